@@ -1,0 +1,94 @@
+import type { JsonSchema } from './contract.ts';
+import { SYNC_ID_PATTERN, UUID_PATTERN } from './ids.ts';
+
+export const ACTIONS = ['INSERT', 'UPDATE', 'DELETE', 'ARCHIVE', 'UNARCHIVE'] as const;
+export type ActionName = (typeof ACTIONS)[number];
+
+/** One-letter spelling for callers that mark themselves (see design 7). */
+export const ACTION_LETTERS = {
+  INSERT: 'I',
+  UPDATE: 'U',
+  DELETE: 'D',
+  ARCHIVE: 'A',
+  UNARCHIVE: 'V',
+} as const satisfies Record<ActionName, string>;
+
+/** A model record as it travels: wire field names, `id`, `createdAt`, `updatedAt` always present. */
+export type ModelRecord = { readonly id: string } & { readonly [field: string]: unknown };
+
+/** A log entry as clients see it: section 2 of the specification. */
+export interface SyncAction {
+  readonly syncId: string;
+  readonly modelName: string;
+  readonly modelId: string;
+  readonly action: ActionName;
+  readonly data: { readonly [field: string]: unknown };
+  readonly groupId: string;
+  readonly clientTxId: string;
+  readonly clientId: string;
+  readonly createdAt: string;
+}
+
+/**
+ * A log entry as services see it. `record` is the full record after the change (before it, for DELETE): what webhooks
+ * and history need. `data` is what the wire shows.
+ */
+export interface LogAction extends SyncAction {
+  /** Fixed at commit: the webhook-id of every delivery made from this entry. */
+  readonly eventId: string;
+  /** Null for an entry that belongs to no workspace, such as a person's own profile. */
+  readonly workspaceId: string | null;
+  readonly actorId: string;
+  readonly record: ModelRecord;
+  /** Names of the fields whose value differs; empty on INSERT and DELETE. */
+  readonly changed: readonly string[];
+}
+
+/** One message of the stream: a run of log entries without holes. `prev` is the last id before `first`. */
+export interface ActionChunk {
+  readonly epoch: string;
+  readonly prev: string;
+  readonly first: string;
+  readonly last: string;
+  readonly actions: readonly LogAction[];
+}
+
+const uuid = { type: 'string', pattern: UUID_PATTERN } as const;
+const syncId = { type: 'string', pattern: SYNC_ID_PATTERN } as const;
+
+export const syncActionSchema: JsonSchema = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['syncId', 'modelName', 'modelId', 'action', 'data', 'groupId', 'clientTxId', 'clientId', 'createdAt'],
+  properties: {
+    syncId,
+    modelName: { type: 'string' },
+    modelId: uuid,
+    action: { type: 'string', description: 'A word of the list, or its letter for callers that ask for letters.' },
+    data: { type: 'object' },
+    groupId: uuid,
+    clientTxId: { type: 'string' },
+    clientId: { type: 'string' },
+    createdAt: { type: 'string', format: 'date-time' },
+  },
+};
+
+/** Where log entries travel. One stream per log; subjects carry no tenant, so a consumer can never miss one by filter. */
+export const STREAM = {
+  name: 'WTS_LOG',
+  subject: 'wts.log',
+  /** Core NATS, no durability: a committing replica hands its chunk to whichever replica relays. */
+  handover: 'wts.handover',
+  /** Core NATS: a credential or membership died; every cache drops it and every open socket of it closes. */
+  revoked: 'wts.revoked',
+  duplicateWindowMs: 120_000,
+  maxAgeMs: 24 * 60 * 60 * 1000,
+} as const;
+
+/** Message on `STREAM.revoked`. */
+export interface Revocation {
+  readonly kind: 'credential' | 'membership';
+  readonly credentialId?: string;
+  readonly userId?: string;
+  readonly workspaceId?: string;
+}

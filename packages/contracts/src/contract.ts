@@ -1,0 +1,75 @@
+import type { ErrorCode } from './errors.ts';
+import type { Scope } from './scopes.ts';
+
+export type JsonSchema = Readonly<Record<string, unknown>>;
+
+/** The concrete types of one operation. Written beside its schema; the schema is what runs, the types are what reads. */
+export interface Shape {
+  params?: unknown;
+  query?: unknown;
+  body?: unknown;
+  reply?: unknown;
+}
+
+/**
+ * One HTTP operation as data. Routes are mounted from it, the gateway's route table and `/openapi.json` are derived
+ * from it, callers are typed by it. The phantom `shape` keeps type inference cheap.
+ */
+export interface Contract<S extends Shape = Shape> {
+  /** lowerCamel verb-noun, unique; the operationId of the description. */
+  readonly id: string;
+  readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
+  /** Path with `{name}` parameters. */
+  readonly path: string;
+  readonly summary: string;
+  readonly description?: string;
+  readonly tag: 'Workspaces' | 'API keys' | 'Webhooks' | 'GraphQL' | 'Sync' | 'Meta' | 'Internal';
+  /** The scope a credential needs; `none` for a public operation. */
+  readonly scope: Scope | 'none';
+  /** Internal operations are served to other services only and never appear in the description. */
+  readonly internal?: true;
+  readonly params?: JsonSchema;
+  readonly query?: JsonSchema;
+  readonly body?: JsonSchema;
+  readonly bodyBytesMax?: number;
+  readonly reply: {
+    readonly status: number;
+    readonly contentType?: string;
+    readonly schema: JsonSchema;
+    readonly example?: unknown;
+  };
+  /** Errors this operation may give beside those every operation may give. */
+  readonly errors: readonly ErrorCode[];
+  readonly shape?: S;
+}
+
+/** Declares an operation: `contract<{ body: NewWorkspace; reply: {...} }>({ id: ..., ... })`. */
+export function contract<S extends Shape>(operation: Omit<Contract<S>, 'shape'>): Contract<S> {
+  return operation;
+}
+
+export type ParamsOf<C> =
+  C extends Contract<infer S> ? (S extends { params: infer P } ? P : Record<string, never>) : never;
+export type QueryOf<C> =
+  C extends Contract<infer S> ? (S extends { query: infer Q } ? Q : Record<string, never>) : never;
+export type BodyOf<C> = C extends Contract<infer S> ? (S extends { body: infer B } ? B : undefined) : never;
+export type ReplyOf<C> = C extends Contract<infer S> ? (S extends { reply: infer R } ? R : undefined) : never;
+
+/** Errors any operation may answer with, and any authenticated one. */
+export const COMMON_ERRORS = [
+  'malformed_request',
+  'validation_failed',
+  'unsupported_api_version',
+  'not_found',
+  'rate_limited',
+  'internal',
+  'unavailable',
+] as const satisfies readonly ErrorCode[];
+
+export const CREDENTIAL_ERRORS = [
+  'authorization_required',
+  'authorization_malformed',
+  'api_key_invalid',
+  'token_invalid',
+  'insufficient_scope',
+] as const satisfies readonly ErrorCode[];

@@ -1,0 +1,31 @@
+/** Identifiers that cross a process boundary, each with its parser. */
+declare const brand: unique symbol;
+type Branded<Name extends string> = string & { readonly [brand]: Name };
+
+export type Uuid = string;
+
+/** A place in the log: a decimal string on the wire, compared as a bigint, never as text or a double. */
+export type SyncId = Branded<'SyncId'>;
+
+export const UUID_PATTERN = '^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$';
+export const SYNC_ID_PATTERN = '^[0-9]{1,19}$';
+export const REQUEST_ID_PATTERN = '^[A-Za-z0-9._-]{1,128}$';
+
+const uuid = new RegExp(UUID_PATTERN);
+const syncId = new RegExp(SYNC_ID_PATTERN);
+const SYNC_ID_MAX = 9_223_372_036_854_775_807n;
+
+export function isUuid(text: unknown): text is Uuid {
+  return typeof text === 'string' && uuid.test(text);
+}
+
+/** Null when the text is no sync id: signs, exponents, blanks, numbers and anything past a signed 64-bit integer. */
+export function parseSyncId(text: unknown): bigint | null {
+  if (typeof text !== 'string' || !syncId.test(text)) return null;
+  const value = BigInt(text);
+  return value <= SYNC_ID_MAX ? value : null;
+}
+
+export function formatSyncId(value: bigint): SyncId {
+  return value.toString() as SyncId;
+}

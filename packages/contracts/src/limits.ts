@@ -1,0 +1,59 @@
+/**
+ * Every bound of the system that a caller or an operator can meet, with its reason. Settings of the services name these
+ * as defaults; nothing else in the code states a number twice. Units stand last in the name.
+ */
+export const LIMITS = {
+  /** A REST body is a form's worth of data. */
+  bodyBytes: 1024 * 1024,
+  /** 100 transactions of the largest records fit. */
+  mutateBodyBytes: 4 * 1024 * 1024,
+  /** Deeper JSON only serves to exhaust the stack. */
+  jsonDepth: 64,
+  headerBytes: 16 * 1024,
+  headerCount: 100,
+  urlBytes: 8 * 1024,
+  /** Time to send all headers, then the whole request: a slow sender must not hold a socket. */
+  headersTimeoutMs: 10_000,
+  requestTimeoutMs: 30_000,
+  /** Above the idle time of common load balancers (60 s), so the balancer closes first. */
+  keepAliveTimeoutMs: 65_000,
+  /** How long a service waits for another. */
+  internalCallTimeoutMs: 10_000,
+  /** `/ready` must answer before the prober gives up. */
+  readyTimeoutMs: 1_500,
+  /** Requests still running after SIGTERM get this long. */
+  drainMs: 10_000,
+
+  mutateTransactionsMax: 100,
+  deltasLimitDefault: 1000,
+  deltasLimitMax: 5000,
+  batchRequestsMax: 100,
+  /** Same caller, device and transaction are recognized this long. */
+  idempotencyDays: 30,
+
+  socketFrameBytesMax: 64 * 1024,
+  socketSubscribeTimeoutMs: 10_000,
+  socketPingMs: 30_000,
+  socketWatermarkMs: 20_000,
+  /** Above this a socket is not fed; its cursor waits. */
+  socketUnsentBytesMax: 256 * 1024,
+  /** A socket that did not drain in this time is closed with a resumable code. */
+  socketStalledMs: 20_000,
+  socketPacketActionsMax: 100,
+
+  /** Recent chunks kept in memory per sync replica. */
+  ringBytesMax: 64 * 1024 * 1024,
+  ringAgeMs: 60_000,
+  /** One JetStream message; a quarter of the server's usual 1 MB payload bound. */
+  chunkBytesMax: 256 * 1024,
+
+  /** Group commit: when others wait, a batch closes at the first of these. 50-200 already give 80 % of the gain. */
+  commitBatchMutations: 64,
+  commitBatchBytes: 256 * 1024,
+  commitBatchWaitMs: 1,
+  commitQueueMutationsMax: 20_000,
+
+  /** A revoked key or lost membership must be dead everywhere within this bound even when no message arrives. */
+  credentialCacheMs: 5_000,
+  internalTokenSeconds: 60,
+} as const;

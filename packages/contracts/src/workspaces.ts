@@ -1,0 +1,220 @@
+import { contract } from './contract.ts';
+import { UUID_PATTERN } from './ids.ts';
+import type { Principal, Role, Scope } from './scopes.ts';
+
+export interface Workspace {
+  readonly id: string;
+  readonly name: string;
+  readonly urlKey: string;
+  readonly logoUrl: string | null;
+  readonly role: Role;
+  readonly createdAt: string;
+  readonly updatedAt: string;
+}
+
+export const URL_KEY_PATTERN = '^[a-z0-9](?:[a-z0-9]|-(?=[a-z0-9]))*$';
+/** Words that are or may become part of an address of the product itself. */
+export const URL_KEYS_RESERVED: readonly string[] = [
+  'admin',
+  'api',
+  'app',
+  'auth',
+  'authorize',
+  'by-slug',
+  'docs',
+  'graphql',
+  'health',
+  'help',
+  'internal',
+  'join',
+  'login',
+  'logout',
+  'mcp',
+  'new',
+  'oauth',
+  'openapi',
+  'ready',
+  'register',
+  'settings',
+  'signup',
+  'static',
+  'status',
+  'support',
+  'sync',
+  'token',
+  'webhooks',
+  'well-known',
+  'workspace',
+  'workspaces',
+  'www',
+];
+
+const uuid = { type: 'string', pattern: UUID_PATTERN } as const;
+const timestamp = { type: 'string', format: 'date-time' } as const;
+
+export const workspaceSchema = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['id', 'name', 'urlKey', 'logoUrl', 'role', 'createdAt', 'updatedAt'],
+  properties: {
+    id: uuid,
+    name: { type: 'string' },
+    urlKey: { type: 'string' },
+    logoUrl: { type: ['string', 'null'] },
+    role: { type: 'string', enum: ['owner', 'admin', 'member', 'guest'], description: 'Your role in it.' },
+    createdAt: timestamp,
+    updatedAt: timestamp,
+  },
+} as const;
+
+const example = {
+  id: '018f2a3b-6c1d-7e00-9a00-3f5b8e7d2c10',
+  name: 'Platform',
+  urlKey: 'platform',
+  logoUrl: null,
+  role: 'owner',
+  createdAt: '2026-11-21T09:00:00.000Z',
+  updatedAt: '2026-11-21T09:00:00.000Z',
+} as const;
+
+export const listWorkspaces = contract<{ reply: { ok: true; workspaces: Workspace[] } }>({
+  id: 'listWorkspaces',
+  method: 'GET',
+  path: '/api/workspaces',
+  summary: 'List your workspaces',
+  tag: 'Workspaces',
+  scope: 'read',
+  reply: {
+    status: 200,
+    schema: {
+      type: 'object',
+      additionalProperties: false,
+      required: ['ok', 'workspaces'],
+      properties: { ok: { const: true }, workspaces: { type: 'array', items: workspaceSchema } },
+    },
+    example: { ok: true, workspaces: [example] },
+  },
+  errors: [],
+});
+
+const oneWorkspace = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['ok', 'workspace'],
+  properties: { ok: { const: true }, workspace: workspaceSchema },
+} as const;
+
+export const getWorkspaceBySlug = contract<{ params: { slug: string }; reply: { ok: true; workspace: Workspace } }>({
+  id: 'getWorkspaceBySlug',
+  method: 'GET',
+  path: '/api/workspaces/by-slug/{slug}',
+  summary: 'Read one workspace by its urlKey',
+  tag: 'Workspaces',
+  scope: 'read',
+  params: {
+    type: 'object',
+    additionalProperties: false,
+    required: ['slug'],
+    properties: { slug: { type: 'string', minLength: 1, maxLength: 100 } },
+  },
+  reply: { status: 200, schema: oneWorkspace, example: { ok: true, workspace: example } },
+  errors: ['not_found'],
+});
+
+export interface NewWorkspace {
+  readonly name: string;
+  readonly urlKey: string;
+  readonly logoUrl?: string;
+}
+
+export const createWorkspace = contract<{ body: NewWorkspace; reply: { ok: true; workspace: Workspace } }>({
+  id: 'createWorkspace',
+  method: 'POST',
+  path: '/api/workspaces',
+  summary: 'Create a workspace and become its owner',
+  tag: 'Workspaces',
+  scope: 'admin',
+  body: {
+    type: 'object',
+    additionalProperties: false,
+    required: ['name', 'urlKey'],
+    properties: {
+      name: {
+        type: 'string',
+        minLength: 1,
+        maxLength: 100,
+        pattern: '\\S',
+        description: 'Not blank; length in Unicode code points.',
+      },
+      urlKey: {
+        type: 'string',
+        minLength: 3,
+        maxLength: 50,
+        pattern: URL_KEY_PATTERN,
+        description: 'Lowercase letters, digits and single hyphens; unique.',
+      },
+      logoUrl: { type: 'string', maxLength: 2048, format: 'http-url', description: 'Absolute http or https URL.' },
+    },
+  },
+  reply: { status: 201, schema: oneWorkspace, example: { ok: true, workspace: example } },
+  errors: ['slug_taken', 'malformed_json', 'payload_too_large', 'unsupported_media_type'],
+});
+
+/** What a credential is, asked by whoever holds the hash of an API key. Served by the workspace service. */
+export const internalResolveApiKey = contract<{
+  body: { tokenHash: string };
+  reply: { ok: true; principal: Principal | null };
+}>({
+  id: 'internalResolveApiKey',
+  method: 'POST',
+  path: '/internal/api-keys/resolve',
+  summary: 'Principal of an API key, by its hash; null when unknown, revoked or expired',
+  tag: 'Internal',
+  scope: 'none',
+  internal: true,
+  body: {
+    type: 'object',
+    additionalProperties: false,
+    required: ['tokenHash'],
+    properties: { tokenHash: { type: 'string', pattern: '^[0-9a-f]{64}$' } },
+  },
+  reply: { status: 200, schema: { type: 'object' } },
+  errors: [],
+});
+
+/** The person behind a verified JWT; created on first sight. Served by the workspace service. */
+export const internalResolvePerson = contract<{
+  body: { issuer: string; subject: string; name?: string; email?: string; emailVerified?: boolean; avatarUrl?: string };
+  reply: { ok: true; userId: string };
+}>({
+  id: 'internalResolvePerson',
+  method: 'POST',
+  path: '/internal/people/resolve',
+  summary: 'Person behind an identity, created on first sight',
+  tag: 'Internal',
+  scope: 'none',
+  internal: true,
+  body: {
+    type: 'object',
+    additionalProperties: false,
+    required: ['issuer', 'subject'],
+    properties: {
+      issuer: { type: 'string', minLength: 1, maxLength: 2048 },
+      subject: { type: 'string', minLength: 1, maxLength: 255 },
+      name: { type: 'string' },
+      email: { type: 'string' },
+      emailVerified: { type: 'boolean' },
+      avatarUrl: { type: 'string' },
+    },
+  },
+  reply: { status: 200, schema: { type: 'object' } },
+  errors: [],
+});
+
+/** An API key as the store and the seed see it; the raw token is never part of it. */
+export interface ApiKeyGrant {
+  readonly id: string;
+  readonly userId: string;
+  readonly label: string;
+  readonly scopes: readonly Scope[];
+}

@@ -1,0 +1,205 @@
+import type { JsonSchema } from '@wts/contracts';
+import { isUuid, UUID_PATTERN } from '@wts/contracts';
+
+/**
+ * A field is declared once, here, with everything that follows from it: how a client's value is read and normalized,
+ * its column, its JSON Schema. `read` gives the value as it is stored and sent, or the reason why it is refused.
+ */
+export interface Field {
+  readonly sqlType: 'text' | 'uuid' | 'uuid[]' | 'integer' | 'boolean' | 'date' | 'timestamptz';
+  readonly schema: JsonSchema;
+  readonly doc: string;
+  readonly nullable: boolean;
+  /** Value of a new record when the client gives none; undefined: the client must give one. */
+  readonly initial: unknown;
+  /** Set when a record is made; later changes are refused. */
+  readonly immutable: boolean;
+  /** Who gives the value when not the client. What a client sends for it is ignored: clients send whole records. */
+  readonly assigned?: 'actor' | 'counter' | 'server';
+  readonly reference?: Reference;
+  read(value: unknown): Reading;
+}
+
+export type Reading = { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly reason: string };
+
+export interface Reference {
+  readonly model: string;
+  readonly many: boolean;
+  /**
+   * What becomes of this record when the one it points to is deleted: it goes too, it lets go, or it keeps the id as
+   * history (people are never deleted).
+   */
+  readonly onDelete: 'delete' | 'clear' | 'keep';
+}
+
+interface Options {
+  readonly doc: string;
+  readonly nullable?: true;
+  readonly initial?: unknown;
+  readonly immutable?: true;
+  readonly assigned?: 'actor' | 'counter' | 'server';
+}
+
+const accept = (value: unknown): Reading => ({ ok: true, value });
+const refuse = (reason: string): Reading => ({ ok: false, reason });
+
+function field(
+  sqlType: Field['sqlType'],
+  schema: JsonSchema,
+  options: Options,
+  read: (value: unknown) => Reading,
+  reference?: Reference,
+): Field {
+  const nullable = options.nullable ?? false;
+  return {
+    sqlType,
+    schema: { ...(nullable ? { anyOf: [schema, { type: 'null' }] } : schema), description: options.doc },
+    doc: options.doc,
+    nullable,
+    initial: options.initial === undefined && nullable ? null : options.initial,
+    immutable: options.immutable ?? false,
+    ...(options.assigned === undefined ? {} : { assigned: options.assigned }),
+    ...(reference === undefined ? {} : { reference }),
+    read: (value) => {
+      if (value === null || value === undefined) return nullable ? accept(null) : refuse('must not be empty');
+      return read(value);
+    },
+  };
+}
+
+/** Text without NUL or lone surrogates, which PostgreSQL cannot keep. Length counts Unicode code points. */
+export function text(bounds: { min?: number; max: number; pattern?: RegExp }, options: Options): Field {
+  const min = bounds.min ?? 0;
+  const schema = {
+    type: 'string',
+    minLength: min,
+    maxLength: bounds.max,
+    ...(bounds.pattern ? { pattern: bounds.pattern.source } : {}),
+  };
+  return field('text', schema, options, (value) => {
+    if (typeof value !== 'string') return refuse('must be text');
+    if (value.includes('\0') || !value.isWellFormed()) return refuse('must be valid Unicode text without NUL');
+    const length = lengthInCodePoints(value, bounds.max);
+    if (length < min || length > bounds.max) return refuse(`must have ${min} to ${bounds.max} characters`);
+    if (min > 0 && value.trim() === '') return refuse('must not be blank');
+    if (bounds.pattern && !bounds.pattern.test(value)) return refuse(`must match ${bounds.pattern.source}`);
+    return accept(value);
+  });
+}
+
+/** Counting is skipped where the UTF-16 length already decides. */
+function lengthInCodePoints(value: string, max: number): number {
+  if (value.length <= 1) return value.length;
+  if (value.length > max * 2) return value.length;
+  let length = 0;
+  for (const _ of value) length += 1;
+  return length;
+}
+
+export function httpUrl(options: Options): Field {
+  return field('text', { type: 'string', format: 'uri', maxLength: 2048 }, options, (value) => {
+    if (typeof value !== 'string' || value.length > 2048) return refuse('must be an absolute http or https URL');
+    const url = URL.parse(value);
+    if (!url || (url.protocol !== 'http:' && url.protocol !== 'https:'))
+      return refuse('must be an absolute http or https URL');
+    return accept(value);
+  });
+}
+
+export function integer(bounds: { min: number; max: number }, options: Options): Field {
+  return field('integer', { type: 'integer', minimum: bounds.min, maximum: bounds.max }, options, (value) =>
+    Number.isInteger(value) && (value as number) >= bounds.min && (value as number) <= bounds.max
+      ? accept(value)
+      : refuse(`must be a whole number from ${bounds.min} to ${bounds.max}`),
+  );
+}
+
+export function flag(options: Options): Field {
+  return field('boolean', { type: 'boolean' }, options, (value) =>
+    typeof value === 'boolean' ? accept(value) : refuse('must be true or false'),
+  );
+}
+
+export function choice(values: readonly string[], options: Options): Field {
+  const known = new Set(values);
+  return field('text', { type: 'string', enum: values }, options, (value) =>
+    typeof value === 'string' && known.has(value) ? accept(value) : refuse(`must be one of ${values.join(', ')}`),
+  );
+}
+
+/** Fractional rank that sorts as text, so that an item moves by changing only itself. Numbers of older clients are kept as text. */
+export function rank(options: Options): Field {
+  return field('text', { type: 'string', maxLength: 256 }, options, (value) => {
+    const rankText = typeof value === 'number' && Number.isFinite(value) ? String(value) : value;
+    return typeof rankText === 'string' && rankText.length <= 256 && /^[\x20-\x7e]*$/.test(rankText)
+      ? accept(rankText)
+      : refuse('must be at most 256 printable ASCII characters');
+  });
+}
+
+const DAY_MS = 86_400_000;
+const EARLIEST_MS = Date.parse('0001-01-01T00:00:00.000Z');
+const LATEST_MS = Date.parse('9999-12-31T23:59:59.999Z');
+const dateText = /^\d{4}-\d{2}-\d{2}$/;
+const timestampText = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:\d{2})$/;
+
+/** A day: `YYYY-MM-DD` on the wire. Epoch milliseconds and timestamps are read as the UTC day they fall on. */
+export function date(options: Options): Field {
+  return field('date', { type: 'string', format: 'date' }, options, (value) => {
+    const ms = typeof value === 'string' && dateText.test(value) ? dayMs(value) : instantMs(value);
+    return ms === null
+      ? refuse('must be a day such as 2026-11-21')
+      : accept(new Date(Math.floor(ms / DAY_MS) * DAY_MS).toISOString().slice(0, 10));
+  });
+}
+
+/** A moment: ISO 8601 UTC with milliseconds on the wire. Also read: any offset, a bare day, epoch milliseconds. */
+export function timestamp(options: Options): Field {
+  return field('timestamptz', { type: 'string', format: 'date-time' }, options, (value) => {
+    const ms = typeof value === 'string' && dateText.test(value) ? dayMs(value) : instantMs(value);
+    return ms === null
+      ? refuse('must be a timestamp such as 2026-11-21T09:00:00.000Z')
+      : accept(new Date(ms).toISOString());
+  });
+}
+
+/** Date.parse takes 30 February as 2 March; such a day is refused. */
+function dayMs(day: string): number | null {
+  const ms = Date.parse(`${day}T00:00:00.000Z`);
+  return ms >= EARLIEST_MS && new Date(ms).toISOString().slice(0, 10) === day ? ms : null;
+}
+
+function instantMs(value: unknown): number | null {
+  if (typeof value === 'string') {
+    if (!timestampText.test(value) || dayMs(value.slice(0, 10)) === null) return null;
+  } else if (typeof value !== 'number' || !Number.isInteger(value)) {
+    return null;
+  }
+  const ms = typeof value === 'string' ? Date.parse(value) : value;
+  return ms >= EARLIEST_MS && ms <= LATEST_MS ? ms : null;
+}
+
+export function reference(model: string, onDelete: Reference['onDelete'], options: Options): Field {
+  return field(
+    'uuid',
+    { type: 'string', pattern: UUID_PATTERN },
+    options,
+    (value) => (isUuid(value) ? accept(value.toLowerCase()) : refuse(`must be the id of a ${model}`)),
+    { model, many: false, onDelete },
+  );
+}
+
+/** A set of references, kept without repeats in the order given. */
+export function references(model: string, onDelete: Reference['onDelete'], max: number, options: Options): Field {
+  return field(
+    'uuid[]',
+    { type: 'array', items: { type: 'string', pattern: UUID_PATTERN }, maxItems: max },
+    options,
+    (value) => {
+      if (!Array.isArray(value) || !value.every(isUuid)) return refuse(`must be a list of ids of ${model} records`);
+      const ids = [...new Set(value.map((id: string) => id.toLowerCase()))];
+      return ids.length <= max ? accept(ids) : refuse(`must have at most ${max} entries`);
+    },
+    { model, many: true, onDelete },
+  );
+}

@@ -1,0 +1,34 @@
+import { reference, text } from '../field.ts';
+import { model } from '../model.ts';
+
+export const Team = model({
+  name: 'Team',
+  table: 'teams',
+  doc: 'A group of people inside a workspace that owns projects and tasks.',
+  audience: { kind: 'workspace' },
+  archivable: true,
+  permissions: { insert: 'manage', update: 'manage', delete: 'manage' },
+  unique: [['workspaceId', 'key']],
+  fields: {
+    workspaceId: reference('Workspace', 'delete', { doc: 'Home.', immutable: true }),
+    key: text(
+      { min: 1, max: 16, pattern: /^[A-Za-z][A-Za-z0-9_-]*$/ },
+      { doc: 'Short code, unique in the workspace.' },
+    ),
+    name: text({ min: 1, max: 100 }, { doc: 'Shown everywhere.' }),
+    description: text({ max: 10_000 }, { doc: 'Markdown.', nullable: true }),
+  },
+});
+
+export const TeamMember = model({
+  name: 'TeamMember',
+  table: 'team_members',
+  doc: 'A person in a team.',
+  audience: { kind: 'parent', field: 'teamId' },
+  permissions: { insert: 'manage', update: 'service', delete: 'self_or_manage' },
+  unique: [['teamId', 'userId']],
+  fields: {
+    teamId: reference('Team', 'delete', { doc: 'Of which team.', immutable: true }),
+    userId: reference('User', 'keep', { doc: 'Who; a member of the workspace.', immutable: true }),
+  },
+});

@@ -1,0 +1,98 @@
+import type { ModelRecord } from '@wts/contracts';
+import type { Field } from './field.ts';
+import type { Model } from './model.ts';
+
+/** Fields every record has, kept by the server. What a client sends for them is ignored: clients send whole records. */
+const KEPT_BY_SERVER: ReadonlySet<string> = new Set(['id', 'createdAt', 'updatedAt', 'archivedAt']);
+
+export type Reading<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly reason: string };
+
+type Values = Record<string, unknown>;
+
+interface ReadPlan {
+  readonly fields: ReadonlyMap<string, Field>;
+  /** Fields a new record must be given. */
+  readonly required: readonly string[];
+}
+
+const plans = new WeakMap<Model, ReadPlan>();
+
+function planOf(declared: Model): ReadPlan {
+  let plan = plans.get(declared);
+  if (!plan) {
+    const fields = new Map(Object.entries(declared.fields));
+    const required = [...fields]
+      .filter(([, field]) => field.initial === undefined && !field.assigned)
+      .map(([name]) => name);
+    plan = { fields, required };
+    plans.set(declared, plan);
+  }
+  return plan;
+}
+
+/** Values of a new record as a client gave them, normalized; missing ones get their initial value. */
+export function readInsert(declared: Model, payload: Values): Reading<Values> {
+  const { fields, required } = planOf(declared);
+  const values: Values = {};
+  const fault = readInto(values, payload, fields, false);
+  if (fault) return { ok: false, reason: fault };
+  for (const name of required) if (!(name in values)) return { ok: false, reason: `${name} is required` };
+  for (const [name, field] of fields) if (!(name in values) && !field.assigned) values[name] = field.initial;
+  return { ok: true, value: values };
+}
+
+/** Values a client wants changed, normalized. */
+export function readUpdate(declared: Model, payload: Values): Reading<Values> {
+  const values: Values = {};
+  const fault = readInto(values, payload, planOf(declared).fields, true);
+  return fault ? { ok: false, reason: fault } : { ok: true, value: values };
+}
+
+/**
+ * An immutable field in an update is taken as it is: clients may send whole records. Whether it really differs is
+ * judged against the stored record, by `differences`.
+ */
+function readInto(values: Values, payload: Values, fields: ReadonlyMap<string, Field>, patch: boolean): string | null {
+  for (const name of Object.keys(payload)) {
+    if (KEPT_BY_SERVER.has(name)) continue;
+    const field = fields.get(name);
+    if (!field) return `${printable(name)} is not a field of this model`;
+    if (field.assigned) continue;
+    const given = payload[name];
+    if (given === undefined || (given === null && !patch && field.initial !== undefined && !field.nullable)) continue;
+    const reading = field.read(given);
+    if (!reading.ok) return `${name} ${reading.reason}`;
+    values[name] = reading.value;
+  }
+  return null;
+}
+
+/** Names come from outside: only plain ones are repeated in an answer. */
+function printable(name: string): string {
+  return /^[A-Za-z][A-Za-z0-9_]{0,63}$/.test(name) ? name : 'An entry of the payload';
+}
+
+/** Which of the given values differ from the record, in the order of declaration. */
+export function differences(declared: Model, record: ModelRecord, values: Values): string[] {
+  return [...planOf(declared).fields.keys()].filter((name) => name in values && !same(record[name], values[name]));
+}
+
+function same(a: unknown, b: unknown): boolean {
+  if (a === b) return true;
+  return Array.isArray(a) && Array.isArray(b) && a.length === b.length && a.every((item, index) => item === b[index]);
+}
+
+/** A record in its one order of fields: id, the declared fields, then the server's. */
+export function buildRecord(
+  declared: Model,
+  id: string,
+  values: Values,
+  times: { createdAt: string; updatedAt: string; archivedAt: string | null },
+): ModelRecord {
+  const record: Values & { id: string } = { id };
+  for (const name of planOf(declared).fields.keys()) record[name] = values[name] ?? null;
+  record['createdAt'] = times.createdAt;
+  record['updatedAt'] = times.updatedAt;
+  if (declared.archivable) record['archivedAt'] = times.archivedAt;
+  return record;
+}

@@ -1,0 +1,71 @@
+import type { Model } from './model.ts';
+import { Comment } from './models/comment.ts';
+import { Label } from './models/label.ts';
+import { Project, ProjectMember } from './models/project.ts';
+import { Task, TaskChecklistItem } from './models/task.ts';
+import { Team, TeamMember } from './models/team.ts';
+import { User } from './models/user.ts';
+import { Workspace } from './models/workspace.ts';
+import { WorkspaceMember } from './models/workspace-member.ts';
+
+/**
+ * All synced models. The order is that of dependence (parents first): rows are locked, written and bootstrapped in this
+ * order, so that two commits can never wait for each other in a circle.
+ */
+export const MODELS = [
+  Workspace,
+  User,
+  WorkspaceMember,
+  Team,
+  TeamMember,
+  Project,
+  ProjectMember,
+  Label,
+  Task,
+  TaskChecklistItem,
+  Comment,
+] as const satisfies readonly Model[];
+
+export const MODEL_NAMES = MODELS.map((declared) => declared.name);
+
+const byName = new Map<string, Model>(MODELS.map((declared) => [declared.name, declared]));
+
+export function findModel(name: string): Model | undefined {
+  return byName.get(name);
+}
+
+export function modelNamed(name: string): Model {
+  const declared = byName.get(name);
+  if (!declared) throw new Error(`No model is named ${name}`);
+  return declared;
+}
+
+/** A model that points to `target`, and what becomes of its records when the target is deleted. */
+export interface Dependent {
+  readonly model: Model;
+  readonly field: string;
+  readonly many: boolean;
+  readonly onDelete: 'delete' | 'clear';
+}
+
+const dependents = new Map<string, Dependent[]>();
+for (const declared of MODELS as readonly Model[]) {
+  for (const [field, { reference }] of Object.entries(declared.fields)) {
+    if (!reference || reference.onDelete === 'keep') continue;
+    const list = dependents.get(reference.model) ?? [];
+    list.push({ model: declared, field, many: reference.many, onDelete: reference.onDelete });
+    dependents.set(reference.model, list);
+  }
+}
+
+export function dependentsOf(target: Model): readonly Dependent[] {
+  return dependents.get(target.name) ?? [];
+}
+
+/** Fields a batch read may ask by: the id and every single reference. */
+export function indexedKeysOf(declared: Model): readonly string[] {
+  return [
+    'id',
+    ...Object.entries(declared.fields).flatMap(([name, { reference }]) => (reference && !reference.many ? [name] : [])),
+  ];
+}
