@@ -1,0 +1,163 @@
+import { defineConfig } from 'oxlint';
+
+/**
+ * Layers: where a file stands decides what it may import. Packages and services are held apart by `turbo boundaries`
+ * and by what each package.json declares; this table holds the folders inside a service apart. The first column is
+ * where the file stands, the second what it may not import. Types cross freely: they leave no trace at run time.
+ */
+const LAYERS: readonly { readonly files: string[]; readonly never: readonly Wall[] }[] = [
+  {
+    files: ['services/*/src/domain/**'],
+    never: [
+      {
+        group: ['../**/http/**', '../**/store/**', '../**/commands/**', '../**/queries/**'],
+        why: 'domain/ is pure: it is called, it never calls',
+      },
+      {
+        group: ['pg', 'knex', 'nats', 'ws', 'express', 'undici', 'node:fs*', 'node:net', 'node:http*'],
+        why: 'domain/ is pure: no input, no output',
+      },
+    ],
+  },
+  {
+    files: ['services/*/src/http/**', 'services/*/src/socket/**', 'services/gateway/src/edge/**'],
+    never: [
+      { group: ['../**/store/**'], why: 'a door holds no SQL: ask a command, a query or the commit engine' },
+      { group: ['pg', 'knex'], why: 'a door holds no SQL: ask a command, a query or the commit engine' },
+    ],
+  },
+  {
+    files: ['services/*/src/store/**'],
+    never: [
+      {
+        group: ['../**/http/**', '../**/socket/**', '../**/commands/**', 'express', 'ws'],
+        why: 'store/ is the lowest layer: it knows rows, no callers',
+      },
+    ],
+  },
+  {
+    files: ['services/*/src/commands/**', 'services/*/src/queries/**', 'services/*/src/commit/**'],
+    never: [
+      {
+        group: ['../**/http/**', '../**/socket/**', 'express', 'ws'],
+        why: 'rules are the same whoever asks: they know no door',
+      },
+    ],
+  },
+];
+
+interface Wall {
+  readonly group: string[];
+  readonly why: string;
+}
+
+/** Holds for every file that ships. */
+const EVERYWHERE: readonly Wall[] = [
+  { group: ['@wts/*/src', '@wts/*/src/**'], why: 'import the package, not a file inside it: its index is its promise' },
+];
+const SHIPPED: readonly Wall[] = [
+  ...EVERYWHERE,
+  {
+    group: ['@wts/testkit', '@wts/local', '@wts/bench', '@wts/tidy', '@wts/test-e2e'],
+    why: 'what ships never imports what tests or runs it',
+  },
+];
+
+const walls = (list: readonly Wall[]): ['error', object] => [
+  'error',
+  { patterns: list.map(({ group, why }) => ({ group, message: `${why}.`, allowTypeImports: true })) },
+];
+
+const TESTS = ['**/*.test.ts', '**/test/**', 'test-e2e/**', 'packages/testkit/**'];
+const INFRA = ['infra/**', 'oxlint.config.ts'];
+
+export default defineConfig({
+  options: { typeAware: true, reportUnusedDisableDirectives: 'error', denyWarnings: true },
+  plugins: ['eslint', 'typescript', 'unicorn', 'oxc', 'import', 'promise', 'node'],
+  categories: { correctness: 'error', suspicious: 'error', perf: 'error' },
+  env: { es2026: true, node: true },
+  ignorePatterns: ['**/node_modules/**', '.local/**', '**/.turbo/**', '**/coverage/**', '**/dist/**'],
+  rules: {
+    // Imports
+    'import/no-cycle': 'error',
+    'import/no-default-export': 'error',
+    'import/no-duplicates': 'error',
+    'import/no-commonjs': 'error',
+    'import/no-mutable-exports': 'error',
+    'typescript/consistent-type-imports': 'error',
+    'typescript/no-import-type-side-effects': 'error',
+    'no-restricted-imports': walls(SHIPPED),
+
+    // Promises: a lost rejection is a lost error
+    'typescript/no-floating-promises': 'error',
+    'typescript/no-misused-promises': 'error',
+    'typescript/await-thenable': 'error',
+    'typescript/only-throw-error': 'error',
+    'typescript/prefer-promise-reject-errors': 'error',
+    'typescript/return-await': ['error', 'error-handling-correctness-only'],
+    'no-return-assign': 'error',
+
+    // Types say what is true
+    'typescript/no-explicit-any': 'error',
+    'typescript/no-unsafe-argument': 'error',
+    'typescript/no-unsafe-assignment': 'error',
+    'typescript/no-unsafe-call': 'error',
+    'typescript/no-unsafe-member-access': 'error',
+    'typescript/no-unsafe-return': 'error',
+    'typescript/no-non-null-assertion': 'error',
+    'typescript/no-deprecated': 'error',
+    'typescript/switch-exhaustiveness-check': ['error', { considerDefaultExhaustiveForUnions: true }],
+    'typescript/use-unknown-in-catch-callback-variable': 'error',
+    'typescript/ban-ts-comment': 'error',
+    'typescript/prefer-nullish-coalescing': 'error',
+    'typescript/prefer-optional-chain': 'error',
+
+    // Plain reading
+    eqeqeq: 'error',
+    'no-var': 'error',
+    'prefer-const': 'error',
+    'no-else-return': 'error',
+    'max-depth': ['error', 4],
+    complexity: ['error', 20],
+
+    // Configuration is read once, at the top; output goes through the log
+    'no-console': 'error',
+    'node/no-process-env': 'error',
+
+    // Not for us
+    'no-await-in-loop': 'off', // a loop that awaits is how order is kept here; parallel work is written as such
+    'no-underscore-dangle': 'off', // `__class` is on the wire
+    'no-shadow': 'off', // short names in small scopes read better than invented ones
+    'typescript/no-unsafe-type-assertion': 'off', // parsing ends in an assertion; no-unsafe-* watch the rest
+    'typescript/consistent-return': 'off', // noImplicitReturns of the compiler says it
+    'unicorn/consistent-function-scoping': 'off', // a helper may live beside its only use
+    'unicorn/no-array-sort': 'off',
+    'import/no-unassigned-import': 'off',
+    'promise/always-return': 'off',
+  },
+  overrides: [
+    ...LAYERS.map(({ files, never }) => ({ files, rules: { 'no-restricted-imports': walls([...SHIPPED, ...never]) } })),
+    {
+      files: ['**/src/main.ts', '**/src/migrate.ts', '**/src/seed.ts'],
+      rules: { 'node/no-process-env': 'off' as const },
+    },
+    {
+      files: INFRA,
+      rules: {
+        'no-console': 'off' as const,
+        'node/no-process-env': 'off' as const,
+        'no-restricted-imports': walls(EVERYWHERE),
+        'import/no-default-export': 'off' as const,
+      },
+    },
+    {
+      files: TESTS,
+      rules: {
+        'node/no-process-env': 'off' as const,
+        'no-restricted-imports': walls(EVERYWHERE),
+        'typescript/no-non-null-assertion': 'off' as const, // a test that finds nothing should fail there
+      },
+    },
+    { files: ['**/*.mjs'], rules: { 'typescript/no-unsafe-assignment': 'off' as const } },
+  ],
+});
