@@ -2,9 +2,12 @@ export * from './actions.ts';
 export * from './contract.ts';
 export * from './errors.ts';
 export * from './ids.ts';
+export { isStorableText, parseJson } from './json.ts';
 export * from './limits.ts';
 export * from './scopes.ts';
 export * from './version.ts';
+export * as apiKeyApi from './api-keys.ts';
+export * as memberApi from './members.ts';
 export * as meta from './meta.ts';
 export * as syncApi from './sync.ts';
 export * as workspaceApi from './workspaces.ts';
@@ -18,3 +21,5 @@ export type {
   SyncTransaction,
 } from './sync.ts';
 export type { NewWorkspace, Workspace } from './workspaces.ts';
+export type { ApiKey, KeyPermissions, NewApiKey } from './api-keys.ts';
+export type { Invitation, InvitableRole, Member, NewInvitation } from './members.ts';

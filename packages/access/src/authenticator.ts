@@ -1,0 +1,183 @@
+import { createHash } from 'node:crypto';
+import type { ErrorCode, Principal, Revocation } from '@wts/contracts';
+import { Fault, LIMITS, SCOPES } from '@wts/contracts';
+import { readApiKey } from './api-key.ts';
+import { BoundedMap } from './bounded-map.ts';
+import type { Issuer } from './issuers.ts';
+import type { FetchJwks } from './jwks.ts';
+import type { VerifiedJwt } from './jwt.ts';
+import { verifyJwt } from './jwt.ts';
+
+/** What a verified JWT says of a person; the workspace service turns it into a user. */
+export interface Identity {
+  readonly issuer: string;
+  readonly subject: string;
+  readonly name?: string;
+  readonly email?: string;
+  readonly emailVerified?: boolean;
+  readonly avatarUrl?: string;
+}
+
+export interface AuthenticatorOptions {
+  readonly issuers: readonly Issuer[];
+  readonly apiKeyPrefix: string;
+  /** Null when no living key has this hash. */
+  readonly resolveApiKey: (hash: string) => Promise<Principal | null>;
+  /** The user id of the person, created on first sight. */
+  readonly resolvePerson: (identity: Identity) => Promise<string>;
+  readonly fetchJwks?: FetchJwks;
+  /** Milliseconds since 1970. */
+  readonly clock?: () => number;
+}
+
+export interface Authenticator {
+  /** `headers` are all values of the Authorization header. Throws the four faults of a bad credential. */
+  authenticate(headers: readonly string[]): Promise<Principal>;
+  authenticateToken(token: string): Promise<Principal>;
+  /** Drops what is remembered of a credential or person, at once and also for look-ups under way. */
+  forget(revocation: Revocation): void;
+  close(): void;
+}
+
+interface Remembered {
+  /** A principal, or the refusal. */
+  readonly outcome: Principal | Fault;
+  readonly untilMs: number;
+}
+
+const REMEMBERED_MAX = 10_000;
+/** A refused credential is asked about again after this long: a key made a moment ago must soon work. */
+const REFUSED_MS = 1_000;
+const TOKEN_CHARS_MAX = 8 * 1024;
+/** RFC 6750 section 2.1: the scheme (in any case, RFC 9110 section 11.1), spaces, one b64token. */
+const bearer = /^bearer +([A-Za-z0-9._~+/-]+=*)$/i;
+
+/** Credential -> principal, for the gateway and the socket door. */
+export function createAuthenticator(options: AuthenticatorOptions): Authenticator {
+  const clock = options.clock ?? Date.now;
+  const remembered = new BoundedMap<string, Remembered>(REMEMBERED_MAX);
+  // One look-up per token at a time. Bounded by the requests in progress.
+  let underWay = new Map<string, Promise<Principal>>();
+
+  async function lookUp(token: string, flights: Map<string, Promise<Principal>>): Promise<Principal> {
+    try {
+      const principal = await resolve(token, options, clock);
+      const credentialEndsMs = principal.expiresAt === undefined ? Infinity : principal.expiresAt * 1000;
+      const untilMs = Math.min(clock() + LIMITS.credentialCacheMs, credentialEndsMs);
+      // A revocation since the look-up began replaced the map: what was read may be older than the revocation.
+      if (flights === underWay) remembered.set(token, { outcome: principal, untilMs });
+      return principal;
+    } catch (failure) {
+      if (flights === underWay && isRefusal(failure)) {
+        remembered.set(token, { outcome: failure, untilMs: clock() + REFUSED_MS });
+      }
+      throw failure;
+    } finally {
+      flights.delete(token);
+    }
+  }
+
+  async function authenticateToken(token: string): Promise<Principal> {
+    if (token.length > TOKEN_CHARS_MAX) throw refusal(codeFor(token, options.apiKeyPrefix));
+    const known = remembered.get(token);
+    if (known !== undefined && clock() < known.untilMs) {
+      if (known.outcome instanceof Fault) throw refusal(known.outcome.code);
+      return known.outcome;
+    }
+    let flight = underWay.get(token);
+    if (flight === undefined) {
+      flight = lookUp(token, underWay);
+      underWay.set(token, flight);
+    }
+    return flight;
+  }
+
+  return {
+    authenticateToken,
+    authenticate: async (headers) => authenticateToken(readHeader(headers)),
+    forget(revocation) {
+      underWay = new Map();
+      remembered.deleteWhere(({ outcome }) => outcome instanceof Fault || isMeant(revocation, outcome));
+    },
+    close() {
+      underWay = new Map();
+      remembered.clear();
+    },
+  };
+}
+
+function readHeader(headers: readonly string[]): string {
+  if (headers.length === 0 || (headers.length === 1 && headers[0]!.trim() === '')) {
+    throw refusal('authorization_required');
+  }
+  const match = headers.length === 1 ? bearer.exec(headers[0]!) : null;
+  if (match === null) throw refusal('authorization_malformed');
+  return match[1]!;
+}
+
+function isMeant(revocation: Revocation, principal: Principal): boolean {
+  if (revocation.credentialId !== undefined) return principal.credential.id === revocation.credentialId;
+  if (revocation.userId !== undefined) return principal.userId === revocation.userId;
+  // A revocation that names nobody is of a newer kind: forgetting too much is safe.
+  return true;
+}
+
+/** The prefix decides the kind, so that a mistyped key is told to be a bad key. */
+function codeFor(token: string, apiKeyPrefix: string): ErrorCode {
+  return token.startsWith(apiKeyPrefix) ? 'api_key_invalid' : 'token_invalid';
+}
+
+async function resolve(token: string, options: AuthenticatorOptions, clock: () => number): Promise<Principal> {
+  if (codeFor(token, options.apiKeyPrefix) === 'api_key_invalid') {
+    const key = readApiKey(token, options.apiKeyPrefix);
+    const principal = key === null ? null : await options.resolveApiKey(key.hash);
+    const isDead = principal?.expiresAt !== undefined && principal.expiresAt * 1000 <= clock();
+    if (principal === null || isDead) throw refusal('api_key_invalid');
+    return principal;
+  }
+  const verified = await verify(token, options, clock);
+  const userId = await options.resolvePerson(identityOf(verified));
+  const id = createHash('sha256').update(token).digest('hex').slice(0, 32);
+  return { userId, scopes: SCOPES, credential: { kind: 'jwt', id }, expiresAt: verified.expiresAt };
+}
+
+async function verify(token: string, options: AuthenticatorOptions, clock: () => number): Promise<VerifiedJwt> {
+  const now = Math.floor(clock() / 1000);
+  const fetch = options.fetchJwks === undefined ? {} : { fetchJwks: options.fetchJwks };
+  try {
+    return await verifyJwt(token, options.issuers, { now, ...fetch });
+  } catch (failure) {
+    if (failure instanceof Fault && failure.code === 'token_invalid') throw refusal('token_invalid', failure);
+    throw failure;
+  }
+}
+
+function identityOf({ issuer, subject, claims }: VerifiedJwt): Identity {
+  const { name, email, email_verified: emailVerified, picture } = claims;
+  return {
+    issuer,
+    subject,
+    ...(typeof name === 'string' ? { name } : {}),
+    ...(typeof email === 'string' ? { email } : {}),
+    ...(typeof emailVerified === 'boolean' ? { emailVerified } : {}),
+    ...(typeof picture === 'string' ? { avatarUrl: picture } : {}),
+  };
+}
+
+const REFUSALS: readonly ErrorCode[] = ['api_key_invalid', 'token_invalid'];
+
+function isRefusal(failure: unknown): failure is Fault {
+  return failure instanceof Fault && REFUSALS.includes(failure.code);
+}
+
+/** RFC 6750 section 3.1: no `error` for a request that brought no credential. */
+const CHALLENGES: Partial<Record<ErrorCode, string>> = {
+  authorization_required: 'Bearer realm="api"',
+  authorization_malformed: 'Bearer realm="api", error="invalid_request"',
+  api_key_invalid: 'Bearer realm="api", error="invalid_token"',
+  token_invalid: 'Bearer realm="api", error="invalid_token"',
+};
+
+function refusal(code: ErrorCode, cause?: unknown): Fault {
+  return new Fault(code, { headers: { 'WWW-Authenticate': CHALLENGES[code] ?? 'Bearer realm="api"' }, cause });
+}

@@ -1,0 +1,13 @@
+export { createApiKey, readApiKey } from './api-key.ts';
+export type { NewApiKey } from './api-key.ts';
+export { createAuthenticator } from './authenticator.ts';
+export type { Authenticator, AuthenticatorOptions, Identity } from './authenticator.ts';
+export { mintInternalToken, verifyInternalToken } from './internal-token.ts';
+export { parseIssuers } from './issuers.ts';
+export type { Issuer } from './issuers.ts';
+export type { FetchJwks } from './jwks.ts';
+export { verifyJwt } from './jwt.ts';
+export type { VerifiedJwt } from './jwt.ts';
+export { grants, requireScope, servicePrincipal } from './principal.ts';
+export { can, PERMISSIONS } from './roles.ts';
+export type { Permission } from './roles.ts';

@@ -1,0 +1,99 @@
+/** The identity providers whose tokens are accepted: configuration only, nothing in a token can add one. */
+export interface Issuer {
+  /** Compared with the `iss` claim as it stands: no trailing slash is added or taken. */
+  readonly issuer: string;
+  readonly audiences: readonly string[];
+  readonly algorithms: readonly Algorithm[];
+  /** Accepted values of the `typ` header, lower case; `''` stands for an absent one. */
+  readonly types: readonly string[];
+  readonly key: { readonly secret: string } | { readonly jwksUri: string };
+}
+
+const SHARED = ['HS256', 'HS384', 'HS512'] as const;
+const PUBLIC = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512'] as const;
+export type Algorithm = (typeof SHARED)[number] | (typeof PUBLIC)[number];
+
+const SECRET_BYTES_MIN = 32;
+const FIELDS = ['issuer', 'audiences', 'algorithms', 'types', 'secret', 'jwksUri'];
+const TYPES_DEFAULT = ['', 'jwt'];
+
+/**
+ * Reads the configured list `[{issuer, audiences, algorithms, secret | jwksUri, types?}]`. Throws an Error whose message
+ * is a sentence for the operator. A secret and a public key never serve the same issuer, because then a token could be
+ * signed with the public key as if it were the secret.
+ */
+export function parseIssuers(json: string): Issuer[] {
+  const list = jsonOf(json);
+  if (!Array.isArray(list)) throw new Error('The list of issuers must be a JSON array.');
+  const issuers = list.map((entry, index) => readIssuer(entry, `Issuer ${index + 1}`));
+  const names = new Set(issuers.map(({ issuer }) => issuer));
+  if (names.size !== issuers.length) throw new Error('The list of issuers names one issuer twice.');
+  return issuers;
+}
+
+function jsonOf(json: string): unknown {
+  try {
+    return JSON.parse(json) as unknown;
+  } catch {
+    // The parser's own message quotes the text, which holds secrets.
+    throw new Error('The list of issuers is not valid JSON.');
+  }
+}
+
+function readIssuer(entry: unknown, where: string): Issuer {
+  if (typeof entry !== 'object' || entry === null || Array.isArray(entry))
+    throw new Error(`${where} must be an object.`);
+  const row = entry as Record<string, unknown>;
+  const unknownField = Object.keys(row).find((field) => !FIELDS.includes(field));
+  if (unknownField !== undefined) throw new Error(`${where} has an unknown field ${JSON.stringify(unknownField)}.`);
+  if (typeof row.issuer !== 'string' || row.issuer === '') throw new Error(`${where} needs "issuer", a string.`);
+  const named = `${where} (${row.issuer})`;
+  const key = readKey(row, named);
+  const allowed: readonly string[] = 'secret' in key ? SHARED : PUBLIC;
+  const algorithms = texts(row.algorithms, `${named} needs "algorithms", a list of ${allowed.join(', ')}.`);
+  const wrong = algorithms.find((algorithm) => !allowed.includes(algorithm));
+  if (wrong !== undefined) {
+    throw new Error(
+      `${named} cannot use the algorithm ${wrong}; with this kind of key it may be ${allowed.join(', ')}.`,
+    );
+  }
+  const types =
+    row.types === undefined ? TYPES_DEFAULT : texts(row.types, `${named}: "types" must be a list of strings.`);
+  return {
+    issuer: row.issuer,
+    audiences: texts(row.audiences, `${named} needs "audiences", a list of strings that is not empty.`),
+    algorithms: algorithms as Algorithm[],
+    types: types.map((type) => type.toLowerCase()),
+    key,
+  };
+}
+
+function texts(value: unknown, sentence: string): string[] {
+  const fits = Array.isArray(value) && value.length > 0 && value.every((item) => typeof item === 'string');
+  if (!fits) throw new Error(sentence);
+  return value as string[];
+}
+
+function readKey(row: Record<string, unknown>, named: string): Issuer['key'] {
+  if ((row.secret === undefined) === (row.jwksUri === undefined)) {
+    throw new Error(`${named} needs either "secret" or "jwksUri".`);
+  }
+  if (row.secret !== undefined) {
+    if (typeof row.secret !== 'string' || Buffer.byteLength(row.secret) < SECRET_BYTES_MIN) {
+      throw new Error(`${named}: "secret" must be a string of at least ${SECRET_BYTES_MIN} bytes.`);
+    }
+    return { secret: row.secret };
+  }
+  const uri = typeof row.jwksUri === 'string' ? URL.parse(row.jwksUri) : null;
+  if (uri === null || !isSafe(uri)) {
+    throw new Error(`${named}: "jwksUri" must be an https address (http only on this machine), without credentials.`);
+  }
+  return { jwksUri: uri.href };
+}
+
+/** Keys fetched in clear could be swapped on the way, so plain http stays on the machine. */
+function isSafe(uri: URL): boolean {
+  if (uri.username !== '' || uri.password !== '') return false;
+  if (uri.protocol === 'https:') return true;
+  return uri.protocol === 'http:' && ['127.0.0.1', '[::1]', 'localhost'].includes(uri.hostname);
+}

@@ -1,0 +1,123 @@
+import type { KeyObject, webcrypto } from 'node:crypto';
+import { createPublicKey } from 'node:crypto';
+import { Fault, parseJson } from '@wts/contracts';
+import { request } from 'undici';
+
+/** Gets the text of a key set. The default asks the network; tests give their own. */
+export type FetchJwks = (uri: string) => Promise<Uint8Array>;
+
+interface VerificationKey {
+  readonly kid: string;
+  readonly algorithm: string | undefined;
+  readonly key: KeyObject;
+}
+
+/** A key an identity provider withdrew is refused after this long at the latest. */
+const AGE_MAX_MS = 10 * 60_000;
+/** An unknown `kid` is the caller's choice: it must not make us ask the provider more often than this. */
+const COOLDOWN_MS = 30_000;
+/** Nothing can be verified without a first set, so the first one is tried for more eagerly. */
+const COOLDOWN_EMPTY_MS = 1_000;
+const FETCH_TIMEOUT_MS = 5_000;
+const SET_BYTES_MAX = 64 * 1024;
+const RSA_BITS_MIN = 2048;
+
+/**
+ * The public keys of one issuer. The last good set stays in use while the provider is down; a provider that was never
+ * reached makes its tokens unverifiable for now (`unavailable`), not wrong.
+ */
+export class Jwks {
+  readonly #uri: string;
+  readonly #fetch: FetchJwks;
+  #keys: readonly VerificationKey[] | null = null;
+  #loadedAtMs = -Infinity;
+  #triedAtMs = -Infinity;
+  #loading: Promise<void> | null = null;
+
+  constructor(uri: string, fetch: FetchJwks = fetchKeySet) {
+    this.#uri = uri;
+    this.#fetch = fetch;
+  }
+
+  /** The key with exactly this `kid` for this algorithm; undefined when the provider has none. */
+  async find(kid: string, algorithm: string, nowMs: number): Promise<KeyObject | undefined> {
+    if (nowMs - this.#loadedAtMs > AGE_MAX_MS) await this.#refresh(nowMs);
+    const known = this.#pick(kid, algorithm);
+    if (known !== undefined) return known;
+    await this.#refresh(nowMs);
+    if (this.#keys === null) throw new Fault('unavailable');
+    return this.#pick(kid, algorithm);
+  }
+
+  #pick(kid: string, algorithm: string): KeyObject | undefined {
+    const type = algorithm.startsWith('ES') ? 'ec' : 'rsa';
+    return this.#keys?.find(
+      (candidate) =>
+        candidate.kid === kid &&
+        candidate.key.asymmetricKeyType === type &&
+        (candidate.algorithm === undefined || candidate.algorithm === algorithm),
+    )?.key;
+  }
+
+  /** Joins a load under way, else starts one unless the last try is too recent. Never throws: the old set stays. */
+  async #refresh(nowMs: number): Promise<void> {
+    if (this.#loading === null) {
+      const cooldownMs = this.#keys === null ? COOLDOWN_EMPTY_MS : COOLDOWN_MS;
+      if (nowMs - this.#triedAtMs < cooldownMs) return;
+      this.#triedAtMs = nowMs;
+      this.#loading = this.#load(nowMs).finally(() => {
+        this.#loading = null;
+      });
+    }
+    await this.#loading;
+  }
+
+  async #load(nowMs: number): Promise<void> {
+    try {
+      const keys = readKeySet(await this.#fetch(this.#uri));
+      // An empty set is a fault of the provider; taking it over would lock everybody out.
+      if (keys.length === 0) return;
+      this.#keys = keys;
+      this.#loadedAtMs = nowMs;
+    } catch {
+      // The set in use stays. Verification says `unavailable` when there is none.
+    }
+  }
+}
+
+function readKeySet(bytes: Uint8Array): VerificationKey[] {
+  const set = parseJson(bytes) as { keys?: unknown } | null;
+  if (!Array.isArray(set?.keys)) throw new Error('The key set has no list of keys.');
+  return set.keys.flatMap((entry) => readKey(entry) ?? []);
+}
+
+/** Null for a key that must not verify tokens: symmetric, private, for encryption, too short, of an unknown kind. */
+function readKey(entry: unknown): VerificationKey | null {
+  if (typeof entry !== 'object' || entry === null) return null;
+  const jwk = entry as webcrypto.JsonWebKey & Record<string, unknown>;
+  if (typeof jwk.kid !== 'string' || (jwk.kty !== 'RSA' && jwk.kty !== 'EC')) return null;
+  if ('d' in jwk || (jwk.use !== undefined && jwk.use !== 'sig')) return null;
+  if (jwk.key_ops !== undefined && !(Array.isArray(jwk.key_ops) && jwk.key_ops.includes('verify'))) return null;
+  try {
+    const key = createPublicKey({ key: jwk, format: 'jwk' });
+    if (jwk.kty === 'RSA' && (key.asymmetricKeyDetails?.modulusLength ?? 0) < RSA_BITS_MIN) return null;
+    return { kid: jwk.kid, algorithm: typeof jwk.alg === 'string' ? jwk.alg : undefined, key };
+  } catch {
+    return null;
+  }
+}
+
+/** One GET with a deadline over everything; a redirect is a failure, because the address was configured, not found. */
+async function fetchKeySet(uri: string): Promise<Uint8Array> {
+  const signal = AbortSignal.timeout(FETCH_TIMEOUT_MS);
+  const { statusCode, body } = await request(uri, { signal, headers: { accept: 'application/json' } });
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of body as AsyncIterable<Buffer>) {
+    bytes += chunk.length;
+    if (bytes > SET_BYTES_MAX) throw new Error('The key set is too large.');
+    chunks.push(chunk);
+  }
+  if (statusCode !== 200) throw new Error(`The key set was answered with status ${statusCode}.`);
+  return Buffer.concat(chunks);
+}

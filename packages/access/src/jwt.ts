@@ -1,0 +1,138 @@
+import type { KeyObject } from 'node:crypto';
+import { Fault, parseJson } from '@wts/contracts';
+import jwt from 'jsonwebtoken';
+import type { Issuer } from './issuers.ts';
+import type { FetchJwks } from './jwks.ts';
+import { Jwks } from './jwks.ts';
+
+export interface VerifiedJwt {
+  readonly issuer: string;
+  readonly subject: string;
+  readonly claims: Readonly<Record<string, unknown>>;
+  /** Unix seconds. */
+  readonly expiresAt: number;
+}
+
+interface VerifyOptions {
+  /** Unix seconds; the clock when left out. */
+  readonly now?: number;
+  readonly fetchJwks?: FetchJwks;
+}
+
+/** A clock of an identity provider may be ahead of ours by this much when it says `iat`. */
+const ISSUED_AHEAD_SECONDS_MAX = 60;
+/** `nbf` is a statement, not a measurement; it only gets what two synchronized clocks differ by. */
+const NOT_BEFORE_SKEW_SECONDS = 5;
+const TOKEN_CHARS_MAX = 8 * 1024;
+const SUBJECT_CHARS_MAX = 255;
+const KID_CHARS_MAX = 256;
+/** The last second of the year 9999: anything later is no date. */
+const SECONDS_MAX = 253_402_300_799;
+/** Headers that bring their own key, or an address to fetch one from, or change how the token is read. */
+const REFUSED_HEADERS = ['crit', 'jwk', 'jku', 'x5u', 'x5c', 'zip', 'b64', 'enc', 'epk'] as const;
+const compact = /^([A-Za-z0-9_-]+)\.([A-Za-z0-9_-]+)\.([A-Za-z0-9_-]+)$/;
+
+/** Key sets live as long as the issuer they belong to; tests that give their own fetch get their own set. */
+const jwksByIssuer = new WeakMap<Issuer, Jwks>();
+
+/**
+ * Verifies a JWT of one of the configured issuers, or throws `token_invalid` (`unavailable` when the issuer's keys could
+ * never be fetched). jsonwebtoken checks the signature; everything it would let pass is refused around it: tokens without
+ * `exp`, unknown `crit`, keys or addresses inside the token, a `kid` that names no key of the issuer, numbers as text,
+ * keys that stand twice, more than three parts.
+ */
+export async function verifyJwt(
+  token: string,
+  issuers: readonly Issuer[],
+  options: VerifyOptions = {},
+): Promise<VerifiedJwt> {
+  const now = options.now ?? Math.floor(Date.now() / 1000);
+  const parts = token.length <= TOKEN_CHARS_MAX ? compact.exec(token) : null;
+  if (parts === null) throw refused('shape');
+  const header = readPart(parts[1]!);
+  const claims = readPart(parts[2]!);
+  const issuer = issuers.find((candidate) => candidate.issuer === claims.iss);
+  if (issuer === undefined) throw refused('iss');
+  const algorithm = checkHeader(header, issuer);
+  const { subject, expiresAt } = checkClaims(claims, issuer, now);
+  const key = await keyFor(issuer, header, algorithm, now, options.fetchJwks);
+  try {
+    jwt.verify(token, key, {
+      algorithms: [algorithm],
+      issuer: issuer.issuer,
+      audience: [...issuer.audiences] as [string, ...string[]],
+      clockTimestamp: now,
+      clockTolerance: NOT_BEFORE_SKEW_SECONDS,
+    });
+  } catch (cause) {
+    throw refused('signature', cause);
+  }
+  return { issuer: issuer.issuer, subject, claims, expiresAt };
+}
+
+function readPart(part: string): Record<string, unknown> {
+  let value: unknown;
+  try {
+    value = parseJson(Buffer.from(part, 'base64url'));
+  } catch (cause) {
+    throw refused('json', cause);
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw refused('json');
+  return value as Record<string, unknown>;
+}
+
+function checkHeader(header: Record<string, unknown>, issuer: Issuer): Issuer['algorithms'][number] {
+  const algorithm = issuer.algorithms.find((allowed) => allowed === header.alg);
+  if (algorithm === undefined) throw refused('alg');
+  const brought = REFUSED_HEADERS.find((name) => Object.hasOwn(header, name));
+  if (brought !== undefined) throw refused(brought);
+  const type = header.typ === undefined ? '' : header.typ;
+  if (typeof type !== 'string' || !issuer.types.includes(type.toLowerCase())) throw refused('typ');
+  return algorithm;
+}
+
+function checkClaims(
+  claims: Record<string, unknown>,
+  issuer: Issuer,
+  now: number,
+): { subject: string; expiresAt: number } {
+  const { sub, exp, iat, nbf, aud } = claims;
+  if (typeof sub !== 'string' || sub === '' || sub.length > SUBJECT_CHARS_MAX) throw refused('sub');
+  if (!isSeconds(exp) || exp <= now) throw refused('exp');
+  if (iat !== undefined && (!isSeconds(iat) || iat > now + ISSUED_AHEAD_SECONDS_MAX)) throw refused('iat');
+  if (nbf !== undefined && (!isSeconds(nbf) || nbf > now + NOT_BEFORE_SKEW_SECONDS)) throw refused('nbf');
+  const audiences: unknown[] = Array.isArray(aud) ? aud : [aud];
+  if (!audiences.some((audience) => typeof audience === 'string' && issuer.audiences.includes(audience))) {
+    throw refused('aud');
+  }
+  return { subject: sub, expiresAt: exp };
+}
+
+function isSeconds(value: unknown): value is number {
+  return typeof value === 'number' && value >= 0 && value <= SECONDS_MAX;
+}
+
+async function keyFor(
+  issuer: Issuer,
+  header: Record<string, unknown>,
+  algorithm: string,
+  now: number,
+  fetchJwks: FetchJwks | undefined,
+): Promise<KeyObject | string> {
+  if ('secret' in issuer.key) return issuer.key.secret;
+  const { kid } = header;
+  if (typeof kid !== 'string' || kid === '' || kid.length > KID_CHARS_MAX) throw refused('kid');
+  let jwks = jwksByIssuer.get(issuer);
+  if (jwks === undefined) {
+    jwks = new Jwks(issuer.key.jwksUri, fetchJwks);
+    jwksByIssuer.set(issuer, jwks);
+  }
+  const key = await jwks.find(kid, algorithm, now * 1000);
+  if (key === undefined) throw refused('kid');
+  return key;
+}
+
+/** Callers learn that the token is invalid; which check refused it is for the log. */
+function refused(check: string, cause?: unknown): Fault {
+  return new Fault('token_invalid', { cause: new Error(`JWT refused: ${check}`, { cause }) });
+}

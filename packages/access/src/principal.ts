@@ -1,0 +1,31 @@
+import type { Principal, Scope } from '@wts/contracts';
+import { Fault, SCOPES } from '@wts/contracts';
+
+/** `write` includes `read`; `admin` includes both. */
+const INCLUDES: Readonly<Record<Scope, readonly Scope[]>> = {
+  read: ['read'],
+  write: ['read', 'write'],
+  admin: ['read', 'write', 'admin'],
+};
+
+/** Whether one of the principal's scopes is, or includes, `scope`. */
+export function grants(principal: Principal, scope: Scope): boolean {
+  return principal.scopes.some((held) => INCLUDES[held]?.includes(scope) ?? false);
+}
+
+/** Throws `insufficient_scope`. Callers ask before they look whether a thing exists, so the answer tells nothing. */
+export function requireScope(principal: Principal, scope: Scope): void {
+  if (grants(principal, scope)) return;
+  throw new Fault('insufficient_scope', {
+    message: `This operation needs the scope ${scope}.`,
+    headers: { 'WWW-Authenticate': `Bearer realm="api", error="insufficient_scope", scope="${scope}"` },
+  });
+}
+
+/** The principal a service acts as when nobody asked it to: schedulers, credential look-ups, readiness. */
+export function servicePrincipal(name: string): Principal {
+  return { userId: SERVICE_USER_ID, scopes: SCOPES, credential: { kind: 'service', id: name } };
+}
+
+/** No person has this id, so a row written by a service is never taken for a person's. */
+const SERVICE_USER_ID = '00000000-0000-0000-0000-000000000000';

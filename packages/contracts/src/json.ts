@@ -1,0 +1,121 @@
+import { Fault } from './errors.ts';
+import { LIMITS } from './limits.ts';
+
+interface JsonTextFacts {
+  /** Members of all objects, counted by their colons. */
+  readonly members: number;
+  /** A `\u` escape stands somewhere: only there can NUL or a lone surrogate come from. */
+  readonly escapes: boolean;
+  /** A number has an exponent or very many digits: only there can Infinity come from. */
+  readonly largeNumbers: boolean;
+}
+
+/**
+ * Reads JSON that crosses a boundary (bodies, socket frames, parts of tokens), the same way at every door, so that two
+ * doors never read two meanings from one text. Refused, always as a Fault: invalid UTF-8, a byte order mark, nesting
+ * deeper than `depthMax` (found before parsing, because parsers and validators recurse), a key that stands twice in one
+ * object, NUL and lone surrogates (PostgreSQL stores neither), numbers beyond a double.
+ */
+export function parseJson(bytes: Uint8Array, depthMax: number = LIMITS.jsonDepth): unknown {
+  if (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf) {
+    throw malformed('The JSON text starts with a byte order mark.');
+  }
+  const facts = scan(bytes, depthMax);
+  const value = parse(decode(bytes));
+  const found = { members: 0 };
+  walk(value, facts, found);
+  // JSON.parse keeps the last of two equal keys, so the value then has fewer members than the text.
+  if (found.members !== facts.members) throw malformed('The JSON text has an object with the same key twice.');
+  return value;
+}
+
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+function decode(bytes: Uint8Array): string {
+  try {
+    return utf8.decode(bytes);
+  } catch (cause) {
+    throw malformed('The JSON text is not valid UTF-8.', cause);
+  }
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch (cause) {
+    throw malformed(text.trim() === '' ? 'The JSON text is empty.' : 'The text is not JSON.', cause);
+  }
+}
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+/** A double holds any number of fewer digits. */
+const DIGITS_SAFE = 300;
+
+function scan(bytes: Uint8Array, depthMax: number): JsonTextFacts {
+  let depth = 0;
+  let members = 0;
+  let escapes = false;
+  let largeNumbers = false;
+  let digits = 0;
+  for (let at = 0; at < bytes.length; at += 1) {
+    const byte = bytes[at]!;
+    if (byte >= 0x30 && byte <= 0x39) {
+      digits += 1;
+      continue;
+    }
+    if (digits > 0) {
+      // A number ends or goes on with a fraction or an exponent.
+      if (digits > DIGITS_SAFE || byte === 0x65 || byte === 0x45) largeNumbers = true;
+      digits = 0;
+    }
+    if (byte === QUOTE) {
+      for (at += 1; at < bytes.length && bytes[at] !== QUOTE; at += 1) {
+        if (bytes[at] !== BACKSLASH) continue;
+        at += 1;
+        if (bytes[at] === 0x75) escapes = true;
+      }
+    } else if (byte === 0x3a) {
+      members += 1;
+    } else if (byte === 0x7b || byte === 0x5b) {
+      depth += 1;
+      if (depth > depthMax) throw malformed(`The JSON text is nested deeper than ${depthMax} levels.`);
+    } else if (byte === 0x7d || byte === 0x5d) {
+      depth -= 1;
+    }
+  }
+  return { members, escapes, largeNumbers: largeNumbers || digits > DIGITS_SAFE };
+}
+
+function walk(value: unknown, facts: JsonTextFacts, found: { members: number }): void {
+  if (typeof value === 'string') {
+    if (facts.escapes) checkText(value);
+  } else if (typeof value === 'number') {
+    if (facts.largeNumbers && !Number.isFinite(value)) throw invalid('The JSON text holds a number out of range.');
+  } else if (Array.isArray(value)) {
+    for (const item of value) walk(item, facts, found);
+  } else if (typeof value === 'object' && value !== null) {
+    for (const key in value) {
+      found.members += 1;
+      if (facts.escapes) checkText(key);
+      walk((value as Record<string, unknown>)[key], facts, found);
+    }
+  }
+}
+
+function checkText(text: string): void {
+  if (!isStorableText(text)) throw invalid('The JSON text holds a NUL character or half of a surrogate pair.');
+}
+
+/** True for text every store keeps as it is: no NUL, no half of a surrogate pair. */
+export function isStorableText(text: string): boolean {
+  return text.isWellFormed() && !text.includes('\u0000');
+}
+
+function malformed(message: string, cause?: unknown): Fault {
+  return new Fault('malformed_json', { message, cause });
+}
+
+function invalid(message: string): Fault {
+  return new Fault('validation_failed', { message });
+}
