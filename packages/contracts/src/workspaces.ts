@@ -1,6 +1,6 @@
 import { contract } from './contract.ts';
 import { UUID_PATTERN } from './ids.ts';
-import type { Principal, Role, Scope } from './scopes.ts';
+import type { Principal, Role } from './scopes.ts';
 
 export interface Workspace {
   readonly id: string;
@@ -67,7 +67,7 @@ export const workspaceSchema = {
   },
 } as const;
 
-const example = {
+export const workspaceExample = {
   id: '018f2a3b-6c1d-7e00-9a00-3f5b8e7d2c10',
   name: 'Platform',
   urlKey: 'platform',
@@ -92,7 +92,7 @@ export const listWorkspaces = contract<{ reply: { ok: true; workspaces: Workspac
       required: ['ok', 'workspaces'],
       properties: { ok: { const: true }, workspaces: { type: 'array', items: workspaceSchema } },
     },
-    example: { ok: true, workspaces: [example] },
+    example: { ok: true, workspaces: [workspaceExample] },
   },
   errors: [],
 });
@@ -117,7 +117,7 @@ export const getWorkspaceBySlug = contract<{ params: { slug: string }; reply: { 
     required: ['slug'],
     properties: { slug: { type: 'string', minLength: 1, maxLength: 100 } },
   },
-  reply: { status: 200, schema: oneWorkspace, example: { ok: true, workspace: example } },
+  reply: { status: 200, schema: oneWorkspace, example: { ok: true, workspace: workspaceExample } },
   errors: ['not_found'],
 });
 
@@ -156,7 +156,7 @@ export const createWorkspace = contract<{ body: NewWorkspace; reply: { ok: true;
       logoUrl: { type: 'string', maxLength: 2048, format: 'http-url', description: 'Absolute http or https URL.' },
     },
   },
-  reply: { status: 201, schema: oneWorkspace, example: { ok: true, workspace: example } },
+  reply: { status: 201, schema: oneWorkspace, example: { ok: true, workspace: workspaceExample } },
   errors: ['slug_taken', 'malformed_json', 'payload_too_large', 'unsupported_media_type'],
 });
 
@@ -210,11 +210,3 @@ export const internalResolvePerson = contract<{
   reply: { status: 200, schema: { type: 'object' } },
   errors: [],
 });
-
-/** An API key as the store and the seed see it; the raw token is never part of it. */
-export interface ApiKeyGrant {
-  readonly id: string;
-  readonly userId: string;
-  readonly label: string;
-  readonly scopes: readonly Scope[];
-}

@@ -1,0 +1,276 @@
+import { contract } from './contract.ts';
+import { UUID_PATTERN } from './ids.ts';
+import { LIMITS } from './limits.ts';
+import type { Role } from './scopes.ts';
+import { ROLES } from './scopes.ts';
+import type { Workspace } from './workspaces.ts';
+import { workspaceExample, workspaceSchema } from './workspaces.ts';
+
+export interface Member {
+  readonly userId: string;
+  readonly name: string;
+  readonly email: string | null;
+  readonly avatarUrl: string | null;
+  readonly role: Role;
+  readonly joinedAt: string;
+}
+
+/** The role owner is given by owners to members, never by an invitation. */
+export const INVITABLE_ROLES = ['admin', 'member', 'guest'] as const satisfies readonly Role[];
+export type InvitableRole = (typeof INVITABLE_ROLES)[number];
+
+export interface Invitation {
+  readonly id: string;
+  readonly workspaceId: string;
+  /** The only address that may redeem it, once; null: whoever has the code, until it expires. */
+  readonly email: string | null;
+  readonly role: InvitableRole;
+  readonly createdBy: string;
+  readonly createdAt: string;
+  readonly expiresAt: string;
+}
+
+const uuid = { type: 'string', pattern: UUID_PATTERN } as const;
+const timestamp = { type: 'string', format: 'date-time' } as const;
+
+const workspaceParams = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['workspaceId'],
+  properties: { workspaceId: uuid },
+} as const;
+
+const removed = {
+  status: 200,
+  schema: { type: 'object', additionalProperties: false, required: ['ok'], properties: { ok: { const: true } } },
+  example: { ok: true },
+} as const;
+
+const memberSchema = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['userId', 'name', 'email', 'avatarUrl', 'role', 'joinedAt'],
+  properties: {
+    userId: uuid,
+    name: { type: 'string' },
+    email: { type: ['string', 'null'] },
+    avatarUrl: { type: ['string', 'null'] },
+    role: { type: 'string', enum: ROLES },
+    joinedAt: timestamp,
+  },
+} as const;
+
+export const listMembers = contract<{ params: { workspaceId: string }; reply: { ok: true; members: Member[] } }>({
+  id: 'listMembers',
+  method: 'GET',
+  path: '/api/workspaces/{workspaceId}/members',
+  summary: 'List the members of a workspace',
+  tag: 'Workspaces',
+  scope: 'read',
+  params: workspaceParams,
+  reply: {
+    status: 200,
+    schema: {
+      type: 'object',
+      additionalProperties: false,
+      required: ['ok', 'members'],
+      properties: { ok: { const: true }, members: { type: 'array', items: memberSchema } },
+    },
+    example: {
+      ok: true,
+      members: [
+        {
+          userId: '018f2a3b-7d2e-7f11-8b11-4a6c9f8e3d21',
+          name: 'Ada Example',
+          email: 'ada@example.com',
+          avatarUrl: null,
+          role: 'owner',
+          joinedAt: '2026-11-21T09:00:00.000Z',
+        },
+      ],
+    },
+  },
+  errors: ['not_found'],
+});
+
+export const removeMember = contract<{ params: { workspaceId: string; userId: string }; reply: { ok: true } }>({
+  id: 'removeMember',
+  method: 'DELETE',
+  path: '/api/workspaces/{workspaceId}/members/{userId}',
+  summary: 'Remove a member, or leave',
+  description: 'Owners and admins remove members, owners also owners; anyone may leave. The last owner stays.',
+  tag: 'Workspaces',
+  scope: 'admin',
+  params: {
+    type: 'object',
+    additionalProperties: false,
+    required: ['workspaceId', 'userId'],
+    properties: { workspaceId: uuid, userId: uuid },
+  },
+  reply: removed,
+  errors: ['not_found', 'forbidden', 'last_owner', 'conflict'],
+});
+
+const invitationProperties = {
+  id: uuid,
+  workspaceId: uuid,
+  email: { type: ['string', 'null'], description: 'The only address that may redeem it; null for anyone.' },
+  role: { type: 'string', enum: INVITABLE_ROLES },
+  createdBy: uuid,
+  createdAt: timestamp,
+  expiresAt: timestamp,
+} as const;
+
+const invitationSchema = {
+  type: 'object',
+  additionalProperties: false,
+  required: Object.keys(invitationProperties),
+  properties: invitationProperties,
+} as const;
+
+const invitationExample = {
+  id: '018f2a3b-9f4a-7c33-9d33-6c8ebf0a5f43',
+  workspaceId: workspaceExample.id,
+  email: 'grace@example.com',
+  role: 'member',
+  createdBy: '018f2a3b-7d2e-7f11-8b11-4a6c9f8e3d21',
+  createdAt: '2026-11-21T09:00:00.000Z',
+  expiresAt: '2026-11-28T09:00:00.000Z',
+} as const;
+
+export const listInvitations = contract<{
+  params: { workspaceId: string };
+  reply: { ok: true; invitations: Invitation[] };
+}>({
+  id: 'listInvitations',
+  method: 'GET',
+  path: '/api/workspaces/{workspaceId}/invitations',
+  summary: 'List pending invitations',
+  description: 'For owners and admins. Pending: not expired, not deleted, and not used up.',
+  tag: 'Workspaces',
+  scope: 'read',
+  params: workspaceParams,
+  reply: {
+    status: 200,
+    schema: {
+      type: 'object',
+      additionalProperties: false,
+      required: ['ok', 'invitations'],
+      properties: { ok: { const: true }, invitations: { type: 'array', items: invitationSchema } },
+    },
+    example: { ok: true, invitations: [invitationExample] },
+  },
+  errors: ['not_found', 'forbidden'],
+});
+
+export interface NewInvitation {
+  readonly email?: string;
+  readonly role?: InvitableRole;
+  readonly expiresInDays?: number;
+}
+
+export const createInvitation = contract<{
+  params: { workspaceId: string };
+  body: NewInvitation;
+  reply: { ok: true; invitation: Invitation & { readonly code: string } };
+}>({
+  id: 'createInvitation',
+  method: 'POST',
+  path: '/api/workspaces/{workspaceId}/invitations',
+  summary: 'Invite people',
+  description:
+    'For owners and admins. With an e-mail address: for one use by that address. Without: for anyone who has the code, until it expires. The code is shown only here.',
+  tag: 'Workspaces',
+  scope: 'admin',
+  params: workspaceParams,
+  body: {
+    type: 'object',
+    additionalProperties: false,
+    properties: {
+      email: { type: 'string', format: 'email', maxLength: 320 },
+      role: { type: 'string', enum: INVITABLE_ROLES, default: 'member' },
+      expiresInDays: { type: 'integer', minimum: 1, maximum: 365, default: LIMITS.invitationDaysDefault },
+    },
+  },
+  reply: {
+    status: 201,
+    schema: {
+      type: 'object',
+      additionalProperties: false,
+      required: ['ok', 'invitation'],
+      properties: {
+        ok: { const: true },
+        invitation: {
+          ...invitationSchema,
+          required: [...invitationSchema.required, 'code'],
+          properties: { ...invitationProperties, code: { type: 'string', description: 'Shown once.' } },
+        },
+      },
+    },
+    example: { ok: true, invitation: { ...invitationExample, code: 'Zk3v8Qm1rT0yW5xB7nJ2sLc9dHf4aGpE' } },
+  },
+  errors: ['not_found', 'forbidden', 'conflict', 'malformed_json', 'payload_too_large', 'unsupported_media_type'],
+});
+
+export const deleteInvitation = contract<{ params: { workspaceId: string; invitationId: string }; reply: { ok: true } }>(
+  {
+    id: 'deleteInvitation',
+    method: 'DELETE',
+    path: '/api/workspaces/{workspaceId}/invitations/{invitationId}',
+    summary: 'Delete a pending invitation',
+    description: 'For owners and admins. Its code is unknown from then on.',
+    tag: 'Workspaces',
+    scope: 'admin',
+    params: {
+      type: 'object',
+      additionalProperties: false,
+      required: ['workspaceId', 'invitationId'],
+      properties: { workspaceId: uuid, invitationId: uuid },
+    },
+    reply: removed,
+    errors: ['not_found', 'forbidden'],
+  },
+);
+
+export const joinWorkspace = contract<{
+  body: { code: string };
+  reply: { ok: true; workspace: Workspace; role: Role };
+}>({
+  id: 'joinWorkspace',
+  method: 'POST',
+  path: '/api/workspaces/join',
+  summary: 'Join a workspace with an invitation code',
+  description: 'Joining where one is a member already is answered alike and changes nothing, the role included.',
+  tag: 'Workspaces',
+  scope: 'admin',
+  body: {
+    type: 'object',
+    additionalProperties: false,
+    required: ['code'],
+    properties: { code: { type: 'string', minLength: 1, maxLength: 200 } },
+  },
+  reply: {
+    status: 200,
+    schema: {
+      type: 'object',
+      additionalProperties: false,
+      required: ['ok', 'workspace', 'role'],
+      properties: {
+        ok: { const: true },
+        workspace: workspaceSchema,
+        role: { type: 'string', enum: ROLES, description: 'Your role in it.' },
+      },
+    },
+    example: { ok: true, workspace: { ...workspaceExample, role: 'member' }, role: 'member' },
+  },
+  errors: [
+    'not_found',
+    'forbidden',
+    'wrong_address',
+    'invitation_expired',
+    'conflict',
+    'malformed_json',
+    'payload_too_large',
+    'unsupported_media_type',
+  ],
+});
