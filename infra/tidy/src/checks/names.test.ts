@@ -1,0 +1,71 @@
+import assert from 'node:assert/strict';
+import { plantedTree } from '../tree.ts';
+import { drawers, generated, kebabCase, topLevel, vagueTypes } from './names.ts';
+
+const tree = (...paths: string[]) => plantedTree(Object.fromEntries(paths.map((path) => [path, ''])));
+
+describe('names', () => {
+  it('refuses a new top-level entry, and lets dot files and tool configuration be', () => {
+    const findings = topLevel(
+      tree('scripts/go.sh', 'notes.md', 'README.md', '.ci/run', 'turbo.json', 'services/sync/src/main.ts'),
+    );
+    assert.deepEqual(
+      findings.map(({ path }) => path),
+      ['notes.md', 'scripts'],
+    );
+  });
+
+  it('refuses a drawer, as a folder and as a file', () => {
+    const findings = drawers(
+      tree(
+        'packages/x/src/utils/a.ts',
+        'services/y/src/helpers.ts',
+        'packages/shared/README.md',
+        'packages/x/src/sharing.ts',
+      ),
+    );
+    assert.deepEqual(
+      findings.map(({ path }) => path),
+      ['packages/shared/README.md', 'packages/x/src/utils/a.ts', 'services/y/src/helpers.ts'],
+    );
+  });
+
+  it('refuses other cases than kebab-case', () => {
+    const good = [
+      'a/log-page.pg.test.ts',
+      'a/0001-create-log.ts',
+      'a/README.md',
+      'a/.mocharc.json',
+      'a/tsconfig.base.json',
+      'a/Dockerfile',
+    ];
+    const findings = kebabCase(tree(...good, 'a/logPage.ts', 'a/log_page.ts', 'Big/a.ts'));
+    assert.deepEqual(
+      findings.map(({ path }) => path),
+      ['Big/a.ts', 'a/logPage.ts', 'a/log_page.ts'],
+    );
+  });
+
+  it('refuses types named after nothing', () => {
+    const text = [
+      'export class SessionManager {}',
+      'class BaseStore {}',
+      'interface IUser {}',
+      'interface Invitation {}',
+      'class Fault {}',
+    ];
+    const findings = vagueTypes(plantedTree({ 'a.ts': text.join('\n') }));
+    assert.deepEqual(
+      findings.map(({ line }) => line),
+      [1, 3],
+    );
+  });
+
+  it('refuses what a tool makes, whether or not it is ignored', () => {
+    const findings = generated(tree('a/dist/a.js', 'a/run.log', 'a/src/dist.ts'), ['packages/x/cache.bin']);
+    assert.deepEqual(
+      findings.map(({ path }) => path),
+      ['a/dist/a.js', 'a/run.log', 'packages/x/cache.bin'],
+    );
+  });
+});

@@ -1,0 +1,86 @@
+import { isTypeScript } from '../files.ts';
+import type { Finding, Tree } from '../tree.ts';
+import { eachLine } from '../tree.ts';
+
+const TOP_LEVEL = new Set([
+  // What it is made of
+  'services',
+  'packages',
+  'infra',
+  'test-e2e',
+  'package.json',
+  'pnpm-workspace.yaml',
+  'turbo.json',
+  'README.md',
+  // Lock file, licence, shared tool configuration; dot files are free
+  'pnpm-lock.yaml',
+  'LICENSE',
+  'tsconfig.base.json',
+  'oxlint.config.ts',
+  'knip.json',
+]);
+
+const DRAWERS = new Set(['utils', 'util', 'shared', 'common', 'helpers', 'helper', 'lib', 'misc', 'core', 'base']);
+const VAGUE_CLASS = /\bclass\s+(\w*(?:Manager|Helper|Helpers|Util|Utils|Common|Base|Impl))\b/;
+const VAGUE_INTERFACE = /\binterface\s+(I[A-Z]\w*)/;
+
+const KEBAB = /^[a-z0-9]+(-[a-z0-9]+)*(\.[a-z0-9]+(-[a-z0-9]+)*)*$/;
+/** Names that tools or custom fix. */
+const GIVEN = new Set([
+  'README.md',
+  'LICENSE',
+  'CHANGELOG.md',
+  'CONTRIBUTING.md',
+  'SECURITY.md',
+  'Dockerfile',
+  'Chart.yaml',
+]);
+
+const GENERATED =
+  /(^|\/)(node_modules|dist|coverage|\.turbo|\.local)\/|\.(log|tsbuildinfo|map|orig|rej|swp)$|(^|\/)\.DS_Store$/;
+
+export function topLevel(tree: Tree): Finding[] {
+  const entries = new Set(tree.files.map((path) => path.split('/')[0] ?? path));
+  return [...entries]
+    .filter((entry) => !entry.startsWith('.') && !TOP_LEVEL.has(entry))
+    .map((path) => ({
+      path,
+      message: 'not a top-level entry of the design: it belongs into services, packages, infra or test-e2e',
+    }));
+}
+
+/** A drawer takes everything and explains nothing. */
+export function drawers(tree: Tree): Finding[] {
+  return tree.files.flatMap((path) => {
+    const parts = path
+      .split('/')
+      .map((part, index, all) => (index === all.length - 1 ? (part.split('.')[0] ?? part) : part));
+    const drawer = parts.find((part) => DRAWERS.has(part));
+    return drawer === undefined ? [] : [{ path, message: `"${drawer}" says nothing: name it after what it holds` }];
+  });
+}
+
+export function kebabCase(tree: Tree): Finding[] {
+  return tree.files.flatMap((path) => {
+    const odd = path.split('/').find((part) => !part.startsWith('.') && !GIVEN.has(part) && !KEBAB.test(part));
+    return odd === undefined ? [] : [{ path, message: `"${odd}" is not kebab-case` }];
+  });
+}
+
+export function vagueTypes(tree: Tree): Finding[] {
+  const findings: Finding[] = [];
+  eachLine(tree, tree.files.filter(isTypeScript), (line, at) => {
+    const name = (VAGUE_CLASS.exec(line) ?? VAGUE_INTERFACE.exec(line))?.[1];
+    if (name !== undefined)
+      findings.push({
+        ...at,
+        message: `"${name}": name the thing it is, without a suffix or prefix that says nothing`,
+      });
+  });
+  return findings;
+}
+
+export function generated(tree: Tree, trackedButIgnored: readonly string[]): Finding[] {
+  const paths = new Set([...tree.files.filter((path) => GENERATED.test(path)), ...trackedButIgnored]);
+  return [...paths].map((path) => ({ path, message: 'made by a tool: git rm --cached it and name it in .gitignore' }));
+}

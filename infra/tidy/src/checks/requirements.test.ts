@@ -1,0 +1,55 @@
+import assert from 'node:assert/strict';
+import type { Rule } from '@wts/test-e2e/requirements';
+import { plantedTree } from '../tree.ts';
+import { coverage } from './requirements.ts';
+
+const kept: Rule = {
+  id: 'notes.read.own-only',
+  source: 'Specification 4.1',
+  text: '…',
+  home: 'services/a/src/read.ts',
+  status: 'kept',
+};
+const planned: Rule = { ...kept, id: 'notes.read.fast', home: null, status: 'planned' };
+const home = { 'services/a/src/read.ts': '// Keeps notes.read.own-only.\nexport const read = 1;' };
+const cited = { 'services/a/test/read.test.ts': "it('shows nobody else\\'s [notes.read.own-only]', () => {});" };
+
+const messages = (files: Record<string, string>, ...rules: Rule[]) =>
+  coverage(plantedTree(files), rules).map(({ message }) => message);
+
+describe('the list of requirements', () => {
+  it('is content when list, home and test name the rule', () => {
+    assert.deepEqual(messages({ ...home, ...cited }, kept, planned), []);
+  });
+
+  it('asks a kept rule for a test with its id in the title', () => {
+    const elsewhere = {
+      'services/a/test/read.test.ts': "// [notes.read.own-only]\nit('shows', () => list[notes.read.own]);",
+    };
+    assert.deepEqual(messages({ ...home, ...elsewhere }, kept), ['no test has [notes.read.own-only] in its title']);
+  });
+
+  it('asks a kept rule for a home that exists and mentions it in a comment', () => {
+    assert.match(messages(cited, kept)[0] ?? '', /does not exist/);
+    const silent = {
+      'services/a/src/read.ts': "export const id = 'notes.read.own-only';\n// Keeps notes.read.own-only-twice.",
+    };
+    assert.match(messages({ ...silent, ...cited }, kept)[0] ?? '', /does not mention it/);
+  });
+
+  it('refuses a test that cites no rule of the list', () => {
+    const stranger = { 'services/a/test/x.test.ts': 'describe(`all [notes.gone.away] of it`, () => {});' };
+    assert.deepEqual(messages({ ...home, ...cited, ...stranger }, kept), [
+      'a test cites [notes.gone.away], which is no rule of test-e2e/requirements',
+    ]);
+  });
+
+  it('asks for the mark when a test cites a planned rule', () => {
+    const early = { 'services/a/test/x.test.ts': "it.only('answers at once [notes.read.fast]', () => {});" };
+    assert.match(messages(early, planned)[0] ?? '', /still planned/);
+  });
+
+  it('refuses an id that stands twice', () => {
+    assert.deepEqual(messages({ ...home, ...cited }, kept, kept).slice(0, 1), ['notes.read.own-only stands twice']);
+  });
+});

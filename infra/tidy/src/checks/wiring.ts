@@ -1,0 +1,85 @@
+import { isProduct, isTest } from '../files.ts';
+import type { Finding, Tree } from '../tree.ts';
+
+const TABLE = 'packages/contracts/src/errors.ts';
+const CONTRACTS = 'packages/contracts/';
+
+/** An error code is a promise to callers: somebody gives it, and a test shows when. */
+export function errorCodes(tree: Tree, codes: readonly string[]): Finding[] {
+  const givers = textOf(
+    tree,
+    tree.files.filter((path) => isProduct(path) && !path.startsWith(CONTRACTS)),
+  );
+  const tests = textOf(tree, tree.files.filter(isTest));
+  return codes.flatMap((code): Finding[] => {
+    const word = quoted(code);
+    if (!word.test(givers))
+      return [{ path: TABLE, message: `nothing gives "${code}": give it, or take the row out until something does` }];
+    if (!word.test(tests)) return [{ path: TABLE, message: `no test names "${code}": show when a caller meets it` }];
+    return [];
+  });
+}
+
+/** What the check needs of a contract; `name` is the way it is exported, `workspaceApi.createWorkspace`. */
+export interface Operation {
+  readonly name: string;
+  readonly path: string;
+  readonly scope?: string;
+  readonly internal?: boolean;
+}
+
+const SCOPES = new Set(['read', 'write', 'admin']);
+/** Open to everybody because they show nothing of anybody. */
+const OPEN = new Set(['/health', '/ready', '/openapi.json']);
+
+/** Every operation declared is served somewhere, and says who may call it. */
+export function operations(tree: Tree, declared: readonly Operation[]): Finding[] {
+  const doors = textOf(
+    tree,
+    tree.files.filter((path) => isProduct(path) && !path.startsWith(CONTRACTS)),
+  );
+  return declared.flatMap(({ name, path, scope, internal }): Finding[] => {
+    const findings: Finding[] = [];
+    const short = name.split('.').at(-1) ?? name;
+    if (
+      !new RegExp(`\\b(?:mount\\w*|serve\\w*|accept\\w*)\\(\\s*(?:[\\w.]+,\\s*)*(?:\\w+\\.)?${short}\\b`).test(doors)
+    ) {
+      findings.push({
+        path: CONTRACTS,
+        message: `${name} (${path}) is declared and nowhere mounted: mount it in the service that owns it`,
+      });
+    }
+    if (!SCOPES.has(scope ?? '') && internal !== true && !OPEN.has(path)) {
+      findings.push({ path: CONTRACTS, message: `${name} (${path}) is open to everybody: give it a scope` });
+    }
+    if ((internal === true) !== path.startsWith('/internal/')) {
+      findings.push({
+        path: CONTRACTS,
+        message: `${name} (${path}): internal operations, and only they, live under /internal/`,
+      });
+    }
+    return findings;
+  });
+}
+
+/** A subject with two producers has no order, one with none is dead. Every publish names its subject by the constant. */
+export function producers(tree: Tree, subjects: readonly string[]): Finding[] {
+  const sources = tree.files.filter(isProduct);
+  return subjects.flatMap((subject): Finding[] => {
+    const publish = new RegExp(`\\.publish\\(\\s*STREAM\\.${subject}\\b`);
+    const from = sources.filter((path) => publish.test(tree.read(path)));
+    if (from.length === 1) return [];
+    const found = from.length === 0 ? 'nothing publishes it' : `published by ${from.join(' and ')}`;
+    return [
+      { path: 'packages/contracts/src/actions.ts', message: `STREAM.${subject} needs exactly one producer; ${found}` },
+    ];
+  });
+}
+
+function textOf(tree: Tree, paths: readonly string[]): string {
+  return paths.map((path) => tree.read(path)).join('\n');
+}
+
+function quoted(word: string): RegExp {
+  return new RegExp(`(['"\`])${word}\\1`);
+}

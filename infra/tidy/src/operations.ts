@@ -1,0 +1,22 @@
+import * as contracts from '@wts/contracts';
+import type { Operation } from './checks/wiring.ts';
+
+/** Every operation `@wts/contracts` exports, under the name its users write. */
+export function declaredOperations(): readonly Operation[] {
+  return walk(contracts, '');
+}
+
+function walk(namespace: object, prefix: string): readonly Operation[] {
+  return Object.entries(namespace).flatMap(([name, value]: [string, unknown]): readonly Operation[] => {
+    if (isOperation(value)) return [{ ...value, name: `${prefix}${name}` }];
+    return isNamespace(value) ? walk(value, `${name}.`) : [];
+  });
+}
+
+function isNamespace(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && Object.prototype.toString.call(value) === '[object Module]';
+}
+
+function isOperation(value: unknown): value is Omit<Operation, 'name'> {
+  return typeof value === 'object' && value !== null && 'method' in value && 'path' in value && 'reply' in value;
+}

@@ -1,0 +1,76 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** What a check looks at: paths from the root with forward slashes, and their text. */
+export interface Tree {
+  readonly files: readonly string[];
+  /** Empty text for a path that is not in the tree. */
+  read(path: string): string;
+}
+
+/** What is wrong and what to do about it. */
+export interface Finding {
+  readonly path: string;
+  readonly line?: number;
+  readonly message: string;
+}
+
+export const ROOT = join(import.meta.dirname, '../../..');
+
+/** Tests of the checks plant violations on purpose. */
+const PLANTED = /^infra\/tidy\/src\/checks\/[^/]+\.test\.ts$/;
+
+/**
+ * The repository as git would commit it: tracked files plus new ones that are not ignored, so that a violation shows
+ * before the commit that would make it public.
+ */
+export function repositoryTree(): Tree {
+  const files = git('ls-files', '--cached', '--others', '--exclude-standard').filter((path) =>
+    existsSync(join(ROOT, path)),
+  );
+  return treeOf(new Map(files.map((path) => [path, () => readFileSync(join(ROOT, path), 'utf8')])));
+}
+
+/** A tree in memory, for proving a check. */
+export function plantedTree(files: Readonly<Record<string, string>>): Tree {
+  return treeOf(new Map(Object.entries(files).map(([path, text]) => [path, () => text])));
+}
+
+/** Files that are tracked although `.gitignore` names them. */
+export function trackedButIgnored(): readonly string[] {
+  return git('ls-files', '--cached', '--ignored', '--exclude-standard');
+}
+
+/** Line numbers count from 1, as editors do. */
+export function eachLine(
+  tree: Tree,
+  paths: readonly string[],
+  look: (line: string, at: { path: string; line: number }) => void,
+): void {
+  for (const path of paths) {
+    for (const [index, line] of tree.read(path).split('\n').entries()) look(line, { path, line: index + 1 });
+  }
+}
+
+export function describeFinding({ path, line, message }: Finding): string {
+  return line === undefined ? `${path}: ${message}` : `${path}:${line}: ${message}`;
+}
+
+function treeOf(readers: ReadonlyMap<string, () => string>): Tree {
+  const texts = new Map<string, string>();
+  return {
+    files: [...readers.keys()].toSorted(),
+    read(path) {
+      const text = texts.get(path) ?? readers.get(path)?.() ?? '';
+      texts.set(path, text);
+      return text;
+    },
+  };
+}
+
+function git(...args: string[]): string[] {
+  return execFileSync('git', ['-C', ROOT, ...args, '-z'], { encoding: 'utf8', maxBuffer: 64 * 1024 * 1024 })
+    .split('\0')
+    .filter((path) => path !== '');
+}

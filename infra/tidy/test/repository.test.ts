@@ -1,0 +1,41 @@
+import { ERROR_CODES, STREAM } from '@wts/contracts';
+import { RULES } from '@wts/test-e2e/requirements';
+import { drawers, generated, kebabCase, topLevel, vagueTypes } from '../src/checks/names.ts';
+import { links, machines, openEnds, secrets } from '../src/checks/prose.ts';
+import { coverage } from '../src/checks/requirements.ts';
+import { longFiles, longFunctions, readmes } from '../src/checks/sizes.ts';
+import { errorCodes, operations, producers } from '../src/checks/wiring.ts';
+import { declaredOperations } from '../src/operations.ts';
+import { ROOT, describeFinding, repositoryTree, trackedButIgnored } from '../src/tree.ts';
+import type { Finding } from '../src/tree.ts';
+
+const tree = repositoryTree();
+const subjects = Object.entries(STREAM).flatMap(([key, value]) => (String(value).startsWith('wts.') ? [key] : []));
+
+const HOUSE_RULES: readonly (readonly [title: string, check: () => readonly Finding[]])[] = [
+  ['holds only the top-level entries of the design', () => topLevel(tree)],
+  ['has no drawers', () => drawers(tree)],
+  ['names files in kebab-case', () => kebabCase(tree)],
+  ['names types after things', () => vagueTypes(tree)],
+  ['tracks nothing a tool makes', () => generated(tree, trackedButIgnored())],
+  ['keeps files short enough to hold in the head', () => longFiles(tree)],
+  ['keeps functions on one screen', () => longFunctions(tree, ROOT)],
+  ['explains every folder in a short README', () => readmes(tree)],
+  ['has no link that leads nowhere', () => links(tree)],
+  ['leaves no unnumbered open ends', () => openEnds(tree)],
+  ['names no path or host of one machine', () => machines(tree)],
+  ['holds no secret', () => secrets(tree)],
+  ['gives and tests every error code', () => errorCodes(tree, ERROR_CODES)],
+  ['mounts every operation, with a scope', () => operations(tree, declaredOperations())],
+  ['has one producer per subject of the stream', () => producers(tree, subjects)],
+  ['keeps every rule of the interface that it says it keeps', () => coverage(tree, RULES)],
+];
+
+describe('the repository', () => {
+  for (const [title, check] of HOUSE_RULES) {
+    it(title, () => {
+      const findings = check();
+      if (findings.length > 0) throw new Error(`\n${findings.map(describeFinding).join('\n')}`);
+    });
+  }
+});

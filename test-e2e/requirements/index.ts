@@ -1,0 +1,35 @@
+import type { Rule } from './rule.ts';
+import { apiKeys } from './api-keys.ts';
+import { authentication } from './authentication.ts';
+import { errors } from './errors.ts';
+import { events } from './events.ts';
+import { graphql } from './graphql.ts';
+import { limits } from './limits.ts';
+import { meta } from './meta.ts';
+import { never } from './never.ts';
+import { sync } from './sync.ts';
+import { syncSocket } from './sync-socket.ts';
+import { versioning } from './versioning.ts';
+import { webhookDelivery } from './webhook-delivery.ts';
+import { webhookManagement } from './webhook-management.ts';
+import { workspaces } from './workspaces.ts';
+
+export type { Rule } from './rule.ts';
+
+/** Every rule, surface by surface. */
+export const RULES: readonly Rule[] = [
+  ...workspaces,
+  ...apiKeys,
+  ...sync,
+  ...syncSocket,
+  ...graphql,
+  ...webhookManagement,
+  ...webhookDelivery,
+  ...events,
+  ...authentication,
+  ...errors,
+  ...limits,
+  ...versioning,
+  ...meta,
+  ...never,
+];

@@ -1,0 +1,76 @@
+import type { Rule } from './rule.ts';
+
+/** What must never happen: design 14, in its order. */
+export const never: readonly Rule[] = [
+  {
+    id: 'never.actions-lost',
+    source: 'Design 14.1',
+    text: 'A committed action is never missing, doubled or out of order on any socket, poller or webhook lane, under any crash, pause, partition or restart.',
+    home: null,
+    status: 'planned',
+    issue: 2,
+  },
+  {
+    id: 'never.acknowledged-lost',
+    source: 'Design 14.2',
+    text: 'A change that was acknowledged is never lost.',
+    home: null,
+    status: 'planned',
+    issue: 2,
+  },
+  {
+    id: 'never.applied-twice',
+    source: 'Design 14.3',
+    text: 'A mutation is never applied twice.',
+    home: null,
+    status: 'planned',
+    issue: 2,
+  },
+  {
+    id: 'never.shown-outside',
+    source: 'Design 14.4',
+    text: 'Data of a workspace or private project is never shown to someone outside, through any surface, id, count, error or timing.',
+    home: null,
+    status: 'planned',
+    issue: 2,
+  },
+  {
+    id: 'never.non-public-address',
+    source: 'Design 14.5',
+    text: 'No request ever goes to a non-public address.',
+    home: null,
+    status: 'planned',
+  },
+  {
+    id: 'never.secret-in-clear',
+    source: 'Design 14.6',
+    text: 'A secret is never in a log, an error, a URL, or at rest in clear.',
+    home: null,
+    status: 'planned',
+    issue: 2,
+  },
+  {
+    id: 'never.unbounded',
+    source: 'Design 14.7',
+    text: 'No memory, queue, retry or wait is without bound.',
+    home: null,
+    status: 'planned',
+    issue: 2,
+  },
+  {
+    id: 'never.500-by-input',
+    source: 'Design 14.8',
+    text: 'Input never causes a 500.',
+    home: null,
+    status: 'planned',
+    issue: 2,
+  },
+  {
+    id: 'never.shapeless-error',
+    source: 'Design 14.9',
+    text: 'No error is without the common shape and `Api-Version`.',
+    home: null,
+    status: 'planned',
+    issue: 2,
+  },
+];

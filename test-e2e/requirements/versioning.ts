@@ -1,0 +1,69 @@
+import type { Rule } from './rule.ts';
+
+/** How the interface changes: section 9 of the specification. */
+export const versioning: readonly Rule[] = [
+  {
+    id: 'versioning.header.optional',
+    source: 'Specification 9',
+    text: '`Api-Version` travels in the request header; omitted means the current version, `1`.',
+    home: null,
+    status: 'planned',
+    issue: 2,
+  },
+  {
+    id: 'versioning.header.unknown',
+    source: 'Specification 9',
+    text: 'A version the server does not serve is 400, never answered by another version.',
+    home: null,
+    status: 'planned',
+    issue: 2,
+  },
+  {
+    id: 'versioning.header.before-credentials',
+    source: 'Design 5',
+    text: 'The version is judged before the credential.',
+    home: null,
+    status: 'planned',
+    issue: 2,
+  },
+  {
+    id: 'versioning.response.always',
+    source: 'Specification 9',
+    text: 'Every response carries `Api-Version`, errors included.',
+    home: null,
+    status: 'planned',
+    issue: 2,
+  },
+  {
+    id: 'versioning.retiring.headers',
+    source: 'Specification 9',
+    text: 'A retiring operation gains `Deprecation`, `Sunset` and a `Link` with `rel=deprecation`.',
+    home: null,
+    status: 'planned',
+    issue: 2,
+  },
+  {
+    id: 'versioning.retiring.notice',
+    source: 'Specification 9',
+    text: '`Sunset` is never less than 90 days after `Deprecation`: the service does not start otherwise.',
+    home: null,
+    status: 'planned',
+    issue: 2,
+  },
+  {
+    id: 'versioning.description.version',
+    source: 'Specification 9',
+    text: 'The description is OpenAPI 3.1, version `1.0.0`.',
+    home: null,
+    status: 'planned',
+    issue: 2,
+  },
+  {
+    id: 'versioning.sync.not-stable',
+    source: 'Specification 9',
+    text: 'The description says that sync routes are advanced transport, not a stable platform API.',
+    home: null,
+    status: 'planned',
+    issue: 2,
+  },
+];
