@@ -26,9 +26,8 @@ const PLANTED = /^infra\/tidy\/src\/checks\/[^/]+\.test\.ts$/;
  * before the commit that would make it public.
  */
 export function repositoryTree(): Tree {
-  const files = git('ls-files', '--cached', '--others', '--exclude-standard').filter((path) =>
-    existsSync(join(ROOT, path)),
-  );
+  const listed = git('ls-files', '--cached', '--others', '--exclude-standard');
+  const files = listed.filter((path) => !PLANTED.test(path) && existsSync(join(ROOT, path)));
   return treeOf(new Map(files.map((path) => [path, () => readFileSync(join(ROOT, path), 'utf8')])));
 }
 
