@@ -1,0 +1,67 @@
+import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync, globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { ROOT, hasServiceFile, serviceFile } from '../layout.ts';
+import { Refusal } from '../refusal.ts';
+import { PASSED_THROUGH, SERVICES } from '../services.ts';
+import type { Database } from './provision.ts';
+
+const MIGRATE_MS = 120_000;
+const run = promisify(execFile);
+
+/** Brings the schema of every service up to date, each with its own role. Returns the names of the services. */
+export async function migrateServices(database: Database, env: NodeJS.ProcessEnv): Promise<string[]> {
+  const migrated: string[] = [];
+  for (const { name, role } of SERVICES) {
+    if (role === undefined || !hasServiceFile(name, 'migrate')) continue;
+    await runScript(name, 'migrate', { ...picked(env, PASSED_THROUGH), DATABASE_URL: database.urlOf(role) });
+    migrated.push(name);
+  }
+  return migrated;
+}
+
+/** Runs a service's script to its end and returns what it printed. Its whole output is in the refusal when it fails. */
+export async function runScript(service: string, file: 'migrate' | 'seed', env: NodeJS.ProcessEnv): Promise<string> {
+  try {
+    const { stdout } = await run(process.execPath, [serviceFile(service, file)], {
+      cwd: join(ROOT, 'services', service),
+      env,
+      timeout: MIGRATE_MS,
+      maxBuffer: 16 * 1024 * 1024,
+    });
+    return stdout;
+  } catch (error) {
+    const { stdout = '', stderr = '', code } = error as { stdout?: string; stderr?: string; code?: unknown };
+    const lines = `${stdout}\n${stderr}`.trim().split('\n').slice(-20);
+    throw new Refusal(
+      `services/${service}/src/${file}.ts failed (${String(code ?? 'killed')}):\n${lines.map((line) => `    ${line}`).join('\n')}`,
+      { cause: error },
+    );
+  }
+}
+
+/** Changes whenever a database made by the migrations would: names the template that tests copy. */
+export function migrationsHash(): string {
+  const hash = createHash('sha256');
+  const patterns = [
+    'infra/postgres/*.sql',
+    'services/*/src/migrate.ts',
+    'services/*/src/migrations/*.ts',
+    'services/*/src/store/schema.ts',
+    'packages/models/src/**/*.ts',
+    'packages/service-kit/src/**/*.ts',
+  ];
+  for (const pattern of patterns) {
+    for (const file of globSync(pattern, { cwd: ROOT }).sort()) {
+      const path = join(ROOT, file);
+      if (existsSync(path)) hash.update(`${file}\0`).update(readFileSync(path));
+    }
+  }
+  return hash.digest('hex').slice(0, 16);
+}
+
+export function picked(env: NodeJS.ProcessEnv, names: readonly string[]): NodeJS.ProcessEnv {
+  return Object.fromEntries(names.flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]]])));
+}

@@ -1,0 +1,100 @@
+import { execFileSync } from 'node:child_process';
+import { randomInt } from 'node:crypto';
+import { readFileSync, readdirSync, readlinkSync } from 'node:fs';
+import { createServer } from 'node:net';
+
+// Below the range from which systems take the local end of outgoing connections (32768 on Linux, 49152 on macOS):
+// a port chosen here stays free until the server that was promised it has started.
+const FIRST = 20_000;
+const LAST = 32_000;
+const ATTEMPTS = 200;
+const promised = new Set<number>();
+
+/** A free port on loopback, never given twice by this process. */
+export async function freePort(preferred?: number): Promise<number> {
+  if (preferred !== undefined && !promised.has(preferred) && (await isFree(preferred))) return promise(preferred);
+  for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
+    const port = randomInt(FIRST, LAST);
+    if (!promised.has(port) && (await isFree(port))) return promise(port);
+  }
+  throw new Error(`no free port between ${FIRST} and ${LAST}`);
+}
+
+/** The first free port from `from` on: where a public port was only a default. */
+export async function nextFreePort(from: number, except: readonly number[] = []): Promise<number> {
+  for (let port = from; port <= Math.min(65_535, from + ATTEMPTS); port += 1) {
+    if (!except.includes(port) && (await isFree(port))) return promise(port);
+  }
+  return freePort();
+}
+
+export function isFree(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const probe = createServer();
+    probe.once('error', () => resolve(false));
+    probe.listen({ host: '127.0.0.1', port, exclusive: true }, () => probe.close(() => resolve(true)));
+  });
+}
+
+/** Who listens there, in words; null when the system does not tell. */
+export function whoListens(port: number): string | null {
+  try {
+    return process.platform === 'linux' ? linuxListener(port) : lsofListener(port);
+  } catch {
+    return null;
+  }
+}
+
+function promise(port: number): number {
+  promised.add(port);
+  return port;
+}
+
+function linuxListener(port: number): string | null {
+  const hex = port.toString(16).toUpperCase().padStart(4, '0');
+  const inodes = new Set<string>();
+  for (const table of ['/proc/net/tcp', '/proc/net/tcp6']) {
+    for (const line of readText(table).split('\n').slice(1)) {
+      const fields = line.trim().split(/\s+/);
+      // State 0A is LISTEN; field 9 is the inode of the socket.
+      if (fields[1]?.endsWith(`:${hex}`) && fields[3] === '0A') inodes.add(`socket:[${fields[9]}]`);
+    }
+  }
+  for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
+    if (descriptorsOf(pid).some((target) => inodes.has(target)))
+      return `${readText(`/proc/${pid}/comm`).trim()} (process ${pid})`;
+  }
+  return null;
+}
+
+function descriptorsOf(pid: string): string[] {
+  try {
+    return readdirSync(`/proc/${pid}/fd`).map((descriptor) => {
+      try {
+        return readlinkSync(`/proc/${pid}/fd/${descriptor}`);
+      } catch {
+        return '';
+      }
+    });
+  } catch {
+    return [];
+  }
+}
+
+function lsofListener(port: number): string | null {
+  const out = execFileSync('lsof', ['-nP', `-iTCP:${port}`, '-sTCP:LISTEN', '-Fpc'], {
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
+  const pid = /^p(\d+)$/m.exec(out)?.[1];
+  const command = /^c(.+)$/m.exec(out)?.[1];
+  return pid === undefined ? null : `${command ?? 'a process'} (process ${pid})`;
+}
+
+function readText(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    return '';
+  }
+}

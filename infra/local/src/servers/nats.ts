@@ -1,0 +1,123 @@
+/** A NATS server of this repository's own, with JetStream on disk, on loopback, behind a password. */
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { createConnection } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { launch } from '../processes/launch.ts';
+import type { RunningProcess } from '../processes/launch.ts';
+import { lastLines } from '../processes/logs.ts';
+import { freePort } from '../processes/ports.ts';
+import { Refusal } from '../refusal.ts';
+import { findNats } from './nats-program.ts';
+
+export interface NatsOptions {
+  readonly directory: string;
+  readonly log: string;
+  readonly records: string;
+  readonly password: string;
+  readonly env: NodeJS.ProcessEnv;
+  readonly port?: number | undefined;
+  readonly throwaway?: boolean;
+}
+
+export interface NatsServer extends AsyncDisposable {
+  readonly version: string;
+  readonly source: string;
+  readonly port: number;
+  readonly url: string;
+  readonly pid: () => number;
+  readonly stop: () => Promise<void>;
+  readonly kill: () => Promise<void>;
+  readonly start: () => Promise<void>;
+}
+
+const USER = 'wts';
+const READY_MS = 20_000;
+const STOP_MS = 10_000;
+
+export async function openNats(options: NatsOptions): Promise<NatsServer> {
+  const program = await findNats(options.env);
+  const port = await freePort(options.port);
+  mkdirSync(options.directory, { recursive: true, mode: 0o700 });
+  const configuration = join(options.directory, 'nats.conf');
+  writeFileSync(configuration, configurationOf(port, options), { mode: 0o600 });
+  const start = async () => {
+    const server = await launch({
+      name: 'nats',
+      command: program.file,
+      args: ['-c', configuration],
+      env: { PATH: options.env['PATH'] },
+      log: options.log,
+      records: options.records,
+      background: true,
+    });
+    await untilReady(server, port);
+    return server;
+  };
+  let server = await start();
+  return {
+    version: program.version,
+    source: program.source,
+    port,
+    url: `nats://${USER}:${options.password}@127.0.0.1:${port}`,
+    pid: () => server.pid,
+    stop: async () => void (await server.stop('SIGTERM', STOP_MS)),
+    kill: async () => void (await server.stop('SIGKILL', STOP_MS)),
+    start: async () => {
+      if (server.exit !== null) server = await start();
+    },
+    [Symbol.asyncDispose]: async () => {
+      await server.stop('SIGTERM', STOP_MS);
+      if (options.throwaway) rmSync(options.directory, { recursive: true, force: true });
+    },
+  };
+}
+
+function configurationOf(port: number, options: NatsOptions): string {
+  return [
+    'server_name: wts_local',
+    `listen: "127.0.0.1:${port}"`,
+    `authorization { user: ${USER}, password: ${JSON.stringify(options.password)} }`,
+    // The stream is a doorbell with a day's memory; PostgreSQL is the truth.
+    `jetstream { store_dir: ${JSON.stringify(join(options.directory, 'jetstream'))}, max_memory_store: 64MB, max_file_store: 2GB }`,
+    '',
+  ].join('\n');
+}
+
+async function untilReady(server: RunningProcess, port: number): Promise<void> {
+  const deadline = Date.now() + READY_MS;
+  while (Date.now() < deadline && server.exit === null) {
+    const info = await greeting(port);
+    if (info?.jetstream === true) return;
+    await sleep(15);
+  }
+  const lines = lastLines(server.log, 8);
+  await server.stop('SIGKILL', STOP_MS);
+  const advice = /no space left/i.test(lines) ? ' The disk is full: free some space and start again.' : '';
+  throw new Refusal(
+    `The NATS server did not start.${advice}\n${lines
+      .split('\n')
+      .map((line) => `    ${line}`)
+      .join('\n')}`,
+  );
+}
+
+/** A server says who it is before anybody logs in. Null when nothing answers. */
+export function greeting(port: number, host = '127.0.0.1'): Promise<{ version?: string; jetstream?: boolean } | null> {
+  return new Promise((resolve) => {
+    const socket = createConnection({ port, host, timeout: 2_000 });
+    let text = '';
+    const finish = (info: { version?: string; jetstream?: boolean } | null) => {
+      socket.destroy();
+      resolve(info);
+    };
+    socket.on('error', () => finish(null));
+    socket.on('timeout', () => finish(null));
+    socket.on('close', () => resolve(null));
+    socket.on('data', (bytes) => {
+      text += bytes.toString('utf8');
+      const line = /^INFO (\{.*\})\s/.exec(text)?.[1];
+      if (line !== undefined) finish(JSON.parse(line) as { version?: string; jetstream?: boolean });
+    });
+  });
+}

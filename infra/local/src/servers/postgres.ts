@@ -1,0 +1,250 @@
+/**
+ * A PostgreSQL server of this repository's own: a real one, on loopback, with passwords, every durability setting as
+ * in production. Its data survives; its port may change from start to start.
+ */
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Client } from 'pg';
+import { launch } from '../processes/launch.ts';
+import type { RunningProcess } from '../processes/launch.ts';
+import { endOf, lastLines } from '../processes/logs.ts';
+import { freePort } from '../processes/ports.ts';
+import { Refusal } from '../refusal.ts';
+import type { PostgresPrograms } from './postgres-programs.ts';
+import { findPostgres } from './postgres-programs.ts';
+import type { Unprivileged } from './unprivileged.ts';
+import { unprivileged } from './unprivileged.ts';
+
+export interface PostgresOptions {
+  readonly directory: string;
+  readonly log: string;
+  readonly records: string;
+  readonly password: string;
+  readonly env: NodeJS.ProcessEnv;
+  readonly port?: number | undefined;
+  /** Added to the sentence when the data cannot be used. */
+  readonly resetHint: string;
+  /** For data that dies with its world: initdb need not wait for the disk. The running server still syncs. */
+  readonly throwaway?: boolean;
+}
+
+export interface PostgresServer extends AsyncDisposable {
+  readonly version: string;
+  readonly source: string;
+  readonly port: number;
+  readonly pid: () => number;
+  /** URL of the superuser for a database. */
+  readonly url: (database?: string) => string;
+  /** Orderly, as at the end of the day; then `start` again on the same port. */
+  readonly stop: () => Promise<void>;
+  /** As in a power cut. */
+  readonly kill: () => Promise<void>;
+  readonly start: () => Promise<void>;
+}
+
+const SUPERUSER = 'postgres';
+const READY_MS = 60_000;
+const STOP_MS = 20_000;
+
+// Modest: a laptop runs this beside everything else. Durability (fsync, synchronous_commit, full_page_writes) stays as
+// shipped, because tests that kill the server and figures of benchmarks mean nothing otherwise.
+const SETTINGS = {
+  listen_addresses: '127.0.0.1',
+  unix_socket_directories: '',
+  max_connections: '300',
+  shared_buffers: '128MB',
+  max_wal_size: '1GB',
+  checkpoint_timeout: '15min',
+  jit: 'off',
+  timezone: 'UTC',
+  log_timezone: 'UTC',
+  log_line_prefix: '%m [%p] %q%a ',
+  // Commits waiting for a lock of the log are normal here; a second is not.
+  log_lock_waits: 'on',
+};
+
+export async function openPostgres(options: PostgresOptions): Promise<PostgresServer> {
+  const programs = await findPostgres(options.env);
+  const user = unprivileged(programs);
+  const data = user.place(options.directory);
+  const port = await freePort(options.port);
+  if (existsSync(join(data, 'PG_VERSION'))) refuseOtherMajor(data, programs, options.resetHint);
+  else initialize(data, programs, user, options);
+  const url = (database = 'postgres') => `postgres://${SUPERUSER}:${options.password}@127.0.0.1:${port}/${database}`;
+  let server = await startServer(data, port, user, options, url());
+  return {
+    version: programs.version,
+    source: programs.source,
+    port,
+    pid: () => server.pid,
+    url,
+    stop: async () => void (await server.stop('SIGINT', STOP_MS)),
+    kill: async () => void (await server.stop('SIGKILL', STOP_MS)),
+    start: async () => {
+      if (server.exit !== null) server = await startServer(data, port, user, options, url());
+    },
+    [Symbol.asyncDispose]: async () => {
+      await server.stop('SIGINT', STOP_MS);
+      if (options.throwaway) rmSync(data, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Removes the data, wherever this user's server has to keep it. The server must not run. */
+export async function removePostgresData(directory: string, env: NodeJS.ProcessEnv): Promise<void> {
+  rmSync(directory, { recursive: true, force: true });
+  if (process.getuid?.() === 0)
+    rmSync(unprivileged(await findPostgres(env)).place(directory), { recursive: true, force: true });
+}
+
+function refuseOtherMajor(data: string, programs: PostgresPrograms, resetHint: string): void {
+  const major = readFileSync(join(data, 'PG_VERSION'), 'utf8').trim();
+  if (major === String(programs.major)) return;
+  throw new Refusal(
+    `The data in ${data} was written by PostgreSQL ${major}; this is PostgreSQL ${programs.version} (${programs.source}), which cannot read it.\n` +
+      `${resetHint}, or set PG_BIN to the programs of PostgreSQL ${major} to keep it.`,
+  );
+}
+
+/** In a directory beside the real one that is renamed at the end: an interrupted initdb leaves nothing that looks usable. */
+function initialize(data: string, programs: PostgresPrograms, user: Unprivileged, options: PostgresOptions): void {
+  const fresh = `${data}.new`;
+  const passwordFile = `${data}.password`;
+  rmSync(fresh, { recursive: true, force: true });
+  rmSync(data, { recursive: true, force: true });
+  mkdirSync(dirname(data), { recursive: true });
+  mkdirSync(fresh, { mode: 0o700 });
+  writeFileSync(passwordFile, options.password, { mode: 0o600 });
+  user.own(fresh);
+  user.own(passwordFile);
+  // One order of text on every machine, whatever locales it has: code points.
+  const locale =
+    programs.major >= 17 ? ['--locale-provider=builtin', '--builtin-locale=C.UTF-8', '--locale=C'] : ['--locale=C'];
+  const { command, args } = user.command('initdb', [
+    ...['-D', fresh, '-U', SUPERUSER, '-E', 'UTF8', '--auth=scram-sha-256', `--pwfile=${passwordFile}`, ...locale],
+    ...(options.throwaway ? ['--no-sync'] : []),
+  ]);
+  const run = spawnSync(command, args, {
+    env: user.env,
+    cwd: '/',
+    encoding: 'utf8',
+    ...(user.uid === undefined ? {} : { uid: user.uid, gid: user.gid! }),
+  });
+  rmSync(passwordFile, { force: true });
+  if (run.status !== 0) {
+    rmSync(fresh, { recursive: true, force: true });
+    throw failure(
+      'PostgreSQL could not create its data directory',
+      `${run.error?.message ?? ''}${run.stderr ?? ''}`.trim(),
+      dirname(data),
+    );
+  }
+  renameSync(fresh, data);
+}
+
+async function startServer(
+  data: string,
+  port: number,
+  user: Unprivileged,
+  options: PostgresOptions,
+  url: string,
+): Promise<RunningProcess> {
+  removeStalePidFile(data);
+  const { command, args } = user.command('postgres', [
+    '-D',
+    data,
+    '-p',
+    String(port),
+    ...Object.entries(SETTINGS).flatMap(([name, value]) => ['-c', `${name}=${value}`]),
+  ]);
+  const deadline = Date.now() + READY_MS;
+  for (;;) {
+    const logged = endOf(options.log);
+    const server = await launch({
+      name: 'postgres',
+      command,
+      args,
+      env: user.env,
+      log: options.log,
+      records: options.records,
+      background: true,
+      ...(user.uid === undefined ? {} : { uid: user.uid, gid: user.gid! }),
+    });
+    const fault = await untilReady(server, url, deadline);
+    if (fault === null) return server;
+    const lines = endOf(options.log) > logged ? lastLines(options.log, 12) : '';
+    await server.stop('SIGQUIT', 5_000);
+    if (fault === 'password') {
+      throw new Refusal(
+        `The PostgreSQL data in ${data} belongs to other passwords than those in this world.\n${options.resetHint}.`,
+      );
+    }
+    // After a kill the last processes of the old server need a moment to notice.
+    if (!/shared memory block|lock file "postmaster.pid" already exists/.test(lines) || Date.now() > deadline) {
+      throw failure(
+        fault === 'deadline' ? `PostgreSQL was not ready in ${READY_MS / 1000} s` : 'PostgreSQL did not start',
+        lines,
+        dirname(data),
+      );
+    }
+    await sleep(50);
+  }
+}
+
+async function untilReady(
+  server: RunningProcess,
+  url: string,
+  deadline: number,
+): Promise<'exited' | 'deadline' | 'password' | null> {
+  while (Date.now() < deadline) {
+    if (server.exit !== null) return 'exited';
+    const client = new Client({ connectionString: url, connectionTimeoutMillis: 5_000 });
+    client.on('error', () => {});
+    try {
+      await client.connect();
+      return null;
+    } catch (error) {
+      if ((error as { code?: string }).code === '28P01') return 'password';
+      await sleep(15);
+    } finally {
+      await client.end().catch(() => {});
+    }
+  }
+  return 'deadline';
+}
+
+/** A pid file whose process is another one by now makes the server refuse to start. */
+function removeStalePidFile(data: string): void {
+  const file = join(data, 'postmaster.pid');
+  if (!existsSync(file)) return;
+  const pid = Number.parseInt(readFileSync(file, 'utf8'), 10);
+  const command = spawnSync('ps', ['-o', 'comm=', '-p', String(pid)], { encoding: 'utf8' });
+  // Without `ps` the server judges by itself, which fails only when the pid was given to somebody else.
+  if (command.error === undefined && !/postgres|unshare/.test(command.stdout)) rmSync(file, { force: true });
+}
+
+function failure(what: string, detail: string, directory: string): Refusal {
+  const full = /No space left on device|Disk quota exceeded/i.test(detail) || freeBytes(directory) < 64 * 1024 * 1024;
+  const advice = full ? `\nThe disk that holds ${directory} is full: free some space and start again.` : '';
+  return new Refusal(
+    `${what}.${advice}${
+      detail === ''
+        ? ''
+        : `\n${detail
+            .split('\n')
+            .map((line) => `    ${line}`)
+            .join('\n')}`
+    }`,
+  );
+}
+
+function freeBytes(directory: string): number {
+  try {
+    const disk = statfsSync(directory);
+    return disk.bavail * disk.bsize;
+  } catch {
+    return Number.POSITIVE_INFINITY;
+  }
+}

@@ -1,0 +1,116 @@
+/**
+ * PostgreSQL refuses to run as root, and initdb refuses a user without a name. As root (containers, CI) or nameless it
+ * runs in a user namespace of its own, where this user appears as "nobody": files keep their owner, no second account
+ * is needed. Where namespaces are forbidden, root steps down to "nobody" for real, with data outside of the repository.
+ */
+import { execFileSync, spawnSync } from 'node:child_process';
+import { chmodSync, chownSync, cpSync, existsSync, mkdirSync } from 'node:fs';
+import { userInfo } from 'node:os';
+import { basename, dirname, join } from 'node:path';
+import { repositoryMark } from '../layout.ts';
+import { Refusal } from '../refusal.ts';
+import type { PostgresPrograms } from './postgres-programs.ts';
+
+const NOBODY = 65_534;
+const PREFIX = ['--user', `--map-user=${NOBODY}`, `--map-group=${NOBODY}`, '--'];
+
+export interface Unprivileged {
+  readonly kind: 'self' | 'namespace' | 'setuid';
+  readonly env: NodeJS.ProcessEnv;
+  readonly command: (
+    program: string,
+    args: readonly string[],
+  ) => { readonly command: string; readonly args: readonly string[] };
+  readonly uid?: number;
+  readonly gid?: number;
+  /** Where data wanted at `directory` has to lie so that this user reaches it. */
+  readonly place: (directory: string) => string;
+  /** Gives a file or directory to this user. */
+  readonly own: (path: string) => void;
+}
+
+export function unprivileged({ bin, libraryPath }: PostgresPrograms): Unprivileged {
+  const root = process.getuid?.() === 0;
+  const direct = (program: string, args: readonly string[]) => ({ command: join(bin, program), args });
+  const env = {
+    PATH: process.env['PATH'],
+    LC_ALL: 'C',
+    TZ: 'UTC',
+    ...(libraryPath === undefined ? {} : { LD_LIBRARY_PATH: libraryPath }),
+  };
+  const here = { env, place: (directory: string) => directory, own: () => {} };
+  if (!root && hasName()) return { kind: 'self', command: direct, ...here };
+  if (namespaceWorks(bin, env)) {
+    return {
+      kind: 'namespace',
+      command: (program, args) => ({ command: 'unshare', args: [...PREFIX, join(bin, program), ...args] }),
+      ...here,
+    };
+  }
+  if (root) return steppedDown(bin, env);
+  throw new Refusal(
+    'PostgreSQL cannot run here: this user id has no entry in /etc/passwd, and the system forbids user namespaces.\n' +
+      'Run as a named user or as root, or set DATABASE_URL to a PostgreSQL server of your own.',
+  );
+}
+
+function hasName(): boolean {
+  try {
+    return userInfo().username !== '';
+  } catch {
+    return false;
+  }
+}
+
+function namespaceWorks(bin: string, env: NodeJS.ProcessEnv): boolean {
+  if (process.platform !== 'linux') return false;
+  return (
+    spawnSync('unshare', [...PREFIX, join(bin, 'postgres'), '--version'], { env, stdio: 'ignore', timeout: 10_000 })
+      .status === 0
+  );
+}
+
+function steppedDown(bin: string, env: NodeJS.ProcessEnv): Unprivileged {
+  const uid = idOfNobody('-u');
+  const gid = idOfNobody('-g');
+  const base = join('/var/tmp', `wts-${repositoryMark()}`);
+  mkdirSync(base, { recursive: true, mode: 0o711 });
+  const runs = (directory: string) =>
+    spawnSync(join(directory, 'postgres'), ['--version'], { uid, gid, env, cwd: '/', stdio: 'ignore', timeout: 10_000 })
+      .status === 0;
+  const usable = runs(bin) ? bin : copied(dirname(bin), base);
+  if (!runs(usable))
+    throw new Refusal(
+      `PostgreSQL does not run as root, and "nobody" cannot run ${usable}/postgres.\nRun as another user, or set DATABASE_URL to a PostgreSQL server of your own.`,
+    );
+  return {
+    kind: 'setuid',
+    env,
+    uid,
+    gid,
+    command: (program, args) => ({ command: join(usable, program), args }),
+    place: (directory) => {
+      const placed = join(base, basename(dirname(directory)), basename(directory));
+      mkdirSync(dirname(placed), { recursive: true });
+      chownSync(dirname(placed), uid, gid);
+      chmodSync(dirname(placed), 0o700);
+      return placed;
+    },
+    own: (path) => chownSync(path, uid, gid),
+  };
+}
+
+/** The repository lies below a directory that only root may enter. */
+function copied(native: string, base: string): string {
+  const target = join(base, 'postgresql');
+  if (!existsSync(join(target, 'bin', 'postgres'))) cpSync(native, target, { recursive: true, verbatimSymlinks: true });
+  return join(target, 'bin');
+}
+
+function idOfNobody(flag: '-u' | '-g'): number {
+  try {
+    return Number(execFileSync('id', [flag, 'nobody'], { encoding: 'utf8' }).trim());
+  } catch {
+    return NOBODY;
+  }
+}

@@ -1,0 +1,54 @@
+import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { STACK_FILE } from './layout.ts';
+import type { Demo, Stack } from './stack.ts';
+import { LOCAL_JWT } from './stack.ts';
+
+/** What `.local/stack.json` says while `npm start` serves: everything a tool needs to talk to it. It holds secrets. */
+export interface StackFile extends Demo {
+  readonly baseUrl: string;
+  readonly authUrl: string;
+  readonly jwt: { readonly issuer: string; readonly audience: string; readonly secret: string };
+  readonly databaseUrl: string;
+  readonly natsUrl: string;
+  readonly services: {
+    readonly [name: string]: { readonly url: string; readonly pid: number | null; readonly log: string };
+  };
+}
+
+export function describeStack(
+  stack: Stack,
+  demo: Demo,
+  jwtSecret: string,
+  databaseUrl: string,
+  natsUrl: string,
+): StackFile {
+  return {
+    baseUrl: stack.baseUrl,
+    authUrl: stack.authUrl,
+    apiKey: demo.apiKey,
+    readOnlyApiKey: demo.readOnlyApiKey,
+    userId: demo.userId,
+    workspaceId: demo.workspaceId,
+    jwt: { ...LOCAL_JWT, secret: jwtSecret },
+    databaseUrl,
+    natsUrl,
+    services: Object.fromEntries(stack.services.map(({ name, url, pid, log }) => [name, { url, pid, log }])),
+  };
+}
+
+export function writeStackFile(description: StackFile): void {
+  writeFileSync(`${STACK_FILE}.new`, `${JSON.stringify(description, null, 2)}\n`, { mode: 0o600 });
+  renameSync(`${STACK_FILE}.new`, STACK_FILE);
+}
+
+export function readStackFile(): StackFile | null {
+  try {
+    return JSON.parse(readFileSync(STACK_FILE, 'utf8')) as StackFile;
+  } catch {
+    return null;
+  }
+}
+
+export function removeStackFile(): void {
+  rmSync(STACK_FILE, { force: true });
+}

@@ -1,0 +1,233 @@
+/** `npm start`: the whole system on this machine, until Ctrl-C. */
+import { existsSync, mkdirSync, rmSync, statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { setInterval } from 'node:timers';
+import { parseArgs } from 'node:util';
+import { migrateServices } from './database/migrate.ts';
+import type { Database } from './database/provision.ts';
+import { ownDatabase, provision } from './database/provision.ts';
+import { LOCAL, ROOT, START_WORLD } from './layout.ts';
+import { endLeftovers } from './processes/leftovers.ts';
+import { boundLogs } from './processes/logs.ts';
+import { takeWorld } from './processes/world-lock.ts';
+import type { Progress } from './progress.ts';
+import { createProgress } from './progress.ts';
+import { choosePorts } from './public-ports.ts';
+import { Refusal } from './refusal.ts';
+import type { Secrets } from './secrets.ts';
+import { keepSecrets, readSecrets } from './secrets.ts';
+import { openNats } from './servers/nats.ts';
+import { checkNats } from './servers/nats-external.ts';
+import { openPostgres, removePostgresData } from './servers/postgres.ts';
+import { describeStack, readStackFile, removeStackFile, writeStackFile } from './stack-file.ts';
+import type { Demo } from './stack.ts';
+import { Stack } from './stack.ts';
+import { wordsOf } from './supervised.ts';
+import { runTask } from './task.ts';
+import { welcome } from './welcome.ts';
+
+const USAGE = `npm start [-- options]
+
+  --fresh              forget everything: data, keys, logs
+  --sync-replicas N    that many sync services (default 1)
+  --help
+
+Settings by environment: PORT (4000), AUTH_PORT (4001), DATABASE_URL and NATS_URL (servers of your own),
+PG_BIN and NATS_SERVER_BIN (programs of your own), LOG_LEVEL, CORS_ORIGINS.`;
+
+const LOGS_EVERY_MS = 60_000;
+const RESET_HINT = 'Start with an empty one: npm start -- --fresh';
+
+interface Options {
+  readonly fresh: boolean;
+  readonly syncReplicas: number;
+}
+
+/** Everything below one directory: removing it forgets the world. */
+const world = {
+  lock: join(LOCAL, 'start.lock'),
+  secrets: join(START_WORLD, 'secrets.json'),
+  records: join(START_WORLD, 'run'),
+  logs: join(START_WORLD, 'logs'),
+  postgres: join(START_WORLD, 'postgres'),
+  nats: join(START_WORLD, 'nats'),
+};
+
+await runTask(async (stack, stopped) => {
+  const options = readOptions();
+  if (options === null) return 0;
+  const since = Date.now();
+  const progress = createProgress(process.stdout);
+  progress.say('\nWorkspace Task Service\n');
+  prepareDirectory();
+  stack.defer(holdWorld());
+  await cleanUp(options.fresh, progress);
+
+  const ports = await choosePorts(process.env);
+  const secrets = readSecrets(world.secrets);
+  keepSecrets(world.secrets, secrets);
+  const servers = await openServers(stack, secrets, progress);
+  // All of one kind: while one service hangs in its start, the others' faults are told as well.
+  const services = await Stack.plan({
+    logs: world.logs,
+    records: world.records,
+    ...servers,
+    secrets,
+    ports,
+    replicas: { sync: options.syncReplicas },
+    restarts: true,
+    env: process.env,
+    onCrash: ({ service, exit, lastLines, nextTryMs }) =>
+      progress.say(
+        `\n${service.name} ended (${wordsOf(exit)}); starting it again in ${nextTryMs / 1000} s. Its last lines:\n${lastLines.replace(/^/gm, '    ')}`,
+      ),
+    onBack: ({ name }) => progress.say(`${name} is back.`),
+  });
+  const demo = await openServices(stack, services, progress);
+  keepSecrets(world.secrets, {
+    ...readSecrets(world.secrets),
+    apiKey: demo.apiKey,
+    readOnlyApiKey: demo.readOnlyApiKey,
+  });
+  writeStackFile(describeStack(services, demo, secrets.jwtSecret, servers.database.adminUrl, servers.natsUrl));
+  stack.defer(removeStackFile);
+  const housekeeping = setInterval(() => boundLogs(world.logs), LOGS_EVERY_MS);
+  stack.defer(() => clearInterval(housekeeping));
+  progress.say(
+    welcome(services, demo, { seconds: (Date.now() - since) / 1000, remarks: ports.remarks, logs: world.logs }),
+  );
+
+  progress.say(`\nStopping (${await stopped}) ...`);
+  await stack.disposeAsync();
+  progress.say('Everything has stopped.');
+  return 0;
+});
+
+function readOptions(): Options | null {
+  let values;
+  try {
+    ({ values } = parseArgs({
+      options: {
+        fresh: { type: 'boolean', default: false },
+        'sync-replicas': { type: 'string', default: '1' },
+        help: { type: 'boolean', default: false },
+      },
+    }));
+  } catch (error) {
+    throw new Refusal(`${(error as Error).message}\n\n${USAGE}`);
+  }
+  if (values.help) {
+    console.log(USAGE);
+    return null;
+  }
+  const syncReplicas = Number(values['sync-replicas']);
+  if (!Number.isInteger(syncReplicas) || syncReplicas < 1 || syncReplicas > 8)
+    throw new Refusal('--sync-replicas takes a number from 1 to 8.');
+  return { fresh: values.fresh, syncReplicas };
+}
+
+function prepareDirectory(): void {
+  try {
+    mkdirSync(START_WORLD, { recursive: true, mode: 0o700 });
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ENOSPC' || code === 'EDQUOT')
+      throw new Refusal(`The disk that holds ${ROOT} is full: free some space and start again.`);
+    throw new Refusal(
+      `${LOCAL} cannot be written (${code}); it belongs to user id ${ownerOf(LOCAL)}.\nStart as that user, or give the folder to yourself.`,
+    );
+  }
+}
+
+function holdWorld(): () => void {
+  const taken = takeWorld(world.lock);
+  if ('release' in taken) return taken.release;
+  const running = readStackFile();
+  const state = running === null ? 'is being started' : `runs already at ${running.baseUrl}`;
+  throw new Refusal(
+    `It ${state} (process ${taken.owner.pid}).\nStop that one with Ctrl-C in its terminal, or: kill ${taken.owner.pid}`,
+  );
+}
+
+/** What an earlier start left when it was killed, and with --fresh everything it ever made. */
+async function cleanUp(fresh: boolean, progress: Progress): Promise<void> {
+  removeStackFile();
+  const ended = await endLeftovers(world.records);
+  if (ended.length > 0) progress.say(`  Cleaned up after a start that was killed: ${ended.join(', ')}.`);
+  if (!fresh) return;
+  if (process.env['DATABASE_URL']) {
+    throw new Refusal('--fresh does not empty a database of your own: drop it yourself, or unset DATABASE_URL.');
+  }
+  if (existsSync(world.postgres) || process.getuid?.() === 0) await removePostgresData(world.postgres, process.env);
+  rmSync(START_WORLD, { recursive: true, force: true });
+  prepareDirectory();
+}
+
+async function openServers(
+  stack: AsyncDisposableStack,
+  secrets: Secrets,
+  progress: Progress,
+): Promise<{ database: Database; natsUrl: string }> {
+  const common = { records: world.records, env: process.env };
+  const adminOwn = process.env['DATABASE_URL'] ? ownDatabase(process.env['DATABASE_URL']) : null;
+  const database = await progress.step('PostgreSQL', async (note) => {
+    if (adminOwn !== null) {
+      note(`yours, at ${new URL(adminOwn.adminUrl).host}, database ${adminOwn.name}`);
+      return provision({ ...adminOwn, fallbackKey: secrets.roleKey });
+    }
+    const first = !existsSync(world.postgres);
+    const server = stack.use(
+      await openPostgres({
+        ...common,
+        directory: world.postgres,
+        log: join(world.logs, 'postgres.log'),
+        password: secrets.postgresPassword,
+        port: secrets.postgresPort,
+        resetHint: RESET_HINT,
+      }),
+    );
+    keepSecrets(world.secrets, { ...readSecrets(world.secrets), postgresPort: server.port });
+    note(`${server.version} from ${server.source}${first ? ', new data' : ''}`);
+    return provision({ adminUrl: server.url(), name: 'wts', fallbackKey: secrets.roleKey });
+  });
+  const natsUrl = await progress.step('NATS', async (note) => {
+    const own = process.env['NATS_URL'];
+    if (own) {
+      note(`yours, version ${await checkNats(own)}`);
+      return own;
+    }
+    const server = stack.use(
+      await openNats({
+        ...common,
+        directory: world.nats,
+        log: join(world.logs, 'nats.log'),
+        password: secrets.natsPassword,
+        port: secrets.natsPort,
+      }),
+    );
+    keepSecrets(world.secrets, { ...readSecrets(world.secrets), natsPort: server.port });
+    note(`${server.version} with JetStream from ${server.source}`);
+    return server.url;
+  });
+  await progress.step('Migrations', async (note) => note((await migrateServices(database, process.env)).join(', ')));
+  return { database, natsUrl };
+}
+
+async function openServices(stack: AsyncDisposableStack, services: Stack, progress: Progress): Promise<Demo> {
+  mkdirSync(dirname(services.services[0]!.log), { recursive: true });
+  stack.use(services);
+  await progress.step('Services', async (note) => {
+    await services.start();
+    const ready: string[] = [];
+    await services.untilReady(({ name }) => note([...ready, ready.push(name) ? name : ''].join(', ')));
+  });
+  return progress.step('Demo workspace', () => services.seed());
+}
+
+function ownerOf(path: string): string {
+  try {
+    return String(statSync(path).uid);
+  } catch {
+    return 'unknown';
+  }
+}

@@ -1,0 +1,61 @@
+import { randomUUID } from 'node:crypto';
+import { relative } from 'node:path';
+import { ROOT } from './layout.ts';
+import type { Demo, Stack } from './stack.ts';
+
+interface Circumstances {
+  readonly seconds: number;
+  readonly remarks: readonly string[];
+  readonly logs: string;
+}
+
+/** What somebody who has just started it for the first time wants to know, in the order of wanting. */
+export function welcome(
+  { baseUrl, authUrl }: Pick<Stack, 'baseUrl' | 'authUrl'>,
+  demo: Demo,
+  { seconds, remarks, logs }: Circumstances,
+): string {
+  return [
+    '',
+    ...remarks.map((remark) => `  ${remark}`),
+    `  Ready in ${seconds.toFixed(1)} s.`,
+    '',
+    `  API             ${baseUrl}`,
+    `  Auth            ${authUrl}`,
+    `  API key         ${demo.apiKey}`,
+    `  read-only key   ${demo.readOnlyApiKey}`,
+    `  Workspace       ${demo.workspaceId}`,
+    `  Logs            ${relative(ROOT, logs)}/`,
+    '',
+    '  See changes as they happen, in a second terminal:',
+    '',
+    '    npm run watch',
+    '',
+    '  Create a task:',
+    '',
+    ...createTask(baseUrl, demo).map((line) => `    ${line}`),
+    '',
+    '  Ctrl-C stops everything. npm start -- --fresh forgets everything.',
+  ].join('\n');
+}
+
+/** A line that works once pasted: its ids are new, so that pasting it again is the same change and not another. */
+function createTask(baseUrl: string, { apiKey, workspaceId }: Demo): string[] {
+  const body = {
+    batchId: randomUUID(),
+    transactions: [
+      {
+        clientTxId: randomUUID(),
+        clientId: 'terminal',
+        modelName: 'Task',
+        modelId: randomUUID(),
+        action: 'INSERT',
+        payload: { workspaceId, title: 'My first task' },
+      },
+    ],
+  };
+  return [
+    `curl -s ${baseUrl}/sync/mutate -H 'Authorization: Bearer ${apiKey}' -H 'Content-Type: application/json' \\`,
+    `  -d '${JSON.stringify(body)}'`,
+  ];
+}

@@ -1,0 +1,37 @@
+-- Who may touch what: one role per service, each the owner of its own schema, none of them able to write another's.
+-- Run by an administrator in the database of the service, any number of times; needs a superuser, or CREATEROLE and
+-- CREATE on the database. PostgreSQL 15 and newer. Passwords are set elsewhere: no secret stands in this file.
+
+DO $$
+DECLARE
+  service record;
+BEGIN
+  FOR service IN
+    SELECT * FROM (VALUES
+      ('wts_sync',      'sync'),
+      ('wts_workspace', 'workspace'),
+      -- Reads the models, writes nothing: every change goes through sync's commit.
+      ('wts_graph',     NULL)
+    ) AS list (role, schema)
+  LOOP
+    IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = service.role) THEN
+      EXECUTE format('CREATE ROLE %I LOGIN', service.role);
+    END IF;
+    -- An administrator who is no superuser needs membership to hand over a schema.
+    IF NOT (SELECT rolsuper FROM pg_roles WHERE rolname = current_user)
+      AND NOT pg_has_role(current_user, service.role, 'USAGE') THEN
+      EXECUTE format('GRANT %I TO %I', service.role, current_user);
+    END IF;
+    IF service.schema IS NOT NULL THEN
+      EXECUTE format('CREATE SCHEMA IF NOT EXISTS %I AUTHORIZATION %I', service.schema, service.role);
+      EXECUTE format('ALTER ROLE %I SET search_path = %I', service.role, service.schema);
+    END IF;
+  END LOOP;
+END
+$$;
+
+-- What sync creates, now and later, these may read.
+GRANT USAGE ON SCHEMA sync TO wts_workspace, wts_graph;
+GRANT SELECT ON ALL TABLES IN SCHEMA sync TO wts_workspace, wts_graph;
+ALTER DEFAULT PRIVILEGES FOR ROLE wts_sync IN SCHEMA sync GRANT SELECT ON TABLES TO wts_workspace, wts_graph;
+ALTER ROLE wts_graph SET search_path = sync;
