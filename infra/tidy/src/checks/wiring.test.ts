@@ -14,33 +14,47 @@ describe('wiring', () => {
   });
 
   const read = { name: 'noteApi.readNote', path: '/api/notes/{id}', scope: 'read' };
+  const routes = {
+    'services/gateway/src/routes.ts':
+      "{ contract: noteApi.readNote, to: 'a' }, { contract: open }, { contract: api.health }",
+  };
+  const messagesOf = (code: string, declared: Parameters<typeof operations>[1]): string[] =>
+    operations(plantedTree({ ...routes, 'services/a/src/http/notes.ts': code }), declared).map(
+      ({ message }) => message,
+    );
 
-  it('takes an operation that is mounted with a scope', () => {
+  it('takes an operation that is mounted with a scope and has its row in the route table', () => {
     for (const call of [
       'mount(router, noteApi.readNote, read)',
       'mount(\n  router,\n  readNote,\n  read,\n)',
       'mountStream(app, noteApi.readNote, read)',
     ]) {
-      assert.deepEqual(operations(plantedTree({ 'services/a/src/http/notes.ts': call }), [read]), []);
+      assert.deepEqual(messagesOf(call, [read]), []);
     }
   });
 
   it('refuses an operation that is declared and only called, or mounted under another name', () => {
     for (const call of ['caller.call(noteApi.readNote)', 'mount(router, noteApi.readNoteAgain, read)', '']) {
-      const findings = operations(plantedTree({ 'services/a/src/http/notes.ts': call }), [read]);
-      assert.match(findings[0]?.message ?? '', /nowhere mounted/);
+      assert.match(messagesOf(call, [read])[0] ?? '', /nowhere mounted/);
     }
   });
 
+  it('refuses a public operation without a row in the route table', () => {
+    const list = { name: 'noteApi.listNotes', path: '/api/notes', scope: 'read' };
+    const inner = { name: 'noteApi.inner', path: '/internal/notes', scope: 'none', internal: true };
+    const found = messagesOf('mount(router, noteApi.listNotes, list); mount(router, noteApi.inner, inner)', [
+      list,
+      inner,
+    ]);
+    assert.deepEqual(found, ['noteApi.listNotes (/api/notes) is public and has no row in the route table']);
+  });
+
   it('refuses an operation open to everybody, and an internal one outside /internal/', () => {
-    const tree = plantedTree({
-      'services/a/src/a.ts': 'mount(r, api.open, f); mount(r, api.inner, f); mount(r, api.health, f)',
-    });
-    const messages = operations(tree, [
+    const messages = messagesOf('mount(r, api.open, f); mount(r, api.inner, f); mount(r, api.health, f)', [
       { name: 'api.open', path: '/api/open', scope: 'none' },
       { name: 'api.inner', path: '/api/inner', scope: 'none', internal: true },
       { name: 'api.health', path: '/health', scope: 'none' },
-    ]).map(({ message }) => message);
+    ]);
     assert.equal(messages.length, 2);
     assert.match(messages[0] ?? '', /open to everybody/);
     assert.match(messages[1] ?? '', /under \/internal\//);

@@ -32,7 +32,9 @@ const SCOPES = new Set(['read', 'write', 'admin']);
 /** Open to everybody because they show nothing of anybody. */
 const OPEN = new Set(['/health', '/ready', '/openapi.json']);
 
-/** Every operation declared is served somewhere, and says who may call it. */
+const ROUTES = 'services/gateway/src/routes.ts';
+
+/** Every operation declared is served somewhere, says who may call it, and is behind the one public door or inside. */
 export function operations(tree: Tree, declared: readonly Operation[]): Finding[] {
   const doors = textOf(
     tree,
@@ -48,6 +50,9 @@ export function operations(tree: Tree, declared: readonly Operation[]): Finding[
         path: CONTRACTS,
         message: `${name} (${path}) is declared and nowhere mounted: mount it in the service that owns it`,
       });
+    }
+    if (internal !== true && !new RegExp(`\\bcontract: (?:\\w+\\.)?${short}\\b`).test(tree.read(ROUTES))) {
+      findings.push({ path: ROUTES, message: `${name} (${path}) is public and has no row in the route table` });
     }
     if (!SCOPES.has(scope ?? '') && internal !== true && !OPEN.has(path)) {
       findings.push({ path: CONTRACTS, message: `${name} (${path}) is open to everybody: give it a scope` });

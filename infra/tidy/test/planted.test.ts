@@ -1,0 +1,137 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { copyFileSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { ROOT } from '../src/tree.ts';
+
+const CONFIGURATION = [
+  'oxlint.config.ts',
+  'knip.json',
+  'turbo.json',
+  'tsconfig.base.json',
+  'package.json',
+  'pnpm-workspace.yaml',
+];
+
+/** A small repository under our own configuration: two services and a package, all in order. */
+const SOUND = {
+  'services/one/package.json': manifest('@wts/one', ['@wts/deep']),
+  'services/one/turbo.json': '{"extends": ["//"], "tags": ["service"]}',
+  'services/one/tsconfig.json': '{"extends": "../../tsconfig.base.json"}',
+  'services/one/src/main.ts': "import { depth } from '@wts/deep';\n\nif (depth > 1) process.exitCode = 1;\n",
+  'services/two/package.json': manifest('@wts/two', []),
+  'services/two/turbo.json': '{"extends": ["//"], "tags": ["service"]}',
+  'services/two/tsconfig.json': '{"extends": "../../tsconfig.base.json"}',
+  'services/two/src/main.ts': 'process.exitCode = 0;\n',
+  'packages/deep/package.json': manifest('@wts/deep', []),
+  'packages/deep/turbo.json': '{"extends": ["//"], "tags": ["package"]}',
+  'packages/deep/src/index.ts': 'export const depth = 1;\n',
+};
+
+describe('the tools under our configuration', function () {
+  this.timeout(60_000);
+
+  it('refuse a door that reaches into the store, a cycle, a lost promise and a setting read in the middle', () => {
+    const said = run('oxlint', ['-f', 'unix'], {
+      'services/one/src/store/rows.ts':
+        "import { answer } from '../http/rows.ts';\n\nexport const rows = async (): Promise<number> => answer();\n",
+      'services/one/src/http/rows.ts':
+        "import { rows } from '../store/rows.ts';\n\nexport function answer(): number {\n  rows();\n  return Number(process.env['ROWS']);\n}\n",
+    });
+    for (const rule of ['no-restricted-imports', 'no-cycle', 'no-floating-promises', 'no-process-env'])
+      assert.match(said, new RegExp(rule));
+  });
+
+  it('refuse a service that imports a service, and one that reaches out of its folder', () => {
+    const declared = run('turbo', ['boundaries'], {
+      'services/one/package.json': manifest('@wts/one', ['@wts/deep', '@wts/two']),
+    });
+    assert.match(declared, /denylist/);
+    const reached = run('turbo', ['boundaries'], {
+      'services/one/src/reach.ts': "export { two } from '../../two/src/main.ts';\n",
+    });
+    assert.match(reached, /leaves the package/);
+  });
+
+  it('refuse a package that imports a service', () => {
+    const said = run('turbo', ['boundaries'], { 'packages/deep/package.json': manifest('@wts/deep', ['@wts/two']) });
+    assert.match(said, /denylist/);
+  });
+
+  it('refuse an export, a file and a dependency nobody uses', () => {
+    const said = run('knip', ['--no-progress'], {
+      'packages/deep/src/index.ts': 'export const depth = 1;\nexport const width = 2;\n',
+      'services/one/src/forgotten.ts': 'export const forgotten = 1;\n',
+      'services/two/package.json': manifest('@wts/two', ['@wts/deep']),
+    });
+    for (const name of ['width', 'forgotten', '@wts/deep']) assert.match(said, new RegExp(name));
+  });
+
+  it('accept the same repository when nothing is planted', () => {
+    const root = plant({});
+    try {
+      for (const [tool, ...args] of [
+        ['oxlint'],
+        ['turbo', 'boundaries'],
+        ['knip', '--include', 'files,exports'],
+      ] as const) {
+        const { status, stdout, stderr } = spawnIn(root, tool, args);
+        assert.equal(status, 0, stdout + stderr);
+      }
+    } finally {
+      rmSync(root, { recursive: true });
+    }
+  });
+});
+
+/** What the tool says about the planted repository; it must refuse it. */
+function run(tool: string, args: readonly string[], planted: Readonly<Record<string, string>>): string {
+  const root = plant(planted);
+  try {
+    const { status, stdout, stderr } = spawnIn(root, tool, args);
+    assert.equal(status, 1, `${tool} found nothing:\n${stdout}${stderr}`);
+    return stdout + stderr;
+  } finally {
+    rmSync(root, { recursive: true });
+  }
+}
+
+function spawnIn(
+  root: string,
+  tool: string,
+  args: readonly string[],
+): { status: number | null; stdout: string; stderr: string } {
+  const path = `${join(ROOT, 'node_modules/.bin')}:${process.env['PATH']}`;
+  return spawnSync(tool, args, {
+    cwd: root,
+    encoding: 'utf8',
+    env: { ...process.env, PATH: path, TURBO_TELEMETRY_DISABLED: '1' },
+  });
+}
+
+function plant(planted: Readonly<Record<string, string>>): string {
+  const root = mkdtempSync(join(tmpdir(), 'tidy-plant-'));
+  for (const name of CONFIGURATION) copyFileSync(join(ROOT, name), join(root, name));
+  symlinkSync(join(ROOT, 'node_modules'), join(root, 'node_modules'));
+  for (const [path, text] of Object.entries({ ...SOUND, ...planted })) {
+    mkdirSync(dirname(join(root, path)), { recursive: true });
+    writeFileSync(join(root, path), text);
+  }
+  for (const user of ['services/one', 'services/two']) {
+    mkdirSync(join(root, user, 'node_modules/@wts'), { recursive: true });
+    symlinkSync(join(root, 'packages/deep'), join(root, user, 'node_modules/@wts/deep'));
+  }
+  return root;
+}
+
+function manifest(name: string, dependencies: readonly string[]): string {
+  return JSON.stringify({
+    name,
+    version: '1.0.0',
+    private: true,
+    type: 'module',
+    exports: { '.': './src/index.ts' },
+    dependencies: Object.fromEntries(dependencies.map((dependency) => [dependency, 'workspace:*'])),
+  });
+}
