@@ -1,0 +1,111 @@
+import { LIMITS, WIRE_VERSION } from '@wts/contracts';
+import type { ActionChunk, LogAction } from '@wts/contracts';
+
+/**
+ * A chunk on the wire is JSON in UTF-8: `{"v":1,"epoch","prev","first","last","actions":[...]}`. The text of an action
+ * is made once per process and kept beside the action, so handing a chunk to another replica, joining it with its
+ * neighbors and publishing the result serialize nothing twice.
+ */
+const texts = new WeakMap<LogAction, string>();
+const sizes = new WeakMap<ActionChunk, number>();
+
+function textOf(action: LogAction): string {
+  let text = texts.get(action);
+  if (text === undefined) {
+    text = JSON.stringify(action);
+    texts.set(action, text);
+  }
+  return text;
+}
+
+function envelope(chunk: ActionChunk, actions: string): Buffer {
+  const { epoch, prev, first, last } = chunk;
+  const head = JSON.stringify({ v: WIRE_VERSION, epoch, prev, first, last });
+  return Buffer.from(`${head.slice(0, -1)},"actions":[${actions}]}`);
+}
+
+export function encodeChunk(chunk: ActionChunk): Uint8Array {
+  const data = envelope(chunk, chunk.actions.map(textOf).join(','));
+  sizes.set(chunk, data.byteLength);
+  return data;
+}
+
+/**
+ * The same chunk without its actions, for a message that the server would refuse as too large. It says "this is
+ * committed"; who receives it reads the log.
+ */
+export function encodeHollow(chunk: ActionChunk): Uint8Array {
+  return envelope(chunk, '');
+}
+
+/** True when the actions themselves did not travel. */
+export function isHollow(chunk: ActionChunk): boolean {
+  return chunk.actions.length === 0;
+}
+
+/** Throws when the data is no chunk of this wire version. During a rolling upgrade the log stands in for such a chunk. */
+export function decodeChunk(data: Uint8Array): ActionChunk {
+  const message = JSON.parse(Buffer.from(data.buffer, data.byteOffset, data.byteLength).toString('utf8')) as Partial<
+    ActionChunk & { v: number }
+  >;
+  const { v, epoch, prev, first, last, actions } = message;
+  if (v !== WIRE_VERSION) throw new Error(`chunk of wire version ${String(v)}; this process speaks ${WIRE_VERSION}`);
+  if (typeof epoch !== 'string' || !Array.isArray(actions)) throw new Error('not a chunk');
+  if (typeof prev !== 'string' || typeof first !== 'string' || typeof last !== 'string') throw new Error('not a chunk');
+  const chunk: ActionChunk = { epoch, prev, first, last, actions };
+  sizes.set(chunk, data.byteLength);
+  return chunk;
+}
+
+/** Bytes of the chunk on the wire, known from when it was last encoded or decoded. */
+export function chunkBytes(chunk: ActionChunk): number {
+  return sizes.get(chunk) ?? encodeChunk(chunk).byteLength;
+}
+
+/** The run of log entries that follows `prev`. The entries must be all there are between `prev` and the last of them. */
+export function chunkAfter(epoch: string, prev: string, actions: readonly [LogAction, ...LogAction[]]): ActionChunk {
+  const last = actions.at(-1) ?? actions[0];
+  return { epoch, prev, first: actions[0].syncId, last: last.syncId, actions };
+}
+
+/**
+ * Splits a run of log entries into chunks of at most `bytesMax`. An entry larger than that travels alone.
+ */
+export function chunksAfter(
+  epoch: string,
+  prev: string,
+  actions: readonly LogAction[],
+  bytesMax: number = LIMITS.chunkBytesMax,
+): ActionChunk[] {
+  const chunks: ActionChunk[] = [];
+  let run: LogAction[] = [];
+  let bytes = 0;
+  const close = (): void => {
+    const [first, ...rest] = run;
+    if (first !== undefined) chunks.push(chunkAfter(epoch, chunks.at(-1)?.last ?? prev, [first, ...rest]));
+    run = [];
+    bytes = 0;
+  };
+  for (const action of actions) {
+    const size = Buffer.byteLength(textOf(action));
+    if (bytes + size > bytesMax) close();
+    run.push(action);
+    bytes += size;
+  }
+  close();
+  return chunks;
+}
+
+/** The place of a chunk in the log and in the stream: its `Nats-Msg-Id`. */
+export function messageIdOf(chunk: ActionChunk): string {
+  return `${chunk.epoch}:${chunk.first}-${chunk.last}`;
+}
+
+const MESSAGE_ID = /^(.+):(\d{1,19})-(\d{1,19})$/;
+
+/** Null when the text names no chunk. */
+export function parseMessageId(text: string): { epoch: string; first: bigint; last: bigint } | null {
+  const [, epoch, first, last] = MESSAGE_ID.exec(text) ?? [];
+  if (epoch === undefined || first === undefined || last === undefined) return null;
+  return { epoch, first: BigInt(first), last: BigInt(last) };
+}

@@ -1,0 +1,215 @@
+import assert from 'node:assert/strict';
+import * as fc from 'fast-check';
+import type { ActionChunk, LogAction } from '@wts/contracts';
+import { action, chunk } from '../test/actions.ts';
+import { consume } from './index.ts';
+import type { ConsumeOptions } from './index.ts';
+
+const silent = { debug() {}, info() {}, warn() {}, error() {} };
+
+/** A log that grows, read as PostgreSQL's would be: whatever is visible is a prefix. */
+class GrowingLog {
+  readonly actions: LogAction[] = [];
+  epoch = 'e1';
+  down = false;
+  reads = 0;
+
+  grow(upTo: number): void {
+    while (this.actions.length < upTo) this.actions.push(action(this.actions.length + 1));
+  }
+
+  readonly read: ConsumeOptions['readLog'] = async (after, limit) => {
+    this.reads += 1;
+    if (this.down) throw new Error('down');
+    const from = Number(after);
+    return { actions: this.actions.slice(from, from + limit), head: BigInt(this.actions.length) };
+  };
+
+  readonly head: ConsumeOptions['readHead'] = async () => {
+    if (this.down) throw new Error('down');
+    return { epoch: this.epoch, head: BigInt(this.actions.length) };
+  };
+}
+
+interface Consumer {
+  offer(chunk: ActionChunk): void;
+  readonly delivered: ActionChunk[];
+  readonly ids: () => number[];
+  reach(id: number): Promise<void>;
+  stop(): Promise<void>;
+}
+
+function consumer(log: GrowingLog, options: Partial<ConsumeOptions> = {}): Consumer {
+  const stopping = new AbortController();
+  const delivered: ActionChunk[] = [];
+  let offer: (chunk: ActionChunk) => void = () => {};
+  const done = consume({
+    nc: () => null,
+    from: 0n,
+    readLog: log.read,
+    readHead: log.head,
+    handover: (accept) => {
+      offer = accept;
+      return () => (offer = () => {});
+    },
+    onChunk: (one) => void delivered.push(one),
+    pollMs: 5,
+    signal: stopping.signal,
+    log: silent,
+    ...options,
+  });
+  const ids = (): number[] => delivered.flatMap((one) => one.actions.map(({ syncId }) => Number(syncId)));
+  return {
+    offer: (one) => offer(one),
+    delivered,
+    ids,
+    async reach(id) {
+      const deadline = Date.now() + 5_000;
+      while ((ids().at(-1) ?? 0) < id) {
+        assert.ok(Date.now() < deadline, `stopped at ${ids().at(-1)} on the way to ${id}`);
+        await new Promise(setImmediate);
+      }
+    },
+    async stop() {
+      stopping.abort();
+      await done;
+    },
+  };
+}
+
+function assertUnbroken(delivered: readonly ActionChunk[], from: number, upTo: number): void {
+  const ids = delivered.flatMap((one) => one.actions.map(({ syncId }) => Number(syncId)));
+  assert.deepEqual(
+    ids,
+    Array.from({ length: upTo - from }, (_, index) => from + index + 1),
+  );
+  let prev = String(from);
+  for (const one of delivered) {
+    assert.equal(one.prev, prev);
+    assert.equal(one.first, one.actions[0]?.syncId);
+    assert.equal(one.last, one.actions.at(-1)?.syncId);
+    prev = one.last;
+  }
+}
+
+describe('consume', () => {
+  it('delivers every entry once and in order, whatever is lost, doubled, reordered, cut or overlapping', async () => {
+    const range = fc
+      .tuple(fc.nat(59), fc.integer({ min: 1, max: 12 }))
+      .map(([after, length]) => [after, Math.min(60, after + length)] as const);
+    const arrival = fc.record({ range, yieldFirst: fc.boolean() });
+    await fc.assert(
+      fc.asyncProperty(fc.array(arrival, { maxLength: 40 }), fc.nat(20), async (arrivals, from) => {
+        const log = new GrowingLog();
+        const under = consumer(log, { from: BigInt(from), pollMs: 10_000 });
+        for (const {
+          range: [after, upTo],
+          yieldFirst,
+        } of arrivals) {
+          if (yieldFirst) await new Promise(setImmediate);
+          // Only what is committed can arrive.
+          log.grow(Math.max(upTo, from));
+          under.offer(chunk(after, upTo));
+        }
+        log.grow(60);
+        under.offer(chunk(59, 60));
+        await under.reach(60);
+        await under.stop();
+        assertUnbroken(under.delivered, from, 60);
+      }),
+      { numRuns: 150 },
+    );
+  });
+
+  it('does not read the log for a chunk that begins at the cursor', async () => {
+    const log = new GrowingLog();
+    const under = consumer(log, { pollMs: 10_000 });
+    log.grow(1);
+    under.offer(chunk(0, 1));
+    await under.reach(1);
+    const before = log.reads;
+    for (let id = 2; id <= 50; id += 1) {
+      log.grow(id);
+      under.offer(chunk(id - 1, id));
+      await under.reach(id);
+    }
+    assert.equal(log.reads, before);
+    await under.stop();
+  });
+
+  it('finds by itself what nobody announced', async () => {
+    const log = new GrowingLog();
+    const under = consumer(log);
+    log.grow(1_234);
+    await under.reach(1_234);
+    await under.stop();
+    assertUnbroken(under.delivered, 0, 1_234);
+  });
+
+  it('reads the log at once for a chunk whose actions did not travel', async () => {
+    const log = new GrowingLog();
+    const under = consumer(log, { pollMs: 10_000 });
+    log.grow(3);
+    under.offer({ ...chunk(0, 3), actions: [] });
+    await under.reach(3);
+    await under.stop();
+    assertUnbroken(under.delivered, 0, 3);
+  });
+
+  it('goes on with what arrives while the log cannot be read, and fills holes when it can again', async () => {
+    const log = new GrowingLog();
+    log.grow(1);
+    const under = consumer(log, { pollMs: 10_000 });
+    await under.reach(1);
+    log.down = true;
+    log.grow(6);
+    under.offer(chunk(1, 3));
+    await under.reach(3);
+    under.offer(chunk(4, 6));
+    log.down = false;
+    await under.reach(6);
+    await under.stop();
+    assertUnbroken(under.delivered, 0, 6);
+  });
+
+  it('goes to the head of the new log when the epoch changes, and tells', async () => {
+    const log = new GrowingLog();
+    log.grow(10);
+    const told: string[] = [];
+    const under = consumer(log, { onEpoch: ({ epoch, head }) => (told.push(epoch), head) });
+    await under.reach(10);
+    log.actions.length = 7;
+    log.epoch = 'e2';
+    const before = under.delivered.length;
+    under.offer(chunk(6, 7, 'e2'));
+    while (told.length === 0) await new Promise(setImmediate);
+    log.grow(9);
+    under.offer(chunk(7, 9, 'e2'));
+    while (under.delivered.length === before) await new Promise(setImmediate);
+    await under.stop();
+    assert.deepEqual(told, ['e2']);
+    assertUnbroken(under.delivered.slice(before), 7, 9);
+  });
+
+  it('pays no attention to a publisher that still lives in an old epoch', async () => {
+    const log = new GrowingLog();
+    log.epoch = 'e2';
+    log.grow(5);
+    const told: string[] = [];
+    const under = consumer(log, { onEpoch: ({ epoch, head }) => (told.push(epoch), head) });
+    await under.reach(5);
+    under.offer(chunk(5, 9, 'e1'));
+    log.grow(6);
+    await under.reach(6);
+    await under.stop();
+    assert.deepEqual(told, []);
+    assertUnbroken(under.delivered, 0, 6);
+  });
+
+  it('ends with the failure of its receiver, because skipping an entry is worse than stopping', async () => {
+    const log = new GrowingLog();
+    log.grow(1);
+    const failing = consumer(log, { onChunk: () => Promise.reject(new Error('receiver failed')) });
+    await assert.rejects(failing.stop(), /receiver failed/);
+  });
+});

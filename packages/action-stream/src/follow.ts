@@ -1,0 +1,115 @@
+import { STREAM } from '@wts/contracts';
+import { AckPolicy, DeliverPolicy, createInbox, nanos } from 'nats';
+import type { ConsumerConfig, JetStreamManager, Msg, NatsConnection } from 'nats';
+import { pause } from './bell.ts';
+import type { Logger } from './logger.ts';
+
+const HEARTBEAT_MS = 1_000;
+/** Heartbeats in a row that may stay out before the consumer counts as gone. */
+const HEARTBEATS_MISSED_MAX = 3;
+const RETRY_MS = 500;
+const REQUEST_TIMEOUT_MS = 2_000;
+
+interface FollowOptions {
+  readonly nc: () => NatsConnection | null;
+  readonly onMessage: (message: Msg) => void;
+  readonly signal: AbortSignal;
+  readonly log: Logger;
+}
+
+/** Where this process stands in one incarnation of the stream; a recreated stream counts from 1 again. */
+interface Place {
+  created: string;
+  sequence: number;
+}
+
+/**
+ * Keeps an ephemeral push consumer on the stream for as long as the signal allows, through lost connections and a
+ * deleted or recreated stream. After an interruption it goes on where it stopped when that place still exists, else it
+ * takes what is new. It promises freshness, not completeness: completeness is the log's part, see `consume`.
+ *
+ * The client library's own ordered consumer is not used because, after the stream was recreated, it waits for a
+ * sequence number that is years away, and because it backs off for up to 30 s while the stream is missing.
+ */
+export async function follow(options: FollowOptions): Promise<void> {
+  const { nc, signal, log } = options;
+  const place: Place = { created: '', sequence: 0 };
+  let fine = true;
+  while (!signal.aborted) {
+    const connection = nc();
+    try {
+      if (connection === null || connection.isClosed()) throw new Error('no connection to NATS');
+      await followOnce(connection, place, options, () => {
+        fine = true;
+        log.info({ stream: STREAM.name }, 'following the stream');
+      });
+    } catch (error) {
+      if (fine && !signal.aborted) log.warn({ err: error }, 'the stream cannot be followed; reading the log instead');
+      fine = false;
+    }
+    await pause(RETRY_MS, signal);
+  }
+}
+
+async function followOnce(nc: NatsConnection, place: Place, options: FollowOptions, onOpen: () => void): Promise<void> {
+  const manager = await nc.jetstreamManager({ checkAPI: false, timeout: REQUEST_TIMEOUT_MS });
+  const inbox = createInbox();
+  let heardAt = performance.now();
+  const subscription = nc.subscribe(inbox, {
+    callback: (error, message) => {
+      heardAt = performance.now();
+      if (error !== null || answerControl(nc, message)) return;
+      place.sequence = sequenceOf(message);
+      options.onMessage(message);
+    },
+  });
+  let name: string | undefined;
+  try {
+    name = await addConsumer(manager, inbox, place);
+    onOpen();
+    while (!options.signal.aborted && !subscription.isClosed()) {
+      await pause(HEARTBEAT_MS, options.signal);
+      if (performance.now() - heardAt > HEARTBEAT_MS * HEARTBEATS_MISSED_MAX) throw new Error('the stream is silent');
+    }
+  } finally {
+    subscription.unsubscribe();
+    // The server forgets the consumer by itself after a while; this only spares it the wait.
+    if (name !== undefined && !nc.isClosed()) await manager.consumers.delete(STREAM.name, name).catch(() => false);
+  }
+}
+
+async function addConsumer(manager: JetStreamManager, inbox: string, place: Place): Promise<string> {
+  const { created, state } = await manager.streams.info(STREAM.name);
+  const resumes = created === place.created && place.sequence > 0 && place.sequence <= state.last_seq;
+  if (!resumes) Object.assign(place, { created, sequence: state.last_seq });
+  const config: Partial<ConsumerConfig> = {
+    // Deprecated in favor of the client's own consumers only; the server's push consumers stay.
+    // oxlint-disable-next-line typescript/no-deprecated
+    deliver_subject: inbox,
+    ack_policy: AckPolicy.None,
+    max_deliver: 1,
+    mem_storage: true,
+    num_replicas: 1,
+    flow_control: true,
+    idle_heartbeat: nanos(HEARTBEAT_MS),
+    inactive_threshold: nanos(30_000),
+    deliver_policy: DeliverPolicy.StartSequence,
+    opt_start_seq: place.sequence + 1,
+  };
+  return (await manager.consumers.add(STREAM.name, config)).name;
+}
+
+/** Heartbeats and flow control of a push consumer carry status 100; the latter wants an answer before more is sent. */
+function answerControl(nc: NatsConnection, message: Msg): boolean {
+  if (message.headers?.code !== 100) return false;
+  const answerTo =
+    message.reply !== undefined && message.reply !== '' ? message.reply : message.headers.get('Nats-Consumer-Stalled');
+  if (answerTo !== '') nc.publish(answerTo);
+  return true;
+}
+
+/** `$JS.ACK.<stream>.<consumer>.<delivered>.<stream sequence>...`, with domain and account before it on newer servers. */
+function sequenceOf(message: Msg): number {
+  const tokens = (message.reply ?? '').split('.');
+  return Number(tokens.length > 9 ? tokens[7] : tokens[5]) || 0;
+}

@@ -1,0 +1,208 @@
+import assert from 'node:assert/strict';
+import { STREAM } from '@wts/contracts';
+import type { ActionChunk, LogAction } from '@wts/contracts';
+import type { NatsConnection } from 'nats';
+import { action, chunk } from '../test/actions.ts';
+import { NatsServer } from '../test/nats-server.ts';
+import { consume, decodeChunk, ensureStream, openPublisher } from './index.ts';
+
+const silent = { debug() {}, info() {}, warn() {}, error() {} };
+
+async function until(condition: () => boolean | Promise<boolean>, what: string, ms = 10_000): Promise<void> {
+  const deadline = Date.now() + ms;
+  while (!(await condition())) {
+    assert.ok(Date.now() < deadline, `waited too long for: ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+}
+
+async function stored(nc: NatsConnection): Promise<string[]> {
+  const manager = await nc.jetstreamManager();
+  const { state } = await manager.streams.info(STREAM.name);
+  const ids: string[] = [];
+  for (let seq = state.first_seq; seq <= state.last_seq; seq += 1) {
+    const { data } = await manager.streams.getMessage(STREAM.name, { seq });
+    const { first, last } = decodeChunk(data);
+    ids.push(`${first}-${last}`);
+  }
+  return ids;
+}
+
+describe('the stream', function () {
+  this.timeout(30_000);
+  let server: NatsServer;
+  let nc: NatsConnection;
+
+  beforeEach(async () => {
+    server = await NatsServer.start();
+    nc = await server.connect();
+  });
+  afterEach(() => server[Symbol.asyncDispose]());
+
+  const deleteStream = async (): Promise<void> => {
+    const manager = await nc.jetstreamManager();
+    await manager.streams.delete(STREAM.name);
+  };
+
+  it('is made once and found again', async () => {
+    await ensureStream(nc, { replicas: 1 });
+    await ensureStream(nc, { replicas: 1 });
+  });
+
+  it('is not made with more copies than there are servers', async () => {
+    await assert.rejects(ensureStream(nc, { replicas: 3 }), /replicas/);
+  });
+
+  it('that somebody made with other settings is brought into shape, so that nothing can be cut out of it', async () => {
+    const manager = await nc.jetstreamManager();
+    await manager.streams.add({ name: STREAM.name, subjects: [STREAM.subject], deny_delete: false, deny_purge: false });
+    await ensureStream(nc, { replicas: 1 });
+    await assert.rejects(manager.streams.purge(STREAM.name), /purge/);
+  });
+
+  it('is made by two replicas at once', async () => {
+    await Promise.all([ensureStream(nc, { replicas: 1 }), ensureStream(nc, { replicas: 1 })]);
+  });
+
+  it('is refused with a sentence by a server without JetStream', async () => {
+    const without = { info: { version: '2.14.0', jetstream: false } } as unknown as NatsConnection;
+    await assert.rejects(ensureStream(without, { replicas: 1 }), /without JetStream: start it with -js/);
+    const old = { info: { version: '2.9.10', jetstream: true } } as unknown as NatsConnection;
+    await assert.rejects(ensureStream(old, { replicas: 1 }), /2\.9\.10 is too old/);
+  });
+
+  it('tells a publisher where it ends', async () => {
+    await ensureStream(nc, { replicas: 1 });
+    const publisher = openPublisher(nc);
+    assert.equal(await publisher.last(), null);
+    assert.equal(await publisher.publish(chunk(0, 5)), 'stored');
+    assert.deepEqual(await openPublisher(nc).last(), { epoch: 'e1', last: 5n });
+  });
+
+  it('is one chain: of two publishers that know the same end, one extends it and the other learns of it', async () => {
+    await ensureStream(nc, { replicas: 1 });
+    const [a, b] = [openPublisher(nc), openPublisher(nc)];
+    await Promise.all([a.last(), b.last()]);
+    assert.equal(await a.publish(chunk(0, 3)), 'stored');
+    assert.equal(await b.publish(chunk(0, 5)), 'conflict');
+    assert.equal(await b.publish(chunk(3, 5)).catch(() => 'asked nothing'), 'asked nothing');
+    assert.deepEqual(await b.last(), { epoch: 'e1', last: 3n });
+    assert.equal(await b.publish(chunk(3, 5)), 'stored');
+    assert.equal(await a.publish(chunk(3, 4)), 'conflict');
+    assert.deepEqual(await stored(nc), ['1-3', '4-5']);
+  });
+
+  it('takes a chunk once, however often it is sent', async () => {
+    await ensureStream(nc, { replicas: 1 });
+    const publisher = openPublisher(nc);
+    await publisher.last();
+    await publisher.publish(chunk(0, 3));
+    const again = openPublisher(nc);
+    await again.last();
+    assert.equal(await again.publish(chunk(0, 3)), 'duplicate');
+    assert.deepEqual(await stored(nc), ['1-3']);
+  });
+
+  it('keeps its chain over a kill of the server', async () => {
+    await ensureStream(nc, { replicas: 1 });
+    const publisher = openPublisher(nc);
+    await publisher.last();
+    await publisher.publish(chunk(0, 3));
+    await server.stop('SIGKILL');
+    await assert.rejects(publisher.publish(chunk(3, 4)));
+    await server.start();
+    await until(
+      () =>
+        publisher.last().then(
+          (end) => end?.last === 3n,
+          () => false,
+        ),
+      'the server to answer again',
+    );
+    assert.equal(await publisher.publish(chunk(3, 6)), 'stored');
+    assert.deepEqual(await stored(nc), ['1-3', '4-6']);
+  });
+
+  it('tells a publisher that it was deleted and made anew', async () => {
+    await ensureStream(nc, { replicas: 1 });
+    const publisher = openPublisher(nc);
+    await publisher.last();
+    await publisher.publish(chunk(0, 3));
+    await deleteStream();
+    await assert.rejects(publisher.publish(chunk(3, 4)));
+    await assert.rejects(publisher.last());
+    await ensureStream(nc, { replicas: 1 });
+    assert.equal(await publisher.last(), null);
+    assert.equal(await publisher.publish(chunk(4, 5)), 'stored');
+  });
+
+  it('carries the place of a chunk that is too large for the server, without its actions', async () => {
+    await ensureStream(nc, { replicas: 1 });
+    const publisher = openPublisher(nc);
+    await publisher.last();
+    const large: ActionChunk = { ...chunk(0, 1), actions: [action(1, { data: { text: 'x'.repeat(2_000_000) } })] };
+    assert.equal(await publisher.publish(large), 'stored');
+    assert.deepEqual(await stored(nc), ['1-1']);
+  });
+
+  it('brings entries to a consumer at once, and the log brings them when the stream is gone, rewound or down', async () => {
+    await ensureStream(nc, { replicas: 1 });
+    const log: LogAction[] = [];
+    const stopping = new AbortController();
+    const ids: number[] = [];
+    let reads = 0;
+    const done = consume({
+      nc: () => nc,
+      from: 0n,
+      readLog: async (after, limit) => {
+        reads += 1;
+        return { actions: log.slice(Number(after), Number(after) + limit), head: BigInt(log.length) };
+      },
+      readHead: async () => ({ epoch: 'e1', head: BigInt(log.length) }),
+      onChunk: (one) => void ids.push(...one.actions.map(({ syncId }) => Number(syncId))),
+      pollMs: 200,
+      signal: stopping.signal,
+      log: silent,
+    });
+    let publisher = openPublisher(nc);
+    await publisher.last();
+    const commit = async (count: number, publish = true): Promise<void> => {
+      const from = log.length;
+      for (let id = from + 1; id <= from + count; id += 1) log.push(action(id));
+      if (publish) await publisher.publish(chunk(from, log.length));
+      await until(() => ids.length === log.length, `entry ${log.length}`);
+    };
+    await commit(1);
+    // From here on the stream alone brings them: fewer reads than entries.
+    reads = 0;
+    for (let round = 0; round < 200; round += 1) await commit(1);
+    assert.ok(reads < 100, `${reads} reads of the log for 200 published entries`);
+
+    await commit(3, false);
+    await deleteStream();
+    await commit(2, false);
+    await ensureStream(nc, { replicas: 1 });
+    publisher = openPublisher(nc);
+    await publisher.last();
+    await commit(2);
+    await server.stop('SIGKILL');
+    await commit(4, false);
+    await server.start();
+    await until(
+      () =>
+        publisher.last().then(
+          () => true,
+          () => false,
+        ),
+      'the server to answer again',
+    );
+    await commit(5);
+
+    stopping.abort();
+    await done;
+    assert.deepEqual(
+      ids,
+      Array.from(log.keys(), (index) => index + 1),
+    );
+  });
+});

@@ -1,0 +1,99 @@
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { WIRE_VERSION } from '@wts/contracts';
+import { action, chunk } from '../test/actions.ts';
+import { chunkAfter, chunkBytes, chunksAfter, decodeChunk, encodeChunk, isHollow, messageIdOf } from './index.ts';
+import { encodeHollow, parseMessageId } from './chunk.ts';
+
+/**
+ * Replicas of different releases speak to each other during a rolling upgrade. Whoever changes a byte of the wire must
+ * raise WIRE_VERSION and pin the new hash; the old line stays as history.
+ */
+const HASHES: Readonly<Record<number, string>> = {
+  1: 'c6ce7f5954d81180645b78c69c9d8230e6155228d0ddeb290e142005ea2d540d',
+};
+
+describe('a chunk on the wire', () => {
+  it('has exactly the bytes its version is pinned to', () => {
+    const first = action(7, { action: 'INSERT', changed: [], workspaceId: null });
+    const data = encodeChunk(chunkAfter('epoch-1', '6', [first, action(8)]));
+    assert.equal(createHash('sha256').update(data).digest('hex'), HASHES[WIRE_VERSION]);
+  });
+
+  it('comes back as it was sent', () => {
+    const sent = chunk(4, 9);
+    assert.deepEqual(decodeChunk(encodeChunk(sent)), sent);
+  });
+
+  it('comes back from the middle of a larger buffer', () => {
+    const data = encodeChunk(chunk(4, 6));
+    const within = Buffer.concat([Buffer.from('xx'), data, Buffer.from('yy')]).subarray(2, 2 + data.byteLength);
+    assert.deepEqual(decodeChunk(within), chunk(4, 6));
+  });
+
+  it('of another version is refused by its number', () => {
+    const data = Buffer.from(
+      Buffer.from(encodeChunk(chunk(0, 1)))
+        .toString()
+        .replace('"v":1', '"v":99'),
+    );
+    assert.throws(() => decodeChunk(data), /wire version 99/);
+  });
+
+  for (const text of [
+    '',
+    'null',
+    '[]',
+    '{}',
+    '{"v":1}',
+    '{"v":1,"epoch":"e","actions":[],"prev":1,"first":"1","last":"2"}',
+  ]) {
+    it(`is refused when it is ${text === '' ? 'empty' : text}`, () => {
+      assert.throws(() => decodeChunk(Buffer.from(text)));
+    });
+  }
+
+  it('without its actions still says what it stands for', () => {
+    const hollow = decodeChunk(encodeHollow(chunk(4, 9)));
+    assert.ok(isHollow(hollow));
+    assert.equal(messageIdOf(hollow), 'e1:5-9');
+  });
+
+  it('has a name that can be read back, whatever the epoch holds', () => {
+    assert.deepEqual(parseMessageId(messageIdOf(chunk(4, 9, 'a:1-2'))), { epoch: 'a:1-2', first: 5n, last: 9n });
+    for (const text of ['', 'e', 'e:1', 'e:1-', 'e:a-b', ':1-2']) assert.equal(parseMessageId(text), null);
+  });
+});
+
+describe('a run of log entries', () => {
+  it('is cut into chunks that follow each other and stay below the bound', () => {
+    const run = Array.from({ length: 100 }, (_, index) => action(index + 11));
+    const chunks = chunksAfter('e1', '10', run, 4096);
+    assert.deepEqual(
+      chunks.flatMap((one) => one.actions),
+      run,
+    );
+    let prev = '10';
+    for (const one of chunks) {
+      assert.equal(one.prev, prev);
+      assert.ok(chunkBytes(one) < 4096 + 200);
+      prev = one.last;
+    }
+  });
+
+  it('keeps an entry above the bound as a chunk of its own', () => {
+    const large = action(2, { data: { title: 'x'.repeat(5000) } });
+    assert.deepEqual(
+      chunksAfter('e1', '0', [action(1), large, action(3)], 4096).map((one) => [one.first, one.last]),
+      [
+        ['1', '1'],
+        ['2', '2'],
+        ['3', '3'],
+      ],
+    );
+  });
+
+  it('without entries makes no chunk', () => {
+    assert.deepEqual(chunksAfter('e1', '10', []), []);
+  });
+});
