@@ -1,0 +1,45 @@
+import assert from 'node:assert/strict';
+import fc from 'fast-check';
+import { addressReader } from './client-address.ts';
+
+describe("the client's address", () => {
+  it('is the peer, whatever the request claims, when no proxy is configured', () => {
+    const addressOf = addressReader([]);
+    assert.equal(addressOf('203.0.113.9', ['198.51.100.1']), '203.0.113.9');
+    assert.equal(addressOf('::ffff:203.0.113.9', []), '203.0.113.9');
+    assert.equal(addressOf(undefined, []), 'unknown');
+  });
+
+  it('is the peer when the peer is not a configured proxy', () => {
+    assert.equal(addressReader(['10.0.0.0/8'])('203.0.113.9', ['198.51.100.1']), '203.0.113.9');
+  });
+
+  it('is the right-most address no configured proxy owns, never the left-most', () => {
+    const addressOf = addressReader(['10.0.0.0/8', 'fd00::/8', '192.0.2.7']);
+    assert.equal(addressOf('10.1.1.1', ['1.1.1.1, 203.0.113.9, 10.2.2.2']), '203.0.113.9');
+    assert.equal(addressOf('10.1.1.1', ['1.1.1.1', '203.0.113.9', '192.0.2.7']), '203.0.113.9');
+    assert.equal(addressOf('::ffff:10.1.1.1', ['2001:db8::1']), '2001:db8::1');
+    assert.equal(addressOf('10.1.1.1', ['10.9.9.9, 10.8.8.8']), '10.9.9.9');
+    assert.equal(addressOf('10.1.1.1', []), '10.1.1.1');
+  });
+
+  it('stops at what is no address instead of reading past it', () => {
+    const addressOf = addressReader(['10.0.0.0/8']);
+    assert.equal(addressOf('10.1.1.1', ['1.1.1.1, unknown, 10.2.2.2']), '10.2.2.2');
+    assert.equal(addressOf('10.1.1.1', ['1.1.1.1, 127.1']), '10.1.1.1');
+  });
+
+  it('is never what stands left of an address no proxy owns', () => {
+    const addressOf = addressReader(['10.0.0.0/8']);
+    fc.assert(
+      fc.property(fc.string(), (claim) => {
+        assert.equal(addressOf('10.1.1.1', [`${claim}, 203.0.113.9, 10.3.3.3`]), '203.0.113.9');
+      }),
+    );
+  });
+
+  it('refuses a malformed range at start-up', () => {
+    assert.throws(() => addressReader(['10.0.0.0/99']), /no IP address or CIDR/);
+    assert.throws(() => addressReader(['proxy.example.com']), /no IP address or CIDR/);
+  });
+});

@@ -1,0 +1,59 @@
+import { parseIssuers } from '@wts/access';
+import { defineSettings, serviceSettings, setting } from '@wts/service-kit';
+import type { ConfigOf } from '@wts/service-kit';
+
+const HTTP = { protocols: ['http', 'https'] } as const;
+
+export const settings = defineSettings({
+  ...serviceSettings,
+  port: setting.port('PORT', { default: 4000, doc: 'Port of the API origin, BASE_URL.' }),
+  authPort: setting.port('AUTH_PORT', { default: 4001, doc: 'Port of the authorization origin, AUTH_URL.' }),
+  baseUrl: setting.url('BASE_URL', {
+    ...HTTP,
+    default: 'http://localhost:4000',
+    doc: 'Address clients reach the API at; https turns on HSTS.',
+  }),
+  authUrl: setting.url('AUTH_URL', {
+    ...HTTP,
+    default: 'http://localhost:4001',
+    doc: 'Address clients reach the authorization origin at.',
+  }),
+  workspaceUrls: setting.urls('WORKSPACE_URL', { ...HTTP, doc: 'Addresses of the workspace service.' }),
+  syncUrls: setting.urls('SYNC_URL', { ...HTTP, doc: 'Addresses of the sync service.' }),
+  natsUrl: setting.url('NATS_URL', {
+    protocols: ['nats', 'tls', 'ws', 'wss'],
+    doc: 'Where revoked credentials are announced. The gateway works without it, and then learns of them within 5 s.',
+  }),
+  apiKeyPrefix: setting.text('API_KEY_PREFIX', {
+    default: 'wts_',
+    max: 16,
+    pattern: /^[A-Za-z0-9]+_$/,
+    doc: 'How personal API keys begin.',
+  }),
+  issuers: setting.json('JWT_ISSUERS', {
+    default: [],
+    secret: true,
+    read: parseIssuers,
+    doc: 'Identity providers whose tokens are accepted: [{issuer, audiences, algorithms, secret | jwksUri}].',
+  }),
+  corsOrigins: setting.texts('CORS_ORIGINS', {
+    default: [],
+    doc: 'Origins of web pages that may call the sync and GraphQL routes, such as https://app.example.com.',
+  }),
+  trustedProxies: setting.texts('TRUSTED_PROXIES', {
+    default: [],
+    doc: 'IP addresses or CIDR ranges of the proxies in front of the gateway; only they are believed about addresses.',
+  }),
+});
+
+export type GatewayConfig = ConfigOf<typeof settings>;
+
+/** Origins as browsers send them. `*` and `null` name nobody in particular and are refused, as is any path. */
+export function checkOrigins(origins: readonly string[]): ReadonlySet<string> {
+  for (const origin of origins) {
+    const url = URL.parse(origin);
+    const isOrigin = url !== null && /^https?:$/.test(url.protocol) && url.origin === origin;
+    if (!isOrigin) throw new Error(`CORS_ORIGINS: "${origin}" is no origin; write it as https://app.example.com`);
+  }
+  return new Set(origins);
+}

@@ -1,0 +1,44 @@
+import assert from 'node:assert/strict';
+import { DEPRECATIONS, deprecationHeaders } from './deprecations.ts';
+import { API_ROUTES } from './routes.ts';
+
+const operations = new Set(['listWorkspaces', 'syncDeltas']);
+const row = {
+  operation: 'listWorkspaces',
+  deprecatedOn: '2026-11-01',
+  sunsetOn: '2027-01-30',
+  link: 'https://docs.example.com/deprecations/list-workspaces',
+};
+
+describe('the deprecation table', () => {
+  it('is sound as it ships', () => {
+    deprecationHeaders(DEPRECATIONS, new Set(API_ROUTES.map((route) => route.contract.id)));
+  });
+
+  it('gives a retiring operation Deprecation and Sunset as http-dates and a link with rel=deprecation', () => {
+    assert.deepEqual(deprecationHeaders([row], operations).get('listWorkspaces'), [
+      ...['Deprecation', 'Sun, 01 Nov 2026 00:00:00 GMT', 'Sunset', 'Sat, 30 Jan 2027 00:00:00 GMT'],
+      ...['Link', '<https://docs.example.com/deprecations/list-workspaces>; rel="deprecation"; type="text/html"'],
+    ]);
+  });
+
+  it('accepts a notice of exactly 90 days and refuses one of 89', () => {
+    assert.ok(deprecationHeaders([row], operations));
+    assert.throws(() => deprecationHeaders([{ ...row, sunsetOn: '2027-01-29' }], operations), /less than 90 days/);
+  });
+
+  it('names every fault of the table in one sentence', () => {
+    const wrong = [
+      { ...row, operation: 'unknown' },
+      { ...row, deprecatedOn: '2026-02-30' },
+      { ...row, link: 'deprecations.html' },
+      row,
+      row,
+    ];
+    assert.throws(
+      () => deprecationHeaders(wrong, operations),
+      (error: Error) =>
+        [/unknown is no public/, /real days/, /no absolute URL/, /twice/].every((part) => part.test(error.message)),
+    );
+  });
+});

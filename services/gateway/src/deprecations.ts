@@ -1,0 +1,57 @@
+import { EDGE_LIMITS } from './limits.ts';
+
+/** Notice that an operation retires: section 9 of the specification. Dates are ISO days, at midnight UTC. */
+export interface Deprecation {
+  /** `id` of the contract. */
+  readonly operation: string;
+  readonly deprecatedOn: string;
+  /** Earliest day it may stop answering. */
+  readonly sunsetOn: string;
+  /** Page that says what to use instead. */
+  readonly link: string;
+}
+
+/** Operations that retire. Adding a row is all it takes; a row with too short a notice stops the gateway at its start. */
+export const DEPRECATIONS: readonly Deprecation[] = [];
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+
+/** Raw header lines per operation. Throws one sentence naming every fault of the table. */
+export function deprecationHeaders(
+  table: readonly Deprecation[],
+  operations: ReadonlySet<string>,
+): ReadonlyMap<string, readonly string[]> {
+  const faults: string[] = [];
+  const headers = new Map<string, readonly string[]>();
+  for (const row of table) {
+    const from = parseDay(row.deprecatedOn);
+    const until = parseDay(row.sunsetOn);
+    if (!operations.has(row.operation)) faults.push(`${row.operation} is no public operation`);
+    if (headers.has(row.operation)) faults.push(`${row.operation} is listed twice`);
+    if (!URL.canParse(row.link)) faults.push(`${row.operation}: link is no absolute URL`);
+    if (from === null || until === null) {
+      faults.push(`${row.operation}: dates are real days written YYYY-MM-DD`);
+      continue;
+    }
+    if (until - from < EDGE_LIMITS.deprecationNoticeDays * DAY_MS) {
+      faults.push(`${row.operation}: sunset is less than ${EDGE_LIMITS.deprecationNoticeDays} days after deprecation`);
+    }
+    headers.set(row.operation, [
+      'Deprecation',
+      new Date(from).toUTCString(),
+      'Sunset',
+      new Date(until).toUTCString(),
+      'Link',
+      `<${row.link}>; rel="deprecation"; type="text/html"`,
+    ]);
+  }
+  if (faults.length > 0) throw new Error(`The deprecation table is wrong: ${faults.join('; ')}.`);
+  return headers;
+}
+
+function parseDay(text: string): number | null {
+  if (!/^\d{4}-\d{2}-\d{2}$/.test(text)) return null;
+  const time = Date.parse(`${text}T00:00:00.000Z`);
+  // Date.parse rolls 2026-02-30 over to March; a real day prints as it was written.
+  return Number.isNaN(time) || new Date(time).toISOString().slice(0, 10) !== text ? null : time;
+}

@@ -1,0 +1,60 @@
+import type { Authenticator } from '@wts/access';
+import { requireScope } from '@wts/access';
+import { Fault } from '@wts/contracts';
+import type { Principal } from '@wts/contracts';
+import type { CompiledRoute } from './route-table.ts';
+
+/**
+ * Who is it, and may they: section 5 of the specification. A public operation asks nobody, not even who sent a broken
+ * credential. The scope is checked here, before any service learns what was asked for, so that a refusal tells nothing
+ * about what exists. Credentials stand in the Authorization header; `?token=` means something on the socket only.
+ */
+export async function authenticate(
+  values: readonly string[],
+  route: CompiledRoute,
+  authenticator: Authenticator,
+): Promise<Principal | null> {
+  const { scope } = route.contract;
+  if (scope === 'none') return null;
+  const principal = await authenticator.authenticate(values);
+  requireScope(principal, scope);
+  return principal;
+}
+
+/** The same question at the socket door. */
+export async function authenticateSocket(
+  token: string | null,
+  route: CompiledRoute,
+  authenticator: Authenticator,
+): Promise<Principal> {
+  const { scope } = route.contract;
+  // Without a token the authenticator is asked about no header at all, which words the refusal.
+  const principal = await (token === null ? authenticator.authenticate([]) : authenticator.authenticateToken(token));
+  if (scope !== 'none') requireScope(principal, scope);
+  return principal;
+}
+
+/** Takes `token` out of a raw query string; what is left, byte for byte, is what may travel on and be logged. */
+export function takeToken(query: string): { readonly token: string | null; readonly rest: string } {
+  let token: string | null = null;
+  const rest: string[] = [];
+  for (const pair of query.slice(1).split('&')) {
+    const equals = pair.indexOf('=');
+    const name = equals === -1 ? pair : pair.slice(0, equals);
+    if (decode(name) !== 'token') {
+      if (pair !== '') rest.push(pair);
+      continue;
+    }
+    if (token !== null) throw new Fault('malformed_request', { message: 'token stands more than once.' });
+    token = equals === -1 ? '' : decode(pair.slice(equals + 1));
+  }
+  return { token: token === '' ? null : token, rest: rest.length === 0 ? '' : `?${rest.join('&')}` };
+}
+
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch (cause) {
+    throw new Fault('malformed_request', { message: 'The query is not valid percent-encoded UTF-8.', cause });
+  }
+}

@@ -1,0 +1,84 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Authenticator } from '@wts/access';
+import { mintInternalToken } from '@wts/access';
+import { Fault } from '@wts/contracts';
+import type { Logger } from '@wts/service-kit';
+import type { UpstreamName } from '../routes.ts';
+import type { Upstream } from '../upstream.ts';
+import { allowOrigin, answerOptions } from './allow-origin.ts';
+import { answerFault, startAnswer } from './answer.ts';
+import { authenticate } from './authenticate.ts';
+import { ClientGone, boundBody } from './bound-body.ts';
+import { Exchange } from './exchange.ts';
+import { forward } from './forward.ts';
+import { upgradeRequired } from './handshake.ts';
+import { matchMethod, matchPath } from './match-route.ts';
+import { negotiateVersion } from './negotiate-version.ts';
+import { refuseAmbiguity } from './refuse-ambiguity.ts';
+import type { RouteTable } from './route-table.ts';
+
+/** Answers an operation that the gateway serves itself. */
+export type OwnAnswer = (exchange: Exchange, res: ServerResponse) => void | Promise<void>;
+
+/** What the steps work with; one set per origin. */
+export interface EdgeParts {
+  readonly routes: RouteTable;
+  readonly upstreams: Readonly<Record<UpstreamName, Upstream>>;
+  /** By operation id. */
+  readonly ownAnswers: ReadonlyMap<string, OwnAnswer>;
+  readonly authenticator: Authenticator;
+  readonly tokenSecret: string;
+  /** Origins of web pages that may call `browsers` routes. */
+  readonly origins: ReadonlySet<string>;
+  readonly securityHeaders: readonly string[];
+  readonly log: Logger;
+  /** Told once per request, when its answer is out or its client is gone. */
+  readonly onAnswered: (exchange: Exchange, status: number, isComplete: boolean) => void;
+}
+
+/**
+ * The way of a request through the gateway. Each step has a file of its name; each either finds something out, which it
+ * leaves on the exchange, or refuses by throwing a Fault, which is rendered here once. Nothing is decoded, parsed or
+ * waited for that the steps before could have refused.
+ */
+export function createEdge(parts: EdgeParts): (req: IncomingMessage, res: ServerResponse) => Promise<void> {
+  return async function edge(req, res) {
+    const exchange = new Exchange(req, parts.securityHeaders);
+    res.once('close', () => parts.onAnswered(exchange, res.statusCode, res.writableFinished));
+    try {
+      refuseAmbiguity(exchange);
+      negotiateVersion(exchange);
+      const entry = matchPath(exchange, parts.routes);
+      allowOrigin(exchange, entry, parts.origins);
+      if (exchange.method === 'OPTIONS') {
+        startAnswer(exchange, res, 204, answerOptions(exchange, entry, parts.origins));
+        res.end();
+        return;
+      }
+      const route = matchMethod(exchange, entry);
+      exchange.route = route;
+      if (route.notice.length > 0) exchange.reply.push(...route.notice);
+      if (route.isSocket) throw upgradeRequired();
+      exchange.principal = await authenticate(exchange.headers.authorization, route, parts.authenticator);
+      // TODO(#4): limitRate takes its place here, where it is known who calls what.
+      if (route.to === 'gateway') {
+        await answerHere(exchange, res, parts);
+        return;
+      }
+      const body = await boundBody(exchange);
+      const token = exchange.principal === null ? null : mintInternalToken(exchange.principal, parts.tokenSecret);
+      forward(exchange, res, parts.upstreams[route.to], body, token, parts.log);
+    } catch (failure) {
+      if (failure instanceof ClientGone) return;
+      if (!(failure instanceof Fault))
+        parts.log.error({ requestId: exchange.requestId, err: failure }, 'bug in a request');
+      answerFault(exchange, res, failure);
+    }
+  };
+}
+
+async function answerHere(exchange: Exchange, res: ServerResponse, { ownAnswers }: EdgeParts): Promise<void> {
+  const answer = ownAnswers.get(exchange.route?.contract.id ?? '');
+  if (answer === undefined) throw new Error(`nobody answers ${exchange.route?.contract.id}`);
+  await answer(exchange, res);
+}

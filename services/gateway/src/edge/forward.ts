@@ -1,0 +1,194 @@
+import type { ServerResponse } from 'node:http';
+import { Fault, HEADERS } from '@wts/contracts';
+import type { Logger } from '@wts/service-kit';
+import type { Dispatcher } from 'undici';
+import { errors } from 'undici';
+import { EDGE_LIMITS } from '../limits.ts';
+import type { Target, Upstream } from '../upstream.ts';
+import { answerFault, startAnswer } from './answer.ts';
+import type { OnwardBody } from './bound-body.ts';
+import { BoundedBody, ClientGone } from './bound-body.ts';
+import type { Exchange } from './exchange.ts';
+
+/**
+ * Sends a request to its service and streams the answer back: bytes are passed on as they come, a slow side holds the
+ * other, and whoever leaves ends both. Only a request of which no byte was sent is tried at another address, because
+ * only then is it certain that nothing happened.
+ */
+export function forward(
+  exchange: Exchange,
+  res: ServerResponse,
+  upstream: Upstream,
+  body: OnwardBody,
+  internalToken: string | null,
+  log: Logger,
+): void {
+  upstream.enter();
+  const passage = new Passage(exchange, res, upstream, body, internalToken, log);
+  res.once('close', () => {
+    upstream.leave();
+    passage.clientClosed();
+  });
+  passage.dispatch();
+}
+
+class Passage implements Dispatcher.DispatchHandler {
+  readonly #exchange: Exchange;
+  readonly #res: ServerResponse;
+  readonly #upstream: Upstream;
+  readonly #options: Dispatcher.DispatchOptions;
+  readonly #log: Logger;
+  #target: Target | null = null;
+  #tried: Set<Target> | null = null;
+  #controller: Dispatcher.DispatchController | null = null;
+  #isClosed = false;
+  #waitsForDrain = false;
+  #stalled: NodeJS.Timeout | undefined;
+
+  constructor(
+    exchange: Exchange,
+    res: ServerResponse,
+    upstream: Upstream,
+    body: OnwardBody,
+    internalToken: string | null,
+    log: Logger,
+  ) {
+    this.#exchange = exchange;
+    this.#res = res;
+    this.#upstream = upstream;
+    this.#log = log;
+    this.#options = {
+      method: exchange.method,
+      path: exchange.url,
+      headers: onwardHeaders(exchange, body, internalToken),
+      body,
+      // HEAD would cost a connection each time; our services are known to send no body.
+      reset: false,
+    };
+  }
+
+  dispatch(): void {
+    const target = this.#upstream.pick(this.#tried);
+    if (target === null) {
+      this.#fail(new Fault('unavailable'));
+      return;
+    }
+    this.#target = target;
+    target.pool.dispatch(this.#options, this);
+  }
+
+  clientClosed(): void {
+    this.#isClosed = true;
+    clearTimeout(this.#stalled);
+    if (!this.#res.writableFinished) this.#controller?.abort(new ClientGone());
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#controller = controller;
+    if (this.#isClosed) controller.abort(new ClientGone());
+  }
+
+  onResponseStart(_controller: Dispatcher.DispatchController, status: number, headers: ReplyHeaders): void {
+    // Informational answers are between the service and us.
+    if (status < 200) return;
+    this.#upstream.answered(this.#target as Target);
+    startAnswer(this.#exchange, this.#res, status, backwardHeaders(headers));
+  }
+
+  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    if (this.#res.write(chunk) || this.#waitsForDrain) return;
+    this.#waitsForDrain = true;
+    controller.pause();
+    this.#stalled = setTimeout(() => this.#res.destroy(), EDGE_LIMITS.readerStalledMs);
+    this.#res.once('drain', () => {
+      clearTimeout(this.#stalled);
+      this.#waitsForDrain = false;
+      controller.resume();
+    });
+  }
+
+  onResponseEnd(): void {
+    this.#res.end();
+  }
+
+  onResponseError(_controller: Dispatcher.DispatchController | null, error: Error): void {
+    if (this.#isClosed) return;
+    const target = this.#target as Target;
+    // No controller, no connection: nothing was sent, and another address may be better.
+    if (this.#controller === null && !(error instanceof errors.InvalidArgumentError)) {
+      this.#upstream.refused(target, error);
+      this.#tried = (this.#tried ?? new Set()).add(target);
+      this.dispatch();
+      return;
+    }
+    this.#fail(error);
+  }
+
+  #fail(error: Error): void {
+    const fault = faultOf(error);
+    if (fault.status >= 500) {
+      this.#log.warn(
+        { requestId: this.#exchange.requestId, upstream: this.#upstream.name, err: error },
+        'upstream failed',
+      );
+    }
+    if (this.#options.body instanceof BoundedBody) this.#options.body.destroy();
+    answerFault(this.#exchange, this.#res, fault);
+  }
+}
+
+type ReplyHeaders = Readonly<Record<string, string | string[] | undefined>>;
+
+function faultOf(error: Error): Fault {
+  if (error instanceof Fault) return error;
+  // The parser let a header through that must not be written again.
+  if (error instanceof errors.InvalidArgumentError) return new Fault('malformed_request', { cause: error });
+  return new Fault('unavailable', { cause: error });
+}
+
+function onwardHeaders(
+  { headers, requestId, declaredBytes }: Exchange,
+  body: OnwardBody,
+  token: string | null,
+): string[] {
+  const lines = headers.onward;
+  lines.push(HEADERS.requestId, requestId);
+  if (token !== null) lines.push(HEADERS.principal, token);
+  if (body instanceof BoundedBody && headers.transferEncoding.length === 0) {
+    lines.push('content-length', String(declaredBytes));
+  }
+  return lines;
+}
+
+/** Lines that end at this hop, and lines the gateway alone decides on. */
+const KEPT_BACK = new Set([
+  'connection',
+  'keep-alive',
+  'proxy-authenticate',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+  'server',
+  'x-powered-by',
+  'x-content-type-options',
+  'strict-transport-security',
+  HEADERS.apiVersion,
+  HEADERS.requestId,
+  HEADERS.principal,
+]);
+
+function backwardHeaders(headers: ReplyHeaders): string[] {
+  const lines: string[] = [];
+  const named = typeof headers.connection === 'string' ? headers.connection.toLowerCase() : '';
+  const hasNamed = named !== '' && named !== 'keep-alive' && named !== 'close';
+  for (const name in headers) {
+    if (KEPT_BACK.has(name) || name.startsWith('access-control-')) continue;
+    if (hasNamed && named.split(',').some((option) => option.trim() === name)) continue;
+    const value = headers[name];
+    if (typeof value === 'string') lines.push(name, value);
+    else if (value !== undefined) for (const one of value) lines.push(name, one);
+  }
+  return lines;
+}

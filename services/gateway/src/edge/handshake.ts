@@ -1,0 +1,128 @@
+import { request as httpRequest } from 'node:http';
+import type { IncomingMessage } from 'node:http';
+import { request as httpsRequest } from 'node:https';
+import type { Duplex } from 'node:stream';
+import { Fault, HEADERS, LIMITS } from '@wts/contracts';
+import { EDGE_LIMITS } from '../limits.ts';
+import type { Target, Upstream } from '../upstream.ts';
+import type { Exchange } from './exchange.ts';
+import { connectionOptions } from './read-headers.ts';
+
+/** What the service said to an upgrade: it agreed, or it answered as to any request. */
+export type HandshakeReply =
+  | { readonly agreed: true; readonly reply: IncomingMessage; readonly socket: Duplex; readonly head: Buffer }
+  | { readonly agreed: false; readonly reply: IncomingMessage; readonly body: Buffer };
+
+const KEY = /^[A-Za-z0-9+/]{22}==$/;
+
+/** RFC 6455 section 4.2.1, all that can be judged without asking anyone. */
+export function checkHandshake(exchange: Exchange): void {
+  const { headers, method } = exchange;
+  if (method !== 'GET') throw new Fault('malformed_request', { message: 'A WebSocket is opened with GET.' });
+  if (exchange.hasBody) throw new Fault('malformed_request', { message: 'A WebSocket handshake has no body.' });
+  if (!asksForWebSocket(exchange)) throw upgradeRequired();
+  if (headers.socketVersion.length !== 1 || headers.socketVersion[0] !== '13') throw upgradeRequired();
+  if (headers.socketKey.length !== 1 || !KEY.test(headers.socketKey[0] as string)) {
+    throw new Fault('malformed_request', { message: 'Sec-WebSocket-Key must be 16 bytes in base64.' });
+  }
+}
+
+export function upgradeRequired(): Fault {
+  return new Fault('upgrade_required', {
+    message: 'Open this address as a WebSocket, version 13.',
+    headers: { Upgrade: 'websocket', 'Sec-WebSocket-Version': '13' },
+  });
+}
+
+function asksForWebSocket({ headers }: Exchange): boolean {
+  return (
+    headers.upgrade.length === 1 &&
+    headers.upgrade[0]?.toLowerCase() === 'websocket' &&
+    connectionOptions(headers).includes('upgrade')
+  );
+}
+
+/**
+ * Opens the socket at the service on a connection of its own. An address that refuses the connection is passed over and
+ * the next one tried; once a connection stands, whatever happens on it is the answer.
+ */
+export async function shakeHands(
+  upstream: Upstream,
+  path: string,
+  exchange: Exchange,
+  internalToken: string,
+): Promise<HandshakeReply> {
+  const tried = new Set<Target>();
+  for (let target = upstream.pick(tried); target !== null; target = upstream.pick(tried)) {
+    tried.add(target);
+    const attempt = await ask(target, path, exchange, internalToken);
+    if (!('refused' in attempt)) {
+      upstream.answered(target);
+      return attempt;
+    }
+    upstream.refused(target, attempt.refused);
+  }
+  throw new Fault('unavailable');
+}
+
+function ask(
+  { origin }: Target,
+  path: string,
+  exchange: Exchange,
+  internalToken: string,
+): Promise<HandshakeReply | { readonly refused: Error }> {
+  return new Promise((resolve, reject) => {
+    let isConnected = false;
+    const send = origin.protocol === 'https:' ? httpsRequest : httpRequest;
+    const request = send({
+      host: origin.hostname.replace(/^\[|\]$/g, ''),
+      port: origin.port === '' ? undefined : Number(origin.port),
+      method: 'GET',
+      path,
+      agent: false,
+      headers: handshakeLines(origin, exchange, internalToken),
+    });
+    const giveUp = (): void => void request.destroy(new Error('the upgrade was not answered in time'));
+    let deadline = setTimeout(giveUp, EDGE_LIMITS.connectTimeoutMs);
+    request.once('socket', (socket) =>
+      socket.once('connect', () => {
+        isConnected = true;
+        clearTimeout(deadline);
+        deadline = setTimeout(giveUp, LIMITS.internalCallTimeoutMs);
+      }),
+    );
+    request.once('error', (cause) => {
+      if (isConnected) reject(new Fault('unavailable', { cause }));
+      else resolve({ refused: cause });
+    });
+    request.once('close', () => clearTimeout(deadline));
+    request.once('upgrade', (reply, socket, head) => {
+      clearTimeout(deadline);
+      resolve({ agreed: true, reply, socket, head });
+    });
+    request.once('response', (reply) => {
+      readRefusal(reply).then((body) => resolve({ agreed: false, reply, body }), reject);
+    });
+    request.end();
+  });
+}
+
+function handshakeLines(origin: URL, { headers, requestId }: Exchange, internalToken: string): string[] {
+  return [
+    ...['Host', origin.host, 'Connection', 'Upgrade', 'Upgrade', 'websocket'],
+    ...['Sec-WebSocket-Version', '13', 'Sec-WebSocket-Key', headers.socketKey[0] as string],
+    ...[HEADERS.requestId, requestId, HEADERS.principal, internalToken],
+    ...headers.onward,
+  ];
+}
+
+async function readRefusal(reply: IncomingMessage): Promise<Buffer> {
+  const parts: Buffer[] = [];
+  let bytes = 0;
+  for await (const part of reply as AsyncIterable<Buffer>) {
+    bytes += part.length;
+    if (bytes > EDGE_LIMITS.refusalBytesMax) throw new Fault('unavailable');
+    parts.push(part);
+  }
+  return Buffer.concat(parts);
+}

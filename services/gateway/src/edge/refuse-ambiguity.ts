@@ -1,0 +1,45 @@
+import { Fault, LIMITS } from '@wts/contracts';
+import type { Exchange } from './exchange.ts';
+
+/**
+ * Refuses what two readers could read differently: the gateway and a service must never disagree about where a request
+ * goes or where it ends. Node's parser has refused ambiguous lengths before this (RFC 9112 section 6.3).
+ */
+export function refuseAmbiguity({ url, path, headers }: Exchange): void {
+  if (headers.count > LIMITS.headerCount) {
+    throw new Fault('headers_too_large', { message: `At most ${LIMITS.headerCount} headers.` });
+  }
+  if (headers.hosts.length > 1) throw malformed('More than one Host header.');
+  if (url.length > LIMITS.urlBytes) {
+    throw new Fault('headers_too_large', { message: `The address is longer than ${LIMITS.urlBytes} bytes.` });
+  }
+  // Absolute form (RFC 9112 section 3.2.2) is for proxies, the asterisk for servers as a whole; both are refused, so
+  // that nothing the client wrote can ever name a host.
+  if (url[0] !== '/') throw malformed('The request target must be a path.');
+  if (!TARGET.test(url)) throw malformed('The address holds characters that must be percent-encoded.');
+  if (path.includes('%')) refuseHiddenPath(path);
+}
+
+/** Visible ASCII without `#`, which clients must keep to themselves, and without the backslash some read as a slash. */
+const TARGET = /^[\x21\x22\x24-\x5b\x5d-\x7e]*$/;
+
+/** Percent-encoding may carry any letter, but nothing that would change the path for whoever decodes it. */
+function refuseHiddenPath(path: string): void {
+  for (const segment of path.split('/')) {
+    if (!segment.includes('%')) continue;
+    let text: string;
+    try {
+      text = decodeURIComponent(segment);
+    } catch {
+      throw malformed('The path is not valid percent-encoded UTF-8.');
+    }
+    // oxlint-disable-next-line no-control-regex -- control characters are what this refuses
+    if (/[/\\\u0000-\u001f\u007f]/.test(text) || text === '.' || text === '..') {
+      throw malformed('The path hides a separator, a dot segment or a control character.');
+    }
+  }
+}
+
+function malformed(message: string): Fault {
+  return new Fault('malformed_request', { message });
+}

@@ -1,0 +1,109 @@
+import { LIMITS } from '@wts/contracts';
+import type { Route } from '../routes.ts';
+
+/** A route with everything the hot path asks of it worked out once, at start-up. */
+export interface CompiledRoute extends Route {
+  readonly isSocket: boolean;
+  readonly isPublic: boolean;
+  /** Zero: this operation takes no body, and none travels on. */
+  readonly bodyBytesMax: number;
+  /** `Deprecation`, `Sunset` and `Link` lines while the operation retires. */
+  readonly notice: readonly string[];
+}
+
+/** All operations of one path. */
+export interface PathEntry {
+  readonly methods: ReadonlyMap<string, CompiledRoute>;
+  /** Value of `Allow`. */
+  readonly allow: string;
+  readonly browsers: boolean;
+}
+
+export type RouteTable = (path: string) => PathEntry | null;
+
+interface Node {
+  readonly literals: Map<string, Node>;
+  parameter: Node | null;
+  entry: PathEntry | null;
+}
+
+const newNode = (): Node => ({ literals: new Map(), parameter: null, entry: null });
+
+/**
+ * Compiles routes into a look-up by raw path. Literal segments match byte for byte; a parameter matches one segment as
+ * it was sent, undecoded. A path without parameters is one map look-up.
+ */
+export function compileRoutes(
+  routes: readonly Route[],
+  notices: ReadonlyMap<string, readonly string[]> = new Map(),
+): RouteTable {
+  const byPath = Map.groupBy(routes, (route) => route.contract.path);
+  const exact = new Map<string, PathEntry>();
+  const root = newNode();
+  for (const [path, siblings] of byPath) {
+    const entry = compilePath(siblings, notices);
+    if (path.includes('{')) plant(root, path, entry);
+    else exact.set(path, entry);
+  }
+  return (path) => exact.get(path) ?? walk(root, path);
+}
+
+function compilePath(siblings: readonly Route[], notices: ReadonlyMap<string, readonly string[]>): PathEntry {
+  const methods = new Map<string, CompiledRoute>();
+  for (const route of siblings) {
+    const { contract } = route;
+    if (contract.internal) throw new Error(`${contract.id} is internal and has no place in a public route table`);
+    if (methods.has(contract.method)) throw new Error(`${contract.method} ${contract.path} is routed twice`);
+    const compiled: CompiledRoute = {
+      ...route,
+      isSocket: contract.reply.status === 101,
+      isPublic: contract.scope === 'none',
+      bodyBytesMax: contract.body === undefined ? 0 : (contract.bodyBytesMax ?? LIMITS.bodyBytes),
+      notice: notices.get(contract.id) ?? [],
+    };
+    methods.set(contract.method, compiled);
+    // RFC 9110 section 9.3.2: who answers GET answers HEAD.
+    if (contract.method === 'GET' && !compiled.isSocket) methods.set('HEAD', compiled);
+  }
+  return {
+    methods,
+    allow: [...methods.keys(), 'OPTIONS'].join(', '),
+    browsers: siblings.some((route) => route.browsers),
+  };
+}
+
+function plant(root: Node, path: string, entry: PathEntry): void {
+  let node = root;
+  for (const segment of path.slice(1).split('/')) {
+    if (segment.startsWith('{')) {
+      node.parameter ??= newNode();
+      node = node.parameter;
+    } else {
+      const next = node.literals.get(segment) ?? newNode();
+      node.literals.set(segment, next);
+      node = next;
+    }
+  }
+  node.entry = entry;
+}
+
+/** A literal segment wins over a parameter: a slug named like a fixed address must not hide it. */
+function walk(root: Node, path: string): PathEntry | null {
+  const segments = path.split('/');
+  const visit = (node: Node, at: number): PathEntry | null => {
+    if (at === segments.length) return node.entry;
+    const segment = segments[at] as string;
+    const literal = node.literals.get(segment);
+    const found = literal === undefined ? null : visit(literal, at + 1);
+    if (found !== null) return found;
+    return node.parameter !== null && isParameter(segment) ? visit(node.parameter, at + 1) : null;
+  };
+  return segments[0] === '' ? visit(root, 1) : null;
+}
+
+/** RFC 3986 `pchar`s, and no dot segment. What percent-encoding may hide was refused before. */
+const PARAMETER = /^[A-Za-z0-9._~!$&'()*+,;=:@%-]+$/;
+
+function isParameter(segment: string): boolean {
+  return segment !== '.' && segment !== '..' && PARAMETER.test(segment);
+}

@@ -1,0 +1,174 @@
+import { STATUS_CODES } from 'node:http';
+import type { IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Duplex } from 'node:stream';
+import { mintInternalToken } from '@wts/access';
+import { Fault } from '@wts/contracts';
+import type { Principal, Revocation } from '@wts/contracts';
+import { EDGE_LIMITS } from '../limits.ts';
+import { allowOrigin, refuseForeignSocket } from './allow-origin.ts';
+import { JSON_TYPE, renderFault } from './answer.ts';
+import { authenticateSocket, takeToken } from './authenticate.ts';
+import { Exchange } from './exchange.ts';
+import { checkHandshake, shakeHands } from './handshake.ts';
+import type { HandshakeReply } from './handshake.ts';
+import type { EdgeParts } from './edge.ts';
+import { matchMethod, matchPath } from './match-route.ts';
+import { negotiateVersion } from './negotiate-version.ts';
+import { refuseAmbiguity } from './refuse-ambiguity.ts';
+import { Splice } from './splice.ts';
+
+/** RFC 6455 section 7.4.1 and its registry: come again, another instance is there; and: this credential may not. */
+const SERVICE_RESTART = 1012;
+const POLICY_VIOLATION = 1008;
+
+/** The door for WebSockets: the same steps as for any request, then a splice instead of an answer. */
+export class SocketDoor {
+  readonly #parts: EdgeParts;
+  readonly #splices = new Set<Splice>();
+  #pending = 0;
+  #isClosing = false;
+
+  constructor(parts: EdgeParts) {
+    this.#parts = parts;
+  }
+
+  get size(): number {
+    return this.#splices.size;
+  }
+
+  handle(req: IncomingMessage, socket: Duplex, head: Buffer): void {
+    // A socket outside of an HTTP exchange has nobody else who hears of its errors.
+    socket.on('error', () => socket.destroy());
+    const exchange = new Exchange(req, this.#parts.securityHeaders);
+    this.#pending += 1;
+    this.#admit(exchange, socket, head)
+      .catch((failure: unknown) => this.#refuse(exchange, socket, failure))
+      .finally(() => {
+        this.#pending -= 1;
+      });
+  }
+
+  async #admit(exchange: Exchange, socket: Duplex, head: Buffer): Promise<void> {
+    const { routes, origins, authenticator, upstreams, tokenSecret } = this.#parts;
+    refuseAmbiguity(exchange);
+    negotiateVersion(exchange);
+    const entry = matchPath(exchange, routes);
+    allowOrigin(exchange, entry, origins);
+    const route = matchMethod(exchange, entry);
+    exchange.route = route;
+    if (!route.isSocket || route.to === 'gateway') {
+      throw new Fault('malformed_request', { message: 'This address does not upgrade.' });
+    }
+    checkHandshake(exchange);
+    refuseForeignSocket(exchange, origins);
+    const { token, rest } = takeToken(exchange.query);
+    const principal = await authenticateSocket(token, route, authenticator);
+    exchange.principal = principal;
+    if (this.#isClosing || this.#splices.size + this.#pending > EDGE_LIMITS.socketsMax) throw new Fault('unavailable');
+    const upstream = upstreams[route.to];
+    const reply = await shakeHands(upstream, exchange.path + rest, exchange, mintInternalToken(principal, tokenSecret));
+    if (reply.agreed) this.#join(exchange, principal, socket, head, reply);
+    else this.#passRefusalOn(exchange, socket, reply);
+  }
+
+  #join(
+    exchange: Exchange,
+    principal: Principal,
+    client: Duplex,
+    head: Buffer,
+    { reply, socket: upstream, head: upstreamHead }: HandshakeReply & { agreed: true },
+  ): void {
+    if (client.destroyed) {
+      upstream.destroy();
+      return;
+    }
+    const lines = ['Connection', 'Upgrade', 'Upgrade', 'websocket'];
+    for (const name of ['sec-websocket-accept', 'sec-websocket-protocol', 'sec-websocket-extensions']) {
+      const value = reply.headers[name];
+      if (typeof value === 'string') lines.push(name, value);
+    }
+    for (const socket of [client, upstream] as Socket[]) {
+      socket.setTimeout(0);
+      socket.setNoDelay(true);
+      socket.setKeepAlive(true, EDGE_LIMITS.halfOpenMs);
+    }
+    client.write(httpHead(101, exchange.reply, lines));
+    if (upstreamHead.length > 0) client.write(upstreamHead);
+    const splice = new Splice(client, upstream, principal, () => {
+      this.#splices.delete(splice);
+      this.#parts.onAnswered(exchange, 101, true);
+    });
+    this.#splices.add(splice);
+    splice.receive(head);
+    if (this.#isClosing) splice.close(SERVICE_RESTART, EDGE_LIMITS.halfOpenMs);
+  }
+
+  #passRefusalOn(exchange: Exchange, socket: Duplex, { reply, body }: HandshakeReply & { agreed: false }): void {
+    const lines: string[] = [];
+    for (const name of ['retry-after', 'www-authenticate', 'sec-websocket-version', 'allow']) {
+      const value = reply.headers[name];
+      if (typeof value === 'string') lines.push(name, value);
+    }
+    this.#answer(exchange, socket, reply.statusCode ?? 503, body, lines);
+  }
+
+  #refuse(exchange: Exchange, socket: Duplex, failure: unknown): void {
+    const { status, body, lines } = renderFault(exchange, failure);
+    if (status >= 500) this.#parts.log.warn({ requestId: exchange.requestId, err: failure }, 'upgrade failed');
+    this.#answer(exchange, socket, status, body, lines);
+  }
+
+  #answer(exchange: Exchange, socket: Duplex, status: number, body: Buffer, lines: readonly string[]): void {
+    const head = httpHead(status, exchange.reply, [
+      ...lines,
+      ...['Content-Type', JSON_TYPE, 'Content-Length', String(body.length), 'Connection', 'close'],
+    ]);
+    socket.end(Buffer.concat([Buffer.from(head, 'latin1'), body]));
+    // What the peer still sends is dropped, and it is cut when it does not hang up by itself.
+    socket.resume();
+    socket.once('end', () => socket.destroy());
+    setTimeout(() => socket.destroy(), EDGE_LIMITS.lingerMs).unref();
+    this.#parts.onAnswered(exchange, status, true);
+  }
+
+  /** The credential or person of this revocation is dead: its sockets close. Lost memberships are the service's part. */
+  revoke({ kind, credentialId, userId }: Revocation): void {
+    if (kind !== 'credential') return;
+    for (const splice of this.#splices) {
+      const { principal } = splice;
+      const isMeant =
+        credentialId === undefined ? principal.userId === userId : principal.credential.id === credentialId;
+      if (isMeant) splice.close(POLICY_VIOLATION, EDGE_LIMITS.lingerMs);
+    }
+  }
+
+  /**
+   * Closes every socket with "service restart", spread over half of the time so that clients do not come back as one
+   * wave, and cuts what is left at its end.
+   */
+  async close(withinMs: number): Promise<void> {
+    this.#isClosing = true;
+    const waiting = [...this.#splices];
+    const spreadMs = withinMs / 2;
+    await Promise.all(
+      waiting.map(async (splice, index) => {
+        await delay((spreadMs * index) / waiting.length);
+        splice.close(SERVICE_RESTART, spreadMs);
+      }),
+    );
+    const deadline = performance.now() + spreadMs;
+    while (this.#splices.size > 0 && performance.now() < deadline) await delay(20);
+    for (const splice of this.#splices) splice.destroy();
+  }
+}
+
+/** An HTTP/1.1 head from flat header lines. Values came from our tables or through Node's parser, so hold no CR or LF. */
+function httpHead(status: number, ...groups: readonly (readonly string[])[]): string {
+  let head = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n`;
+  for (const lines of groups) {
+    for (let at = 0; at + 1 < lines.length; at += 2) head += `${lines[at]}: ${lines[at + 1]}\r\n`;
+  }
+  return `${head}\r\n`;
+}

@@ -1,0 +1,36 @@
+import { STREAM } from '@wts/contracts';
+import type { Revocation } from '@wts/contracts';
+import type { NatsConnection } from 'nats';
+
+/**
+ * Hears of dead credentials. Nothing rests on it: a message that never arrives costs LIMITS.credentialCacheMs, after
+ * which every credential is asked about again.
+ */
+export function subscribeToRevocations(connection: NatsConnection, onRevoked: (revocation: Revocation) => void): void {
+  connection.subscribe(STREAM.revoked, {
+    callback: (error, message) => {
+      if (error !== null) return;
+      const revocation = readRevocation(message.data);
+      if (revocation !== null) onRevoked(revocation);
+    },
+  });
+}
+
+/** Null for anything that is no revocation: whoever can publish on our NATS must still not be able to stop us. */
+export function readRevocation(data: Uint8Array): Revocation | null {
+  let value: unknown;
+  try {
+    value = JSON.parse(Buffer.from(data).toString('utf8'));
+  } catch {
+    return null;
+  }
+  if (typeof value !== 'object' || value === null) return null;
+  const { kind, credentialId, userId, workspaceId } = value as Record<string, unknown>;
+  if (kind !== 'credential' && kind !== 'membership') return null;
+  return {
+    kind,
+    ...(typeof credentialId === 'string' ? { credentialId } : {}),
+    ...(typeof userId === 'string' ? { userId } : {}),
+    ...(typeof workspaceId === 'string' ? { workspaceId } : {}),
+  };
+}

@@ -1,0 +1,138 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import type { Socket } from 'node:net';
+
+/** One HTTP/1.1 answer as it stood on the wire. */
+export interface RawReply {
+  readonly status: number;
+  /** Lower-case names; all values of each. */
+  readonly headers: Readonly<Record<string, readonly string[]>>;
+  readonly body: string;
+}
+
+const DEADLINE_MS = 8_000;
+
+/** A client that says exactly the bytes it is told to, and reads answers one by one. */
+export class RawClient {
+  readonly socket: Socket;
+  #received = Buffer.alloc(0);
+  #isEnded = false;
+
+  private constructor(socket: Socket) {
+    this.socket = socket;
+    socket.on('data', (chunk: Buffer) => {
+      this.#received = Buffer.concat([this.#received, chunk]);
+    });
+    socket.on('close', () => {
+      this.#isEnded = true;
+    });
+    // A reset is an outcome some tests wait for; `close` follows.
+    socket.on('error', () => undefined);
+  }
+
+  static async open(port: number): Promise<RawClient> {
+    const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
+    await once(socket, 'connect');
+    return new RawClient(socket);
+  }
+
+  send(bytes: string | Buffer): this {
+    this.socket.write(typeof bytes === 'string' ? Buffer.from(bytes, 'latin1') : bytes);
+    return this;
+  }
+
+  /** The next answer, chunked or with a length; `isHead` when it answers HEAD. */
+  async reply(isHead = false): Promise<RawReply> {
+    const end = await this.#until(() => this.#received.indexOf('\r\n\r\n') + 1 || null, 'an answer');
+    const head = this.#received.subarray(0, end - 1).toString('latin1');
+    this.#received = this.#received.subarray(end + 3);
+    const [first = '', ...lines] = head.split('\r\n');
+    const status = Number(/^HTTP\/1\.1 (\d{3})/.exec(first)?.[1]);
+    const headers: Record<string, string[]> = {};
+    for (const line of lines) {
+      const colon = line.indexOf(':');
+      (headers[line.slice(0, colon).toLowerCase()] ??= []).push(line.slice(colon + 1).trim());
+    }
+    const isBodiless = isHead || status < 200 || status === 204 || status === 304;
+    const body = isBodiless ? '' : await this.#body(headers);
+    return { status, headers, body };
+  }
+
+  async #body(headers: Record<string, string[]>): Promise<string> {
+    if (headers['transfer-encoding']?.[0] === 'chunked') {
+      const parts: string[] = [];
+      for (;;) {
+        const line = await this.#until(() => this.#received.indexOf('\r\n') + 1 || null, 'a chunk');
+        const size = Number.parseInt(this.#received.subarray(0, line - 1).toString('latin1'), 16);
+        this.#received = this.#received.subarray(line + 1);
+        await this.#until(() => (this.#received.length >= size + 2 ? true : null), 'a chunk');
+        parts.push(this.#received.subarray(0, size).toString('utf8'));
+        this.#received = this.#received.subarray(size + 2);
+        if (size === 0) return parts.join('');
+      }
+    }
+    const size = Number(headers['content-length']?.[0] ?? 0);
+    await this.#until(() => (this.#received.length >= size ? true : null), 'a body');
+    const body = this.#received.subarray(0, size).toString('utf8');
+    this.#received = this.#received.subarray(size);
+    return body;
+  }
+
+  /** Everything that came and was not read as an answer. */
+  get rest(): Buffer {
+    return this.#received;
+  }
+
+  /** Waits until that many bytes have come behind what was read, and takes them. */
+  async bytes(count: number): Promise<Buffer> {
+    await this.#until(() => (this.#received.length >= count ? true : null), `${count} bytes`);
+    const taken = this.#received.subarray(0, count);
+    this.#received = this.#received.subarray(count);
+    return taken;
+  }
+
+  async closed(): Promise<void> {
+    if (!this.#isEnded) await once(this.socket, 'close', { signal: AbortSignal.timeout(DEADLINE_MS) });
+  }
+
+  async ended(): Promise<void> {
+    if (!this.socket.readableEnded) await once(this.socket, 'end', { signal: AbortSignal.timeout(DEADLINE_MS) });
+  }
+
+  destroy(): void {
+    this.socket.destroy();
+  }
+
+  async #until<T>(look: () => T | null, what: string): Promise<T> {
+    const signal = AbortSignal.timeout(DEADLINE_MS);
+    for (;;) {
+      const found = look();
+      if (found !== null) return found;
+      if (this.#isEnded || this.socket.readableEnded) {
+        throw new Error(
+          `the connection ended before ${what}; it held ${JSON.stringify(this.#received.toString('latin1'))}`,
+        );
+      }
+      await Promise.race([
+        once(this.socket, 'data', { signal }),
+        once(this.socket, 'end', { signal }),
+        once(this.socket, 'close', { signal }),
+      ]);
+    }
+  }
+}
+
+/** Says one request on a connection of its own and reads the one answer. */
+export async function say(port: number, bytes: string | Buffer): Promise<RawReply> {
+  const client = await RawClient.open(port);
+  try {
+    return await client.send(bytes).reply();
+  } finally {
+    client.destroy();
+  }
+}
+
+/** The text of a request; lines without the blank one at the end. */
+export function request(line: string, headers: readonly string[] = [], body = ''): string {
+  return [`${line} HTTP/1.1`, 'Host: api.test', ...headers, '', body].join('\r\n');
+}

@@ -1,0 +1,121 @@
+import { createServer } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { verifyInternalToken } from '@wts/access';
+import { HEADERS, meta, workspaceApi } from '@wts/contracts';
+import type { Principal } from '@wts/contracts';
+
+/** What a service saw of one request. */
+export interface Seen {
+  readonly method: string;
+  readonly url: string;
+  readonly headers: IncomingMessage['headers'];
+  readonly body: Buffer;
+  readonly principal: Principal | null;
+}
+
+type Answer = (req: IncomingMessage, res: ServerResponse, seen: Seen) => void;
+
+/**
+ * A real HTTP server in the place of a service: it counts and keeps what reaches it, and answers what it is told to.
+ * Credential look-ups are answered from two maps and not counted.
+ */
+export class StandIn {
+  readonly seen: Seen[] = [];
+  readonly keys = new Map<string, Principal>();
+  readonly secret: string;
+  readonly server: Server;
+  /** Requests that began, whether or not their body ever ended. */
+  started = 0;
+  lookUps = 0;
+  isReady = true;
+  answer: Answer = answerEcho;
+  onUpgrade: (req: IncomingMessage, socket: Duplex, head: Buffer) => void = (_req, socket) => socket.destroy();
+
+  constructor(secret: string) {
+    this.secret = secret;
+    this.server = createServer((req, res) => void this.#handle(req, res));
+    this.server.on('upgrade', (req, socket, head) => this.onUpgrade(req, socket, head));
+  }
+
+  static async start(secret: string, port = 0): Promise<StandIn> {
+    const standIn = new StandIn(secret);
+    await standIn.listen(port);
+    return standIn;
+  }
+
+  listen(port = 0): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.server.once('error', reject);
+      this.server.listen(port, '127.0.0.1', resolve);
+    });
+  }
+
+  get port(): number {
+    return (this.server.address() as AddressInfo).port;
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${this.port}`;
+  }
+
+  get last(): Seen {
+    const seen = this.seen.at(-1);
+    if (seen === undefined) throw new Error('nothing reached the service');
+    return seen;
+  }
+
+  reset(): void {
+    this.seen.length = 0;
+    this.started = 0;
+    this.isReady = true;
+    this.answer = answerEcho;
+  }
+
+  async close(): Promise<void> {
+    this.server.closeAllConnections();
+    if (this.server.listening) await new Promise((resolve) => this.server.close(resolve));
+  }
+
+  async #handle(req: IncomingMessage, res: ServerResponse): Promise<void> {
+    if (req.url === meta.ready.path) {
+      res.writeHead(this.isReady ? 200 : 503).end('{}');
+      return;
+    }
+    const isLookUp = req.url?.startsWith('/internal/') ?? false;
+    if (isLookUp) this.lookUps += 1;
+    else this.started += 1;
+    const parts: Buffer[] = [];
+    try {
+      for await (const part of req as AsyncIterable<Buffer>) parts.push(part);
+    } catch {
+      return;
+    }
+    const body = Buffer.concat(parts);
+    if (isLookUp) {
+      this.#answerLookUp(req, res, body);
+      return;
+    }
+    const token = req.headers[HEADERS.principal];
+    const principal = typeof token === 'string' ? verifyInternalToken(token, this.secret) : null;
+    const seen = { method: req.method ?? '', url: req.url ?? '', headers: req.headers, body, principal };
+    this.seen.push(seen);
+    this.answer(req, res, seen);
+  }
+
+  #answerLookUp(req: IncomingMessage, res: ServerResponse, body: Buffer): void {
+    const asked = JSON.parse(body.toString('utf8')) as { tokenHash?: string; subject?: string };
+    const reply =
+      req.url === workspaceApi.internalResolveApiKey.path
+        ? { ok: true, principal: this.keys.get(asked.tokenHash ?? '') ?? null }
+        : { ok: true, userId: asked.subject };
+    const text = JSON.stringify(reply);
+    res.writeHead(200, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) }).end(text);
+  }
+}
+
+function answerEcho(_req: IncomingMessage, res: ServerResponse, { method, url, headers, body }: Seen): void {
+  const text = JSON.stringify({ ok: true, method, url, headers, bytes: body.length });
+  res.writeHead(200, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) }).end(text);
+}
