@@ -52,6 +52,16 @@ export const LIMITS = {
   commitBatchBytes: 256 * 1024,
   commitBatchWaitMs: 1,
   commitQueueMutationsMax: 20_000,
+  /** One deletion or move touches at most this many records; it holds their locks and one place in the log. */
+  cascadeActionsMax: 10_000,
+
+  /** A link in a mail is answered within a week or forgotten. */
+  invitationDaysDefault: 7,
+  /** Lists of these have no pages; more than a person can look over serves nobody. */
+  invitationsPendingMax: 500,
+  apiKeysPerPersonMax: 100,
+  /** How often the time of a key's last use is written. */
+  apiKeyUseIntervalMs: 60_000,
 
   /** A revoked key or lost membership must be dead everywhere within this bound even when no message arrives. */
   credentialCacheMs: 5_000,
