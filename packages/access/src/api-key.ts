@@ -29,14 +29,14 @@ export function createApiKey(prefix: string): NewApiKey {
   return { token, hash: hashOf(token), keyPrefix: token.slice(0, KEY_PREFIX_CHARS) };
 }
 
-/** The hash to look a key up by, or null when the text cannot be a key of ours: other prefix, shape or checksum. */
-export function readApiKey(text: string, prefix: string): { readonly hash: string } | null {
+/** What a key is looked up and shown by, or null when the text cannot be a key of ours: other prefix, shape or checksum. */
+export function readApiKey(text: string, prefix: string): Omit<NewApiKey, 'token'> | null {
   if (!text.startsWith(prefix)) return null;
   const rest = text.slice(prefix.length);
   if (!body.test(rest)) return null;
   const secret = rest.slice(0, SECRET_CHARS);
   if (checksum(prefix + secret) !== rest.slice(SECRET_CHARS)) return null;
-  return { hash: hashOf(text) };
+  return { hash: hashOf(text), keyPrefix: text.slice(0, KEY_PREFIX_CHARS) };
 }
 
 function hashOf(token: string): string {
