@@ -1,0 +1,41 @@
+import { LIMITS } from '@wts/contracts';
+import type { ConfigOf } from './settings.ts';
+import { defineSettings, setting } from './settings.ts';
+
+const SECRET_CHARS_MIN = 32;
+
+/**
+ * Settings every service has. A service spreads them into its own and may give another default; those it leaves out
+ * are read all the same.
+ */
+export const serviceSettings = defineSettings({
+  host: setting.text('HOST', { default: '0.0.0.0', doc: 'Address to listen on.' }),
+  port: setting.port('PORT', { default: 0, doc: 'Port to listen on; 0 takes a free one.' }),
+  metricsPort: setting.port('METRICS_PORT', { default: 0, doc: 'Port of /metrics for Prometheus; 0 turns it off.' }),
+  logLevel: setting.oneOf('LOG_LEVEL', ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'], {
+    default: 'info',
+    doc: 'Least severe level that is logged. error means that somebody must act.',
+  }),
+  internalTokenSecret: setting.text('INTERNAL_TOKEN_SECRET', {
+    min: SECRET_CHARS_MIN,
+    secret: true,
+    doc: `Signs the tokens services call each other with; the same for all of them, at least ${SECRET_CHARS_MIN} characters.`,
+  }),
+  shutdownGraceMs: setting.durationMs('SHUTDOWN_GRACE_MS', {
+    default: LIMITS.drainMs,
+    max: 600_000,
+    doc: 'How long requests in progress may go on after SIGTERM.',
+  }),
+  shutdownDelayMs: setting.durationMs('SHUTDOWN_DELAY_MS', {
+    default: 0,
+    max: 600_000,
+    doc: 'How long the port stays open after SIGTERM while /ready already answers 503, so that balancers notice.',
+  }),
+  otelEndpoint: setting.url('OTEL_EXPORTER_OTLP_ENDPOINT', {
+    optional: true,
+    protocols: ['http', 'https'],
+    doc: 'OpenTelemetry collector (OTLP over HTTP) to send traces to; without it nothing is traced.',
+  }),
+});
+
+export type ServiceConfig = ConfigOf<typeof serviceSettings>;

@@ -1,0 +1,66 @@
+import type { BodyOf, ParamsOf, Principal, QueryOf } from '@wts/contracts';
+import { LIMITS } from '@wts/contracts';
+import type { Request, Response } from 'express';
+import type { Logger } from '../observe/logger.ts';
+import { exchangeOf } from './exchange.ts';
+
+interface Parts<C> {
+  readonly principal: Principal;
+  readonly params: ParamsOf<C>;
+  readonly query: QueryOf<C>;
+  readonly body: BodyOf<C>;
+  readonly req: Request;
+  readonly res: Response;
+}
+
+/** One request, read and checked, as a handler sees it. What few handlers use is made when it is asked for. */
+export class Call<C = unknown> {
+  /** Who calls. Nobody (an empty id, no scopes) where the contract asks for no credential. */
+  readonly principal: Principal;
+  readonly params: ParamsOf<C>;
+  readonly query: QueryOf<C>;
+  readonly body: BodyOf<C>;
+  readonly req: Request;
+  readonly res: Response;
+  #signal: AbortSignal | undefined;
+  #log: Logger | undefined;
+
+  constructor({ principal, params, query, body, req, res }: Parts<C>) {
+    this.principal = principal;
+    this.params = params;
+    this.query = query;
+    this.body = body;
+    this.req = req;
+    this.res = res;
+  }
+
+  get requestId(): string {
+    return exchangeOf(this.req).requestId;
+  }
+
+  /** Logs with the id of the request. */
+  get log(): Logger {
+    this.#log ??= exchangeOf(this.req).http.log.child({ requestId: this.requestId });
+    return this.#log;
+  }
+
+  /** Aborts when the client is gone, or when the request has had LIMITS.requestTimeoutMs and no answer has begun. */
+  get signal(): AbortSignal {
+    this.#signal ??= signalOf(this.res);
+    return this.#signal;
+  }
+}
+
+function signalOf(res: Response): AbortSignal {
+  const controller = new AbortController();
+  const timer = setTimeout(() => {
+    // An answer under way has its own pace; a stream may take long.
+    if (!res.headersSent) controller.abort(new DOMException('The request took too long.', 'TimeoutError'));
+  }, LIMITS.requestTimeoutMs);
+  timer.unref();
+  res.once('close', () => {
+    clearTimeout(timer);
+    if (!res.writableFinished) controller.abort(new DOMException('The client is gone.', 'AbortError'));
+  });
+  return controller.signal;
+}

@@ -1,0 +1,133 @@
+import { parse as parseQueryString } from 'node:querystring';
+import { requireScope, verifyInternalToken } from '@wts/access';
+import type { BodyOf, Contract, ParamsOf, Principal, QueryOf, ReplyOf, Shape } from '@wts/contracts';
+import { Fault, HEADERS, isStorableText } from '@wts/contracts';
+import type { IRouter, Request, Response } from 'express';
+import { sendJson } from './answer.ts';
+import { Call } from './call.ts';
+import { exchangeOf } from './exchange.ts';
+import { readJson } from './read-json.ts';
+import type { Validate } from './validate.ts';
+import { compile } from './validate.ts';
+
+export interface MountOptions {
+  /** Overrides the secret of the service; for tests. */
+  readonly internalSecret?: string;
+}
+
+type AnyContract = Contract<Shape>;
+
+/** A reply whose literals keep their types (`ok: true`), because inference alone would widen them to `boolean`. */
+type Frozen<T> = T extends object ? { readonly [K in keyof T]: Frozen<T[K]> } : T;
+
+/**
+ * Mounts an operation. The order of what is checked is the order of what may be told: who calls (the internal token),
+ * whether they hold the scope, then path, query and body. Only then the handler runs; what it returns is the answer.
+ */
+export function mount<C extends AnyContract, const R extends Frozen<ReplyOf<C>>>(
+  router: IRouter,
+  contract: C,
+  handler: (call: Call<C>) => Promise<R>,
+  options: MountOptions = {},
+): void {
+  const { status } = contract.reply;
+  const headers = contract.scope === 'none' ? {} : { 'cache-control': 'no-store' };
+  mountStream(
+    router,
+    contract,
+    async (call) => {
+      const reply = await handler(call);
+      // The client may be gone by now; Node ignores what is written to nobody.
+      sendJson(call.req, call.res, status, reply, headers);
+    },
+    options,
+  );
+}
+
+/** Mounts an operation whose handler writes the answer itself. What it throws before the first byte is rendered as usual. */
+export function mountStream<C extends AnyContract>(
+  router: IRouter,
+  contract: C,
+  handler: (call: Call<C>) => Promise<void>,
+  options: MountOptions = {},
+): void {
+  const check = readerOf(contract, options);
+  const path = contract.path.replaceAll(/\{(\w+)\}/g, ':$1');
+  const method = contract.method.toLowerCase() as 'get' | 'post' | 'patch' | 'delete';
+  router[method](path, async (req: Request, res: Response) => handler(await check(req, res)));
+}
+
+function readerOf<C extends AnyContract>(
+  contract: C,
+  options: MountOptions,
+): (req: Request, res: Response) => Promise<Call<C>> {
+  const checkParams = contract.params && compile(contract.params, 'path');
+  const checkQuery = contract.query && compile(contract.query, 'query');
+  const checkBody = contract.body && compile(contract.body, 'body');
+  const bodyLimits = contract.bodyBytesMax === undefined ? {} : { bytesMax: contract.bodyBytesMax };
+  return async (req, res) => {
+    const exchange = exchangeOf(req);
+    exchange.route = contract.id;
+    const secret = options.internalSecret ?? exchange.http.internalTokenSecret;
+    const principal = principalOf(req, contract, secret);
+    exchange.userId = principal.userId || undefined;
+    const params = readParams(req, checkParams);
+    const query = readQuery(req, checkQuery);
+    let body: unknown;
+    if (checkBody !== undefined) {
+      body = await readJson(req, bodyLimits);
+      checkBody(body);
+    }
+    return new Call<C>({
+      principal,
+      params: params as ParamsOf<C>,
+      query: query as QueryOf<C>,
+      body: body as BodyOf<C>,
+      req,
+      res,
+    });
+  };
+}
+
+/** Who calls an operation that asks for nobody. */
+const NOBODY: Principal = Object.freeze({ userId: '', scopes: [], credential: { kind: 'service' as const, id: '' } });
+
+function principalOf(req: Request, contract: AnyContract, secret: string): Principal {
+  if (contract.scope === 'none' && contract.internal !== true) return NOBODY;
+  const token = req.headers[HEADERS.principal];
+  if (typeof token !== 'string') throw new Fault('authorization_required');
+  const principal = verifyInternalToken(token, secret);
+  if (contract.scope !== 'none') requireScope(principal, contract.scope);
+  return principal;
+}
+
+function readParams(req: Request, check: Validate | undefined): unknown {
+  const { params } = req;
+  for (const name in params) {
+    if (!isStorableText(String(params[name]))) throw badText(`path/${name}`);
+  }
+  check?.(params);
+  return params;
+}
+
+function readQuery(req: Request, check: Validate | undefined): unknown {
+  if (check === undefined) return EMPTY;
+  const start = req.url.indexOf('?');
+  // 0: no bound on the number of parameters, because what is past a bound would be dropped silently. The address has one.
+  const query = start === -1 ? {} : parseQueryString(req.url.slice(start + 1), '&', '=', { maxKeys: 0 });
+  for (const name in query) {
+    const value = query[name];
+    if (typeof value !== 'string') {
+      throw new Fault('validation_failed', { message: `query/${name.slice(0, 100)} must be given once` });
+    }
+    if (!isStorableText(value)) throw badText(`query/${name.slice(0, 100)}`);
+  }
+  check(query);
+  return query;
+}
+
+const EMPTY = Object.freeze({});
+
+function badText(where: string): Fault {
+  return new Fault('validation_failed', { message: `${where} must not hold a NUL character or half a surrogate pair` });
+}

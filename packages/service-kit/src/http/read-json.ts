@@ -1,0 +1,58 @@
+import type { IncomingMessage } from 'node:http';
+import { Fault, LIMITS, parseJson } from '@wts/contracts';
+
+interface BodyLimits {
+  readonly bytesMax?: number;
+  readonly depthMax?: number;
+}
+
+const jsonType = /^application\/json[ \t]*(?:;[ \t]*charset[ \t]*=[ \t]*"?utf-8"?[ \t]*)?;?[ \t]*$/i;
+
+/**
+ * Reads a JSON body. The type must be `application/json` in UTF-8 and not compressed: inflating is how a small message
+ * becomes a large one. What the text may hold is the rule of `parseJson`.
+ */
+export async function readJson(req: IncomingMessage, limits: BodyLimits = {}): Promise<unknown> {
+  const type = req.headers['content-type'];
+  if (type !== 'application/json' && !(type !== undefined && jsonType.test(type))) {
+    throw new Fault('unsupported_media_type', { message: 'The body must be application/json in UTF-8.' });
+  }
+  return parseJson(await readBytes(req, limits.bytesMax ?? LIMITS.bodyBytes), limits.depthMax);
+}
+
+/** Reads a body of any type, up to a size. Rejects as soon as the size is known to be passed. */
+export async function readBytes(req: IncomingMessage, bytesMax: number): Promise<Buffer> {
+  const encoding = req.headers['content-encoding'];
+  if (encoding !== undefined && encoding.toLowerCase() !== 'identity') {
+    const message = 'The body must not be compressed.';
+    throw new Fault('unsupported_media_type', { message, headers: { 'Accept-Encoding': 'identity' } });
+  }
+  if (Number(req.headers['content-length']) > bytesMax) throw tooLarge(bytesMax);
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  const onData = (chunk: Buffer): void => {
+    bytes += chunk.length;
+    if (bytes > bytesMax) reject(tooLarge(bytesMax));
+    else chunks.push(chunk);
+  };
+  const onCut = (): void => reject(new Fault('malformed_request', { message: 'The body ended too soon.' }));
+  req.on('data', onData);
+  req.once('end', resolve);
+  req.once('error', onCut);
+  req.once('close', onCut);
+  try {
+    await promise;
+  } finally {
+    req.off('data', onData);
+    req.off('end', resolve);
+    req.off('close', onCut);
+    // The error listener stays: a request that fails later, unheard, would end the process.
+    if (bytes > bytesMax) req.pause();
+  }
+  return chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, bytes);
+}
+
+function tooLarge(bytesMax: number): Fault {
+  return new Fault('payload_too_large', { message: `The body may have at most ${bytesMax} bytes.` });
+}

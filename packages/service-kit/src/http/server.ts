@@ -1,0 +1,132 @@
+import { STATUS_CODES } from 'node:http';
+import type { IncomingMessage, RequestListener, Server } from 'node:http';
+import { createServer } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { API_VERSION, errorBody, Fault, LIMITS } from '@wts/contracts';
+import { randomUUID } from 'node:crypto';
+import type { Logger } from '../observe/logger.ts';
+import { faultHeaders } from './answer.ts';
+import { requestIdOf } from './exchange.ts';
+
+/** How often Node looks for connections that passed their time. */
+const CONNECTION_CHECK_MS = 5_000;
+
+/** A server with the limits every door has. Answers of Node's own parser have the common shape too. */
+export function createHttpServer(listener: RequestListener, log?: Logger): Server {
+  const server = createServer(
+    {
+      maxHeaderSize: LIMITS.headerBytes,
+      headersTimeout: LIMITS.headersTimeoutMs,
+      requestTimeout: LIMITS.requestTimeoutMs,
+      keepAliveTimeout: LIMITS.keepAliveTimeoutMs,
+      connectionsCheckingInterval: CONNECTION_CHECK_MS,
+      noDelay: true,
+      // Node would answer in its own shape; `enter` checks the same.
+      requireHostHeader: false,
+    },
+    listener,
+  );
+  // Node would silently drop headers past its count; `enter` refuses the request instead.
+  server.maxHeadersCount = 0;
+  attachParserErrors(server, log);
+  return server;
+}
+
+/** Answers in the common shape what never becomes a request: bad syntax, headers too large, senders too slow. */
+export function attachParserErrors(server: Server, log?: Logger): void {
+  server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
+    const fault = faultOfParser(error);
+    log?.debug({ code: fault.code, reason: error.code }, 'refused by the HTTP parser');
+    const { _httpMessage: answer } = socket as { _httpMessage?: { headersSent: boolean } | null };
+    // A connection that is gone, or in the middle of an answer, cannot be told anything.
+    if (!socket.writable || error.code === 'ECONNRESET' || answer?.headersSent === true) {
+      socket.destroy();
+      return;
+    }
+    writeFault(socket, fault, randomUUID());
+  });
+  server.on('checkExpectation', (req, res) => {
+    const fault = new Fault('expectation_failed', { message: 'Only Expect: 100-continue is understood.' });
+    const requestId = requestIdOf(req);
+    const { head, body } = render(fault, requestId);
+    res.writeHead(fault.status, head).end(body);
+  });
+}
+
+function faultOfParser({ code }: NodeJS.ErrnoException): Fault {
+  if (code === 'HPE_HEADER_OVERFLOW') return new Fault('headers_too_large');
+  if (code === 'HPE_CHUNK_EXTENSIONS_OVERFLOW') return new Fault('payload_too_large');
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return new Fault('request_timeout');
+  return new Fault('malformed_request');
+}
+
+/** Answers an upgrade that is not accepted, and closes the connection. */
+export function refuseUpgrade(socket: Duplex, fault: Fault, requestId: string): void {
+  if (socket.writable) writeFault(socket, fault, requestId);
+  else socket.destroy();
+}
+
+function writeFault(socket: Duplex, fault: Fault, requestId: string): void {
+  const { head, body } = render(fault, requestId);
+  const lines = Object.entries(head).map(([name, value]) => `${name}: ${value}\r\n`);
+  // Nobody else listens for a reset while the last bytes leave.
+  socket.on('error', () => socket.destroy());
+  socket.end(`HTTP/1.1 ${fault.status} ${STATUS_CODES[fault.status] ?? ''}\r\n${lines.join('')}\r\n${body}`, () => {
+    socket.destroy();
+  });
+}
+
+function render(fault: Fault, requestId: string): { head: Record<string, string | number>; body: string } {
+  const body = JSON.stringify(errorBody(fault, requestId));
+  const head = {
+    'Content-Type': 'application/json',
+    'Content-Length': Buffer.byteLength(body),
+    'Api-Version': API_VERSION,
+    'X-Request-Id': requestId,
+    'X-Content-Type-Options': 'nosniff',
+    ...faultHeaders(fault),
+    Connection: 'close',
+  };
+  return { head, body };
+}
+
+/** Binds the port. Rejects with a sentence when that is not possible. */
+export async function listen(server: Server, host: string, port: number): Promise<number> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  server.once('error', reject);
+  server.listen(port, host, resolve);
+  try {
+    await promise;
+  } catch (cause) {
+    const { code } = cause as NodeJS.ErrnoException;
+    if (code === 'EADDRINUSE') throw new Error(`Port ${port} on ${host} is taken. Set PORT to another one.`, { cause });
+    if (code === 'EACCES') throw new Error(`Port ${port} needs more rights. Set PORT to 1024 or above.`, { cause });
+    throw cause;
+  } finally {
+    server.off('error', reject);
+  }
+  return (server.address() as { port: number }).port;
+}
+
+/**
+ * Stops a server: takes no new connection, lets requests in progress end within the grace, then cuts what is left.
+ * Connections without a request are closed at once and again and again, because one becomes idle with every answer.
+ */
+export async function drainServer(server: Server, graceMs: number): Promise<{ cut: boolean }> {
+  const closed = new Promise<void>((resolve) => {
+    server.close(() => resolve());
+  });
+  const sweep = setInterval(() => server.closeIdleConnections(), 50);
+  const { promise: overdue, resolve } = Promise.withResolvers<'overdue'>();
+  const timer = setTimeout(() => resolve('overdue'), graceMs);
+  const outcome = await Promise.race([closed, overdue]);
+  if (outcome === 'overdue') {
+    server.closeAllConnections();
+    await closed;
+  }
+  clearInterval(sweep);
+  clearTimeout(timer);
+  return { cut: outcome === 'overdue' };
+}
+
+export type UpgradeListener = (req: IncomingMessage, socket: Duplex, head: Buffer) => void;

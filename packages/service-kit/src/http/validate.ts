@@ -1,0 +1,65 @@
+import type { JsonSchema } from '@wts/contracts';
+import { Fault } from '@wts/contracts';
+import type { ErrorObject } from 'ajv';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import type { FormatsPlugin } from 'ajv-formats';
+import formats from 'ajv-formats';
+
+/** Throws `validation_failed` with a message that starts with where the fault is: `body/urlKey must match ...`. */
+export type Validate = (value: unknown) => void;
+
+const MESSAGE_CHARS_MAX = 300;
+
+const ajv = new Ajv2020({
+  strict: true,
+  allowUnionTypes: true,
+  // Nothing is coerced, defaulted or removed: a handler sees what the caller sent, or nothing.
+  coerceTypes: false,
+  useDefaults: false,
+  removeAdditional: false,
+  // The first fault is enough, and looking for all of them is work an attacker can order.
+  allErrors: false,
+  // Schemas are checked by the tests of the contracts.
+  validateSchema: true,
+});
+ajv.addVocabulary(['example']);
+(formats as unknown as FormatsPlugin)(ajv, ['uuid', 'date-time', 'date', 'uri', 'email']);
+ajv.addFormat('http-url', { type: 'string', validate: isHttpUrl });
+
+/** An absolute http or https URL without credentials, as one writes it in an address bar. */
+function isHttpUrl(text: string): boolean {
+  if (!/^https?:\/\/[^\s/?#\\]+[^\s\\]*$/i.test(text)) return false;
+  const url = URL.parse(text);
+  return url !== null && url.username === '' && url.password === '';
+}
+
+/** Compiles a schema. `where` names the part of the request in messages: path, query or body. */
+export function compile(schema: JsonSchema, where: string): Validate {
+  const check = ajv.compile(schema);
+  return (value) => {
+    if (check(value)) return;
+    throw new Fault('validation_failed', { message: describe(check.errors?.[0], where) });
+  };
+}
+
+function describe(error: ErrorObject | undefined, where: string): string {
+  if (error === undefined) return `${where} is not valid`;
+  const at = `${where}${error.instancePath}`;
+  const params = error.params as Record<string, unknown>;
+  return sentence(error, at, params).slice(0, MESSAGE_CHARS_MAX);
+}
+
+function sentence(error: ErrorObject, at: string, params: Record<string, unknown>): string {
+  switch (error.keyword) {
+    case 'additionalProperties':
+      return `${at} must not have the property ${JSON.stringify(String(params.additionalProperty).slice(0, 100))}`;
+    case 'enum':
+      return `${at} must be one of ${(params.allowedValues as unknown[]).join(', ')}`;
+    case 'const':
+      return `${at} must be ${JSON.stringify(params.allowedValue)}`;
+    case 'format':
+      return `${at} must be a valid ${String(params.format)}`;
+    default:
+      return `${at} ${error.message ?? 'is not valid'}`;
+  }
+}

@@ -1,0 +1,79 @@
+import { Fault, LIMITS } from '@wts/contracts';
+import type { Logger } from '../observe/logger.ts';
+
+/** Resolves when the thing works, rejects when it does not. Must stop when the signal aborts. */
+export type ReadinessCheck = (signal: AbortSignal) => Promise<unknown>;
+
+/** An answer is shared this long, because probes of a public door must not become load on the database. */
+const SHARED_MS = 250;
+
+/**
+ * Whether a service can do its work. `/ready` runs all checks side by side within LIMITS.readyTimeoutMs. A background
+ * loop that died for good calls `fail`; from then on the service is not ready until it is restarted.
+ */
+export class Readiness {
+  readonly #checks = new Map<string, ReadinessCheck>();
+  readonly #failed = new Map<string, string>();
+  readonly #log: Logger;
+  #draining = false;
+  #wasReady = true;
+  #last: { readonly at: number; readonly answer: Promise<readonly string[]> } | null = null;
+
+  constructor(log: Logger) {
+    this.#log = log;
+  }
+
+  add(name: string, check: ReadinessCheck): void {
+    this.#checks.set(name, check);
+  }
+
+  /** For loops that cannot go on. */
+  fail(name: string, reason: string): void {
+    if (!this.#failed.has(name)) this.#log.error({ check: name, reason }, 'not ready for good; restart this service');
+    this.#failed.set(name, reason);
+  }
+
+  drain(): void {
+    this.#draining = true;
+  }
+
+  /** Throws `unavailable` unless everything works. The names of what does not are for the log only. */
+  async check(): Promise<void> {
+    if (this.#draining || this.#failed.size > 0) throw new Fault('unavailable');
+    const failing = await this.#run();
+    const isReady = failing.length === 0;
+    if (isReady !== this.#wasReady) {
+      this.#wasReady = isReady;
+      if (isReady) this.#log.info('ready again');
+      else this.#log.warn({ failing }, 'not ready');
+    }
+    if (!isReady) throw new Fault('unavailable');
+  }
+
+  #run(): Promise<readonly string[]> {
+    const at = performance.now();
+    if (this.#last === null || at - this.#last.at > SHARED_MS) this.#last = { at, answer: this.#runAll() };
+    return this.#last.answer;
+  }
+
+  async #runAll(): Promise<readonly string[]> {
+    const deadline = AbortSignal.timeout(LIMITS.readyTimeoutMs);
+    const outcomes = await Promise.all(
+      [...this.#checks].map(async ([name, check]) => {
+        const overdue = Promise.withResolvers<never>();
+        const onAbort = (): void => overdue.reject(new Error('took too long'));
+        deadline.addEventListener('abort', onAbort, { once: true });
+        try {
+          await Promise.race([check(deadline), overdue.promise]);
+          return null;
+        } catch (err) {
+          this.#log.debug({ check: name, err }, 'readiness check failed');
+          return name;
+        } finally {
+          deadline.removeEventListener('abort', onAbort);
+        }
+      }),
+    );
+    return outcomes.filter((name) => name !== null);
+  }
+}

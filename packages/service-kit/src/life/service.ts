@@ -1,0 +1,155 @@
+import type { IncomingMessage, Server } from 'node:http';
+import type { Duplex } from 'node:stream';
+import type { Express } from 'express';
+import type { DestinationStream } from 'pino';
+import type { Registry } from 'prom-client';
+import type { ServiceConfig } from '../config/service-settings.ts';
+import { serviceSettings } from '../config/service-settings.ts';
+import type { Setting } from '../config/settings.ts';
+import { parseSettings } from '../config/settings.ts';
+import type { HttpOptions } from '../http/exchange.ts';
+import { createHttpServer, drainServer, listen } from '../http/server.ts';
+import type { Logger } from '../observe/logger.ts';
+import { createLogger } from '../observe/logger.ts';
+import { createMetrics, serveMetrics } from '../observe/metrics.ts';
+import { startTracing } from '../observe/tracing.ts';
+import { Readiness } from './readiness.ts';
+
+/** A service: what it is configured by, and how it opens what it needs. */
+export interface ServiceDefinition<C> {
+  readonly name: string;
+  readonly settings: { readonly [K in keyof C]: Setting<C[K]> };
+  open(kit: ServiceContext, config: C): Promise<Opened>;
+}
+
+/** What a service hands back when everything it needs is open. */
+export interface Opened {
+  readonly app: Express;
+  readonly onUpgrade?: (req: IncomingMessage, socket: Duplex, head: Buffer) => void;
+  readonly port: number;
+  readonly host: string;
+  /** Runs before the port closes: tell long-lived connections to go elsewhere. */
+  readonly beforeDrain?: () => Promise<void>;
+}
+
+/** What a service gets. Whatever is put on `stack` is closed in reverse order after the last request ended. */
+export interface ServiceContext {
+  readonly name: string;
+  readonly log: Logger;
+  readonly stack: AsyncDisposableStack;
+  readonly metrics: Registry;
+  readonly readiness: Readiness;
+  readonly http: HttpOptions;
+  readonly internalTokenSecret: string;
+  /** Aborts when draining begins: loops that nobody waits for end here. */
+  readonly signal: AbortSignal;
+}
+
+export interface RunningService {
+  /** Address on this machine. */
+  readonly url: string;
+  readonly port: number;
+  readonly log: Logger;
+  /** Drains and closes everything; the same promise however often it is called. */
+  close(): Promise<void>;
+}
+
+type Environment = Readonly<Record<string, string | undefined>>;
+interface StartOptions {
+  readonly logTo?: DestinationStream;
+}
+
+/** Starts a service in this process. Rejects with a ConfigError, or when something it needs cannot be opened. */
+export async function startService<C>(
+  definition: ServiceDefinition<C>,
+  env: Environment,
+  options: StartOptions = {},
+): Promise<RunningService> {
+  const { name } = definition;
+  const settings = { ...serviceSettings, ...definition.settings };
+  const config = parseSettings(settings, env) as C & ServiceConfig;
+  const destination = options.logTo === undefined ? {} : { destination: options.logTo };
+  const log = createLogger({ name, level: config.logLevel, ...destination });
+  await using stack = new AsyncDisposableStack();
+  const draining = new AbortController();
+  const readiness = new Readiness(log);
+  const { registry, requests } = createMetrics(name);
+  if (config.otelEndpoint !== undefined) {
+    stack.use(await startTracing({ service: name, endpoint: config.otelEndpoint }));
+  }
+  if (config.metricsPort > 0) {
+    const metrics = await serveMetrics(registry, config.host, config.metricsPort);
+    stack.defer(() => closeNow(metrics));
+  }
+  const http: HttpOptions = {
+    log,
+    internalTokenSecret: config.internalTokenSecret,
+    requests,
+    isDraining: () => draining.signal.aborted,
+  };
+  const kit: ServiceContext = {
+    name,
+    log,
+    stack,
+    metrics: registry,
+    readiness,
+    http,
+    internalTokenSecret: config.internalTokenSecret,
+    signal: draining.signal,
+  };
+  stack.defer(() => draining.abort());
+  const opened = await definition.open(kit, config);
+  const server = createHttpServer(opened.app, log);
+  if (opened.onUpgrade !== undefined) server.on('upgrade', opened.onUpgrade);
+  const port = await listen(server, opened.host, opened.port);
+  log.info({ port }, 'listening');
+  const open = stack.move();
+  let closing: Promise<void> | undefined;
+  return {
+    url: `http://${localHost(opened.host)}:${port}`,
+    port,
+    log,
+    close: () => (closing ??= close({ opened, server, open, draining, readiness, log, config })),
+  };
+}
+
+interface Closing {
+  readonly opened: Opened;
+  readonly server: Server;
+  readonly open: AsyncDisposableStack;
+  readonly draining: AbortController;
+  readonly readiness: Readiness;
+  readonly log: Logger;
+  readonly config: ServiceConfig;
+}
+
+/** Not ready first, so that nobody sends new work; then the port; then the work in progress; then what it used. */
+async function close({ opened, server, open, draining, readiness, log, config }: Closing): Promise<void> {
+  readiness.drain();
+  log.info('draining');
+  if (config.shutdownDelayMs > 0) await new Promise((resolve) => setTimeout(resolve, config.shutdownDelayMs));
+  draining.abort();
+  const drained = drainServer(server, config.shutdownGraceMs);
+  try {
+    await opened.beforeDrain?.();
+  } catch (err) {
+    log.warn({ err }, 'could not say goodbye to all connections');
+  }
+  const { cut } = await drained;
+  if (cut) log.warn('requests were cut off when the grace ended');
+  await open.disposeAsync();
+  log.info('stopped');
+  log.flush();
+}
+
+function localHost(host: string): string {
+  if (host === '0.0.0.0') return '127.0.0.1';
+  if (host === '::') return '[::1]';
+  return host.includes(':') ? `[${host}]` : host;
+}
+
+async function closeNow(server: Server): Promise<void> {
+  const closed = new Promise((resolve) => server.close(resolve));
+  server.closeAllConnections();
+  await closed;
+}

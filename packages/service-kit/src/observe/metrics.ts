@@ -1,0 +1,59 @@
+import type { Server } from 'node:http';
+import { createServer } from 'node:http';
+import { collectDefaultMetrics, Histogram, Registry } from 'prom-client';
+
+/** Seconds. Most answers take under 5 ms; the upper end is where callers give up. */
+const BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+
+export interface RequestMetrics {
+  /** `route` is the id of a contract, never a path: the number of series must not depend on callers. */
+  observe(route: string, method: string, status: number, seconds: number): void;
+}
+
+export function createMetrics(service: string): { registry: Registry; requests: RequestMetrics } {
+  const registry = new Registry();
+  registry.setDefaultLabels({ service });
+  const durations = new Histogram({
+    name: 'http_request_duration_seconds',
+    help: 'Time from the first byte of a request to the last byte of its answer.',
+    labelNames: ['route', 'method', 'status'] as const,
+    buckets: BUCKETS,
+    registers: [registry],
+  });
+  // Labels are resolved once per series, because resolving them costs more than observing.
+  const series = new Map<string, ReturnType<typeof durations.labels>>();
+  return {
+    registry,
+    requests: {
+      observe(route, method, status, seconds) {
+        const key = `${route} ${method} ${status}`;
+        let one = series.get(key);
+        if (one === undefined) {
+          one = durations.labels({ route, method, status: String(status) });
+          series.set(key, one);
+        }
+        one.observe(seconds);
+      },
+    },
+  };
+}
+
+/** Serves `/metrics` on a port of its own, which no balancer publishes. Collecting starts only when it does. */
+export async function serveMetrics(registry: Registry, host: string, port: number): Promise<Server> {
+  collectDefaultMetrics({ register: registry });
+  const server = createServer((req, res) => {
+    if (req.method !== 'GET' || req.url !== '/metrics') {
+      res.writeHead(404).end();
+      return;
+    }
+    registry.metrics().then(
+      (text) => res.writeHead(200, { 'content-type': registry.contentType }).end(text),
+      () => res.writeHead(500).end(),
+    );
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, host, resolve);
+  });
+  return server;
+}

@@ -1,0 +1,19 @@
+/**
+ * Shapes of secrets, wherever they stand in a line of log:
+ * 1. `?token=...` and its like in an address;
+ * 2. `Bearer ...` and `Basic ...`;
+ * 3. JSON Web Tokens (every header starts with `{"`, which is `eyJ` in base64url);
+ * 4. API keys and webhook secrets: a prefix, an underscore, a long run without blanks;
+ * 5. the password in a connection address.
+ */
+const shapes =
+  /([?&](?:access_token|refresh_token|token|code|code_verifier|client_secret|secret|key)=)[^&\s"\\#]+|\b(bearer|basic)(?: |%20)+[A-Za-z0-9._~+/-]{6,}=*|\beyJ[A-Za-z0-9_-]{5,}(?:\.[A-Za-z0-9_-]*)*|\b([A-Za-z][A-Za-z0-9]*_)[A-Za-z0-9+/]{24,}=*|(:\/\/[^\s/:@"\\]*:)[^\s/@"\\]+(?=@)/gi;
+
+/** Replaces what looks like a secret. The last net: what is logged should not hold one in the first place. */
+export function scrub(line: string): string {
+  return line.replace(
+    shapes,
+    (_all, parameter?: string, scheme?: string, prefix?: string, address?: string) =>
+      `${parameter ?? (scheme === undefined ? undefined : `${scheme} `) ?? prefix ?? address ?? ''}[redacted]`,
+  );
+}

@@ -1,0 +1,105 @@
+import { createHash } from 'node:crypto';
+import { readdir } from 'node:fs/promises';
+import { join, parse } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import knexFactory from 'knex';
+import type { Knex } from 'knex';
+import { Client } from 'pg';
+import type { Logger } from '../observe/logger.ts';
+
+interface MigrateOptions {
+  readonly url: string;
+  /** Folder of the migrations, `NNNN-verb-noun.ts`. */
+  readonly directory: string;
+  /** The schema the service owns; made when it is missing and the role may. */
+  readonly schema: string;
+  readonly log: Logger;
+  /** `down` undoes every migration; for tests. */
+  readonly direction?: 'up' | 'down';
+}
+
+interface Migration {
+  readonly name: string;
+  readonly path: string;
+}
+
+const fileName = /^\d{4}-[a-z0-9]+(?:-[a-z0-9]+)*\.(?:ts|js)$/;
+const LOCK_WAIT_MS = 60_000;
+const VERSION_MIN = 150_000;
+
+/**
+ * Brings a service's schema up to date; returns the names of the migrations that ran. Any number of replicas may call it
+ * at once: an advisory lock, held by a connection of its own so that it dies with the process, lets one of them work
+ * while the others wait and then find nothing to do.
+ */
+export async function migrate(options: MigrateOptions): Promise<string[]> {
+  const { url, schema, log, direction = 'up' } = options;
+  const guard = new Client({ connectionString: url, application_name: `wts-migrate-${schema}` });
+  await guard.connect();
+  try {
+    await checkVersion(guard);
+    await lock(guard, schema);
+    await makeSchema(guard, schema);
+    const knex = knexFactory({ client: 'pg', connection: url, pool: { min: 0, max: 2 }, compileSqlOnError: false });
+    try {
+      const names = await runAll(knex, options, direction);
+      log.info({ schema, direction, migrations: names }, names.length === 0 ? 'schema is up to date' : 'migrated');
+      return names;
+    } finally {
+      await knex.destroy();
+    }
+  } finally {
+    await guard.end();
+  }
+}
+
+async function runAll(knex: Knex, { directory, schema }: MigrateOptions, direction: 'up' | 'down'): Promise<string[]> {
+  const config = {
+    migrationSource: sourceOf(await listMigrations(directory)),
+    schemaName: schema,
+    tableName: 'migrations',
+  };
+  // A migration that was killed leaves knex's own lock behind. Ours is held now, so that one is stale.
+  await knex.migrate.forceFreeMigrationsLock(config);
+  const [, names] = (await (direction === 'up'
+    ? knex.migrate.latest(config)
+    : knex.migrate.rollback(config, true))) as [number, string[]];
+  return names;
+}
+
+async function checkVersion(client: Client): Promise<void> {
+  const { rows } = await client.query<{ server_version_num: string }>('show server_version_num');
+  const version = Number(rows[0]?.server_version_num);
+  if (version >= VERSION_MIN) return;
+  throw new Error(`PostgreSQL ${Math.floor(version / 10_000)} is too old; 15 or newer is needed.`);
+}
+
+async function lock(client: Client, schema: string): Promise<void> {
+  const key = createHash('sha256').update(`wts-migrate-${schema}`).digest().readBigInt64BE();
+  await client.query(`set lock_timeout = ${LOCK_WAIT_MS}`);
+  await client.query('select pg_advisory_lock($1)', [key.toString()]);
+}
+
+async function makeSchema(client: Client, schema: string): Promise<void> {
+  const { rows } = await client.query('select 1 from pg_namespace where nspname = $1', [schema]);
+  if (rows.length === 0) await client.query(`create schema ${client.escapeIdentifier(schema)}`);
+}
+
+async function listMigrations(directory: string): Promise<Migration[]> {
+  const files = (await readdir(directory))
+    .filter((file) => !file.endsWith('.d.ts') && !file.endsWith('.test.ts'))
+    .sort();
+  const migrations = files.filter((file) => fileName.test(file));
+  const numbers = new Set(migrations.map((file) => file.slice(0, 4)));
+  if (numbers.size !== migrations.length) throw new Error(`Two migrations in ${directory} have the same number.`);
+  // Names without extension: the same migration is .ts in development and .js in an image.
+  return migrations.map((file) => ({ name: parse(file).name, path: join(directory, file) }));
+}
+
+function sourceOf(migrations: readonly Migration[]): Knex.MigrationSource<Migration> {
+  return {
+    getMigrations: async () => [...migrations],
+    getMigrationName: ({ name }) => name,
+    getMigration: async ({ path }) => (await import(pathToFileURL(path).href)) as Knex.Migration,
+  };
+}
