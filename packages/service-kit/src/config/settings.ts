@@ -168,19 +168,14 @@ export const setting = {
     build<string, O>(variable, 'URL', options, (text) => address(text, options.protocols)),
   /** A comma-separated list of URLs, at least one. */
   urls: <const O extends Options<readonly string[], { protocols?: readonly string[] }>>(variable: string, options: O) =>
-    build<string[], O & Options<string[]>>(
-      variable,
-      'URLs, comma-separated',
-      options as O & Options<string[]>,
-      (text) => {
-        const urls = list(text).map((item) => address(item, options.protocols));
-        if (urls.length === 0) throw new Error('must name at least one URL');
-        return urls;
-      },
-    ),
+    build<readonly string[], O>(variable, 'URLs, comma-separated', options, (text) => {
+      const urls = list(text).map((item) => address(item, options.protocols));
+      if (urls.length === 0) throw new Error('must name at least one URL');
+      return urls;
+    }),
   /** A comma-separated list; empty by default unless said otherwise. */
   texts: <const O extends Options<readonly string[]>>(variable: string, options: O) =>
-    build<string[], O & Options<string[]>>(variable, 'texts, comma-separated', options as O & Options<string[]>, list),
+    build<readonly string[], O>(variable, 'texts, comma-separated', options, list),
   /** `read` gets the text, and says in an Error what is wrong with it. */
   json: <T, const O extends Options<T> = Options<T>>(
     variable: string,
