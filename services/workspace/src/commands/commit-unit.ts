@@ -1,0 +1,45 @@
+import { syncApi } from '@wts/contracts';
+import type { InternalCommitReply, InternalMutation, ModelRecord, Principal } from '@wts/contracts';
+import type { Caller } from '@wts/service-kit';
+
+/** Changes that become true together or not at all. */
+export interface CommitUnit {
+  readonly principal: Principal;
+  /** `caller`: the sync service judges by the role of the caller. `service`: this service has decided it. */
+  readonly authority: 'service' | 'caller';
+  /** Names this unit for ever: sent twice, it is applied once. */
+  readonly txId: string;
+  readonly mutations: readonly InternalMutation[];
+}
+
+/** What a request brings along to every call it causes. */
+export interface Trace {
+  readonly requestId?: string;
+  readonly signal?: AbortSignal;
+}
+
+export type CommitUnitDoor = (unit: CommitUnit, trace?: Trace) => Promise<InternalCommitReply>;
+
+const CLIENT_ID = 'workspace-service';
+
+/**
+ * The only way this service changes anything clients can see: a commit of the sync service. A call that was cut off leaves
+ * open whether the unit was applied; it is made again under the same id, which applies it at most once.
+ */
+export function commitUnitDoor(sync: Caller): CommitUnitDoor {
+  return ({ principal, authority, txId, mutations }, { requestId, signal } = {}) =>
+    sync.call(syncApi.internalCommit, {
+      principal,
+      body: { clientId: CLIENT_ID, clientTxId: txId, authority, mutations: [...mutations] },
+      idempotent: true,
+      ...(requestId === undefined ? {} : { requestId }),
+      ...(signal === undefined ? {} : { signal }),
+    });
+}
+
+/** The record a unit made or changed first of a model. */
+export function recordOf(reply: InternalCommitReply, modelName: string): ModelRecord {
+  const mutation = reply.mutations.find((each) => each.modelName === modelName);
+  if (!mutation) throw new Error(`The commit gave back no ${modelName}`);
+  return mutation.record;
+}

@@ -1,0 +1,42 @@
+import type { NewWorkspace, Principal, Workspace } from '@wts/contracts';
+import { Fault } from '@wts/contracts';
+import { randomUUID } from 'node:crypto';
+import { checkUrlKey } from '../domain/url-key.ts';
+import type { CommitUnitDoor, Trace } from './commit-unit.ts';
+import { recordOf } from './commit-unit.ts';
+
+/**
+ * Makes a workspace with its first owner, in one unit: there is no moment at which it has none. Of two who want the same
+ * urlKey at once, the unique index of the sync service lets one through; the other is told `slug_taken`.
+ */
+export async function createWorkspace(
+  commitUnit: CommitUnitDoor,
+  principal: Principal,
+  { name, urlKey, logoUrl }: NewWorkspace,
+  trace: Trace,
+): Promise<Workspace> {
+  if (principal.workspaceId !== undefined) {
+    throw new Fault('forbidden', { message: 'This credential is restricted to one workspace.' });
+  }
+  checkUrlKey(urlKey);
+  const id = randomUUID();
+  const reply = await commitUnit(
+    {
+      principal,
+      authority: 'service',
+      txId: `create-workspace:${id}`,
+      mutations: [
+        { modelName: 'Workspace', modelId: id, action: 'INSERT', payload: { name, urlKey, logoUrl: logoUrl ?? null } },
+        {
+          modelName: 'WorkspaceMember',
+          modelId: randomUUID(),
+          action: 'INSERT',
+          payload: { workspaceId: id, userId: principal.userId, role: 'owner' },
+        },
+      ],
+    },
+    trace,
+  );
+  const record = recordOf(reply, 'Workspace') as unknown as Omit<Workspace, 'role'>;
+  return { ...record, role: 'owner' };
+}

@@ -1,0 +1,79 @@
+import type { Principal, Workspace } from '@wts/contracts';
+import { Fault } from '@wts/contracts';
+import { randomUUID } from 'node:crypto';
+import { hashInvitationCode } from '../domain/invitation-code.ts';
+import type { StoredInvitation } from '../domain/redemption.ts';
+import { judgeRedemption } from '../domain/redemption.ts';
+import type { IdentityStore } from '../store/identities.ts';
+import type { InvitationStore } from '../store/invitations.ts';
+import type { WorkspaceReads } from '../store/workspaces.ts';
+import type { CommitUnitDoor, Trace } from './commit-unit.ts';
+
+interface Door {
+  readonly workspaces: WorkspaceReads;
+  readonly invitations: InvitationStore;
+  readonly identities: IdentityStore;
+  readonly commitUnit: CommitUnitDoor;
+}
+
+/**
+ * Redeems a code. The invitation and the membership live in two services, so an invitation for one use is claimed before
+ * the membership is committed and marked as used after it: of many who try at once one gets through, and an attempt that
+ * was cut off in between can be finished by the same person only.
+ */
+export async function joinWorkspace(door: Door, principal: Principal, code: string, trace: Trace): Promise<Workspace> {
+  if (principal.workspaceId !== undefined) {
+    throw new Fault('forbidden', { message: 'This credential is restricted to one workspace.' });
+  }
+  const { userId } = principal;
+  const [invitation, addresses] = await Promise.all([
+    door.invitations.findByCode(hashInvitationCode(code)),
+    door.identities.addressesOf(userId),
+  ]);
+  const isMember = invitation !== null && (await isIn(door, userId, invitation));
+  const judgement = judgeRedemption(invitation, { userId, addresses, isMember }, new Date());
+  if (judgement.outcome === 'refused') throw new Fault(judgement.code);
+  // A judgement other than a refusal needs an invitation.
+  const redeemed = invitation as StoredInvitation;
+  if (judgement.outcome === 'join') await admit(door, principal, redeemed, trace);
+  else if (redeemed.claimedBy === userId) await door.invitations.markRedeemed(redeemed.id);
+  const workspace = await door.workspaces.byId(userId, redeemed.workspaceId);
+  if (workspace === null) throw new Fault('not_found');
+  return workspace;
+}
+
+async function admit(door: Door, principal: Principal, invitation: StoredInvitation, trace: Trace): Promise<void> {
+  const { userId } = principal;
+  const isForOneUse = invitation.email !== null;
+  if (isForOneUse && !(await door.invitations.claim(invitation.id, userId))) throw new Fault('invitation_expired');
+  const modelId = randomUUID();
+  const payload = { workspaceId: invitation.workspaceId, userId, role: invitation.role };
+  try {
+    await door.commitUnit(
+      {
+        principal,
+        authority: 'service',
+        txId: `join-workspace:${modelId}`,
+        mutations: [{ modelName: 'WorkspaceMember', modelId, action: 'INSERT', payload }],
+      },
+      trace,
+    );
+  } catch (failure) {
+    // Another request of the same person was faster: they are in, which is what was asked for.
+    const wasFaster = failure instanceof Fault && failure.code === 'conflict' && (await isIn(door, userId, invitation));
+    if (!wasFaster) {
+      if (isForOneUse && isFinal(failure)) await door.invitations.release(invitation.id, userId);
+      throw failure;
+    }
+  }
+  if (isForOneUse) await door.invitations.markRedeemed(invitation.id);
+}
+
+async function isIn(door: Door, userId: string, { workspaceId }: StoredInvitation): Promise<boolean> {
+  return (await door.workspaces.roleOf(userId, workspaceId)) !== null;
+}
+
+/** A refusal changed nothing for sure; after anything else the membership may exist, so the claim stays. */
+function isFinal(failure: unknown): boolean {
+  return failure instanceof Fault && failure.status < 500;
+}

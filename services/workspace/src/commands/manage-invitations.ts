@@ -1,0 +1,54 @@
+import type { Invitation, NewInvitation, Principal } from '@wts/contracts';
+import { Fault, LIMITS } from '@wts/contracts';
+import { randomUUID } from 'node:crypto';
+import { createInvitationCode } from '../domain/invitation-code.ts';
+import { requirePermission } from '../queries/standing.ts';
+import type { InvitationStore } from '../store/invitations.ts';
+import type { WorkspaceReads } from '../store/workspaces.ts';
+
+interface Door {
+  readonly workspaces: WorkspaceReads;
+  readonly invitations: InvitationStore;
+}
+
+/** An expired code is answered as expired for this long, then as unknown. */
+const EXPIRED_KEPT_DAYS = 90;
+
+/** Makes an invitation and shows its code this once. */
+export async function createInvitation(
+  { workspaces, invitations }: Door,
+  principal: Principal,
+  workspaceId: string,
+  { email, role = 'member', expiresInDays = LIMITS.invitationDaysDefault }: NewInvitation,
+): Promise<Invitation & { readonly code: string }> {
+  await requirePermission(workspaces, principal, workspaceId, 'invitations.manage');
+  await invitations.deleteExpired(workspaceId, EXPIRED_KEPT_DAYS);
+  const { code, hash } = createInvitationCode();
+  const made = await invitations.insert(
+    {
+      id: randomUUID(),
+      workspaceId,
+      email: email ?? null,
+      role,
+      codeHash: hash,
+      createdBy: principal.userId,
+      expiresInDays,
+    },
+    LIMITS.invitationsPendingMax,
+  );
+  if (made === null) {
+    const message = `A workspace has at most ${LIMITS.invitationsPendingMax} pending invitations; delete some first.`;
+    throw new Fault('conflict', { message });
+  }
+  return { ...made, code };
+}
+
+/** From then on its code is unknown. */
+export async function deleteInvitation(
+  { workspaces, invitations }: Door,
+  principal: Principal,
+  { workspaceId, invitationId }: { readonly workspaceId: string; readonly invitationId: string },
+): Promise<void> {
+  await requirePermission(workspaces, principal, workspaceId, 'invitations.manage');
+  if (!(await invitations.delete(workspaceId, invitationId))) throw new Fault('not_found');
+}

@@ -1,0 +1,34 @@
+import { defineSettings, serviceSettings, setting } from '@wts/service-kit';
+
+/** What this service needs to reach its own tables, and to change anything at all. */
+export const storeSettings = {
+  databaseUrl: setting.url('DATABASE_URL', {
+    secret: true,
+    protocols: ['postgres', 'postgresql'],
+    doc: 'PostgreSQL, as the role wts_workspace.',
+  }),
+  syncUrls: setting.urls('SYNC_URL', {
+    protocols: ['http', 'https'],
+    doc: 'Origins of the sync service, comma-separated.',
+  }),
+  apiKeyPrefix: setting.text('API_KEY_PREFIX', {
+    default: 'wts_',
+    pattern: /^[A-Za-z0-9_-]{2,8}$/,
+    doc: 'First characters of every API key; the same for all services.',
+  }),
+};
+
+export const settings = defineSettings({
+  ...serviceSettings,
+  ...storeSettings,
+  natsUrl: setting.url('NATS_URL', {
+    secret: true,
+    doc: 'NATS server: tells all caches that a key or a membership ended.',
+  }),
+  poolMax: setting.int('DATABASE_POOL_MAX', {
+    default: 10,
+    min: 1,
+    max: 200,
+    doc: 'Connections to PostgreSQL per process.',
+  }),
+});

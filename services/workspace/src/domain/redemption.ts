@@ -1,0 +1,55 @@
+import { can } from '@wts/access';
+import type { ErrorCode, InvitableRole, Role } from '@wts/contracts';
+import { sameAddress } from './profile.ts';
+
+export interface StoredInvitation {
+  readonly id: string;
+  readonly workspaceId: string;
+  /** Null: for anyone, as often as wanted until it expires. */
+  readonly email: string | null;
+  readonly role: InvitableRole;
+  readonly createdBy: string;
+  /** The present role of who made it; null when they left. */
+  readonly creatorRole: Role | null;
+  readonly createdAt: Date;
+  readonly expiresAt: Date;
+  /** Who came first to an invitation for one use. */
+  readonly claimedBy: string | null;
+  readonly redeemedAt: Date | null;
+}
+
+export interface Redeemer {
+  readonly userId: string;
+  /** Addresses their identity providers vouch for. */
+  readonly addresses: readonly string[];
+  readonly isMember: boolean;
+}
+
+export type Judgement =
+  | { readonly outcome: 'join' | 'already_member' }
+  | { readonly outcome: 'refused'; readonly code: ErrorCode };
+
+/**
+ * What becomes of a code in somebody's hands. The order is the order in which the answers tell least: a wrong person
+ * learns that a code exists (they hold it), never whether it was used.
+ */
+export function judgeRedemption(invitation: StoredInvitation | null, redeemer: Redeemer, now: Date): Judgement {
+  if (invitation === null || !isBacked(invitation)) return { outcome: 'refused', code: 'not_found' };
+  if (invitation.expiresAt <= now) return { outcome: 'refused', code: 'invitation_expired' };
+  const { email } = invitation;
+  if (email !== null && !redeemer.addresses.some((address) => sameAddress(address, email))) {
+    return { outcome: 'refused', code: 'wrong_address' };
+  }
+  if (redeemer.isMember) return { outcome: 'already_member' };
+  // A claim without a redemption is an attempt that was cut off: the same person may go on with it, nobody else.
+  const isSpent = invitation.redeemedAt !== null || ![null, redeemer.userId].includes(invitation.claimedBy);
+  return isSpent ? { outcome: 'refused', code: 'invitation_expired' } : { outcome: 'join' };
+}
+
+/**
+ * An invitation speaks with the authority of who made it. When that is gone, so is the invitation: otherwise an admin
+ * could leave a door open for themselves before being removed.
+ */
+export function isBacked({ creatorRole }: Pick<StoredInvitation, 'creatorRole'>): boolean {
+  return creatorRole !== null && can(creatorRole, 'invitations.manage');
+}

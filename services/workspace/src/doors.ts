@@ -1,0 +1,21 @@
+import type { Revocation } from '@wts/contracts';
+import type { CommitUnitDoor } from './commands/commit-unit.ts';
+import type { KeyUse } from './key-use.ts';
+import type { ServiceMetrics } from './metrics.ts';
+import type { ApiKeyStore } from './store/api-keys.ts';
+import type { IdentityStore } from './store/identities.ts';
+import type { InvitationStore } from './store/invitations.ts';
+import type { WorkspaceReads } from './store/workspaces.ts';
+
+/** Everything the operations of this service reach, opened once. Each operation names the part it needs. */
+export interface Doors {
+  readonly workspaces: WorkspaceReads;
+  readonly identities: IdentityStore;
+  readonly invitations: InvitationStore;
+  readonly keys: ApiKeyStore;
+  readonly apiKeyPrefix: string;
+  readonly commitUnit: CommitUnitDoor;
+  readonly revoke: (revocation: Revocation) => Promise<void>;
+  readonly keyUse: KeyUse;
+  readonly metrics: ServiceMetrics;
+}

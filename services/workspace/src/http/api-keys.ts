@@ -1,0 +1,25 @@
+import { apiKeyApi } from '@wts/contracts';
+import { mount } from '@wts/service-kit';
+import type { IRouter } from 'express';
+import { createApiKey, listApiKeys, revokeApiKey } from '../commands/manage-api-keys.ts';
+import type { Doors } from '../doors.ts';
+
+/** Personal API keys of the caller. */
+export function mountApiKeys(router: IRouter, doors: Doors): void {
+  mount(router, apiKeyApi.listApiKeys, async ({ principal }) => ({
+    ok: true,
+    keys: await listApiKeys(doors, principal),
+  }));
+  mount(router, apiKeyApi.createApiKey, async ({ principal, body: { label } }) => ({
+    ok: true,
+    key: await createApiKey(doors, principal, { label, permissions: 'full-access' }),
+  }));
+  mount(router, apiKeyApi.revokeApiKey, async ({ principal, params }) => {
+    await revokeApiKey(doors, principal, params.keyId);
+    return { ok: true };
+  });
+  mount(router, apiKeyApi.internalCreateApiKey, async ({ principal, body }) => ({
+    ok: true,
+    key: await createApiKey(doors, principal, body),
+  }));
+}

@@ -1,0 +1,54 @@
+import { memberApi, workspaceApi } from '@wts/contracts';
+import { mount } from '@wts/service-kit';
+import type { IRouter } from 'express';
+import { createWorkspace } from '../commands/create-workspace.ts';
+import { joinWorkspace } from '../commands/join-workspace.ts';
+import { createInvitation, deleteInvitation } from '../commands/manage-invitations.ts';
+import { removeMember } from '../commands/remove-member.ts';
+import { listInvitations } from '../queries/list-invitations.ts';
+import { findWorkspace, listMembers, listWorkspaces } from '../queries/read-workspaces.ts';
+import type { Doors } from '../doors.ts';
+
+/** Workspaces, their members and their invitations. */
+export function mountWorkspaces(router: IRouter, doors: Doors): void {
+  const { workspaces, commitUnit } = doors;
+
+  mount(router, workspaceApi.listWorkspaces, async ({ principal }) => ({
+    ok: true,
+    workspaces: await listWorkspaces(workspaces, principal),
+  }));
+  mount(router, workspaceApi.getWorkspaceBySlug, async ({ principal, params }) => ({
+    ok: true,
+    workspace: await findWorkspace(workspaces, principal, params.slug),
+  }));
+  mount(router, workspaceApi.createWorkspace, async (call) => ({
+    ok: true,
+    workspace: await createWorkspace(commitUnit, call.principal, call.body, call),
+  }));
+  mount(router, memberApi.joinWorkspace, async (call) => {
+    const workspace = await joinWorkspace(doors, call.principal, call.body.code, call);
+    return { ok: true, workspace, role: workspace.role };
+  });
+
+  mount(router, memberApi.listMembers, async ({ principal, params }) => ({
+    ok: true,
+    members: await listMembers(workspaces, principal, params.workspaceId),
+  }));
+  mount(router, memberApi.removeMember, async (call) => {
+    await removeMember(doors, call.principal, call.params, call);
+    return { ok: true };
+  });
+
+  mount(router, memberApi.listInvitations, async ({ principal, params }) => ({
+    ok: true,
+    invitations: await listInvitations(doors, principal, params.workspaceId),
+  }));
+  mount(router, memberApi.createInvitation, async ({ principal, params, body }) => ({
+    ok: true,
+    invitation: await createInvitation(doors, principal, params.workspaceId, body),
+  }));
+  mount(router, memberApi.deleteInvitation, async ({ principal, params }) => {
+    await deleteInvitation(doors, principal, params);
+    return { ok: true };
+  });
+}

@@ -1,0 +1,26 @@
+import type { Registry } from 'prom-client';
+import { Counter } from 'prom-client';
+
+export interface ServiceMetrics {
+  keyResolved(isKnown: boolean): void;
+  personCreated(): void;
+}
+
+export function serviceMetrics(registry: Registry): ServiceMetrics {
+  const registers = [registry];
+  const keys = new Counter({
+    name: 'workspace_api_keys_resolved_total',
+    help: 'Look-ups of API keys; many unknown ones are somebody guessing, or a revoked key still in use.',
+    labelNames: ['outcome'] as const,
+    registers,
+  });
+  const people = new Counter({
+    name: 'workspace_people_created_total',
+    help: 'People made on first sight of their identity.',
+    registers,
+  });
+  return {
+    keyResolved: (isKnown) => keys.inc({ outcome: isKnown ? 'known' : 'unknown' }),
+    personCreated: () => people.inc(),
+  };
+}

@@ -1,0 +1,17 @@
+import type { Invitation, Principal } from '@wts/contracts';
+import { isBacked } from '../domain/redemption.ts';
+import type { InvitationStore } from '../store/invitations.ts';
+import { shownInvitation } from '../store/invitations.ts';
+import type { WorkspaceReads } from '../store/workspaces.ts';
+import { requirePermission } from './standing.ts';
+
+/** Invitations that could be redeemed now. */
+export async function listInvitations(
+  { workspaces, invitations }: { readonly workspaces: WorkspaceReads; readonly invitations: InvitationStore },
+  principal: Principal,
+  workspaceId: string,
+): Promise<Invitation[]> {
+  await requirePermission(workspaces, principal, workspaceId, 'invitations.manage');
+  const pending = await invitations.listPending(workspaceId);
+  return pending.filter(isBacked).map(shownInvitation);
+}

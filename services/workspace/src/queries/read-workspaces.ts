@@ -1,0 +1,24 @@
+import type { Member, Principal, Workspace } from '@wts/contracts';
+import { Fault } from '@wts/contracts';
+import type { WorkspaceReads } from '../store/workspaces.ts';
+import { standingIn } from './standing.ts';
+
+/** The workspaces of the caller; one at most when the credential is restricted to it. */
+export function listWorkspaces(workspaces: WorkspaceReads, principal: Principal): Promise<Workspace[]> {
+  return workspaces.listOf(principal.userId, principal.workspaceId ?? null);
+}
+
+export async function findWorkspace(
+  workspaces: WorkspaceReads,
+  principal: Principal,
+  slug: string,
+): Promise<Workspace> {
+  const workspace = await workspaces.bySlug(principal.userId, slug);
+  if (workspace === null || (principal.workspaceId ?? workspace.id) !== workspace.id) throw new Fault('not_found');
+  return workspace;
+}
+
+export async function listMembers(workspaces: WorkspaceReads, principal: Principal, id: string): Promise<Member[]> {
+  await standingIn(workspaces, principal, id);
+  return workspaces.membersOf(id);
+}

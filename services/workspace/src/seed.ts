@@ -1,0 +1,68 @@
+import {
+  createCaller,
+  createLogger,
+  defineSettings,
+  openPostgres,
+  parseSettings,
+  serviceSettings,
+  setting,
+} from '@wts/service-kit';
+import { commitUnitDoor } from './commands/commit-unit.ts';
+import { seedDemo } from './commands/seed-demo.ts';
+import { storeSettings } from './config.ts';
+import { apiKeyStore } from './store/api-keys.ts';
+import { identityStore } from './store/identities.ts';
+import { workspaceReads } from './store/workspaces.ts';
+
+/**
+ * Makes the demo workspace, its owner and two API keys, or finds them again, and prints one line of JSON. Run by
+ * `npm start` once sync is ready. Logs go to stderr: stdout is the answer.
+ */
+const settings = defineSettings({
+  ...storeSettings,
+  internalTokenSecret: serviceSettings.internalTokenSecret,
+  apiKey: setting.text('SEED_API_KEY', {
+    optional: true,
+    secret: true,
+    doc: 'Token the full-access key of the demo owner shall have.',
+  }),
+  readOnlyApiKey: setting.text('SEED_READ_ONLY_API_KEY', {
+    optional: true,
+    secret: true,
+    doc: 'Token the read-only key of the demo owner shall have.',
+  }),
+  issuer: setting.text('SEED_ISSUER', {
+    optional: true,
+    doc: 'Issuer whose tokens mean the demo owner when their subject is the id of the demo owner.',
+  }),
+});
+
+const config = parseSettings(settings, process.env);
+const log = createLogger({ name: 'workspace-seed', level: 'warn', destination: process.stderr });
+await using stack = new AsyncDisposableStack();
+const { knex } = openPostgres({
+  url: config.databaseUrl,
+  poolMax: 1,
+  applicationName: 'wts-workspace-seed',
+  log,
+  stack,
+});
+const sync = createCaller({
+  name: 'sync',
+  urls: config.syncUrls,
+  secret: config.internalTokenSecret,
+  self: 'workspace-seed',
+  log,
+});
+stack.defer(() => sync.close());
+
+const demo = await seedDemo(
+  {
+    workspaces: workspaceReads(knex),
+    identities: identityStore(knex),
+    keys: apiKeyStore(knex),
+    commitUnit: commitUnitDoor(sync),
+  },
+  config,
+);
+process.stdout.write(`${JSON.stringify(demo)}\n`);

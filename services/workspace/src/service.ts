@@ -1,0 +1,63 @@
+import type { ConfigOf, ServiceDefinition } from '@wts/service-kit';
+import { createApp, createCaller, notFoundAndErrors, openNats, openPostgres } from '@wts/service-kit';
+import { commitUnitDoor } from './commands/commit-unit.ts';
+import { settings } from './config.ts';
+import type { Doors } from './doors.ts';
+import { mountApiKeys } from './http/api-keys.ts';
+import { mountCredentials } from './http/credentials.ts';
+import { mountWorkspaces } from './http/workspaces.ts';
+import { openKeyUse } from './key-use.ts';
+import { serviceMetrics } from './metrics.ts';
+import { revocationDoor } from './revocations.ts';
+import { apiKeyStore } from './store/api-keys.ts';
+import { identityStore } from './store/identities.ts';
+import { invitationStore } from './store/invitations.ts';
+import { workspaceReads } from './store/workspaces.ts';
+
+/**
+ * Workspaces, members, invitations, people and API keys. It reads the synced models by SQL and changes them only through
+ * commits of the sync service; what is its own (identities, invitations, keys) is never seen by a sync client.
+ */
+export const workspaceService: ServiceDefinition<ConfigOf<typeof settings>> = {
+  name: 'workspace',
+  settings,
+  async open(kit, config) {
+    const { log, stack, readiness } = kit;
+    const { knex } = openPostgres({
+      url: config.databaseUrl,
+      poolMax: config.poolMax,
+      applicationName: 'wts-workspace',
+      log,
+      stack,
+      readiness,
+    });
+    const nats = openNats({ url: config.natsUrl, name: 'wts-workspace', log, stack });
+    const sync = createCaller({
+      name: 'sync',
+      urls: config.syncUrls,
+      secret: config.internalTokenSecret,
+      self: 'workspace',
+      log,
+    });
+    stack.defer(() => sync.close());
+
+    const keys = apiKeyStore(knex);
+    const doors: Doors = {
+      workspaces: workspaceReads(knex),
+      identities: identityStore(knex),
+      invitations: invitationStore(knex),
+      keys,
+      apiKeyPrefix: config.apiKeyPrefix,
+      commitUnit: commitUnitDoor(sync),
+      revoke: revocationDoor(nats, log),
+      keyUse: stack.use(openKeyUse(keys, log)),
+      metrics: serviceMetrics(kit.metrics),
+    };
+    const app = createApp(kit);
+    mountWorkspaces(app, doors);
+    mountApiKeys(app, doors);
+    mountCredentials(app, doors);
+    notFoundAndErrors(app);
+    return { app, host: config.host, port: config.port };
+  },
+};

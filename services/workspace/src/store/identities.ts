@@ -1,0 +1,76 @@
+import { createHash } from 'node:crypto';
+import type { Knex } from 'knex';
+import { rows } from './rows.ts';
+
+export interface Identity {
+  readonly issuer: string;
+  readonly subject: string;
+}
+
+export interface StoredIdentity {
+  readonly userId: string;
+  readonly email: string | null;
+  readonly emailVerified: boolean | null;
+  /** False until the commit of the person was seen to succeed. */
+  readonly hasPerson: boolean;
+}
+
+interface Address {
+  readonly email: string | null;
+  readonly emailVerified: boolean | null;
+}
+
+export interface IdentityStore {
+  find(identity: Identity): Promise<StoredIdentity | null>;
+  /** Takes the identity for `userId`, unless somebody was first: gives the person it now belongs to. */
+  claim(identity: Identity, userId: string, address: Address): Promise<string>;
+  markPersonCreated(identity: Identity): Promise<void>;
+  changeAddress(identity: Identity, address: Address): Promise<void>;
+  /** Addresses of a person, without those that their provider says are not verified. */
+  addressesOf(userId: string): Promise<string[]>;
+}
+
+export function identityStore(knex: Knex): IdentityStore {
+  return {
+    find: async (identity) => {
+      const sql = `select user_id as "userId", email, email_verified as "emailVerified",
+        person_created_at is not null as "hasPerson" from workspace.identities where identity_hash = :hash`;
+      const [found] = await rows<StoredIdentity>(knex, sql, { hash: hashOf(identity) });
+      return found ?? null;
+    },
+    claim: async (identity, userId, { email, emailVerified }) => {
+      const { issuer, subject } = identity;
+      const hash = hashOf(identity);
+      // The statement that loses the race does not see the winner's row in its own snapshot: hence the second one.
+      const sql = `insert into workspace.identities (identity_hash, issuer, subject, user_id, email, email_verified)
+        values (:hash, :issuer, :subject, :userId, :email, :emailVerified)
+        on conflict (identity_hash) do nothing`;
+      await rows(knex, sql, { hash, issuer, subject, userId, email, emailVerified });
+      const select = `select user_id as "userId" from workspace.identities where identity_hash = :hash`;
+      const [winner] = await rows<{ userId: string }>(knex, select, { hash });
+      if (!winner) throw new Error('An identity vanished between its claim and its reading');
+      return winner.userId;
+    },
+    markPersonCreated: async (identity) => {
+      const sql = `update workspace.identities set person_created_at = now()
+        where identity_hash = :hash and person_created_at is null`;
+      await rows(knex, sql, { hash: hashOf(identity) });
+    },
+    changeAddress: async (identity, { email, emailVerified }) => {
+      const sql = `update workspace.identities set email = :email, email_verified = :emailVerified
+        where identity_hash = :hash`;
+      await rows(knex, sql, { hash: hashOf(identity), email, emailVerified });
+    },
+    // Index identities (user_id).
+    addressesOf: async (userId) => {
+      const sql = `select email from workspace.identities
+        where user_id = :userId and email is not null and email_verified is distinct from false`;
+      return (await rows<{ email: string }>(knex, sql, { userId })).map(({ email }) => email);
+    },
+  };
+}
+
+/** The length of the issuer stands first, so that no two pairs give the same text. */
+function hashOf({ issuer, subject }: Identity): Buffer {
+  return createHash('sha256').update(`${issuer.length}:${issuer}${subject}`).digest();
+}

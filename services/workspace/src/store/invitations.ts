@@ -1,0 +1,102 @@
+import type { InvitableRole, Invitation } from '@wts/contracts';
+import type { Knex } from 'knex';
+import type { StoredInvitation } from '../domain/redemption.ts';
+import { rows } from './rows.ts';
+
+export interface NewStoredInvitation {
+  readonly id: string;
+  readonly workspaceId: string;
+  readonly email: string | null;
+  readonly role: InvitableRole;
+  readonly codeHash: Buffer;
+  readonly createdBy: string;
+  readonly expiresInDays: number;
+}
+
+export interface InvitationStore {
+  /** Null when the workspace has `pendingMax` pending invitations already. */
+  insert(invitation: NewStoredInvitation, pendingMax: number): Promise<Invitation | null>;
+  /** Pending ones, the newest first. */
+  listPending(workspaceId: string): Promise<StoredInvitation[]>;
+  /** False when the workspace has no such pending invitation. */
+  delete(workspaceId: string, id: string): Promise<boolean>;
+  findByCode(codeHash: Buffer): Promise<StoredInvitation | null>;
+  /** Takes an invitation for one use. False when somebody was first, or it was deleted meanwhile. */
+  claim(id: string, userId: string): Promise<boolean>;
+  /** Gives a claim back after the membership was refused. */
+  release(id: string, userId: string): Promise<void>;
+  markRedeemed(id: string): Promise<void>;
+  /** Forgets invitations that expired `days` ago. */
+  deleteExpired(workspaceId: string, days: number): Promise<void>;
+}
+
+const COLUMNS = `i.id, i.workspace_id as "workspaceId", i.email, i.role, i.created_by as "createdBy",
+  i.created_at as "createdAt", i.expires_at as "expiresAt", i.claimed_by as "claimedBy", i.redeemed_at as "redeemedAt"`;
+const PENDING = `i.redeemed_at is null and i.expires_at > now()`;
+/** With what the creator is today, by the unique index workspace_members (workspace_id, user_id). */
+const SELECT = `select ${COLUMNS}, m.role as "creatorRole" from workspace.invitations i
+  left join sync.workspace_members m on m.workspace_id = i.workspace_id and m.user_id = i.created_by`;
+
+export function invitationStore(knex: Knex): InvitationStore {
+  return {
+    insert: async (invitation, pendingMax) => {
+      const sql = `insert into workspace.invitations as i
+          (id, workspace_id, email, role, code_hash, created_by, expires_at)
+        select :id, :workspaceId, cast(:email as text), :role, :codeHash, :createdBy,
+          now() + make_interval(days => :expiresInDays)
+        where (select count(*) from workspace.invitations i where i.workspace_id = :workspaceId and ${PENDING}) < :pendingMax
+        returning ${COLUMNS}`;
+      const [made] = await rows<StoredInvitation>(knex, sql, { ...invitation, pendingMax });
+      return made ? shownInvitation(made) : null;
+    },
+    // Index invitations (workspace_id, created_at).
+    listPending: (workspaceId) =>
+      rows(knex, `${SELECT} where i.workspace_id = :workspaceId and ${PENDING} order by i.created_at desc, i.id`, {
+        workspaceId,
+      }),
+    delete: async (workspaceId, id) => {
+      const sql = `delete from workspace.invitations i
+        where i.id = :id and i.workspace_id = :workspaceId and ${PENDING} returning i.id`;
+      return (await rows(knex, sql, { id, workspaceId })).length > 0;
+    },
+    // Unique index invitations (code_hash).
+    findByCode: async (codeHash) => {
+      const [found] = await rows<StoredInvitation>(knex, `${SELECT} where i.code_hash = :codeHash`, { codeHash });
+      return found ?? null;
+    },
+    claim: async (id, userId) => {
+      const sql = `update workspace.invitations set claimed_by = :userId
+        where id = :id and redeemed_at is null and coalesce(claimed_by, :userId) = :userId returning id`;
+      return (await rows(knex, sql, { id, userId })).length > 0;
+    },
+    release: async (id, userId) => {
+      const sql = `update workspace.invitations set claimed_by = null
+        where id = :id and claimed_by = :userId and redeemed_at is null`;
+      await rows(knex, sql, { id, userId });
+    },
+    markRedeemed: async (id) => {
+      await rows(knex, `update workspace.invitations set redeemed_at = now() where id = :id and redeemed_at is null`, {
+        id,
+      });
+    },
+    deleteExpired: async (workspaceId, days) => {
+      const sql = `delete from workspace.invitations
+        where workspace_id = :workspaceId and expires_at < now() - make_interval(days => :days)`;
+      await rows(knex, sql, { workspaceId, days });
+    },
+  };
+}
+
+/** An invitation as clients see it. */
+export function shownInvitation(stored: StoredInvitation): Invitation {
+  const { id, workspaceId, email, role, createdBy, createdAt, expiresAt } = stored;
+  return {
+    id,
+    workspaceId,
+    email,
+    role,
+    createdBy,
+    createdAt: createdAt.toISOString(),
+    expiresAt: expiresAt.toISOString(),
+  };
+}

@@ -1,0 +1,14 @@
+import { faultOfSqlState } from '@wts/service-kit';
+import type { Knex } from 'knex';
+
+export type Bindings = Readonly<Record<string, string | number | boolean | Date | Buffer | readonly string[] | null>>;
+
+/** Runs a statement with named bindings. What PostgreSQL refuses or fails to answer leaves here as a Fault. */
+export async function rows<T>(knex: Knex, sql: string, bindings: Bindings = {}): Promise<T[]> {
+  try {
+    const result = await knex.raw<{ rows: T[] }>(sql, bindings as Record<string, Knex.Value>);
+    return result.rows;
+  } catch (cause) {
+    throw faultOfSqlState(cause) ?? cause;
+  }
+}

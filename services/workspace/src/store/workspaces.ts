@@ -1,0 +1,70 @@
+import type { Member, ModelRecord, Role, Workspace } from '@wts/contracts';
+import type { Knex } from 'knex';
+import { rows } from './rows.ts';
+
+/**
+ * Reads over the tables of the sync service, with a role that can only read them. `record` holds what clients see.
+ * Every read goes through a membership of the person who asks, so that none can show a foreign workspace.
+ */
+export interface WorkspaceReads {
+  listOf(userId: string, only: string | null): Promise<Workspace[]>;
+  bySlug(userId: string, urlKey: string): Promise<Workspace | null>;
+  byId(userId: string, workspaceId: string): Promise<Workspace | null>;
+  roleOf(userId: string, workspaceId: string): Promise<Role | null>;
+  /** The id of the membership, which a commit names. */
+  membershipIdOf(userId: string, workspaceId: string): Promise<string | null>;
+  membersOf(workspaceId: string): Promise<Member[]>;
+}
+
+interface WorkspaceRow {
+  readonly record: Omit<Workspace, 'role'>;
+  readonly role: Role;
+}
+
+export function workspaceReads(knex: Knex): WorkspaceReads {
+  const select = `select w.record, m.role from sync.workspace_members m join sync.workspaces w on w.id = m.workspace_id`;
+  const first = (found: WorkspaceRow[]): Workspace | null => (found[0] ? seen(found[0]) : null);
+  return {
+    // Index workspace_members (user_id).
+    listOf: async (userId, only) => {
+      const sql = `${select} where m.user_id = :userId and (w.id = :only or cast(:only as uuid) is null)
+        order by lower(w.name), w.id`;
+      return (await rows<WorkspaceRow>(knex, sql, { userId, only })).map(seen);
+    },
+    // Unique indexes workspaces (url_key) and workspace_members (workspace_id, user_id).
+    bySlug: async (userId, urlKey) =>
+      first(await rows(knex, `${select} where w.url_key = :urlKey and m.user_id = :userId`, { userId, urlKey })),
+    byId: async (userId, workspaceId) =>
+      first(await rows(knex, `${select} where w.id = :workspaceId and m.user_id = :userId`, { userId, workspaceId })),
+    roleOf: async (userId, workspaceId) => {
+      const sql = `select role from sync.workspace_members where workspace_id = :workspaceId and user_id = :userId`;
+      const [found] = await rows<{ role: Role }>(knex, sql, { userId, workspaceId });
+      return found?.role ?? null;
+    },
+    membershipIdOf: async (userId, workspaceId) => {
+      const sql = `select id from sync.workspace_members where workspace_id = :workspaceId and user_id = :userId`;
+      const [found] = await rows<{ id: string }>(knex, sql, { userId, workspaceId });
+      return found?.id ?? null;
+    },
+    // Unique index workspace_members (workspace_id, user_id), primary key of users.
+    membersOf: async (workspaceId) => {
+      const sql = `select u.record as person, m.role, m.record ->> 'createdAt' as "joinedAt"
+        from sync.workspace_members m join sync.users u on u.id = m.user_id
+        where m.workspace_id = :workspaceId order by m.created_at, m.id`;
+      const found = await rows<{ person: ModelRecord; role: Role; joinedAt: string }>(knex, sql, { workspaceId });
+      return found.map(({ person, role, joinedAt }) => ({
+        userId: person.id,
+        name: person['name'] as string,
+        email: person['email'] as string | null,
+        avatarUrl: person['avatarUrl'] as string | null,
+        role,
+        joinedAt,
+      }));
+    },
+  };
+}
+
+function seen({ record, role }: WorkspaceRow): Workspace {
+  const { id, name, urlKey, logoUrl, createdAt, updatedAt } = record;
+  return { id, name, urlKey, logoUrl, role, createdAt, updatedAt };
+}
