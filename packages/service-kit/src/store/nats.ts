@@ -24,6 +24,13 @@ const RETRY_MS = 1_000;
 /** A dead connection is noticed after two of these. */
 const PING_MS = 5_000;
 
+/** The client reads no credentials from an address: `nats://user:password@host:port` is taken apart for it. */
+function addressOf(url: string): { servers: string; user?: string; pass?: string } {
+  const { username, password, host } = new URL(url);
+  if (username === '') return { servers: url };
+  return { servers: host, user: decodeURIComponent(username), pass: decodeURIComponent(password) };
+}
+
 /**
  * The connection to NATS. Opening never waits and never fails: the connection comes when the server does, and comes back
  * for ever.
@@ -57,7 +64,7 @@ export function openNats({ url, name, log, stack }: NatsOptions): Nats {
     while (!closing.signal.aborted) {
       try {
         current = await connect({
-          servers: url,
+          ...addressOf(url),
           name,
           maxReconnectAttempts: -1,
           reconnectTimeWait: RECONNECT_MS,
