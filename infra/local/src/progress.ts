@@ -8,7 +8,7 @@ const WIDTH = 22;
 const TICK_MS = 100;
 
 export function createProgress(out: NodeJS.WriteStream): Progress {
-  const live = out.isTTY === true && process.env['TERM'] !== 'dumb';
+  const live = out.isTTY && process.env['TERM'] !== 'dumb';
   const mark = (sign: string, color: number) => (live ? `\x1b[${color}m${sign}\x1b[0m` : sign);
   const line = (sign: string, title: string, sinceMs: number, note: string) =>
     `  ${sign} ${title.padEnd(WIDTH)} ${((Date.now() - sinceMs) / 1000).toFixed(1).padStart(5)} s${note === '' ? '' : `   ${note}`}`;

@@ -60,6 +60,7 @@ export class Stack implements AsyncDisposable {
   readonly services: readonly SupervisedService[];
   readonly #options: StackOptions;
   readonly #places: readonly Place[];
+  readonly #byName: ReadonlyMap<string, readonly SupervisedService[]>;
   readonly #authPort: number;
 
   private constructor(options: StackOptions, places: readonly Place[], authPort: number) {
@@ -69,6 +70,7 @@ export class Stack implements AsyncDisposable {
     this.baseUrl = `http://127.0.0.1:${places.find((place) => place.spec.name === DOOR)?.port ?? 0}`;
     this.authUrl = `http://127.0.0.1:${authPort}`;
     this.services = places.map((place) => this.#supervise(place));
+    this.#byName = Map.groupBy(this.services, (_, index) => places[index]?.spec.name ?? '');
   }
 
   /** Chooses the addresses of every process: services know each other from the start. Starts nothing. */
@@ -85,10 +87,13 @@ export class Stack implements AsyncDisposable {
   }
 
   service(name: string, replica = 0): SupervisedService {
-    const index = this.#places.findIndex((place) => place.spec.name === name && place.replica === replica);
-    const found = this.services[index];
+    const found = this.replicasOf(name)[replica];
     if (found === undefined) throw new Error(`no service ${name} with replica ${replica}`);
     return found;
+  }
+
+  replicasOf(name: string): readonly SupervisedService[] {
+    return this.#byName.get(name) ?? [];
   }
 
   /** In order, but without waiting for one before the next: each waits for what it needs by itself, as in a cluster. */
@@ -97,10 +102,9 @@ export class Stack implements AsyncDisposable {
   }
 
   /** Ready in the order of starting, so that the first fault is told and not its consequences. */
-  async untilReady(onReady: (service: SupervisedService) => void = () => {}, names?: readonly string[]): Promise<void> {
+  async untilReady(onReady: (service: SupervisedService) => void = () => {}): Promise<void> {
     const deadline = Date.now() + READY_MS;
-    for (const [index, service] of this.services.entries()) {
-      if (names !== undefined && !names.includes(this.#places[index]!.spec.name)) continue;
+    for (const service of this.services) {
       await service.untilReady(Math.max(1, deadline - Date.now()));
       onReady(service);
     }
@@ -115,6 +119,7 @@ export class Stack implements AsyncDisposable {
       SYNC_URL: this.#urlsOf('sync'),
       INTERNAL_TOKEN_SECRET: secrets.internalTokenSecret,
       API_KEY_PREFIX,
+      SEED_ISSUER: LOCAL_JWT.issuer,
       ...(secrets.apiKey === undefined ? {} : { SEED_API_KEY: secrets.apiKey }),
       ...(secrets.readOnlyApiKey === undefined ? {} : { SEED_READ_ONLY_API_KEY: secrets.readOnlyApiKey }),
     });
@@ -123,9 +128,7 @@ export class Stack implements AsyncDisposable {
 
   async stop(): Promise<void> {
     for (const { name } of SERVICES.toReversed()) {
-      await Promise.all(
-        this.services.filter((_, index) => this.#places[index]!.spec.name === name).map((service) => service.stop()),
-      );
+      await Promise.all(this.replicasOf(name).map((service) => service.stop()));
     }
   }
 

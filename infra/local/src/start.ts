@@ -1,7 +1,8 @@
 /** `npm start`: the whole system on this machine, until Ctrl-C. */
 import { existsSync, mkdirSync, rmSync, statSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { setInterval } from 'node:timers';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { migrateServices } from './database/migrate.ts';
 import type { Database } from './database/provision.ts';
@@ -36,6 +37,7 @@ Settings by environment: PORT (4000), AUTH_PORT (4001), DATABASE_URL and NATS_UR
 PG_BIN and NATS_SERVER_BIN (programs of your own), LOG_LEVEL, CORS_ORIGINS.`;
 
 const LOGS_EVERY_MS = 60_000;
+const OTHER_START_MS = 20_000;
 const RESET_HINT = 'Start with an empty one: npm start -- --fresh';
 
 interface Options {
@@ -53,21 +55,21 @@ const world = {
   nats: join(START_WORLD, 'nats'),
 };
 
-await runTask(async (stack, stopped) => {
+await runTask(async (stack) => {
   const options = readOptions();
   if (options === null) return 0;
   const since = Date.now();
   const progress = createProgress(process.stdout);
   progress.say('\nWorkspace Task Service\n');
   prepareDirectory();
-  stack.defer(holdWorld());
+  stack.defer(await holdWorld());
+  stack.defer(() => progress.say('Everything has stopped.'));
   await cleanUp(options.fresh, progress);
 
   const ports = await choosePorts(process.env);
   const secrets = readSecrets(world.secrets);
   keepSecrets(world.secrets, secrets);
   const servers = await openServers(stack, secrets, progress);
-  // All of one kind: while one service hangs in its start, the others' faults are told as well.
   const services = await Stack.plan({
     logs: world.logs,
     records: world.records,
@@ -81,26 +83,28 @@ await runTask(async (stack, stopped) => {
       progress.say(
         `\n${service.name} ended (${wordsOf(exit)}); starting it again in ${nextTryMs / 1000} s. Its last lines:\n${lastLines.replace(/^/gm, '    ')}`,
       ),
-    onBack: ({ name }) => progress.say(`${name} is back.`),
+    onBack: ({ name }) => {
+      progress.say(`${name} is back.`);
+      announce();
+    },
   });
   const demo = await openServices(stack, services, progress);
+  const announce = () =>
+    writeStackFile(describeStack(services, demo, secrets.jwtSecret, servers.database.adminUrl, servers.natsUrl));
+
   keepSecrets(world.secrets, {
     ...readSecrets(world.secrets),
     apiKey: demo.apiKey,
     readOnlyApiKey: demo.readOnlyApiKey,
   });
-  writeStackFile(describeStack(services, demo, secrets.jwtSecret, servers.database.adminUrl, servers.natsUrl));
+  announce();
   stack.defer(removeStackFile);
   const housekeeping = setInterval(() => boundLogs(world.logs), LOGS_EVERY_MS);
   stack.defer(() => clearInterval(housekeeping));
   progress.say(
     welcome(services, demo, { seconds: (Date.now() - since) / 1000, remarks: ports.remarks, logs: world.logs }),
   );
-
-  progress.say(`\nStopping (${await stopped}) ...`);
-  await stack.disposeAsync();
-  progress.say('Everything has stopped.');
-  return 0;
+  return 'until stopped';
 });
 
 function readOptions(): Options | null {
@@ -139,14 +143,20 @@ function prepareDirectory(): void {
   }
 }
 
-function holdWorld(): () => void {
-  const taken = takeWorld(world.lock);
-  if ('release' in taken) return taken.release;
-  const running = readStackFile();
-  const state = running === null ? 'is being started' : `runs already at ${running.baseUrl}`;
-  throw new Refusal(
-    `It ${state} (process ${taken.owner.pid}).\nStop that one with Ctrl-C in its terminal, or: kill ${taken.owner.pid}`,
-  );
+/** Refuses when another start serves. One that has just begun or is about to end is waited for: it will be clear soon. */
+async function holdWorld(): Promise<() => void> {
+  const deadline = Date.now() + OTHER_START_MS;
+  for (;;) {
+    const taken = takeWorld(world.lock);
+    if ('release' in taken) return taken.release;
+    const running = readStackFile();
+    if (running !== null || Date.now() > deadline) {
+      const state = running === null ? 'is being started' : `runs already at ${running.baseUrl}`;
+      const { pid } = taken.owner;
+      throw new Refusal(`It ${state} (process ${pid}).\nStop that one with Ctrl-C in its terminal, or: kill ${pid}`);
+    }
+    await sleep(100);
+  }
 }
 
 /** What an earlier start left when it was killed, and with --fresh everything it ever made. */
@@ -168,7 +178,8 @@ async function openServers(
   secrets: Secrets,
   progress: Progress,
 ): Promise<{ database: Database; natsUrl: string }> {
-  const common = { records: world.records, env: process.env };
+  const onCrash = (text: string) => progress.say(`\n${text}`);
+  const common = { records: world.records, env: process.env, onCrash };
   const adminOwn = process.env['DATABASE_URL'] ? ownDatabase(process.env['DATABASE_URL']) : null;
   const database = await progress.step('PostgreSQL', async (note) => {
     if (adminOwn !== null) {
@@ -214,7 +225,6 @@ async function openServers(
 }
 
 async function openServices(stack: AsyncDisposableStack, services: Stack, progress: Progress): Promise<Demo> {
-  mkdirSync(dirname(services.services[0]!.log), { recursive: true });
   stack.use(services);
   await progress.step('Services', async (note) => {
     await services.start();

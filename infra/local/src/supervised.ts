@@ -141,7 +141,7 @@ export class SupervisedService implements AsyncDisposable {
 }
 
 export function wordsOf(exit: Exit): string {
-  return exit.signal === null ? `exit code ${exit.code ?? 'unknown'}` : exit.signal;
+  return exit.signal ?? `exit code ${exit.code}`;
 }
 
 /** Null when ready, else why not. */

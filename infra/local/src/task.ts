@@ -1,13 +1,14 @@
 import { Refusal } from './refusal.ts';
 
+/** An exit code, or that the task goes on by itself until somebody stops it, which is then no failure. */
+type Outcome = number | 'until stopped';
+
 /**
  * The life of a task of this package: it works until it is done or told to stop, cleans up, and leaves with a code.
  * Told to stop means SIGINT, SIGTERM, SIGHUP, or the end of the process that started it (the bootstrap script keeps an
  * IPC channel open for that). A second signal, a second or more after the first, gives up on order.
  */
-export async function runTask(
-  work: (stack: AsyncDisposableStack, stopped: Promise<string>) => Promise<number>,
-): Promise<never> {
+export async function runTask(work: (stack: AsyncDisposableStack) => Promise<Outcome>): Promise<never> {
   const { promise: stopped, resolve: stop } = Promise.withResolvers<string>();
   let firstAt: number | null = null;
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
@@ -26,7 +27,9 @@ export async function runTask(
   let code: number;
   try {
     const interrupted = stopped.then((reason) => (reason === 'SIGINT' ? 130 : 143));
-    code = await Promise.race([work(stack, stopped), interrupted]);
+    const outcome = await Promise.race([work(stack), interrupted]);
+    if (outcome === 'until stopped') console.log(`\nStopping (${await stopped}) ...`);
+    code = outcome === 'until stopped' ? 0 : outcome;
   } catch (error) {
     code = 1;
     complain(error);

@@ -14,19 +14,18 @@ interface Frame {
 
 const RETRY_MS = 1_000;
 
-await runTask(async (_stack, stopped) => {
+await runTask(async () => {
   const stack = readStackFile();
   if (stack === null)
     throw new Refusal(`Nothing runs here (there is no ${STACK_FILE}). Start it in another terminal: npm start`);
   const token = process.argv[2] ?? stack.apiKey;
-  let cursor = process.argv[3] ?? null;
+  let cursor = process.argv[3] ?? (await head(stack.baseUrl, token));
   const connect = () => {
     const socket = new WebSocket(`${stack.baseUrl.replace(/^http/, 'ws')}/sync/ws?token=${encodeURIComponent(token)}`);
-    socket.onopen = async () => {
-      cursor ??= await head(stack.baseUrl, token);
+    socket.addEventListener('open', () => {
       socket.send(JSON.stringify({ type: 'subscribe', afterSyncId: cursor, token }));
-    };
-    socket.onmessage = ({ data }) => {
+    });
+    socket.addEventListener('message', ({ data }) => {
       const frame = JSON.parse(String(data)) as Frame;
       if (frame.type === 'subscribed') console.log(`Watching from ${cursor} on. Ctrl-C ends it.`);
       else if (frame.type === 'error') console.log(JSON.stringify(frame));
@@ -34,14 +33,12 @@ await runTask(async (_stack, stopped) => {
         cursor = syncId;
         console.log(`${syncId.padStart(6)}  ${action.padEnd(9)} ${modelName} ${modelId}  ${JSON.stringify(change)}`);
       }
-    };
+    });
     // The log is gapless: after a loss of the connection the cursor brings what was missed.
-    socket.onclose = () => void setTimeout(connect, RETRY_MS);
-    socket.onerror = () => {};
+    socket.addEventListener('close', () => void setTimeout(connect, RETRY_MS));
   };
   connect();
-  await stopped;
-  return 0;
+  return 'until stopped';
 });
 
 /** Where the log ends now, so that watching begins with what comes next. */

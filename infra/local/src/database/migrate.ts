@@ -33,10 +33,10 @@ export async function runScript(service: string, file: 'migrate' | 'seed', env: 
     });
     return stdout;
   } catch (error) {
-    const { stdout = '', stderr = '', code } = error as { stdout?: string; stderr?: string; code?: unknown };
+    const { stdout = '', stderr = '', code } = error as { stdout?: string; stderr?: string; code?: number | string };
     const lines = `${stdout}\n${stderr}`.trim().split('\n').slice(-20);
     throw new Refusal(
-      `services/${service}/src/${file}.ts failed (${String(code ?? 'killed')}):\n${lines.map((line) => `    ${line}`).join('\n')}`,
+      `services/${service}/src/${file}.ts failed (${code ?? 'killed'}):\n${lines.map((line) => `    ${line}`).join('\n')}`,
       { cause: error },
     );
   }

@@ -43,7 +43,9 @@ export class RunningProcess {
   exit: Exit | null = null;
   readonly #child: ChildProcess;
 
-  constructor(options: LaunchOptions, child: ChildProcess, pid: number) {
+  constructor(options: LaunchOptions, child: ChildProcess) {
+    const { pid } = child;
+    if (pid === undefined) throw new Error(`${options.name} was never started`);
     this.name = options.name;
     this.pid = pid;
     this.log = options.log;
@@ -97,7 +99,7 @@ export async function launch(options: LaunchOptions): Promise<RunningProcess> {
     child.on('error', () => {});
     if (options.channel) child.channel?.unref();
     if (options.background) child.unref();
-    return new RunningProcess(options, child, child.pid!);
+    return new RunningProcess(options, child);
   } finally {
     closeSync(log);
   }

@@ -57,7 +57,7 @@ function missingPackages(names: readonly string[]): string[] {
     encoding: 'utf8',
     stdio: ['ignore', 'pipe', 'pipe'],
   });
-  const needed = [...plan.matchAll(/^'[^']+' ([^_\s]+)_/gm)].map((match) => match[1]!);
+  const needed = [...plan.matchAll(/^'[^']+' ([^_\s]+)_/gm)].flatMap((match) => match[1] ?? []);
   return [...new Set([...names, ...needed])];
 }
 

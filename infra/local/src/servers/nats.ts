@@ -8,27 +8,28 @@ import type { RunningProcess } from '../processes/launch.ts';
 import { lastLines } from '../processes/logs.ts';
 import { freePort } from '../processes/ports.ts';
 import { Refusal } from '../refusal.ts';
+import type { ServerControl } from './kept.ts';
+import { keep } from './kept.ts';
 import { findNats } from './nats-program.ts';
 
 export interface NatsOptions {
   readonly directory: string;
   readonly log: string;
   readonly records: string;
-  readonly password: string;
+  /** Without one anybody on this machine may connect: for servers that live as long as a test. */
+  readonly password?: string;
   readonly env: NodeJS.ProcessEnv;
   readonly port?: number | undefined;
   readonly throwaway?: boolean;
+  /** When given, a server that ends by itself is started again, and this is told. */
+  readonly onCrash?: (text: string) => void;
 }
 
-export interface NatsServer extends AsyncDisposable {
+export interface NatsServer extends ServerControl {
   readonly version: string;
   readonly source: string;
   readonly port: number;
   readonly url: string;
-  readonly pid: () => number;
-  readonly stop: () => Promise<void>;
-  readonly kill: () => Promise<void>;
-  readonly start: () => Promise<void>;
 }
 
 const USER = 'wts';
@@ -54,30 +55,27 @@ export async function openNats(options: NatsOptions): Promise<NatsServer> {
     await untilReady(server, port);
     return server;
   };
-  let server = await start();
-  return {
-    version: program.version,
-    source: program.source,
-    port,
-    url: `nats://${USER}:${options.password}@127.0.0.1:${port}`,
-    pid: () => server.pid,
-    stop: async () => void (await server.stop('SIGTERM', STOP_MS)),
-    kill: async () => void (await server.stop('SIGKILL', STOP_MS)),
-    start: async () => {
-      if (server.exit !== null) server = await start();
-    },
-    [Symbol.asyncDispose]: async () => {
-      await server.stop('SIGTERM', STOP_MS);
+  const control = await keep({
+    name: 'NATS',
+    start,
+    stopSignal: 'SIGTERM',
+    onCrash: options.onCrash,
+    afterEnd: () => {
       if (options.throwaway) rmSync(options.directory, { recursive: true, force: true });
     },
-  };
+  });
+  const credentials = options.password === undefined ? '' : `${USER}:${options.password}@`;
+  const url = `nats://${credentials}127.0.0.1:${port}`;
+  return { version: program.version, source: program.source, port, url, ...control };
 }
 
 function configurationOf(port: number, options: NatsOptions): string {
   return [
     'server_name: wts_local',
     `listen: "127.0.0.1:${port}"`,
-    `authorization { user: ${USER}, password: ${JSON.stringify(options.password)} }`,
+    ...(options.password === undefined
+      ? []
+      : [`authorization { user: ${USER}, password: ${JSON.stringify(options.password)} }`]),
     // The stream is a doorbell with a day's memory; PostgreSQL is the truth.
     `jetstream { store_dir: ${JSON.stringify(join(options.directory, 'jetstream'))}, max_memory_store: 64MB, max_file_store: 2GB }`,
     '',

@@ -2,16 +2,19 @@
  * A PostgreSQL server of this repository's own: a real one, on loopback, with passwords, every durability setting as
  * in production. Its data survives; its port may change from start to start.
  */
-import { spawnSync } from 'node:child_process';
+import { execFile, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
 import { Client } from 'pg';
 import { launch } from '../processes/launch.ts';
 import type { RunningProcess } from '../processes/launch.ts';
 import { endOf, lastLines } from '../processes/logs.ts';
 import { freePort } from '../processes/ports.ts';
-import { Refusal } from '../refusal.ts';
+import { Refusal, textOf } from '../refusal.ts';
+import type { ServerControl } from './kept.ts';
+import { keep } from './kept.ts';
 import type { PostgresPrograms } from './postgres-programs.ts';
 import { findPostgres } from './postgres-programs.ts';
 import type { Unprivileged } from './unprivileged.ts';
@@ -28,25 +31,21 @@ export interface PostgresOptions {
   readonly resetHint: string;
   /** For data that dies with its world: initdb need not wait for the disk. The running server still syncs. */
   readonly throwaway?: boolean;
+  /** When given, a server that ends by itself is started again, and this is told. */
+  readonly onCrash?: (text: string) => void;
 }
 
-export interface PostgresServer extends AsyncDisposable {
+export interface PostgresServer extends ServerControl {
   readonly version: string;
   readonly source: string;
   readonly port: number;
-  readonly pid: () => number;
   /** URL of the superuser for a database. */
   readonly url: (database?: string) => string;
-  /** Orderly, as at the end of the day; then `start` again on the same port. */
-  readonly stop: () => Promise<void>;
-  /** As in a power cut. */
-  readonly kill: () => Promise<void>;
-  readonly start: () => Promise<void>;
 }
 
+const run = promisify(execFile);
 const SUPERUSER = 'postgres';
 const READY_MS = 60_000;
-const STOP_MS = 20_000;
 
 // Modest: a laptop runs this beside everything else. Durability (fsync, synchronous_commit, full_page_writes) stays as
 // shipped, because tests that kill the server and figures of benchmarks mean nothing otherwise.
@@ -71,25 +70,18 @@ export async function openPostgres(options: PostgresOptions): Promise<PostgresSe
   const data = user.place(options.directory);
   const port = await freePort(options.port);
   if (existsSync(join(data, 'PG_VERSION'))) refuseOtherMajor(data, programs, options.resetHint);
-  else initialize(data, programs, user, options);
+  else await initialize(data, programs, user, options);
   const url = (database = 'postgres') => `postgres://${SUPERUSER}:${options.password}@127.0.0.1:${port}/${database}`;
-  let server = await startServer(data, port, user, options, url());
-  return {
-    version: programs.version,
-    source: programs.source,
-    port,
-    pid: () => server.pid,
-    url,
-    stop: async () => void (await server.stop('SIGINT', STOP_MS)),
-    kill: async () => void (await server.stop('SIGKILL', STOP_MS)),
-    start: async () => {
-      if (server.exit !== null) server = await startServer(data, port, user, options, url());
-    },
-    [Symbol.asyncDispose]: async () => {
-      await server.stop('SIGINT', STOP_MS);
+  const control = await keep({
+    name: 'PostgreSQL',
+    start: () => startServer(data, port, user, options, url()),
+    stopSignal: 'SIGINT',
+    onCrash: options.onCrash,
+    afterEnd: () => {
       if (options.throwaway) rmSync(data, { recursive: true, force: true });
     },
-  };
+  });
+  return { version: programs.version, source: programs.source, port, url, ...control };
 }
 
 /** Removes the data, wherever this user's server has to keep it. The server must not run. */
@@ -109,39 +101,43 @@ function refuseOtherMajor(data: string, programs: PostgresPrograms, resetHint: s
 }
 
 /** In a directory beside the real one that is renamed at the end: an interrupted initdb leaves nothing that looks usable. */
-function initialize(data: string, programs: PostgresPrograms, user: Unprivileged, options: PostgresOptions): void {
+async function initialize(data: string, { major }: PostgresPrograms, user: Unprivileged, options: PostgresOptions) {
   const fresh = `${data}.new`;
   const passwordFile = `${data}.password`;
-  rmSync(fresh, { recursive: true, force: true });
-  rmSync(data, { recursive: true, force: true });
-  mkdirSync(dirname(data), { recursive: true });
-  mkdirSync(fresh, { mode: 0o700 });
-  writeFileSync(passwordFile, options.password, { mode: 0o600 });
-  user.own(fresh);
-  user.own(passwordFile);
-  // One order of text on every machine, whatever locales it has: code points.
-  const locale =
-    programs.major >= 17 ? ['--locale-provider=builtin', '--builtin-locale=C.UTF-8', '--locale=C'] : ['--locale=C'];
-  const { command, args } = user.command('initdb', [
-    ...['-D', fresh, '-U', SUPERUSER, '-E', 'UTF8', '--auth=scram-sha-256', `--pwfile=${passwordFile}`, ...locale],
-    ...(options.throwaway ? ['--no-sync'] : []),
-  ]);
-  const run = spawnSync(command, args, {
-    env: user.env,
-    cwd: '/',
-    encoding: 'utf8',
-    ...(user.uid === undefined ? {} : { uid: user.uid, gid: user.gid! }),
-  });
-  rmSync(passwordFile, { force: true });
-  if (run.status !== 0) {
+  const base = dirname(data);
+  for (const path of [fresh, data]) rmSync(path, { recursive: true, force: true });
+  mkdirSync(base, { recursive: true });
+  try {
+    mkdirSync(fresh, { mode: 0o700 });
+    writeFileSync(passwordFile, options.password, { mode: 0o600 });
+    user.own(fresh);
+    user.own(passwordFile);
+    const credentials = ['-U', SUPERUSER, '--auth=scram-sha-256', `--pwfile=${passwordFile}`];
+    const speed = options.throwaway ? ['--no-sync'] : [];
+    const { command, args } = user.command('initdb', [
+      '-D',
+      fresh,
+      '-E',
+      'UTF8',
+      ...localeOf(major),
+      ...credentials,
+      ...speed,
+    ]);
+    await run(command, args, { env: user.env, cwd: '/', timeout: READY_MS, ...user.as });
+    renameSync(fresh, data);
+  } catch (error) {
     rmSync(fresh, { recursive: true, force: true });
-    throw failure(
-      'PostgreSQL could not create its data directory',
-      `${run.error?.message ?? ''}${run.stderr ?? ''}`.trim(),
-      dirname(data),
-    );
+    const { stderr } = error as { stderr?: string };
+    throw failure('PostgreSQL could not create its data directory', (stderr ?? textOf(error)).trim(), base);
+  } finally {
+    rmSync(passwordFile, { force: true });
   }
-  renameSync(fresh, data);
+}
+
+/** One order of text on every machine, whatever locales it has: code points. */
+function localeOf(major: number): string[] {
+  if (major >= 17) return ['--locale-provider=builtin', '--builtin-locale=C.UTF-8', '--locale=C'];
+  return [process.platform === 'linux' ? '--locale=C.UTF-8' : '--locale=C'];
 }
 
 async function startServer(
@@ -170,7 +166,7 @@ async function startServer(
       log: options.log,
       records: options.records,
       background: true,
-      ...(user.uid === undefined ? {} : { uid: user.uid, gid: user.gid! }),
+      ...user.as,
     });
     const fault = await untilReady(server, url, deadline);
     if (fault === null) return server;

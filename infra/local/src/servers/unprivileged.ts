@@ -21,8 +21,8 @@ export interface Unprivileged {
     program: string,
     args: readonly string[],
   ) => { readonly command: string; readonly args: readonly string[] };
-  readonly uid?: number;
-  readonly gid?: number;
+  /** For spawning: who to become, when not this user. */
+  readonly as: { readonly uid?: number; readonly gid?: number };
   /** Where data wanted at `directory` has to lie so that this user reaches it. */
   readonly place: (directory: string) => string;
   /** Gives a file or directory to this user. */
@@ -38,7 +38,7 @@ export function unprivileged({ bin, libraryPath }: PostgresPrograms): Unprivileg
     TZ: 'UTC',
     ...(libraryPath === undefined ? {} : { LD_LIBRARY_PATH: libraryPath }),
   };
-  const here = { env, place: (directory: string) => directory, own: () => {} };
+  const here = { env, as: {}, place: (directory: string) => directory, own: () => {} };
   if (!root && hasName()) return { kind: 'self', command: direct, ...here };
   if (namespaceWorks(bin, env)) {
     return {
@@ -86,8 +86,7 @@ function steppedDown(bin: string, env: NodeJS.ProcessEnv): Unprivileged {
   return {
     kind: 'setuid',
     env,
-    uid,
-    gid,
+    as: { uid, gid },
     command: (program, args) => ({ command: join(usable, program), args }),
     place: (directory) => {
       const placed = join(base, basename(dirname(directory)), basename(directory));

@@ -1,0 +1,193 @@
+// Installs the locked dependencies with the pinned package manager, only when something about them changed.
+import { spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import {
+  accessSync,
+  constants,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { userInfo } from 'node:os';
+import { delimiter, dirname, join } from 'node:path';
+import { takeLock } from './install-lock.mjs';
+import { LOCAL, NODE_PACKAGES, ROOT, Refusal, SIGNALS, nodeOf } from './ground.mjs';
+
+const PNPM = 'pnpm@12.21.0';
+const MARKER = join(ROOT, 'node_modules', '.installed');
+
+/** @param {string} platform */
+export async function installWhenNeeded(platform) {
+  const wanted = wantedState(platform);
+  const installed = () => readText(MARKER) === wanted && existsSync(nodeOf(platform));
+  if (installed()) return;
+  const release = await takeLock(join(LOCAL, 'install.lock'), () => {
+    console.log('Another install is running here; waiting for it');
+  });
+  try {
+    // Whoever held the lock may have done it.
+    if (installed()) return;
+    // Gone while it is under way: an install that is interrupted is begun again.
+    rmSync(MARKER, { force: true });
+    await install();
+    if (!existsSync(nodeOf(platform))) {
+      throw new Refusal(
+        `The install left out ${NODE_PACKAGES[platform]}, the project's own Node.\n` +
+          'Is "optional=false" or "omit=optional" set for npm or pnpm? Remove it and try again.',
+      );
+    }
+    writeFileSync(`${MARKER}.new`, wanted);
+    renameSync(`${MARKER}.new`, MARKER);
+  } finally {
+    release();
+  }
+}
+
+/**
+ * Changes whenever an install could have another outcome.
+ * @param {string} platform
+ */
+function wantedState(platform) {
+  const hash = createHash('sha256').update(`${PNPM} ${platform}`);
+  const folders = ['packages', 'services', 'infra'].flatMap((folder) =>
+    existsSync(join(ROOT, folder)) ? readdirSync(join(ROOT, folder)).map((name) => join(folder, name)) : [],
+  );
+  const manifests = ['.', 'test-e2e', ...folders].map((folder) => join(folder, 'package.json')).sort();
+  for (const file of ['pnpm-lock.yaml', 'pnpm-workspace.yaml', ...manifests]) {
+    hash.update(`\0${file}\0${readText(join(ROOT, file))}`);
+  }
+  return hash.digest('hex');
+}
+
+/** @returns {Promise<void>} */
+function install() {
+  console.log(`Installing dependencies with ${PNPM} (the first time takes about half a minute)`);
+  /** @type {string[]} */
+  const output = [];
+  const progress = showProgress(() => output.join(''));
+  return new Promise((resolve, reject) => {
+    const args = ['-y', PNPM, 'install', '--frozen-lockfile', '--reporter=append-only'];
+    const child = spawn('npx', args, { cwd: ROOT, env: environment(), stdio: ['ignore', 'pipe', 'pipe'] });
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.setEncoding('utf8').on('data', (/** @type {string} */ text) => output.push(text));
+    }
+    const forward = (/** @type {NodeJS.Signals} */ signal) => child.kill(signal);
+    for (const signal of Object.keys(SIGNALS)) process.on(signal, forward);
+    const end = () => {
+      for (const signal of Object.keys(SIGNALS)) process.removeListener(signal, forward);
+      return progress.end();
+    };
+    child.on('error', (/** @type {NodeJS.ErrnoException} */ error) => {
+      end();
+      reject(error.code === 'ENOENT' ? new Refusal('npx was not found: install npm, which comes with Node.') : error);
+    });
+    child.on('close', (code, signal) => {
+      const seconds = end();
+      if (code === 0) {
+        console.log(`  done in ${seconds} s`);
+        resolve();
+      } else if (signal !== null || (code ?? 0) > 128) {
+        reject(new Refusal('The install was interrupted; the next start begins it again.'));
+      } else {
+        reject(explained(output.join('')));
+      }
+    });
+  });
+}
+
+/**
+ * On a terminal one line that counts, elsewhere a line now and then.
+ * @param {() => string} output what the package manager has printed so far
+ */
+function showProgress(output) {
+  const since = Date.now();
+  const live = process.stdout.isTTY && process.env['TERM'] !== 'dumb';
+  const seconds = () => ((Date.now() - since) / 1000).toFixed(0);
+  const timer = setInterval(
+    () => {
+      const last = /.*\nProgress: ([^\n]*)\n/s.exec(`\n${output()}`)?.[1] ?? 'fetching the package manager';
+      process.stdout.write(live ? `\r\x1b[2K  ${last}, ${seconds()} s` : `  ${last}, ${seconds()} s\n`);
+    },
+    live ? 200 : 5000,
+  );
+  return {
+    end: () => {
+      clearInterval(timer);
+      if (live) process.stdout.write('\r\x1b[2K');
+      return seconds();
+    },
+  };
+}
+
+function environment() {
+  const env = { ...process.env };
+  env['PATH'] = [dirname(process.execPath), env['PATH'] ?? '/usr/bin:/bin'].join(delimiter);
+  // A question nobody can answer would stop a start for ever.
+  env['npm_config_yes'] = 'true';
+  env['pnpm_config_confirm_modules_purge'] = 'false';
+  env['npm_config_update_notifier'] = 'false';
+  // npm and pnpm keep their caches at home; who has none that can be written (a container with a bare uid) gets one.
+  const home = homeOf(env);
+  if (home === '' || !isWritable(home)) {
+    env['HOME'] = join(LOCAL, 'home');
+    mkdirSync(env['HOME'], { recursive: true });
+  }
+  return env;
+}
+
+/** @param {string} text */
+function explained(text) {
+  const lines = text.trim().split('\n').slice(-15);
+  const tail = lines.map((line) => `    ${line}`).join('\n');
+  if (/OUTDATED_LOCKFILE|FROZEN_LOCKFILE/.test(text)) {
+    return new Refusal(
+      `pnpm-lock.yaml does not fit the package.json files. Renew it: npx -y ${PNPM} install --no-frozen-lockfile\n${tail}`,
+    );
+  }
+  if (/ENOSPC|No space left/i.test(text)) {
+    return new Refusal(`The disk is full: free about 1 GB and start again.\n${tail}`);
+  }
+  if (
+    /E(NOTFOUND|AI_AGAIN|CONN|TIMEDOUT|NETUNREACH|HOSTUNREACH)|META_FETCH|error sending request|fetch failed|network/i.test(
+      text,
+    )
+  ) {
+    return new Refusal(
+      'The npm registry cannot be reached, and the dependencies are not here yet. Check the network and, behind a proxy\n' +
+        `or with a registry of your own, HTTPS_PROXY and "npm config get registry"; then start again.\n${tail}`,
+    );
+  }
+  return new Refusal(`The dependencies could not be installed:\n${tail}`);
+}
+
+/** @param {NodeJS.ProcessEnv} env */
+function homeOf(env) {
+  try {
+    return env['HOME'] ?? userInfo().homedir;
+  } catch {
+    return '';
+  }
+}
+
+/** @param {string} directory */
+function isWritable(directory) {
+  try {
+    accessSync(directory, constants.W_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** @param {string} file */
+function readText(file) {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    return '';
+  }
+}
