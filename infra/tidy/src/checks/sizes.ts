@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { isTypeScript } from '../files.ts';
 import type { Finding, Tree } from '../tree.ts';
 
@@ -74,7 +75,7 @@ function measure(paths: readonly string[], root: string): readonly Diagnostic[] 
       config,
       JSON.stringify({ plugins: [], categories: { correctness: 'off' }, rules: { 'max-lines-per-function': rule } }),
     );
-    const bin = join(import.meta.dirname, '../../node_modules/oxlint/bin/oxlint');
+    const bin = fileURLToPath(new URL('bin/oxlint', import.meta.resolve('oxlint/package.json')));
     const args = [bin, '--config', config, '--disable-nested-config', '--format', 'json', ...paths];
     return diagnosticsOf(runNode(args, root));
   } finally {
