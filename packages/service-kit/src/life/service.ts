@@ -28,6 +28,8 @@ export interface Opened {
   readonly onUpgrade?: (req: IncomingMessage, socket: Duplex, head: Buffer) => void;
   readonly port: number;
   readonly host: string;
+  /** Gets the server before its port opens: for what is neither a request nor an upgrade. */
+  readonly prepare?: (server: Server) => void;
   /** Runs before the port closes: tell long-lived connections to go elsewhere. */
   readonly beforeDrain?: () => Promise<void>;
 }
@@ -101,6 +103,7 @@ export async function startService<C>(
   const opened = await definition.open(kit, config);
   const server = createHttpServer(opened.app, log);
   if (opened.onUpgrade !== undefined) server.on('upgrade', opened.onUpgrade);
+  opened.prepare?.(server);
   const port = await listen(server, opened.host, opened.port);
   log.info({ port }, 'listening');
   const open = stack.move();
