@@ -1,5 +1,5 @@
 import { createApiKey, readApiKey, servicePrincipal } from '@wts/access';
-import type { KeyPermissions, Principal } from '@wts/contracts';
+import type { InternalMutation, KeyPermissions, Principal } from '@wts/contracts';
 import { Fault, LIMITS } from '@wts/contracts';
 import { randomUUID } from 'node:crypto';
 import { demoContent } from '../domain/demo.ts';
@@ -55,28 +55,30 @@ async function link(
   await identities.markPersonCreated(identity);
 }
 
-/** Workspace, membership and content are one unit: a demo is there whole or not at all. */
 async function demoWorkspace({ workspaces, commitUnit }: Door, principal: Principal): Promise<string> {
   const { userId } = principal;
   const known = await workspaces.bySlug(userId, WORKSPACE.urlKey);
   if (known !== null) return known.id;
   const id = randomUUID();
-  await commitUnit({
-    principal,
-    authority: 'service',
-    txId: `seed-demo:${id}`,
-    mutations: [
-      { modelName: 'Workspace', modelId: id, action: 'INSERT', payload: WORKSPACE },
-      {
-        modelName: 'WorkspaceMember',
-        modelId: randomUUID(),
-        action: 'INSERT',
-        payload: { workspaceId: id, userId, role: 'owner' },
-      },
-      ...demoContent(id, userId),
-    ],
-  });
-  return id;
+  try {
+    await commitUnit({ principal, authority: 'service', txId: `seed-demo:${id}`, mutations: demoUnit(id, userId) });
+    return id;
+  } catch (failure) {
+    // Another run was faster, or somebody else has a workspace of this name.
+    const other = await workspaces.bySlug(userId, WORKSPACE.urlKey);
+    if (other === null) throw failure;
+    return other.id;
+  }
+}
+
+/** One unit: a demo is there whole or not at all. */
+function demoUnit(id: string, userId: string): InternalMutation[] {
+  const membership = { workspaceId: id, userId, role: 'owner' };
+  return [
+    { modelName: 'Workspace', modelId: id, action: 'INSERT', payload: WORKSPACE },
+    { modelName: 'WorkspaceMember', modelId: randomUUID(), action: 'INSERT', payload: membership },
+    ...demoContent(id, userId),
+  ];
 }
 
 /** A key with the wanted token, when that is or can become one; otherwise with a new token. */
