@@ -59,7 +59,7 @@ function scan(bytes: Uint8Array, depthMax: number): JsonTextFacts {
   let largeNumbers = false;
   let digits = 0;
   for (let at = 0; at < bytes.length; at += 1) {
-    const byte = bytes[at]!;
+    const byte = bytes[at] as number;
     if (byte >= 0x30 && byte <= 0x39) {
       digits += 1;
       continue;

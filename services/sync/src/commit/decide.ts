@@ -1,0 +1,129 @@
+import type { ModelRecord } from '@wts/contracts';
+import { buildRecord, differences, findModel, readInsert, readUpdate, type Model } from '@wts/models';
+import type { Row } from '../store/rows.ts';
+import { placeOf } from './audience.ts';
+import { remove } from './cascade.ts';
+import { arrive, change, entry, move } from './effects.ts';
+import { permit } from './permit.ts';
+import { checkReferences } from './references.ts';
+import { refuse, type Refusal } from './refusal.ts';
+import { derive, guard } from './rules.ts';
+import type { Effect, Mutation, Unit } from './unit.ts';
+import type { World } from './world.ts';
+
+export type Decision = { readonly ok: true; readonly effects: readonly Effect[]; readonly main: Effect | null; readonly replayOf?: bigint } | Refusal;
+
+/** Decides one mutation: what becomes true, as entries for the log, or why not. Changes the world when it is accepted. */
+export function decide(world: World, unit: Unit, mutation: Mutation, now: string): Decision {
+  const model = findModel(mutation.modelName);
+  if (!model) return refuse('validation_failed', 'modelName: no such model');
+  const id = mutation.modelId.toLowerCase();
+  const given = mutation.payload['id'];
+  if (given !== undefined && (typeof given !== 'string' || given.toLowerCase() !== id)) {
+    return refuse('validation_failed', 'payload.id differs from modelId');
+  }
+  if (mutation.action === 'INSERT') return insert(world, unit, model, id, mutation, now);
+
+  const row = world.row(model, id, 'write');
+  if (!row) return refuse('not_found', `${model.name} not found`);
+  if (mutation.action === 'DELETE') return removal(world, unit, row, now);
+  const refusal = permit(world, unit, row, 'update');
+  if (refusal) return refusal;
+  return mutation.action === 'UPDATE' ? update(world, unit, row, mutation, now) : shelve(world, row, mutation, now);
+}
+
+function insert(world: World, unit: Unit, model: Model, id: string, mutation: Mutation, now: string): Decision {
+  const reading = readInsert(model, mutation.payload);
+  if (!reading.ok) return refuse('validation_failed', reading.reason);
+  const values = { ...reading.value };
+  for (const [name, { assigned }] of Object.entries(model.fields)) if (assigned === 'actor') values[name] = unit.principal.userId;
+
+  const place = placeOf(world, model, id, values);
+  if (!place.ok) return place;
+  if (place.workspaceId !== null && 'workspaceId' in values && values['workspaceId'] !== place.workspaceId) {
+    return refuse('validation_failed', 'workspaceId differs from the workspace of its parent');
+  }
+  derive(model, null, values, now);
+  const born = { createdAt: now, updatedAt: now, archivedAt: null };
+  const draft: Row = { model, id, ...place, record: buildRecord(model, id, values, born), text: '' };
+  const refusal =
+    permit(world, unit, draft, 'insert') ??
+    checkReferences(world, unit, model, values, Object.keys(values), place.workspaceId) ??
+    guard(world, unit, null, draft);
+  if (refusal) return refusal;
+
+  const existing = world.row(model, id, 'write');
+  if (existing) return replayOrConflict(world, unit, model, id);
+  for (const [name, { assigned }] of Object.entries(model.fields)) {
+    if (assigned === 'counter') values[name] = world.nextNumber(values['workspaceId'] as string);
+  }
+  const row = rowOf(model, place, buildRecord(model, id, values, born));
+  const effects = arrive(world, unit, row, now);
+  return { ok: true, effects, main: mainOf(effects, row) };
+}
+
+/** The same device sending the same new record again, under another transaction id, meets its own record: the first answer stands. */
+function replayOrConflict(world: World, unit: Unit, model: Model, id: string): Decision {
+  const creation = world.creation(model, id);
+  if (creation && creation.clientId === unit.clientId && creation.actorId === unit.principal.userId) {
+    return { ok: true, effects: [], main: null, replayOf: creation.syncId };
+  }
+  return refuse('conflict', `A ${model.name} with this id exists`);
+}
+
+function update(world: World, unit: Unit, row: Row, mutation: Mutation, now: string): Decision {
+  const { model } = row;
+  const reading = readUpdate(model, mutation.payload);
+  if (!reading.ok) return refuse('validation_failed', reading.reason);
+  const values = { ...reading.value };
+  derive(model, row.record, values, now);
+  const changed = differences(model, row.record, values);
+  const fixed = changed.find((name) => model.fields[name]?.immutable);
+  if (fixed !== undefined) return refuse('validation_failed', `${fixed} cannot be changed`);
+
+  const merged = { ...row.record, ...values };
+  const place = placeOf(world, model, row.id, merged);
+  if (!place.ok) return place;
+  const next = rowOf(model, place, buildRecord(model, row.id, merged, { ...times(row.record), updatedAt: now }));
+  const refusal = checkReferences(world, unit, model, merged, changed, place.workspaceId) ?? guard(world, unit, row, next);
+  if (refusal) return refusal;
+  const effects = next.groupId === row.groupId ? change(world, row, next, changed) : move(world, unit, row, next, changed, now);
+  return { ok: true, effects, main: mainOf(effects, next) };
+}
+
+/** ARCHIVE and UNARCHIVE: leave `updatedAt` alone, so that what the wire shows is all that changed. Doing it twice changes nothing. */
+function shelve(world: World, row: Row, mutation: Mutation, now: string): Decision {
+  const { model } = row;
+  if (!model.archivable) return refuse('validation_failed', `A ${model.name} cannot be archived`);
+  const archive = mutation.action === 'ARCHIVE';
+  const already = row.record['archivedAt'] as string | null;
+  const archivedAt = archive ? (already ?? now) : null;
+  const next = rowOf(model, row, { ...row.record, archivedAt });
+  world.put(next);
+  const main = entry(next, archive ? 'ARCHIVE' : 'UNARCHIVE', { data: JSON.stringify({ archivedAt }), changed: archivedAt === already ? [] : ['archivedAt'] });
+  return { ok: true, effects: [main], main };
+}
+
+function removal(world: World, unit: Unit, row: Row, now: string): Decision {
+  const refusal = permit(world, unit, row, 'delete') ?? guard(world, unit, row, null);
+  if (refusal) return refusal;
+  const effects = remove(world, row, now);
+  return effects.ok ? { ok: true, effects: effects.effects, main: mainOf(effects.effects, row) } : effects;
+}
+
+/** The entry that stands for the mutation in its answer: the last one of its own record. */
+function mainOf(effects: readonly Effect[], row: Row): Effect | null {
+  return effects.findLast(({ model, id }) => model === row.model && id === row.id) ?? null;
+}
+
+function times(record: ModelRecord): { createdAt: string; updatedAt: string; archivedAt: string | null } {
+  return {
+    createdAt: record['createdAt'] as string,
+    updatedAt: record['updatedAt'] as string,
+    archivedAt: (record['archivedAt'] as string | null | undefined) ?? null,
+  };
+}
+
+function rowOf(model: Model, place: { workspaceId: string | null; groupId: string }, record: ModelRecord): Row {
+  return { model, id: record.id, workspaceId: place.workspaceId, groupId: place.groupId, record, text: JSON.stringify(record) };
+}

@@ -1,0 +1,127 @@
+import { randomUUID } from 'node:crypto';
+import type { ActionName, ModelRecord } from '@wts/contracts';
+import { buildRecord, dependentsOf, modelNamed, type Model } from '@wts/models';
+import type { Row } from '../store/rows.ts';
+import type { Effect, Unit } from './unit.ts';
+import type { World } from './world.ts';
+
+const User = modelNamed('User');
+const WorkspaceMember = modelNamed('WorkspaceMember');
+const Project = modelNamed('Project');
+const ProjectMember = modelNamed('ProjectMember');
+
+/*
+ * From a changed record to the entries of the log. Each entry belongs to exactly one group; where a change concerns
+ * several, it is several adjacent entries:
+ * - a person: their own group and each workspace that sees them;
+ * - a membership that opens a group: that group and the person's own. The person hears of a gain after the others and of
+ *   a loss before them, so they hear of each once;
+ * - a record that moves between a workspace and a private project: it goes in one, and comes in the other.
+ */
+
+/** A record comes into being. */
+export function arrive(world: World, unit: Unit, row: Row, now: string): Effect[] {
+  world.put(row);
+  const effects = [...introduce(world, row), ...copies(world, row).map((groupId) => entry(row, 'INSERT', { groupId }))];
+  if (row.model === User) world.joinAudience(row.id, row.id);
+  if (row.model === Project && row.groupId === row.id) effects.push(...ensureMember(world, unit, row, now));
+  return effects;
+}
+
+/** A record changes where it is. */
+export function change(world: World, before: Row, after: Row, changed: readonly string[]): Effect[] {
+  world.put(after);
+  const data = changedData(after.record, changed);
+  return copies(world, before).map((groupId) => entry(after, 'UPDATE', { groupId, data, changed }));
+}
+
+/** A record ceases to be. */
+export function depart(world: World, row: Row): Effect[] {
+  const groups = copies(world, row).toReversed();
+  world.remove(row);
+  return groups.map((groupId) => entry(row, 'DELETE', { groupId, data: '{}' }));
+}
+
+/**
+ * A record changes hands: a task into or out of a private project, or a project that becomes private or public. All that
+ * is inside goes with it. First everything leaves the old group, parts before wholes; then it comes into the new one.
+ */
+export function move(world: World, unit: Unit, before: Row, after: Row, changed: readonly string[], now: string): Effect[] {
+  const parts = partsOf(world, before);
+  const leaving = [...parts.toReversed(), before].flatMap((row) => copies(world, row).toReversed().map((groupId) => entry(row, 'DELETE', { groupId, data: '{}' })));
+  world.put(after);
+  const arriving = copies(world, after).map((groupId) => entry(after, 'INSERT', { groupId, changed }));
+  const moved = parts.map((part): Row => ({ ...part, groupId: after.groupId }));
+  for (const part of moved) world.put(part);
+  if (before.model === Project && after.groupId === after.id) arriving.push(...ensureMember(world, unit, after, now));
+  return [...leaving, ...arriving, ...moved.flatMap((part) => copies(world, part).map((groupId) => entry(part, 'INSERT', { groupId })))];
+}
+
+/** Records that take their group from this one, wholes before parts. */
+function partsOf(world: World, row: Row): Row[] {
+  const parts: Row[] = [];
+  for (const { model, field, onDelete } of dependentsOf(row.model)) {
+    if (onDelete !== 'delete' || !takesGroupFrom(model, field)) continue;
+    for (const part of world.related(model, field, row.id, 'write')) {
+      if (part.groupId === row.groupId) parts.push(part, ...partsOf(world, part));
+    }
+  }
+  return parts;
+}
+
+function takesGroupFrom(model: Model, field: string): boolean {
+  return model.audience.kind !== 'self' && model.audience.kind !== 'person' && model.audience.kind !== 'workspace' && model.audience.field === field;
+}
+
+/** The groups that get an entry of this record, the person's own last. */
+function copies(world: World, row: Row): string[] {
+  if (row.model === User) return [...world.audience(row.id)].filter((group) => group !== row.id).concat(row.id);
+  return opensGroup(row) ? [row.groupId, row.record['userId'] as string] : [row.groupId];
+}
+
+/** A membership of a workspace or of a private project lets its person see a group. */
+export function opensGroup(row: Row): boolean {
+  return row.model === WorkspaceMember || (row.model === ProjectMember && row.groupId === row.record['projectId']);
+}
+
+/** Before a new member is announced, the others get to know the person. */
+function introduce(world: World, row: Row): Effect[] {
+  if (row.model !== WorkspaceMember) return [];
+  const userId = row.record['userId'] as string;
+  if (world.audience(userId).has(row.groupId)) return [];
+  const person = world.row(User, userId, 'refer');
+  if (!person) return [];
+  world.joinAudience(userId, row.groupId);
+  return [entry({ ...person, workspaceId: row.workspaceId }, 'INSERT', { groupId: row.groupId })];
+}
+
+/** Whoever makes a project private stays inside it. */
+function ensureMember(world: World, unit: Unit, project: Row, now: string): Effect[] {
+  const { userId } = unit.principal;
+  if (world.related(ProjectMember, 'projectId', project.id, 'write').some(({ record }) => record['userId'] === userId)) return [];
+  const record = buildRecord(ProjectMember, randomUUID(), { projectId: project.id, userId }, { createdAt: now, updatedAt: now, archivedAt: null });
+  const row: Row = { model: ProjectMember, id: record.id, workspaceId: project.workspaceId, groupId: project.id, record, text: JSON.stringify(record) };
+  world.put(row);
+  return copies(world, row).map((groupId) => entry(row, 'INSERT', { groupId }));
+}
+
+export function entry(row: Row, action: ActionName, more: { groupId?: string; data?: string; changed?: readonly string[] } = {}): Effect {
+  return {
+    model: row.model,
+    id: row.id,
+    action,
+    groupId: more.groupId ?? row.groupId,
+    workspaceId: row.workspaceId,
+    record: row.record,
+    text: row.text,
+    data: more.data ?? null,
+    changed: more.changed ?? [],
+  };
+}
+
+function changedData(record: ModelRecord, changed: readonly string[]): string {
+  const data: Record<string, unknown> = {};
+  for (const name of changed) data[name] = record[name];
+  data['updatedAt'] = record['updatedAt'];
+  return JSON.stringify(data);
+}

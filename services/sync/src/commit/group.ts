@@ -1,0 +1,270 @@
+import { randomUUID } from 'node:crypto';
+import type { ActionChunk, LogAction } from '@wts/contracts';
+import { findModel, modelNamed, MODELS, type Model } from '@wts/models';
+import type { PoolClient, QueryResult } from 'pg';
+import { appendSql, type NewEntry, type NewKey } from '../store/log.ts';
+import { literal } from '../store/literal.ts';
+import { questionsOf } from '../store/needs.ts';
+import { deleteRowsSql, insertRowsSql, updateRowsSql } from '../store/rows.ts';
+import { decide } from './decide.ts';
+import type { Refusal } from './refusal.ts';
+import type { Effect, Mutation, Unit } from './unit.ts';
+import { Unread, World, type Need } from './world.ts';
+
+/*
+ * One group of units in one transaction, usually two round trips:
+ *   1. BEGIN, look up idempotency keys, lock and read the rows that the mutations name;
+ *   2. write the rows, take the log's lock, append the entries, COMMIT.
+ * Between the two the rules decide in memory. When they ask for something that was not read, it is read under lock and
+ * everything is decided again.
+ */
+
+const WorkspaceMember = modelNamed('WorkspaceMember');
+const ProjectMember = modelNamed('ProjectMember');
+
+export interface Replay {
+  readonly lastId: bigint;
+  readonly mainIds: readonly bigint[];
+}
+
+/** What the group made of a unit; places become known when the whole group has its own. */
+export type GroupOutcome =
+  | { readonly kind: 'applied'; readonly lastId: bigint; readonly mains: readonly { readonly syncId: bigint; readonly effect: Effect | null }[] }
+  | { readonly kind: 'replayed'; readonly replay: Replay }
+  | { readonly kind: 'refused'; readonly refusal: Refusal };
+
+export interface GroupResult {
+  readonly outcomes: readonly GroupOutcome[];
+  readonly chunk: ActionChunk | null;
+}
+
+type Decided =
+  | { readonly kind: 'applied'; readonly effects: readonly Effect[]; readonly mains: readonly { effect: Effect | null; replayOf: bigint | undefined }[] }
+  | { readonly kind: 'same'; readonly as: number }
+  | { readonly kind: 'replayed'; readonly replay: Replay }
+  | { readonly kind: 'refused'; readonly refusal: Refusal };
+
+/** Rounds of reading before the group gives up: a deep cascade needs one for each level. */
+const READ_ROUNDS_MAX = 12;
+
+export async function commitGroup(client: PoolClient, units: readonly Unit[]): Promise<GroupResult> {
+  const now = new Date().toISOString();
+  const world = new World();
+  const replays = new Map<string, Replay>();
+  let needs = foreseenNeeds(units);
+  let opening = `begin; ${replaysSql(units)}`;
+  for (let round = 0; ; round += 1) {
+    const questions = questionsOf(needs);
+    const answers = await several(client, [opening, ...questions.map(({ sql }) => sql)].join(';\n'));
+    if (round === 0) keepReplays(replays, answers[1]?.rows ?? []);
+    const offset = answers.length - questions.length;
+    for (const [index, question] of questions.entries()) question.take(answers[offset + index]?.rows ?? [], world);
+    opening = 'select 1';
+    world.startAgain();
+    try {
+      return await write(client, world, units, decideAll(world, units, replays, now), now);
+    } catch (error) {
+      if (!(error instanceof Unread)) throw error;
+      if (round === READ_ROUNDS_MAX) throw new Error('Deciding a group needs more rounds of reading than any cascade has levels', { cause: error });
+      needs = [error.need];
+    }
+  }
+}
+
+function decideAll(world: World, units: readonly Unit[], replays: ReadonlyMap<string, Replay>, now: string): Decided[] {
+  const seen = new Map<string, number>();
+  const decided: Decided[] = [];
+  for (const [index, unit] of units.entries()) {
+    const name = keyOf(unit.principal.userId, unit.clientId, unit.clientTxId);
+    const replay = replays.get(name);
+    const twin = seen.get(name);
+    if (replay) decided.push({ kind: 'replayed', replay });
+    else if (twin === undefined) decided.push(decideUnit(world, unit, now));
+    else decided.push({ kind: 'same', as: twin });
+    // A refused first try is no result to repeat: the twin gets its own.
+    if (twin === undefined && decided[index]?.kind !== 'refused') seen.set(name, index);
+  }
+  return decided;
+}
+
+function decideUnit(world: World, unit: Unit, now: string): Decided {
+  const effects: Effect[] = [];
+  const mains: { effect: Effect | null; replayOf: bigint | undefined }[] = [];
+  const outcome = world.attempt(() => {
+    for (const mutation of unit.mutations) {
+      const decision = decide(world, unit, mutation, now);
+      if (!decision.ok) return decision;
+      effects.push(...decision.effects);
+      mains.push({ effect: decision.main, replayOf: decision.replayOf });
+    }
+    return { ok: true as const };
+  });
+  return outcome.ok ? { kind: 'applied', effects, mains } : { kind: 'refused', refusal: outcome };
+}
+
+async function write(client: PoolClient, world: World, units: readonly Unit[], decided: readonly Decided[], now: string): Promise<GroupResult> {
+  const entries: (NewEntry & { effect: Effect })[] = [];
+  const keys: NewKey[] = [];
+  const offsets = new Map<Effect, number>();
+  for (const [index, unit] of units.entries()) {
+    const one = decided[index];
+    if (one?.kind !== 'applied' || one.effects.length === 0) continue;
+    for (const effect of one.effects) {
+      offsets.set(effect, entries.length + 1);
+      entries.push(entryOf(effect, unit, entries.length + 1));
+    }
+    const last = entries.length;
+    keys.push({
+      userId: unit.principal.userId,
+      clientId: unit.clientId,
+      clientTxId: unit.clientTxId,
+      last,
+      mains: one.mains.map(({ effect }) => (effect && offsets.get(effect)) ?? last),
+    });
+  }
+  if (entries.length === 0) {
+    await client.query('rollback');
+    return { outcomes: outcomesOf(decided, offsets, 0n), chunk: null };
+  }
+  const results = await several(client, [...writesSql(world), appendSql(entries, keys, now), 'commit'].join(';\n'));
+  const appended = results.at(-2)?.rows[0] as { head: string; epoch: string };
+  const head = BigInt(appended.head);
+  return { outcomes: outcomesOf(decided, offsets, head), chunk: chunkOf(entries, head, now, appended.epoch) };
+}
+
+function writesSql(world: World): string[] {
+  const { inserts, updates, deletes } = world.writes();
+  const statements: string[] = [];
+  // Deletes first: a record may go and another take its unique values within one group.
+  for (const model of (MODELS as readonly Model[]).toReversed()) {
+    const ids = deletes.get(model);
+    if (ids) statements.push(deleteRowsSql(model, ids));
+  }
+  for (const model of MODELS as readonly Model[]) {
+    const updated = updates.get(model);
+    if (updated) statements.push(updateRowsSql(model, updated));
+    const inserted = inserts.get(model);
+    if (inserted) statements.push(insertRowsSql(model, inserted));
+  }
+  const numbers = [...world.newNumbers()].map(([workspaceId, last]) => `('${workspaceId}'::uuid, ${last})`);
+  if (numbers.length > 0) {
+    statements.push(
+      `insert into sync.task_counters as c (workspace_id, last_number) values ${numbers.join(',')} on conflict (workspace_id) do update set last_number = excluded.last_number`,
+    );
+  }
+  const audiences = world.newAudiences().map(([userId, groupId]) => `('${userId}'::uuid, '${groupId}'::uuid)`);
+  if (audiences.length > 0) statements.push(`insert into sync.user_audiences (user_id, group_id) values ${audiences.join(',')} on conflict do nothing`);
+  return statements;
+}
+
+function outcomesOf(decided: readonly Decided[], offsets: ReadonlyMap<Effect, number>, head: bigint): GroupOutcome[] {
+  const place = (effect: Effect): bigint => head + BigInt(offsets.get(effect) ?? 0);
+  const outcome = (one: Decided): GroupOutcome => {
+    if (one.kind === 'same') return outcome(decided[one.as] as Decided);
+    if (one.kind !== 'applied') return one;
+    const mains = one.mains.map(({ effect, replayOf }) => ({ effect, syncId: effect ? place(effect) : (replayOf ?? 0n) }));
+    const last = one.effects.at(-1);
+    return { kind: 'applied', mains, lastId: last ? place(last) : mains.reduce((max, { syncId }) => (syncId > max ? syncId : max), 0n) };
+  };
+  return decided.map(outcome);
+}
+
+function entryOf(effect: Effect, unit: Unit, offset: number): NewEntry & { effect: Effect } {
+  return {
+    effect,
+    offset,
+    eventId: randomUUID(),
+    workspaceId: effect.workspaceId,
+    groupId: effect.groupId,
+    modelName: effect.model.name,
+    modelId: effect.id,
+    action: effect.action,
+    record: effect.text,
+    data: effect.data,
+    changed: effect.changed,
+    actorId: unit.principal.userId,
+    clientId: unit.clientId,
+    clientTxId: unit.clientTxId,
+  };
+}
+
+function chunkOf(entries: readonly (NewEntry & { effect: Effect })[], head: bigint, createdAt: string, epoch: string): ActionChunk {
+  const actions = entries.map((entry): LogAction => {
+    const { record } = entry.effect;
+    return {
+      syncId: (head + BigInt(entry.offset)).toString(),
+      modelName: entry.modelName,
+      modelId: entry.modelId,
+      action: entry.action,
+      data: entry.data === null ? record : (JSON.parse(entry.data) as { [field: string]: unknown }),
+      groupId: entry.groupId,
+      clientTxId: entry.clientTxId,
+      clientId: entry.clientId,
+      createdAt,
+      eventId: entry.eventId,
+      workspaceId: entry.workspaceId,
+      actorId: entry.actorId,
+      record,
+      changed: entry.changed,
+    };
+  });
+  return { epoch, prev: head.toString(), first: (head + 1n).toString(), last: (head + BigInt(entries.length)).toString(), actions };
+}
+
+/** Rows that mutations name, and who the callers are: read in the first round, so that most groups need no second. */
+function foreseenNeeds(units: readonly Unit[]): Need[] {
+  const needs: Need[] = [];
+  const people = new Set<string>();
+  for (const unit of units) {
+    if (unit.authority === 'caller') people.add(unit.principal.userId);
+    for (const mutation of unit.mutations) foresee(needs, people, mutation);
+  }
+  for (const userId of people) {
+    needs.push({ kind: 'related', model: WorkspaceMember, field: 'userId', value: userId, lock: 'look' });
+    needs.push({ kind: 'related', model: ProjectMember, field: 'userId', value: userId, lock: 'look' });
+  }
+  return needs;
+}
+
+function foresee(needs: Need[], people: Set<string>, { modelName, modelId, action, payload }: Mutation): void {
+  const model = findModel(modelName);
+  if (!model) return;
+  needs.push({ kind: 'row', model, id: modelId.toLowerCase(), lock: 'write' });
+  if (action !== 'INSERT' && action !== 'UPDATE') return;
+  for (const [field, { reference, assigned, immutable, read }] of Object.entries(model.fields)) {
+    const given = payload[field];
+    if (assigned === 'counter' && action === 'INSERT') {
+      const workspaceId = model.fields['workspaceId']?.read(payload['workspaceId']);
+      if (workspaceId?.ok && workspaceId.value !== null) needs.push({ kind: 'counter', workspaceId: workspaceId.value as string });
+    }
+    if (!reference || assigned || given === undefined || given === null || (immutable && action === 'UPDATE')) continue;
+    const reading = read(given);
+    if (!reading.ok || reference.model === 'Workspace') continue;
+    for (const id of [reading.value].flat() as string[]) {
+      if (reference.model === 'User') people.add(id);
+      else needs.push({ kind: 'row', model: modelNamed(reference.model), id, lock: 'refer' });
+    }
+  }
+}
+
+function keyOf(userId: string, clientId: string, clientTxId: string): string {
+  return JSON.stringify([userId, clientId, clientTxId]);
+}
+
+function replaysSql(units: readonly Unit[]): string {
+  const asked = units.map(({ principal, clientId, clientTxId }) => ({ u: principal.userId, x: clientId, t: clientTxId }));
+  return `select k.user_id, k.client_id, k.client_tx_id, k.last_id::text, k.main_ids::text[] from sync.idempotency_keys k
+    join json_to_recordset(${literal(JSON.stringify(asked))}) as s(u uuid, x text, t text) on k.user_id = s.u and k.client_id = s.x and k.client_tx_id = s.t`;
+}
+
+function keepReplays(replays: Map<string, Replay>, rows: readonly unknown[]): void {
+  for (const row of rows as { user_id: string; client_id: string; client_tx_id: string; last_id: string; main_ids: string[] }[]) {
+    replays.set(keyOf(row.user_id, row.client_id, row.client_tx_id), { lastId: BigInt(row.last_id), mainIds: row.main_ids.map(BigInt) });
+  }
+}
+
+/** Several statements in one message: their results in order. */
+async function several(client: PoolClient, sql: string): Promise<QueryResult[]> {
+  const results = (await client.query(sql)) as unknown as QueryResult | QueryResult[];
+  return Array.isArray(results) ? results : [results];
+}

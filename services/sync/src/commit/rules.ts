@@ -1,0 +1,46 @@
+import type { ModelRecord, Role } from '@wts/contracts';
+import { modelNamed, type Model } from '@wts/models';
+import type { Row } from '../store/rows.ts';
+import { roleIn } from './permit.ts';
+import { refuse, type Refusal } from './refusal.ts';
+import type { Unit } from './unit.ts';
+import type { World } from './world.ts';
+
+const WorkspaceMember = modelNamed('WorkspaceMember');
+
+type Values = Record<string, unknown>;
+
+/** Values that follow from others, set before differences are taken. `before` is null for a new record. */
+export function derive(model: Model, before: ModelRecord | null, values: Values, now: string): void {
+  if (model.name === 'Comment' && before && 'body' in values && values['body'] !== before['body']) values['editedAt'] = now;
+  if (model.name === 'Project' && 'status' in values && values['status'] !== before?.['status'] && !('completedAt' in values && before)) {
+    // A project that is marked done is completed now; one that is taken up again is not.
+    const done = values['status'] === 'done';
+    if (done ? (values['completedAt'] ?? before?.['completedAt'] ?? null) === null : before?.['status'] === 'done') {
+      values['completedAt'] = done ? now : null;
+    }
+  }
+}
+
+/** Rules over several records. `before` null: an INSERT; `after` null: a DELETE. */
+export function guard(world: World, unit: Unit, before: Row | null, after: Row | null): Refusal | null {
+  const model = (after ?? before)?.model;
+  return model === WorkspaceMember ? guardOwners(world, unit, before, after) : null;
+}
+
+/** Only owners make or unmake owners, and a workspace always keeps one. */
+function guardOwners(world: World, unit: Unit, before: Row | null, after: Row | null): Refusal | null {
+  const was = before?.record['role'] as Role | undefined;
+  const becomes = after?.record['role'] as Role | undefined;
+  if ((was !== 'owner' && becomes !== 'owner') || was === becomes) return null;
+  const workspaceId = (after ?? before)?.workspaceId ?? '';
+  const { userId } = unit.principal;
+  const leaving = before !== null && after === null && before.record['userId'] === userId;
+  if (unit.authority === 'caller' && !leaving && roleIn(world, workspaceId, userId) !== 'owner') {
+    return refuse('forbidden', 'Only an owner may do this to an owner');
+  }
+  if (was !== 'owner' || before === null) return null;
+  // All owners are locked, so two of them cannot leave at once.
+  const owners = world.related(WorkspaceMember, 'workspaceId', workspaceId, 'write').filter(({ record }) => record['role'] === 'owner');
+  return owners.some(({ id }) => id !== before.id) ? null : refuse('last_owner', 'A workspace keeps at least one owner');
+}

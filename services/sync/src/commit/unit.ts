@@ -1,0 +1,45 @@
+import type { ActionName, ModelRecord, Principal } from '@wts/contracts';
+import type { Model } from '@wts/models';
+import type { Refusal } from './refusal.ts';
+
+/** One change asked for. */
+export interface Mutation {
+  readonly modelName: string;
+  readonly modelId: string;
+  readonly action: ActionName;
+  readonly payload: { readonly [field: string]: unknown };
+}
+
+/** Changes that become true together or not at all, under one idempotency key. */
+export interface Unit {
+  readonly principal: Principal;
+  /** `service`: another service has decided it, and may write what no client may. */
+  readonly authority: 'service' | 'caller';
+  readonly clientId: string;
+  readonly clientTxId: string;
+  readonly mutations: readonly Mutation[];
+}
+
+/** One entry of the log to be, without its place. */
+export interface Effect {
+  readonly model: Model;
+  readonly id: string;
+  readonly action: ActionName;
+  readonly groupId: string;
+  readonly workspaceId: string | null;
+  /** After the change; before it, for DELETE. */
+  readonly record: ModelRecord;
+  readonly text: string;
+  /** What the wire shows, as JSON text; null where that is the record itself (INSERT). */
+  readonly data: string | null;
+  readonly changed: readonly string[];
+}
+
+export interface AppliedMutation extends Mutation {
+  readonly syncId: bigint;
+  readonly record: ModelRecord;
+}
+
+export type UnitOutcome =
+  | { readonly ok: true; readonly lastId: bigint; readonly replayed: boolean; readonly mutations: readonly AppliedMutation[] }
+  | Refusal;

@@ -1,0 +1,209 @@
+import { MODELS, type Model } from '@wts/models';
+import type { LockStrength, Row } from '../store/rows.ts';
+
+/**
+ * What a group of mutations knows of the database, and what it has changed so far.
+ *
+ * Rules ask the world as if everything were in memory. When something was not read yet, the question throws `Unread`;
+ * the group reads it under the lock asked for and decides again from the start. So rules are plain code without a
+ * database, and still see every row exactly as it is under lock.
+ */
+export class World {
+  readonly #rows = new Map<string, { row: Row | null; lock: LockStrength }>();
+  readonly #related = new Map<string, { rows: readonly Row[]; lock: LockStrength }>();
+  readonly #counters = new Map<string, number>();
+  readonly #audiences = new Map<string, Set<string>>();
+  readonly #creations = new Map<string, Creation | null>();
+
+  /** Changes since the last read, by model and id; null: deleted. */
+  readonly #changed = new Map<Model, Map<string, Row | null>>();
+  #journal: (() => void)[] = [];
+  readonly #numbers = new Map<string, number>();
+  readonly #joined = new Map<string, Set<string>>();
+
+  // What was read.
+
+  keepRow(model: Model, id: string, row: Row | null, lock: LockStrength): void {
+    this.#rows.set(key(model, id), { row, lock });
+  }
+
+  keepRelated(model: Model, field: string, value: string, rows: readonly Row[], lock: LockStrength): void {
+    this.#related.set(relatedKey(model, field, value), { rows, lock });
+    if (lock === 'look') return;
+    for (const row of rows) this.keepRow(model, row.id, row, lock);
+  }
+
+  keepCounter(workspaceId: string, last: number): void {
+    this.#counters.set(workspaceId, last);
+  }
+
+  keepAudience(userId: string, groups: Iterable<string>): void {
+    this.#audiences.set(userId, new Set(groups));
+  }
+
+  keepCreation(model: Model, id: string, creation: Creation | null): void {
+    this.#creations.set(key(model, id), creation);
+  }
+
+  // What the rules ask.
+
+  /** The record as the mutations before this one leave it; null when there is none. */
+  row(model: Model, id: string, lock: LockStrength): Row | null {
+    const changed = this.#changed.get(model)?.get(id);
+    if (changed !== undefined) return changed;
+    const read = this.#rows.get(key(model, id));
+    if (!read || rank(read.lock) < rank(lock)) throw new Unread({ kind: 'row', model, id, lock });
+    return read.row;
+  }
+
+  /** Records whose field holds the value. */
+  related(model: Model, field: string, value: string, lock: LockStrength): readonly Row[] {
+    const read = this.#related.get(relatedKey(model, field, value));
+    if (!read || rank(read.lock) < rank(lock)) throw new Unread({ kind: 'related', model, field, value, lock });
+    const changed = this.#changed.get(model);
+    if (!changed || changed.size === 0) return read.rows;
+    const holds = (row: Row): boolean => {
+      const held = row.record[field];
+      return Array.isArray(held) ? held.includes(value) : held === value;
+    };
+    const rows = read.rows.filter(({ id }) => !changed.has(id));
+    for (const row of changed.values()) if (row && holds(row)) rows.push(row);
+    return rows;
+  }
+
+  /** Groups that see a person. */
+  audience(userId: string): ReadonlySet<string> {
+    const read = this.#audiences.get(userId);
+    if (!read) throw new Unread({ kind: 'audience', userId });
+    const joined = this.#joined.get(userId);
+    return joined ? new Set([...read, ...joined]) : read;
+  }
+
+  /** Who made a record, when an INSERT meets one that exists. */
+  creation(model: Model, id: string): Creation | null {
+    const read = this.#creations.get(key(model, id));
+    if (read === undefined) throw new Unread({ kind: 'creation', model, id });
+    return read;
+  }
+
+  // What the rules do.
+
+  put(row: Row): void {
+    this.#change(row.model, row.id, row);
+  }
+
+  remove(row: Row): void {
+    this.#change(row.model, row.id, null);
+  }
+
+  joinAudience(userId: string, groupId: string): void {
+    let joined = this.#joined.get(userId);
+    if (!joined) this.#joined.set(userId, (joined = new Set()));
+    if (joined.has(groupId)) return;
+    const groups = joined;
+    groups.add(groupId);
+    this.#journal.push(() => groups.delete(groupId));
+  }
+
+  nextNumber(workspaceId: string): number {
+    const read = this.#counters.get(workspaceId);
+    if (read === undefined) throw new Unread({ kind: 'counter', workspaceId });
+    const before = this.#numbers.get(workspaceId);
+    const next = (before ?? read) + 1;
+    this.#numbers.set(workspaceId, next);
+    this.#journal.push(() => (before === undefined ? this.#numbers.delete(workspaceId) : this.#numbers.set(workspaceId, before)));
+    return next;
+  }
+
+  /** Runs a unit; when it is refused, the world is as before it. */
+  attempt<T extends { ok: boolean }>(unit: () => T): T {
+    this.#journal = [];
+    const outcome = unit();
+    if (!outcome.ok) for (const undo of this.#journal.reverse()) undo();
+    return outcome;
+  }
+
+  /** Forgets what was changed, not what was read: to decide again. */
+  startAgain(): void {
+    this.#changed.clear();
+    this.#numbers.clear();
+    this.#joined.clear();
+  }
+
+  // What is to be written.
+
+  writes(): { inserts: Map<Model, Row[]>; updates: Map<Model, Row[]>; deletes: Map<Model, string[]> } {
+    const inserts = new Map<Model, Row[]>();
+    const updates = new Map<Model, Row[]>();
+    const deletes = new Map<Model, string[]>();
+    for (const model of MODELS as readonly Model[]) {
+      for (const [id, row] of this.#changed.get(model) ?? []) {
+        const before = this.#rows.get(key(model, id))?.row ?? null;
+        if (row && before) add(updates, model, row);
+        else if (row) add(inserts, model, row);
+        else if (before) add(deletes, model, id);
+      }
+    }
+    return { inserts, updates, deletes };
+  }
+
+  newNumbers(): ReadonlyMap<string, number> {
+    return this.#numbers;
+  }
+
+  newAudiences(): [userId: string, groupId: string][] {
+    return [...this.#joined].flatMap(([userId, groups]) => [...groups].map((groupId): [string, string] => [userId, groupId]));
+  }
+
+  #change(model: Model, id: string, row: Row | null): void {
+    let changed = this.#changed.get(model);
+    if (!changed) this.#changed.set(model, (changed = new Map()));
+    const changes = changed;
+    const before = changes.get(id);
+    changes.set(id, row);
+    this.#journal.push(() => (before === undefined ? changes.delete(id) : changes.set(id, before)));
+  }
+}
+
+export interface Creation {
+  readonly clientId: string;
+  readonly actorId: string;
+  readonly syncId: bigint;
+}
+
+export type Need =
+  | { readonly kind: 'row'; readonly model: Model; readonly id: string; readonly lock: LockStrength }
+  | { readonly kind: 'related'; readonly model: Model; readonly field: string; readonly value: string; readonly lock: LockStrength }
+  | { readonly kind: 'counter'; readonly workspaceId: string }
+  | { readonly kind: 'audience'; readonly userId: string }
+  | { readonly kind: 'creation'; readonly model: Model; readonly id: string };
+
+/** Not an error: says what must be read before this can be decided. */
+export class Unread extends Error {
+  readonly need: Need;
+
+  constructor(need: Need) {
+    super(`${need.kind} was not read yet`);
+    this.need = need;
+  }
+}
+
+const LOCK_ORDER: readonly LockStrength[] = ['look', 'refer', 'write'];
+
+function rank(lock: LockStrength): number {
+  return LOCK_ORDER.indexOf(lock);
+}
+
+export function key(model: Model, id: string): string {
+  return `${model.name}:${id}`;
+}
+
+function relatedKey(model: Model, field: string, value: string): string {
+  return `${model.name}.${field}:${value}`;
+}
+
+function add<T>(lists: Map<Model, T[]>, model: Model, item: T): void {
+  const list = lists.get(model);
+  if (list) list.push(item);
+  else lists.set(model, [item]);
+}

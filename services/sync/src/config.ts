@@ -1,0 +1,38 @@
+import { parseIssuers } from '@wts/access';
+import { defineSettings, serviceSettings, setting } from '@wts/service-kit';
+
+export const storeSettings = {
+  databaseUrl: setting.url('DATABASE_URL', {
+    secret: true,
+    protocols: ['postgres', 'postgresql'],
+    doc: 'PostgreSQL, as the role wts_sync.',
+  }),
+};
+
+export const settings = defineSettings({
+  ...serviceSettings,
+  ...storeSettings,
+  poolMax: setting.int('DATABASE_POOL_MAX', {
+    default: 16,
+    min: 4,
+    max: 200,
+    doc: 'Connections to PostgreSQL per process. Two commit, the rest read.',
+  }),
+  natsUrl: setting.url('NATS_URL', { secret: true, doc: 'NATS server with JetStream: carries the log to every replica.' }),
+  streamReplicas: setting.int('STREAM_REPLICAS', { default: 1, min: 1, max: 5, doc: 'Copies JetStream keeps of the stream; 3 in a cluster.' }),
+  workspaceUrls: setting.urls('WORKSPACE_URL', {
+    protocols: ['http', 'https'],
+    doc: 'Origins of the workspace service, comma-separated: resolves the credentials in subscribe frames.',
+  }),
+  apiKeyPrefix: setting.text('API_KEY_PREFIX', {
+    default: 'wts_',
+    pattern: /^[A-Za-z0-9_-]{2,8}$/,
+    doc: 'First characters of every API key; the same for all services.',
+  }),
+  issuers: setting.json('JWT_ISSUERS', {
+    default: [],
+    secret: true,
+    read: parseIssuers,
+    doc: 'Issuers whose JWTs are accepted: the same list as the gateway has.',
+  }),
+});

@@ -1,0 +1,18 @@
+import { Fault, formatSyncId, syncApi } from '@wts/contracts';
+import { mount } from '@wts/service-kit';
+import type { Router } from 'express';
+import type { CommitEngine } from '../commit/engine.ts';
+
+/** The one door for change, for other services: a unit of changes, all or none. A refusal is answered as its error. */
+export function mountInternal(router: Router, engine: CommitEngine): void {
+  mount(router, syncApi.internalCommit, async ({ principal, body }) => {
+    const [outcome] = await engine.commit([{ principal, ...body }]);
+    if (!outcome) throw new Error('The engine answers every unit');
+    if (!outcome.ok) throw new Fault(outcome.code, { message: outcome.error });
+    return {
+      ok: true as const,
+      lastSyncId: formatSyncId(outcome.lastId),
+      mutations: outcome.mutations.map(({ syncId, modelName, record }) => ({ syncId: formatSyncId(syncId), modelName, record })),
+    };
+  });
+}

@@ -1,0 +1,37 @@
+import type { AcceptedMutation, MutateReply, MutationResult } from '@wts/contracts';
+import { formatSyncId, syncApi } from '@wts/contracts';
+import { mount } from '@wts/service-kit';
+import type { Router } from 'express';
+import type { CommitEngine } from '../commit/engine.ts';
+
+/** POST /sync/mutate: each transaction has its own result; a refusal is a result, never a status. */
+export function mountMutate(router: Router, engine: CommitEngine): void {
+  mount(router, syncApi.mutate, async ({ principal, body }): Promise<MutateReply> => {
+    const units = body.transactions.map(({ clientId, clientTxId, ...mutation }) => ({
+      principal,
+      authority: 'caller' as const,
+      clientId,
+      clientTxId,
+      mutations: [mutation],
+    }));
+    const outcomes = await engine.commit(units);
+
+    const results: MutationResult[] = [];
+    const mutations: AcceptedMutation[] = [];
+    let last = 0n;
+    for (const [index, outcome] of outcomes.entries()) {
+      const clientTxId = units[index]?.clientTxId ?? '';
+      if (!outcome.ok) {
+        results.push({ clientTxId, success: false, error: outcome.error, code: outcome.code });
+        continue;
+      }
+      const syncId = formatSyncId(outcome.lastId);
+      if (outcome.lastId > last) last = outcome.lastId;
+      results.push({ clientTxId, success: true, syncId });
+      for (const { modelName, modelId, action, record } of outcome.mutations) {
+        mutations.push({ clientTxId, syncId, modelName, modelId, action, record });
+      }
+    }
+    return { ok: true, success: results.every(({ success }) => success), lastSyncId: formatSyncId(last), results, mutations };
+  });
+}

@@ -1,0 +1,31 @@
+import { createApp, notFoundAndErrors, openPostgres, type ConfigOf, type ServiceDefinition } from '@wts/service-kit';
+import { CommitEngine } from './commit/engine.ts';
+import { settings } from './config.ts';
+import { mountInternal } from './http/internal.ts';
+import { mountMutate } from './http/mutate.ts';
+import { commitMetrics } from './metrics.ts';
+import { ActionLog } from './store/log.ts';
+import { keepLog } from './upkeep.ts';
+
+/**
+ * The one writer of every synced model, and the keeper of the log. A change comes in by `http/`, is decided and committed
+ * in `commit/`, leaves by `relay/` to JetStream, comes back by `hub/` to every replica and goes out by `socket/`; pollers
+ * read it by `deltas/`.
+ */
+export const syncService: ServiceDefinition<ConfigOf<typeof settings>> = {
+  name: 'sync',
+  settings,
+  async open(kit, config) {
+    const { log, stack, readiness } = kit;
+    const { pool } = openPostgres({ url: config.databaseUrl, poolMax: config.poolMax, applicationName: 'wts-sync', log, stack, readiness });
+    const actionLog = new ActionLog(pool);
+    const engine = new CommitEngine({ pool, log: actionLog, observe: commitMetrics(kit.metrics) });
+    stack.use(keepLog(pool, actionLog, log));
+
+    const app = createApp(kit);
+    mountMutate(app, engine);
+    mountInternal(app, engine);
+    notFoundAndErrors(app);
+    return { app, host: config.host, port: config.port };
+  },
+};

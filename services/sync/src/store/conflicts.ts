@@ -1,0 +1,39 @@
+import { isRetryableSqlState } from '@wts/service-kit';
+import { MODELS, snakeCase, type Model } from '@wts/models';
+import type { ErrorCode } from '@wts/contracts';
+
+interface DatabaseError {
+  readonly code?: unknown;
+  readonly constraint?: unknown;
+}
+
+/** Which unique index belongs to which fields, to say in words what collided. */
+const constraints = new Map<string, { code: ErrorCode; error: string }>();
+for (const model of MODELS as readonly Model[]) {
+  constraints.set(`${model.table}_pkey`, { code: 'conflict', error: `A ${model.name} with this id exists` });
+  for (const fields of model.unique) {
+    const own = fields.filter((field) => field !== 'workspaceId').join(' and ');
+    const code = model.name === 'Workspace' ? 'slug_taken' : 'conflict';
+    constraints.set(`${model.table}_${fields.map(snakeCase).join('_')}_key`, { code, error: `Another ${model.name} has this ${own}` });
+  }
+}
+
+/** A refusal by a constraint of the model tables, in words; null for any other failure. */
+export function explainConflict(error: unknown): { code: ErrorCode; error: string } | null {
+  const { code, constraint } = error as DatabaseError;
+  if (typeof code !== 'string') return null;
+  if (code === '23505' && typeof constraint === 'string') return constraints.get(constraint) ?? null;
+  // What validation let through and the column refuses (class 22 data, class 23 integrity): the caller's value all the same.
+  if (code.startsWith('22') || code.startsWith('23')) return { code: 'validation_failed', error: 'A value cannot be stored' };
+  return null;
+}
+
+/**
+ * Deadlocks, serialization and lock waits pass when tried again. So does a race for one idempotency key: the loser finds
+ * the winner's result. A race for the place in the log cannot happen under the lock; after a promotion it might once.
+ */
+export function retriable(error: unknown): boolean {
+  if (isRetryableSqlState(error)) return true;
+  const { code, constraint } = error as DatabaseError;
+  return code === '23505' && (constraint === 'idempotency_keys_pkey' || String(constraint).startsWith('sync_actions'));
+}

@@ -1,0 +1,13 @@
+/**
+ * SQL text for statements that travel together in one message, where parameters cannot. The server's strings are
+ * standard-conforming (checked when the pool opens), so a doubled quote is the only thing to escape. Values hold no NUL:
+ * fields refuse it.
+ */
+export function literal(value: string): string {
+  return `'${value.replaceAll("'", "''")}'`;
+}
+
+/** Only for values whose shape was checked as a UUID. */
+export function uuidList(ids: Iterable<string>): string {
+  return [...ids].map((id) => `'${id}'`).join(',');
+}

@@ -1,0 +1,177 @@
+import type { ActionName, LogAction, ModelRecord } from '@wts/contracts';
+import type { Pool } from 'pg';
+import { literal, uuidList } from './literal.ts';
+
+/*
+ * The log: what became true, in one order.
+ *
+ * Places are dense numbers computed under a transaction-scoped advisory lock: the next commit can take the lock only
+ * after PostgreSQL made the one before visible. So whoever sees place N sees every place below it, a rollback leaves no
+ * hole, and no reader needs to wait for stragglers. A sequence gives neither.
+ */
+
+/** Any constant: names the lock of this log among all advisory locks of the database. */
+const LOG_LOCK = 7_368_011;
+
+/** An entry to be appended; its place is the head plus `offset`. */
+export interface NewEntry {
+  readonly offset: number;
+  readonly eventId: string;
+  readonly workspaceId: string | null;
+  readonly groupId: string;
+  readonly modelName: string;
+  readonly modelId: string;
+  readonly action: ActionName;
+  /** JSON texts. */
+  readonly record: string;
+  readonly data: string | null;
+  readonly changed: readonly string[];
+  readonly actorId: string;
+  readonly clientId: string;
+  readonly clientTxId: string;
+}
+
+export interface NewKey {
+  readonly userId: string;
+  readonly clientId: string;
+  readonly clientTxId: string;
+  /** Offset of the unit's last entry. */
+  readonly last: number;
+  /** Offset of the entry that answers each of its mutations. */
+  readonly mains: readonly number[];
+}
+
+/**
+ * Takes the lock, reads the head, appends entries and idempotency keys at the places that follow. Sent in one message with
+ * COMMIT, so the lock is held for one statement and one flush. The head is read by a statement of its own snapshot, taken
+ * after the lock was given.
+ */
+export function appendSql(entries: readonly NewEntry[], keys: readonly NewKey[], createdAt: string): string {
+  const entryDocuments = entries.map(
+    (e) =>
+      `{"n":${e.offset},"e":"${e.eventId}","w":${e.workspaceId === null ? 'null' : `"${e.workspaceId}"`},"g":"${e.groupId}","m":"${e.modelName}","i":"${e.modelId}","a":"${e.action}","r":${e.record},"d":${e.data ?? 'null'},"c":${JSON.stringify(e.changed)},"u":"${e.actorId}","x":${JSON.stringify(e.clientId)},"t":${JSON.stringify(e.clientTxId)}}`,
+  );
+  const keyDocuments = keys.map(
+    (k) => `{"u":"${k.userId}","x":${JSON.stringify(k.clientId)},"t":${JSON.stringify(k.clientTxId)},"l":${k.last},"m":[${k.mains.join(',')}]}`,
+  );
+  return `select pg_advisory_xact_lock(${LOG_LOCK});
+with head as materialized (select coalesce((select sync_id from sync.sync_actions order by sync_id desc limit 1), 0) as at),
+entries as (
+  insert into sync.sync_actions (sync_id, event_id, workspace_id, group_id, model, model_id, action, record, data, changed, actor_id, client_id, client_tx_id, created_at)
+  select head.at + s.n, s.e, s.w, s.g, s.m, s.i, s.a, s.r, s.d, s.c, s.u, s.x, s.t, ${literal(createdAt)}::timestamptz
+  from head, json_to_recordset(${literal(`[${entryDocuments.join(',')}]`)})
+    as s(n int, e uuid, w uuid, g uuid, m text, i uuid, a text, r json, d json, c text[], u uuid, x text, t text)
+),
+keys as (
+  insert into sync.idempotency_keys (user_id, client_id, client_tx_id, last_id, main_ids, created_at)
+  select s.u, s.x, s.t, head.at + s.l, (select array_agg(head.at + offsets.value order by offsets.place) from unnest(s.m) with ordinality as offsets(value, place)), ${literal(createdAt)}::timestamptz
+  from head, json_to_recordset(${literal(`[${keyDocuments.join(',')}]`)}) as s(u uuid, x text, t text, l int, m int[])
+)
+select at::text as head, (select epoch from sync.log_state) as epoch from head`;
+}
+
+export interface LogRow {
+  sync_id: string;
+  event_id: string;
+  workspace_id: string | null;
+  group_id: string;
+  model: string;
+  model_id: string;
+  action: ActionName;
+  record: string;
+  data: string | null;
+  changed: string[];
+  actor_id: string;
+  client_id: string;
+  client_tx_id: string;
+  created_at: string;
+}
+
+const COLUMNS = `sync_id::text, event_id, workspace_id, group_id, model, model_id, action, record::text as record, data::text as data, changed,
+  actor_id, client_id, client_tx_id, to_char(created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as created_at`;
+
+function actionOf(row: LogRow): LogAction {
+  const record = JSON.parse(row.record) as ModelRecord;
+  return {
+    syncId: row.sync_id,
+    modelName: row.model,
+    modelId: row.model_id,
+    action: row.action,
+    data: row.data === null ? record : (JSON.parse(row.data) as { [field: string]: unknown }),
+    groupId: row.group_id,
+    clientTxId: row.client_tx_id,
+    clientId: row.client_id,
+    createdAt: row.created_at,
+    eventId: row.event_id,
+    workspaceId: row.workspace_id,
+    actorId: row.actor_id,
+    record,
+    changed: row.changed,
+  };
+}
+
+export interface LogPosition {
+  /** Changes when the database was promoted from a copy that may lack the last entries: places may then be reused. */
+  readonly epoch: string;
+  readonly head: bigint;
+  /** Entries up to and including this place were trimmed; a cursor must be at or past it. */
+  readonly floor: bigint;
+}
+
+export class ActionLog {
+  readonly #pool: Pool;
+
+  constructor(pool: Pool) {
+    this.#pool = pool;
+  }
+
+  async head(): Promise<LogPosition> {
+    const { rows } = await this.#pool.query<{ epoch: string; floor: string; head: string }>(
+      `select epoch::text, floor::text, coalesce((select sync_id from sync.sync_actions order by sync_id desc limit 1), 0)::text as head from sync.log_state`,
+    );
+    const row = rows[0];
+    if (!row) throw new Error('sync.log_state has no row: the migrations did not run to the end');
+    return { epoch: row.epoch, floor: BigInt(row.floor), head: BigInt(row.head) };
+  }
+
+  /** All groups, by the primary key. The head is read in the same snapshot: everything up to it was there to be read. */
+  async read(after: bigint, limit: number, upTo?: bigint): Promise<{ actions: LogAction[]; head: bigint }> {
+    const { rows } = await this.#pool.query<LogRow & { head: string }>(
+      `with head as (select coalesce((select sync_id from sync.sync_actions order by sync_id desc limit 1), 0) as at)
+       select head.at::text as head, page.* from head left join lateral (
+         select ${COLUMNS} from sync.sync_actions where sync_id > $1 and sync_id <= least(head.at, coalesce($3::bigint, head.at)) order by sync_id limit $2
+       ) page on true order by page.sync_id::bigint`,
+      [after.toString(), limit, upTo?.toString() ?? null],
+    );
+    const head = BigInt(rows[0]?.head ?? '0');
+    return { head, actions: rows.filter(({ sync_id }) => sync_id !== null).map(actionOf) };
+  }
+
+  /**
+   * The entries of some groups. Each group is read by index (group_id, sync_id) up to the limit and the first of all are
+   * taken: the cost follows the page and the caller's own groups, never the other tenants' traffic.
+   */
+  async readGroups(groups: readonly string[], after: bigint, limit: number, upTo: bigint): Promise<LogAction[]> {
+    if (groups.length === 0) return [];
+    const { rows } = await this.#pool.query<LogRow>(
+      `select page.* from unnest($1::uuid[]) as audience(group_id), lateral (
+         select ${COLUMNS} from sync.sync_actions where group_id = audience.group_id and sync_id > $2 and sync_id <= $4 order by sync_id limit $3
+       ) page order by page.sync_id::bigint limit $3`,
+      [groups, after.toString(), limit, upTo.toString()],
+    );
+    return rows.map(actionOf);
+  }
+
+  /** The entries at these places, for answering a replayed transaction. Trimmed ones are missing. */
+  async at(places: readonly bigint[]): Promise<Map<bigint, LogAction>> {
+    if (places.length === 0) return new Map();
+    const { rows } = await this.#pool.query<LogRow>(`select ${COLUMNS} from sync.sync_actions where sync_id = any($1::bigint[])`, [places.map(String)]);
+    return new Map(rows.map((row) => [BigInt(row.sync_id), actionOf(row)]));
+  }
+}
+
+/** Who made these records: their first INSERT entries. Rests on index (model_id, sync_id). */
+export function creationsSql(ids: Iterable<string>): string {
+  return `select distinct on (model, model_id) model, model_id, client_id, actor_id, sync_id::text
+    from sync.sync_actions where model_id in (${uuidList(ids)}) and action = 'INSERT' order by model, model_id, sync_id`;
+}

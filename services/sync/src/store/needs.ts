@@ -1,0 +1,113 @@
+import { LIMITS } from '@wts/contracts';
+import { MODELS, modelNamed, type Model } from '@wts/models';
+import { key, type Need, type World } from '../commit/world.ts';
+import { creationsSql } from './log.ts';
+import { uuidList } from './literal.ts';
+import { rowOf, selectRelatedSql, selectRowsSql, type LockStrength, type StoredRow } from './rows.ts';
+
+/** A statement, and where its rows go in the world. */
+interface Question {
+  readonly sql: string;
+  take(rows: readonly unknown[], world: World): void;
+}
+
+/**
+ * All that is needed, as statements of one message. Rows are locked model by model in the order of the registry, and by id
+ * within a model: two groups that lock the same rows meet at the first one and do not wait in a circle.
+ */
+export function questionsOf(needs: readonly Need[]): Question[] {
+  return [...counters(needs), ...rowsAndRelated(needs), ...audiences(needs), ...creations(needs)];
+}
+
+function rowsAndRelated(needs: readonly Need[]): Question[] {
+  const questions: Question[] = [];
+  for (const model of MODELS as readonly Model[]) {
+    for (const lock of ['write', 'refer', 'look'] as const) {
+      const ids = new Set(needs.flatMap((need) => (need.kind === 'row' && need.model === model && need.lock === lock ? [need.id] : [])));
+      if (ids.size > 0) questions.push(rowQuestion(model, ids, lock));
+      const byField = new Map<string, Set<string>>();
+      for (const need of needs) {
+        if (need.kind !== 'related' || need.model !== model || need.lock !== lock) continue;
+        const values = byField.get(need.field);
+        if (values) values.add(need.value);
+        else byField.set(need.field, new Set([need.value]));
+      }
+      for (const [field, values] of byField) questions.push(relatedQuestion(model, field, values, lock));
+    }
+  }
+  return questions;
+}
+
+function rowQuestion(model: Model, ids: ReadonlySet<string>, lock: LockStrength): Question {
+  return {
+    sql: selectRowsSql(model, ids, lock),
+    take(rows, world) {
+      const found = new Map((rows as StoredRow[]).map((stored) => [stored.id, rowOf(model, stored)]));
+      for (const id of ids) world.keepRow(model, id, found.get(id) ?? null, lock);
+    },
+  };
+}
+
+function relatedQuestion(model: Model, field: string, values: ReadonlySet<string>, lock: LockStrength): Question {
+  // One more than a cascade may touch: enough to know that it is too many.
+  const limit = LIMITS.cascadeActionsMax + 1;
+  return {
+    sql: selectRelatedSql(model, field, values, lock, limit),
+    take(stored, world) {
+      const rows = (stored as StoredRow[]).map((row) => rowOf(model, row));
+      const many = model.fields[field]?.reference?.many ?? false;
+      for (const value of values) {
+        const holders = rows.filter(({ record }) => (many ? (record[field] as string[]).includes(value) : record[field] === value));
+        world.keepRelated(model, field, value, holders, lock);
+      }
+    },
+  };
+}
+
+/** The counter's row lock makes numbers dense: a group that numbers tasks of a workspace waits for the one before it. */
+function counters(needs: readonly Need[]): Question[] {
+  const ids = new Set(needs.flatMap((need) => (need.kind === 'counter' ? [need.workspaceId] : [])));
+  if (ids.size === 0) return [];
+  return [
+    {
+      sql: `select workspace_id, last_number from sync.task_counters where workspace_id in (${uuidList(ids)}) order by workspace_id for update`,
+      take(rows, world) {
+        const found = new Map((rows as { workspace_id: string; last_number: number }[]).map((row) => [row.workspace_id, row.last_number]));
+        for (const id of ids) world.keepCounter(id, found.get(id) ?? 0);
+      },
+    },
+  ];
+}
+
+function audiences(needs: readonly Need[]): Question[] {
+  const ids = new Set(needs.flatMap((need) => (need.kind === 'audience' ? [need.userId] : [])));
+  if (ids.size === 0) return [];
+  return [
+    {
+      sql: `select user_id, group_id from sync.user_audiences where user_id in (${uuidList(ids)}) order by user_id, group_id`,
+      take(rows, world) {
+        const found = Map.groupBy(rows as { user_id: string; group_id: string }[], (row) => row.user_id);
+        for (const id of ids) world.keepAudience(id, (found.get(id) ?? []).map((row) => row.group_id));
+      },
+    },
+  ];
+}
+
+function creations(needs: readonly Need[]): Question[] {
+  const wanted = needs.filter((need) => need.kind === 'creation');
+  if (wanted.length === 0) return [];
+  return [
+    {
+      sql: creationsSql(new Set(wanted.map(({ id }) => id))),
+      take(rows, world) {
+        const found = new Map(
+          (rows as { model: string; model_id: string; client_id: string; actor_id: string; sync_id: string }[]).map((row) => [key(modelNamed(row.model), row.model_id), row]),
+        );
+        for (const { model, id } of wanted) {
+          const row = found.get(key(model, id));
+          world.keepCreation(model, id, row ? { clientId: row.client_id, actorId: row.actor_id, syncId: BigInt(row.sync_id) } : null);
+        }
+      },
+    },
+  ];
+}
