@@ -27,7 +27,8 @@ const RETRY_MS = 1_000;
 
 /** Holds one server process over its lives. */
 export async function keep({ name, start, stopSignal, onCrash, afterEnd }: Kept): Promise<ServerControl> {
-  let wanted = true;
+  // An object, because it changes while loops below wait.
+  const wanted = { now: true };
   let server = await watched();
 
   async function watched(): Promise<RunningProcess> {
@@ -37,9 +38,9 @@ export async function keep({ name, start, stopSignal, onCrash, afterEnd }: Kept)
   }
 
   async function revive(ended: RunningProcess): Promise<void> {
-    if (!wanted || onCrash === undefined) return;
+    if (!wanted.now || onCrash === undefined) return;
     onCrash(`${name} ended; starting it again. Its last lines:\n${lastLines(ended.log, 5).replace(/^/gm, '    ')}`);
-    while (wanted) {
+    while (wanted.now) {
       try {
         server = await watched();
         onCrash(`${name} is back.`);
@@ -52,7 +53,7 @@ export async function keep({ name, start, stopSignal, onCrash, afterEnd }: Kept)
   }
 
   async function end(signal: NodeJS.Signals): Promise<void> {
-    wanted = false;
+    wanted.now = false;
     await server.stop(signal, STOP_MS);
   }
 
@@ -61,7 +62,7 @@ export async function keep({ name, start, stopSignal, onCrash, afterEnd }: Kept)
     stop: () => end(stopSignal),
     kill: () => end('SIGKILL'),
     start: async () => {
-      wanted = true;
+      wanted.now = true;
       if (server.exit !== null) server = await watched();
     },
     [Symbol.asyncDispose]: async () => {

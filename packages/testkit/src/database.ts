@@ -1,0 +1,90 @@
+/** Real PostgreSQL for tests: one server per run, a fresh database per suite or world. */
+import type { Database, DatabaseRole, PostgresServer } from '@wts/local';
+import {
+  databaseExists,
+  describeDatabase,
+  dropDatabase,
+  migrateServices,
+  migrationsHash,
+  openPostgres,
+  provision,
+  withServerLock,
+} from '@wts/local';
+import { randomBytes } from 'node:crypto';
+import { join } from 'node:path';
+import { escapeIdentifier } from 'pg';
+import { scratch } from './scratch.ts';
+
+export interface TestDatabase extends AsyncDisposable {
+  readonly name: string;
+  /** As the superuser, in this database. */
+  readonly url: string;
+  /** As the superuser, in the maintenance database. */
+  readonly adminUrl: string;
+  /** As a service: with its rights only, its schema first. */
+  readonly urlOf: (role: DatabaseRole) => string;
+  readonly drop: () => Promise<void>;
+}
+
+export interface TestDatabaseOptions {
+  /** True: with the tables of every service, copied from a template that is made once per state of the migrations. */
+  readonly migrated?: boolean;
+  /** A server of one's own instead of the shared one. */
+  readonly adminUrl?: string;
+}
+
+const FALLBACK_KEY = 'test';
+const TEMPLATE_LOCK = 7_305_002;
+let shared: Promise<PostgresServer> | null = null;
+
+/** A database with the roles and schemas of every service. Drop it, or let it go with the server. */
+export async function testDatabase(label = 'test', options: TestDatabaseOptions = {}): Promise<TestDatabase> {
+  const adminUrl = options.adminUrl ?? (await adminUrlOfTests());
+  const name = `wts_${label
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]+/g, '_')
+    .slice(0, 30)}_${randomBytes(5).toString('hex')}`;
+  const base = { adminUrl, name, fallbackKey: FALLBACK_KEY };
+  const database = options.migrated ? await fromTemplate(base) : await provision(base);
+  const drop = () => dropDatabase(adminUrl, name);
+  return { name, url: database.adminUrl, adminUrl, urlOf: database.urlOf, drop, [Symbol.asyncDispose]: drop };
+}
+
+/** The server of this run (TEST_DATABASE_URL, which `npm test` sets), else one that lives as long as this process. */
+export async function adminUrlOfTests(): Promise<string> {
+  const given = process.env['TEST_DATABASE_URL'];
+  if (given !== undefined && given !== '') return given;
+  shared ??= openTestPostgres('postgres');
+  return (await shared).url();
+}
+
+export function openTestPostgres(label: string): Promise<PostgresServer> {
+  const directory = scratch(label);
+  return openPostgres({
+    directory: join(directory, 'data'),
+    log: join(directory, 'postgres.log'),
+    records: join(directory, 'run'),
+    password: randomBytes(24).toString('base64url'),
+    env: process.env,
+    resetHint: 'Remove the directory .local',
+    throwaway: true,
+  });
+}
+
+async function fromTemplate(base: { adminUrl: string; name: string; fallbackKey: string }): Promise<Database> {
+  const template = `wts_template_${migrationsHash()}`;
+  if (!(await databaseExists(base.adminUrl, template))) await makeTemplate(base.adminUrl, template);
+  return provision({ ...base, template });
+}
+
+/** Under another name until it is complete: whoever finds the template may copy it. */
+async function makeTemplate(adminUrl: string, template: string): Promise<void> {
+  await withServerLock(adminUrl, TEMPLATE_LOCK, async (admin) => {
+    if (await databaseExists(adminUrl, template)) return;
+    const draft = `${template}_draft`;
+    await dropDatabase(adminUrl, draft);
+    await provision({ adminUrl, name: draft, fallbackKey: FALLBACK_KEY });
+    await migrateServices(describeDatabase({ adminUrl, name: draft, fallbackKey: FALLBACK_KEY }), process.env);
+    await admin.query(`ALTER DATABASE ${escapeIdentifier(draft)} RENAME TO ${escapeIdentifier(template)}`);
+  });
+}

@@ -1,0 +1,85 @@
+import type { AddressInfo, Server, Socket } from 'node:net';
+import { connect, createServer } from 'node:net';
+
+/** A wire between a service and a store, or between any two: it can be cut, frozen and mended. */
+export interface Wire extends AsyncDisposable {
+  readonly port: number;
+  /** `url` with the near end of this wire as its address. */
+  readonly through: (url: string) => string;
+  /** Connections break at once, new ones are refused: the other side is gone. */
+  readonly cut: () => void;
+  /** Connections stay open but nothing passes, new ones are accepted and hang: the other side fell silent. */
+  readonly freeze: () => void;
+  /** Works again; what was held while frozen passes now. */
+  readonly mend: () => void;
+}
+
+type State = 'whole' | 'cut' | 'frozen';
+
+export async function openWire(target: { readonly host: string; readonly port: number }): Promise<Wire> {
+  let state: State = 'whole';
+  const pairs = new Set<readonly [Socket, Socket]>();
+  const waiting = new Set<() => void>();
+
+  const join = (near: Socket) => {
+    const far = connect(target);
+    const pair = [near, far] as const;
+    pairs.add(pair);
+    for (const socket of pair) {
+      socket.setNoDelay(true);
+      socket.on('error', () => {});
+      socket.on('close', () => {
+        pairs.delete(pair);
+        for (const end of pair) end.destroy();
+      });
+    }
+    near.pipe(far).pipe(near);
+    if (state === 'frozen') for (const socket of pair) stopReading(socket);
+  };
+
+  const server: Server = createServer((near) => {
+    near.on('error', () => {});
+    if (state === 'cut') near.resetAndDestroy();
+    else if (state === 'frozen') waiting.add(() => join(near));
+    else join(near);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+
+  const breakAll = () => {
+    waiting.clear();
+    for (const pair of pairs) for (const socket of pair) socket.resetAndDestroy();
+  };
+  return {
+    port,
+    through: (url) => {
+      const changed = new URL(url);
+      changed.hostname = '127.0.0.1';
+      changed.port = String(port);
+      return changed.href;
+    },
+    cut: () => {
+      state = 'cut';
+      breakAll();
+    },
+    freeze: () => {
+      state = 'frozen';
+      for (const pair of pairs) for (const socket of pair) stopReading(socket);
+    },
+    mend: () => {
+      state = 'whole';
+      for (const [near, far] of pairs) near.pipe(far).pipe(near);
+      for (const go of waiting) go();
+      waiting.clear();
+    },
+    [Symbol.asyncDispose]: async () => {
+      breakAll();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+function stopReading(socket: Socket): void {
+  socket.unpipe();
+  socket.pause();
+}
