@@ -49,6 +49,6 @@ function checksum(text: string): string {
 
 function base62(value: bigint, width: number): string {
   let text = '';
-  for (let rest = value; rest > 0n; rest /= 62n) text = ALPHABET[Number(rest % 62n)]! + text;
+  for (let rest = value; rest > 0n; rest /= 62n) text = ALPHABET.charAt(Number(rest % 62n)) + text;
   return text.padStart(width, '0');
 }

@@ -107,12 +107,12 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
 }
 
 function readHeader(headers: readonly string[]): string {
-  if (headers.length === 0 || (headers.length === 1 && headers[0]!.trim() === '')) {
-    throw refusal('authorization_required');
-  }
-  const match = headers.length === 1 ? bearer.exec(headers[0]!) : null;
-  if (match === null) throw refusal('authorization_malformed');
-  return match[1]!;
+  const [header, ...more] = headers;
+  if (header === undefined || (header.trim() === '' && more.length === 0)) throw refusal('authorization_required');
+  // Two headers could be read as either by the next reader.
+  const token = more.length === 0 ? bearer.exec(header)?.[1] : undefined;
+  if (token === undefined) throw refusal('authorization_malformed');
+  return token;
 }
 
 function isMeant(revocation: Revocation, principal: Principal): boolean {

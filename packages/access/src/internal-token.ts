@@ -71,7 +71,7 @@ function sign(principal: Principal, secret: string, nowSeconds: number): string 
 /** The principal a token carries. Throws `token_invalid` for anything this secret did not sign within the last minute. */
 export function verifyInternalToken(token: string, secret: string, nowSeconds: number = clock()): Principal {
   const known = verifiedByToken.get(token);
-  if (known !== undefined && known.secret === secret && nowSeconds < known.expiresAt) return known.principal;
+  if (known?.secret === secret && nowSeconds < known.expiresAt) return known.principal;
   const claims = claimsOf(token, secret, nowSeconds);
   const principal = principalOf(claims);
   if (principal === null) throw new Fault('token_invalid');

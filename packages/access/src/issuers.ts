@@ -69,8 +69,8 @@ function readIssuer(entry: unknown, where: string): Issuer {
 }
 
 function texts(value: unknown, sentence: string): string[] {
-  const fits = Array.isArray(value) && value.length > 0 && value.every((item) => typeof item === 'string');
-  if (!fits) throw new Error(sentence);
+  const isList = Array.isArray(value) && value.length > 0;
+  if (!isList || !value.every((item) => typeof item === 'string' && item !== '')) throw new Error(sentence);
   return value as string[];
 }
 

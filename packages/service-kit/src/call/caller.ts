@@ -1,13 +1,13 @@
 import { mintInternalToken } from '@wts/access';
-import type { BodyOf, Contract, ErrorCode, ParamsOf, Principal, QueryOf, ReplyOf, Shape } from '@wts/contracts';
+import type { BodyOf, Contract, ErrorCode, ParamsOf, Principal, QueryOf, ReplyOf } from '@wts/contracts';
 import { ERRORS, Fault, HEADERS, LIMITS } from '@wts/contracts';
 import type { Logger } from '../observe/logger.ts';
 import { endCallSpan, isTracing, startCallSpan } from '../observe/tracing.ts';
 import { RetryBudget } from './budget.ts';
+import type { Answer, Outgoing } from './dispatch.ts';
+import { dispatch } from './dispatch.ts';
 import type { Endpoint } from './endpoints.ts';
 import { Endpoints } from './endpoints.ts';
-import type { Answer, Outgoing } from './exchange.ts';
-import { dispatch } from './exchange.ts';
 
 interface CallerOptions {
   /** The service that is called; for logs and traces. */
@@ -27,58 +27,64 @@ export interface CallOptions<C> {
   readonly requestId?: string;
   readonly signal?: AbortSignal;
   readonly timeoutMs?: number;
-  /** True when doing it twice is doing it once, so that a call cut off in the middle may be made again. */
+  /** True when doing it twice is doing it once, so that a call cut off in the middle may be made again. Default: GET. */
   readonly idempotent?: boolean;
 }
 
 export interface Caller {
-  call<C extends Contract<Shape>>(contract: C, options: CallOptions<C>): Promise<ReplyOf<C>>;
+  call<C extends Contract>(contract: C, options: CallOptions<C>): Promise<ReplyOf<C>>;
   close(): Promise<void>;
 }
 
-/** The first try, one origin more for each retry. */
+/** The first try and two more, each elsewhere while there is an elsewhere. */
 const TRIES_MAX = 3;
-/** With a single origin a retry is worth waiting a moment for: it may be restarting. */
+/** Where there is no elsewhere: it may be restarting. */
 const RETRY_PAUSE_MS = 50;
+/** A try that may be repeated elsewhere gets half of the time left, but never less than this. */
+const TRY_MS_MIN = 1_000;
 
 /**
  * Calls operations of another service. A fault of the other side is thrown here with the same code; a service that cannot
- * be reached is `unavailable`. Connections that were refused are tried elsewhere whatever the method, because nothing
- * was sent; calls cut off in the middle only when repeating them is harmless. All retries together stay within a budget,
- * so that a struggling service is not buried under them.
+ * be reached is `unavailable`. What was refused a connection is tried elsewhere whatever the method, because nothing was
+ * sent; what was cut off in the middle, or hangs, only when repeating it is harmless. All retries together stay within a
+ * budget, so that a struggling service is not buried under them.
  */
 export function createCaller({ name, urls, secret, self, log }: CallerOptions): Caller {
-  const endpoints = new Endpoints(urls, LIMITS.internalCallTimeoutMs);
+  const endpoints = new Endpoints(urls);
   const budget = new RetryBudget();
 
-  async function attempt(outgoing: Outgoing, mayRepeat: boolean): Promise<Answer> {
+  async function ask(outgoing: Outgoing, isRepeatable: boolean, deadlineMs: number): Promise<Answer> {
     const tried: Endpoint[] = [];
     budget.deposit();
     for (;;) {
       const endpoint = endpoints.pick(tried, performance.now());
       tried.push(endpoint);
+      const hasElsewhere = tried.length < Math.min(endpoints.count, TRIES_MAX);
       try {
-        const answer = await dispatch(endpoint.pool, outgoing);
+        const answer = await dispatch(endpoint, outgoing, isRepeatable && hasElsewhere ? half(deadlineMs) : deadlineMs);
         endpoints.succeeded(endpoint);
         return answer;
       } catch (cause) {
         const failure = kindOf(cause);
-        if (failure !== 'deadline' && failure !== 'cancelled') endpoints.failed(endpoint, performance.now());
-        log.debug({ service: name, origin: endpoint.origin, failure, err: cause }, 'call failed');
-        const isWorthIt = failure === 'unreachable' || (failure === 'cut' && mayRepeat);
-        const isLast = tried.length >= TRIES_MAX || performance.now() + RETRY_PAUSE_MS > outgoing.deadlineMs;
-        if (!isWorthIt || isLast || !budget.withdraw()) throw new Fault('unavailable', { cause });
-        if (tried.length >= endpoints.count) await pause(RETRY_PAUSE_MS);
+        if (failure !== 'cancelled' && failure !== 'crowded') endpoints.failed(endpoint, performance.now());
+        log.debug({ peer: name, origin: endpoint.origin, failure, err: cause }, 'call failed');
+        const mayRetry = failure === 'unreachable' || (isRepeatable && (failure === 'cut' || failure === 'overdue'));
+        const hasTime = performance.now() + RETRY_PAUSE_MS < deadlineMs;
+        if (!mayRetry || !hasTime || tried.length >= TRIES_MAX || !budget.withdraw()) {
+          throw new Fault('unavailable', { cause });
+        }
+        if (!hasElsewhere) await pause(RETRY_PAUSE_MS);
       }
     }
   }
 
   return {
     async call(contract, options) {
-      const outgoing = compose(contract, options, secret, self);
-      const span = isTracing() ? startCallSpan(`${name} ${contract.id}`, outgoing.headers) : undefined;
+      const { timeoutMs = LIMITS.internalCallTimeoutMs, idempotent = contract.method === 'GET' } = options;
+      const headers = headersOf(options, secret, self);
+      const span = isTracing() ? startCallSpan(`${name} ${contract.id}`, headers) : undefined;
       try {
-        const answer = await attempt(outgoing, contract.method === 'GET' || options.idempotent === true);
+        const answer = await ask(compose(contract, options, headers), idempotent, performance.now() + timeoutMs);
         if (span !== undefined) endCallSpan(span);
         return readAnswer(answer, name, log) as ReplyOf<typeof contract>;
       } catch (failure) {
@@ -86,34 +92,40 @@ export function createCaller({ name, urls, secret, self, log }: CallerOptions): 
         throw failure;
       }
     },
-    close: () => endpoints[Symbol.asyncDispose](),
+    close: () => endpoints.close(),
   };
 }
 
-function compose<C extends Contract<Shape>>(
-  contract: C,
-  options: CallOptions<C>,
+function half(deadlineMs: number): number {
+  const now = performance.now();
+  return Math.min(deadlineMs, now + Math.max(TRY_MS_MIN, (deadlineMs - now) / 2));
+}
+
+function headersOf(
+  { principal, requestId, body }: CallOptions<Contract>,
   secret: string,
   self: string,
-): Outgoing {
-  const { principal, requestId, body } = options;
-  const headers: Record<string, string> = {
+): Record<string, string> {
+  return {
     [HEADERS.principal]: mintInternalToken(principal, secret),
     'user-agent': `wts-${self}`,
+    ...(requestId === undefined ? {} : { [HEADERS.requestId]: requestId }),
+    ...(body === undefined ? {} : { 'content-type': 'application/json' }),
   };
-  if (requestId !== undefined) headers[HEADERS.requestId] = requestId;
-  if (body !== undefined) headers['content-type'] = 'application/json';
+}
+
+function compose<C extends Contract>(contract: C, options: CallOptions<C>, headers: Record<string, string>): Outgoing {
+  const { body, signal } = options;
   return {
     method: contract.method,
     path: pathOf(contract, options),
     headers,
     body: body === undefined ? null : JSON.stringify(body),
-    deadlineMs: performance.now() + (options.timeoutMs ?? LIMITS.internalCallTimeoutMs),
-    signal: options.signal,
+    signal,
   };
 }
 
-function pathOf<C extends Contract<Shape>>(contract: C, { params, query }: CallOptions<C>): string {
+function pathOf<C extends Contract>(contract: C, { params, query }: CallOptions<C>): string {
   const values = (params ?? {}) as Record<string, unknown>;
   const path = contract.path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String(values[name])));
   const pairs = Object.entries(query ?? {}).filter(([, value]) => value !== undefined);
@@ -121,7 +133,8 @@ function pathOf<C extends Contract<Shape>>(contract: C, { params, query }: CallO
   return `${path}?${new URLSearchParams(pairs.map(([key, value]) => [key, String(value)])).toString()}`;
 }
 
-type FailureKind = 'unreachable' | 'cut' | 'deadline' | 'cancelled';
+/** Nothing was sent; it broke in the middle; it took too long; the caller gave up; too much is under way. */
+type FailureKind = 'unreachable' | 'cut' | 'overdue' | 'cancelled' | 'crowded';
 
 const NOTHING_SENT: readonly string[] = [
   'ECONNREFUSED',
@@ -134,8 +147,8 @@ const NOTHING_SENT: readonly string[] = [
 
 function kindOf(cause: unknown): FailureKind {
   const { code, name } = (cause ?? {}) as { code?: string; name?: string };
-  if (name === 'TimeoutError' || code === 'UND_ERR_HEADERS_TIMEOUT' || code === 'UND_ERR_BODY_TIMEOUT')
-    return 'deadline';
+  if (name === 'TimeoutError') return 'overdue';
+  if (name === 'RangeError') return 'crowded';
   if (name === 'AbortError') return 'cancelled';
   if (code !== undefined && NOTHING_SENT.includes(code)) return 'unreachable';
   return 'cut';
@@ -157,7 +170,7 @@ function readAnswer(answer: Answer, name: string, log: Logger): unknown {
     throw new Fault('unavailable', { cause: new Error(`${name} answered with status ${answer.status}`) });
   }
   if (INTERNAL_REFUSALS.includes(code)) {
-    log.error({ service: name, code }, 'refused our internal token; INTERNAL_TOKEN_SECRET differs between services');
+    log.error({ peer: name, code }, 'refused our internal token; INTERNAL_TOKEN_SECRET differs between services');
     throw new Fault('unavailable', { cause: new Error(`${name} refused the internal token`) });
   }
   throw new Fault(code as ErrorCode, {

@@ -4,6 +4,7 @@ import { Pool } from 'undici';
 export interface Endpoint {
   readonly origin: string;
   readonly pool: Pool;
+  inFlight: number;
   failures: number;
   ejectedUntilMs: number;
 }
@@ -11,19 +12,21 @@ export interface Endpoint {
 const CONNECTIONS_MAX = 64;
 /** Services stand next to each other: a connection that takes longer is not coming. */
 const CONNECT_TIMEOUT_MS = 1_000;
+/** An origin that failed is left out this long, twice as long after each further failure. */
 const EJECT_MS = 500;
 const EJECT_MS_MAX = 10_000;
 
 /**
- * The origins a service is reached at, in turn. One that cannot be reached is left out for a while (passive ejection:
- * nobody probes, the next call after the while does); when all are out, all are tried, because being wrong about all of
- * them costs more than one failed call.
+ * The origins a service is reached at, in turn. One that fails is left out for a while (passive ejection: nobody probes,
+ * the next call after the while does). When all are out all are tried, because being wrong about all of them costs more
+ * than one failed call.
  */
-export class Endpoints implements AsyncDisposable {
+export class Endpoints {
   readonly #all: readonly Endpoint[];
-  #next = 0;
+  #turn = 0;
 
-  constructor(urls: readonly string[], timeoutMs: number) {
+  constructor(urls: readonly string[]) {
+    if (urls.length === 0) throw new Error('A service needs at least one address.');
     this.#all = urls.map((url) => {
       const { origin } = new URL(url);
       const pool = new Pool(origin, {
@@ -31,10 +34,11 @@ export class Endpoints implements AsyncDisposable {
         pipelining: 1,
         allowH2: false,
         connect: { timeout: CONNECT_TIMEOUT_MS },
-        headersTimeout: timeoutMs,
-        bodyTimeout: timeoutMs,
+        // Every call has a deadline of its own over all of these.
+        headersTimeout: 0,
+        bodyTimeout: 0,
       });
-      return { origin, pool, failures: 0, ejectedUntilMs: 0 };
+      return { origin, pool, inFlight: 0, failures: 0, ejectedUntilMs: 0 };
     });
   }
 
@@ -42,18 +46,12 @@ export class Endpoints implements AsyncDisposable {
     return this.#all.length;
   }
 
-  /** The next origin in turn, one that was not tried yet when there is one. */
+  /** The next origin in turn that is well and was not tried; else one not tried; else the next in turn. */
   pick(tried: readonly Endpoint[], nowMs: number): Endpoint {
-    const start = this.#next;
-    this.#next = (start + 1) % this.#all.length;
-    let spare: Endpoint | undefined;
-    for (let step = 0; step < this.#all.length; step += 1) {
-      const endpoint = this.#all[(start + step) % this.#all.length]!;
-      if (tried.includes(endpoint)) continue;
-      if (endpoint.ejectedUntilMs <= nowMs) return endpoint;
-      spare ??= endpoint;
-    }
-    return spare ?? this.#all[start]!;
+    this.#turn = (this.#turn + 1) % this.#all.length;
+    const inTurn = [...this.#all.slice(this.#turn), ...this.#all.slice(0, this.#turn)];
+    const untried = inTurn.filter((endpoint) => !tried.includes(endpoint));
+    return (untried.find(({ ejectedUntilMs }) => ejectedUntilMs <= nowMs) ?? untried[0] ?? inTurn[0]) as Endpoint;
   }
 
   succeeded(endpoint: Endpoint): void {
@@ -62,12 +60,11 @@ export class Endpoints implements AsyncDisposable {
   }
 
   failed(endpoint: Endpoint, nowMs: number): void {
-    const ejectMs = Math.min(EJECT_MS * 2 ** endpoint.failures, EJECT_MS_MAX);
+    endpoint.ejectedUntilMs = nowMs + Math.min(EJECT_MS * 2 ** endpoint.failures, EJECT_MS_MAX);
     endpoint.failures += 1;
-    endpoint.ejectedUntilMs = nowMs + ejectMs;
   }
 
-  async [Symbol.asyncDispose](): Promise<void> {
+  async close(): Promise<void> {
     await Promise.all(this.#all.map(({ pool }) => pool.destroy()));
   }
 }

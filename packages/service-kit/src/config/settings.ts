@@ -1,3 +1,5 @@
+import { SetupError } from '../life/setup-error.ts';
+
 /** What one environment variable means. `doc` is a sentence of the generated reference. */
 export interface Setting<T> {
   readonly variable: string;
@@ -32,7 +34,7 @@ export function defineSettings<S extends Readonly<Record<string, AnySetting>>>(s
 }
 
 /** Everything that is wrong with the environment, as one message. */
-export class ConfigError extends Error {
+export class ConfigError extends SetupError {
   readonly faults: readonly string[];
 
   constructor(faults: readonly string[]) {
@@ -94,7 +96,7 @@ export function describeSettings(settings: Readonly<Record<string, AnySetting>>)
 
 function asText(value: unknown): string {
   if (Array.isArray(value)) return value.join(',');
-  return typeof value === 'object' ? JSON.stringify(value) : String(value);
+  return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
 function build<T, O extends Options<T>>(

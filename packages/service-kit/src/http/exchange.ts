@@ -80,7 +80,7 @@ export function enter(http: HttpOptions): (req: Request, res: Response, next: Ne
 }
 
 /** What is wrong with the message itself, whoever sends it and wherever to. */
-function checkMessage(req: IncomingMessage): Fault | null {
+export function checkMessage(req: IncomingMessage): Fault | null {
   const url = req.url ?? '';
   const version = req.headers[HEADERS.apiVersion];
   if (version !== undefined && !SUPPORTED_API_VERSIONS.includes(version as string)) {
@@ -99,8 +99,8 @@ function checkMessage(req: IncomingMessage): Fault | null {
 function countHosts(rawHeaders: readonly string[]): number {
   let hosts = 0;
   for (let at = 0; at < rawHeaders.length; at += 2) {
-    const name = rawHeaders[at]!;
-    if (name.length === 4 && name.toLowerCase() === 'host') hosts += 1;
+    const name = rawHeaders[at];
+    if (name?.length === 4 && name.toLowerCase() === 'host') hosts += 1;
   }
   return hosts;
 }
@@ -161,7 +161,7 @@ function finish(exchange: Exchange, req: Request, res: Response): void {
 
 /** The path alone: queries hold tokens. */
 function pathOf(req: Request): string {
-  return req.originalUrl.split('?', 1)[0]!;
+  return req.originalUrl.split('?', 1)[0] ?? '';
 }
 
 /** True while the client has more to send. */

@@ -1,6 +1,6 @@
 import { parse as parseQueryString } from 'node:querystring';
 import { requireScope, verifyInternalToken } from '@wts/access';
-import type { BodyOf, Contract, ParamsOf, Principal, QueryOf, ReplyOf, Shape } from '@wts/contracts';
+import type { BodyOf, Contract, ParamsOf, Principal, QueryOf, ReplyOf } from '@wts/contracts';
 import { Fault, HEADERS, isStorableText } from '@wts/contracts';
 import type { IRouter, Request, Response } from 'express';
 import { sendJson } from './answer.ts';
@@ -15,8 +15,6 @@ export interface MountOptions {
   readonly internalSecret?: string;
 }
 
-type AnyContract = Contract<Shape>;
-
 /** A reply whose literals keep their types (`ok: true`), because inference alone would widen them to `boolean`. */
 type Frozen<T> = T extends object ? { readonly [K in keyof T]: Frozen<T[K]> } : T;
 
@@ -24,7 +22,7 @@ type Frozen<T> = T extends object ? { readonly [K in keyof T]: Frozen<T[K]> } : 
  * Mounts an operation. The order of what is checked is the order of what may be told: who calls (the internal token),
  * whether they hold the scope, then path, query and body. Only then the handler runs; what it returns is the answer.
  */
-export function mount<C extends AnyContract, const R extends Frozen<ReplyOf<C>>>(
+export function mount<C extends Contract, const R extends Frozen<ReplyOf<C>>>(
   router: IRouter,
   contract: C,
   handler: (call: Call<C>) => Promise<R>,
@@ -45,7 +43,7 @@ export function mount<C extends AnyContract, const R extends Frozen<ReplyOf<C>>>
 }
 
 /** Mounts an operation whose handler writes the answer itself. What it throws before the first byte is rendered as usual. */
-export function mountStream<C extends AnyContract>(
+export function mountStream<C extends Contract>(
   router: IRouter,
   contract: C,
   handler: (call: Call<C>) => Promise<void>,
@@ -57,7 +55,7 @@ export function mountStream<C extends AnyContract>(
   router[method](path, async (req: Request, res: Response) => handler(await check(req, res)));
 }
 
-function readerOf<C extends AnyContract>(
+function readerOf<C extends Contract>(
   contract: C,
   options: MountOptions,
 ): (req: Request, res: Response) => Promise<Call<C>> {
@@ -92,7 +90,7 @@ function readerOf<C extends AnyContract>(
 /** Who calls an operation that asks for nobody. */
 const NOBODY: Principal = Object.freeze({ userId: '', scopes: [], credential: { kind: 'service' as const, id: '' } });
 
-function principalOf(req: Request, contract: AnyContract, secret: string): Principal {
+function principalOf(req: Request, contract: Contract, secret: string): Principal {
   if (contract.scope === 'none' && contract.internal !== true) return NOBODY;
   const token = req.headers[HEADERS.principal];
   if (typeof token !== 'string') throw new Fault('authorization_required');

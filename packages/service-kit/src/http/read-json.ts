@@ -50,7 +50,8 @@ export async function readBytes(req: IncomingMessage, bytesMax: number): Promise
     // The error listener stays: a request that fails later, unheard, would end the process.
     if (bytes > bytesMax) req.pause();
   }
-  return chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, bytes);
+  const [first] = chunks;
+  return first !== undefined && chunks.length === 1 ? first : Buffer.concat(chunks, bytes);
 }
 
 function tooLarge(bytesMax: number): Fault {

@@ -1,15 +1,17 @@
-import { STATUS_CODES } from 'node:http';
+import { randomUUID } from 'node:crypto';
+import { createServer, STATUS_CODES } from 'node:http';
 import type { IncomingMessage, RequestListener, Server } from 'node:http';
-import { createServer } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { API_VERSION, errorBody, Fault, LIMITS } from '@wts/contracts';
-import { randomUUID } from 'node:crypto';
+import { SetupError } from '../life/setup-error.ts';
 import type { Logger } from '../observe/logger.ts';
 import { faultHeaders } from './answer.ts';
-import { requestIdOf } from './exchange.ts';
+import { checkMessage, requestIdOf } from './exchange.ts';
 
 /** How often Node looks for connections that passed their time. */
 const CONNECTION_CHECK_MS = 5_000;
+/** How often a draining server looks for connections that became idle. */
+const SWEEP_MS = 50;
 
 /** A server with the limits every door has. Answers of Node's own parser have the common shape too. */
 export function createHttpServer(listener: RequestListener, log?: Logger): Server {
@@ -21,12 +23,12 @@ export function createHttpServer(listener: RequestListener, log?: Logger): Serve
       keepAliveTimeout: LIMITS.keepAliveTimeoutMs,
       connectionsCheckingInterval: CONNECTION_CHECK_MS,
       noDelay: true,
-      // Node would answer in its own shape; `enter` checks the same.
+      // Node would answer in its own shape; `checkMessage` looks at the same.
       requireHostHeader: false,
     },
     listener,
   );
-  // Node would silently drop headers past its count; `enter` refuses the request instead.
+  // Node would silently drop headers past its count; `checkMessage` refuses the request instead.
   server.maxHeadersCount = 0;
   attachParserErrors(server, log);
   return server;
@@ -36,19 +38,16 @@ export function createHttpServer(listener: RequestListener, log?: Logger): Serve
 export function attachParserErrors(server: Server, log?: Logger): void {
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
     const fault = faultOfParser(error);
-    log?.debug({ code: fault.code, reason: error.code }, 'refused by the HTTP parser');
+    const requestId = randomUUID();
+    log?.info({ status: fault.status, code: fault.code, reason: error.code, requestId }, 'refused by the HTTP parser');
     const { _httpMessage: answer } = socket as { _httpMessage?: { headersSent: boolean } | null };
     // A connection that is gone, or in the middle of an answer, cannot be told anything.
-    if (!socket.writable || error.code === 'ECONNRESET' || answer?.headersSent === true) {
-      socket.destroy();
-      return;
-    }
-    writeFault(socket, fault, randomUUID());
+    if (!socket.writable || error.code === 'ECONNRESET' || answer?.headersSent === true) socket.destroy();
+    else writeFault(socket, fault, requestId);
   });
   server.on('checkExpectation', (req, res) => {
     const fault = new Fault('expectation_failed', { message: 'Only Expect: 100-continue is understood.' });
-    const requestId = requestIdOf(req);
-    const { head, body } = render(fault, requestId);
+    const { head, body } = render(fault, requestIdOf(req));
     res.writeHead(fault.status, head).end(body);
   });
 }
@@ -58,6 +57,33 @@ function faultOfParser({ code }: NodeJS.ErrnoException): Fault {
   if (code === 'HPE_CHUNK_EXTENSIONS_OVERFLOW') return new Fault('payload_too_large');
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return new Fault('request_timeout');
   return new Fault('malformed_request');
+}
+
+export type UpgradeListener = (req: IncomingMessage, socket: Duplex, head: Buffer) => void;
+
+/** Sockets that left HTTP. Node forgets them, so a server that drains must know them itself. */
+const upgraded = new WeakMap<Server, Set<Duplex>>();
+
+/**
+ * Takes upgrades of a server. What is wrong with the message is refused before `listener` sees it, what `listener` throws
+ * is a bug that ends this one connection, and a reset never ends the process.
+ */
+export function onUpgrade(server: Server, listener: UpgradeListener, log?: Logger): void {
+  const sockets = new Set<Duplex>();
+  upgraded.set(server, sockets);
+  server.on('upgrade', (req, socket, head) => {
+    sockets.add(socket);
+    socket.once('close', () => sockets.delete(socket));
+    socket.on('error', () => socket.destroy());
+    const fault = checkMessage(req);
+    if (fault !== null) return refuseUpgrade(socket, fault, requestIdOf(req));
+    try {
+      return listener(req, socket, head);
+    } catch (err) {
+      log?.error({ err }, 'could not take an upgrade');
+      return refuseUpgrade(socket, new Fault('internal', { cause: err }), requestIdOf(req));
+    }
+  });
 }
 
 /** Answers an upgrade that is not accepted, and closes the connection. */
@@ -90,7 +116,7 @@ function render(fault: Fault, requestId: string): { head: Record<string, string 
   return { head, body };
 }
 
-/** Binds the port. Rejects with a sentence when that is not possible. */
+/** Binds the port and returns it. Rejects with a sentence when that is not possible. */
 export async function listen(server: Server, host: string, port: number): Promise<number> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   server.once('error', reject);
@@ -98,14 +124,21 @@ export async function listen(server: Server, host: string, port: number): Promis
   try {
     await promise;
   } catch (cause) {
-    const { code } = cause as NodeJS.ErrnoException;
-    if (code === 'EADDRINUSE') throw new Error(`Port ${port} on ${host} is taken. Set PORT to another one.`, { cause });
-    if (code === 'EACCES') throw new Error(`Port ${port} needs more rights. Set PORT to 1024 or above.`, { cause });
-    throw cause;
+    throw setupErrorOf(cause, host, port);
   } finally {
     server.off('error', reject);
   }
   return (server.address() as { port: number }).port;
+}
+
+function setupErrorOf(cause: unknown, host: string, port: number): unknown {
+  const { code } = cause as NodeJS.ErrnoException;
+  if (code === 'EADDRINUSE') return new SetupError(`Port ${port} on ${host} is taken; choose another one.`, { cause });
+  if (code === 'EACCES') return new SetupError(`Port ${port} needs more rights; choose 1024 or above.`, { cause });
+  if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND') {
+    return new SetupError(`${host} is no address of this machine; set HOST to one.`, { cause });
+  }
+  return cause;
 }
 
 /**
@@ -116,17 +149,15 @@ export async function drainServer(server: Server, graceMs: number): Promise<{ cu
   const closed = new Promise<void>((resolve) => {
     server.close(() => resolve());
   });
-  const sweep = setInterval(() => server.closeIdleConnections(), 50);
+  const sweep = setInterval(() => server.closeIdleConnections(), SWEEP_MS);
   const { promise: overdue, resolve } = Promise.withResolvers<'overdue'>();
   const timer = setTimeout(() => resolve('overdue'), graceMs);
   const outcome = await Promise.race([closed, overdue]);
-  if (outcome === 'overdue') {
-    server.closeAllConnections();
-    await closed;
-  }
   clearInterval(sweep);
   clearTimeout(timer);
-  return { cut: outcome === 'overdue' };
+  if (outcome !== 'overdue') return { cut: false };
+  server.closeAllConnections();
+  for (const socket of upgraded.get(server) ?? []) socket.destroy();
+  await closed;
+  return { cut: true };
 }
-
-export type UpgradeListener = (req: IncomingMessage, socket: Duplex, head: Buffer) => void;

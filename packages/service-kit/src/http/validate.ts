@@ -30,7 +30,7 @@ ajv.addFormat('http-url', { type: 'string', validate: isHttpUrl });
 function isHttpUrl(text: string): boolean {
   if (!/^https?:\/\/[^\s/?#\\]+[^\s\\]*$/i.test(text)) return false;
   const url = URL.parse(text);
-  return url !== null && url.username === '' && url.password === '';
+  return url?.username === '' && url.password === '';
 }
 
 /** Compiles a schema. `where` names the part of the request in messages: path, query or body. */

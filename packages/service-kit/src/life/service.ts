@@ -1,5 +1,4 @@
-import type { IncomingMessage, Server } from 'node:http';
-import type { Duplex } from 'node:stream';
+import type { Server } from 'node:http';
 import type { Express } from 'express';
 import type { DestinationStream } from 'pino';
 import type { Registry } from 'prom-client';
@@ -8,7 +7,8 @@ import { serviceSettings } from '../config/service-settings.ts';
 import type { Setting } from '../config/settings.ts';
 import { parseSettings } from '../config/settings.ts';
 import type { HttpOptions } from '../http/exchange.ts';
-import { createHttpServer, drainServer, listen } from '../http/server.ts';
+import type { UpgradeListener } from '../http/server.ts';
+import { createHttpServer, drainServer, listen, onUpgrade } from '../http/server.ts';
 import type { Logger } from '../observe/logger.ts';
 import { createLogger } from '../observe/logger.ts';
 import { createMetrics, serveMetrics } from '../observe/metrics.ts';
@@ -25,7 +25,7 @@ export interface ServiceDefinition<C> {
 /** What a service hands back when everything it needs is open. */
 export interface Opened {
   readonly app: Express;
-  readonly onUpgrade?: (req: IncomingMessage, socket: Duplex, head: Buffer) => void;
+  readonly onUpgrade?: UpgradeListener;
   readonly port: number;
   readonly host: string;
   /** Gets the server before its port opens: for what is neither a request nor an upgrade. */
@@ -52,11 +52,13 @@ export interface RunningService {
   readonly url: string;
   readonly port: number;
   readonly log: Logger;
+  /** `close` takes this long at most, beside what closing the stores takes. */
+  readonly stopMsMax: number;
   /** Drains and closes everything; the same promise however often it is called. */
   close(): Promise<void>;
 }
 
-type Environment = Readonly<Record<string, string | undefined>>;
+export type Environment = Readonly<Record<string, string | undefined>>;
 interface StartOptions {
   readonly logTo?: DestinationStream;
 }
@@ -99,27 +101,45 @@ export async function startService<C>(
     internalTokenSecret: config.internalTokenSecret,
     signal: draining.signal,
   };
-  stack.defer(() => draining.abort());
-  const opened = await definition.open(kit, config);
-  const server = createHttpServer(opened.app, log);
-  if (opened.onUpgrade !== undefined) server.on('upgrade', opened.onUpgrade);
-  opened.prepare?.(server);
-  const port = await listen(server, opened.host, opened.port);
+  const { opened, server, port } = await open(definition, kit, config, draining);
   log.info({ port }, 'listening');
-  const open = stack.move();
+  const everything = stack.move();
   let closing: Promise<void> | undefined;
   return {
     url: `http://${localHost(opened.host)}:${port}`,
     port,
     log,
-    close: () => (closing ??= close({ opened, server, open, draining, readiness, log, config })),
+    stopMsMax: config.shutdownDelayMs + config.shutdownGraceMs,
+    close: () => {
+      closing ??= close({ opened, server, everything, draining, readiness, log, config });
+      return closing;
+    },
   };
+}
+
+async function open<C>(
+  definition: ServiceDefinition<C>,
+  kit: ServiceContext,
+  config: C,
+  draining: AbortController,
+): Promise<{ opened: Opened; server: Server; port: number }> {
+  try {
+    const opened = await definition.open(kit, config);
+    const server = createHttpServer(opened.app, kit.log);
+    if (opened.onUpgrade !== undefined) onUpgrade(server, opened.onUpgrade, kit.log);
+    opened.prepare?.(server);
+    return { opened, server, port: await listen(server, opened.host, opened.port) };
+  } catch (failure) {
+    // Loops that were begun wait for this; closing the stack waits for them.
+    draining.abort();
+    throw failure;
+  }
 }
 
 interface Closing {
   readonly opened: Opened;
   readonly server: Server;
-  readonly open: AsyncDisposableStack;
+  readonly everything: AsyncDisposableStack;
   readonly draining: AbortController;
   readonly readiness: Readiness;
   readonly log: Logger;
@@ -127,7 +147,7 @@ interface Closing {
 }
 
 /** Not ready first, so that nobody sends new work; then the port; then the work in progress; then what it used. */
-async function close({ opened, server, open, draining, readiness, log, config }: Closing): Promise<void> {
+async function close({ opened, server, everything, draining, readiness, log, config }: Closing): Promise<void> {
   readiness.drain();
   log.info('draining');
   if (config.shutdownDelayMs > 0) await new Promise((resolve) => setTimeout(resolve, config.shutdownDelayMs));
@@ -140,9 +160,8 @@ async function close({ opened, server, open, draining, readiness, log, config }:
   }
   const { cut } = await drained;
   if (cut) log.warn('requests were cut off when the grace ended');
-  await open.disposeAsync();
+  await everything.disposeAsync();
   log.info('stopped');
-  log.flush();
 }
 
 function localHost(host: string): string {

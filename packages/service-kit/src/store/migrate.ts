@@ -5,6 +5,7 @@ import { pathToFileURL } from 'node:url';
 import knexFactory from 'knex';
 import type { Knex } from 'knex';
 import { Client } from 'pg';
+import { SetupError } from '../life/setup-error.ts';
 import type { Logger } from '../observe/logger.ts';
 
 interface MigrateOptions {
@@ -71,7 +72,7 @@ async function checkVersion(client: Client): Promise<void> {
   const { rows } = await client.query<{ server_version_num: string }>('show server_version_num');
   const version = Number(rows[0]?.server_version_num);
   if (version >= VERSION_MIN) return;
-  throw new Error(`PostgreSQL ${Math.floor(version / 10_000)} is too old; 15 or newer is needed.`);
+  throw new SetupError(`PostgreSQL ${Math.floor(version / 10_000)} is too old; 15 or newer is needed.`);
 }
 
 async function lock(client: Client, schema: string): Promise<void> {

@@ -1,4 +1,5 @@
 import { createRequire } from 'node:module';
+import type KnexModule from 'knex';
 import type { Knex } from 'knex';
 import { Pool } from 'pg';
 import type { PoolConfig } from 'pg';
@@ -72,7 +73,7 @@ export function openPostgres({ url, poolMax, applicationName, log, stack, readin
 
 /** knex costs 100 ms and 30 MB to load; services that write plain SQL never pay it. */
 function openKnex(pool: Pool): Knex {
-  const { knex } = createRequire(import.meta.url)('knex') as typeof import('knex');
+  const { knex } = createRequire(import.meta.url)('knex') as typeof KnexModule;
   return knex({
     client: 'pg',
     connectionPool: pool,

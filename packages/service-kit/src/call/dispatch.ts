@@ -1,0 +1,105 @@
+import type { Dispatcher } from 'undici';
+import type { Endpoint } from './endpoints.ts';
+
+export interface Outgoing {
+  readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | null;
+  readonly signal: AbortSignal | undefined;
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly body: string;
+}
+
+/** An answer between services is a page of data at most; more is a fault, and must not fill the memory. */
+const ANSWER_BYTES_MAX = 32 * 1024 * 1024;
+/** Calls to one origin at once, waiting ones included. More would all miss their deadline. */
+const IN_FLIGHT_MAX = 1024;
+
+/**
+ * One request, with one deadline over all of it: waiting for a connection, connecting, sending, every byte of the answer.
+ * (undici's own timeouts start again with each byte.) `deadlineMs` is on the clock of `performance.now()`. Rejects with
+ * the error of undici, a TimeoutError, an AbortError when the caller gave up, or a RangeError when too much is under way.
+ */
+export async function dispatch(endpoint: Endpoint, outgoing: Outgoing, deadlineMs: number): Promise<Answer> {
+  if (endpoint.inFlight >= IN_FLIGHT_MAX) throw new RangeError(`More than ${IN_FLIGHT_MAX} calls are under way.`);
+  const exchange = new ClientExchange(outgoing.signal, deadlineMs);
+  endpoint.inFlight += 1;
+  try {
+    if (!exchange.isOver) {
+      const { method, path, headers, body } = outgoing;
+      endpoint.pool.dispatch({ method, path, headers, body }, exchange);
+    }
+    return await exchange.answer;
+  } finally {
+    endpoint.inFlight -= 1;
+    exchange.release();
+  }
+}
+
+class ClientExchange implements Dispatcher.DispatchHandler {
+  readonly answer: Promise<Answer>;
+  isOver = false;
+  readonly #resolve: (answer: Answer) => void;
+  readonly #reject: (reason: Error) => void;
+  readonly #signal: AbortSignal | undefined;
+  readonly #timer: NodeJS.Timeout;
+  #controller: Dispatcher.DispatchController | undefined;
+  #status = 0;
+  #bytes = 0;
+  #chunks: Buffer[] = [];
+
+  constructor(signal: AbortSignal | undefined, deadlineMs: number) {
+    const { promise, resolve, reject } = Promise.withResolvers<Answer>();
+    this.answer = promise;
+    this.#resolve = resolve;
+    this.#reject = reject;
+    this.#signal = signal;
+    this.#timer = setTimeout(this.#onDeadline, Math.max(0, deadlineMs - performance.now()));
+    if (signal?.aborted === true) this.#onCancel();
+    else signal?.addEventListener('abort', this.#onCancel, { once: true });
+  }
+
+  release(): void {
+    this.isOver = true;
+    clearTimeout(this.#timer);
+    this.#signal?.removeEventListener('abort', this.#onCancel);
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#controller = controller;
+    // It waited for a connection longer than anybody waited for it.
+    if (this.isOver) controller.abort(new DOMException('Nobody waits for this any more.', 'AbortError'));
+  }
+
+  onResponseStart(_controller: Dispatcher.DispatchController, status: number): void {
+    this.#status = status;
+  }
+
+  onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    this.#bytes += chunk.length;
+    if (this.#bytes > ANSWER_BYTES_MAX) this.#giveUp(new Error('The answer is too large.'));
+    else this.#chunks.push(chunk);
+  }
+
+  onResponseEnd(): void {
+    this.#resolve({ status: this.#status, body: Buffer.concat(this.#chunks, this.#bytes).toString('utf8') });
+  }
+
+  onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
+    this.#reject(error);
+  }
+
+  readonly #onDeadline = (): void => this.#giveUp(new DOMException('The deadline has passed.', 'TimeoutError'));
+  readonly #onCancel = (): void => this.#giveUp(new DOMException('The caller gave up.', 'AbortError'));
+
+  #giveUp(reason: Error): void {
+    this.isOver = true;
+    this.#chunks = [];
+    this.#reject(reason);
+    this.#controller?.abort(reason);
+  }
+}
