@@ -1,4 +1,5 @@
 import { parseIssuers } from '@wts/access';
+import type { Issuer } from '@wts/access';
 import { defineSettings, serviceSettings, setting } from '@wts/service-kit';
 import type { ConfigOf } from '@wts/service-kit';
 
@@ -30,7 +31,7 @@ export const settings = defineSettings({
     pattern: /^[A-Za-z0-9]+_$/,
     doc: 'How personal API keys begin.',
   }),
-  issuers: setting.json('JWT_ISSUERS', {
+  issuers: setting.json<Issuer[], { doc: string; default: Issuer[]; secret: true }>('JWT_ISSUERS', {
     default: [],
     secret: true,
     read: parseIssuers,

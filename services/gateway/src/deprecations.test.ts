@@ -17,8 +17,12 @@ describe('the deprecation table', () => {
 
   it('gives a retiring operation Deprecation and Sunset as http-dates and a link with rel=deprecation', () => {
     assert.deepEqual(deprecationHeaders([row], operations).get('listWorkspaces'), [
-      ...['Deprecation', 'Sun, 01 Nov 2026 00:00:00 GMT', 'Sunset', 'Sat, 30 Jan 2027 00:00:00 GMT'],
-      ...['Link', '<https://docs.example.com/deprecations/list-workspaces>; rel="deprecation"; type="text/html"'],
+      'Deprecation',
+      'Sun, 01 Nov 2026 00:00:00 GMT',
+      'Sunset',
+      'Sat, 30 Jan 2027 00:00:00 GMT',
+      'Link',
+      '<https://docs.example.com/deprecations/list-workspaces>; rel="deprecation"; type="text/html"',
     ]);
   });
 

@@ -1,18 +1,25 @@
 import { STREAM } from '@wts/contracts';
 import type { Revocation } from '@wts/contracts';
+import type { Nats } from '@wts/service-kit';
 import type { NatsConnection } from 'nats';
 
 /**
  * Hears of dead credentials. Nothing rests on it: a message that never arrives costs LIMITS.credentialCacheMs, after
  * which every credential is asked about again.
  */
-export function subscribeToRevocations(connection: NatsConnection, onRevoked: (revocation: Revocation) => void): void {
-  connection.subscribe(STREAM.revoked, {
-    callback: (error, message) => {
-      if (error !== null) return;
-      const revocation = readRevocation(message.data);
-      if (revocation !== null) onRevoked(revocation);
-    },
+export function subscribeToRevocations(nats: Nats, onRevoked: (revocation: Revocation) => void): void {
+  // A connection that comes back keeps its subscriptions; a new one has none.
+  const subscribed = new WeakSet<NatsConnection>();
+  nats.onConnect((connection) => {
+    if (subscribed.has(connection)) return;
+    subscribed.add(connection);
+    connection.subscribe(STREAM.revoked, {
+      callback: (error, message) => {
+        if (error !== null) return;
+        const revocation = readRevocation(message.data);
+        if (revocation !== null) onRevoked(revocation);
+      },
+    });
   });
 }
 

@@ -6,10 +6,9 @@ import type { Exchange } from './exchange.ts';
 /** Writes the head of an answer: the lines every answer carries, then the given ones. */
 export function startAnswer(exchange: Exchange, res: ServerResponse, status: number, lines: readonly string[]): void {
   const head = exchange.reply.concat(lines);
-  if (leavesMuchUnread(exchange)) {
-    head.push('Connection', 'close');
-    closeGently(exchange);
-  }
+  const isAbandoned = leavesMuchUnread(exchange);
+  if (isAbandoned || exchange.isLast) head.push('Connection', 'close');
+  if (isAbandoned) closeGently(exchange);
   res.writeHead(status, head);
 }
 
@@ -43,6 +42,7 @@ export interface RenderedFault {
 /** Status, body and header lines of a failure; also used where there is no response object, at a refused upgrade. */
 export function renderFault(exchange: Exchange, failure: unknown): RenderedFault {
   const fault = failure instanceof Fault ? failure : new Fault('internal', { cause: failure });
+  exchange.failure = fault;
   const body = errorBody(fault, exchange.requestId);
   const lines = ['Cache-Control', 'no-store'];
   for (const [name, value] of Object.entries(fault.headers)) lines.push(name, value);
@@ -50,7 +50,7 @@ export function renderFault(exchange: Exchange, failure: unknown): RenderedFault
   return { status: ERRORS[fault.code].status, body: Buffer.from(JSON.stringify(body)), lines };
 }
 
-export const JSON_TYPE = 'application/json; charset=utf-8';
+export const JSON_TYPE = 'application/json';
 
 /** A little rest is read and dropped and the connection lives on; waiting for much, or for who knows how much, is not. */
 function leavesMuchUnread(exchange: Exchange): boolean {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { Fault } from '@wts/contracts';
+import type { Fault } from '@wts/contracts';
 import { takeToken } from './authenticate.ts';
 
 describe('the token in the query of a socket', () => {

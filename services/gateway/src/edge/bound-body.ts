@@ -15,6 +15,7 @@ export type OnwardBody = null | Buffer | BoundedBody;
 export async function boundBody(exchange: Exchange): Promise<OnwardBody> {
   const bytesMax = exchange.route?.bodyBytesMax ?? 0;
   if (bytesMax === 0 || !exchange.hasBody) return null;
+  if (exchange.req.destroyed) throw new ClientGone();
   const isChunked = exchange.headers.transferEncoding.length > 0;
   const bytes = exchange.declaredBytes;
   if (!isChunked && bytes > bytesMax) throw tooLarge(bytesMax);

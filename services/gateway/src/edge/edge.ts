@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Authenticator } from '@wts/access';
 import { mintInternalToken } from '@wts/access';
 import { Fault } from '@wts/contracts';
+import { isTracing, traceRequest } from '@wts/service-kit';
 import type { Logger } from '@wts/service-kit';
 import type { UpstreamName } from '../routes.ts';
 import type { Upstream } from '../upstream.ts';
@@ -32,6 +33,7 @@ export interface EdgeParts {
   readonly origins: ReadonlySet<string>;
   readonly securityHeaders: readonly string[];
   readonly log: Logger;
+  readonly isDraining: () => boolean;
   /** Told once per request, when its answer is out or its client is gone. */
   readonly onAnswered: (exchange: Exchange, status: number, isComplete: boolean) => void;
 }
@@ -41,40 +43,52 @@ export interface EdgeParts {
  * leaves on the exchange, or refuses by throwing a Fault, which is rendered here once. Nothing is decoded, parsed or
  * waited for that the steps before could have refused.
  */
-export function createEdge(parts: EdgeParts): (req: IncomingMessage, res: ServerResponse) => Promise<void> {
-  return async function edge(req, res) {
+export function createEdge(parts: EdgeParts): (req: IncomingMessage, res: ServerResponse) => void {
+  return (req, res) => {
     const exchange = new Exchange(req, parts.securityHeaders);
+    exchange.isLast = parts.isDraining();
     res.once('close', () => parts.onAnswered(exchange, res.statusCode, res.writableFinished));
-    try {
-      refuseAmbiguity(exchange);
-      negotiateVersion(exchange);
-      const entry = matchPath(exchange, parts.routes);
-      allowOrigin(exchange, entry, parts.origins);
-      if (exchange.method === 'OPTIONS') {
-        startAnswer(exchange, res, 204, answerOptions(exchange, entry, parts.origins));
-        res.end();
-        return;
-      }
-      const route = matchMethod(exchange, entry);
-      exchange.route = route;
-      if (route.notice.length > 0) exchange.reply.push(...route.notice);
-      if (route.isSocket) throw upgradeRequired();
-      exchange.principal = await authenticate(exchange.headers.authorization, route, parts.authenticator);
-      // TODO(#4): limitRate takes its place here, where it is known who calls what.
-      if (route.to === 'gateway') {
-        await answerHere(exchange, res, parts);
-        return;
-      }
-      const body = await boundBody(exchange);
-      const token = exchange.principal === null ? null : mintInternalToken(exchange.principal, parts.tokenSecret);
-      forward(exchange, res, parts.upstreams[route.to], body, token, parts.log);
-    } catch (failure) {
-      if (failure instanceof ClientGone) return;
-      if (!(failure instanceof Fault))
-        parts.log.error({ requestId: exchange.requestId, err: failure }, 'bug in a request');
-      answerFault(exchange, res, failure);
+    if (!isTracing()) {
+      void pass(exchange, res, parts);
+      return;
     }
+    traceRequest(req.headers, exchange.method, (span) => {
+      exchange.span = span;
+      void pass(exchange, res, parts);
+    });
   };
+}
+
+async function pass(exchange: Exchange, res: ServerResponse, parts: EdgeParts): Promise<void> {
+  try {
+    refuseAmbiguity(exchange);
+    negotiateVersion(exchange);
+    const entry = matchPath(exchange, parts.routes);
+    allowOrigin(exchange, entry, parts.origins);
+    if (exchange.method === 'OPTIONS') {
+      startAnswer(exchange, res, 204, answerOptions(exchange, entry, parts.origins));
+      res.end();
+      return;
+    }
+    const route = matchMethod(exchange, entry);
+    exchange.route = route;
+    if (route.notice.length > 0) exchange.reply.push(...route.notice);
+    if (route.isSocket) throw upgradeRequired();
+    exchange.principal = await authenticate(exchange.headers.authorization, route, parts.authenticator);
+    // TODO(#4): limitRate takes its place here, where it is known who calls what.
+    if (route.to === 'gateway') {
+      await answerHere(exchange, res, parts);
+      return;
+    }
+    const body = await boundBody(exchange);
+    const token = exchange.principal === null ? null : mintInternalToken(exchange.principal, parts.tokenSecret);
+    forward(exchange, res, parts.upstreams[route.to], body, token, parts.log);
+  } catch (failure) {
+    if (failure instanceof ClientGone) return;
+    if (!(failure instanceof Fault))
+      parts.log.error({ requestId: exchange.requestId, err: failure }, 'bug in a request');
+    answerFault(exchange, res, failure);
+  }
 }
 
 async function answerHere(exchange: Exchange, res: ServerResponse, { ownAnswers }: EdgeParts): Promise<void> {

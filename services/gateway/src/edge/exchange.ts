@@ -1,10 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { API_VERSION, REQUEST_ID_PATTERN } from '@wts/contracts';
-import type { Principal } from '@wts/contracts';
+import type { Fault, Principal } from '@wts/contracts';
+import type { endRequestSpan } from '@wts/service-kit';
 import { readHeaders } from './read-headers.ts';
 import type { RequestHeaders } from './read-headers.ts';
 import type { CompiledRoute } from './route-table.ts';
+
+type Span = Parameters<typeof endRequestSpan>[0];
 
 /** One request on its way through the edge, and what the steps have found out about it so far. */
 export class Exchange {
@@ -12,6 +15,8 @@ export class Exchange {
   readonly requestId: string;
   readonly startedAt: number;
   readonly headers: RequestHeaders;
+  /** The other end of the connection, read while there is one. */
+  readonly peer: string | undefined;
   readonly method: string;
   /** As sent. `path` and `query` (with its question mark, or empty) are its two halves, undecoded. */
   readonly url: string;
@@ -21,11 +26,17 @@ export class Exchange {
   readonly reply: string[];
   route: CompiledRoute | null = null;
   principal: Principal | null = null;
+  /** True once the process stops: the answer is the last one on its connection. */
+  isLast = false;
+  /** What was answered as an error, for the log. */
+  failure: Fault | null = null;
+  span: Span | null = null;
 
   constructor(req: IncomingMessage, securityHeaders: readonly string[]) {
     this.req = req;
     this.startedAt = performance.now();
     this.headers = readHeaders(req.rawHeaders);
+    this.peer = req.socket.remoteAddress;
     this.method = req.method ?? '';
     this.url = req.url ?? '';
     const question = this.url.indexOf('?');

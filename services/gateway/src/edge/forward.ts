@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { Fault, HEADERS } from '@wts/contracts';
+import { carryTrace, isTracing } from '@wts/service-kit';
 import type { Logger } from '@wts/service-kit';
 import type { Dispatcher } from 'undici';
 import { errors } from 'undici';
@@ -23,6 +24,8 @@ export function forward(
   internalToken: string | null,
   log: Logger,
 ): void {
+  // The client left while it was asked who it is; its `close` has been and will not come again.
+  if (res.closed) return;
   upstream.enter();
   const passage = new Passage(exchange, res, upstream, body, internalToken, log);
   res.once('close', () => {
@@ -153,11 +156,22 @@ function onwardHeaders(
 ): string[] {
   const lines = headers.onward;
   lines.push(HEADERS.requestId, requestId);
+  if (isTracing()) replaceTrace(lines);
   if (token !== null) lines.push(HEADERS.principal, token);
   if (body instanceof BoundedBody && headers.transferEncoding.length === 0) {
     lines.push('content-length', String(declaredBytes));
   }
   return lines;
+}
+
+/** The service's span is a child of ours, whose parent is the client's. */
+function replaceTrace(lines: string[]): void {
+  for (let at = lines.length - 2; at >= 0; at -= 2) {
+    if (lines[at] === 'traceparent' || lines[at] === 'tracestate') lines.splice(at, 2);
+  }
+  const trace: Record<string, string> = {};
+  carryTrace(trace);
+  for (const name in trace) lines.push(name, trace[name] as string);
 }
 
 /** Lines that end at this hop, and lines the gateway alone decides on. */

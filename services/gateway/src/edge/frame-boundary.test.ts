@@ -39,7 +39,7 @@ describe('following frames of a socket', () => {
         for (let at = 0; at < stream.length; at += step) {
           const chunk = stream.subarray(at, at + step);
           const complete = boundary.feed(chunk);
-          const last = [...ends].filter((one) => one > at && one <= at + chunk.length).at(-1);
+          const last = [...ends].findLast((one) => one > at && one <= at + chunk.length);
           assert.equal(complete, last === undefined ? 0 : last - at);
           assert.equal(boundary.reached, ends.has(at + chunk.length));
         }

@@ -109,9 +109,20 @@ function ask(
 
 function handshakeLines(origin: URL, { headers, requestId }: Exchange, internalToken: string): string[] {
   return [
-    ...['Host', origin.host, 'Connection', 'Upgrade', 'Upgrade', 'websocket'],
-    ...['Sec-WebSocket-Version', '13', 'Sec-WebSocket-Key', headers.socketKey[0] as string],
-    ...[HEADERS.requestId, requestId, HEADERS.principal, internalToken],
+    'Host',
+    origin.host,
+    'Connection',
+    'Upgrade',
+    'Upgrade',
+    'websocket',
+    'Sec-WebSocket-Version',
+    '13',
+    'Sec-WebSocket-Key',
+    headers.socketKey[0] as string,
+    HEADERS.requestId,
+    requestId,
+    HEADERS.principal,
+    internalToken,
     ...headers.onward,
   ];
 }

@@ -5,11 +5,14 @@ import type { Exchange } from './exchange.ts';
  * Refuses what two readers could read differently: the gateway and a service must never disagree about where a request
  * goes or where it ends. Node's parser has refused ambiguous lengths before this (RFC 9112 section 6.3).
  */
-export function refuseAmbiguity({ url, path, headers }: Exchange): void {
+export function refuseAmbiguity({ req, url, path, headers }: Exchange): void {
   if (headers.count > LIMITS.headerCount) {
     throw new Fault('headers_too_large', { message: `At most ${LIMITS.headerCount} headers.` });
   }
-  if (headers.hosts.length > 1) throw malformed('More than one Host header.');
+  // RFC 9112 section 3.2: HTTP/1.0 may leave Host out.
+  const hosts = headers.hosts.length;
+  if (hosts > 1 || (hosts === 0 && req.httpVersion !== '1.0'))
+    throw malformed('A request needs exactly one Host header.');
   if (url.length > LIMITS.urlBytes) {
     throw new Fault('headers_too_large', { message: `The address is longer than ${LIMITS.urlBytes} bytes.` });
   }

@@ -6,7 +6,14 @@ import { compileRoutes } from './route-table.ts';
 
 const operation = (id: string, path: string, method: 'GET' | 'POST' = 'GET', internal?: true) =>
   contract({
-    ...{ id, method, path, summary: '', tag: 'Meta', scope: 'read', reply: { status: 200, schema: {} }, errors: [] },
+    id,
+    method,
+    path,
+    summary: '',
+    tag: 'Meta',
+    scope: 'read',
+    reply: { status: 200, schema: {} },
+    errors: [],
     ...(internal ? { internal } : {}),
   });
 
@@ -21,9 +28,21 @@ describe('the route table', () => {
   it('matches case, slashes and segments strictly', () => {
     const table = compileRoutes(API_ROUTES);
     for (const path of [
-      ...['/API/workspaces', '/api/workspaces/', '//api/workspaces', '/api//workspaces', 'api/workspaces', '/', ''],
-      ...['/api/workspaces/by-slug', '/api/workspaces/by-slug/', '/api/workspaces/by-slug/a/', '/health/../ready'],
-      ...['/api/workspaces/by-slug/.', '/api/workspaces/by-slug/..', '/api/workspaces/by-slug/a/b', '/__proto__'],
+      '/API/workspaces',
+      '/api/workspaces/',
+      '//api/workspaces',
+      '/api//workspaces',
+      'api/workspaces',
+      '/',
+      '',
+      '/api/workspaces/by-slug',
+      '/api/workspaces/by-slug/',
+      '/api/workspaces/by-slug/a/',
+      '/health/../ready',
+      '/api/workspaces/by-slug/.',
+      '/api/workspaces/by-slug/..',
+      '/api/workspaces/by-slug/a/b',
+      '/__proto__',
     ]) {
       assert.equal(table(path), null, path);
     }

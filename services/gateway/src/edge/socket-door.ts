@@ -9,6 +9,7 @@ import type { Principal, Revocation } from '@wts/contracts';
 import { EDGE_LIMITS } from '../limits.ts';
 import { allowOrigin, refuseForeignSocket } from './allow-origin.ts';
 import { JSON_TYPE, renderFault } from './answer.ts';
+import type { RenderedFault } from './answer.ts';
 import { authenticateSocket, takeToken } from './authenticate.ts';
 import { Exchange } from './exchange.ts';
 import { checkHandshake, shakeHands } from './handshake.ts';
@@ -44,7 +45,7 @@ export class SocketDoor {
     const exchange = new Exchange(req, this.#parts.securityHeaders);
     this.#pending += 1;
     this.#admit(exchange, socket, head)
-      .catch((failure: unknown) => this.#refuse(exchange, socket, failure))
+      .catch((failure: unknown) => refuseOnSocket(exchange, socket, failure, this.#parts))
       .finally(() => {
         this.#pending -= 1;
       });
@@ -111,26 +112,7 @@ export class SocketDoor {
       const value = reply.headers[name];
       if (typeof value === 'string') lines.push(name, value);
     }
-    this.#answer(exchange, socket, reply.statusCode ?? 503, body, lines);
-  }
-
-  #refuse(exchange: Exchange, socket: Duplex, failure: unknown): void {
-    const { status, body, lines } = renderFault(exchange, failure);
-    if (status >= 500) this.#parts.log.warn({ requestId: exchange.requestId, err: failure }, 'upgrade failed');
-    this.#answer(exchange, socket, status, body, lines);
-  }
-
-  #answer(exchange: Exchange, socket: Duplex, status: number, body: Buffer, lines: readonly string[]): void {
-    const head = httpHead(status, exchange.reply, [
-      ...lines,
-      ...['Content-Type', JSON_TYPE, 'Content-Length', String(body.length), 'Connection', 'close'],
-    ]);
-    socket.end(Buffer.concat([Buffer.from(head, 'latin1'), body]));
-    // What the peer still sends is dropped, and it is cut when it does not hang up by itself.
-    socket.resume();
-    socket.once('end', () => socket.destroy());
-    setTimeout(() => socket.destroy(), EDGE_LIMITS.lingerMs).unref();
-    this.#parts.onAnswered(exchange, status, true);
+    answerOnSocket(exchange, socket, { status: reply.statusCode ?? 503, body, lines }, this.#parts);
   }
 
   /** The credential or person of this revocation is dead: its sockets close. Lost memberships are the service's part. */
@@ -162,6 +144,37 @@ export class SocketDoor {
     while (this.#splices.size > 0 && performance.now() < deadline) await delay(20);
     for (const splice of this.#splices) splice.destroy();
   }
+}
+
+/** Answers a failure where there is no response object, and ends the connection. */
+export function refuseOnSocket(exchange: Exchange, socket: Duplex, failure: unknown, parts: EdgeParts): void {
+  const fault = renderFault(exchange, failure);
+  if (fault.status >= 500) parts.log.warn({ requestId: exchange.requestId, err: failure }, 'upgrade failed');
+  answerOnSocket(exchange, socket, fault, parts);
+}
+
+function answerOnSocket(
+  exchange: Exchange,
+  socket: Duplex,
+  { status, body, lines }: RenderedFault,
+  parts: EdgeParts,
+): void {
+  const head = httpHead(status, exchange.reply, [
+    ...lines,
+    'Content-Type',
+    JSON_TYPE,
+    'Content-Length',
+    String(body.length),
+    'Connection',
+    'close',
+  ]);
+  socket.on('error', () => socket.destroy());
+  socket.end(Buffer.concat([Buffer.from(head, 'latin1'), body]));
+  // What the peer still sends is dropped, and it is cut when it does not hang up by itself.
+  socket.resume();
+  socket.once('end', () => socket.destroy());
+  setTimeout(() => socket.destroy(), EDGE_LIMITS.lingerMs).unref();
+  parts.onAnswered(exchange, status, true);
 }
 
 /** An HTTP/1.1 head from flat header lines. Values came from our tables or through Node's parser, so hold no CR or LF. */

@@ -1,0 +1,27 @@
+import type { Server } from 'node:http';
+import { Fault } from '@wts/contracts';
+import type { EdgeParts } from './edge.ts';
+import { Exchange } from './exchange.ts';
+import { refuseOnSocket } from './socket-door.ts';
+
+/**
+ * Only an offer of WebSocket is an upgrade. Any other offer, such as the `h2c` some clients make on every request, is
+ * one that a server may pass over (RFC 9110 section 7.8): the request is answered as if it had not been made.
+ */
+export function takeOnlyWebSockets(server: Server): void {
+  const options = server as Server & { shouldUpgradeCallback: (req: { headers: { upgrade?: string } }) => boolean };
+  options.shouldUpgradeCallback = ({ headers }) => headers.upgrade?.toLowerCase() === 'websocket';
+}
+
+/** Node gives CONNECT, which asks for a tunnel, an event of its own. It is a method like any other that is not served. */
+export function refuseConnect(server: Server, parts: EdgeParts): void {
+  server.on('connect', (req, socket) => {
+    const exchange = new Exchange(req, parts.securityHeaders);
+    refuseOnSocket(
+      exchange,
+      socket,
+      new Fault('method_not_allowed', { headers: { Allow: 'GET, POST, PATCH, DELETE' } }),
+      parts,
+    );
+  });
+}

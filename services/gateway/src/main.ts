@@ -1,0 +1,4 @@
+import { run } from '@wts/service-kit';
+import { gateway } from './service.ts';
+
+await run(gateway);

@@ -1,0 +1,41 @@
+import { meta } from '@wts/contracts';
+import { endRequestSpan } from '@wts/service-kit';
+import type { ServiceContext } from '@wts/service-kit';
+import type { AddressReader } from './client-address.ts';
+import type { EdgeParts } from './edge/edge.ts';
+
+/** Probes are most requests of an idle system; their lines are worth reading only when somebody debugs. */
+const PROBES: ReadonlySet<string> = new Set([meta.health.id, meta.ready.id]);
+const PATH_CHARS_MAX = 200;
+
+/** Writes one log line and one observation per request. Never the query: it may hold a token. */
+export function requestRecorder(
+  { log, http }: Pick<ServiceContext, 'log' | 'http'>,
+  addressOf: AddressReader,
+): EdgeParts['onAnswered'] {
+  return (exchange, status, isComplete) => {
+    const { method, headers } = exchange;
+    const route = exchange.route?.contract.id ?? 'unmatched';
+    const durationMs = performance.now() - exchange.startedAt;
+    http.requests.observe(route, method, status, durationMs / 1000);
+    if (exchange.span !== null) endRequestSpan(exchange.span, route, method, status);
+    const level = PROBES.has(route) ? 'debug' : 'info';
+    if (!log.isLevelEnabled(level)) return;
+    log[level](
+      {
+        method,
+        route,
+        status,
+        durationMs: Math.round(durationMs * 1000) / 1000,
+        requestId: exchange.requestId,
+        userId: exchange.principal?.userId,
+        code: exchange.failure?.code,
+        client: addressOf(exchange.peer, headers.forwardedFor),
+        // Set when the client left before it had the whole answer.
+        aborted: isComplete ? undefined : true,
+        path: exchange.route === null ? exchange.path.slice(0, PATH_CHARS_MAX) : undefined,
+      },
+      'request',
+    );
+  };
+}

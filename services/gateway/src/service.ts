@@ -1,0 +1,153 @@
+import type { Server } from 'node:http';
+import { createAuthenticator, servicePrincipal } from '@wts/access';
+import type { Authenticator } from '@wts/access';
+import { workspaceApi } from '@wts/contracts';
+import { createCaller, createHttpServer, drainServer, listen, openNats } from '@wts/service-kit';
+import type { ServiceContext, ServiceDefinition } from '@wts/service-kit';
+import express from 'express';
+import type { Express } from 'express';
+import type { GatewayConfig } from './config.ts';
+import { checkOrigins, settings } from './config.ts';
+import { addressReader } from './client-address.ts';
+import { DEPRECATIONS, deprecationHeaders } from './deprecations.ts';
+import { createEdge } from './edge/edge.ts';
+import type { EdgeParts } from './edge/edge.ts';
+import { securityHeaders } from './edge/exchange.ts';
+import { compileRoutes } from './edge/route-table.ts';
+import { refuseConnect, takeOnlyWebSockets } from './edge/server-events.ts';
+import { SocketDoor } from './edge/socket-door.ts';
+import { describeRoutes } from './openapi.ts';
+import { ownAnswers } from './own-answers.ts';
+import { checkUpstream } from './ready.ts';
+import { requestRecorder } from './record.ts';
+import { subscribeToRevocations } from './revocations.ts';
+import { API_ROUTES, AUTH_ROUTES } from './routes.ts';
+import { Upstream } from './upstream.ts';
+
+/**
+ * The only public door. Two origins on two ports share every step; they differ in their route table. Opens no store:
+ * what it must know of credentials it asks the workspace service and remembers for seconds.
+ */
+export const gateway: ServiceDefinition<GatewayConfig> = {
+  name: 'gateway',
+  settings,
+  async open(kit, config) {
+    const notices = deprecationHeaders(DEPRECATIONS, new Set(API_ROUTES.map((route) => route.contract.id)));
+    const upstreams = openUpstreams(kit, config);
+    const authenticator = openAuthenticator(kit, config);
+    for (const upstream of Object.values(upstreams)) {
+      kit.readiness.add(upstream.name, (signal) => checkUpstream(upstream, signal));
+    }
+    const shared = {
+      upstreams,
+      authenticator,
+      ownAnswers: ownAnswers(kit.readiness, describeRoutes(API_ROUTES, config.baseUrl)),
+      tokenSecret: config.internalTokenSecret,
+      origins: checkOrigins(config.corsOrigins),
+      log: kit.log,
+      isDraining: kit.http.isDraining,
+      onAnswered: requestRecorder(kit, addressReader(config.trustedProxies)),
+    };
+    const api: EdgeParts = {
+      ...shared,
+      routes: compileRoutes(API_ROUTES, notices),
+      securityHeaders: securityHeaders(new URL(config.baseUrl)),
+    };
+    const auth: EdgeParts = {
+      ...shared,
+      routes: compileRoutes(AUTH_ROUTES),
+      securityHeaders: securityHeaders(new URL(config.authUrl)),
+    };
+    const apiDoor = new SocketDoor(api);
+    const authDoor = new SocketDoor(auth);
+
+    const nats = openNats({ url: config.natsUrl, name: kit.name, log: kit.log, stack: kit.stack });
+    subscribeToRevocations(nats, (revocation) => {
+      authenticator.forget(revocation);
+      apiDoor.revoke(revocation);
+    });
+
+    const authServer = createHttpServer(serve(auth), kit.log);
+    authServer.on('upgrade', (req, socket, head) => authDoor.handle(req, socket, head));
+    prepare(authServer, auth);
+    const authPort = await listen(authServer, config.host, config.authPort);
+    kit.stack.defer(() => closeNow(authServer));
+    kit.log.info({ port: authPort, origin: 'auth' }, 'listening');
+
+    return {
+      app: serve(api),
+      onUpgrade: (req, socket, head) => apiDoor.handle(req, socket, head),
+      prepare: (server) => prepare(server, api),
+      port: config.port,
+      host: config.host,
+      beforeDrain: async () => {
+        const graceMs = config.shutdownGraceMs;
+        await Promise.all([apiDoor.close(graceMs), drainServer(authServer, graceMs)]);
+      },
+    };
+  },
+};
+
+function openUpstreams({ log, stack }: ServiceContext, config: GatewayConfig): EdgeParts['upstreams'] {
+  const upstreams = {
+    workspace: new Upstream('workspace', config.workspaceUrls, log),
+    sync: new Upstream('sync', config.syncUrls, log),
+  };
+  for (const upstream of Object.values(upstreams)) stack.defer(() => upstream.close());
+  return upstreams;
+}
+
+/** Credential -> principal, with the two look-ups that only the workspace service can answer. */
+function openAuthenticator({ name, log, stack }: ServiceContext, config: GatewayConfig): Authenticator {
+  const principal = servicePrincipal(name);
+  const workspace = createCaller({
+    name: 'workspace',
+    urls: config.workspaceUrls,
+    secret: config.internalTokenSecret,
+    self: name,
+    log,
+  });
+  stack.defer(() => workspace.close());
+  const authenticator = createAuthenticator({
+    issuers: config.issuers,
+    apiKeyPrefix: config.apiKeyPrefix,
+    resolveApiKey: async (tokenHash) => {
+      const reply = await workspace.call(workspaceApi.internalResolveApiKey, {
+        principal,
+        body: { tokenHash },
+        idempotent: true,
+      });
+      return reply.principal;
+    },
+    resolvePerson: async (identity) => {
+      const reply = await workspace.call(workspaceApi.internalResolvePerson, {
+        principal,
+        body: identity,
+        idempotent: true,
+      });
+      return reply.userId;
+    },
+  });
+  stack.defer(() => authenticator.close());
+  return authenticator;
+}
+
+/** The edge as an Express app. It answers every request itself, so nothing of Express's own answers is ever reached. */
+function serve(parts: EdgeParts): Express {
+  const app = express();
+  app.disable('x-powered-by');
+  app.use(createEdge(parts));
+  return app;
+}
+
+function prepare(server: Server, parts: EdgeParts): void {
+  takeOnlyWebSockets(server);
+  refuseConnect(server, parts);
+}
+
+async function closeNow(server: Server): Promise<void> {
+  if (!server.listening) return;
+  const closed = new Promise((resolve) => server.close(resolve));
+  server.closeAllConnections();
+  await closed;
+}

@@ -1,0 +1,108 @@
+import { createHash, createHmac, randomUUID } from 'node:crypto';
+import { createServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
+import { createApiKey } from '@wts/access';
+import type { Principal, Scope } from '@wts/contracts';
+import { startService } from '@wts/service-kit';
+import type { RunningService } from '@wts/service-kit';
+import { gateway } from '../src/service.ts';
+import { StandIn } from './stand-in.ts';
+
+const SECRET = 'a-secret-of-the-cluster-with-32-characters';
+const JWT_SECRET = 'a-secret-of-the-identity-provider-of-the-test';
+const ISSUER = 'https://id.example.com';
+const AUDIENCE = 'https://api.example.com';
+
+/** A gateway between real sockets: services stand in behind it, raw clients before it. */
+export interface World {
+  readonly gateway: RunningService;
+  readonly api: number;
+  readonly auth: number;
+  readonly workspace: StandIn;
+  readonly sync: StandIn;
+  readonly fullKey: string;
+  readonly readKey: string;
+  /** Every line the gateway has logged so far. */
+  logs(): string;
+  newKey(scopes: readonly Scope[]): { token: string; principal: Principal };
+  forgetKey(token: string): void;
+  jwt(claims?: Record<string, unknown>): string;
+  close(): Promise<void>;
+}
+
+export async function startWorld(env: Record<string, string> = {}): Promise<World> {
+  const workspace = await StandIn.start(SECRET);
+  const sync = await StandIn.start(SECRET);
+  const lines: string[] = [];
+  const auth = await freePort();
+  const running = await startService(
+    gateway,
+    {
+      HOST: '127.0.0.1',
+      PORT: '0',
+      AUTH_PORT: String(auth),
+      WORKSPACE_URL: workspace.url,
+      SYNC_URL: sync.url,
+      // Nobody listens there: everything here must hold while NATS is down.
+      NATS_URL: 'nats://127.0.0.1:9',
+      INTERNAL_TOKEN_SECRET: SECRET,
+      LOG_LEVEL: 'debug',
+      SHUTDOWN_GRACE_MS: '2000',
+      JWT_ISSUERS: JSON.stringify([
+        { issuer: ISSUER, audiences: [AUDIENCE], algorithms: ['HS256'], secret: JWT_SECRET },
+      ]),
+      ...env,
+    },
+    { logTo: { write: (line) => void lines.push(line) } },
+  );
+
+  const newKey: World['newKey'] = (scopes) => {
+    const { token, hash } = createApiKey('wts_');
+    const principal: Principal = { userId: randomUUID(), scopes, credential: { kind: 'api_key', id: randomUUID() } };
+    workspace.keys.set(hash, principal);
+    return { token, principal };
+  };
+
+  return {
+    gateway: running,
+    api: running.port,
+    auth,
+    workspace,
+    sync,
+    fullKey: newKey(['read', 'write', 'admin']).token,
+    readKey: newKey(['read']).token,
+    logs: () => lines.join(''),
+    newKey,
+    forgetKey: (token) => void workspace.keys.delete(createHash('sha256').update(token).digest('hex')),
+    jwt: (claims = {}) => signJwt(claims),
+    close: async () => {
+      await running.close();
+      await Promise.all([workspace.close(), sync.close()]);
+    },
+  };
+}
+
+function signJwt(claims: Record<string, unknown>): string {
+  const now = Math.floor(Date.now() / 1000);
+  const part = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url');
+  const payload = { iss: ISSUER, aud: AUDIENCE, sub: randomUUID(), iat: now, exp: now + 600, ...claims };
+  const signed = `${part({ alg: 'HS256', typ: 'JWT' })}.${part(payload)}`;
+  return `${signed}.${createHmac('sha256', JWT_SECRET).update(signed).digest('base64url')}`;
+}
+
+export async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+/** Waits for a condition of the world, with a deadline. */
+export async function until(what: string, condition: () => boolean): Promise<void> {
+  const deadline = performance.now() + 8_000;
+  while (!condition()) {
+    if (performance.now() > deadline) throw new Error(`waited in vain until ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+}
