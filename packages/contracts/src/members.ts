@@ -212,25 +212,26 @@ export const createInvitation = contract<{
   errors: ['not_found', 'forbidden', 'conflict', 'malformed_json', 'payload_too_large', 'unsupported_media_type'],
 });
 
-export const deleteInvitation = contract<{ params: { workspaceId: string; invitationId: string }; reply: { ok: true } }>(
-  {
-    id: 'deleteInvitation',
-    method: 'DELETE',
-    path: '/api/workspaces/{workspaceId}/invitations/{invitationId}',
-    summary: 'Delete a pending invitation',
-    description: 'For owners and admins. Its code is unknown from then on.',
-    tag: 'Workspaces',
-    scope: 'admin',
-    params: {
-      type: 'object',
-      additionalProperties: false,
-      required: ['workspaceId', 'invitationId'],
-      properties: { workspaceId: uuid, invitationId: uuid },
-    },
-    reply: removed,
-    errors: ['not_found', 'forbidden'],
+export const deleteInvitation = contract<{
+  params: { workspaceId: string; invitationId: string };
+  reply: { ok: true };
+}>({
+  id: 'deleteInvitation',
+  method: 'DELETE',
+  path: '/api/workspaces/{workspaceId}/invitations/{invitationId}',
+  summary: 'Delete a pending invitation',
+  description: 'For owners and admins. Its code is unknown from then on.',
+  tag: 'Workspaces',
+  scope: 'admin',
+  params: {
+    type: 'object',
+    additionalProperties: false,
+    required: ['workspaceId', 'invitationId'],
+    properties: { workspaceId: uuid, invitationId: uuid },
   },
-);
+  reply: removed,
+  errors: ['not_found', 'forbidden'],
+});
 
 export const joinWorkspace = contract<{
   body: { code: string };

@@ -62,10 +62,12 @@ export function dependentsOf(target: Model): readonly Dependent[] {
   return dependents.get(target.name) ?? [];
 }
 
-/** Fields a batch read may ask by: the id and every single reference. */
+/** Fields a batch read may ask by: each with an index: the id and every reference a client sets. */
 export function indexedKeysOf(declared: Model): readonly string[] {
   return [
     'id',
-    ...Object.entries(declared.fields).flatMap(([name, { reference }]) => (reference && !reference.many ? [name] : [])),
+    ...Object.entries(declared.fields).flatMap(([name, { reference, assigned }]) =>
+      reference && !reference.many && !assigned ? [name] : [],
+    ),
   ];
 }

@@ -18,8 +18,16 @@ export const settings = defineSettings({
     max: 200,
     doc: 'Connections to PostgreSQL per process. Two commit, the rest read.',
   }),
-  natsUrl: setting.url('NATS_URL', { secret: true, doc: 'NATS server with JetStream: carries the log to every replica.' }),
-  streamReplicas: setting.int('STREAM_REPLICAS', { default: 1, min: 1, max: 5, doc: 'Copies JetStream keeps of the stream; 3 in a cluster.' }),
+  natsUrl: setting.url('NATS_URL', {
+    secret: true,
+    doc: 'NATS server with JetStream: carries the log to every replica.',
+  }),
+  streamReplicas: setting.int('STREAM_REPLICAS', {
+    default: 1,
+    min: 1,
+    max: 5,
+    doc: 'Copies JetStream keeps of the stream; 3 in a cluster.',
+  }),
   workspaceUrls: setting.urls('WORKSPACE_URL', {
     protocols: ['http', 'https'],
     doc: 'Origins of the workspace service, comma-separated: resolves the credentials in subscribe frames.',

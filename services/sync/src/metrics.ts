@@ -2,8 +2,17 @@ import { Counter, Histogram, type Registry } from 'prom-client';
 
 /** What an operator watches of commits: how many, how large the groups, how long. */
 export function commitMetrics(registry: Registry): (group: { mutations: number; seconds: number }) => void {
-  const mutations = new Counter({ name: 'wts_commit_mutations_total', help: 'Mutations answered by the commit engine.', registers: [registry] });
-  const size = new Histogram({ name: 'wts_commit_group_mutations', help: 'Mutations in one commit group.', buckets: [1, 2, 4, 8, 16, 32, 64, 128], registers: [registry] });
+  const mutations = new Counter({
+    name: 'wts_commit_mutations_total',
+    help: 'Mutations answered by the commit engine.',
+    registers: [registry],
+  });
+  const size = new Histogram({
+    name: 'wts_commit_group_mutations',
+    help: 'Mutations in one commit group.',
+    buckets: [1, 2, 4, 8, 16, 32, 64, 128],
+    registers: [registry],
+  });
   const seconds = new Histogram({
     name: 'wts_commit_group_seconds',
     help: 'Time from taking a group to its last answer, waits for locks included.',

@@ -17,7 +17,14 @@ export const syncService: ServiceDefinition<ConfigOf<typeof settings>> = {
   settings,
   async open(kit, config) {
     const { log, stack, readiness } = kit;
-    const { pool } = openPostgres({ url: config.databaseUrl, poolMax: config.poolMax, applicationName: 'wts-sync', log, stack, readiness });
+    const { pool } = openPostgres({
+      url: config.databaseUrl,
+      poolMax: config.poolMax,
+      applicationName: 'wts-sync',
+      log,
+      stack,
+      readiness,
+    });
     const actionLog = new ActionLog(pool);
     const engine = new CommitEngine({ pool, log: actionLog, observe: commitMetrics(kit.metrics) });
     stack.use(keepLog(pool, actionLog, log));

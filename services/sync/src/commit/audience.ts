@@ -15,7 +15,12 @@ export interface Place {
 const Project = modelNamed('Project');
 
 /** The place a record with these values has. Parents are held as they are until commit, because the place rests on them. */
-export function placeOf(world: World, model: Model, id: string, values: { readonly [field: string]: unknown }): Place | Refusal {
+export function placeOf(
+  world: World,
+  model: Model,
+  id: string,
+  values: { readonly [field: string]: unknown },
+): Place | Refusal {
   const workspaceId = values['workspaceId'] as string;
   const { audience } = model;
   switch (audience.kind) {
@@ -26,7 +31,8 @@ export function placeOf(world: World, model: Model, id: string, values: { readon
     case 'workspace':
       return { ok: true, workspaceId, groupId: workspaceId };
     case 'project': {
-      if (audience.field === 'id') return { ok: true, workspaceId, groupId: values['isPrivate'] === true ? id : workspaceId };
+      if (audience.field === 'id')
+        return { ok: true, workspaceId, groupId: values['isPrivate'] === true ? id : workspaceId };
       const projectId = values[audience.field] as string | null;
       if (projectId === null) return { ok: true, workspaceId, groupId: workspaceId };
       const project = world.row(Project, projectId, 'refer');
@@ -36,7 +42,9 @@ export function placeOf(world: World, model: Model, id: string, values: { readon
     case 'parent': {
       const parentModel = modelNamed(model.fields[audience.field]?.reference?.model ?? '');
       const parent = world.row(parentModel, values[audience.field] as string, 'refer');
-      return parent ? { ok: true, workspaceId: parent.workspaceId, groupId: parent.groupId } : missing(audience.field, parentModel.name);
+      return parent
+        ? { ok: true, workspaceId: parent.workspaceId, groupId: parent.groupId }
+        : missing(audience.field, parentModel.name);
     }
   }
 }

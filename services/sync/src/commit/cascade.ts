@@ -20,7 +20,10 @@ export function remove(world: World, row: Row, now: string): { ok: true; effects
   collect(world, row, now, effects, gone);
   return effects.length <= LIMITS.cascadeActionsMax
     ? { ok: true, effects }
-    : refuse('conflict', `Deleting this changes more than ${LIMITS.cascadeActionsMax} records; delete what is inside first`);
+    : refuse(
+        'conflict',
+        `Deleting this changes more than ${LIMITS.cascadeActionsMax} records; delete what is inside first`,
+      );
 }
 
 function collect(world: World, row: Row, now: string, effects: Effect[], gone: Set<string>): void {

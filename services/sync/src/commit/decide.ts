@@ -11,7 +11,9 @@ import { derive, guard } from './rules.ts';
 import type { Effect, Mutation, Unit } from './unit.ts';
 import type { World } from './world.ts';
 
-export type Decision = { readonly ok: true; readonly effects: readonly Effect[]; readonly main: Effect | null; readonly replayOf?: bigint } | Refusal;
+export type Decision =
+  | { readonly ok: true; readonly effects: readonly Effect[]; readonly main: Effect | null; readonly replayOf?: bigint }
+  | Refusal;
 
 /** Decides one mutation: what becomes true, as entries for the log, or why not. Changes the world when it is accepted. */
 export function decide(world: World, unit: Unit, mutation: Mutation, now: string): Decision {
@@ -36,7 +38,8 @@ function insert(world: World, unit: Unit, model: Model, id: string, mutation: Mu
   const reading = readInsert(model, mutation.payload);
   if (!reading.ok) return refuse('validation_failed', reading.reason);
   const values = { ...reading.value };
-  for (const [name, { assigned }] of Object.entries(model.fields)) if (assigned === 'actor') values[name] = unit.principal.userId;
+  for (const [name, { assigned }] of Object.entries(model.fields))
+    if (assigned === 'actor') values[name] = unit.principal.userId;
 
   const place = placeOf(world, model, id, values);
   if (!place.ok) return place;
@@ -85,9 +88,11 @@ function update(world: World, unit: Unit, row: Row, mutation: Mutation, now: str
   const place = placeOf(world, model, row.id, merged);
   if (!place.ok) return place;
   const next = rowOf(model, place, buildRecord(model, row.id, merged, { ...times(row.record), updatedAt: now }));
-  const refusal = checkReferences(world, unit, model, merged, changed, place.workspaceId) ?? guard(world, unit, row, next);
+  const refusal =
+    checkReferences(world, unit, model, merged, changed, place.workspaceId) ?? guard(world, unit, row, next);
   if (refusal) return refusal;
-  const effects = next.groupId === row.groupId ? change(world, row, next, changed) : move(world, unit, row, next, changed, now);
+  const effects =
+    next.groupId === row.groupId ? change(world, row, next, changed) : move(world, unit, row, next, changed, now);
   return { ok: true, effects, main: mainOf(effects, next) };
 }
 
@@ -100,7 +105,10 @@ function shelve(world: World, row: Row, mutation: Mutation, now: string): Decisi
   const archivedAt = archive ? (already ?? now) : null;
   const next = rowOf(model, row, { ...row.record, archivedAt });
   world.put(next);
-  const main = entry(next, archive ? 'ARCHIVE' : 'UNARCHIVE', { data: JSON.stringify({ archivedAt }), changed: archivedAt === already ? [] : ['archivedAt'] });
+  const main = entry(next, archive ? 'ARCHIVE' : 'UNARCHIVE', {
+    data: JSON.stringify({ archivedAt }),
+    changed: archivedAt === already ? [] : ['archivedAt'],
+  });
   return { ok: true, effects: [main], main };
 }
 
@@ -125,5 +133,12 @@ function times(record: ModelRecord): { createdAt: string; updatedAt: string; arc
 }
 
 function rowOf(model: Model, place: { workspaceId: string | null; groupId: string }, record: ModelRecord): Row {
-  return { model, id: record.id, workspaceId: place.workspaceId, groupId: place.groupId, record, text: JSON.stringify(record) };
+  return {
+    model,
+    id: record.id,
+    workspaceId: place.workspaceId,
+    groupId: place.groupId,
+    record,
+    text: JSON.stringify(record),
+  };
 }

@@ -46,15 +46,30 @@ export function depart(world: World, row: Row): Effect[] {
  * A record changes hands: a task into or out of a private project, or a project that becomes private or public. All that
  * is inside goes with it. First everything leaves the old group, parts before wholes; then it comes into the new one.
  */
-export function move(world: World, unit: Unit, before: Row, after: Row, changed: readonly string[], now: string): Effect[] {
+export function move(
+  world: World,
+  unit: Unit,
+  before: Row,
+  after: Row,
+  changed: readonly string[],
+  now: string,
+): Effect[] {
   const parts = partsOf(world, before);
-  const leaving = [...parts.toReversed(), before].flatMap((row) => copies(world, row).toReversed().map((groupId) => entry(row, 'DELETE', { groupId, data: '{}' })));
+  const leaving = [...parts.toReversed(), before].flatMap((row) =>
+    copies(world, row)
+      .toReversed()
+      .map((groupId) => entry(row, 'DELETE', { groupId, data: '{}' })),
+  );
   world.put(after);
   const arriving = copies(world, after).map((groupId) => entry(after, 'INSERT', { groupId, changed }));
   const moved = parts.map((part): Row => ({ ...part, groupId: after.groupId }));
   for (const part of moved) world.put(part);
   if (before.model === Project && after.groupId === after.id) arriving.push(...ensureMember(world, unit, after, now));
-  return [...leaving, ...arriving, ...moved.flatMap((part) => copies(world, part).map((groupId) => entry(part, 'INSERT', { groupId })))];
+  return [
+    ...leaving,
+    ...arriving,
+    ...moved.flatMap((part) => copies(world, part).map((groupId) => entry(part, 'INSERT', { groupId }))),
+  ];
 }
 
 /** Records that take their group from this one, wholes before parts. */
@@ -70,7 +85,12 @@ function partsOf(world: World, row: Row): Row[] {
 }
 
 function takesGroupFrom(model: Model, field: string): boolean {
-  return model.audience.kind !== 'self' && model.audience.kind !== 'person' && model.audience.kind !== 'workspace' && model.audience.field === field;
+  return (
+    model.audience.kind !== 'self' &&
+    model.audience.kind !== 'person' &&
+    model.audience.kind !== 'workspace' &&
+    model.audience.field === field
+  );
 }
 
 /** The groups that get an entry of this record, the person's own last. */
@@ -98,14 +118,31 @@ function introduce(world: World, row: Row): Effect[] {
 /** Whoever makes a project private stays inside it. */
 function ensureMember(world: World, unit: Unit, project: Row, now: string): Effect[] {
   const { userId } = unit.principal;
-  if (world.related(ProjectMember, 'projectId', project.id, 'write').some(({ record }) => record['userId'] === userId)) return [];
-  const record = buildRecord(ProjectMember, randomUUID(), { projectId: project.id, userId }, { createdAt: now, updatedAt: now, archivedAt: null });
-  const row: Row = { model: ProjectMember, id: record.id, workspaceId: project.workspaceId, groupId: project.id, record, text: JSON.stringify(record) };
+  if (world.related(ProjectMember, 'projectId', project.id, 'write').some(({ record }) => record['userId'] === userId))
+    return [];
+  const record = buildRecord(
+    ProjectMember,
+    randomUUID(),
+    { projectId: project.id, userId },
+    { createdAt: now, updatedAt: now, archivedAt: null },
+  );
+  const row: Row = {
+    model: ProjectMember,
+    id: record.id,
+    workspaceId: project.workspaceId,
+    groupId: project.id,
+    record,
+    text: JSON.stringify(record),
+  };
   world.put(row);
   return copies(world, row).map((groupId) => entry(row, 'INSERT', { groupId }));
 }
 
-export function entry(row: Row, action: ActionName, more: { groupId?: string; data?: string; changed?: readonly string[] } = {}): Effect {
+export function entry(
+  row: Row,
+  action: ActionName,
+  more: { groupId?: string; data?: string; changed?: readonly string[] } = {},
+): Effect {
   return {
     model: row.model,
     id: row.id,

@@ -50,7 +50,10 @@ export class CommitEngine {
   /** Commits the units of a request in order, each for itself; resolves when all are decided and safe on disk. */
   async commit(units: readonly Unit[]): Promise<UnitOutcome[]> {
     if (this.#queuedUnits + units.length > LIMITS.commitQueueMutationsMax) {
-      throw new Fault('unavailable', { message: 'Too many changes are waiting; try again shortly', retryAfterSeconds: 1 });
+      throw new Fault('unavailable', {
+        message: 'Too many changes are waiting; try again shortly',
+        retryAfterSeconds: 1,
+      });
     }
     return new Promise((resolve, reject) => {
       this.#queue.push({ units, resolve, reject });
@@ -77,7 +80,10 @@ export class CommitEngine {
   #take(): Waiting[] {
     let units = 0;
     let count = 0;
-    while (count < this.#queue.length && (count === 0 || units + (this.#queue[count]?.units.length ?? 0) <= LIMITS.commitBatchMutations)) {
+    while (
+      count < this.#queue.length &&
+      (count === 0 || units + (this.#queue[count]?.units.length ?? 0) <= LIMITS.commitBatchMutations)
+    ) {
       units += this.#queue[count]?.units.length ?? 0;
       count += 1;
     }
@@ -98,7 +104,10 @@ export class CommitEngine {
     } catch (error) {
       for (const { reject } of batch) reject(error);
     }
-    this.#options.observe?.({ mutations: batch.reduce((sum, { units }) => sum + units.length, 0), seconds: (performance.now() - started) / 1000 });
+    this.#options.observe?.({
+      mutations: batch.reduce((sum, { units }) => sum + units.length, 0),
+      seconds: (performance.now() - started) / 1000,
+    });
   }
 
   /**
@@ -157,14 +166,19 @@ export class CommitEngine {
     return outcomes.map((outcome, index): UnitOutcome => {
       if (outcome.kind === 'refused') return outcome.refusal;
       const mutations = units[index]?.mutations ?? [];
-      const known = outcome.kind === 'applied' ? outcome.mains : outcome.replay.mainIds.map((syncId) => ({ syncId, effect: null }));
+      const known =
+        outcome.kind === 'applied' ? outcome.mains : outcome.replay.mainIds.map((syncId) => ({ syncId, effect: null }));
       return {
         ok: true,
         lastId: outcome.kind === 'applied' ? outcome.lastId : outcome.replay.lastId,
         replayed: outcome.kind === 'replayed' || known.every(({ effect }) => effect === null),
         mutations: mutations.map((mutation, position) => {
           const { syncId, effect } = known[position] ?? { syncId: 0n, effect: null };
-          return { ...mutation, syncId, record: effect?.record ?? logged.get(syncId)?.record ?? { id: mutation.modelId } };
+          return {
+            ...mutation,
+            syncId,
+            record: effect?.record ?? logged.get(syncId)?.record ?? { id: mutation.modelId },
+          };
         }),
       };
     });

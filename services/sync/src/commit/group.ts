@@ -1,15 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import type { ActionChunk, LogAction } from '@wts/contracts';
-import { findModel, modelNamed, MODELS, type Model } from '@wts/models';
+import { MODELS, type Model } from '@wts/models';
 import type { PoolClient, QueryResult } from 'pg';
 import { appendSql, type NewEntry, type NewKey } from '../store/log.ts';
 import { literal } from '../store/literal.ts';
 import { questionsOf } from '../store/needs.ts';
 import { deleteRowsSql, insertRowsSql, updateRowsSql } from '../store/rows.ts';
 import { decide } from './decide.ts';
+import { foreseenNeeds } from './foresee.ts';
 import type { Refusal } from './refusal.ts';
-import type { Effect, Mutation, Unit } from './unit.ts';
-import { Unread, World, type Need } from './world.ts';
+import type { Effect, Unit } from './unit.ts';
+import { Unread, World } from './world.ts';
 
 /*
  * One group of units in one transaction, usually two round trips:
@@ -19,9 +20,6 @@ import { Unread, World, type Need } from './world.ts';
  * everything is decided again.
  */
 
-const WorkspaceMember = modelNamed('WorkspaceMember');
-const ProjectMember = modelNamed('ProjectMember');
-
 export interface Replay {
   readonly lastId: bigint;
   readonly mainIds: readonly bigint[];
@@ -29,7 +27,11 @@ export interface Replay {
 
 /** What the group made of a unit; places become known when the whole group has its own. */
 export type GroupOutcome =
-  | { readonly kind: 'applied'; readonly lastId: bigint; readonly mains: readonly { readonly syncId: bigint; readonly effect: Effect | null }[] }
+  | {
+      readonly kind: 'applied';
+      readonly lastId: bigint;
+      readonly mains: readonly { readonly syncId: bigint; readonly effect: Effect | null }[];
+    }
   | { readonly kind: 'replayed'; readonly replay: Replay }
   | { readonly kind: 'refused'; readonly refusal: Refusal };
 
@@ -39,7 +41,11 @@ export interface GroupResult {
 }
 
 type Decided =
-  | { readonly kind: 'applied'; readonly effects: readonly Effect[]; readonly mains: readonly { effect: Effect | null; replayOf: bigint | undefined }[] }
+  | {
+      readonly kind: 'applied';
+      readonly effects: readonly Effect[];
+      readonly mains: readonly { effect: Effect | null; replayOf: bigint | undefined }[];
+    }
   | { readonly kind: 'same'; readonly as: number }
   | { readonly kind: 'replayed'; readonly replay: Replay }
   | { readonly kind: 'refused'; readonly refusal: Refusal };
@@ -65,7 +71,8 @@ export async function commitGroup(client: PoolClient, units: readonly Unit[]): P
       return await write(client, world, units, decideAll(world, units, replays, now), now);
     } catch (error) {
       if (!(error instanceof Unread)) throw error;
-      if (round === READ_ROUNDS_MAX) throw new Error('Deciding a group needs more rounds of reading than any cascade has levels', { cause: error });
+      if (round === READ_ROUNDS_MAX)
+        throw new Error('Deciding a group needs more rounds of reading than any cascade has levels', { cause: error });
       needs = [error.need];
     }
   }
@@ -102,7 +109,13 @@ function decideUnit(world: World, unit: Unit, now: string): Decided {
   return outcome.ok ? { kind: 'applied', effects, mains } : { kind: 'refused', refusal: outcome };
 }
 
-async function write(client: PoolClient, world: World, units: readonly Unit[], decided: readonly Decided[], now: string): Promise<GroupResult> {
+async function write(
+  client: PoolClient,
+  world: World,
+  units: readonly Unit[],
+  decided: readonly Decided[],
+  now: string,
+): Promise<GroupResult> {
   const entries: (NewEntry & { effect: Effect })[] = [];
   const keys: NewKey[] = [];
   const offsets = new Map<Effect, number>();
@@ -153,7 +166,10 @@ function writesSql(world: World): string[] {
     );
   }
   const audiences = world.newAudiences().map(([userId, groupId]) => `('${userId}'::uuid, '${groupId}'::uuid)`);
-  if (audiences.length > 0) statements.push(`insert into sync.user_audiences (user_id, group_id) values ${audiences.join(',')} on conflict do nothing`);
+  if (audiences.length > 0)
+    statements.push(
+      `insert into sync.user_audiences (user_id, group_id) values ${audiences.join(',')} on conflict do nothing`,
+    );
   return statements;
 }
 
@@ -162,9 +178,16 @@ function outcomesOf(decided: readonly Decided[], offsets: ReadonlyMap<Effect, nu
   const outcome = (one: Decided): GroupOutcome => {
     if (one.kind === 'same') return outcome(decided[one.as] as Decided);
     if (one.kind !== 'applied') return one;
-    const mains = one.mains.map(({ effect, replayOf }) => ({ effect, syncId: effect ? place(effect) : (replayOf ?? 0n) }));
+    const mains = one.mains.map(({ effect, replayOf }) => ({
+      effect,
+      syncId: effect ? place(effect) : (replayOf ?? 0n),
+    }));
     const last = one.effects.at(-1);
-    return { kind: 'applied', mains, lastId: last ? place(last) : mains.reduce((max, { syncId }) => (syncId > max ? syncId : max), 0n) };
+    return {
+      kind: 'applied',
+      mains,
+      lastId: last ? place(last) : mains.reduce((max, { syncId }) => (syncId > max ? syncId : max), 0n),
+    };
   };
   return decided.map(outcome);
 }
@@ -188,7 +211,12 @@ function entryOf(effect: Effect, unit: Unit, offset: number): NewEntry & { effec
   };
 }
 
-function chunkOf(entries: readonly (NewEntry & { effect: Effect })[], head: bigint, createdAt: string, epoch: string): ActionChunk {
+function chunkOf(
+  entries: readonly (NewEntry & { effect: Effect })[],
+  head: bigint,
+  createdAt: string,
+  epoch: string,
+): ActionChunk {
   const actions = entries.map((entry): LogAction => {
     const { record } = entry.effect;
     return {
@@ -208,43 +236,13 @@ function chunkOf(entries: readonly (NewEntry & { effect: Effect })[], head: bigi
       changed: entry.changed,
     };
   });
-  return { epoch, prev: head.toString(), first: (head + 1n).toString(), last: (head + BigInt(entries.length)).toString(), actions };
-}
-
-/** Rows that mutations name, and who the callers are: read in the first round, so that most groups need no second. */
-function foreseenNeeds(units: readonly Unit[]): Need[] {
-  const needs: Need[] = [];
-  const people = new Set<string>();
-  for (const unit of units) {
-    if (unit.authority === 'caller') people.add(unit.principal.userId);
-    for (const mutation of unit.mutations) foresee(needs, people, mutation);
-  }
-  for (const userId of people) {
-    needs.push({ kind: 'related', model: WorkspaceMember, field: 'userId', value: userId, lock: 'look' });
-    needs.push({ kind: 'related', model: ProjectMember, field: 'userId', value: userId, lock: 'look' });
-  }
-  return needs;
-}
-
-function foresee(needs: Need[], people: Set<string>, { modelName, modelId, action, payload }: Mutation): void {
-  const model = findModel(modelName);
-  if (!model) return;
-  needs.push({ kind: 'row', model, id: modelId.toLowerCase(), lock: 'write' });
-  if (action !== 'INSERT' && action !== 'UPDATE') return;
-  for (const [field, { reference, assigned, immutable, read }] of Object.entries(model.fields)) {
-    const given = payload[field];
-    if (assigned === 'counter' && action === 'INSERT') {
-      const workspaceId = model.fields['workspaceId']?.read(payload['workspaceId']);
-      if (workspaceId?.ok && workspaceId.value !== null) needs.push({ kind: 'counter', workspaceId: workspaceId.value as string });
-    }
-    if (!reference || assigned || given === undefined || given === null || (immutable && action === 'UPDATE')) continue;
-    const reading = read(given);
-    if (!reading.ok || reference.model === 'Workspace') continue;
-    for (const id of [reading.value].flat() as string[]) {
-      if (reference.model === 'User') people.add(id);
-      else needs.push({ kind: 'row', model: modelNamed(reference.model), id, lock: 'refer' });
-    }
-  }
+  return {
+    epoch,
+    prev: head.toString(),
+    first: (head + 1n).toString(),
+    last: (head + BigInt(entries.length)).toString(),
+    actions,
+  };
 }
 
 function keyOf(userId: string, clientId: string, clientTxId: string): string {
@@ -252,14 +250,27 @@ function keyOf(userId: string, clientId: string, clientTxId: string): string {
 }
 
 function replaysSql(units: readonly Unit[]): string {
-  const asked = units.map(({ principal, clientId, clientTxId }) => ({ u: principal.userId, x: clientId, t: clientTxId }));
+  const asked = units.map(({ principal, clientId, clientTxId }) => ({
+    u: principal.userId,
+    x: clientId,
+    t: clientTxId,
+  }));
   return `select k.user_id, k.client_id, k.client_tx_id, k.last_id::text, k.main_ids::text[] from sync.idempotency_keys k
     join json_to_recordset(${literal(JSON.stringify(asked))}) as s(u uuid, x text, t text) on k.user_id = s.u and k.client_id = s.x and k.client_tx_id = s.t`;
 }
 
 function keepReplays(replays: Map<string, Replay>, rows: readonly unknown[]): void {
-  for (const row of rows as { user_id: string; client_id: string; client_tx_id: string; last_id: string; main_ids: string[] }[]) {
-    replays.set(keyOf(row.user_id, row.client_id, row.client_tx_id), { lastId: BigInt(row.last_id), mainIds: row.main_ids.map(BigInt) });
+  for (const row of rows as {
+    user_id: string;
+    client_id: string;
+    client_tx_id: string;
+    last_id: string;
+    main_ids: string[];
+  }[]) {
+    replays.set(keyOf(row.user_id, row.client_id, row.client_tx_id), {
+      lastId: BigInt(row.last_id),
+      mainIds: row.main_ids.map(BigInt),
+    });
   }
 }
 

@@ -12,7 +12,9 @@ const Task = modelNamed('Task');
 
 /** The role of a person in a workspace; null when they are not in it. */
 export function roleIn(world: World, workspaceId: string, userId: string): Role | null {
-  const membership = world.related(WorkspaceMember, 'userId', userId, 'look').find(({ record }) => record['workspaceId'] === workspaceId);
+  const membership = world
+    .related(WorkspaceMember, 'userId', userId, 'look')
+    .find(({ record }) => record['workspaceId'] === workspaceId);
   return (membership?.record['role'] as Role | undefined) ?? null;
 }
 

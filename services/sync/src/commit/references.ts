@@ -29,15 +29,25 @@ export function checkReferences(
   return checkFamily(world, model, values);
 }
 
-function checkOne(world: World, unit: Unit, field: string, target: string, id: string, workspaceId: string | null): Refusal | null {
+function checkOne(
+  world: World,
+  unit: Unit,
+  field: string,
+  target: string,
+  id: string,
+  workspaceId: string | null,
+): Refusal | null {
   // Belonging to the workspace was asked already, by permission; services name workspaces that exist or are made in the same unit.
   if (target === 'Workspace') return null;
   if (target === 'User') {
     if (unit.authority === 'service' || workspaceId === null || id === unit.principal.userId) return null;
-    return roleIn(world, workspaceId, id) === null ? refuse('not_found', `${field}: no such member of the workspace`) : null;
+    return roleIn(world, workspaceId, id) === null
+      ? refuse('not_found', `${field}: no such member of the workspace`)
+      : null;
   }
   const row = world.row(modelNamed(target), id, 'refer');
-  return row && row.workspaceId === workspaceId && sees(world, unit, row) ? null : missing(field, target);
+  if (row === null || row.workspaceId !== workspaceId || !sees(world, unit, row)) return missing(field, target);
+  return null;
 }
 
 /** A part belongs to the workspace of its whole, an answer to the task of its comment. */

@@ -12,8 +12,14 @@ type Values = Record<string, unknown>;
 
 /** Values that follow from others, set before differences are taken. `before` is null for a new record. */
 export function derive(model: Model, before: ModelRecord | null, values: Values, now: string): void {
-  if (model.name === 'Comment' && before && 'body' in values && values['body'] !== before['body']) values['editedAt'] = now;
-  if (model.name === 'Project' && 'status' in values && values['status'] !== before?.['status'] && !('completedAt' in values && before)) {
+  if (model.name === 'Comment' && before && 'body' in values && values['body'] !== before['body'])
+    values['editedAt'] = now;
+  if (
+    model.name === 'Project' &&
+    'status' in values &&
+    values['status'] !== before?.['status'] &&
+    !('completedAt' in values && before)
+  ) {
     // A project that is marked done is completed now; one that is taken up again is not.
     const done = values['status'] === 'done';
     if (done ? (values['completedAt'] ?? before?.['completedAt'] ?? null) === null : before?.['status'] === 'done') {
@@ -41,6 +47,10 @@ function guardOwners(world: World, unit: Unit, before: Row | null, after: Row | 
   }
   if (was !== 'owner' || before === null) return null;
   // All owners are locked, so two of them cannot leave at once.
-  const owners = world.related(WorkspaceMember, 'workspaceId', workspaceId, 'write').filter(({ record }) => record['role'] === 'owner');
-  return owners.some(({ id }) => id !== before.id) ? null : refuse('last_owner', 'A workspace keeps at least one owner');
+  const owners = world
+    .related(WorkspaceMember, 'workspaceId', workspaceId, 'write')
+    .filter(({ record }) => record['role'] === 'owner');
+  return owners.some(({ id }) => id !== before.id)
+    ? null
+    : refuse('last_owner', 'A workspace keeps at least one owner');
 }

@@ -41,5 +41,10 @@ export interface AppliedMutation extends Mutation {
 }
 
 export type UnitOutcome =
-  | { readonly ok: true; readonly lastId: bigint; readonly replayed: boolean; readonly mutations: readonly AppliedMutation[] }
+  | {
+      readonly ok: true;
+      readonly lastId: bigint;
+      readonly replayed: boolean;
+      readonly mutations: readonly AppliedMutation[];
+    }
   | Refusal;

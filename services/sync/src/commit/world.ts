@@ -98,7 +98,7 @@ export class World {
 
   joinAudience(userId: string, groupId: string): void {
     let joined = this.#joined.get(userId);
-    if (!joined) this.#joined.set(userId, (joined = new Set()));
+    if (!joined) this.#joined.set(userId, (joined = new Set<string>()));
     if (joined.has(groupId)) return;
     const groups = joined;
     groups.add(groupId);
@@ -111,7 +111,9 @@ export class World {
     const before = this.#numbers.get(workspaceId);
     const next = (before ?? read) + 1;
     this.#numbers.set(workspaceId, next);
-    this.#journal.push(() => (before === undefined ? this.#numbers.delete(workspaceId) : this.#numbers.set(workspaceId, before)));
+    this.#journal.push(() =>
+      before === undefined ? this.#numbers.delete(workspaceId) : this.#numbers.set(workspaceId, before),
+    );
     return next;
   }
 
@@ -119,7 +121,7 @@ export class World {
   attempt<T extends { ok: boolean }>(unit: () => T): T {
     this.#journal = [];
     const outcome = unit();
-    if (!outcome.ok) for (const undo of this.#journal.reverse()) undo();
+    if (!outcome.ok) for (const undo of this.#journal.toReversed()) undo();
     return outcome;
   }
 
@@ -152,12 +154,14 @@ export class World {
   }
 
   newAudiences(): [userId: string, groupId: string][] {
-    return [...this.#joined].flatMap(([userId, groups]) => [...groups].map((groupId): [string, string] => [userId, groupId]));
+    return [...this.#joined].flatMap(([userId, groups]) =>
+      [...groups].map((groupId): [string, string] => [userId, groupId]),
+    );
   }
 
   #change(model: Model, id: string, row: Row | null): void {
     let changed = this.#changed.get(model);
-    if (!changed) this.#changed.set(model, (changed = new Map()));
+    if (!changed) this.#changed.set(model, (changed = new Map<string, Row | null>()));
     const changes = changed;
     const before = changes.get(id);
     changes.set(id, row);
@@ -173,7 +177,13 @@ export interface Creation {
 
 export type Need =
   | { readonly kind: 'row'; readonly model: Model; readonly id: string; readonly lock: LockStrength }
-  | { readonly kind: 'related'; readonly model: Model; readonly field: string; readonly value: string; readonly lock: LockStrength }
+  | {
+      readonly kind: 'related';
+      readonly model: Model;
+      readonly field: string;
+      readonly value: string;
+      readonly lock: LockStrength;
+    }
   | { readonly kind: 'counter'; readonly workspaceId: string }
   | { readonly kind: 'audience'; readonly userId: string }
   | { readonly kind: 'creation'; readonly model: Model; readonly id: string };

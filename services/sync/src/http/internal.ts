@@ -12,7 +12,11 @@ export function mountInternal(router: Router, engine: CommitEngine): void {
     return {
       ok: true as const,
       lastSyncId: formatSyncId(outcome.lastId),
-      mutations: outcome.mutations.map(({ syncId, modelName, record }) => ({ syncId: formatSyncId(syncId), modelName, record })),
+      mutations: outcome.mutations.map(({ syncId, modelName, record }) => ({
+        syncId: formatSyncId(syncId),
+        modelName,
+        record,
+      })),
     };
   });
 }

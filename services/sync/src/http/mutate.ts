@@ -32,6 +32,12 @@ export function mountMutate(router: Router, engine: CommitEngine): void {
         mutations.push({ clientTxId, syncId, modelName, modelId, action, record });
       }
     }
-    return { ok: true, success: results.every(({ success }) => success), lastSyncId: formatSyncId(last), results, mutations };
+    return {
+      ok: true,
+      success: results.every(({ success }) => success),
+      lastSyncId: formatSyncId(last),
+      results,
+      mutations,
+    };
   });
 }

@@ -4,9 +4,12 @@ import { createTableSql } from '../store/tables.ts';
 
 /** A table for every model of the registry. Fields that come later are added by migrations of their own. */
 export async function up(knex: Knex): Promise<void> {
-  for (const model of MODELS as readonly Model[]) for (const statement of createTableSql(model)) await knex.raw(statement);
+  for (const model of MODELS as readonly Model[])
+    for (const statement of createTableSql(model)) await knex.raw(statement);
   await knex.raw(`create table sync.task_counters (workspace_id uuid primary key, last_number integer not null)`);
-  await knex.raw(`create table sync.user_audiences (user_id uuid not null, group_id uuid not null, primary key (user_id, group_id))`);
+  await knex.raw(
+    `create table sync.user_audiences (user_id uuid not null, group_id uuid not null, primary key (user_id, group_id))`,
+  );
   await knex.raw(`create index user_audiences_group_id_idx on sync.user_audiences (group_id, user_id)`);
 }
 

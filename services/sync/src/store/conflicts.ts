@@ -14,7 +14,10 @@ for (const model of MODELS as readonly Model[]) {
   for (const fields of model.unique) {
     const own = fields.filter((field) => field !== 'workspaceId').join(' and ');
     const code = model.name === 'Workspace' ? 'slug_taken' : 'conflict';
-    constraints.set(`${model.table}_${fields.map(snakeCase).join('_')}_key`, { code, error: `Another ${model.name} has this ${own}` });
+    constraints.set(`${model.table}_${fields.map(snakeCase).join('_')}_key`, {
+      code,
+      error: `Another ${model.name} has this ${own}`,
+    });
   }
 }
 
@@ -24,7 +27,8 @@ export function explainConflict(error: unknown): { code: ErrorCode; error: strin
   if (typeof code !== 'string') return null;
   if (code === '23505' && typeof constraint === 'string') return constraints.get(constraint) ?? null;
   // What validation let through and the column refuses (class 22 data, class 23 integrity): the caller's value all the same.
-  if (code.startsWith('22') || code.startsWith('23')) return { code: 'validation_failed', error: 'A value cannot be stored' };
+  if (code.startsWith('22') || code.startsWith('23'))
+    return { code: 'validation_failed', error: 'A value cannot be stored' };
   return null;
 }
 

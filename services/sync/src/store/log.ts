@@ -47,25 +47,26 @@ export interface NewKey {
  * after the lock was given.
  */
 export function appendSql(entries: readonly NewEntry[], keys: readonly NewKey[], createdAt: string): string {
-  const entryDocuments = entries.map(
+  const entryRows = entries.map(
     (e) =>
-      `{"n":${e.offset},"e":"${e.eventId}","w":${e.workspaceId === null ? 'null' : `"${e.workspaceId}"`},"g":"${e.groupId}","m":"${e.modelName}","i":"${e.modelId}","a":"${e.action}","r":${e.record},"d":${e.data ?? 'null'},"c":${JSON.stringify(e.changed)},"u":"${e.actorId}","x":${JSON.stringify(e.clientId)},"t":${JSON.stringify(e.clientTxId)}}`,
+      `(${e.offset}, '${e.eventId}'::uuid, ${e.workspaceId === null ? 'null' : `'${e.workspaceId}'`}::uuid, '${e.groupId}'::uuid, '${e.modelName}', '${e.modelId}'::uuid, '${e.action}', ${literal(e.record)}::json, ${e.data === null ? 'null' : literal(e.data)}::json, '{${e.changed.join(',')}}'::text[], '${e.actorId}'::uuid, ${literal(e.clientId)}, ${literal(e.clientTxId)})`,
   );
-  const keyDocuments = keys.map(
-    (k) => `{"u":"${k.userId}","x":${JSON.stringify(k.clientId)},"t":${JSON.stringify(k.clientTxId)},"l":${k.last},"m":[${k.mains.join(',')}]}`,
+  const keyRows = keys.map(
+    (k) =>
+      `('${k.userId}'::uuid, ${literal(k.clientId)}, ${literal(k.clientTxId)}, ${k.last}, array[${k.mains.join(',')}]::bigint[])`,
   );
+  const at = `${literal(createdAt)}::timestamptz`;
   return `select pg_advisory_xact_lock(${LOG_LOCK});
 with head as materialized (select coalesce((select sync_id from sync.sync_actions order by sync_id desc limit 1), 0) as at),
 entries as (
   insert into sync.sync_actions (sync_id, event_id, workspace_id, group_id, model, model_id, action, record, data, changed, actor_id, client_id, client_tx_id, created_at)
-  select head.at + s.n, s.e, s.w, s.g, s.m, s.i, s.a, s.r, s.d, s.c, s.u, s.x, s.t, ${literal(createdAt)}::timestamptz
-  from head, json_to_recordset(${literal(`[${entryDocuments.join(',')}]`)})
-    as s(n int, e uuid, w uuid, g uuid, m text, i uuid, a text, r json, d json, c text[], u uuid, x text, t text)
+  select head.at + s.n, s.e, s.w, s.g, s.m, s.i, s.a, s.r, s.d, s.c, s.u, s.x, s.t, ${at}
+  from head, (values ${entryRows.join(',')}) as s(n, e, w, g, m, i, a, r, d, c, u, x, t)
 ),
 keys as (
   insert into sync.idempotency_keys (user_id, client_id, client_tx_id, last_id, main_ids, created_at)
-  select s.u, s.x, s.t, head.at + s.l, (select array_agg(head.at + offsets.value order by offsets.place) from unnest(s.m) with ordinality as offsets(value, place)), ${literal(createdAt)}::timestamptz
-  from head, json_to_recordset(${literal(`[${keyDocuments.join(',')}]`)}) as s(u uuid, x text, t text, l int, m int[])
+  select s.u, s.x, s.t, head.at + s.l, array(select head.at + place from unnest(s.m) as place), ${at}
+  from head, (values ${keyRows.join(',')}) as s(u, x, t, l, m)
 )
 select at::text as head, (select epoch from sync.log_state) as epoch from head`;
 }
@@ -165,7 +166,10 @@ export class ActionLog {
   /** The entries at these places, for answering a replayed transaction. Trimmed ones are missing. */
   async at(places: readonly bigint[]): Promise<Map<bigint, LogAction>> {
     if (places.length === 0) return new Map();
-    const { rows } = await this.#pool.query<LogRow>(`select ${COLUMNS} from sync.sync_actions where sync_id = any($1::bigint[])`, [places.map(String)]);
+    const { rows } = await this.#pool.query<LogRow>(
+      `select ${COLUMNS} from sync.sync_actions where sync_id = any($1::bigint[])`,
+      [places.map(String)],
+    );
     return new Map(rows.map((row) => [BigInt(row.sync_id), actionOf(row)]));
   }
 }

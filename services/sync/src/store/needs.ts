@@ -23,7 +23,9 @@ function rowsAndRelated(needs: readonly Need[]): Question[] {
   const questions: Question[] = [];
   for (const model of MODELS as readonly Model[]) {
     for (const lock of ['write', 'refer', 'look'] as const) {
-      const ids = new Set(needs.flatMap((need) => (need.kind === 'row' && need.model === model && need.lock === lock ? [need.id] : [])));
+      const ids = new Set(
+        needs.flatMap((need) => (need.kind === 'row' && need.model === model && need.lock === lock ? [need.id] : [])),
+      );
       if (ids.size > 0) questions.push(rowQuestion(model, ids, lock));
       const byField = new Map<string, Set<string>>();
       for (const need of needs) {
@@ -57,7 +59,9 @@ function relatedQuestion(model: Model, field: string, values: ReadonlySet<string
       const rows = (stored as StoredRow[]).map((row) => rowOf(model, row));
       const many = model.fields[field]?.reference?.many ?? false;
       for (const value of values) {
-        const holders = rows.filter(({ record }) => (many ? (record[field] as string[]).includes(value) : record[field] === value));
+        const holders = rows.filter(({ record }) =>
+          many ? (record[field] as string[]).includes(value) : record[field] === value,
+        );
         world.keepRelated(model, field, value, holders, lock);
       }
     },
@@ -72,7 +76,9 @@ function counters(needs: readonly Need[]): Question[] {
     {
       sql: `select workspace_id, last_number from sync.task_counters where workspace_id in (${uuidList(ids)}) order by workspace_id for update`,
       take(rows, world) {
-        const found = new Map((rows as { workspace_id: string; last_number: number }[]).map((row) => [row.workspace_id, row.last_number]));
+        const found = new Map(
+          (rows as { workspace_id: string; last_number: number }[]).map((row) => [row.workspace_id, row.last_number]),
+        );
         for (const id of ids) world.keepCounter(id, found.get(id) ?? 0);
       },
     },
@@ -87,7 +93,11 @@ function audiences(needs: readonly Need[]): Question[] {
       sql: `select user_id, group_id from sync.user_audiences where user_id in (${uuidList(ids)}) order by user_id, group_id`,
       take(rows, world) {
         const found = Map.groupBy(rows as { user_id: string; group_id: string }[], (row) => row.user_id);
-        for (const id of ids) world.keepAudience(id, (found.get(id) ?? []).map((row) => row.group_id));
+        for (const id of ids)
+          world.keepAudience(
+            id,
+            (found.get(id) ?? []).map((row) => row.group_id),
+          );
       },
     },
   ];
@@ -101,11 +111,17 @@ function creations(needs: readonly Need[]): Question[] {
       sql: creationsSql(new Set(wanted.map(({ id }) => id))),
       take(rows, world) {
         const found = new Map(
-          (rows as { model: string; model_id: string; client_id: string; actor_id: string; sync_id: string }[]).map((row) => [key(modelNamed(row.model), row.model_id), row]),
+          (rows as { model: string; model_id: string; client_id: string; actor_id: string; sync_id: string }[]).map(
+            (row) => [key(modelNamed(row.model), row.model_id), row],
+          ),
         );
         for (const { model, id } of wanted) {
           const row = found.get(key(model, id));
-          world.keepCreation(model, id, row ? { clientId: row.client_id, actorId: row.actor_id, syncId: BigInt(row.sync_id) } : null);
+          world.keepCreation(
+            model,
+            id,
+            row ? { clientId: row.client_id, actorId: row.actor_id, syncId: BigInt(row.sync_id) } : null,
+          );
         }
       },
     },

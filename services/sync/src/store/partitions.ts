@@ -11,8 +11,12 @@ export async function makePartitions(pool: Pool, head: bigint): Promise<void> {
   for (let index = first; index <= first + PARTITIONS_AHEAD; index += 1n) {
     const name = `sync_actions_${index}`;
     const from = index * PARTITION_ENTRIES;
-    const { rows } = await pool.query<{ there: boolean }>(`select to_regclass($1) is not null as there`, [`sync.${name}`]);
+    const { rows } = await pool.query<{ there: boolean }>(`select to_regclass($1) is not null as there`, [
+      `sync.${name}`,
+    ]);
     if (rows[0]?.there) continue;
-    await pool.query(`create table if not exists sync.${name} partition of sync.sync_actions for values from (${from}) to (${from + PARTITION_ENTRIES})`);
+    await pool.query(
+      `create table if not exists sync.${name} partition of sync.sync_actions for values from (${from}) to (${from + PARTITION_ENTRIES})`,
+    );
   }
 }

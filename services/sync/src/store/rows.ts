@@ -31,10 +31,18 @@ export function selectRowsSql(model: Model, ids: Iterable<string>, lock: LockStr
 }
 
 /** Rests on the index every reference has (gin for lists). */
-export function selectRelatedSql(model: Model, field: string, values: Iterable<string>, lock: LockStrength, limit: number): string {
+export function selectRelatedSql(
+  model: Model,
+  field: string,
+  values: Iterable<string>,
+  lock: LockStrength,
+  limit: number,
+): string {
   const column = snakeCase(field);
   const list = uuidList(values);
-  const matches = model.fields[field]?.reference?.many ? `${column} && array[${list}]::uuid[] and ${column} <> '{}'` : `${column} in (${list})`;
+  const matches = model.fields[field]?.reference?.many
+    ? `${column} && array[${list}]::uuid[] and ${column} <> '{}'`
+    : `${column} in (${list})`;
   return `select ${selected} from ${layoutOf(model).table} where ${matches} order by id limit ${limit}${LOCKS[lock]}`;
 }
 
@@ -56,11 +64,14 @@ export function rowOf(model: Model, stored: StoredRow): Row {
   };
 }
 
-/** The rows as one JSON document, and the columns read back out of their records. */
+/** The rows as values, and the columns read back out of their records. */
 function sourceSql(model: Model, rows: readonly Row[]): string {
-  const documents = rows.map((row) => `{"g":"${row.groupId}","w":${row.workspaceId === null ? 'null' : `"${row.workspaceId}"`},"r":${row.text}}`);
+  const values = rows.map(
+    (row) =>
+      `('${row.groupId}'::uuid, ${row.workspaceId === null ? 'null' : `'${row.workspaceId}'`}::uuid, ${literal(row.text)}::json)`,
+  );
   const typed = layoutOf(model).columns.map(({ field, type }) => `"${field}" ${type}`);
-  return `json_to_recordset(${literal(`[${documents.join(',')}]`)}) as s(g uuid, w uuid, r json), json_to_record(s.r) as c(${typed.join(', ')})`;
+  return `(values ${values.join(',')}) as s(g, w, r), json_to_record(s.r) as c(${typed.join(', ')})`;
 }
 
 export function insertRowsSql(model: Model, rows: readonly Row[]): string {

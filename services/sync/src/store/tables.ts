@@ -24,7 +24,9 @@ export function layoutOf(model: Model): TableLayout {
 
 export function createTableSql(model: Model): string[] {
   const { table, columns } = layoutOf(model);
-  const definitions = columns.map(({ name, type, nullable }) => `${name} ${type}${name === 'id' ? ' primary key' : nullable ? '' : ' not null'}`);
+  const definitions = columns.map(
+    ({ name, type, nullable }) => `${name} ${type}${name === 'id' ? ' primary key' : nullable ? '' : ' not null'}`,
+  );
   return [
     `create table if not exists ${table} (${definitions.join(', ')}, workspace_id uuid, group_id uuid not null, record json not null)`,
     ...indexesSql(model),
@@ -41,21 +43,29 @@ export function addColumnsSql(model: Model, fields: readonly string[]): string[]
 
 function indexesSql(model: Model): string[] {
   const { table } = layoutOf(model);
-  const index = (kind: string, columns: string[], rest = ''): string =>
-    `create ${kind} if not exists ${model.table}_${columns.join('_')}_${kind === 'index' ? 'idx' : 'key'} on ${table} ${rest.startsWith('using') ? `${rest.split(' where ')[0]} (${columns.join(', ')}) where ${rest.split(' where ')[1]}` : `(${columns.join(', ')}) ${rest}`}`;
-  const unique = model.unique.map((fields) => index('unique index', fields.map(snakeCase)));
-  const references = Object.entries(model.fields).flatMap(([name, { reference, nullable }]) => {
-    if (!reference || name === 'workspaceId') return [];
-    const column = snakeCase(name);
-    if (reference.many) return [index('index', [column], `using gin where ${column} <> '{}'`)];
-    return [index('index', [column], nullable ? `where ${column} is not null` : '')];
-  });
+  const index = (columns: readonly string[], more: { unique?: true; gin?: true; where?: string } = {}): string => {
+    const name = `${model.table}_${columns.join('_')}_${more.unique ? 'key' : 'idx'}`;
+    const where = more.where === undefined ? '' : ` where ${more.where}`;
+    return `create ${more.unique ? 'unique ' : ''}index if not exists ${name} on ${table}${more.gin ? ' using gin' : ''} (${columns.join(', ')})${where}`;
+  };
+  const statements = model.unique.map((fields) => index(fields.map(snakeCase), { unique: true }));
   // Bootstrap and batch read by group; id as second column makes the order stable.
-  return [...unique, index('index', ['group_id', 'id']), index('index', ['workspace_id']), ...references];
+  statements.push(index(['group_id', 'id']));
+  for (const [field, { reference, nullable, assigned }] of Object.entries(model.fields)) {
+    const column = snakeCase(field);
+    // A unique index that begins with the column serves as well; nobody asks for records by who made them.
+    if (!reference || assigned || model.unique.some(([first]) => first === field)) continue;
+    if (reference.many) statements.push(index([column], { gin: true, where: `${column} <> '{}'` }));
+    else statements.push(index([column], nullable ? { where: `${column} is not null` } : {}));
+  }
+  return statements;
 }
 
 /** The record rebuilt from its columns: what a migration writes after adding a field, and what the audit compares with. */
 export function recordFromColumnsSql(model: Model): string {
-  const parts = columnsOf(model).map(({ field, name, type }) => `'${field}', ${type === 'timestamptz' ? `to_char(${name} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')` : name}`);
+  const parts = columnsOf(model).map(
+    ({ field, name, type }) =>
+      `'${field}', ${type === 'timestamptz' ? `to_char(${name} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')` : name}`,
+  );
   return `json_build_object(${parts.join(', ')})`;
 }

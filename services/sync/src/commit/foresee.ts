@@ -1,0 +1,48 @@
+import { findModel, modelNamed, type Model } from '@wts/models';
+import type { Mutation, Unit } from './unit.ts';
+import type { Need } from './world.ts';
+
+const WorkspaceMember = modelNamed('WorkspaceMember');
+const ProjectMember = modelNamed('ProjectMember');
+
+/**
+ * What the mutations name and who the callers are: read in the first round, so that most groups need no second. Only a
+ * guess that saves time; whatever is missed is asked for while deciding.
+ */
+export function foreseenNeeds(units: readonly Unit[]): Need[] {
+  const needs: Need[] = [];
+  const people = new Set<string>();
+  for (const unit of units) {
+    if (unit.authority === 'caller') people.add(unit.principal.userId);
+    for (const mutation of unit.mutations) foresee(needs, people, mutation);
+  }
+  for (const userId of people) {
+    needs.push({ kind: 'related', model: WorkspaceMember, field: 'userId', value: userId, lock: 'look' });
+    needs.push({ kind: 'related', model: ProjectMember, field: 'userId', value: userId, lock: 'look' });
+  }
+  return needs;
+}
+
+function foresee(needs: Need[], people: Set<string>, { modelName, modelId, action, payload }: Mutation): void {
+  const model = findModel(modelName);
+  if (!model) return;
+  needs.push({ kind: 'row', model, id: modelId.toLowerCase(), lock: 'write' });
+  if (action === 'INSERT') needs.push(...counterOf(model, payload));
+  if (action !== 'INSERT' && action !== 'UPDATE') return;
+  for (const [name, field] of Object.entries(model.fields)) {
+    const { reference } = field;
+    if (!reference || reference.model === 'Workspace' || field.assigned || (field.immutable && action === 'UPDATE')) continue;
+    const reading = field.read(payload[name]);
+    if (!reading.ok || reading.value === null) continue;
+    for (const id of [reading.value].flat() as string[]) {
+      if (reference.model === 'User') people.add(id);
+      else needs.push({ kind: 'row', model: modelNamed(reference.model), id, lock: 'refer' });
+    }
+  }
+}
+
+function counterOf(model: Model, payload: Mutation['payload']): Need[] {
+  if (!Object.values(model.fields).some(({ assigned }) => assigned === 'counter')) return [];
+  const workspaceId = model.fields['workspaceId']?.read(payload['workspaceId']);
+  return workspaceId?.ok && typeof workspaceId.value === 'string' ? [{ kind: 'counter', workspaceId: workspaceId.value }] : [];
+}
