@@ -20,6 +20,8 @@ export interface LaunchOptions {
   readonly gid?: number;
   /** An IPC channel, whose end tells a service that its supervisor is gone. */
   readonly channel?: boolean;
+  /** What the process sends over that channel. */
+  readonly onMessage?: (message: unknown) => void;
   /** True for a server that must not keep this process running. */
   readonly background?: boolean;
 }
@@ -97,6 +99,7 @@ export async function launch(options: LaunchOptions): Promise<RunningProcess> {
     });
     // Later errors are failed signals or a broken channel: the exit tells what matters.
     child.on('error', () => {});
+    if (options.onMessage !== undefined) child.on('message', options.onMessage);
     if (options.channel) child.channel?.unref();
     if (options.background) child.unref();
     return new RunningProcess(options, child);

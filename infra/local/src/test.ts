@@ -1,0 +1,149 @@
+/** `npm test`: the static checks, then every suite, in a world of its own beside whatever else runs here. */
+import { mkdirSync, rmSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { LOCAL } from './layout.ts';
+import { removeAtExit } from './processes/guard.ts';
+import { makeSecrets } from './secrets.ts';
+import { openNats } from './servers/nats.ts';
+import { openPostgres } from './servers/postgres.ts';
+import { runTask } from './task.ts';
+import { STATIC_CHECKS, runChecks } from './testing/checks.ts';
+import type { SuiteFolder, SuiteResult } from './testing/suites.ts';
+import { findSuites, runSuite } from './testing/suites.ts';
+
+const USAGE = `npm test [-- options]
+
+  --only FOLDER    this suite, for example packages/access; may be given several times. No static checks.
+  --grep TEXT      only tests whose title contains it
+  --help
+
+Ends with the line "N passed, N failed"; each static check counts as one.
+TEST_DATABASE_URL: PostgreSQL of your own, as a superuser, instead of one of the run's own.`;
+
+const LOGS = join(LOCAL, 'test-logs');
+const NEWS_EVERY_MS = 15_000;
+/** Suites that own the machine while they run. */
+const ALONE: readonly SuiteFolder[] = ['test-e2e'];
+
+await runTask(async (stack) => {
+  const { values } = parseArgs({
+    options: {
+      only: { type: 'string', multiple: true },
+      grep: { type: 'string' },
+      help: { type: 'boolean', default: false },
+    },
+  });
+  if (values.help) {
+    console.log(USAGE);
+    return 0;
+  }
+  const since = Date.now();
+  const { only } = values;
+  const suites = findSuites().filter(
+    (folder) => only === undefined || only.some((wanted) => folder.startsWith(wanted.replace(/\/$/, ''))),
+  );
+  const checks = only === undefined ? STATIC_CHECKS : [];
+  let passed = 0;
+  let failed = 0;
+  if (checks.length > 0) {
+    console.log('Static checks');
+    passed = await runChecks(checks, console.log);
+    failed = checks.length - passed;
+  }
+  console.log('\nSuites');
+  const env = await openWorld(stack);
+  const results = await runSuites(stack, suites, env, values.grep);
+  for (const result of results) {
+    passed += result.passed;
+    failed += result.failures.length;
+  }
+  if (suites.length === 0) failed += 1;
+  const broken = results.filter((result) => result.failures.length > 0);
+  if (broken.length > 0) console.log('\nFailed');
+  for (const { folder, failures } of broken) for (const { title } of failures) console.log(`  ✗ ${folder}: ${title}`);
+  console.log(
+    `\nin ${((Date.now() - since) / 1000).toFixed(0)} s${failed === 0 ? '' : `; the output of each suite is in ${LOGS}`}`,
+  );
+  console.log(`${passed} passed, ${failed} failed`);
+  return failed === 0 ? 0 : 1;
+});
+
+/** Servers for the suites, gone when this process is, whatever ends it. Returns their surroundings. */
+async function openWorld(stack: AsyncDisposableStack): Promise<NodeJS.ProcessEnv> {
+  const directory = join(LOCAL, `test-run-${process.pid}`);
+  rmSync(directory, { recursive: true, force: true });
+  mkdirSync(directory, { recursive: true, mode: 0o700 });
+  removeAtExit(directory);
+  stack.defer(() => rmSync(directory, { recursive: true, force: true }));
+  const records = join(directory, 'run');
+  const common = { records, env: process.env, throwaway: true };
+  const nats = stack.use(
+    await openNats({ ...common, directory: join(directory, 'nats'), log: join(directory, 'nats.log') }),
+  );
+  let databaseUrl = process.env['TEST_DATABASE_URL'];
+  if (!databaseUrl) {
+    const server = await openPostgres({
+      ...common,
+      directory: join(directory, 'postgres'),
+      log: join(directory, 'postgres.log'),
+      password: makeSecrets().postgresPassword,
+      resetHint: 'Remove the directory .local',
+    });
+    databaseUrl = stack.use(server).url();
+  }
+  return { ...process.env, TEST_DATABASE_URL: databaseUrl, TEST_NATS_URL: nats.url, CI: 'true' };
+}
+
+/** As many at once as there are processors, except those that must be alone. */
+async function runSuites(
+  stack: AsyncDisposableStack,
+  suites: readonly SuiteFolder[],
+  env: NodeJS.ProcessEnv,
+  grep: string | undefined,
+): Promise<SuiteResult[]> {
+  const results: SuiteResult[] = [];
+  const running = new Map<SuiteFolder, number>();
+  const news = setInterval(() => {
+    for (const [folder, passed] of running) console.log(`    … ${folder}: ${passed} passed so far`);
+  }, NEWS_EVERY_MS);
+  stack.defer(() => clearInterval(news));
+  const run = async (folder: SuiteFolder) => {
+    running.set(folder, 0);
+    const result = await runSuite({
+      folder,
+      log: freshLog(folder),
+      env,
+      grep,
+      onTest: (passed) => running.set(folder, passed),
+      onLaunch: (suite) => stack.defer(async () => void (await suite.stop('SIGTERM', 3_000))),
+    });
+    running.delete(folder);
+    results.push(result);
+    report(result);
+  };
+  const queue = suites.filter((folder) => !ALONE.includes(folder));
+  const worker = async () => {
+    for (let folder = queue.shift(); folder !== undefined; folder = queue.shift()) await run(folder);
+  };
+  await Promise.all(Array.from({ length: Math.max(1, Math.min(4, availableParallelism())) }, worker));
+  for (const folder of suites.filter((each) => ALONE.includes(each))) await run(folder);
+  clearInterval(news);
+  return results;
+}
+
+function report({ folder, passed, failures, seconds }: SuiteResult): void {
+  const failed = failures.length === 0 ? '' : `, ${failures.length} failed`;
+  console.log(
+    `  ${failures.length === 0 ? '✓' : '✗'} ${folder.padEnd(26)} ${seconds.toFixed(1).padStart(6)} s   ${passed} passed${failed}`,
+  );
+  for (const { title, text } of failures) console.log(`\n      ✗ ${title}\n${text.replace(/^/gm, '        ')}\n`);
+}
+
+function freshLog(folder: SuiteFolder): string {
+  mkdirSync(LOGS, { recursive: true });
+  const log = join(LOGS, `${folder.replaceAll('/', '-')}.log`);
+  rmSync(log, { force: true });
+  return log;
+}

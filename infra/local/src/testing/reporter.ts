@@ -1,0 +1,29 @@
+/** Mocha's results as messages to the process that runs the suites; silent, because that one does the talking. */
+import type { Runner, Test } from 'mocha';
+
+/** What a suite tells while it runs. */
+export type TestMessage =
+  | { readonly type: 'pass'; readonly title: string; readonly ms: number }
+  | { readonly type: 'fail'; readonly title: string; readonly text: string }
+  | { readonly type: 'end' };
+
+/** Mocha calls it with `new`, for which a function will do. */
+function messageReporter(runner: Runner): void {
+  const tell = (message: TestMessage) => process.send?.(message);
+  runner.on('pass', (test: Test) => tell({ type: 'pass', title: titleOf(test), ms: test.duration ?? 0 }));
+  runner.on('fail', (test: Test, error: unknown) => tell({ type: 'fail', title: titleOf(test), text: textOf(error) }));
+  runner.once('end', () => tell({ type: 'end' }));
+}
+
+function titleOf(test: Test): string {
+  return test.titlePath().join(' › ');
+}
+
+function textOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const cause = error.cause === undefined ? '' : `\ncaused by ${textOf(error.cause)}`;
+  return `${error.stack ?? error.message}${cause}`;
+}
+
+// Mocha loads reporters with `require`: this is the name under which a module says what that gives.
+export { messageReporter as 'module.exports' };
