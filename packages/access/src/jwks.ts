@@ -108,8 +108,8 @@ function readKey(entry: unknown): VerificationKey | null {
 }
 
 /** One GET with a deadline over everything; a redirect is a failure, because the address was configured, not found. */
-async function fetchKeySet(uri: string): Promise<Uint8Array> {
-  const signal = AbortSignal.timeout(FETCH_TIMEOUT_MS);
+export async function fetchKeySet(uri: string, timeoutMs: number = FETCH_TIMEOUT_MS): Promise<Uint8Array> {
+  const signal = AbortSignal.timeout(timeoutMs);
   const { statusCode, body } = await request(uri, { signal, headers: { accept: 'application/json' } });
   const chunks: Buffer[] = [];
   let bytes = 0;

@@ -1,16 +1,10 @@
 import type { Principal, Scope } from '@wts/contracts';
 import { Fault, SCOPES } from '@wts/contracts';
 
-/** `write` includes `read`; `admin` includes both. */
-const INCLUDES: Readonly<Record<Scope, readonly Scope[]>> = {
-  read: ['read'],
-  write: ['read', 'write'],
-  admin: ['read', 'write', 'admin'],
-};
-
-/** Whether one of the principal's scopes is, or includes, `scope`. */
+/** Whether one of the principal's scopes is, or includes, `scope`: the list of scopes is in ascending order. */
 export function grants(principal: Principal, scope: Scope): boolean {
-  return principal.scopes.some((held) => INCLUDES[held]?.includes(scope) ?? false);
+  const needed = SCOPES.indexOf(scope);
+  return principal.scopes.some((held) => SCOPES.indexOf(held) >= needed);
 }
 
 /** Throws `insufficient_scope`. Callers ask before they look whether a thing exists, so the answer tells nothing. */

@@ -1,0 +1,311 @@
+import assert from 'node:assert/strict';
+import type { ErrorCode, Principal } from '@wts/contracts';
+import { errorBody, Fault, LIMITS, SCOPES } from '@wts/contracts';
+import jwt from 'jsonwebtoken';
+import { createApiKey } from './api-key.ts';
+import type { Authenticator, Identity } from './authenticator.ts';
+import { createAuthenticator } from './authenticator.ts';
+import { parseIssuers } from './issuers.ts';
+
+const SECRET = 'a shared secret of 32 bytes or more';
+const issuer = { issuer: 'https://idp.test', audiences: ['wts'], algorithms: ['HS256'], secret: SECRET };
+const START_MS = 1_800_000_000_000;
+
+/** A door with a store behind it, both under the hand of the test. */
+class World {
+  nowMs = START_MS;
+  readonly keys = new Map<string, Principal>();
+  readonly people: Identity[] = [];
+  lookups = 0;
+  /** What a look-up waits for, after it has read the store. */
+  gate: Promise<unknown> = Promise.resolve();
+  readonly door: Authenticator = createAuthenticator({
+    issuers: parseIssuers(JSON.stringify([issuer])),
+    apiKeyPrefix: 'wts_',
+    clock: () => this.nowMs,
+    resolveApiKey: async (hash) => {
+      this.lookups += 1;
+      const found = this.keys.get(hash) ?? null;
+      await this.gate;
+      return found;
+    },
+    resolvePerson: async (identity) => {
+      this.people.push(identity);
+      return `user of ${identity.subject}`;
+    },
+  });
+
+  addKey(more: Partial<Principal> = {}): { token: string; hash: string; id: string } {
+    const { token, hash } = createApiKey('wts_');
+    const id = `key-${this.keys.size}`;
+    this.keys.set(hash, { userId: 'ann', scopes: ['read'], credential: { kind: 'api_key', id }, ...more });
+    return { token, hash, id };
+  }
+
+  session(claims: object = {}): string {
+    const now = Math.floor(this.nowMs / 1000);
+    return jwt.sign({ iss: issuer.issuer, aud: 'wts', sub: 'ann', iat: now, exp: now + 300, ...claims }, SECRET);
+  }
+
+  bearer(token: string): Promise<Principal> {
+    return this.door.authenticate([`Bearer ${token}`]);
+  }
+}
+
+function refuses(answer: Promise<Principal>, code: ErrorCode): Promise<void> {
+  return assert.rejects(answer, (fault) => {
+    assert.ok(fault instanceof Fault, String(fault));
+    assert.equal(fault.code, code);
+    return true;
+  });
+}
+
+async function faultOf(answer: Promise<Principal>): Promise<Fault> {
+  try {
+    await answer;
+  } catch (fault) {
+    if (fault instanceof Fault) return fault;
+  }
+  throw new Error('It was not refused.');
+}
+
+describe('the Authorization header', () => {
+  const { door } = new World();
+  const cases: Readonly<Record<string, [string[], ErrorCode]>> = {
+    'that is missing': [[], 'authorization_required'],
+    'that is empty': [[''], 'authorization_required'],
+    'of another scheme': [['Basic dTpw'], 'authorization_malformed'],
+    'of a scheme that begins alike': [['BearerX abc'], 'authorization_malformed'],
+    'with the scheme alone': [['Bearer'], 'authorization_malformed'],
+    'with the scheme and a blank': [['Bearer '], 'authorization_malformed'],
+    'with a bare token': [['abc'], 'authorization_malformed'],
+    'with two tokens': [['Bearer a b'], 'authorization_malformed'],
+    'with a list': [['Bearer a, Bearer b'], 'authorization_malformed'],
+    'with a tab': [['Bearer\tabc'], 'authorization_malformed'],
+    'with a token that is not ASCII': [['Bearer tökén'], 'authorization_malformed'],
+    'that stands twice': [['Bearer abc', 'Bearer abc'], 'authorization_malformed'],
+    'that stands twice, once empty': [['', 'Bearer abc'], 'authorization_malformed'],
+    'with a token that is nothing': [['Bearer abc'], 'token_invalid'],
+    'with a token of 10 KB': [[`Bearer ${'a'.repeat(10_240)}`], 'token_invalid'],
+    'with a key of 10 KB': [[`Bearer wts_${'a'.repeat(10_240)}`], 'api_key_invalid'],
+    'with a key of a wrong shape': [['Bearer wts_abc'], 'api_key_invalid'],
+  };
+  for (const [what, [headers, code]] of Object.entries(cases)) {
+    it(`${what} is answered with ${code}`, () => refuses(door.authenticate(headers), code));
+  }
+
+  it('is refused with the exact texts of the specification', async () => {
+    const world = new World();
+    const texts = [[], ['Basic x'], [`Bearer ${createApiKey('wts_').token}`], ['Bearer a.b.c']].map(async (headers) => {
+      const { error, statusCode } = errorBody(await faultOf(world.door.authenticate(headers)));
+      assert.equal(statusCode, 401);
+      return error;
+    });
+    assert.deepEqual(await Promise.all(texts), [
+      'Authorization header required',
+      'Invalid authorization format',
+      'Invalid API key',
+      'Invalid token',
+    ]);
+  });
+
+  it('is always refused with a challenge, which names an error only when a credential was sent', async () => {
+    const challenge = async (...headers: string[]): Promise<string | undefined> =>
+      (await faultOf(door.authenticate(headers))).headers['WWW-Authenticate'];
+    assert.equal(await challenge(), 'Bearer realm="api"');
+    assert.equal(await challenge('Basic x'), 'Bearer realm="api", error="invalid_request"');
+    assert.equal(await challenge('Bearer wts_x'), 'Bearer realm="api", error="invalid_token"');
+    assert.equal(await challenge('Bearer x'), 'Bearer realm="api", error="invalid_token"');
+  });
+
+  it('is read with the scheme in any case and any number of blanks', async () => {
+    const world = new World();
+    const { token } = world.addKey();
+    for (const header of [`bearer ${token}`, `BEARER ${token}`, `Bearer  ${token}`]) {
+      assert.equal((await world.door.authenticate([header])).userId, 'ann');
+    }
+  });
+});
+
+describe('an API key at the door', () => {
+  it('is its principal', async () => {
+    const world = new World();
+    const { token, id } = world.addKey();
+    assert.deepEqual((await world.bearer(token)).credential, { kind: 'api_key', id });
+  });
+
+  it('that never existed, was revoked, or has expired is refused in exactly the same words', async () => {
+    const world = new World();
+    const revoked = world.addKey();
+    world.keys.delete(revoked.hash);
+    const expired = world.addKey({ expiresAt: START_MS / 1000 });
+    const unknown = createApiKey('wts_').token;
+    const faults = await Promise.all(
+      [unknown, revoked.token, expired.token].map((token) => faultOf(world.bearer(token))),
+    );
+    const bodies = faults.map((fault) => JSON.stringify([errorBody(fault), fault.headers]));
+    assert.equal(new Set(bodies).size, 1);
+  });
+
+  it('of a wrong shape or checksum never reaches the store', async () => {
+    const world = new World();
+    const { token } = world.addKey();
+    const typo = token.slice(0, -1) + (token.endsWith('0') ? '1' : '0');
+    await refuses(world.bearer(typo), 'api_key_invalid');
+    assert.equal(world.lookups, 0);
+  });
+
+  it('is asked about once for many requests at once, and once in five seconds', async () => {
+    const world = new World();
+    const { token } = world.addKey();
+    await Promise.all(Array.from({ length: 100 }, () => world.bearer(token)));
+    world.nowMs += LIMITS.credentialCacheMs - 1;
+    await world.bearer(token);
+    assert.equal(world.lookups, 1);
+    world.nowMs += 1;
+    await world.bearer(token);
+    assert.equal(world.lookups, 2);
+  });
+
+  it('that was revoked without a message is dead after five seconds', async () => {
+    const world = new World();
+    const { token, hash } = world.addKey();
+    await world.bearer(token);
+    world.keys.delete(hash);
+    world.nowMs += LIMITS.credentialCacheMs;
+    await refuses(world.bearer(token), 'api_key_invalid');
+  });
+
+  it('is dead at the moment it expires, also when it was remembered', async () => {
+    const world = new World();
+    const { token } = world.addKey({ expiresAt: START_MS / 1000 + 2 });
+    await world.bearer(token);
+    world.nowMs += 2_000;
+    await refuses(world.bearer(token), 'api_key_invalid');
+  });
+
+  it('that was refused is not asked about again for a second, and works a second after it was made', async () => {
+    const world = new World();
+    const { token, hash } = createApiKey('wts_');
+    await refuses(world.bearer(token), 'api_key_invalid');
+    await refuses(world.bearer(token), 'api_key_invalid');
+    assert.equal(world.lookups, 1);
+    world.keys.set(hash, { userId: 'ann', scopes: ['read'], credential: { kind: 'api_key', id: 'new' } });
+    world.nowMs += 1_000;
+    assert.equal((await world.bearer(token)).userId, 'ann');
+  });
+
+  it('is not remembered as refused because the store was away', async () => {
+    const world = new World();
+    const { token } = world.addKey();
+    world.gate = Promise.reject(new Fault('unavailable'));
+    await refuses(world.bearer(token), 'unavailable');
+    world.gate = Promise.resolve();
+    assert.equal((await world.bearer(token)).userId, 'ann');
+  });
+
+  it('cannot fill the memory with wrong keys', async () => {
+    const world = new World();
+    const { token } = world.addKey();
+    await world.bearer(token);
+    for (let index = 0; index < 10_000; index += 1) {
+      await refuses(world.bearer(createApiKey('wts_').token), 'api_key_invalid');
+    }
+    const before = world.lookups;
+    await world.bearer(token);
+    assert.equal(world.lookups, before + 1, 'the oldest entry has left');
+  });
+});
+
+describe('a revocation', () => {
+  it('of a key makes it dead at once, and leaves others alone', async () => {
+    const world = new World();
+    const one = world.addKey();
+    const other = world.addKey();
+    await Promise.all([world.bearer(one.token), world.bearer(other.token)]);
+    world.keys.delete(one.hash);
+    world.door.forget({ kind: 'credential', credentialId: one.id });
+    await refuses(world.bearer(one.token), 'api_key_invalid');
+    const before = world.lookups;
+    await world.bearer(other.token);
+    assert.equal(world.lookups, before);
+  });
+
+  it('of a membership makes everything of that person be asked about again', async () => {
+    const world = new World();
+    const one = world.addKey({ userId: 'bob' });
+    await world.bearer(one.token);
+    world.keys.delete(one.hash);
+    world.door.forget({ kind: 'membership', userId: 'bob', workspaceId: 'w' });
+    await refuses(world.bearer(one.token), 'api_key_invalid');
+  });
+
+  it('that overtakes a look-up is not undone by it', async () => {
+    const world = new World();
+    const { token, hash, id } = world.addKey();
+    const gate = Promise.withResolvers<void>();
+    world.gate = gate.promise;
+    const early = world.bearer(token);
+    world.keys.delete(hash);
+    world.door.forget({ kind: 'credential', credentialId: id });
+    const late = world.bearer(token);
+    gate.resolve();
+    // The early request may still be served: it came before the revocation. Nothing after it may.
+    await early;
+    await refuses(late, 'api_key_invalid');
+    await refuses(world.bearer(token), 'api_key_invalid');
+  });
+});
+
+describe('a session at the door', () => {
+  it('holds all scopes of its person until it expires', async () => {
+    const world = new World();
+    const principal = await world.bearer(world.session());
+    assert.equal(principal.userId, 'user of ann');
+    assert.deepEqual(principal.scopes, SCOPES);
+    assert.equal(principal.credential.kind, 'jwt');
+    assert.equal(principal.expiresAt, START_MS / 1000 + 300);
+  });
+
+  it('tells the store who it is, from claims of the right types only', async () => {
+    const world = new World();
+    await world.bearer(
+      world.session({ name: 'Ann', email: 'ann@example.com', email_verified: true, picture: 'https://x/y' }),
+    );
+    await world.bearer(world.session({ name: 7, email: {}, email_verified: 'yes', picture: null, sub: 'bob' }));
+    assert.deepEqual(world.people, [
+      {
+        issuer: issuer.issuer,
+        subject: 'ann',
+        name: 'Ann',
+        email: 'ann@example.com',
+        emailVerified: true,
+        avatarUrl: 'https://x/y',
+      },
+      { issuer: issuer.issuer, subject: 'bob' },
+    ]);
+  });
+
+  it('that expires within five seconds is remembered no longer than it lives', async () => {
+    const world = new World();
+    const token = world.session({ exp: START_MS / 1000 + 2 });
+    await world.bearer(token);
+    world.nowMs += 2_000;
+    await refuses(world.bearer(token), 'token_invalid');
+  });
+
+  it('has an id that is the same each time and does not show the token', async () => {
+    const world = new World();
+    const token = world.session();
+    const { id } = (await world.bearer(token)).credential;
+    world.nowMs += LIMITS.credentialCacheMs;
+    assert.equal((await world.bearer(token)).credential.id, id);
+    assert.ok(!token.includes(id));
+  });
+
+  it('that is wrong never reaches the store', async () => {
+    const world = new World();
+    await refuses(world.bearer(`${world.session()}x`), 'token_invalid');
+    assert.equal(world.people.length, 0);
+  });
+});

@@ -1,0 +1,68 @@
+import assert from 'node:assert/strict';
+import type { Role } from '@wts/contracts';
+import { ROLES } from '@wts/contracts';
+import type { Permission } from './roles.ts';
+import { can, PERMISSIONS } from './roles.ts';
+
+const permissions = Object.keys(PERMISSIONS) as Permission[];
+
+describe('roles', () => {
+  it('let owners and admins, and nobody else, manage members, invitations, webhooks, teams and private projects', () => {
+    const managed: Permission[] = [
+      'members.manage',
+      'invitations.manage',
+      'webhooks.manage',
+      'teams.manage',
+      'projects.members.manage',
+    ];
+    for (const permission of managed) {
+      assert.deepEqual(
+        ROLES.filter((role) => can(role, permission)),
+        ['owner', 'admin'],
+        permission,
+      );
+    }
+  });
+
+  it('let only an owner make owners and delete the workspace', () => {
+    for (const permission of ['owners.manage', 'workspace.delete'] as const) {
+      assert.deepEqual(
+        ROLES.filter((role) => can(role, permission)),
+        ['owner'],
+        permission,
+      );
+    }
+  });
+
+  it('let members do everything with work items', () => {
+    const work: Permission[] = ['projects.write', 'labels.write', 'tasks.create', 'tasks.update', 'tasks.delete'];
+    for (const permission of work) assert.ok(can('member', permission), permission);
+  });
+
+  it('let guests read and comment, and change only tasks that are theirs', () => {
+    const always = permissions.filter((permission) => can('guest', permission));
+    assert.deepEqual(always.sort(), ['comments.create', 'workspace.leave', 'workspace.read']);
+    const own = permissions.filter((permission) => can('guest', permission, true) && !can('guest', permission));
+    assert.deepEqual(own.sort(), ['tasks.delete', 'tasks.update']);
+  });
+
+  it('give a higher role everything a lower one has', () => {
+    for (const permission of permissions) {
+      for (const [index, role] of ROLES.slice(1).entries()) {
+        const higher = ROLES[index]!;
+        for (const isOwn of [false, true]) {
+          assert.ok(
+            !can(role, permission, isOwn) || can(higher, permission, isOwn),
+            `${permission}: ${role} > ${higher}`,
+          );
+        }
+      }
+    }
+  });
+
+  it('give nothing to a role that does not exist, also not one named like a property of objects', () => {
+    for (const role of ['', 'root', 'constructor', '__proto__', 'toString']) {
+      for (const permission of permissions) assert.equal(can(role as Role, permission, true), false, role);
+    }
+  });
+});
