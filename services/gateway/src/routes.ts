@@ -1,5 +1,5 @@
 import type { Contract } from '@wts/contracts';
-import { meta, syncApi, workspaceApi } from '@wts/contracts';
+import { apiKeyApi, memberApi, meta, syncApi, workspaceApi } from '@wts/contracts';
 
 /** Who answers: the gateway itself, or the service behind the setting `<NAME>_URL`. */
 export type Answerer = 'gateway' | 'workspace' | 'sync';
@@ -21,6 +21,16 @@ export const API_ROUTES: readonly Route[] = [
   { contract: workspaceApi.listWorkspaces, to: 'workspace' },
   { contract: workspaceApi.getWorkspaceBySlug, to: 'workspace' },
   { contract: workspaceApi.createWorkspace, to: 'workspace' },
+  { contract: memberApi.joinWorkspace, to: 'workspace' },
+  { contract: memberApi.listMembers, to: 'workspace' },
+  { contract: memberApi.removeMember, to: 'workspace' },
+  { contract: memberApi.listInvitations, to: 'workspace' },
+  { contract: memberApi.createInvitation, to: 'workspace' },
+  { contract: memberApi.deleteInvitation, to: 'workspace' },
+
+  { contract: apiKeyApi.listApiKeys, to: 'workspace' },
+  { contract: apiKeyApi.createApiKey, to: 'workspace' },
+  { contract: apiKeyApi.revokeApiKey, to: 'workspace' },
 
   { contract: syncApi.mutate, to: 'sync', browsers: true },
   { contract: syncApi.deltas, to: 'sync', browsers: true },
