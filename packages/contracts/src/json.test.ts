@@ -1,0 +1,101 @@
+import assert from 'node:assert/strict';
+import type { ErrorCode } from './errors.ts';
+import { Fault } from './errors.ts';
+import { isStorableText, parseJson } from './json.ts';
+
+const bytes = (text: string): Uint8Array => Buffer.from(text, 'utf8');
+
+function refuses(input: string | Uint8Array, code: ErrorCode, sentence: RegExp): void {
+  assert.throws(
+    () => parseJson(typeof input === 'string' ? bytes(input) : input),
+    (fault) => {
+      assert.ok(fault instanceof Fault, String(fault));
+      assert.equal(fault.code, code);
+      assert.match(fault.publicMessage ?? '', sentence);
+      return true;
+    },
+  );
+}
+
+describe('JSON that crosses a boundary', () => {
+  it('is read as JSON.parse reads it', () => {
+    const texts = [
+      'null',
+      '1',
+      '"a"',
+      '[]',
+      '{}',
+      ' {"a" : [1, {"b": -1.5e3}], "": "\\u00e9\\n" } ',
+      '[true,false]',
+      '"😀"',
+    ];
+    for (const text of texts) assert.deepEqual(parseJson(bytes(text)), JSON.parse(text), text);
+  });
+
+  it('keeps brackets, colons, quotes and escapes inside strings apart from structure', () => {
+    const value = { 'a:{': '[[["\\":', 'b\\': ['}}', '\\"'.repeat(100), '{'.repeat(500)] };
+    assert.deepEqual(parseJson(bytes(JSON.stringify(value))), value);
+  });
+
+  it('is refused when it is not JSON, with a sentence', () => {
+    for (const text of ['{', '{}x', "{'a':1}", '{"a":1,}', 'NaN', '01', '"\n"', '{"a"}', 'undefined']) {
+      refuses(text, 'malformed_json', /not JSON/);
+    }
+    refuses('', 'malformed_json', /empty/);
+    refuses(' \n', 'malformed_json', /empty/);
+  });
+
+  it('may be nested 64 levels deep and no deeper, and 20 000 levels do not hurt', () => {
+    const nested = (depth: number): string => '['.repeat(depth) + ']'.repeat(depth);
+    parseJson(bytes(nested(64)));
+    refuses(nested(65), 'malformed_json', /deeper than 64/);
+    refuses(nested(20_000), 'malformed_json', /deeper than 64/);
+    refuses('{"a":'.repeat(20_000), 'malformed_json', /deeper than 64/);
+    parseJson(bytes(`[${Array.from({ length: 200 }, () => '[[]]').join(',')}]`));
+  });
+
+  it('is refused when one object has the same key twice, however the key is written', () => {
+    refuses('{"a":1,"a":2}', 'malformed_json', /same key twice/);
+    refuses('{"a":1,"\\u0061":2}', 'malformed_json', /same key twice/);
+    refuses('[{"x":{"a":1,"b":2,"a":3}}]', 'malformed_json', /same key twice/);
+    refuses('{"__proto__":1,"__proto__":2}', 'malformed_json', /same key twice/);
+    parseJson(bytes('[{"a":1},{"a":1,"b":{"a":1}}]'));
+  });
+
+  it('is refused when it is not UTF-8, or begins with a byte order mark', () => {
+    for (const wrong of [[0xff], [0xc0, 0xaf], [0xed, 0xa0, 0x80], [0xf5, 0x80, 0x80, 0x80], [0xe2, 0x82]]) {
+      refuses(Buffer.from([0x22, ...wrong, 0x22]), 'malformed_json', /UTF-8/);
+    }
+    refuses('\uFEFF{}', 'malformed_json', /byte order mark/);
+    assert.equal(parseJson(bytes('"a\uFEFF"')), 'a\uFEFF');
+  });
+
+  it('is refused when a value or a key holds NUL or half a surrogate pair', () => {
+    for (const text of ['"\\u0000"', '["\\ud800"]', '{"a":"\\udc00\\ud800"}', '{"\\u0000":1}', '{"a":{"\\ud83d":1}}']) {
+      refuses(text, 'validation_failed', /NUL character or half/);
+    }
+    assert.equal(parseJson(bytes('"\\ud83d\\ude00"')), '😀');
+    assert.equal(parseJson(bytes('"\\\\u0000"')), '\\u0000');
+  });
+
+  it('is refused when a number does not fit a double, wherever it stands', () => {
+    for (const text of ['1e400', '-1e400', '[1E+309]', `{"a":${'9'.repeat(310)}}`, `[0,${'9'.repeat(400)}]`]) {
+      refuses(text, 'validation_failed', /out of range/);
+    }
+    for (const text of ['1e308', '1e-400', '0.1', '9'.repeat(300), '"1e400"']) parseJson(bytes(text));
+  });
+
+  it('stores keys named like parts of every object as data and changes nothing else', () => {
+    const value = parseJson(bytes('{"__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}}}')) as object;
+    assert.deepEqual(Object.keys(value), ['__proto__', 'constructor']);
+    assert.equal(({} as { polluted?: number }).polluted, undefined);
+    assert.equal(Object.getPrototypeOf(value), Object.prototype);
+  });
+});
+
+describe('text that every store keeps as it is', () => {
+  it('holds no NUL and no half of a surrogate pair', () => {
+    assert.ok(isStorableText('a😀\n\u200f'));
+    for (const text of ['\u0000', 'a\u0000b', '\ud800', '\udc00a']) assert.equal(isStorableText(text), false);
+  });
+});
