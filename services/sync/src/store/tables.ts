@@ -1,4 +1,5 @@
 import { columnsOf, snakeCase, type Column, type Model } from '@wts/models';
+import type { Knex } from 'knex';
 
 /**
  * How a model is kept: a typed column for every field, and the record as ready-made JSON text. Columns are always derived
@@ -33,12 +34,23 @@ export function createTableSql(model: Model): string[] {
   ];
 }
 
-/** Adds the columns that a newer declaration has; a migration calls it after a field was declared. */
-export function addColumnsSql(model: Model, fields: readonly string[]): string[] {
+/**
+ * For a migration after a field was declared: adds its column, gives it the declared initial value, and completes the
+ * stored records with it. Does nothing on a database that was made with the field.
+ */
+export async function addField(knex: Knex, model: Model, field: string): Promise<void> {
   const { table, columns } = layoutOf(model);
-  return columns
-    .filter(({ field }) => fields.includes(field))
-    .map(({ name, type }) => `alter table ${table} add column if not exists ${name} ${type}`);
+  const column = columns.find((one) => one.field === field);
+  const declared = model.fields[field];
+  if (!column || !declared) throw new Error(`${model.name} declares no field ${field}`);
+  if (await knex.schema.withSchema('sync').hasColumn(model.table, column.name)) return;
+  await knex.raw(`alter table ${table} add column ${column.name} ${column.type}`);
+  if (declared.initial !== null) {
+    const initial = Array.isArray(declared.initial) ? '{}' : declared.initial;
+    await knex.raw(`update ${table} set ${column.name} = ?::${column.type}`, [initial as string]);
+    if (!column.nullable) await knex.raw(`alter table ${table} alter column ${column.name} set not null`);
+  }
+  await knex.raw(`update ${table} set record = ${recordFromColumnsSql(model)}`);
 }
 
 function indexesSql(model: Model): string[] {
