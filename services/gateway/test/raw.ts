@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import type { Socket } from 'node:net';
@@ -8,6 +9,34 @@ export interface RawReply {
   /** Lower-case names; all values of each. */
   readonly headers: Readonly<Record<string, readonly string[]>>;
   readonly body: string;
+}
+
+/** The body of an answer in the common error shape. */
+export interface ErrorReply {
+  readonly error: string;
+  readonly ok: false;
+  readonly statusCode: number;
+  readonly code?: string;
+  readonly message?: string;
+  readonly requestId?: string;
+  readonly retryAfterSeconds?: number;
+}
+
+const SHAPE = new Set(['error', 'ok', 'statusCode', 'code', 'message', 'requestId', 'retryAfterSeconds']);
+
+/** Asserts that an answer is an error in the common shape, from the status line to the last property. */
+export function errorOf(reply: RawReply, status: number, code?: string): ErrorReply {
+  assert.equal(reply.status, status, reply.body);
+  assert.deepEqual(reply.headers['api-version'], ['1']);
+  assert.match(reply.headers['content-type']?.[0] ?? '', /^application\/json/);
+  const body = JSON.parse(reply.body) as ErrorReply;
+  assert.equal(body.ok, false);
+  assert.equal(body.statusCode, status);
+  assert.equal(typeof body.error, 'string');
+  for (const name of Object.keys(body)) assert.ok(SHAPE.has(name), `unknown property ${name}`);
+  assert.deepEqual(reply.headers['x-request-id'], [body.requestId]);
+  if (code !== undefined) assert.equal(body.code, code, reply.body);
+  return body;
 }
 
 const DEADLINE_MS = 8_000;

@@ -44,7 +44,13 @@ export interface EdgeParts {
  * waited for that the steps before could have refused.
  */
 export function createEdge(parts: EdgeParts): (req: IncomingMessage, res: ServerResponse) => void {
-  return (req, res) => {
+  return function edge(req, res) {
+    // Sent behind a request that is not answered yet. Its turn comes when it has the connection to itself: only safe
+    // requests may run side by side (RFC 9112 section 9.3.2), and Node tells a waiting answer nothing of a lost client.
+    if (res.socket === null) {
+      res.once('socket', () => edge(req, res));
+      return;
+    }
     const exchange = new Exchange(req, parts.securityHeaders);
     exchange.isLast = parts.isDraining();
     res.once('close', () => parts.onAnswered(exchange, res.statusCode, res.writableFinished));

@@ -9,6 +9,7 @@ export function refuseAmbiguity({ req, url, path, headers }: Exchange): void {
   if (headers.count > LIMITS.headerCount) {
     throw new Fault('headers_too_large', { message: `At most ${LIMITS.headerCount} headers.` });
   }
+  if (req.httpVersionMajor !== 1) throw malformed('This server speaks HTTP/1.1.');
   // RFC 9112 section 3.2: HTTP/1.0 may leave Host out.
   const hosts = headers.hosts.length;
   if (hosts > 1 || (hosts === 0 && req.httpVersion !== '1.0'))

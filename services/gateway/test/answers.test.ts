@@ -1,0 +1,139 @@
+import assert from 'node:assert/strict';
+import { RawClient, errorOf, request, say } from './raw.ts';
+import { startWorld } from './world.ts';
+import type { World } from './world.ts';
+
+describe('every answer of the gateway', () => {
+  let world: World;
+  before(async () => {
+    world = await startWorld({ BASE_URL: 'http://localhost:4000', AUTH_URL: 'https://auth.example.com' });
+  });
+  after(() => world.close());
+
+  it('carries Api-Version, a request id and nosniff, and nothing about what made it', async () => {
+    for (const line of ['GET /health', 'GET /nowhere', 'POST /health', 'OPTIONS /health', 'GET /api/workspaces']) {
+      const reply = await say(world.api, request(line));
+      assert.deepEqual(reply.headers['api-version'], ['1'], line);
+      assert.equal(reply.headers['x-request-id']?.length, 1, line);
+      assert.deepEqual(reply.headers['x-content-type-options'], ['nosniff'], line);
+      assert.equal(reply.headers['x-powered-by'], undefined);
+      assert.equal(reply.headers.server, undefined);
+    }
+  });
+
+  it('carries HSTS on an https origin only', async () => {
+    assert.equal((await say(world.api, request('GET /health'))).headers['strict-transport-security'], undefined);
+    assert.match((await say(world.auth, request('GET /health'))).headers['strict-transport-security']?.[0] ?? '', /max-age=/);
+  });
+
+  it('keeps a well-formed request id, and makes a new one for anything else', async () => {
+    const kept = await say(world.api, request('GET /health', ['X-Request-Id: a.B_c-9']));
+    assert.deepEqual(kept.headers['x-request-id'], ['a.B_c-9']);
+    for (const bad of [
+      ['X-Request-Id: with blank'],
+      ['X-Request-Id: <script>'],
+      [`X-Request-Id: ${'a'.repeat(129)}`],
+      ['X-Request-Id:'],
+      ['X-Request-Id: one', 'X-Request-Id: two'],
+    ]) {
+      const reply = await say(world.api, request('GET /health', bad));
+      assert.match(reply.headers['x-request-id']?.[0] ?? '', /^[0-9a-f-]{36}$/, bad.join());
+    }
+  });
+
+  it('is JSON on both origins for unknown addresses, also near misses', async () => {
+    for (const path of ['/nowhere', '/', '/HEALTH', '/health/', '//health', '/./health', '/x/../health', '/api/workspaces/']) {
+      errorOf(await say(world.api, request(`GET ${path}`)), 404, 'not_found');
+    }
+    errorOf(await say(world.auth, request('GET /api/workspaces')), 404, 'not_found');
+    errorOf(await say(world.api, request('GET /internal/api-keys/resolve')), 404, 'not_found');
+  });
+
+  it('is 405 with Allow for a method an address does not have, TRACE and CONNECT included', async () => {
+    for (const method of ['PUT', 'TRACE', 'PROPFIND', 'DELETE', 'QUERY', 'LINK']) {
+      const reply = await say(world.api, request(`${method} /api/workspaces`));
+      errorOf(reply, 405, 'method_not_allowed');
+      assert.deepEqual(reply.headers.allow, ['GET, HEAD, POST, OPTIONS'], method);
+    }
+    errorOf(await say(world.api, 'CONNECT example.com:443 HTTP/1.1\r\nHost: example.com\r\n\r\n'), 405, 'method_not_allowed');
+  });
+
+  it('never takes the method from anywhere but the request line', async () => {
+    const lines = ['X-HTTP-Method-Override: GET', 'X-Method-Override: GET', 'X-HTTP-Method: GET'];
+    errorOf(await say(world.api, request('DELETE /api/workspaces?_method=GET', lines)), 405, 'method_not_allowed');
+  });
+
+  it('is the list of methods for OPTIONS, and for HEAD what GET says without its body', async () => {
+    const options = await say(world.api, request('OPTIONS /api/workspaces'));
+    assert.equal(options.status, 204);
+    assert.deepEqual(options.headers.allow, ['GET, HEAD, POST, OPTIONS']);
+    const client = await RawClient.open(world.api);
+    const head = await client.send(request('HEAD /health')).reply(true);
+    assert.equal(head.status, 200);
+    assert.deepEqual(head.headers['content-length'], ['25']);
+    assert.equal((await client.send(request('GET /health')).reply()).body, '{"ok":true,"status":"up"}');
+    client.destroy();
+  });
+});
+
+describe('the version of the interface', () => {
+  let world: World;
+  before(async () => {
+    world = await startWorld();
+  });
+  after(() => world.close());
+
+  it('is the current one when the header is absent or says 1, with blanks around it or not', async () => {
+    for (const lines of [[], ['Api-Version: 1'], ['api-version:   1  ']]) {
+      assert.equal((await say(world.api, request('GET /health', lines))).status, 200, lines.join());
+    }
+  });
+
+  it('is refused with 400 when it is anything else, before credentials, addresses and methods are judged', async () => {
+    for (const value of ['', '2', '1.0', '01', 'v1', '1, 1', '1,1', '"1"', '1;', '٣', '0', '-1', 'latest']) {
+      for (const line of ['GET /health', 'GET /nowhere', 'POST /sync/mutate', 'PUT /health']) {
+        const reply = await say(world.api, request(line, [`Api-Version: ${value}`]));
+        errorOf(reply, 400, 'unsupported_api_version');
+      }
+    }
+    const twice = await say(world.api, request('GET /health', ['Api-Version: 1', 'Api-Version: 1']));
+    errorOf(twice, 400, 'unsupported_api_version');
+  });
+});
+
+describe('what the gateway answers itself', () => {
+  let world: World;
+  before(async () => {
+    world = await startWorld();
+  });
+  after(() => world.close());
+  afterEach(() => {
+    world.workspace.reset();
+    world.sync.reset();
+  });
+
+  it('serves /health on both origins without asking anyone', async () => {
+    world.workspace.isReady = false;
+    for (const port of [world.api, world.auth]) {
+      assert.equal((await say(port, request('GET /health'))).body, '{"ok":true,"status":"up"}');
+    }
+  });
+
+  it('serves its description to anyone, with the address clients use', async () => {
+    const reply = await say(world.api, request('GET /openapi.json', ['Authorization: Basic nonsense']));
+    const description = JSON.parse(reply.body) as { openapi: string; paths: object; servers: unknown };
+    assert.equal(reply.status, 200);
+    assert.match(description.openapi, /^3\.1\./);
+    assert.deepEqual(description.servers, [{ url: 'http://localhost:4000' }]);
+    assert.ok('/sync/mutate' in description.paths);
+  });
+
+  it('ignores a broken credential on public addresses, and never forwards them', async () => {
+    for (const path of ['/health', '/ready', '/openapi.json']) {
+      const lines = ['Authorization: Bearer wts_wrong', 'Authorization: again'];
+      assert.equal((await say(world.api, request(`GET ${path}`, lines))).status, 200, path);
+    }
+    assert.equal(world.workspace.started, 0);
+    assert.equal(world.workspace.lookUps, 0);
+  });
+});
