@@ -2,6 +2,14 @@ import { randomBytes } from 'node:crypto';
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 
+/** What the seed made or found again. */
+export interface Demo {
+  readonly userId: string;
+  readonly workspaceId: string;
+  readonly apiKey: string;
+  readonly readOnlyApiKey: string;
+}
+
 /** Made once per world and kept, because data and issued keys outlive a start. */
 export interface Secrets {
   readonly postgresPassword: string;
@@ -10,8 +18,8 @@ export interface Secrets {
   readonly jwtSecret: string;
   /** For role passwords on a server whose administrator has no password. */
   readonly roleKey: string;
-  readonly apiKey?: string;
-  readonly readOnlyApiKey?: string;
+  /** The demo workspace, once there is one. */
+  readonly demo?: Demo;
   /** Ports of the last start, taken again when free, so that a URL in somebody's notes goes on working. */
   readonly postgresPort?: number;
   readonly natsPort?: number;

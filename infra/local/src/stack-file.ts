@@ -1,6 +1,7 @@
 import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { STACK_FILE } from './layout.ts';
-import type { Demo, Stack } from './stack.ts';
+import type { Demo } from './secrets.ts';
+import type { Stack } from './stack.ts';
 import { LOCAL_JWT } from './stack.ts';
 
 /** What `.local/stack.json` says while `npm start` serves: everything a tool needs to talk to it. It holds secrets. */

@@ -9,13 +9,13 @@ import { ROOT, serviceFile } from './layout.ts';
 import { launch } from './processes/launch.ts';
 import { freePort } from './processes/ports.ts';
 import { Refusal } from './refusal.ts';
-import type { Secrets } from './secrets.ts';
+import type { Demo, Secrets } from './secrets.ts';
 import type { ServiceSpec, Setting } from './services.ts';
 import { DOOR, PASSED_THROUGH, SERVICES, urlVariable } from './services.ts';
 import type { Crash } from './supervised.ts';
 import { SupervisedService } from './supervised.ts';
 
-export const API_KEY_PREFIX = 'wts_';
+const API_KEY_PREFIX = 'wts_';
 export const LOCAL_JWT = { issuer: 'https://local.wts.example', audience: 'wts-local' } as const;
 
 export interface StackOptions {
@@ -35,14 +35,6 @@ export interface StackOptions {
   readonly route?: (service: string, replica: number, store: 'postgres' | 'nats', url: string) => string;
   readonly onCrash?: (crash: Crash) => void;
   readonly onBack?: (service: SupervisedService) => void;
-}
-
-/** What the seed made or found again. */
-export interface Demo {
-  readonly userId: string;
-  readonly workspaceId: string;
-  readonly apiKey: string;
-  readonly readOnlyApiKey: string;
 }
 
 interface Place {
@@ -110,8 +102,20 @@ export class Stack implements AsyncDisposable {
     }
   }
 
-  /** Makes the demo workspace, or finds it again; needs sync and workspace to be ready. */
-  async seed(): Promise<Demo> {
+  /** The demo workspace: the known one when its keys still open it, else made or found again by the seed. */
+  async demo(): Promise<Demo> {
+    const { demo } = this.#options.secrets;
+    if (demo !== undefined && (await this.#opens(demo, demo.apiKey)) && (await this.#opens(demo, demo.readOnlyApiKey)))
+      return demo;
+    return this.#seed(demo);
+  }
+
+  async #opens({ workspaceId }: Demo, apiKey: string): Promise<boolean> {
+    const answer = await fetch(`${this.baseUrl}/api/workspaces`, { headers: { authorization: `Bearer ${apiKey}` } });
+    return (await answer.text()).includes(workspaceId);
+  }
+
+  async #seed(known: Demo | undefined): Promise<Demo> {
     const { secrets, database, env } = this.#options;
     const printed = await runScript('workspace', 'seed', {
       ...picked(env, PASSED_THROUGH),
@@ -120,8 +124,7 @@ export class Stack implements AsyncDisposable {
       INTERNAL_TOKEN_SECRET: secrets.internalTokenSecret,
       API_KEY_PREFIX,
       SEED_ISSUER: LOCAL_JWT.issuer,
-      ...(secrets.apiKey === undefined ? {} : { SEED_API_KEY: secrets.apiKey }),
-      ...(secrets.readOnlyApiKey === undefined ? {} : { SEED_READ_ONLY_API_KEY: secrets.readOnlyApiKey }),
+      ...(known === undefined ? {} : { SEED_API_KEY: known.apiKey, SEED_READ_ONLY_API_KEY: known.readOnlyApiKey }),
     });
     return parseDemo(printed);
   }

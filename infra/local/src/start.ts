@@ -15,13 +15,12 @@ import type { Progress } from './progress.ts';
 import { createProgress } from './progress.ts';
 import { choosePorts } from './public-ports.ts';
 import { Refusal } from './refusal.ts';
-import type { Secrets } from './secrets.ts';
+import type { Demo, Secrets } from './secrets.ts';
 import { keepSecrets, readSecrets } from './secrets.ts';
 import { openNats } from './servers/nats.ts';
 import { checkNats } from './servers/nats-external.ts';
 import { openPostgres, removePostgresData } from './servers/postgres.ts';
 import { describeStack, readStackFile, removeStackFile, writeStackFile } from './stack-file.ts';
-import type { Demo } from './stack.ts';
 import { Stack } from './stack.ts';
 import { wordsOf } from './supervised.ts';
 import { runTask } from './task.ts';
@@ -92,11 +91,7 @@ await runTask(async (stack) => {
   const announce = () =>
     writeStackFile(describeStack(services, demo, secrets.jwtSecret, servers.database.adminUrl, servers.natsUrl));
 
-  keepSecrets(world.secrets, {
-    ...readSecrets(world.secrets),
-    apiKey: demo.apiKey,
-    readOnlyApiKey: demo.readOnlyApiKey,
-  });
+  keepSecrets(world.secrets, { ...readSecrets(world.secrets), demo });
   announce();
   stack.defer(removeStackFile);
   const housekeeping = setInterval(() => boundLogs(world.logs), LOGS_EVERY_MS);
@@ -220,7 +215,9 @@ async function openServers(
     note(`${server.version} with JetStream from ${server.source}`);
     return server.url;
   });
-  await progress.step('Migrations', async (note) => note((await migrateServices(database, process.env)).join(', ')));
+  await progress.step('Migrations', async (note) =>
+    note((await migrateServices(database, process.env)).join(', ') || 'nothing new'),
+  );
   return { database, natsUrl };
 }
 
@@ -231,7 +228,7 @@ async function openServices(stack: AsyncDisposableStack, services: Stack, progre
     const ready: string[] = [];
     await services.untilReady(({ name }) => note([...ready, ready.push(name) ? name : ''].join(', ')));
   });
-  return progress.step('Demo workspace', () => services.seed());
+  return progress.step('Demo workspace', () => services.demo());
 }
 
 function ownerOf(path: string): string {

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { relative } from 'node:path';
 import { ROOT } from './layout.ts';
-import type { Demo, Stack } from './stack.ts';
+import type { Demo } from './secrets.ts';
+import type { Stack } from './stack.ts';
 
 interface Circumstances {
   readonly seconds: number;

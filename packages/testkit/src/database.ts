@@ -51,7 +51,7 @@ export async function testDatabase(label = 'test', options: TestDatabaseOptions 
 }
 
 /** The server of this run (TEST_DATABASE_URL, which `npm test` sets), else one that lives as long as this process. */
-export async function adminUrlOfTests(): Promise<string> {
+async function adminUrlOfTests(): Promise<string> {
   const given = process.env['TEST_DATABASE_URL'];
   if (given !== undefined && given !== '') return given;
   shared ??= openTestPostgres('postgres');

@@ -97,7 +97,7 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
   );
   await stack.start();
   await stack.untilReady();
-  const demo = await stack.seed();
+  const demo = await stack.demo();
   const issuing = { ...LOCAL_JWT, secret: secrets.jwtSecret };
   const owned = opening.move();
 

@@ -41,7 +41,7 @@ function removeDead(file: string, aside: string): void {
   }
 }
 
-export function readOwner(file: string): ProcessIdentity | null {
+function readOwner(file: string): ProcessIdentity | null {
   try {
     const owner = JSON.parse(readFileSync(file, 'utf8')) as Partial<ProcessIdentity> | null;
     return typeof owner?.pid === 'number' && typeof owner.startMark === 'string' ? (owner as ProcessIdentity) : null;

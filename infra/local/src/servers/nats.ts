@@ -101,7 +101,7 @@ async function untilReady(server: RunningProcess, port: number): Promise<void> {
 }
 
 /** A server says who it is before anybody logs in. Null when nothing answers. */
-export function greeting(port: number, host = '127.0.0.1'): Promise<{ version?: string; jetstream?: boolean } | null> {
+function greeting(port: number, host = '127.0.0.1'): Promise<{ version?: string; jetstream?: boolean } | null> {
   return new Promise((resolve) => {
     const socket = createConnection({ port, host, timeout: 2_000 });
     let text = '';

@@ -48,13 +48,13 @@ export const TIDY_CHECK: Check = {
   cwd: join(ROOT, 'infra/tidy'),
 };
 
-export interface CheckResult {
+interface CheckResult {
   readonly ok: boolean;
   readonly output: string;
   readonly seconds: number;
 }
 
-export function runCheck({ command, args, cwd = ROOT }: Check): Promise<CheckResult> {
+function runCheck({ command, args, cwd = ROOT }: Check): Promise<CheckResult> {
   const since = Date.now();
   const env = {
     ...process.env,

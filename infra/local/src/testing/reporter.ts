@@ -7,7 +7,9 @@ export type TestMessage =
   | { readonly type: 'fail'; readonly title: string; readonly text: string }
   | { readonly type: 'end' };
 
-/** Mocha calls it with `new`, for which a function will do. */
+/**
+ * Mocha calls it with `new`, for which a function will do.
+ */
 function messageReporter(runner: Runner): void {
   const tell = (message: TestMessage) => process.send?.(message);
   runner.on('pass', (test: Test) => tell({ type: 'pass', title: titleOf(test), ms: test.duration ?? 0 }));
@@ -26,4 +28,7 @@ function textOf(error: unknown): string {
 }
 
 // Mocha loads reporters with `require`: this is the name under which a module says what that gives.
-export { messageReporter as 'module.exports' };
+export {
+  /** @public */
+  messageReporter as 'module.exports',
+};
