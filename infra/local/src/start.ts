@@ -62,7 +62,10 @@ await runTask(async (stack) => {
   progress.say('\nWorkspace Task Service\n');
   prepareDirectory();
   stack.defer(await holdWorld());
-  stack.defer(() => progress.say('Everything has stopped.'));
+  let served = false;
+  stack.defer(() => {
+    if (served) progress.say('Everything has stopped.');
+  });
   await cleanUp(options.fresh, progress);
 
   const ports = await choosePorts(process.env);
@@ -99,6 +102,7 @@ await runTask(async (stack) => {
   progress.say(
     welcome(services, demo, { seconds: (Date.now() - since) / 1000, remarks: ports.remarks, logs: world.logs }),
   );
+  served = true;
   return 'until stopped';
 });
 

@@ -44,5 +44,9 @@ export async function runTask(work: (stack: AsyncDisposableStack) => Promise<Out
 }
 
 function complain(error: unknown): void {
-  console.error(error instanceof Refusal ? `\n${error.message}\n` : error);
+  const { code } = error as { code?: string };
+  if (error instanceof Refusal) console.error(`\n${error.message}\n`);
+  else if (code === 'ENOSPC' || code === 'EDQUOT')
+    console.error(`\nThe disk is full: free some space and start again.\n`);
+  else console.error(error);
 }

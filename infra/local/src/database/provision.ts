@@ -157,11 +157,11 @@ function explained(error: unknown, url: string): Error {
   if (error instanceof Refusal) return error;
   const { host, username, pathname } = new URL(url);
   const code = (error as { code?: string }).code;
-  const where = `the PostgreSQL server at ${host || 'its socket'}`;
+  const where = `The PostgreSQL server at ${host || 'its socket'}`;
   switch (code) {
     case '42501':
       return new Refusal(
-        `The role "${decodeURIComponent(username)}" of DATABASE_URL may not set up ${where}: ${textOf(error)}.\n` +
+        `The role "${decodeURIComponent(username)}" of DATABASE_URL may not set up the PostgreSQL server at ${host || 'its socket'}: ${textOf(error)}.\n` +
           'It needs a superuser, or a role with CREATEROLE and CREATEDB; or have an administrator run infra/postgres/roles.sql.',
       );
     case '28P01':
@@ -180,7 +180,7 @@ function explained(error: unknown, url: string): Error {
         `${where} cannot be reached (${code}). Start it, correct DATABASE_URL, or unset it to use the server that comes with the dependencies.`,
       );
     default:
-      return new Error(`setting up ${where} failed: ${textOf(error)}`, { cause: error });
+      return new Error(`${where} cannot be set up: ${textOf(error)}`, { cause: error });
   }
 }
 

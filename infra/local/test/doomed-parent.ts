@@ -1,0 +1,17 @@
+/** Starts a child, says its pid, and waits to be killed: for the test of what happens then. */
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { removeAtExit } from '../src/processes/guard.ts';
+import { launch } from '../src/processes/launch.ts';
+
+const [, , swept = ''] = process.argv;
+mkdirSync(swept);
+removeAtExit(swept);
+const { pid } = await launch({
+  name: 'child',
+  command: process.execPath,
+  args: ['-e', 'setInterval(() => {}, 1000)'],
+  env: {},
+  log: join(swept, 'log'),
+});
+console.log(pid);

@@ -1,0 +1,216 @@
+import { deepEqual, equal, match, ok, rejects } from 'node:assert/strict';
+import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { connect } from 'nats';
+import { Client } from 'pg';
+import { ownDatabase, provision } from '../src/database/provision.ts';
+import { keepSecrets, makeSecrets, readSecrets } from '../src/secrets.ts';
+import type { NatsServer } from '../src/servers/nats.ts';
+import { openNats } from '../src/servers/nats.ts';
+import { checkNats } from '../src/servers/nats-external.ts';
+import { findNats, isOldNats } from '../src/servers/nats-program.ts';
+import type { PostgresServer } from '../src/servers/postgres.ts';
+import { openPostgres } from '../src/servers/postgres.ts';
+import { findPostgres } from '../src/servers/postgres-programs.ts';
+import { scratch } from './scratch.ts';
+import { until } from './until.ts';
+
+async function query(url: string, sql: string): Promise<unknown[]> {
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  try {
+    return (await client.query<Record<string, unknown>>(sql)).rows;
+  } finally {
+    await client.end();
+  }
+}
+
+const optionsIn = (directory: string) => ({
+  directory: join(directory, 'data'),
+  log: join(directory, 'log'),
+  records: join(directory, 'run'),
+  password: 'secret',
+  env: process.env,
+  resetHint: 'Begin again',
+  throwaway: true,
+});
+
+describe('the PostgreSQL server', function () {
+  this.timeout(60_000);
+  let server: PostgresServer;
+  const home = scratch();
+  before(async () => {
+    server = await openPostgres(optionsIn(home));
+  });
+  after(() => server[Symbol.asyncDispose]());
+
+  it('keeps what was committed when it is killed, at the same address', async () => {
+    await query(server.url(), 'CREATE TABLE kept (id int); INSERT INTO kept VALUES (7)');
+    await server.kill();
+    await rejects(query(server.url(), 'SELECT 1'));
+    await server.start();
+    deepEqual(await query(server.url(), 'SELECT id FROM kept'), [{ id: 7 }]);
+    await server.stop();
+    await server.start();
+    deepEqual(await query(server.url(), 'SELECT id FROM kept'), [{ id: 7 }]);
+  });
+
+  it('asks for the password', async () => {
+    const url = new URL(server.url());
+    url.password = 'wrong';
+    await rejects(query(url.href, 'SELECT 1'), { code: '28P01' });
+  });
+
+  it('is not reachable from other machines', async () => {
+    deepEqual(await query(server.url(), 'SHOW listen_addresses'), [{ listen_addresses: '127.0.0.1' }]);
+  });
+
+  it('begins anew where an earlier start was killed before its data was complete', async () => {
+    const directory = scratch();
+    mkdirSync(join(directory, 'data.new'));
+    writeFileSync(join(directory, 'data.new', 'PG_VERSION'), '18');
+    await using other = await openPostgres(optionsIn(directory));
+    equal((await query(other.url(), 'SELECT 1')).length, 1);
+    equal(existsSync(join(directory, 'data.new')), false);
+  });
+
+  it('refuses data of another version with a sentence', async () => {
+    const directory = scratch();
+    mkdirSync(join(directory, 'data'));
+    writeFileSync(join(directory, 'data', 'PG_VERSION'), '9\n');
+    await rejects(openPostgres(optionsIn(directory)), {
+      name: 'Refusal',
+      message: /written by PostgreSQL 9; this is PostgreSQL \d+.*[^]*Begin again/,
+    });
+  });
+
+  it('refuses data whose password it does not know with a sentence', async () => {
+    const directory = scratch();
+    const first = await openPostgres({ ...optionsIn(directory), throwaway: false });
+    await first.stop();
+    await rejects(openPostgres({ ...optionsIn(directory), password: 'another' }), {
+      name: 'Refusal',
+      message: /other passwords[^]*Begin again/,
+    });
+  });
+
+  it('is started again when it ends by itself, if so asked', async () => {
+    const told: string[] = [];
+    await using kept = await openPostgres({ ...optionsIn(scratch()), onCrash: (text) => told.push(text) });
+    process.kill(kept.pid(), 'SIGKILL');
+    await until('it is back', () => told.length === 2);
+    match(told[0] ?? '', /PostgreSQL ended/);
+    equal((await query(kept.url(), 'SELECT 1')).length, 1);
+  });
+
+  it('that was asked for by name is used or refused, never replaced', async () => {
+    await rejects(findPostgres({ PG_BIN: '/nowhere' }), { name: 'Refusal', message: /PG_BIN=\/nowhere does not work/ });
+  });
+});
+
+describe('provisioning', function () {
+  this.timeout(60_000);
+  let server: PostgresServer;
+  before(async () => {
+    server = await openPostgres(optionsIn(scratch()));
+  });
+  after(() => server[Symbol.asyncDispose]());
+  const administrator = async (name: string, rights: string) => {
+    await query(server.url(), `CREATE ROLE ${name} LOGIN PASSWORD 'x' ${rights}`);
+    const url = new URL(server.url());
+    [url.username, url.password] = [name, 'x'];
+    return url.href;
+  };
+
+  it('works for a role that may create roles and databases, any number of times, also at once', async () => {
+    const adminUrl = await administrator('manager', 'CREATEROLE CREATEDB');
+    const options = { adminUrl, name: 'managed', fallbackKey: 'k' };
+    const [database] = await Promise.all([provision(options), provision(options)]);
+    await provision(options);
+    await query(database.urlOf('wts_sync'), 'CREATE TABLE things (id int)');
+    deepEqual(await query(database.urlOf('wts_graph'), 'SELECT id FROM things'), []);
+  });
+
+  it('says what a role lacks', async () => {
+    const adminUrl = await administrator('nobody_much', '');
+    await rejects(provision({ adminUrl, name: 'never', fallbackKey: 'k' }), {
+      name: 'Refusal',
+      message: /"nobody_much" of DATABASE_URL may not set up[^]*CREATEROLE/,
+    });
+  });
+
+  it('says that a server is not there, and that it refuses the credentials', async () => {
+    const options = { name: 'never', fallbackKey: 'k' };
+    await rejects(provision({ ...options, adminUrl: 'postgres://a:b@127.0.0.1:1/postgres' }), {
+      name: 'Refusal',
+      message: /cannot be reached/,
+    });
+    const url = new URL(server.url());
+    url.password = 'wrong';
+    await rejects(provision({ ...options, adminUrl: url.href }), {
+      name: 'Refusal',
+      message: /refuses the credentials/,
+    });
+  });
+
+  it('makes a database of its own where the URL names none of ours', () => {
+    equal(ownDatabase('postgres://a@h/').name, 'wts');
+    equal(ownDatabase('postgres://a@h/postgres').name, 'wts');
+    deepEqual(ownDatabase('postgres://a:b@h:1/mine'), { adminUrl: 'postgres://a:b@h:1/postgres', name: 'mine' });
+  });
+});
+
+describe('the NATS server', () => {
+  let server: NatsServer;
+  before(async () => {
+    server = await openNats(optionsIn(scratch()));
+  });
+  after(() => server[Symbol.asyncDispose]());
+
+  it('has JetStream behind a password', async () => {
+    const { port } = server;
+    await rejects(connect({ port, reconnect: false }), { code: 'AUTHORIZATION_VIOLATION' });
+    const connection = await connect({ port, user: 'wts', pass: 'secret' });
+    const manager = await connection.jetstreamManager();
+    await manager.streams.add({ name: 'KEPT', subjects: ['kept'] });
+    await connection.jetstream().publish('kept', 'one');
+    await connection.close();
+    await server.kill();
+    await server.start();
+    const again = await connect({ port, user: 'wts', pass: 'secret' });
+    equal((await (await again.jetstreamManager()).streams.info('KEPT')).state.messages, 1);
+    await again.close();
+  });
+
+  it("of one's own is judged before anything relies on it", async () => {
+    match(await checkNats(server.url), /^\d+\.\d+\.\d+/);
+    await rejects(checkNats('nats://127.0.0.1:1'), { name: 'Refusal', message: /cannot be used/ });
+    await rejects(checkNats(server.url.replace('secret', 'wrong')), { name: 'Refusal', message: /cannot be used/ });
+    await rejects(checkNats('nats://:::'), { name: 'Refusal', message: /is no URL/ });
+  });
+
+  it('that is too old or no server at all is refused with a sentence', async () => {
+    deepEqual(['2.9.10', '2.10.0', '2.14.0', '3.0.0', '1.4.1'].map(isOldNats), [true, false, false, false, true]);
+    const old = join(scratch(), 'nats-server');
+    writeFileSync(old, '#!/bin/sh\necho "nats-server: v2.9.10"\n');
+    chmodSync(old, 0o755);
+    await rejects(findNats({ NATS_SERVER_BIN: old }), {
+      name: 'Refusal',
+      message: /2\.9\.10, and 2\.10\.0 or newer is needed/,
+    });
+    await rejects(findNats({ NATS_SERVER_BIN: '/nowhere' }), { name: 'Refusal', message: /does not work/ });
+  });
+});
+
+describe('secrets', () => {
+  it('are made once, kept whole, and readable by their owner only', () => {
+    const file = join(scratch(), 'world', 'secrets.json');
+    const made = makeSecrets();
+    keepSecrets(file, made);
+    deepEqual(readSecrets(file), made);
+    equal(statSync(file).mode & 0o777, 0o600);
+    ok(made.internalTokenSecret.length >= 32 && made.jwtSecret.length >= 32);
+    equal(new Set(Object.values(made)).size, Object.values(made).length);
+    equal(readFileSync(file, 'utf8').includes(made.jwtSecret), true);
+  });
+});
