@@ -96,6 +96,7 @@ export function describeSettings(settings: Readonly<Record<string, AnySetting>>)
 
 function asText(value: unknown): string {
   if (Array.isArray(value)) return value.join(',');
+  if (typeof value === 'boolean') return value ? 'on' : 'off';
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 

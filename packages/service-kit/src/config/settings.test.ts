@@ -1,0 +1,121 @@
+import assert from 'node:assert/strict';
+import { serviceSettings } from './service-settings.ts';
+import { ConfigError, defineSettings, describeSettings, parseSettings, setting } from './settings.ts';
+
+const settings = defineSettings({
+  port: setting.port('PORT', { default: 4000, doc: 'Port.' }),
+  name: setting.text('NAME', { doc: 'Name.', min: 2, max: 5, pattern: /^[a-z]+$/ }),
+  pool: setting.int('POOL', { default: 10, min: 1, max: 100, doc: 'Pool.' }),
+  grace: setting.durationMs('GRACE_MS', { default: 100, doc: 'Grace.' }),
+  relay: setting.flag('RELAY', { default: true, doc: 'Relay.' }),
+  mode: setting.oneOf('MODE', ['local', 'oidc'], { default: 'local', doc: 'Mode.' }),
+  database: setting.url('DATABASE_URL', { doc: 'Database.', secret: true, protocols: ['postgres', 'postgresql'] }),
+  peers: setting.urls('PEERS', { default: [], doc: 'Peers.' }),
+  origins: setting.texts('ORIGINS', { default: [], doc: 'Origins.' }),
+  rules: setting.json('RULES', { default: {}, doc: 'Rules.', read: (text) => JSON.parse(text) as object }),
+  extra: setting.text('EXTRA', { optional: true, doc: 'Extra.' }),
+});
+const enough = { NAME: 'abc', DATABASE_URL: 'postgres://u:hunter2@db/x' };
+
+function faultsOf(env: Record<string, string>): readonly string[] {
+  try {
+    parseSettings(settings, env);
+  } catch (error) {
+    if (error instanceof ConfigError) return error.faults;
+  }
+  return [];
+}
+
+describe('the configuration', () => {
+  it('is read from the environment, with defaults for what is absent or blank', () => {
+    const config = parseSettings(settings, {
+      ...enough,
+      PORT: ' 0 ',
+      POOL: '',
+      PEERS: 'http://a:1, http://b:2,',
+      RELAY: 'off',
+    });
+    assert.deepEqual(config, {
+      port: 0,
+      name: 'abc',
+      pool: 10,
+      grace: 100,
+      relay: false,
+      mode: 'local',
+      database: enough.DATABASE_URL,
+      peers: ['http://a:1', 'http://b:2'],
+      origins: [],
+      rules: {},
+    });
+  });
+
+  it('that is wrong is told in one message that names every fault', () => {
+    const env = {
+      PORT: '70000',
+      POOL: '0',
+      RELAY: 'maybe',
+      MODE: 'x',
+      DATABASE_URL: 'mysql://h/x',
+      PEERS: 'http://a,b',
+      RULES: '{',
+    };
+    const message = new ConfigError(faultsOf(env)).message;
+    for (const variable of [...Object.keys(env), 'NAME'])
+      assert.match(message, new RegExp(`^  - ${variable} `, 'm'), variable);
+    assert.match(message, /^The configuration has 8 faults:/);
+  });
+
+  const wrong: Readonly<Record<string, [string, string]>> = {
+    'a port that is no number': ['PORT', 'http'],
+    'a port with a sign': ['PORT', '-1'],
+    'a port in hexadecimal': ['PORT', '0x50'],
+    'a number with a fraction': ['POOL', '1.5'],
+    'a number with an exponent': ['POOL', '1e1'],
+    'a number past the greatest': ['POOL', '101'],
+    'a duration with a unit': ['GRACE_MS', '10s'],
+    'a text that is too short': ['NAME', 'a'],
+    'a text that is too long': ['NAME', 'abcdef'],
+    'a text of another pattern': ['NAME', 'ABC'],
+    'a URL that is none': ['DATABASE_URL', 'localhost'],
+    'a list of URLs that is only commas': ['PEERS', ',,'],
+  };
+  for (const [what, [variable, value]] of Object.entries(wrong)) {
+    it(`refuses ${what}`, () => {
+      const faults = faultsOf({ ...enough, [variable]: value });
+      assert.equal(faults.length, 1);
+      assert.ok(faults[0]?.startsWith(`${variable} `));
+    });
+  }
+
+  it('never repeats a secret in a fault', () => {
+    const text = faultsOf({ NAME: 'abc', DATABASE_URL: 'mysql://u:hunter2@db/x' }).join('\n');
+    assert.match(text, /DATABASE_URL must be a URL that starts with postgres:\/\//);
+    assert.ok(!text.includes('hunter2'));
+  });
+
+  it('of every service demands a secret of 32 characters and no more', () => {
+    assert.throws(() => parseSettings(serviceSettings, {}), /INTERNAL_TOKEN_SECRET is missing/);
+    assert.throws(() => parseSettings(serviceSettings, { INTERNAL_TOKEN_SECRET: 'x'.repeat(31) }), /at least 32/);
+    const config = parseSettings(serviceSettings, { INTERNAL_TOKEN_SECRET: 'x'.repeat(32) });
+    assert.equal(config.host, '0.0.0.0');
+    assert.equal(config.otelEndpoint, undefined);
+  });
+
+  it('describes itself for the reference, with defaults as one would write them and without secrets', () => {
+    const rows = Object.fromEntries(describeSettings(settings).map((row) => [row.variable, row]));
+    assert.deepEqual(rows.PORT, {
+      variable: 'PORT',
+      kind: 'port',
+      doc: 'Port.',
+      required: false,
+      secret: false,
+      default: '4000',
+    });
+    assert.deepEqual(rows.NAME?.required, true);
+    assert.deepEqual(rows.EXTRA?.required, false);
+    assert.deepEqual(rows.RELAY?.default, 'on');
+    assert.deepEqual(rows.MODE?.kind, 'local | oidc');
+    const hidden = defineSettings({ key: setting.text('KEY', { secret: true, default: 'hunter2', doc: 'Key.' }) });
+    assert.ok(!JSON.stringify(describeSettings(hidden)).includes('hunter2'));
+  });
+});
