@@ -185,7 +185,6 @@ async function openServers(
       note(`yours, at ${new URL(adminOwn.adminUrl).host}, database ${adminOwn.name}`);
       return provision({ ...adminOwn, fallbackKey: secrets.roleKey });
     }
-    const first = !existsSync(world.postgres);
     const server = stack.use(
       await openPostgres({
         ...common,
@@ -197,7 +196,7 @@ async function openServers(
       }),
     );
     keepSecrets(world.secrets, { ...readSecrets(world.secrets), postgresPort: server.port });
-    note(`${server.version} from ${server.source}${first ? ', new data' : ''}`);
+    note(`${server.version} from ${server.source}${server.isNew ? ', new data' : ''}`);
     return provision({ adminUrl: server.url(), name: 'wts', fallbackKey: secrets.roleKey });
   });
   const natsUrl = await progress.step('NATS', async (note) => {

@@ -38,6 +38,8 @@ export interface PostgresOptions {
 export interface PostgresServer extends ServerControl {
   readonly version: string;
   readonly source: string;
+  /** True when there was no data yet. */
+  readonly isNew: boolean;
   readonly port: number;
   /** URL of the superuser for a database. */
   readonly url: (database?: string) => string;
@@ -69,7 +71,8 @@ export async function openPostgres(options: PostgresOptions): Promise<PostgresSe
   const user = unprivileged(programs);
   const data = user.place(options.directory);
   const port = await freePort(options.port);
-  if (existsSync(join(data, 'PG_VERSION'))) refuseOtherMajor(data, programs, options.resetHint);
+  const isNew = !existsSync(join(data, 'PG_VERSION'));
+  if (!isNew) refuseOtherMajor(data, programs, options.resetHint);
   else await initialize(data, programs, user, options);
   const url = (database = 'postgres') => `postgres://${SUPERUSER}:${options.password}@127.0.0.1:${port}/${database}`;
   const control = await keep({
@@ -81,7 +84,7 @@ export async function openPostgres(options: PostgresOptions): Promise<PostgresSe
       if (options.throwaway) rmSync(data, { recursive: true, force: true });
     },
   });
-  return { version: programs.version, source: programs.source, port, url, ...control };
+  return { version: programs.version, source: programs.source, isNew, port, url, ...control };
 }
 
 /** Removes the data, wherever this user's server has to keep it. The server must not run. */
