@@ -1,0 +1,37 @@
+import { randomUUID } from 'node:crypto';
+import type { MutateReply } from '@wts/contracts';
+import type { World } from '@wts/testkit';
+import { Pool } from 'undici';
+
+/** What a busy client sends: tasks of ordinary size. */
+export function newTask(workspaceId: string): { modelId: string; payload: Record<string, unknown> } {
+  return {
+    modelId: randomUUID(),
+    payload: { workspaceId, title: 'Write down what the migration needs', description: 'x'.repeat(120), priority: 2 },
+  };
+}
+
+/** A connection of its own for each client, as real clients have. */
+export function openClients(origin: string, clients: number): Pool {
+  return new Pool(origin, { connections: clients, pipelining: 1 });
+}
+
+export async function mutate(pool: Pool, world: World, count: number): Promise<MutateReply> {
+  const transactions = Array.from({ length: count }, () => ({
+    clientTxId: randomUUID(),
+    clientId: 'bench',
+    modelName: 'Task',
+    action: 'INSERT',
+    ...newTask(world.workspaceId),
+  }));
+  const { statusCode, body } = await pool.request({
+    method: 'POST',
+    path: '/sync/mutate',
+    headers: { authorization: `Bearer ${world.apiKey}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ batchId: randomUUID(), transactions }),
+  });
+  const reply = (await body.json()) as MutateReply;
+  if (statusCode !== 200 || !reply.success)
+    throw new Error(`a change was not taken: ${statusCode} ${JSON.stringify(reply).slice(0, 300)}`);
+  return reply;
+}
