@@ -8,16 +8,23 @@ const SILENT_MS = 60_000;
 const LOOK_MS = 200;
 
 /**
+ * @typedef {object} Lock
+ * @property {(pid: number) => void} extendTo also held while that process lives: a killed owner's install works on
+ * @property {() => void} release
+ */
+
+/**
  * @param {string} file
  * @param {() => void} onWait called once when somebody else has it
- * @returns {Promise<() => void>} gives it back
+ * @returns {Promise<Lock>}
  */
 export async function takeLock(file, onWait) {
   const own = `${file}.${process.pid}`;
+  const write = (/** @type {number[]} */ pids) => writeFileSync(own, JSON.stringify({ pids, host: hostname() }));
   let told = false;
   try {
     // Appears complete or not at all, because whoever read half of it would think its owner dead.
-    writeFileSync(own, JSON.stringify({ pid: process.pid, host: hostname() }));
+    write([process.pid]);
     while (!linked(own, file)) {
       if (isDead(file)) removeDead(file, `${own}.dead`);
       else if (!told) {
@@ -30,9 +37,15 @@ export async function takeLock(file, onWait) {
     rmSync(own, { force: true });
   }
   const heartbeat = setInterval(() => utimes(file, new Date(), new Date(), () => {}), HEARTBEAT_MS);
-  return () => {
-    clearInterval(heartbeat);
-    rmSync(file, { force: true });
+  return {
+    extendTo: (pid) => {
+      write([process.pid, pid]);
+      renameSync(own, file);
+    },
+    release: () => {
+      clearInterval(heartbeat);
+      rmSync(file, { force: true });
+    },
   };
 }
 
@@ -53,8 +66,8 @@ function linked(own, file) {
 /** @param {string} file */
 function isDead(file) {
   try {
-    const { pid, host } = /** @type {{ pid: number, host: string }} */ (JSON.parse(readFileSync(file, 'utf8')));
-    if (host === hostname() && !isRunning(pid)) return true;
+    const { pids, host } = /** @type {{ pids: number[], host: string }} */ (JSON.parse(readFileSync(file, 'utf8')));
+    if (host === hostname() && !pids.some(isRunning)) return true;
     // The owner may be in another container, or its pid another program's by now: only a heartbeat shows it lives.
     return Date.now() - statSync(file).mtimeMs > SILENT_MS;
   } catch {

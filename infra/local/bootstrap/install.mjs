@@ -18,6 +18,8 @@ import { takeLock } from './install-lock.mjs';
 import { LOCAL, NODE_PACKAGES, ROOT, Refusal, SIGNALS, nodeOf } from './ground.mjs';
 
 const PNPM = 'pnpm@12.21.0';
+/** Of the package manager's complaints: the first say what happened, the rest where. */
+const LINES_MAX = 6;
 const MARKER = join(ROOT, 'node_modules', '.installed');
 
 /** @param {string} platform */
@@ -25,7 +27,7 @@ export async function installWhenNeeded(platform) {
   const wanted = wantedState(platform);
   const installed = () => readText(MARKER) === wanted && existsSync(nodeOf(platform));
   if (installed()) return;
-  const release = await takeLock(join(LOCAL, 'install.lock'), () => {
+  const lock = await takeLock(join(LOCAL, 'install.lock'), () => {
     console.log('Another install is running here; waiting for it');
   });
   try {
@@ -33,7 +35,7 @@ export async function installWhenNeeded(platform) {
     if (installed()) return;
     // Gone while it is under way: an install that is interrupted is begun again.
     rmSync(MARKER, { force: true });
-    await install();
+    await install(lock);
     if (!existsSync(nodeOf(platform))) {
       throw new Refusal(
         `The install left out ${NODE_PACKAGES[platform]}, the project's own Node.\n` +
@@ -43,7 +45,7 @@ export async function installWhenNeeded(platform) {
     writeFileSync(`${MARKER}.new`, wanted);
     renameSync(`${MARKER}.new`, MARKER);
   } finally {
-    release();
+    lock.release();
   }
 }
 
@@ -63,8 +65,11 @@ function wantedState(platform) {
   return hash.digest('hex');
 }
 
-/** @returns {Promise<void>} */
-function install() {
+/**
+ * @param {import('./install-lock.mjs').Lock} lock
+ * @returns {Promise<void>}
+ */
+function install(lock) {
   console.log(`Installing dependencies with ${PNPM} (the first time takes about half a minute)`);
   /** @type {string[]} */
   const output = [];
@@ -72,6 +77,7 @@ function install() {
   return new Promise((resolve, reject) => {
     const args = ['-y', PNPM, 'install', '--frozen-lockfile', '--reporter=append-only'];
     const child = spawn('npx', args, { cwd: ROOT, env: environment(), stdio: ['ignore', 'pipe', 'pipe'] });
+    if (child.pid !== undefined) lock.extendTo(child.pid);
     for (const stream of [child.stdout, child.stderr]) {
       stream.setEncoding('utf8').on('data', (/** @type {string} */ text) => output.push(text));
     }
@@ -135,14 +141,19 @@ function environment() {
   if (home === '' || !isWritable(home)) {
     env['HOME'] = join(LOCAL, 'home');
     mkdirSync(env['HOME'], { recursive: true });
+    // An npm that started us has named the old one.
+    env['npm_config_cache'] = join(env['HOME'], '.npm');
   }
   return env;
 }
 
 /** @param {string} text */
 function explained(text) {
-  const lines = text.trim().split('\n').slice(-15);
-  const tail = lines.map((line) => `    ${line}`).join('\n');
+  const lines = text.split('\n').filter((line) => /err|fail/i.test(line) && !/^npm error\s+(at |\}|$)/.test(line));
+  const tail = lines
+    .slice(0, LINES_MAX)
+    .map((line) => `    ${line}`)
+    .join('\n');
   if (/OUTDATED_LOCKFILE|FROZEN_LOCKFILE/.test(text)) {
     return new Refusal(
       `pnpm-lock.yaml does not fit the package.json files. Renew it: npx -y ${PNPM} install --no-frozen-lockfile\n${tail}`,

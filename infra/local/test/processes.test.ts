@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { existsSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
+import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { takeLock } from '../bootstrap/install-lock.mjs';
 import { identityOf, isAlive } from '../src/processes/identity.ts';
@@ -113,23 +114,23 @@ describe('the lock of an install', () => {
   it('lets one in at a time and passes on when the owner is dead', async () => {
     const lock = join(scratch(), 'install.lock');
     const owner = await deadOwner();
-    writeFileSync(lock, JSON.stringify({ pid: owner.pid, host: (await import('node:os')).hostname() }));
+    writeFileSync(lock, JSON.stringify({ pids: [owner.pid], host: hostname() }));
     let waited = false;
-    const release = await takeLock(lock, () => {
+    const first = await takeLock(lock, () => {
       waited = true;
     });
     equal(waited, false);
     let second = false;
     const next = takeLock(lock, () => {
       waited = true;
-    }).then((give) => {
+    }).then((lock) => {
       second = true;
-      return give;
+      return lock;
     });
     await until('the second says that it waits', () => waited);
     equal(second, false);
-    release();
-    (await next)();
+    first.release();
+    (await next).release();
     equal(existsSync(lock), false);
   });
 });
