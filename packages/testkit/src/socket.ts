@@ -21,34 +21,15 @@ export interface SocketOptions {
   readonly subscribe?: boolean;
 }
 
-/** A real WebSocket client that keeps every frame and action it heard, in order. */
-export interface LiveSocket extends AsyncDisposable {
-  readonly frames: readonly ServerFrame[];
-  readonly actions: readonly SyncAction[];
-  /** When each action arrived, in milliseconds of `performance.now`. */
-  readonly arrivals: readonly number[];
-  /** The highest place heard of, also from packets without actions. */
-  readonly cursor: () => string;
-  /** Set when the connection ended. */
-  readonly ended: () => { readonly code: number; readonly reason: string } | null;
-  readonly send: (frame: object | string) => void;
-  /** Stops reading, so that the server's buffers fill. */
-  readonly pause: () => void;
-  readonly resume: () => void;
-  /** Resolves when `predicate` holds for what was heard; checked after every frame and at the end of the connection. */
-  readonly until: (predicate: (socket: LiveSocket) => boolean, deadlineMs?: number) => Promise<void>;
-  readonly untilAction: (predicate: (action: SyncAction) => boolean, deadlineMs?: number) => Promise<SyncAction>;
-  readonly close: () => Promise<void>;
-}
-
 const DEADLINE_MS = 10_000;
+const CLOSE_MS = 1_000;
 
 /** Connects, subscribes, and resolves when the server has answered `subscribed`. */
 export async function socketOf(target: { readonly baseUrl: string }, options: SocketOptions): Promise<LiveSocket> {
   const { token, after = '0', groups, subscribe = true } = options;
   const url = `${target.baseUrl.replace(/^http/, 'ws')}/sync/ws?token=${encodeURIComponent(token)}`;
   const socket = new WebSocket(url, { perMessageDeflate: false });
-  const live = listen(socket);
+  const live = new LiveSocket(socket);
   await opened(socket);
   if (subscribe) {
     live.send({ type: 'subscribe', afterSyncId: after, token, ...(groups === undefined ? {} : { groups }) });
@@ -59,82 +40,105 @@ export async function socketOf(target: { readonly baseUrl: string }, options: So
   return live;
 }
 
-function listen(socket: WebSocket): LiveSocket {
-  const frames: ServerFrame[] = [];
-  const actions: SyncAction[] = [];
-  const arrivals: number[] = [];
-  const waiters = new Set<() => void>();
-  let cursor = '0';
-  let ended: { code: number; reason: string } | null = null;
+/** A real WebSocket client that keeps every frame and action it heard, in order. */
+export class LiveSocket implements AsyncDisposable {
+  readonly frames: ServerFrame[] = [];
+  readonly actions: SyncAction[] = [];
+  /** When each action arrived, in milliseconds of `performance.now`. */
+  readonly arrivals: number[] = [];
+  readonly #socket: WebSocket;
+  readonly #waiters = new Set<() => void>();
+  #cursor = '0';
+  #ended: { readonly code: number; readonly reason: string } | null = null;
 
-  const wake = () => {
-    for (const waiter of waiters) waiter();
-  };
-  socket.on('message', (data: RawData) => {
-    const frame = JSON.parse((data as Buffer).toString('utf8')) as ServerFrame;
-    frames.push(frame);
+  constructor(socket: WebSocket) {
+    this.#socket = socket;
+    socket.on('message', (data: RawData) => this.#hear(JSON.parse((data as Buffer).toString('utf8')) as ServerFrame));
+    socket.on('close', (code, reason) => {
+      this.#ended = { code, reason: reason.toString('utf8') };
+      this.#wake();
+    });
+    socket.on('error', () => {});
+  }
+
+  /** The highest place heard of, also from packets without actions. */
+  readonly cursor = (): string => this.#cursor;
+
+  /** How the connection ended; null while it is open. */
+  readonly ended = (): { readonly code: number; readonly reason: string } | null => this.#ended;
+
+  send(frame: object | string): void {
+    this.#socket.send(typeof frame === 'string' ? frame : JSON.stringify(frame));
+  }
+
+  /** Stops reading, so that the server's buffers fill. */
+  pause(): void {
+    this.#socket.pause();
+  }
+
+  resume(): void {
+    this.#socket.resume();
+  }
+
+  /** Resolves when `predicate` holds for what was heard; looked at after every frame and at the end of the connection. */
+  until(predicate: (socket: LiveSocket) => boolean, deadlineMs = DEADLINE_MS): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const done = (settle: () => void) => {
+        clearTimeout(timer);
+        this.#waiters.delete(look);
+        settle();
+      };
+      const fail = (text: string) => {
+        const heard = `${this.frames.length} frames, ${this.actions.length} actions, cursor ${this.#cursor}`;
+        done(() => reject(new Error(`${text}; it heard ${heard}`)));
+      };
+      const look = () => {
+        if (predicate(this)) done(resolve);
+        // Nothing more will come: waiting on would only hide why.
+        else if (this.#ended !== null) fail(`the socket ended with ${this.#ended.code} "${this.#ended.reason}"`);
+      };
+      const timer = setTimeout(() => fail(`the socket did not hear it in ${deadlineMs} ms`), deadlineMs);
+      this.#waiters.add(look);
+      look();
+    });
+  }
+
+  async untilAction(predicate: (action: SyncAction) => boolean, deadlineMs?: number): Promise<SyncAction> {
+    await this.until(() => this.actions.some(predicate), deadlineMs);
+    return this.actions.find(predicate)!;
+  }
+
+  async close(): Promise<void> {
+    if (this.#ended !== null) return;
+    const closed = new Promise<void>((resolve) => this.#socket.once('close', () => resolve()));
+    // A paused socket would never see the answer to its close frame.
+    this.#socket.resume();
+    this.#socket.close();
+    const timer = setTimeout(() => this.#socket.terminate(), CLOSE_MS);
+    await closed;
+    clearTimeout(timer);
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  #hear(frame: ServerFrame): void {
+    this.frames.push(frame);
     if (frame.packet !== undefined) {
       const now = performance.now();
       for (const action of frame.packet.actions) {
-        actions.push(action);
-        arrivals.push(now);
+        this.actions.push(action);
+        this.arrivals.push(now);
       }
-      cursor = frame.packet.lastSyncId;
+      this.#cursor = frame.packet.lastSyncId;
     }
-    wake();
-  });
-  socket.on('close', (code, reason) => {
-    ended = { code, reason: reason.toString('utf8') };
-    wake();
-  });
-  socket.on('error', () => {});
+    this.#wake();
+  }
 
-  const live: LiveSocket = {
-    frames,
-    actions,
-    arrivals,
-    cursor: () => cursor,
-    ended: () => ended,
-    send: (frame) => socket.send(typeof frame === 'string' ? frame : JSON.stringify(frame)),
-    pause: () => socket.pause(),
-    resume: () => socket.resume(),
-    until: (predicate, deadlineMs = DEADLINE_MS) =>
-      new Promise((resolve, reject) => {
-        const done = (settle: () => void) => {
-          clearTimeout(timer);
-          waiters.delete(look);
-          settle();
-        };
-        const look = () => {
-          if (predicate(live)) done(resolve);
-          // Nothing more will come: waiting on would only hide why.
-          else if (ended !== null)
-            done(() => reject(new Error(`the socket ended with ${ended?.code} "${ended?.reason}"`)));
-        };
-        const timer = setTimeout(() => {
-          const heard = `${frames.length} frames, ${actions.length} actions, cursor ${cursor}`;
-          done(() => reject(new Error(`the socket did not hear it in ${deadlineMs} ms; it heard ${heard}`)));
-        }, deadlineMs);
-        waiters.add(look);
-        look();
-      }),
-    untilAction: async (predicate, deadlineMs) => {
-      await live.until(() => actions.some(predicate), deadlineMs);
-      return actions.find(predicate)!;
-    },
-    close: async () => {
-      if (socket.readyState === WebSocket.CLOSED) return;
-      const closed = new Promise<void>((resolve) => socket.once('close', () => resolve()));
-      // A paused socket would never see the answer to its close frame.
-      socket.resume();
-      socket.close();
-      const timer = setTimeout(() => socket.terminate(), 1_000);
-      await closed;
-      clearTimeout(timer);
-    },
-    [Symbol.asyncDispose]: () => live.close(),
-  };
-  return live;
+  #wake(): void {
+    for (const waiter of this.#waiters) waiter();
+  }
 }
 
 /** Rejects with the answer when the upgrade is refused. */

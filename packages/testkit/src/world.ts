@@ -27,7 +27,7 @@ export interface WorldOptions {
   readonly ownPostgres?: boolean;
   /** Settings of single services: `{ sync: { LOG_LEVEL: 'debug' } }`. */
   readonly overrides?: { readonly [service: string]: { readonly [variable: string]: string } };
-  /** True: a wire stands between each process and each store, to be cut with `world.cut`. */
+  /** True: a wire stands between each process and each store; see `World.wire`. */
   readonly wires?: boolean;
 }
 
@@ -40,37 +40,20 @@ export interface Person {
 
 export type Store = 'postgres' | 'nats';
 
-export interface World extends AsyncDisposable {
-  readonly baseUrl: string;
-  readonly authUrl: string;
-  /** Of the demo owner. */
-  readonly apiKey: string;
-  readonly readOnlyApiKey: string;
-  readonly userId: string;
-  readonly workspaceId: string;
-  /** The identity provider of this world. */
-  readonly jwt: Issuing;
-  readonly internalTokenSecret: string;
+interface Parts {
+  readonly stack: Stack;
   readonly database: TestDatabase;
   readonly nats: NatsServer;
-  /** Only with `ownPostgres`. */
-  readonly postgres: PostgresServer;
-  readonly services: readonly SupervisedService[];
-  readonly service: (name: string, replica?: number) => SupervisedService;
-  /** Somebody who signs in with a token of their own; belongs to no workspace yet. */
-  readonly person: (name: string, claims?: Claims) => Promise<Person>;
-  /** Somebody who belongs to the demo workspace, or another. */
-  readonly member: (name: string, role?: Role, workspaceId?: string) => Promise<Person>;
-  /** A unit of changes under the authority of a service, past every permission: for arranging a test. */
-  readonly commit: (mutations: readonly InternalMutation[]) => Promise<InternalCommitReply>;
-  readonly socket: (options?: Partial<SocketOptions>) => Promise<LiveSocket>;
-  /** The wire between a process and a store; only with `wires`. */
-  readonly wire: (service: string, store: Store, replica?: number) => Wire;
-  readonly untilReady: () => Promise<void>;
-  readonly close: () => Promise<void>;
+  readonly postgres: PostgresServer | null;
+  readonly wires: ReadonlyMap<string, Wire>;
+  readonly jwt: Issuing;
+  readonly internalTokenSecret: string;
 }
 
+const CALL_MS = 15_000;
+
 export async function startWorld(options: WorldOptions = {}): Promise<World> {
+  // Closes what was opened when a later part cannot be.
   await using opening = new AsyncDisposableStack();
   const { label = 'world', syncReplicas = 1 } = options;
   const directory = scratch(label);
@@ -97,60 +80,120 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
   );
   await stack.start();
   await stack.untilReady();
-  const demo = await stack.demo();
-  const issuing = { ...LOCAL_JWT, secret: secrets.jwtSecret };
-  const owned = opening.move();
+  const jwt = { ...LOCAL_JWT, secret: secrets.jwtSecret };
+  const { internalTokenSecret } = secrets;
+  const parts = { stack, database, nats, postgres, wires, jwt, internalTokenSecret };
+  return new World(parts, await stack.demo(), opening.move());
+}
 
-  const world: World = {
-    baseUrl: stack.baseUrl,
-    authUrl: stack.authUrl,
-    ...demo,
-    jwt: issuing,
-    internalTokenSecret: secrets.internalTokenSecret,
-    database,
-    nats,
-    get postgres() {
-      if (postgres === null) throw new Error('this world shares its PostgreSQL server: start it with ownPostgres');
-      return postgres;
-    },
-    services: stack.services,
-    service: (name, replica) => stack.service(name, replica),
-    person: async (name, claims = {}) => {
-      const subject = `${name.toLowerCase().replaceAll(/\s+/g, '-')}-${randomUUID()}`;
-      const full = { name, email: `${subject}@example.com`, email_verified: true, ...claims };
-      const { userId } = await internal<{ userId: string }>(
-        stack.service('workspace').url,
-        workspaceApi.internalResolvePerson.path,
-        { issuer: issuing.issuer, subject, name: full.name, email: full.email, emailVerified: full.email_verified },
-        secrets.internalTokenSecret,
-      );
-      return { userId, name, token: signToken(issuing, subject, full) };
-    },
-    member: async (name, role = 'member', workspaceId = demo.workspaceId) => {
-      const person = await world.person(name);
-      const payload = { workspaceId, userId: person.userId, role };
-      await world.commit([{ modelName: 'WorkspaceMember', modelId: randomUUID(), action: 'INSERT', payload }]);
-      return person;
-    },
-    commit: (mutations) =>
-      internal<InternalCommitReply>(
-        stack.service('sync').url,
-        syncApi.internalCommit.path,
-        { clientId: 'testkit', clientTxId: randomUUID(), authority: 'service', mutations },
-        secrets.internalTokenSecret,
-      ),
-    socket: (wishes = {}) => socketOf(stack, { token: demo.apiKey, ...wishes }),
-    wire: (service, store, replica = 0) => {
-      const found = wires.get(`${service} ${replica} ${store}`);
-      if (found === undefined)
-        throw new Error(`no wire between ${service} ${replica} and ${store}: start the world with wires`);
-      return found;
-    },
-    untilReady: () => stack.untilReady(),
-    close: () => owned.disposeAsync(),
-    [Symbol.asyncDispose]: () => owned.disposeAsync(),
-  };
-  return world;
+type Demo = Awaited<ReturnType<Stack['demo']>>;
+
+export class World implements AsyncDisposable {
+  readonly baseUrl: string;
+  readonly authUrl: string;
+  /** Of the owner of the demo workspace. */
+  readonly apiKey: string;
+  readonly readOnlyApiKey: string;
+  readonly userId: string;
+  readonly workspaceId: string;
+  /** The identity provider of this world: `signToken(world.jwt, subject, claims)`. */
+  readonly jwt: Issuing;
+  readonly internalTokenSecret: string;
+  readonly database: TestDatabase;
+  readonly nats: NatsServer;
+  readonly services: readonly SupervisedService[];
+  readonly #parts: Parts;
+  readonly #owned: AsyncDisposableStack;
+
+  constructor(parts: Parts, demo: Demo, owned: AsyncDisposableStack) {
+    this.baseUrl = parts.stack.baseUrl;
+    this.authUrl = parts.stack.authUrl;
+    this.apiKey = demo.apiKey;
+    this.readOnlyApiKey = demo.readOnlyApiKey;
+    this.userId = demo.userId;
+    this.workspaceId = demo.workspaceId;
+    this.jwt = parts.jwt;
+    this.internalTokenSecret = parts.internalTokenSecret;
+    this.database = parts.database;
+    this.nats = parts.nats;
+    this.services = parts.stack.services;
+    this.#parts = parts;
+    this.#owned = owned;
+  }
+
+  /** Only with `ownPostgres`. */
+  get postgres(): PostgresServer {
+    if (this.#parts.postgres !== null) return this.#parts.postgres;
+    throw new Error('this world shares its PostgreSQL server: start it with ownPostgres');
+  }
+
+  service(name: string, replica = 0): SupervisedService {
+    return this.#parts.stack.service(name, replica);
+  }
+
+  /** The wire between a process and a store; only with `wires`. */
+  wire(service: string, store: Store, replica = 0): Wire {
+    const found = this.#parts.wires.get(`${service} ${replica} ${store}`);
+    if (found !== undefined) return found;
+    throw new Error(`no wire between ${service} ${replica} and ${store}: start the world with wires`);
+  }
+
+  /** Somebody who signs in with a token of their own; belongs to no workspace yet. */
+  async person(name: string, claims: Claims = {}): Promise<Person> {
+    const subject = `${name.toLowerCase().replaceAll(/\s+/g, '-')}-${randomUUID()}`;
+    const { email = `${subject}@example.com`, email_verified: emailVerified = true } = claims;
+    const identity = { issuer: this.jwt.issuer, subject, name: claims.name ?? name, email, emailVerified };
+    const { path } = workspaceApi.internalResolvePerson;
+    const { userId } = await this.#internal<{ userId: string }>('workspace', path, identity);
+    const token = signToken(this.jwt, subject, { name, email, email_verified: emailVerified, ...claims });
+    return { userId, name, token };
+  }
+
+  /** Somebody who belongs to the demo workspace, or another. */
+  async member(name: string, role: Role = 'member', workspaceId = this.workspaceId): Promise<Person> {
+    const person = await this.person(name);
+    const payload = { workspaceId, userId: person.userId, role };
+    await this.commit([{ modelName: 'WorkspaceMember', modelId: randomUUID(), action: 'INSERT', payload }]);
+    return person;
+  }
+
+  /** A unit of changes under the authority of a service, past every permission: for arranging a test. */
+  commit(mutations: readonly InternalMutation[]): Promise<InternalCommitReply> {
+    const unit = { clientId: 'testkit', clientTxId: randomUUID(), authority: 'service', mutations };
+    return this.#internal('sync', syncApi.internalCommit.path, unit);
+  }
+
+  /** A live socket of the demo owner, or whoever has the token. */
+  socket(options: Partial<SocketOptions> = {}): Promise<LiveSocket> {
+    return socketOf(this, { token: this.apiKey, ...options });
+  }
+
+  untilReady(): Promise<void> {
+    return this.#parts.stack.untilReady();
+  }
+
+  close(): Promise<void> {
+    return this.#owned.disposeAsync();
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  /** A call as services make it among each other. */
+  async #internal<T>(service: string, path: string, body: object): Promise<T> {
+    const answer = await fetch(`${this.service(service).url}${path}`, {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json',
+        [HEADERS.principal]: mintInternalToken(servicePrincipal('testkit'), this.internalTokenSecret),
+      },
+      body: JSON.stringify(body),
+      signal: AbortSignal.timeout(CALL_MS),
+    });
+    if (!answer.ok) throw new Error(`${path} answers ${answer.status}: ${await answer.text()}`);
+    return (await answer.json()) as T;
+  }
 }
 
 async function openWires(
@@ -161,31 +204,15 @@ async function openWires(
 ): Promise<ReadonlyMap<string, Wire>> {
   const opened = new Map<string, Wire>();
   if (!wires) return opened;
-  const postgres = new URL(database.url);
-  for (const [service, replicas] of [
-    ['sync', syncReplicas],
-    ['workspace', 1],
-    ['gateway', 1],
-  ] as const) {
-    for (let replica = 0; replica < replicas; replica += 1) {
-      const toPostgres = { host: postgres.hostname, port: Number(postgres.port) };
-      opened.set(`${service} ${replica} postgres`, opening.use(await openWire(toPostgres)));
-      opened.set(`${service} ${replica} nats`, opening.use(await openWire({ host: '127.0.0.1', port: nats.port })));
-    }
+  const { hostname, port } = new URL(database.url);
+  const places = [
+    ['workspace', 0],
+    ['gateway', 0],
+    ...Array.from({ length: syncReplicas }, (_, replica) => ['sync', replica] as const),
+  ] as const;
+  for (const [service, replica] of places) {
+    opened.set(`${service} ${replica} postgres`, opening.use(await openWire({ host: hostname, port: Number(port) })));
+    opened.set(`${service} ${replica} nats`, opening.use(await openWire({ host: '127.0.0.1', port: nats.port })));
   }
   return opened;
-}
-
-async function internal<T>(url: string, path: string, body: object, secret: string): Promise<T> {
-  const answer = await fetch(`${url}${path}`, {
-    method: 'POST',
-    headers: {
-      'content-type': 'application/json',
-      [HEADERS.principal]: mintInternalToken(servicePrincipal('testkit'), secret),
-    },
-    body: JSON.stringify(body),
-    signal: AbortSignal.timeout(15_000),
-  });
-  if (!answer.ok) throw new Error(`${path} answers ${answer.status}: ${await answer.text()}`);
-  return (await answer.json()) as T;
 }
