@@ -19,7 +19,7 @@ export { Readiness } from './life/readiness.ts';
 export type { ReadinessCheck } from './life/readiness.ts';
 export { run } from './life/run.ts';
 export { startService } from './life/service.ts';
-export type { Opened, RunningService, ServiceContext, ServiceDefinition } from './life/service.ts';
+export type { Environment, Opened, RunningService, ServiceContext, ServiceDefinition } from './life/service.ts';
 export { createLogger } from './observe/logger.ts';
 export type { Logger } from './observe/logger.ts';
 export { createMetrics } from './observe/metrics.ts';

@@ -1,0 +1,83 @@
+import assert from 'node:assert/strict';
+import { Fault, LIMITS } from '@wts/contracts';
+import { createLogger } from '../observe/logger.ts';
+import { Readiness } from './readiness.ts';
+
+interface Watched {
+  readonly readiness: Readiness;
+  readonly lines: () => { level: string; msg: string }[];
+}
+
+function watched(): Watched {
+  const written: string[] = [];
+  const log = createLogger({ name: 'demo', destination: { write: (line: string) => void written.push(line) } });
+  return {
+    readiness: new Readiness(log),
+    lines: () => written.map((line) => JSON.parse(line) as { level: string; msg: string }),
+  };
+}
+
+const isNotReady = (fault: unknown): boolean => fault instanceof Fault && fault.code === 'unavailable';
+
+describe('readiness', () => {
+  it('is when every check passes, and when there is none', async () => {
+    const { readiness } = watched();
+    await readiness.check();
+    readiness.add('one', async () => {});
+    readiness.add('two', async () => true);
+    await readiness.check();
+  });
+
+  it('is not when one check fails, and does not say which to the outside', async () => {
+    const { readiness, lines } = watched();
+    readiness.add('postgres', () => Promise.reject(new Error('db:5432 refused')));
+    await assert.rejects(readiness.check(), (fault) => {
+      assert.ok(fault instanceof Fault);
+      assert.equal(fault.publicMessage, undefined);
+      return isNotReady(fault);
+    });
+    assert.deepEqual(
+      lines().map(({ level, msg }) => [level, msg]),
+      [['warn', 'not ready']],
+    );
+  });
+
+  it('is answered in time although a check hangs, which is told to stop', async () => {
+    const { readiness } = watched();
+    let aborted = false;
+    readiness.add('hangs', (signal) => {
+      signal.addEventListener('abort', () => {
+        aborted = true;
+      });
+      return new Promise(() => {});
+    });
+    const started = performance.now();
+    await assert.rejects(readiness.check(), isNotReady);
+    assert.ok(performance.now() - started < LIMITS.readyTimeoutMs + 400);
+    assert.ok(aborted);
+  });
+
+  it('is checked once for a flood of probes', async () => {
+    const { readiness } = watched();
+    let checks = 0;
+    readiness.add('postgres', async () => {
+      checks += 1;
+    });
+    await Promise.all(Array.from({ length: 100 }, () => readiness.check()));
+    assert.equal(checks, 1);
+  });
+
+  it('ends for good when a loop that cannot go on says so, once in the log', async () => {
+    const { readiness, lines } = watched();
+    readiness.fail('relay', 'the stream is of another epoch');
+    readiness.fail('relay', 'again');
+    await assert.rejects(readiness.check(), isNotReady);
+    assert.equal(lines().filter(({ level }) => level === 'error').length, 1);
+  });
+
+  it('ends when draining begins', async () => {
+    const { readiness } = watched();
+    readiness.drain();
+    await assert.rejects(readiness.check(), isNotReady);
+  });
+});

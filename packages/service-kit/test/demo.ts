@@ -1,0 +1,177 @@
+import { contract, Fault, LIMITS, UUID_PATTERN } from '@wts/contracts';
+import type { Principal } from '@wts/contracts';
+import { mintInternalToken } from '@wts/access';
+import type { ConfigOf, Environment, RunningService, ServiceDefinition } from '../src/index.ts';
+import {
+  createApp,
+  defineSettings,
+  mount,
+  mountStream,
+  notFoundAndErrors,
+  refuseUpgrade,
+  setting,
+  startService,
+} from '../src/index.ts';
+
+export const SECRET = 'the secret all services share, 32+';
+const BODY_BYTES_MAX = 2048;
+const name = { type: 'string', pattern: '^[a-z-]{1,20}$' } as const;
+const reply = { status: 200, schema: { type: 'object' } } as const;
+const basics = { summary: 'Demo', tag: 'Meta', reply, errors: [] } as const;
+const named = { type: 'object', additionalProperties: false, required: ['name'], properties: { name } } as const;
+
+/** Operations that have every part a contract can have. */
+export const demo = {
+  echo: contract<{
+    params: { name: string };
+    query: { limit?: string };
+    body: { title: string; payload?: object };
+    reply: { ok: true; got: unknown };
+  }>({
+    ...basics,
+    id: 'echo',
+    method: 'POST',
+    path: '/things/{name}',
+    scope: 'write',
+    params: named,
+    query: {
+      type: 'object',
+      additionalProperties: false,
+      properties: { limit: { type: 'string', pattern: '^[0-9]{1,3}$' } },
+    },
+    bodyBytesMax: BODY_BYTES_MAX,
+    body: {
+      type: 'object',
+      additionalProperties: false,
+      required: ['title'],
+      properties: {
+        title: { type: 'string', minLength: 1, maxLength: 10 },
+        count: { type: 'integer', minimum: 0 },
+        kind: { type: 'string', enum: ['a', 'b'] },
+        day: { type: 'string', format: 'date' },
+        at: { type: 'string', format: 'date-time' },
+        mail: { type: 'string', format: 'email' },
+        link: { type: 'string', format: 'http-url' },
+        id: { type: 'string', pattern: UUID_PATTERN },
+        payload: { type: 'object' },
+      },
+    },
+    reply: { ...reply, status: 201 },
+  }),
+  read: contract<{ params: { name: string }; reply: { ok: true; name: string } }>({
+    ...basics,
+    id: 'read',
+    method: 'GET',
+    path: '/things/{name}',
+    scope: 'read',
+    params: named,
+  }),
+  open: contract<{ reply: { ok: true } }>({ ...basics, id: 'open', method: 'GET', path: '/open', scope: 'none' }),
+  inside: contract<{ reply: { ok: true; userId: string } }>({
+    ...basics,
+    id: 'inside',
+    method: 'GET',
+    path: '/internal/who',
+    scope: 'none',
+    internal: true,
+  }),
+  fail: contract<{ query: { how?: string }; reply: { ok: true } }>({
+    ...basics,
+    id: 'fail',
+    method: 'GET',
+    path: '/fail',
+    scope: 'none',
+    query: { type: 'object', properties: { how: { type: 'string' } } },
+  }),
+  hold: contract<{ reply: { ok: true } }>({ ...basics, id: 'hold', method: 'GET', path: '/hold', scope: 'none' }),
+  stream: contract({ ...basics, id: 'stream', method: 'GET', path: '/stream', scope: 'none' }),
+};
+
+export const ann: Principal = { userId: 'ann', scopes: ['write'], credential: { kind: 'api_key', id: 'key-1' } };
+export const reader: Principal = { ...ann, userId: 'rea', scopes: ['read'] };
+export const as = (principal: Principal): Record<string, string> => ({
+  'x-wts-principal': mintInternalToken(principal, SECRET),
+});
+
+/** What tests do to the service while it runs. */
+export interface Levers {
+  /** Requests to `/hold` that wait, each with the means to answer it. */
+  readonly held: { readonly answer: () => void; readonly signal: AbortSignal }[];
+  echoes: number;
+  closed: string[];
+}
+
+const settings = defineSettings({ host: setting.text('HOST', { default: '127.0.0.1', doc: 'Address.' }) });
+export type DemoConfig = ConfigOf<typeof settings>;
+
+export function demoService(levers: Levers): ServiceDefinition<DemoConfig> {
+  return {
+    name: 'demo',
+    settings,
+    async open(kit, { host }) {
+      kit.stack.defer(() => void levers.closed.push('store'));
+      const app = createApp(kit);
+      mount(app, demo.echo, async ({ params, query, body, principal }) => {
+        levers.echoes += 1;
+        return { ok: true, got: { params, query, body, userId: principal.userId } };
+      });
+      mount(app, demo.read, async ({ params }) => ({ ok: true, name: params.name }));
+      mount(app, demo.open, async () => ({ ok: true }));
+      mount(app, demo.inside, async ({ principal }) => ({ ok: true, userId: principal.userId }));
+      mount(app, demo.fail, async ({ query }) => fail(query.how ?? ''));
+      mount(app, demo.hold, async (call) => {
+        const { promise, resolve } = Promise.withResolvers<void>();
+        levers.held.push({ answer: resolve, signal: call.signal });
+        await promise;
+        return { ok: true };
+      });
+      mountStream(app, demo.stream, async ({ res }) => {
+        res.writeHead(200, { 'content-type': 'text/plain' });
+        res.write('half of it');
+        throw new Error('broke in the middle');
+      });
+      notFoundAndErrors(app);
+      return {
+        app,
+        host,
+        port: 0,
+        onUpgrade: (req, socket) => {
+          if (req.url === '/throw') throw new Error('a bug in the upgrade');
+          if (req.url === '/keep') {
+            socket.on('end', () => socket.end()).resume();
+            socket.write('HTTP/1.1 101 Switching Protocols\r\n\r\n');
+          } else refuseUpgrade(socket, new Fault('not_found'), 'request-1');
+        },
+        beforeDrain: async () => void levers.closed.push('goodbye'),
+      };
+    },
+  };
+}
+
+function fail(how: string): { ok: true } {
+  if (how === 'fault') throw new Fault('unavailable', { retryAfterSeconds: 7, cause: new Error('secret-host:5432') });
+  if (how === 'unique') throw Object.assign(new Error('duplicate key "ann"'), { code: '23505', severity: 'ERROR' });
+  if (how === 'text') throw 'not even an error'; // eslint-disable-line typescript/only-throw-error -- that is the case
+  throw new Error('a bug that knows secret-host and select * from people');
+}
+
+export interface Running {
+  readonly service: RunningService;
+  readonly levers: Levers;
+  /** Lines of log so far. */
+  readonly lines: () => Record<string, unknown>[];
+}
+
+export async function startDemo(env: Environment = {}): Promise<Running> {
+  const levers: Levers = { held: [], echoes: 0, closed: [] };
+  const written: string[] = [];
+  const service = await startService(
+    demoService(levers),
+    { INTERNAL_TOKEN_SECRET: SECRET, LOG_LEVEL: 'debug', ...env },
+    { logTo: { write: (line: string) => void written.push(line) } },
+  );
+  return { service, levers, lines: () => written.map((line) => JSON.parse(line) as Record<string, unknown>) };
+}
+
+export const LIMIT_BYTES = BODY_BYTES_MAX;
+export const URL_BYTES = LIMITS.urlBytes;

@@ -1,0 +1,104 @@
+import assert from 'node:assert/strict';
+import { connect } from 'node:net';
+import type { Socket } from 'node:net';
+import { eventually } from '@wts/testkit';
+import type { Running } from './demo.ts';
+import { startDemo } from './demo.ts';
+import { raw } from './raw.ts';
+
+interface Client {
+  readonly socket: Socket;
+  text(): string;
+  isClosed(): boolean;
+}
+
+function dial(port: number, first = ''): Client {
+  const socket = connect(port, '127.0.0.1');
+  let text = '';
+  let isClosed = false;
+  socket.setEncoding('utf8');
+  socket.on('data', (chunk: string) => {
+    text += chunk;
+  });
+  socket.on('error', () => {});
+  socket.on('close', () => {
+    isClosed = true;
+  });
+  socket.write(first);
+  return { socket, text: () => text, isClosed: () => isClosed };
+}
+
+const get = (path: string): string => `GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`;
+
+describe('a service that is asked to stop', () => {
+  let demo: Running;
+  const clients: Client[] = [];
+  const open = (first?: string): Client => {
+    const client = dial(demo.service.port, first);
+    clients.push(client);
+    return client;
+  };
+  afterEach(async () => {
+    for (const { socket } of clients.splice(0)) socket.destroy();
+    for (const { answer } of demo.levers.held) answer();
+    await demo.service.close();
+  });
+
+  it('finishes what it was doing, closes that connection, and then what it used', async () => {
+    demo = await startDemo();
+    const client = open(get('/hold'));
+    const held = await eventually(() => demo.levers.held.at(-1));
+    const closing = demo.service.close();
+    await eventually(() => demo.levers.closed.includes('goodbye'));
+    assert.deepEqual(demo.levers.closed, ['goodbye'], 'the store must not be closed under a request');
+    assert.equal(client.isClosed(), false);
+    held.answer();
+    await closing;
+    await eventually(() => client.isClosed());
+    assert.match(client.text(), /^HTTP\/1\.1 200 OK\r\n[^]*connection: close\r\n[^]*\{"ok":true\}$/);
+    assert.deepEqual(demo.levers.closed, ['goodbye', 'store']);
+  });
+
+  it('takes no new connection and ends those without a request at once', async () => {
+    demo = await startDemo();
+    const idle = open(get('/open'));
+    const held = open(get('/hold'));
+    await eventually(() => idle.text().includes('200 OK') && demo.levers.held.length === 1);
+    const closing = demo.service.close();
+    await eventually(() => idle.isClosed());
+    assert.equal(held.isClosed(), false);
+    const late = open(get('/open'));
+    await eventually(() => late.isClosed());
+    assert.equal(late.text(), '');
+    demo.levers.held[0]?.answer();
+    await closing;
+  });
+
+  it('says that it is not ready before it closes its port, for as long as it was told', async () => {
+    demo = await startDemo({ SHUTDOWN_DELAY_MS: '400' });
+    const closing = demo.service.close();
+    const ready = await raw({ port: demo.service.port, parts: [get('/ready')] });
+    assert.equal(ready.status, 503);
+    assert.equal((await raw({ port: demo.service.port, parts: [get('/open')] })).status, 200);
+    assert.equal((await raw({ port: demo.service.port, parts: [get('/health')] })).status, 200);
+    await closing;
+  });
+
+  it('cuts off what does not end within the grace, upgraded sockets too', async () => {
+    demo = await startDemo({ SHUTDOWN_GRACE_MS: '100' });
+    const held = open(get('/hold'));
+    const upgraded = open('GET /keep HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n');
+    await eventually(() => upgraded.text().includes('101') && demo.levers.held.length === 1);
+    await demo.service.close();
+    await eventually(() => held.isClosed() && upgraded.isClosed());
+    assert.ok(demo.lines().some(({ msg }) => msg === 'requests were cut off when the grace ended'));
+    assert.deepEqual(demo.levers.closed, ['goodbye', 'store']);
+  });
+
+  it('closes once, however often it is asked', async () => {
+    demo = await startDemo();
+    await Promise.all([demo.service.close(), demo.service.close()]);
+    await demo.service.close();
+    assert.deepEqual(demo.levers.closed, ['goodbye', 'store']);
+  });
+});

@@ -1,0 +1,378 @@
+import assert from 'node:assert/strict';
+import { API_VERSION, errorBodySchema } from '@wts/contracts';
+import type { ErrorBody, ErrorCode } from '@wts/contracts';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import request from 'supertest';
+import type { Response, Test } from 'supertest';
+import type { Running } from './demo.ts';
+import { ann, as, LIMIT_BYTES, reader, startDemo, URL_BYTES } from './demo.ts';
+
+const isErrorBody = new Ajv2020({ strict: false }).compile<ErrorBody>(errorBodySchema);
+
+/** What every error answer has, whatever went wrong. */
+function isRefusal(answer: Response, status: number, code: ErrorCode): Response {
+  assert.equal(answer.status, status, JSON.stringify(answer.body));
+  const body: unknown = answer.body;
+  assert.ok(isErrorBody(body), JSON.stringify(isErrorBody.errors));
+  const { statusCode, code: given, requestId } = body;
+  assert.equal(given, code);
+  assert.equal(statusCode, status);
+  assert.equal(answer.headers['api-version'], API_VERSION);
+  assert.equal(answer.headers['x-request-id'], requestId);
+  assert.match(String(answer.headers['content-type']), /^application\/json/);
+  return answer;
+}
+
+const messageOf = (answer: Response): string => (answer.body as { message?: string }).message ?? '';
+
+describe('a service over HTTP', () => {
+  let demo: Running;
+  before(async () => {
+    demo = await startDemo();
+  });
+  after(() => demo.service.close());
+  const get = (path: string): Test => request(demo.service.url).get(path);
+  const post = (body: object | string, path = '/things/a'): Test =>
+    request(demo.service.url).post(path).set(as(ann)).set('content-type', 'application/json').send(body);
+
+  describe('answers', () => {
+    it('with what the handler returned, the version and the id of the request', async () => {
+      const answer = await post({ title: 'x' }, '/things/abc?limit=5').set('x-request-id', 'Mine.1').expect(201);
+      assert.deepEqual(answer.body, {
+        ok: true,
+        got: { params: { name: 'abc' }, query: { limit: '5' }, body: { title: 'x' }, userId: 'ann' },
+      });
+      assert.equal(answer.headers['x-request-id'], 'Mine.1');
+      assert.equal(answer.headers['api-version'], API_VERSION);
+      assert.equal(answer.headers['x-powered-by'], undefined);
+      assert.equal(answer.headers.etag, undefined);
+      assert.equal(answer.headers['cache-control'], 'no-store');
+    });
+
+    it('with an id of its own when the caller sent none, or one that does not fit', async () => {
+      for (const id of [undefined, '', 'a b', 'x'.repeat(129), '{"a":1}']) {
+        const answer = await (id === undefined ? get('/open') : get('/open').set('x-request-id', id));
+        assert.match(String(answer.headers['x-request-id']), /^[0-9a-f-]{36}$/);
+      }
+    });
+
+    it('to HEAD with the headers of GET and no body', async () => {
+      const answer = await request(demo.service.url).head('/open').expect(200);
+      assert.equal(answer.headers['content-length'], '11');
+      assert.equal(answer.text, undefined);
+    });
+
+    it('to GET with a body as if there were none', async () => {
+      await get('/open').set('content-type', 'text/plain').send('{').expect(200);
+    });
+
+    it('about its health and readiness to anybody', async () => {
+      assert.deepEqual((await get('/health').expect(200)).body, { ok: true, status: 'up' });
+      assert.deepEqual((await get('/ready').expect(200)).body, { ok: true, status: 'ready' });
+      await get('/health').set('authorization', 'nonsense').expect(200);
+    });
+  });
+
+  describe('finds a route only by its exact address', () => {
+    for (const path of ['/', '/nope', '/OPEN', '/open/', '//open', '/open/x', '/things', '/things/a/b', '/internal']) {
+      it(`${path} is 404`, async () => void isRefusal(await get(path), 404, 'not_found'));
+    }
+
+    it('another method is 405 and names those there are', async () => {
+      const cases = [
+        ['post', '/open', 'GET, HEAD'],
+        ['delete', '/things/a', 'GET, HEAD, POST'],
+        ['trace', '/open', 'GET, HEAD'],
+        ['put', '/health', 'GET, HEAD'],
+      ] as const;
+      for (const [method, path, allow] of cases) {
+        const answer = isRefusal(await request(demo.service.url)[method](path), 405, 'method_not_allowed');
+        assert.equal(answer.headers.allow, allow);
+      }
+    });
+
+    it('OPTIONS tells the methods and nothing else', async () => {
+      const answer = await request(demo.service.url).options('/things/a').expect(204);
+      assert.equal(answer.headers.allow, 'GET, HEAD, POST');
+      isRefusal(await request(demo.service.url).options('/nope'), 404, 'not_found');
+    });
+
+    it('a method named in a header or parameter is not one', async () => {
+      isRefusal(
+        await request(demo.service.url).post('/open').set('x-http-method-override', 'GET'),
+        405,
+        'method_not_allowed',
+      );
+      await get('/open?_method=DELETE').expect(200);
+    });
+  });
+
+  describe('refuses an address that could be read in two ways', () => {
+    const cases = [
+      '/things/a%2Fb',
+      '/things/a%5cb',
+      '/things/a%00b',
+      '/things/%2e%2e',
+      '/things/%2e%2e%2fopen',
+      '/things/%0a',
+      '/%ff',
+      '/open?x=%ff',
+      '/things/%',
+    ];
+    for (const path of cases)
+      it(path, async () => void isRefusal(await get(path).set(as(ann)), 400, 'malformed_request'));
+
+    it('one that is too long', async () => {
+      isRefusal(await get(`/open?x=${'a'.repeat(URL_BYTES)}`), 400, 'malformed_request');
+    });
+
+    it('a parameter of the path that does not fit its pattern', async () => {
+      const answer = isRefusal(await get('/things/A_b').set(as(ann)), 400, 'validation_failed');
+      assert.match(messageOf(answer), /^path\/name must match pattern/);
+    });
+  });
+
+  describe('asks who calls, then what they may do, before it looks at what they sent', () => {
+    it('without an internal token nothing is read', async () => {
+      isRefusal(await request(demo.service.url).post('/things/A_b').send('{'), 401, 'authorization_required');
+    });
+    it('with a wrong one neither', async () => {
+      isRefusal(
+        await request(demo.service.url).post('/things/a').set('x-wts-principal', 'x').send('{'),
+        401,
+        'token_invalid',
+      );
+    });
+    it('a missing scope is told before a wrong path or body', async () => {
+      const answer = await request(demo.service.url).post('/things/A_b').set(as(reader)).send('{');
+      isRefusal(answer, 403, 'insufficient_scope');
+    });
+    it('an internal operation needs an internal token and no scope', async () => {
+      isRefusal(await get('/internal/who'), 401, 'authorization_required');
+      assert.deepEqual(
+        (
+          await get('/internal/who')
+            .set(as({ ...ann, scopes: [] }))
+            .expect(200)
+        ).body,
+        { ok: true, userId: 'ann' },
+      );
+    });
+  });
+
+  describe('refuses a query', () => {
+    const cases: Readonly<Record<string, [string, RegExp]>> = {
+      'with a parameter twice': ['limit=25&limit=5', /^query\/limit must be given once/],
+      'with brackets': ['limit[]=5', /must not have the property "limit\[\]"/],
+      'that does not fit': ['limit=1e3', /^query\/limit must match pattern/],
+      'with a NUL': ['limit=%00', /NUL/],
+      'with a name of an object': ['__proto__=1', /must not have the property "__proto__"/],
+      'with a parameter nobody knows': ['x=1', /must not have the property "x"/],
+    };
+    for (const [what, [query, sentence]] of Object.entries(cases)) {
+      it(what, async () => {
+        const answer = isRefusal(await post({ title: 'x' }, `/things/a?${query}`), 400, 'validation_failed');
+        assert.match(messageOf(answer), sentence);
+      });
+    }
+    it('with two hundred parameters, of which none is dropped unseen', async () => {
+      const many = Array.from({ length: 1500 }, (_, at) => `a${at}`).join('&');
+      isRefusal(await post({ title: 'x' }, `/things/a?limit=1&${many}&limit=2`), 400, 'validation_failed');
+    });
+  });
+
+  describe('refuses a body', () => {
+    const cases: Readonly<Record<string, [unknown, RegExp]>> = {
+      'that is null': [null, /^body must be object/],
+      'that is a list': [[], /^body must be object/],
+      'without a field': [{}, /^body must have required property 'title'/],
+      'with a field of another type': [{ title: 1 }, /^body\/title must be string/],
+      'with a text that is too long, counted in characters': [
+        { title: '😀'.repeat(11) },
+        /^body\/title must NOT have more than 10/,
+      ],
+      'with a field nobody knows': [{ title: 'x', admin: true }, /^body must not have the property "admin"/],
+      'with a value out of a list': [{ title: 'x', kind: 'c' }, /^body\/kind must be one of a, b/],
+      'with a fraction for a whole number': [{ title: 'x', count: 1.5 }, /^body\/count must be integer/],
+      'with a number as text': [{ title: 'x', count: '1' }, /^body\/count must be integer/],
+      'with a day that does not exist': [{ title: 'x', day: '2026-02-30' }, /^body\/day must be a valid date/],
+      'with a time without a zone': [{ title: 'x', at: '2026-01-01T00:00:00' }, /^body\/at must be a valid date-time/],
+      'with an address that is none': [{ title: 'x', mail: 'ann' }, /^body\/mail must be a valid email/],
+      'with a script for a link': [{ title: 'x', link: 'javascript:alert(1)' }, /^body\/link must be a valid http-url/],
+      'with a link without slashes': [{ title: 'x', link: 'http:example.com' }, /^body\/link must be/],
+      'with a link that holds a password': [{ title: 'x', link: 'https://a:b@example.com/' }, /^body\/link must be/],
+      'with a link of two lines': [{ title: 'x', link: 'https://example.com/\r\nx: y' }, /^body\/link must be/],
+    };
+    for (const [what, [body, sentence]] of Object.entries(cases)) {
+      it(what, async () => {
+        const answer = isRefusal(await post(JSON.stringify(body)), 400, 'validation_failed');
+        assert.match(messageOf(answer), sentence);
+      });
+    }
+
+    it('with keys of objects, where the fields are closed', async () => {
+      for (const key of ['__proto__', 'constructor', 'toString']) {
+        isRefusal(await post(`{"title":"x","${key}":{"polluted":1}}`), 400, 'validation_failed');
+      }
+      assert.equal(({} as { polluted?: number }).polluted, undefined);
+    });
+
+    it('and keeps such keys as data where they are open', async () => {
+      const answer = await post('{"title":"x","payload":{"__proto__":{"polluted":1},"constructor":1}}').expect(201);
+      assert.match(answer.text, /"payload":\{"__proto__":\{"polluted":1\},"constructor":1\}/);
+    });
+
+    const texts: Readonly<Record<string, [string | Buffer, number, ErrorCode]>> = {
+      'that is empty': ['', 400, 'malformed_json'],
+      'that is not JSON': ['{}x', 400, 'malformed_json'],
+      'with a byte order mark': ['\uFEFF{"title":"x"}', 400, 'malformed_json'],
+      'nested 500 levels deep': [
+        `{"title":"x","payload":${'{"a":'.repeat(300)}1${'}'.repeat(300)}}`,
+        400,
+        'malformed_json',
+      ],
+      'with a key twice': ['{"title":"x","title":"y"}', 400, 'malformed_json'],
+      'with a NUL': ['{"title":"\\u0000"}', 400, 'validation_failed'],
+      'with half a surrogate pair': ['{"title":"\\ud800"}', 400, 'validation_failed'],
+      'with a number beyond all': ['{"title":"x","payload":{"n":1e400}}', 400, 'validation_failed'],
+      'that is not UTF-8': [Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d]), 400, 'malformed_json'],
+      'that is too large': [
+        JSON.stringify({ title: 'x', payload: { a: 'x'.repeat(LIMIT_BYTES) } }),
+        413,
+        'payload_too_large',
+      ],
+    };
+    for (const [what, [body, status, code]] of Object.entries(texts)) {
+      it(what, async () => {
+        // superagent would turn bytes into JSON of its own.
+        const sent = post('').serialize(() => body as string);
+        isRefusal(await sent.send({ any: 1 }), status, code);
+      });
+    }
+
+    it('exactly as long as it may be is taken, one byte more is not', async () => {
+      const body = (bytes: number): string =>
+        JSON.stringify({ title: 'x', payload: { a: '' } }).replace('""', `"${'x'.repeat(bytes)}"`);
+      const room = LIMIT_BYTES - body(0).length;
+      await post(body(room)).expect(201);
+      isRefusal(await post(body(room + 1)), 413, 'payload_too_large');
+    });
+
+    const types: Readonly<Record<string, string | undefined>> = {
+      'of no type': undefined,
+      'of a form': 'application/x-www-form-urlencoded',
+      'of text': 'text/plain',
+      'of a type that begins alike': 'application/jsonp',
+      'of a JSON dialect': 'application/vnd.api+json',
+      'in latin1': 'application/json; charset=latin1',
+      'in UTF-16': 'application/json; charset=utf-16',
+      'with a parameter nobody knows': 'application/json; version=2',
+      'of two types': 'application/json, text/plain',
+    };
+    for (const [what, type] of Object.entries(types)) {
+      it(what, async () => {
+        const test = request(demo.service.url).post('/things/a').set(as(ann));
+        const answer = await (type === undefined ? test.unset('content-type') : test.set('content-type', type)).send(
+          '{"title":"x"}',
+        );
+        isRefusal(answer, 415, 'unsupported_media_type');
+      });
+    }
+    it('that is compressed, whatever it would become', async () => {
+      for (const encoding of ['gzip', 'br', 'deflate', 'gzip, identity']) {
+        isRefusal(await post({ title: 'x' }).set('content-encoding', encoding), 415, 'unsupported_media_type');
+      }
+    });
+    it('but takes every spelling of JSON in UTF-8', async () => {
+      for (const type of [
+        'application/json;charset=utf-8',
+        'Application/JSON; Charset="UTF-8"',
+        'application/json ; charset=UTF-8',
+      ]) {
+        await request(demo.service.url)
+          .post('/things/a')
+          .set(as(ann))
+          .set('content-type', type)
+          .send('{"title":"x"}')
+          .expect(201);
+      }
+      await post({ title: 'x' }).set('content-encoding', 'identity').expect(201);
+    });
+    it('before the handler sees anything of it', async () => {
+      const before = demo.levers.echoes;
+      await post({ title: 1 });
+      await post('{');
+      assert.equal(demo.levers.echoes, before);
+    });
+  });
+
+  describe('refuses a version it does not serve', () => {
+    for (const version of ['0', '2', '1.0', '01', '1, 1', '2026-01-01', ' ']) {
+      it(JSON.stringify(version), async () => {
+        const answer = isRefusal(await get('/open').set('api-version', version), 400, 'unsupported_api_version');
+        assert.match(messageOf(answer), /serves Api-Version 1/);
+      });
+    }
+    it('and serves the one it has', async () => void (await get('/open').set('api-version', '1').expect(200)));
+  });
+
+  describe('when something goes wrong', () => {
+    it('tells that a dependency is down, when to come back, and nothing of the cause', async () => {
+      const answer = isRefusal(await get('/fail?how=fault'), 503, 'unavailable');
+      assert.equal(answer.headers['retry-after'], '7');
+      assert.equal((answer.body as { retryAfterSeconds: number }).retryAfterSeconds, 7);
+      assert.ok(!answer.text.includes('secret-host'));
+    });
+    it('shows nothing of a bug, and logs all of it as something to act on', async () => {
+      const answer = isRefusal(await get('/fail').set('x-request-id', 'bug-1'), 500, 'internal');
+      assert.ok(!/secret-host|select|people|stack|at /.test(answer.text), answer.text);
+      const line = demo.lines().find(({ requestId }) => requestId === 'bug-1');
+      assert.equal(line?.level, 'error');
+      assert.match(JSON.stringify(line.err), /secret-host.*demo\.ts/);
+    });
+    it('takes also what is no error', async () => void isRefusal(await get('/fail?how=text'), 500, 'internal'));
+    it('knows what a refusal of the database means', async () => {
+      assert.ok(!isRefusal(await get('/fail?how=unique'), 409, 'conflict').text.includes('ann'));
+    });
+    it('cuts off an answer that cannot be finished, so that nobody takes half for the whole', async () => {
+      await assert.rejects(async () => get('/stream'), /aborted|socket hang up|ECONNRESET/);
+    });
+  });
+
+  describe('writes one line per request', () => {
+    it('with method, operation, status, duration, id and user', async () => {
+      await post({ title: 'x' }).set('x-request-id', 'line-1');
+      const lines = demo.lines().filter(({ requestId }) => requestId === 'line-1');
+      assert.equal(lines.length, 1);
+      const { time, durationMs, ...line } = lines[0]!;
+      assert.ok(typeof durationMs === 'number' && typeof time === 'string');
+      assert.deepEqual(line, {
+        level: 'info',
+        service: 'demo',
+        method: 'POST',
+        route: 'echo',
+        status: 201,
+        requestId: 'line-1',
+        userId: 'ann',
+        msg: 'request',
+      });
+    });
+    it('at info for mistakes of callers, at warn for a dependency that is down, at debug for probes', async () => {
+      await post('{').set('x-request-id', 'line-2');
+      await get('/fail?how=fault').set('x-request-id', 'line-3');
+      await get('/health').set('x-request-id', 'line-4');
+      const level = (id: string): unknown => demo.lines().find(({ requestId }) => requestId === id)?.level;
+      assert.deepEqual(['line-2', 'line-3', 'line-4'].map(level), ['info', 'warn', 'debug']);
+    });
+    it('that never holds a credential or a query', async () => {
+      const token = as(ann)['x-wts-principal']!;
+      await get(`/nowhere?token=hunter2`)
+        .set('authorization', 'Bearer hunter2')
+        .set('cookie', 'a=hunter2')
+        .set(as(ann));
+      await get('/things/hunter').set('x-wts-principal', `${token}x`);
+      const text = JSON.stringify(demo.lines());
+      assert.ok(!text.includes('hunter2') && !text.includes(token));
+    });
+  });
+});

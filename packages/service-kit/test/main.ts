@@ -1,0 +1,29 @@
+import { createServer } from 'node:http';
+import type { ServiceDefinition } from '../src/index.ts';
+import { run } from '../src/index.ts';
+import type { DemoConfig } from './demo.ts';
+import { demoService } from './demo.ts';
+
+/** A process as a service is one, which `run.test.ts` starts and ends. What goes wrong in it is asked for by MISHAP. */
+const definition = demoService({ held: [], echoes: 0, closed: [] });
+const { MISHAP } = process.env;
+
+const mishap: ServiceDefinition<DemoConfig> = {
+  ...definition,
+  async open(kit, config) {
+    const opened = await definition.open(kit, config);
+    if (MISHAP === 'port taken') {
+      const other = createServer();
+      await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
+      const { port } = other.address() as { port: number };
+      kit.stack.defer(() => void other.close());
+      return { ...opened, port };
+    }
+    if (MISHAP === 'bug at start') throw new TypeError('postgres://u:hunter2@db is undefined');
+    if (MISHAP === 'bug later') setTimeout(() => void Promise.reject(new Error('Bearer hunter2hunter2 was lost')), 50);
+    if (MISHAP === 'never stops') kit.stack.defer(() => new Promise(() => setInterval(() => {}, 1000)));
+    return opened;
+  },
+};
+
+await run(mishap);

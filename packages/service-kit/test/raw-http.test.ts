@@ -1,0 +1,222 @@
+import assert from 'node:assert/strict';
+import { eventually } from '@wts/testkit';
+import { API_VERSION, LIMITS } from '@wts/contracts';
+import type { ErrorBody, ErrorCode } from '@wts/contracts';
+import type { Running } from './demo.ts';
+import { ann, as, LIMIT_BYTES, startDemo } from './demo.ts';
+import type { RawAnswer } from './raw.ts';
+import { raw } from './raw.ts';
+
+function isRefusal(answer: RawAnswer, status: number, code: ErrorCode): RawAnswer {
+  assert.equal(answer.status, status, answer.text);
+  const body = JSON.parse(answer.body) as ErrorBody;
+  assert.deepEqual([body.ok, body.statusCode, body.code], [false, status, code]);
+  assert.equal(answer.headers['api-version'], API_VERSION);
+  assert.equal(answer.headers['x-request-id'], body.requestId);
+  assert.equal(answer.headers['content-type'], 'application/json');
+  return answer;
+}
+
+const token = Object.entries(as(ann))
+  .map(([name, value]) => `${name}: ${value}\r\n`)
+  .join('');
+
+describe('bytes on the wire', () => {
+  let demo: Running;
+  let port: number;
+  before(async () => {
+    demo = await startDemo();
+    ({ port } = demo.service);
+  });
+  after(() => demo.service.close());
+  const send = (...parts: (string | Buffer)[]): Promise<RawAnswer> => raw({ port, parts });
+  const post = (fields: string, body: string): Promise<RawAnswer> =>
+    send(`POST /things/a HTTP/1.1\r\nHost: a\r\n${token}Content-Type: application/json\r\n${fields}\r\n${body}`);
+
+  describe('that are no request are answered in the common shape and the connection is closed', () => {
+    const chunked = 'Transfer-Encoding: chunked\r\n';
+    const body = '{"title":"x"}';
+    const cases: Readonly<Record<string, () => Promise<RawAnswer>>> = {
+      'a length and chunks': () => post(`Content-Length: 13\r\n${chunked}`, `d\r\n${body}\r\n0\r\n\r\n`),
+      'two lengths': () => post('Content-Length: 13\r\nContent-Length: 14\r\n', body),
+      'the same length twice': () => post('Content-Length: 13\r\nContent-Length: 13\r\n', body),
+      'a length with a sign': () => post('Content-Length: +13\r\n', body),
+      'a length that is a list': () => post('Content-Length: 13, 13\r\n', body),
+      'a length in hexadecimal': () => post('Content-Length: 0xd\r\n', body),
+      'an unknown coding': () => post('Transfer-Encoding: xchunked\r\n', body),
+      'a coding after chunks': () => post('Transfer-Encoding: chunked, identity\r\n', body),
+      'chunks twice': () => post(`${chunked}${chunked}`, `d\r\n${body}\r\n0\r\n\r\n`),
+      'a blank before the colon': () => post('Transfer-Encoding : chunked\r\n', body),
+      'a folded header': () => post('X-A: 1\r\n 2\r\nContent-Length: 13\r\n', body),
+      'a NUL in a header': () => post('X-A: a\u0000b\r\nContent-Length: 13\r\n', body),
+      'a bare carriage return': () => post('X-A: a\rb\r\nContent-Length: 13\r\n', body),
+      'a header without a colon': () => post('nonsense\r\n', ''),
+      'no request line': () => send('nonsense\r\n\r\n'),
+      'a method nobody knows': () => send('FROB / HTTP/1.1\r\nHost: a\r\n\r\n'),
+      'a version nobody knows': () => send('GET /open HTTP/3.7\r\nHost: a\r\n\r\n'),
+      'bytes of TLS': () => send(Buffer.from([0x16, 0x03, 0x01, 0x02, 0x00, 0x01, 0x00, 0x01, 0xfc, 0x03, 0x03])),
+    };
+    for (const [what, attempt] of Object.entries(cases)) {
+      it(what, async () => {
+        const before = demo.levers.echoes;
+        const answer = isRefusal(await attempt(), 400, 'malformed_request');
+        assert.equal(answer.headers.connection, 'close');
+        assert.equal(demo.levers.echoes, before, 'it must reach no handler');
+      });
+    }
+
+    it('chunks that make no sense reach no handler', async () => {
+      const before = demo.levers.echoes;
+      for (const wrong of ['zz\r\n', '-1\r\n', '5;\u0000\r\n', '0x5\r\nabcde\r\n', 'fffffffffffffffff\r\n']) {
+        isRefusal(await post(chunked, wrong), 400, 'malformed_request');
+      }
+      assert.equal(demo.levers.echoes, before);
+    });
+  });
+
+  it('with too many bytes of headers are 431', async () => {
+    const answer = await send(`GET /open HTTP/1.1\r\nHost: a\r\nX-A: ${'a'.repeat(17 * 1024)}\r\n\r\n`);
+    isRefusal(answer, 431, 'headers_too_large');
+  });
+
+  it('with more headers than may be are 431, and none is dropped unseen', async () => {
+    const many = Array.from({ length: LIMITS.headerCount }, (_, at) => `a${at}: 1\r\n`).join('');
+    isRefusal(await send(`GET /open HTTP/1.1\r\nHost: a\r\n${many}\r\n`), 431, 'headers_too_large');
+  });
+
+  it('with two hosts, or none, are 400', async () => {
+    isRefusal(await send('GET /open HTTP/1.1\r\nHost: a\r\nhOST: b\r\n\r\n'), 400, 'malformed_request');
+    isRefusal(await send('GET /open HTTP/1.1\r\nHost: a\r\nHost: a\r\n\r\n'), 400, 'malformed_request');
+    isRefusal(await send('GET /open HTTP/1.1\r\n\r\n'), 400, 'malformed_request');
+  });
+
+  it('with an absolute address are 400, whoever it names', async () => {
+    isRefusal(await send('GET http://evil.test/open HTTP/1.1\r\nHost: a\r\n\r\n'), 400, 'malformed_request');
+    isRefusal(await send('GET open HTTP/1.1\r\nHost: a\r\n\r\n'), 400, 'malformed_request');
+  });
+
+  it('with dot segments are not normalized into another route', async () => {
+    isRefusal(await send('GET /things/../open HTTP/1.1\r\nHost: a\r\n\r\n'), 404, 'not_found');
+    isRefusal(await send('GET /./open HTTP/1.1\r\nHost: a\r\n\r\n'), 404, 'not_found');
+  });
+
+  it('that expect what we do not do are 417', async () => {
+    isRefusal(await send('GET /open HTTP/1.1\r\nHost: a\r\nExpect: tea\r\n\r\n'), 417, 'expectation_failed');
+  });
+
+  it('that wait for 100-continue get it', async () => {
+    const answer = await send(
+      `POST /things/a HTTP/1.1\r\nHost: a\r\n${token}Content-Type: application/json\r\nExpect: 100-continue\r\nContent-Length: 13\r\n\r\n`,
+      '{"title":"x"}',
+    );
+    assert.match(answer.text, /^HTTP\/1.1 100 Continue\r\n\r\nHTTP\/1.1 201 Created/);
+  });
+
+  it('of two requests in one are answered in order', async () => {
+    const answer = await raw({
+      port,
+      parts: ['GET /nope HTTP/1.1\r\nHost: a\r\n\r\nGET /open HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n'],
+      end: true,
+      until: 'close',
+    });
+    assert.match(answer.text, /404 Not Found[^]*200 OK/);
+  });
+
+  describe('of a body that is too large', () => {
+    const isTooLarge = (answer: RawAnswer): void => {
+      isRefusal(answer, 413, 'payload_too_large');
+      assert.equal(answer.headers.connection, 'close');
+    };
+
+    it('are refused by their length alone, before they are sent', async () => {
+      isTooLarge(await post(`Content-Length: ${50 * 1024 * 1024}\r\n`, ''));
+    });
+
+    it('are refused as soon as the chunks pass the limit', async () => {
+      const chunk = `400\r\n${'x'.repeat(1024)}\r\n`;
+      isTooLarge(await post('Transfer-Encoding: chunked\r\n', chunk.repeat(LIMIT_BYTES / 1024 + 1)));
+    });
+
+    it('are not read for ever: the connection ends although more could come', async () => {
+      const started = performance.now();
+      const answer = await raw({
+        port,
+        parts: [
+          `POST /things/a HTTP/1.1\r\nHost: a\r\n${token}Content-Type: application/json\r\nContent-Length: 99999999\r\n\r\n`,
+        ],
+        until: 'close',
+        drip: 'x'.repeat(1000),
+      });
+      isTooLarge(answer);
+      assert.ok(performance.now() - started < 3_000);
+    });
+
+    it('are refused in the same way by a route that never looks at bodies', async () => {
+      const head = 'POST /nope HTTP/1.1\r\nHost: a\r\nContent-Length: 99999999\r\n\r\n';
+      const answer = await raw({ port, parts: [head], until: 'close', drip: 'x'.repeat(1000) });
+      isRefusal(answer, 404, 'not_found');
+      assert.equal(answer.headers.connection, 'close');
+    });
+  });
+
+  it('of a small body nobody wanted do not cost the connection', async () => {
+    const answer = await raw({
+      port,
+      parts: [
+        'POST /nope HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nhello',
+        'GET /open HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n',
+      ],
+      until: 'close',
+    });
+    assert.match(answer.text, /404 Not Found[^]*200 OK/);
+  });
+
+  it('that stop in the middle of a body harm nobody', async () => {
+    const before = demo.levers.echoes;
+    await raw({
+      port,
+      parts: [
+        `POST /things/a HTTP/1.1\r\nHost: a\r\n${token}Content-Type: application/json\r\nContent-Length: 13\r\n\r\n{"ti`,
+      ],
+      end: true,
+      until: 'close',
+    });
+    isRefusal(await send('GET /nope HTTP/1.1\r\nHost: a\r\n\r\n'), 404, 'not_found');
+    assert.equal(demo.levers.echoes, before);
+  });
+
+  it('that end while a handler works abort its signal', async () => {
+    const { connect } = await import('node:net');
+    const socket = connect(port, '127.0.0.1');
+    socket.write('GET /hold HTTP/1.1\r\nHost: a\r\n\r\n');
+    const held = await eventually(() => demo.levers.held.at(-1));
+    assert.equal(held.signal.aborted, false);
+    socket.destroy();
+    await eventually(() => held.signal.aborted);
+    held.answer();
+    await eventually(() => demo.lines().find(({ route, aborted }) => route === 'hold' && aborted === true));
+  });
+
+  describe('that ask for another protocol', () => {
+    const upgrade = (path: string, more = ''): string =>
+      `GET ${path} HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n${more}\r\n`;
+
+    it('are handed to the service', async () => {
+      const answer = await raw({ port, parts: [upgrade('/keep')], until: 'head' });
+      assert.equal(answer.status, 101);
+    });
+    it('are refused in the common shape', async () => {
+      const answer = isRefusal(await send(upgrade('/x')), 404, 'not_found');
+      assert.equal(answer.headers['x-request-id'], 'request-1');
+    });
+    it('are held to the same rules as requests', async () => {
+      isRefusal(await send(upgrade('/keep', 'Api-Version: 2\r\n')), 400, 'unsupported_api_version');
+      isRefusal(await send(upgrade('/keep', 'Host: b\r\n')), 400, 'malformed_request');
+      isRefusal(await send(upgrade('/a%2fb')), 400, 'malformed_request');
+    });
+    it('end alone when they meet a bug', async () => {
+      isRefusal(await send(upgrade('/throw')), 500, 'internal');
+      assert.ok(demo.lines().some(({ level, msg }) => level === 'error' && msg === 'could not take an upgrade'));
+    });
+  });
+});

@@ -1,0 +1,136 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import type { ChildProcess, ChildProcessByStdio } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import type { Readable } from 'node:stream';
+import { eventually } from '@wts/testkit';
+import { SECRET } from './demo.ts';
+
+interface Child {
+  readonly process: ChildProcess;
+  /** Code or signal, once it has ended. */
+  readonly ended: Promise<number | string | null>;
+  out(): string;
+  err(): string;
+  lines(): Record<string, unknown>[];
+}
+
+const children: ChildProcess[] = [];
+
+function start(env: Record<string, string> = {}): Child {
+  const child = spawn(process.execPath, [join(import.meta.dirname, 'main.ts')], {
+    env: { INTERNAL_TOKEN_SECRET: SECRET, ...env },
+    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+  }) as ChildProcessByStdio<null, Readable, Readable>;
+  children.push(child);
+  let out = '';
+  let err = '';
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    out += text;
+  });
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    err += text;
+  });
+  // Not `close` of the child: it never comes when we disconnect first.
+  const ended = Promise.all([once(child, 'exit'), once(child.stdout, 'close'), once(child.stderr, 'close')]).then(
+    ([[code, signal]]) => (code as number | null) ?? (signal as string),
+  );
+  const lines = (): Record<string, unknown>[] =>
+    out
+      .split('\n')
+      .filter((line) => line !== '')
+      .map((line) => JSON.parse(line) as Record<string, unknown>);
+  return { process: child, ended, out: () => out, err: () => err, lines };
+}
+
+async function listening(child: Child): Promise<string> {
+  const [message] = (await once(child.process, 'message')) as [{ listening: string }];
+  return message.listening;
+}
+
+describe('the process of a service', () => {
+  afterEach(() => {
+    for (const child of children.splice(0)) child.kill('SIGKILL');
+  });
+
+  it('says where it listens, to its parent and in the log', async () => {
+    const child = start();
+    const url = await listening(child);
+    assert.equal((await fetch(`${url}/open`)).status, 200);
+    await eventually(() =>
+      child.lines().find(({ msg, port }) => msg === 'listening' && url.endsWith(`:${String(port)}`)),
+    );
+  });
+
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+    it(`stops cleanly on ${signal} and leaves no line of log behind`, async () => {
+      const child = start();
+      await listening(child);
+      child.process.kill(signal);
+      assert.equal(await child.ended, 0);
+      assert.deepEqual(
+        child.lines().map(({ msg }) => msg),
+        ['listening', 'stopping', 'draining', 'stopped'],
+      );
+    });
+  }
+
+  it('stops at once when it is asked a second time', async () => {
+    const child = start({ MISHAP: 'never stops' });
+    await listening(child);
+    child.process.kill('SIGTERM');
+    await eventually(() => child.out().includes('draining'));
+    child.process.kill('SIGTERM');
+    assert.equal(await child.ended, 130);
+  });
+
+  it('stops when its supervisor is gone, if it has one', async () => {
+    const child = start({ WTS_SUPERVISED: '1' });
+    await listening(child);
+    child.process.disconnect();
+    assert.equal(await child.ended, 0);
+  });
+
+  it('outlives its parent when it has no supervisor', async () => {
+    const child = start();
+    const url = await listening(child);
+    child.process.disconnect();
+    assert.equal((await fetch(`${url}/open`)).status, 200);
+    assert.equal(child.process.exitCode, null);
+  });
+
+  it('that is wrongly configured says every fault in one message and ends with 1', async () => {
+    const child = start({ INTERNAL_TOKEN_SECRET: 'short', LOG_LEVEL: 'loud', METRICS_PORT: '-1' });
+    assert.equal(await child.ended, 1);
+    assert.equal(child.out(), '');
+    for (const variable of ['INTERNAL_TOKEN_SECRET', 'LOG_LEVEL', 'METRICS_PORT'])
+      assert.match(child.err(), new RegExp(variable));
+    assert.ok(!child.err().includes('    at '), 'a stack tells an operator nothing');
+  });
+
+  it('whose port is taken says so in a sentence and ends with 1', async () => {
+    const child = start({ MISHAP: 'port taken' });
+    assert.equal(await child.ended, 1);
+    assert.match(child.err(), /^demo did not start\. Port \d+ on 127\.0\.0\.1 is taken; choose another one\.\n$/);
+  });
+
+  it('that meets a bug at the start shows where, without secrets, and ends with 1', async () => {
+    const child = start({ MISHAP: 'bug at start' });
+    assert.equal(await child.ended, 1);
+    assert.match(child.err(), /TypeError[^]*main\.ts/);
+    assert.ok(!child.err().includes('hunter2'));
+  });
+
+  it('that meets a bug later logs it, without secrets and with all lines before it, and ends with 1', async () => {
+    const child = start({ MISHAP: 'bug later' });
+    assert.equal(await child.ended, 1);
+    const lines = child.lines();
+    assert.deepEqual(lines.map(({ level, msg }) => `${String(level)} ${String(msg)}`).sort(), [
+      'fatal a bug ended this process',
+      'info listening',
+    ]);
+    assert.match(child.out(), /main\.ts/);
+    assert.ok(!child.out().includes('hunter2'));
+  });
+});
