@@ -1,3 +1,4 @@
+export { Bell, pause } from './bell.ts';
 export { chunkAfter, chunkBytes, chunksAfter, decodeChunk, encodeChunk, isHollow, messageIdOf } from './chunk.ts';
 export { consume } from './consume.ts';
 export type { ConsumeOptions, LogHead } from './consume.ts';

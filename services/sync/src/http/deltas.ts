@@ -9,7 +9,8 @@ export function mountDeltas(router: Router, sources: DeltasSources): void {
   mountStream(router, syncApi.deltas, async ({ principal, query, res }) => {
     const { syncGroups, actions } = query;
     const after = parseSyncId(query.after ?? '0');
-    if (after === null) throw new Fault('validation_failed', { message: 'query/after is larger than any place in the log' });
+    if (after === null)
+      throw new Fault('validation_failed', { message: 'query/after is larger than any place in the log' });
     const named = (syncGroups ?? '').split(',').filter((group) => group !== '');
     const text = await readDeltas(sources, {
       userId: principal.userId,

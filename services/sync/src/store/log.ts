@@ -88,6 +88,7 @@ export interface LogRow {
   created_at: string;
 }
 
+/** `sync_id` comes out as text: orders must name `sync_actions.sync_id`, or '10' sorts before '9'. */
 const COLUMNS = `sync_id::text, event_id, workspace_id, group_id, model, model_id, action, record::text as record, data::text as data, changed,
   actor_id, client_id, client_tx_id, to_char(created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as created_at`;
 
@@ -140,7 +141,7 @@ export class ActionLog {
     const { rows } = await this.#pool.query<LogRow & { head: string }>(
       `with head as (select coalesce((select sync_id from sync.sync_actions order by sync_id desc limit 1), 0) as at)
        select head.at::text as head, page.* from head left join lateral (
-         select ${COLUMNS} from sync.sync_actions where sync_id > $1 and sync_id <= least(head.at, coalesce($3::bigint, head.at)) order by sync_id limit $2
+         select ${COLUMNS} from sync.sync_actions where sync_id > $1 and sync_id <= least(head.at, coalesce($3::bigint, head.at)) order by sync_actions.sync_id limit $2
        ) page on true order by page.sync_id::bigint`,
       [after.toString(), limit, upTo?.toString() ?? null],
     );
@@ -156,7 +157,7 @@ export class ActionLog {
     if (groups.length === 0) return [];
     const { rows } = await this.#pool.query<LogRow>(
       `select page.* from unnest($1::uuid[]) as audience(group_id), lateral (
-         select ${COLUMNS} from sync.sync_actions where group_id = audience.group_id and sync_id > $2 and sync_id <= $4 order by sync_id limit $3
+         select ${COLUMNS} from sync.sync_actions where group_id = audience.group_id and sync_id > $2 and sync_id <= $4 order by sync_actions.sync_id limit $3
        ) page order by page.sync_id::bigint limit $3`,
       [groups, after.toString(), limit, upTo.toString()],
     );

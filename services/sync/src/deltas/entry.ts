@@ -1,0 +1,81 @@
+import { ACTION_LETTERS } from '@wts/contracts';
+import type { ActionName, LogAction, SyncAction } from '@wts/contracts';
+
+/** How a caller spells actions: `INSERT` as the specification does, or `I` as the letters of existing clients. */
+export type Dialect = 'words' | 'letters';
+
+/** A log entry with its data as an object, or as the JSON text that stands in the log. */
+export type EntrySource = Omit<SyncAction, 'data'> &
+  ({ readonly data: SyncAction['data'] } | { readonly dataText: string });
+
+/** Models whose rows open a group to a person. */
+const MEMBERSHIPS: ReadonlySet<string> = new Set(['WorkspaceMember', 'ProjectMember']);
+
+/**
+ * A log entry as clients read it. Its JSON text is made when the first reader wants it and kept; the two spellings
+ * share all of it but the action.
+ */
+export class Entry {
+  readonly id: bigint;
+  readonly groupId: string;
+  readonly action: ActionName;
+  /** True when the entry says that the person whose group it is in gained or lost a group. */
+  readonly movesPerson: boolean;
+  readonly #source: EntrySource;
+  #head: string | undefined;
+  #tail = '';
+
+  constructor(source: EntrySource) {
+    this.id = BigInt(source.syncId);
+    this.groupId = source.groupId;
+    this.action = source.action;
+    const joinsOrLeaves = source.action === 'INSERT' || source.action === 'DELETE';
+    this.movesPerson = joinsOrLeaves && MEMBERSHIPS.has(source.modelName);
+    this.#source = source;
+  }
+
+  get committedAtMs(): number {
+    return Date.parse(this.#source.createdAt);
+  }
+
+  text(dialect: Dialect): string {
+    const head = (this.#head ??= this.#spell());
+    return head + (dialect === 'letters' ? ACTION_LETTERS[this.action] : this.action) + this.#tail;
+  }
+
+  /**
+   * The same place in the log for a caller in letters, when it is a gain or loss: a `G` with all groups the person now
+   * has. It stands in place of the membership itself because a client follows one entry per place.
+   */
+  groupChangeText(userId: string, groups: Iterable<string>): string {
+    const { syncId, clientTxId, clientId, createdAt } = this.#source;
+    return JSON.stringify({
+      syncId,
+      modelName: '__sync_groups__',
+      modelId: userId,
+      action: 'G',
+      data: { subscribedSyncGroups: inOrder(userId, groups) },
+      groupId: userId,
+      clientTxId,
+      clientId,
+      createdAt,
+    });
+  }
+
+  #spell(): string {
+    const { syncId, modelName, modelId, clientTxId, clientId, createdAt } = this.#source;
+    const data = 'dataText' in this.#source ? this.#source.dataText : JSON.stringify(this.#source.data);
+    this.#tail = `","data":${data},"groupId":"${this.groupId}","clientTxId":${JSON.stringify(clientTxId)},"clientId":${JSON.stringify(clientId)},"createdAt":"${createdAt}"}`;
+    return `{"syncId":"${syncId}","modelName":"${modelName}","modelId":"${modelId}","action":"`;
+  }
+}
+
+export function entriesOf(actions: readonly LogAction[]): Entry[] {
+  return actions.map((action) => new Entry(action));
+}
+
+/** The person's own group first, then the others, always in the same order. */
+export function inOrder(userId: string, groups: Iterable<string>): string[] {
+  const others = [...groups].filter((group) => group !== userId).sort();
+  return [userId, ...others];
+}

@@ -1,0 +1,76 @@
+import { LIMITS } from '@wts/contracts';
+
+/** A delta frame ready to be written to any number of sockets. */
+export interface Packet {
+  readonly frame: Buffer;
+  /** The cursor of a client that has it: nothing at or below this place is still to come. */
+  readonly last: bigint;
+  readonly count: number;
+}
+
+/** A packet this large is on its way before the next is made; larger ones would only delay their first entry. */
+const PACKET_BYTES_MAX = 64 * 1024;
+/** One length byte, two, or eight: RFC 6455, section 5.2. */
+const LENGTH_7_BITS = 125;
+const LENGTH_16_BITS = 0xffff;
+
+/**
+ * A whole text message as the server sends it: final, unmasked, uncompressed. Made here and not by the socket library,
+ * so that one buffer serves every socket that is to have it.
+ */
+export function textFrame(text: string): Buffer {
+  const length = Buffer.byteLength(text);
+  const header = length <= LENGTH_7_BITS ? 2 : length <= LENGTH_16_BITS ? 4 : 10;
+  const frame = Buffer.allocUnsafe(header + length);
+  frame[0] = 0x81;
+  if (header === 2) {
+    frame[1] = length;
+  } else if (header === 4) {
+    frame[1] = 126;
+    frame.writeUInt16BE(length, 2);
+  } else {
+    frame[1] = 127;
+    frame.writeBigUInt64BE(BigInt(length), 2);
+  }
+  frame.write(text, header);
+  return frame;
+}
+
+/** An empty packet moves the cursor of a client to which nothing happened. */
+export function watermark(last: bigint): Packet {
+  return packetOf([], last);
+}
+
+function packetOf(texts: readonly string[], last: bigint): Packet {
+  const text = `{"type":"delta","packet":{"lastSyncId":"${last}","actions":[${texts.join(',')}]}}`;
+  return { frame: textFrame(text), last, count: texts.length };
+}
+
+/** Gathers entries, in ascending order, into packets of bounded size. */
+export class PacketWriter {
+  readonly #packets: Packet[] = [];
+  #texts: string[] = [];
+  #bytes = 0;
+  #last = 0n;
+
+  add(id: bigint, text: string): void {
+    const bytes = Buffer.byteLength(text);
+    const full = this.#texts.length >= LIMITS.socketPacketActionsMax || this.#bytes + bytes > PACKET_BYTES_MAX;
+    if (full && this.#texts.length > 0) this.#close(this.#last);
+    this.#texts.push(text);
+    this.#bytes += bytes;
+    this.#last = id;
+  }
+
+  /** The packets. The last of them carries `upTo`: everything up to there has been looked at. */
+  finish(upTo: bigint): Packet[] {
+    if (this.#texts.length > 0) this.#close(upTo);
+    return this.#packets;
+  }
+
+  #close(last: bigint): void {
+    this.#packets.push(packetOf(this.#texts, last));
+    this.#texts = [];
+    this.#bytes = 0;
+  }
+}

@@ -1,0 +1,86 @@
+import { chunkBytes } from '@wts/action-stream';
+import type { ActionChunk } from '@wts/contracts';
+import { entriesOf } from '../deltas/entry.ts';
+import type { Entry } from '../deltas/entry.ts';
+
+/** A chunk as the sockets need it. */
+export interface RingChunk {
+  readonly prev: bigint;
+  readonly last: bigint;
+  readonly entries: readonly Entry[];
+  readonly groups: ReadonlySet<string>;
+  /** People who gained or lost a group within this chunk. Almost always none. */
+  readonly moved: ReadonlySet<string>;
+  readonly bytes: number;
+  readonly arrivedAt: number;
+}
+
+export interface RingLimits {
+  readonly bytesMax: number;
+  readonly ageMs: number;
+}
+
+const NOBODY: ReadonlySet<string> = new Set();
+
+/** The most recent chunks, without holes. Whoever is behind its beginning reads the log. */
+export class Ring {
+  readonly #limits: RingLimits;
+  #chunks: RingChunk[] = [];
+  #bytes = 0;
+
+  constructor(limits: RingLimits) {
+    this.#limits = limits;
+  }
+
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  push(chunk: ActionChunk): RingChunk {
+    const entries = entriesOf(chunk.actions);
+    const moved = entries.filter(({ movesPerson }) => movesPerson).map(({ groupId }) => groupId);
+    const added: RingChunk = {
+      prev: BigInt(chunk.prev),
+      last: BigInt(chunk.last),
+      entries,
+      groups: new Set(entries.map(({ groupId }) => groupId)),
+      moved: moved.length === 0 ? NOBODY : new Set(moved),
+      bytes: chunkBytes(chunk),
+      arrivedAt: performance.now(),
+    };
+    this.#chunks.push(added);
+    this.#bytes += added.bytes;
+    this.trim();
+    return added;
+  }
+
+  /** Lets go of what is too old or too much. */
+  trim(): void {
+    const oldest = performance.now() - this.#limits.ageMs;
+    let drop = 0;
+    for (const chunk of this.#chunks) {
+      if (this.#bytes <= this.#limits.bytesMax && chunk.arrivedAt >= oldest) break;
+      this.#bytes -= chunk.bytes;
+      drop += 1;
+    }
+    if (drop > 0) this.#chunks = this.#chunks.slice(drop);
+  }
+
+  clear(): void {
+    this.#chunks = [];
+    this.#bytes = 0;
+  }
+
+  /** The chunks with entries after the cursor, or null when some of them are not here any more. */
+  since(cursor: bigint): readonly RingChunk[] | null {
+    const first = this.#chunks[0];
+    if (first === undefined || cursor < first.prev) return null;
+    let [low, high] = [0, this.#chunks.length];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if ((this.#chunks[middle]?.last ?? 0n) > cursor) high = middle;
+      else low = middle + 1;
+    }
+    return this.#chunks.slice(low);
+  }
+}

@@ -1,0 +1,62 @@
+import { chunkAfter, chunkBytes } from '@wts/action-stream';
+import { LIMITS } from '@wts/contracts';
+import type { ActionChunk, LogAction } from '@wts/contracts';
+
+/** What may wait for a slow or absent broker. Beyond it, and for whatever is missing, the log is read. */
+const BACKLOG_BYTES_MAX = 8 * 1024 * 1024;
+
+/**
+ * Committed chunks that wait to be published, found by the place they follow. Those that follow each other leave as one
+ * message, so a broker that is slow for a moment is met with fewer and larger messages instead of a longer queue.
+ */
+export class Backlog {
+  readonly #byPrev = new Map<string, ActionChunk>();
+  #bytes = 0;
+
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  add(chunk: ActionChunk): void {
+    const bytes = chunkBytes(chunk);
+    if (this.#bytes + bytes > BACKLOG_BYTES_MAX) this.clear();
+    const known = this.#byPrev.get(chunk.prev);
+    if (known !== undefined) this.#bytes -= chunkBytes(known);
+    this.#byPrev.set(chunk.prev, chunk);
+    this.#bytes += bytes;
+  }
+
+  /** The run of chunks of this epoch that begins right after `cursor`, joined up to the size of one message. */
+  take(epoch: string, cursor: bigint): ActionChunk | null {
+    let bytes = 0;
+    let prev = cursor.toString();
+    const actions: LogAction[] = [];
+    for (;;) {
+      const next = this.#byPrev.get(prev);
+      if (next === undefined || next.epoch !== epoch) break;
+      const size = chunkBytes(next);
+      if (actions.length > 0 && bytes + size > LIMITS.chunkBytesMax) break;
+      this.#byPrev.delete(prev);
+      this.#bytes -= size;
+      actions.push(...next.actions);
+      bytes += size;
+      prev = next.last;
+    }
+    const [first, ...rest] = actions;
+    return first === undefined ? null : chunkAfter(epoch, cursor.toString(), [first, ...rest]);
+  }
+
+  /** Forgets what the stream has by now. */
+  forgetUpTo(cursor: bigint): void {
+    for (const [prev, chunk] of this.#byPrev) {
+      if (BigInt(chunk.last) > cursor) continue;
+      this.#byPrev.delete(prev);
+      this.#bytes -= chunkBytes(chunk);
+    }
+  }
+
+  clear(): void {
+    this.#byPrev.clear();
+    this.#bytes = 0;
+  }
+}

@@ -1,0 +1,72 @@
+import type { Logger } from '@wts/action-stream';
+import { Client } from 'pg';
+
+/*
+ * A lease is a session-level advisory lock on a connection of its own: PostgreSQL gives it to one session and takes it
+ * back when the session ends, however it ends. A holder that sleeps (a stopped process, a host that lost its network)
+ * keeps its connection open, so the server is told to end the session when it hears nothing for a while; the holder
+ * proves that it is awake by a query now and then.
+ *
+ * Losing the lease is noticed a moment after it is lost. Whoever works under it must be harmless in that moment.
+ */
+
+export interface Lease extends AsyncDisposable {
+  /** Aborts when the lease is lost. */
+  readonly lost: AbortSignal;
+}
+
+export interface LeaseOptions {
+  readonly url: string;
+  /** Names the lock among all advisory locks of the database. */
+  readonly key: number;
+  readonly name: string;
+  readonly logger: Logger;
+  /** The server ends the session, and with it the lease, after this long without a sign of life. */
+  readonly silenceMaxMs?: number;
+}
+
+const SILENCE_MAX_MS = 4_000;
+const CONNECT_TIMEOUT_MS = 5_000;
+
+/** Null when somebody else holds the lease. Throws when PostgreSQL cannot be asked. */
+export async function tryLease(options: LeaseOptions): Promise<Lease | null> {
+  const { url, key, name, logger, silenceMaxMs = SILENCE_MAX_MS } = options;
+  const client = new Client({
+    connectionString: url,
+    application_name: name,
+    keepAlive: true,
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    query_timeout: silenceMaxMs,
+  });
+  const lost = new AbortController();
+  client.on('error', (error) => {
+    if (!lost.signal.aborted) logger.warn({ err: error, lease: name }, 'the lease is lost');
+    lost.abort();
+  });
+  client.on('end', () => lost.abort());
+  try {
+    await client.connect();
+    await client.query(`set idle_session_timeout = ${silenceMaxMs}`);
+    const { rows } = await client.query<{ held: boolean }>('select pg_try_advisory_lock($1) as held', [key]);
+    if (rows[0]?.held !== true) {
+      await client.end();
+      return null;
+    }
+  } catch (error) {
+    lost.abort();
+    await client.end().catch(() => undefined);
+    throw error;
+  }
+  const sign = setInterval(() => {
+    client.query('select 1').catch(() => lost.abort());
+  }, silenceMaxMs / 4);
+  sign.unref();
+  lost.signal.addEventListener('abort', () => clearInterval(sign));
+  return {
+    lost: lost.signal,
+    async [Symbol.asyncDispose]() {
+      lost.abort();
+      await client.end().catch(() => undefined);
+    },
+  };
+}

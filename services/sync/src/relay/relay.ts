@@ -1,0 +1,194 @@
+import { Bell, chunksAfter, ensureStream, isHollow, openPublisher, pause } from '@wts/action-stream';
+import type { Logger, Publisher } from '@wts/action-stream';
+import type { ActionChunk, LogAction } from '@wts/contracts';
+import type { NatsConnection } from 'nats';
+import { Backlog } from './backlog.ts';
+import type { Handover } from './handover.ts';
+import { tryLease } from './lease.ts';
+import type { Lease } from './lease.ts';
+import type { RelayMetrics } from './metrics.ts';
+
+/*
+ * The relay copies the log into the stream: every entry, in order, once.
+ *
+ * One replica does it at a time, the holder of a lease; the lease spares work and is not what keeps the order. That is
+ * done by the stream itself, which takes a chunk only after the one it names as its predecessor (`openPublisher`). The
+ * relay keeps no cursor of its own: the stream's last message is the cursor. So whatever happens (a crash between commit
+ * and publish, an answer that got lost, a relay that slept and wakes beside its successor, a stream that was deleted,
+ * emptied or cut) the next step is always the same: ask where the stream ends, go on from there.
+ *
+ * Chunks come by hand-over in the moment of their commit. What the hand-over does not bring is read from the log, at the
+ * latest POLL_MS after its commit.
+ */
+
+export interface RelayOptions {
+  readonly nc: () => NatsConnection | null;
+  readonly log: {
+    head(): Promise<{ epoch: string; head: bigint }>;
+    read(after: bigint, limit: number): Promise<{ actions: readonly LogAction[]; head: bigint }>;
+  };
+  readonly handover: Handover;
+  /** For the session that holds the lease. */
+  readonly databaseUrl: string;
+  readonly streamReplicas: number;
+  readonly metrics: RelayMetrics;
+  readonly logger: Logger;
+  readonly leaseSilenceMaxMs?: number;
+}
+
+export interface Relay extends AsyncDisposable {
+  /** True while this replica is the one that relays. */
+  readonly isHolding: boolean;
+}
+
+const LEASE_KEY = 7_368_012;
+const LEASE_RETRY_MS = 500;
+const POLL_MS = 50;
+const LOG_PAGE = 500;
+const TROUBLE_REST_MS = 250;
+/** Two relays that meet for a moment must not chase each other. */
+const ASK_AGAIN_MS = 10;
+
+export function startRelay(options: RelayOptions): Relay {
+  const relay = new Relaying(options);
+  const stopping = new AbortController();
+  const done = relay.run(stopping.signal);
+  return {
+    get isHolding() {
+      return relay.isHolding;
+    },
+    async [Symbol.asyncDispose]() {
+      stopping.abort();
+      relay.bell.ring();
+      await done;
+    },
+  };
+}
+
+class Relaying {
+  readonly bell = new Bell();
+  isHolding = false;
+  readonly #options: RelayOptions;
+  readonly #backlog = new Backlog();
+  #isTroubled = false;
+  /** When the log is read next, unless the hand-over brings what follows. */
+  #readAt = 0;
+
+  constructor(options: RelayOptions) {
+    this.#options = options;
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    const { databaseUrl: url, handover, logger, leaseSilenceMaxMs } = this.#options;
+    const silence = leaseSilenceMaxMs === undefined ? {} : { silenceMaxMs: leaseSilenceMaxMs };
+    const stopListening = handover.listen((chunk) => this.#accept(chunk));
+    while (!signal.aborted) {
+      try {
+        await using lease = await tryLease({ url, key: LEASE_KEY, name: 'wts-sync-relay', logger, ...silence });
+        if (lease !== null) await this.#hold(lease, signal);
+      } catch (error) {
+        this.#complain(error);
+      }
+      await pause(LEASE_RETRY_MS * (0.5 + Math.random()), signal);
+    }
+    stopListening();
+  }
+
+  #accept(chunk: ActionChunk): void {
+    // Without the lease the chunks are for somebody else, and nothing may pile up here.
+    if (!this.isHolding || isHollow(chunk)) return;
+    this.#backlog.add(chunk);
+    this.bell.ring();
+  }
+
+  async #hold(lease: Lease, stop: AbortSignal): Promise<void> {
+    const { logger, metrics } = this.#options;
+    const ended = AbortSignal.any([lease.lost, stop]);
+    const wake = (): void => this.bell.ring();
+    ended.addEventListener('abort', wake);
+    this.isHolding = true;
+    metrics.holding.set(1);
+    logger.info({}, 'this replica relays');
+    try {
+      while (!ended.aborted) {
+        try {
+          await this.#relay(ended);
+          await pause(ASK_AGAIN_MS, ended);
+        } catch (error) {
+          this.#complain(error);
+          await pause(TROUBLE_REST_MS, ended);
+        }
+      }
+    } finally {
+      ended.removeEventListener('abort', wake);
+      this.isHolding = false;
+      metrics.holding.set(0);
+      this.#backlog.clear();
+    }
+  }
+
+  /** Goes on from where the stream ends, until something is not as expected: then where it ends must be asked again. */
+  async #relay(ended: AbortSignal): Promise<void> {
+    const { nc, log, streamReplicas } = this.#options;
+    const connection = nc();
+    if (connection === null) throw new Error('no connection to NATS');
+    await ensureStream(connection, { replicas: streamReplicas });
+    const publisher = openPublisher(connection);
+    const end = await publisher.last();
+    const { epoch, head } = await log.head();
+    // A stream without messages, or with those of another epoch, is continued at the head: who is behind reads the log.
+    let cursor = end?.epoch === epoch && end.last <= head ? end.last : head;
+    this.#readAt = 0;
+    this.#recovered(cursor);
+    while (!ended.aborted && nc() === connection) {
+      const chunks = await this.#next(epoch, cursor);
+      if (chunks === null) continue;
+      for (const chunk of chunks) {
+        if (!(await this.#publish(publisher, chunk))) return;
+        cursor = BigInt(chunk.last);
+      }
+    }
+  }
+
+  /** What follows the cursor: from the backlog, else from the log once it is time to read it. Null: look again. */
+  async #next(epoch: string, cursor: bigint): Promise<ActionChunk[] | null> {
+    const handed = this.#backlog.take(epoch, cursor);
+    if (handed !== null) {
+      this.#readAt = performance.now() + POLL_MS;
+      return [handed];
+    }
+    const waitMs = this.#readAt - performance.now();
+    if (waitMs > 0) {
+      await this.bell.wait(waitMs);
+      return null;
+    }
+    const page = await this.#options.log.read(cursor, LOG_PAGE);
+    this.#readAt = page.actions.length < LOG_PAGE ? performance.now() + POLL_MS : 0;
+    this.#backlog.forgetUpTo(cursor);
+    this.#options.metrics.behind.set(Number(page.head - cursor));
+    return chunksAfter(epoch, cursor.toString(), page.actions);
+  }
+
+  async #publish(publisher: Publisher, chunk: ActionChunk): Promise<boolean> {
+    const { metrics, logger } = this.#options;
+    const stop = metrics.publishSeconds.startTimer();
+    const outcome = await publisher.publish(chunk);
+    stop();
+    if (outcome === 'stored') {
+      metrics.relayed.inc(chunk.actions.length);
+      return true;
+    }
+    logger.info({ outcome, first: chunk.first, last: chunk.last }, 'the stream does not end where this relay left it');
+    return false;
+  }
+
+  #complain(error: unknown): void {
+    if (!this.#isTroubled) this.#options.logger.warn({ err: error }, 'relaying is held up; trying again');
+    this.#isTroubled = true;
+  }
+
+  #recovered(cursor: bigint): void {
+    if (this.#isTroubled) this.#options.logger.info({ cursor: cursor.toString() }, 'relaying goes on');
+    this.#isTroubled = false;
+  }
+}

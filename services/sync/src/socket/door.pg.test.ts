@@ -1,0 +1,311 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { request } from 'node:http';
+import type { IncomingHttpHeaders } from 'node:http';
+import { socketOf, testDatabase } from '@wts/testkit';
+import type { LiveSocket, TestDatabase } from '@wts/testkit';
+import { Pool } from 'pg';
+import { LogWriter } from '../../test/log-writer.ts';
+import { openReplica } from '../../test/replica.ts';
+import type { Replica, ReplicaOptions } from '../../test/replica.ts';
+
+describe('the WebSocket door', function () {
+  this.timeout(60_000);
+  let database: TestDatabase;
+  let pool: Pool;
+  let writer: LogWriter;
+  const [user, workspace, foreign]: [string, string, string] = [randomUUID(), randomUUID(), randomUUID()];
+  const open: AsyncDisposable[] = [];
+
+  before(async () => {
+    database = await testDatabase('door', { migrated: true });
+    pool = new Pool({ connectionString: database.urlOf('wts_sync') });
+    writer = new LogWriter(pool);
+    await writer.join(user, workspace);
+    for (let id = 0; id < 20; id += 1) await writer.append([{ groupId: workspace }, { groupId: foreign }]);
+  });
+  after(async () => {
+    await pool.end();
+    await database.drop();
+  });
+  afterEach(async () => {
+    for (const one of open.splice(0).toReversed()) await one[Symbol.asyncDispose]();
+  });
+
+  async function replica(options: Partial<ReplicaOptions> = {}): Promise<Replica> {
+    const opened = await openReplica({ pool, writer, ...options });
+    open.push(opened);
+    return opened;
+  }
+
+  async function connect(to: Replica, options: Partial<Parameters<typeof socketOf>[1]> = {}): Promise<LiveSocket> {
+    const socket = await socketOf(to, { token: user, ...options });
+    open.push(socket);
+    return socket;
+  }
+
+  const visible = (groups: readonly string[], after = 0): string[] =>
+    writer.committed
+      .filter(({ syncId, groupId }) => Number(syncId) > after && groups.includes(groupId))
+      .map(({ syncId }) => syncId);
+  const idsOf = (socket: LiveSocket): string[] => socket.actions.map(({ syncId }) => syncId);
+
+  it('says what is subscribed, then replays, then goes on live, each entry once and nothing of others', async () => {
+    const at = await replica();
+    const socket = await connect(at);
+    assert.deepEqual(socket.frames[0], { type: 'subscribed', afterSyncId: '0', groups: [user, workspace] });
+    await writer.append([{ groupId: workspace }, { groupId: foreign }, { groupId: workspace }]);
+    await socket.until(({ actions }) => actions.length >= visible([user, workspace]).length);
+    assert.deepEqual(idsOf(socket), visible([user, workspace]));
+    const last = socket.actions.at(-1)!;
+    const { syncId, modelName, modelId, data, groupId, clientId, clientTxId, createdAt } = writer.committed.at(-1)!;
+    assert.deepEqual(last, {
+      syncId,
+      modelName,
+      modelId,
+      action: 'UPDATE',
+      data,
+      groupId,
+      clientTxId,
+      clientId,
+      createdAt,
+    });
+  });
+
+  it('speaks letters to whoever names groups, and words to the others', async () => {
+    const at = await replica();
+    const words = await connect(at);
+    const letters = await connect(at, { groups: [] });
+    await words.until(({ actions }) => actions.length > 2);
+    await letters.until(({ actions }) => actions.length > 2);
+    assert.deepEqual(
+      words.actions.slice(0, 3).map(({ action }) => action as string),
+      ['INSERT', 'INSERT', 'UPDATE'],
+    );
+    assert.deepEqual(
+      letters.actions.slice(0, 3).map(({ action }) => action as string),
+      ['I', 'G', 'U'],
+    );
+    assert.deepEqual(letters.actions[1], {
+      ...words.actions[1],
+      modelName: '__sync_groups__',
+      modelId: user,
+      action: 'G',
+      data: { subscribedSyncGroups: [user, workspace] },
+    });
+  });
+
+  it('narrows to the groups that are named and never widens to foreign ones', async () => {
+    const at = await replica();
+    const socket = await connect(at, { groups: [foreign, workspace] });
+    assert.deepEqual(socket.frames[0]?.groups, [workspace]);
+    await socket.until(({ actions }) => actions.length >= visible([workspace]).length);
+    assert.deepEqual(idsOf(socket), visible([workspace]));
+    const nothing = await connect(at, { groups: [foreign] });
+    assert.deepEqual(nothing.frames[0]?.groups, []);
+    await writer.append([{ groupId: foreign }, { groupId: workspace }]);
+    await socket.untilAction(({ syncId }) => syncId === writer.committed.at(-1)?.syncId);
+    assert.deepEqual(nothing.actions, []);
+  });
+
+  it('begins anew on the same socket when the client subscribes again', async () => {
+    const at = await replica();
+    const socket = await connect(at);
+    await socket.until(({ actions }) => actions.length >= visible([user, workspace]).length);
+    const before = socket.actions.length;
+    const after = visible([workspace])[5]!;
+    socket.send({ type: 'subscribe', afterSyncId: after, token: user });
+    await socket.until(({ actions }) => actions.length >= before + visible([user, workspace], Number(after)).length);
+    assert.deepEqual(idsOf(socket).slice(before), visible([user, workspace], Number(after)));
+  });
+  it('keeps the last of two subscriptions sent at once', async () => {
+    const at = await replica();
+    const socket = await connect(at, { subscribe: false });
+    socket.send({ type: 'subscribe', afterSyncId: '0', token: user });
+    socket.send({ type: 'subscribe', afterSyncId: '10', token: user });
+    await socket.until(({ actions }) => actions.length >= visible([user, workspace], 10).length);
+    assert.deepEqual(idsOf(socket), visible([user, workspace], 10));
+  });
+
+  it('moves the cursor of a client to which nothing happens', async () => {
+    const at = await replica({ limits: { watermarkMs: 50, tickMs: 10 } });
+    const socket = await connect(at, { after: String((await at.log.head()).head) });
+    const chunk = await writer.append([{ groupId: foreign }]);
+    await socket.until(({ cursor }) => cursor() === chunk.last);
+    assert.deepEqual(socket.actions, []);
+  });
+
+  describe('requires a bootstrap, and lets the client subscribe again on the same socket,', () => {
+    const lacks = async (after: string): Promise<void> => {
+      const at = await replica();
+      const socket = await connect(at, { subscribe: false });
+      socket.send({ type: 'subscribe', afterSyncId: after, token: user });
+      await socket.until(({ frames }) => frames.length > 0);
+      assert.equal(socket.frames[0]?.type, 'error');
+      assert.equal(socket.frames[0]?.['code'], 'BOOTSTRAP_REQUIRED');
+      socket.send({ type: 'subscribe', afterSyncId: String(at.hub.last), token: user });
+      await socket.until(({ frames }) => frames.length > 1);
+      assert.equal(socket.frames[1]?.type, 'subscribed');
+    };
+    it('for a cursor beyond the end of the log', () => lacks('9223372036854775807'));
+    it('for a cursor before what the log keeps, and not for one right at it', async () => {
+      await pool.query('update sync.log_state set floor = 3');
+      try {
+        await lacks('2');
+        await lacks('0');
+        const socket = await connect(await replica(), { after: '3' });
+        await socket.until(({ actions }) => actions.length > 0);
+      } finally {
+        await pool.query('update sync.log_state set floor = 0');
+      }
+    });
+    it('for everybody when the log has become another one', async () => {
+      const at = await replica();
+      const socket = await connect(at);
+      await pool.query('update sync.log_state set epoch = gen_random_uuid()');
+      await writer.append([{ groupId: workspace }]);
+      await socket.until(({ frames }) => frames.some((frame) => frame['code'] === 'BOOTSTRAP_REQUIRED'));
+      socket.send({ type: 'subscribe', afterSyncId: String(at.hub.last), token: user });
+      const chunk = await writer.append([{ groupId: workspace }]);
+      await socket.untilAction(({ syncId }) => syncId === chunk.last);
+    });
+  });
+
+  describe('says why in an error frame and closes', () => {
+    const closing = async (
+      status: number,
+      code: string,
+      act: (socket: LiveSocket, at: Replica) => unknown,
+      options: Partial<ReplicaOptions> = {},
+      token: string = user,
+    ): Promise<LiveSocket> => {
+      const at = await replica(options);
+      const socket = await connect(at, { subscribe: false, token });
+      await act(socket, at);
+      await socket.until(({ ended }) => ended() !== null);
+      assert.equal(socket.frames.at(-1)?.['code'], code);
+      assert.equal(socket.ended()?.code, status);
+      return socket;
+    };
+    const subscribe = { type: 'subscribe', afterSyncId: '0', token: user };
+
+    it('when nobody subscribes', () =>
+      closing(1008, 'SUBSCRIBE_TIMEOUT', () => {}, { limits: { subscribeTimeoutMs: 30, tickMs: 10 } }).then(() => {}));
+    for (const [what, frame] of [
+      ['is not JSON', '{'],
+      ['is not an object', '[]'],
+      ['has no type', '{}'],
+      ['has no cursor', { ...subscribe, afterSyncId: undefined }],
+      ['has a negative cursor', { ...subscribe, afterSyncId: '-1' }],
+      ['has a cursor that is a number', { ...subscribe, afterSyncId: 1 }],
+      ['has a cursor larger than any place', { ...subscribe, afterSyncId: '9'.repeat(19) }],
+      ['has groups that are no list', { ...subscribe, groups: 'all' }],
+      ['asks for an unknown spelling', { ...subscribe, actions: 'runes' }],
+    ] as const) {
+      it(`when a frame ${what}`, () => closing(1008, 'INVALID_FRAME', (socket) => socket.send(frame)).then(() => {}));
+    }
+    it('when the token in the frame is missing', () =>
+      closing(1008, 'UNAUTHORIZED', (socket) => socket.send({ ...subscribe, token: undefined })).then(() => {}));
+    it('when the token in the frame is not valid', () =>
+      closing(1008, 'UNAUTHORIZED', (socket) => socket.send({ ...subscribe, token: 'nobody' })).then(() => {}));
+    it('when the token in the frame is of another person', () =>
+      closing(1008, 'UNAUTHORIZED', (socket) => socket.send({ ...subscribe, token: randomUUID() })).then(() => {}));
+    it('when the token expires', async () => {
+      const token = `${user} until ${Math.floor(Date.now() / 1000) + 1}`;
+      await closing(
+        1008,
+        'UNAUTHORIZED',
+        (socket) => socket.send({ ...subscribe, token }),
+        { limits: { tickMs: 10 } },
+        token,
+      );
+    });
+    it('when the credential is revoked', () =>
+      closing(1008, 'UNAUTHORIZED', async (socket, at) => {
+        socket.send(subscribe);
+        await socket.until(({ frames }) => frames.length > 0);
+        at.door.revoke({ kind: 'credential', credentialId: user });
+      }).then(() => {}));
+    it('when frames come in a flood', () =>
+      closing(1008, 'TOO_MANY_FRAMES', (socket) => {
+        for (let count = 0; count < 600; count += 1) socket.send({ type: 'doc_focus' });
+      }).then(() => {}));
+    it('when a frame is too large', () =>
+      closing(1009, 'PROTOCOL_ERROR', (socket) => socket.send({ type: 'x'.repeat(70_000) })).then(() => {}));
+    it('when the server restarts, so that clients come back elsewhere', async () => {
+      const socket = await closing(1012, 'RESTARTING', async (it, at) => {
+        it.send(subscribe);
+        await it.until(({ frames }) => frames.length > 0);
+        await at.door.drain(50);
+      });
+      assert.match(String(socket.frames.at(-1)?.['lastSyncId']), /^\d+$/);
+    });
+  });
+
+  it('leaves frames of other features unanswered', async () => {
+    const socket = await connect(await replica(), { subscribe: false });
+    socket.send({ type: 'yjs_update', payload: '' });
+    socket.send({ type: 'subscribe', afterSyncId: '0', token: user });
+    await socket.until(({ frames }) => frames.length > 0);
+    assert.equal(socket.frames[0]?.type, 'subscribed');
+  });
+
+  describe('refuses an upgrade in the common error shape', () => {
+    const good = {
+      connection: 'upgrade',
+      upgrade: 'websocket',
+      'sec-websocket-version': '13',
+      'sec-websocket-key': 'dGhlIHNhbXBsZSBub25jZQ==',
+    };
+    const cases: readonly [string, string, object, number, string][] = [
+      ['without a principal', '/sync/ws', {}, 401, 'authorization_required'],
+      ['on another path', '/sync/other?token=USER', {}, 404, 'not_found'],
+      ['for an unknown spelling', '/sync/ws?token=USER&actions=runes', {}, 400, 'validation_failed'],
+      ['of another version', '/sync/ws?token=USER', { 'sec-websocket-version': '12' }, 426, 'upgrade_required'],
+      ['without a key', '/sync/ws?token=USER', { 'sec-websocket-key': '' }, 400, 'malformed_request'],
+    ];
+    for (const [what, path, headers, status, code] of cases) {
+      it(what, async () => {
+        const at = await replica();
+        const answer = await ask(`${at.baseUrl}${path.replace('USER', user)}`, { ...good, ...headers });
+        assert.equal(answer.status, status);
+        assert.equal(answer.headers['api-version'], '1');
+        assert.deepEqual(
+          { ok: answer.body['ok'], code: answer.body['code'], statusCode: answer.body['statusCode'] },
+          { ok: false, code, statusCode: status },
+        );
+      });
+    }
+
+    it('beyond the number of sockets it can hold, and while draining', async () => {
+      const at = await replica({ limits: { socketsMax: 1 } });
+      await connect(at);
+      assert.equal((await ask(`${at.baseUrl}/sync/ws?token=${user}`, good)).status, 503);
+      await at.door.drain(0);
+      assert.equal((await ask(`${at.baseUrl}/sync/ws?token=${user}`, good)).status, 503);
+    });
+  });
+});
+
+function ask(
+  url: string,
+  headers: Readonly<Record<string, string>>,
+): Promise<{ status: number | undefined; headers: IncomingHttpHeaders; body: Record<string, unknown> }> {
+  return new Promise((resolve, reject) => {
+    const asking = request(url, { headers });
+    asking.on('response', (response) => {
+      let text = '';
+      response.setEncoding('utf8').on('data', (part: string) => (text += part));
+      response.on('end', () => {
+        resolve({
+          status: response.statusCode,
+          headers: response.headers,
+          body: JSON.parse(text) as Record<string, unknown>,
+        });
+      });
+    });
+    asking.on('upgrade', () => reject(new Error('it was upgraded')));
+    asking.on('error', reject);
+    asking.end();
+  });
+}

@@ -1,0 +1,251 @@
+import { requireScope, verifyInternalToken } from '@wts/access';
+import type { Logger } from '@wts/action-stream';
+import { API_VERSION, Fault, HEADERS, LIMITS, syncApi } from '@wts/contracts';
+import type { Principal, Revocation } from '@wts/contracts';
+import { refuseUpgrade, requestIdOf } from '@wts/service-kit';
+import type { IncomingMessage } from 'node:http';
+import type { Duplex } from 'node:stream';
+import type { Registry } from 'prom-client';
+import { WebSocket, WebSocketServer } from 'ws';
+import { Entry } from '../deltas/entry.ts';
+import type { Dialect, EntrySource } from '../deltas/entry.ts';
+import type { Hub } from '../hub/hub.ts';
+import { Audience } from './audience.ts';
+import { isDialect } from './frames.ts';
+import { Gate } from './gate.ts';
+import { MembershipReader } from './membership.ts';
+import type { GroupSource } from './membership.ts';
+import { socketMetrics } from './metrics.ts';
+import { Rounds } from './rounds.ts';
+import { CLOSE, SOCKET_LIMITS, Session } from './session.ts';
+import type { SessionSources, SocketLimits } from './session.ts';
+
+/*
+ * The WebSocket door.
+ *
+ * A socket begins with an upgrade whose credential the gateway has verified, and says with a `subscribe` frame from
+ * which place in the log it wants to hear. It is answered `subscribed`, gets what it missed, and then what happens, in
+ * strictly ascending order, with nothing left out: one `Feed` walks the log for it (`feed.ts`), at the pace at which its
+ * client reads. The feeds of a replica are served in rounds (`rounds.ts`); those with the same groups share the same
+ * bytes. Memory per socket is bounded because a feed pulls: while its client does not read, its cursor waits.
+ *
+ * Before the server closes a socket it says why in an `error` frame. A client may always come back with the last
+ * `lastSyncId` it has seen.
+ */
+
+export interface SocketDoorOptions {
+  readonly hub: Hub;
+  readonly groups: GroupSource;
+  readonly readEntries: (
+    groups: readonly string[],
+    after: bigint,
+    limit: number,
+    upTo: bigint,
+  ) => Promise<{ entries: readonly EntrySource[]; floor: bigint }>;
+  readonly readHead: () => Promise<{ head: bigint; floor: bigint }>;
+  readonly authenticate: (token: string) => Promise<Principal>;
+  readonly internalTokenSecret: string;
+  readonly metrics: Registry;
+  readonly logger: Logger;
+  readonly limits?: Partial<SocketLimits> & { readonly tickMs?: number; readonly socketsMax?: number };
+}
+
+export interface SocketDoor extends AsyncDisposable {
+  upgrade(req: IncomingMessage, stream: Duplex, head: Buffer): void;
+  /** A credential or membership died. */
+  revoke(revocation: Revocation): void;
+  /** Sends all clients away, spread over the time, so that they do not come back all at once. */
+  drain(spreadMs?: number): Promise<void>;
+  readonly size: number;
+}
+
+const TICK_MS = 1_000;
+/** A process may open about 20 000 files where nobody raised the limit. */
+const SOCKETS_MAX = 18_000;
+/** Memberships and pages read at once for sockets; the rest of the pool is for those who write. */
+const QUERIES_AT_ONCE = 6;
+const DRAIN_SPREAD_MS = 4_000;
+const DRAIN_END_MS = 2_000;
+
+export function openSocketDoor(options: SocketDoorOptions): SocketDoor {
+  return new Door(options);
+}
+
+/** Tells its session before it closes for a breach of the protocol, which the library does by itself. */
+class TellingWebSocket extends WebSocket {
+  session: Session | undefined;
+
+  override close(status?: number, reason?: string | Buffer): void {
+    if (status === 1002 || status === 1007 || status === 1009) this.session?.breach(status);
+    super.close(status, reason);
+  }
+}
+
+class Door implements SocketDoor {
+  readonly #options: SocketDoorOptions;
+  readonly #sessions = new Set<Session>();
+  readonly #sources: SessionSources;
+  readonly #server: WebSocketServer;
+  readonly #socketsMax: number;
+  readonly #ticking: NodeJS.Timeout;
+  readonly #stopListening: () => void;
+  #isDraining = false;
+
+  constructor(options: SocketDoorOptions) {
+    this.#options = options;
+    const { hub, limits = {}, logger } = options;
+    const { tickMs = TICK_MS, socketsMax = SOCKETS_MAX, ...changed } = limits;
+    this.#socketsMax = socketsMax;
+    const gate = new Gate(QUERIES_AT_ONCE);
+    const metrics = socketMetrics(options.metrics, { sockets: () => this.size, ringBytes: () => hub.ringBytes });
+    this.#sources = {
+      hub,
+      gate,
+      metrics,
+      logger,
+      rounds: new Rounds(
+        () => hub.last,
+        () => this.#observeLag(),
+      ),
+      audience: new Audience(),
+      memberships: new MembershipReader(options.groups, gate),
+      readEntries: async (...range) => {
+        const { entries, floor } = await options.readEntries(...range);
+        return { entries: entries.map((source) => new Entry(source)), floor };
+      },
+      authenticate: options.authenticate,
+      readHead: options.readHead,
+      limits: { ...SOCKET_LIMITS, ...changed },
+    };
+    this.#server = this.#openServer();
+    this.#stopListening = hub.listen({
+      onChunk: (chunk) => {
+        this.#newest = chunk.entries.at(-1) ?? null;
+        this.#sources.audience.wake(chunk);
+      },
+      onEpoch: () => {
+        for (const session of this.#sessions) session.requireBootstrap();
+      },
+    });
+    this.#ticking = setInterval(() => this.#tick(), tickMs);
+    this.#ticking.unref();
+  }
+
+  #newest: Entry | null = null;
+
+  get size(): number {
+    return this.#sessions.size;
+  }
+
+  upgrade(req: IncomingMessage, stream: Duplex, head: Buffer): void {
+    // Whatever happens to the connection before the library listens must not end the process.
+    stream.on('error', () => stream.destroy());
+    try {
+      const { pathname, searchParams } = new URL(req.url ?? '', 'http://door');
+      if (pathname !== syncApi.socket.path) throw new Fault('not_found');
+      const principal = this.#principalOf(req);
+      const asked = searchParams.get('actions');
+      if (asked !== null && !isDialect(asked)) {
+        throw new Fault('validation_failed', { message: 'query/actions must be "words" or "letters"' });
+      }
+      if (this.#isDraining || !this.#options.hub.isOpen || this.size >= this.#socketsMax)
+        throw new Fault('unavailable');
+      this.#server.handleUpgrade(req, stream, head, (ws) =>
+        this.#admit(ws as TellingWebSocket, stream, principal, asked ?? undefined),
+      );
+    } catch (error) {
+      if (!(error instanceof Fault)) this.#options.logger.error({ err: error }, 'an upgrade failed');
+      refuseUpgrade(stream, error instanceof Fault ? error : new Fault('internal', { cause: error }), requestIdOf(req));
+    }
+  }
+
+  revoke({ kind, credentialId, userId, workspaceId }: Revocation): void {
+    for (const session of this.#sessions) {
+      if (kind === 'credential') {
+        const isMeant = credentialId === undefined ? session.userId === userId : session.holds(credentialId);
+        if (isMeant) session.close(CLOSE.policy, 'UNAUTHORIZED', 'The credential was revoked');
+      } else if (userId === undefined || session.userId === userId) {
+        if (workspaceId !== undefined && session.isLimitedTo(workspaceId)) {
+          session.close(CLOSE.policy, 'UNAUTHORIZED', 'The credential was revoked');
+        } else {
+          session.doubt();
+        }
+      }
+    }
+  }
+
+  async drain(spreadMs: number = DRAIN_SPREAD_MS): Promise<void> {
+    this.#isDraining = true;
+    const timers = [...this.#sessions].map((session) =>
+      setTimeout(
+        () => session.close(CLOSE.restart, 'RESTARTING', 'The server restarts; connect again'),
+        Math.random() * spreadMs,
+      ),
+    );
+    const deadline = performance.now() + spreadMs + DRAIN_END_MS;
+    while (this.size > 0 && performance.now() < deadline) await new Promise((resolve) => setTimeout(resolve, 20));
+    for (const timer of timers) clearTimeout(timer);
+    for (const session of this.#sessions) session.terminate();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.drain(0);
+    clearInterval(this.#ticking);
+    this.#stopListening();
+  }
+
+  #openServer(): WebSocketServer {
+    const server = new WebSocketServer({
+      noServer: true,
+      maxPayload: LIMITS.socketFrameBytesMax,
+      // Compression would cost each socket hundreds of kilobytes, and each frame its sharing.
+      perMessageDeflate: false,
+      clientTracking: false,
+      autoPong: false,
+      WebSocket: TellingWebSocket,
+    });
+    server.on('headers', (headers) => headers.push(`Api-Version: ${API_VERSION}`));
+    server.on('wsClientError', (error, stream, req) =>
+      refuseUpgrade(stream, handshakeFault(error, req), requestIdOf(req)),
+    );
+    return server;
+  }
+
+  #principalOf(req: IncomingMessage): Principal {
+    const token = req.headers[HEADERS.principal];
+    if (typeof token !== 'string') throw new Fault('authorization_required');
+    const principal = verifyInternalToken(token, this.#options.internalTokenSecret);
+    requireScope(principal, 'read');
+    return principal;
+  }
+
+  #admit(ws: TellingWebSocket, stream: Duplex, principal: Principal, asked: Dialect | undefined): void {
+    const session = new Session(this.#sources, ws, stream, principal, asked);
+    ws.session = session;
+    ws.on('error', (error) => this.#options.logger.debug({ err: error }, 'a client broke the protocol'));
+    ws.on('close', () => this.#sessions.delete(session));
+    this.#sessions.add(session);
+  }
+
+  #tick(): void {
+    const now = performance.now();
+    for (const session of this.#sessions) session.tick(now);
+    this.#options.hub.trim();
+  }
+
+  #observeLag(): void {
+    const newest = this.#newest;
+    this.#newest = null;
+    if (newest !== null) this.#sources.metrics.lag.observe(Math.max(0, Date.now() - newest.committedAtMs) / 1000);
+  }
+}
+
+/** The library's own refusals, in the common shape. */
+function handshakeFault(error: Error, req: IncomingMessage): Fault {
+  const version = req.headers['sec-websocket-version'];
+  if (req.method !== 'GET') return new Fault('method_not_allowed', { headers: { Allow: 'GET' } });
+  if (version !== '13' && version !== '8') {
+    return new Fault('upgrade_required', { headers: { Upgrade: 'websocket', 'Sec-WebSocket-Version': '13, 8' } });
+  }
+  return new Fault('malformed_request', { message: 'The WebSocket handshake is malformed', cause: error });
+}

@@ -1,0 +1,270 @@
+import type { Dialect, Entry } from '../deltas/entry.ts';
+import type { Hub } from '../hub/hub.ts';
+import { PacketWriter } from '../hub/packet.ts';
+import type { Packet } from '../hub/packet.ts';
+import type { RingChunk } from '../hub/ring.ts';
+import type { Audience, Listening } from './audience.ts';
+import type { Gate } from './gate.ts';
+import type { Membership, MembershipReader } from './membership.ts';
+import type { Pulling, Rounds, SharedPackets } from './rounds.ts';
+
+/** What the feeds of one replica share. */
+export interface FeedSources {
+  readonly hub: Hub;
+  readonly rounds: Rounds;
+  readonly audience: Audience<Listening>;
+  readonly memberships: MembershipReader;
+  /** Entries of these groups in (after, upTo], and the place up to which the log was trimmed, of one snapshot. */
+  readonly readEntries: (
+    groups: readonly string[],
+    after: bigint,
+    limit: number,
+    upTo: bigint,
+  ) => Promise<{ entries: Entry[]; floor: bigint }>;
+  readonly gate: Gate;
+}
+
+/** The socket, as a feed sees it. */
+export interface Outlet {
+  /** True while the client has not taken enough of what was sent. */
+  readonly isFull: boolean;
+  send(packet: Packet): void;
+  /** The log no longer holds what comes after the client's cursor. */
+  requireBootstrap(): void;
+  fail(error: unknown): void;
+}
+
+export interface FeedStart {
+  readonly after: bigint;
+  readonly dialect: Dialect;
+  readonly requested: ReadonlySet<string>;
+  readonly membership: Membership;
+}
+
+const PAGE = 500;
+
+/**
+ * One subscription's way through the log: a cursor, and the groups that may be seen from there on.
+ *
+ * Behind the ring it reads pages of the log, within the ring it takes shared packets, at the horizon it is *live*. A
+ * live feed has no cursor of its own: it is registered under each of its groups, so what it was not told of is not for
+ * it, and it stands at the hub's horizon. The first chunk that concerns it gives it a cursor again: the place before
+ * that chunk.
+ *
+ * Invariants: what is sent ascends strictly; a packet's `lastSyncId` never lies above something that is still to be
+ * sent; and no entry above the feed's cursor is looked at with groups read before a gain or loss that lies between,
+ * because otherwise a lost group would be heard after its loss.
+ */
+export class Feed implements Listening, Pulling {
+  readonly #sources: FeedSources;
+  readonly #outlet: Outlet;
+  readonly #dialect: Dialect;
+  readonly #requested: ReadonlySet<string>;
+  #membership: Membership;
+  /** The groups whose entries are sent. */
+  #groups: ReadonlySet<string>;
+  #cursor: bigint;
+  #isLive = false;
+  #isBusy = false;
+  #isEnded = false;
+  /** The groups must be read again before anything more is sent. */
+  #isDoubtful = false;
+
+  constructor(sources: FeedSources, outlet: Outlet, { after, dialect, requested, membership }: FeedStart) {
+    this.#sources = sources;
+    this.#outlet = outlet;
+    this.#dialect = dialect;
+    this.#requested = requested;
+    this.#cursor = after;
+    this.#membership = membership;
+    this.#groups = membership.narrow(requested);
+    sources.audience.add(this, this.#listensTo());
+  }
+
+  get groups(): ReadonlySet<string> {
+    return this.#groups;
+  }
+
+  get isLive(): boolean {
+    return this.#isLive;
+  }
+
+  /** Everything for this feed up to here has been sent. */
+  get position(): bigint {
+    return this.#isLive ? this.#sources.hub.last : this.#cursor;
+  }
+
+  /** Begins, or goes on after the client has taken what was sent. */
+  resume(): void {
+    if (!this.#isEnded && !this.#isBusy && !this.#isLive) this.#sources.rounds.enqueue(this);
+  }
+
+  end(): void {
+    this.#isEnded = true;
+    this.#sources.audience.remove(this, this.#listensTo());
+  }
+
+  /** Something outside the log says that this person's groups changed. */
+  doubt(): void {
+    this.#isDoubtful = true;
+    this.#cursor = this.position;
+    this.#isLive = false;
+    this.resume();
+  }
+
+  wake(chunk: RingChunk): void {
+    if (this.#isLive) {
+      this.#isLive = false;
+      this.#cursor = chunk.prev;
+    }
+    if (!this.#isBusy && !this.#outlet.isFull) this.#sources.rounds.enqueue(this);
+  }
+
+  pull(horizon: bigint, shared: SharedPackets): void {
+    if (this.#isEnded || this.#isBusy || this.#isLive || this.#outlet.isFull) return;
+    try {
+      if (this.#isDoubtful) {
+        void this.#whileBusy(() => this.#regroup(this.#cursor));
+        return;
+      }
+      // A cursor from a replica that is further ahead waits until this one has come there.
+      if (this.#cursor > horizon) return;
+      const chunks = this.#sources.hub.since(this.#cursor);
+      if (chunks === null) {
+        void this.#whileBusy(() => this.#catchUp());
+        return;
+      }
+      this.#take(chunks, horizon, shared);
+    } catch (error) {
+      this.#outlet.fail(error);
+    }
+  }
+
+  #take(chunks: readonly RingChunk[], horizon: bigint, shared: SharedPackets): void {
+    const range = chunks.filter(({ last }) => last <= horizon);
+    if (range.some(({ moved }) => moved.has(this.#membership.userId))) {
+      const entries = range.flatMap((chunk) => chunk.entries);
+      const change = this.#walk(entries, horizon);
+      if (change !== null) {
+        void this.#whileBusy(() => this.#regroup(change));
+        return;
+      }
+    } else {
+      this.#sendAll(this.#sharedPackets(range, horizon, shared), horizon);
+    }
+    if (this.#outlet.isFull) return;
+    if (this.#cursor === this.#sources.hub.last) this.#isLive = true;
+    else this.#sources.rounds.enqueue(this);
+  }
+
+  /** The packets of a range without a gain or loss: the same for all whose groups meet the range in the same way. */
+  #sharedPackets(range: readonly RingChunk[], horizon: bigint, shared: SharedPackets): readonly Packet[] {
+    const matching = range.filter(({ groups }) => meets(groups, this.#groups));
+    const first = matching[0];
+    if (first === undefined) return [];
+    const after = this.#cursor > first.prev ? this.#cursor : first.prev;
+    const groups = new Set<string>();
+    for (const chunk of matching) for (const group of chunk.groups) if (this.#groups.has(group)) groups.add(group);
+    const key = `${this.#dialect} ${after} ${[...groups].join(' ')}`;
+    let packets = shared.get(key);
+    if (packets === undefined) {
+      const writer = new PacketWriter();
+      for (const chunk of matching) {
+        for (const entry of chunk.entries) {
+          if (entry.id > after && groups.has(entry.groupId)) writer.add(entry.id, entry.text(this.#dialect));
+        }
+      }
+      packets = writer.finish(horizon);
+      shared.set(key, packets);
+    }
+    return packets;
+  }
+
+  /**
+   * Sends the entries that are for this feed, up to `upTo`. Stops before a gain or loss that its groups do not know of
+   * yet, and returns the place of it.
+   */
+  #walk(entries: readonly Entry[], upTo: bigint): bigint | null {
+    const { userId, at, all } = this.#membership;
+    const writer = new PacketWriter();
+    let seen = this.#cursor;
+    for (const entry of entries) {
+      if (entry.id <= this.#cursor) continue;
+      if (entry.id > upTo) break;
+      const isChange = entry.movesPerson && entry.groupId === userId;
+      if (isChange && entry.id > at) {
+        this.#sendAll(writer.finish(seen), seen);
+        return this.#outlet.isFull ? null : entry.id;
+      }
+      if (this.#groups.has(entry.groupId)) {
+        const isSwitch = isChange && this.#dialect === 'letters';
+        writer.add(entry.id, isSwitch ? entry.groupChangeText(userId, all) : entry.text(this.#dialect));
+      }
+      seen = entry.id;
+    }
+    this.#sendAll(writer.finish(upTo), upTo);
+    return null;
+  }
+
+  /** Sends as much as the client takes; the cursor stands where it stopped. */
+  #sendAll(packets: readonly Packet[], upTo: bigint): void {
+    for (const packet of packets) {
+      if (this.#outlet.isFull) return;
+      this.#outlet.send(packet);
+      this.#cursor = packet.last;
+    }
+    this.#cursor = upTo;
+  }
+
+  async #catchUp(): Promise<void> {
+    const { hub, gate, readEntries } = this.#sources;
+    while (!this.#isEnded && !this.#outlet.isFull && !this.#isDoubtful && hub.since(this.#cursor) === null) {
+      const after = this.#cursor;
+      const horizon = hub.last;
+      const groups = [...new Set(this.#listensTo())];
+      const { entries, floor } = await gate.run(() => readEntries(groups, after, PAGE, horizon));
+      if (this.#isEnded) return;
+      if (after < floor) {
+        this.#outlet.requireBootstrap();
+        return;
+      }
+      const upTo = entries.length < PAGE ? horizon : (entries.at(-1)?.id ?? horizon);
+      const change = this.#walk(entries, upTo);
+      if (change !== null) await this.#regroup(change);
+    }
+  }
+
+  /** Reads the groups as they are at `place` or later. */
+  async #regroup(place: bigint): Promise<void> {
+    this.#isDoubtful = false;
+    const { memberships, audience } = this.#sources;
+    const membership = await memberships.read(this.#membership, place);
+    if (this.#isEnded) return;
+    audience.remove(this, this.#listensTo());
+    this.#membership = membership;
+    this.#groups = membership.narrow(this.#requested);
+    audience.add(this, this.#listensTo());
+  }
+
+  async #whileBusy(work: () => Promise<void>): Promise<void> {
+    this.#isBusy = true;
+    try {
+      await work();
+    } catch (error) {
+      this.#outlet.fail(error);
+    } finally {
+      this.#isBusy = false;
+    }
+    if (!this.#outlet.isFull) this.resume();
+  }
+
+  /** The person's own group is always listened to, because gains and losses stand in it. */
+  #listensTo(): string[] {
+    return [...this.#groups, this.#membership.userId];
+  }
+}
+
+/** Looks each member of the smaller set up in the other. */
+function meets(a: ReadonlySet<string>, b: ReadonlySet<string>): boolean {
+  return a.size <= b.size ? !a.isDisjointFrom(b) : !b.isDisjointFrom(a);
+}

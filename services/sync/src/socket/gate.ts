@@ -1,0 +1,26 @@
+/**
+ * Lets a bounded number of tasks run at once; the others wait in order. Thousands of clients that reconnect in the same
+ * second must not take every connection of the pool from those who write.
+ */
+export class Gate {
+  readonly #atOnce: number;
+  readonly #waiting: (() => void)[] = [];
+  #running = 0;
+
+  constructor(atOnce: number) {
+    this.#atOnce = atOnce;
+  }
+
+  async run<T>(task: () => Promise<T>): Promise<T> {
+    if (this.#running >= this.#atOnce) await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    else this.#running += 1;
+    try {
+      return await task();
+    } finally {
+      // The place is handed on, so nobody who comes now overtakes those who wait.
+      const next = this.#waiting.shift();
+      if (next === undefined) this.#running -= 1;
+      else next();
+    }
+  }
+}

@@ -1,0 +1,49 @@
+import { Counter, Gauge, Histogram } from 'prom-client';
+import type { Registry } from 'prom-client';
+
+export interface SocketMetrics {
+  readonly packets: Counter;
+  readonly actions: Counter;
+  readonly closes: Counter<'code'>;
+  readonly lag: Histogram;
+}
+
+export function socketMetrics(
+  registry: Registry,
+  read: { readonly sockets: () => number; readonly ringBytes: () => number },
+): SocketMetrics {
+  const registers = [registry];
+  registry.registerMetric(gauge('wts_sync_sockets', 'Open WebSockets.', read.sockets));
+  registry.registerMetric(gauge('wts_sync_ring_bytes', 'Recent chunks kept in memory.', read.ringBytes));
+  return {
+    packets: new Counter({ name: 'wts_sync_packets_total', help: 'Delta frames sent.', registers }),
+    actions: new Counter({
+      name: 'wts_sync_packet_actions_total',
+      help: 'Log entries sent in delta frames.',
+      registers,
+    }),
+    closes: new Counter({
+      name: 'wts_sync_socket_closes_total',
+      help: 'Sockets closed by the server, by reason.',
+      labelNames: ['code'] as const,
+      registers,
+    }),
+    lag: new Histogram({
+      name: 'wts_sync_commit_to_socket_seconds',
+      help: 'Age of the newest entry when its round of sockets was served.',
+      buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5],
+      registers,
+    }),
+  };
+}
+
+function gauge(name: string, help: string, read: () => number): Gauge {
+  return new Gauge({
+    name,
+    help,
+    registers: [],
+    collect() {
+      this.set(read());
+    },
+  });
+}

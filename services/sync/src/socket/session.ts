@@ -1,0 +1,307 @@
+import { Fault, LIMITS } from '@wts/contracts';
+import type { Principal } from '@wts/contracts';
+import type { Logger } from '@wts/action-stream';
+import type { Duplex } from 'node:stream';
+import { WebSocket } from 'ws';
+import type { RawData } from 'ws';
+import type { Dialect } from '../deltas/entry.ts';
+import { inOrder } from '../deltas/entry.ts';
+import { watermark } from '../hub/packet.ts';
+import type { Packet } from '../hub/packet.ts';
+import { Feed } from './feed.ts';
+import type { FeedSources, Outlet } from './feed.ts';
+import { errorFrame, parseClientFrame, subscribedFrame } from './frames.ts';
+import type { SocketErrorCode, Subscribe } from './frames.ts';
+import type { SocketMetrics } from './metrics.ts';
+
+/** What the sessions of one replica share. */
+export interface SessionSources extends FeedSources {
+  /** Principal of the token in a subscribe frame; throws the fault of a bad credential. */
+  readonly authenticate: (token: string) => Promise<Principal>;
+  readonly readHead: () => Promise<{ head: bigint; floor: bigint }>;
+  readonly metrics: SocketMetrics;
+  readonly logger: Logger;
+  readonly limits: SocketLimits;
+}
+
+export interface SocketLimits {
+  readonly subscribeTimeoutMs: number;
+  readonly pingMs: number;
+  readonly watermarkMs: number;
+  readonly unsentBytesMax: number;
+  readonly stalledMs: number;
+}
+
+export const SOCKET_LIMITS: SocketLimits = {
+  subscribeTimeoutMs: LIMITS.socketSubscribeTimeoutMs,
+  pingMs: LIMITS.socketPingMs,
+  watermarkMs: LIMITS.socketWatermarkMs,
+  unsentBytesMax: LIMITS.socketUnsentBytesMax,
+  stalledMs: LIMITS.socketStalledMs,
+};
+
+/** Close codes: RFC 6455, section 7.4, and the registry of it. */
+export const CLOSE = { unsupported: 1003, policy: 1008, internal: 1011, restart: 1012, tryAgain: 1013 } as const;
+
+/** Time to read the error frame and answer the close, then the connection is cut. */
+const CLOSING_MS = 3_000;
+/** Frames a client may send in each window. Subscribing costs queries, so it counts for many. */
+const FRAMES_PER_WINDOW = 500;
+const SUBSCRIBE_COSTS_FRAMES = 25;
+const WINDOW_MS = 10_000;
+
+/** One socket: what its client says, what it is sent, and when it has to go. Time is told to it by `tick`. */
+export class Session implements Outlet {
+  readonly #sources: SessionSources;
+  readonly #ws: WebSocket;
+  readonly #stream: Duplex;
+  readonly #asked: Dialect | undefined;
+  readonly #upgrade: Principal;
+  /** Of the last accepted subscribe frame; until then that of the upgrade. */
+  #principal: Principal;
+  #feed: Feed | null = null;
+  /** Counts subscribe frames: only the latest may go on. */
+  #turn = 0;
+  #frames = 0;
+  #closesAt: number | null = null;
+
+  #now: number;
+  readonly #openedAt: number;
+  #windowAt: number;
+  #pingAt: number;
+  #isAlive = true;
+  #fullSince: number | null = null;
+  #sentAt = 0;
+  #sentUpTo = 0n;
+
+  constructor(sources: SessionSources, ws: WebSocket, stream: Duplex, upgrade: Principal, asked: Dialect | undefined) {
+    this.#sources = sources;
+    this.#ws = ws;
+    this.#stream = stream;
+    this.#asked = asked;
+    this.#upgrade = upgrade;
+    this.#principal = upgrade;
+    this.#now = this.#openedAt = this.#windowAt = performance.now();
+    this.#pingAt = this.#now + sources.limits.pingMs;
+    ws.on('message', (data, isBinary) => this.#receive(data, isBinary));
+    ws.on('pong', () => (this.#isAlive = true));
+    ws.on('ping', (data) => this.#pong(data));
+    ws.on('close', () => this.#end());
+    stream.on('drain', () => this.#drained());
+  }
+
+  get userId(): string {
+    return this.#upgrade.userId;
+  }
+
+  /** True when one of the credentials this socket rests on has this id. */
+  holds(credentialId: string): boolean {
+    return this.#upgrade.credential.id === credentialId || this.#principal.credential.id === credentialId;
+  }
+
+  /** True when this socket may see no more than this workspace. */
+  isLimitedTo(workspaceId: string): boolean {
+    return this.#principal.workspaceId === workspaceId;
+  }
+
+  get isFull(): boolean {
+    return this.#fullSince !== null || this.#closesAt !== null;
+  }
+
+  send(packet: Packet): void {
+    this.#write(packet.frame);
+    this.#sentAt = this.#now;
+    this.#sentUpTo = packet.last;
+    this.#sources.metrics.packets.inc();
+    this.#sources.metrics.actions.inc(packet.count);
+  }
+
+  requireBootstrap(): void {
+    // Nothing was asked for yet, so nothing is lost.
+    if (this.#turn === 0) return;
+    this.#unsubscribe();
+    const message =
+      'The log no longer holds what follows afterSyncId: load a snapshot, then subscribe from its lastSyncId';
+    this.#write(errorFrame('BOOTSTRAP_REQUIRED', message));
+  }
+
+  fail(error: unknown): void {
+    const isExpected = error instanceof Fault;
+    this.#sources.logger[isExpected ? 'warn' : 'error']({ err: error }, 'a socket cannot be served');
+    this.close(CLOSE.tryAgain, 'UNAVAILABLE', 'The server cannot read the log now; connect again');
+  }
+
+  /** The person's memberships changed: what may be sent is decided anew. */
+  doubt(): void {
+    this.#feed?.doubt();
+  }
+
+  close(status: number, code: SocketErrorCode, message: string): void {
+    if (this.#closesAt !== null) return;
+    const place = this.#feed?.position;
+    this.#unsubscribe();
+    this.#write(errorFrame(code, message, place));
+    this.#closesAt = this.#now + CLOSING_MS;
+    this.#sources.metrics.closes.inc({ code });
+    this.#ws.close(status, code);
+  }
+
+  terminate(): void {
+    this.#ws.terminate();
+  }
+
+  /** The library closes for a breach of the protocol by itself; the client hears why first. */
+  breach(status: number): void {
+    if (this.#closesAt !== null || this.#ws.readyState !== WebSocket.OPEN) return;
+    this.#write(errorFrame('PROTOCOL_ERROR', status === 1009 ? 'The frame is too large' : 'The frame is malformed'));
+    this.#sources.metrics.closes.inc({ code: 'PROTOCOL_ERROR' });
+    this.#closesAt = this.#now + CLOSING_MS;
+    this.#unsubscribe();
+  }
+
+  /** Called about once a second. */
+  tick(now: number): void {
+    this.#now = now;
+    const { limits } = this.#sources;
+    if (this.#closesAt !== null) {
+      if (now >= this.#closesAt) this.terminate();
+      return;
+    }
+    if (now - this.#windowAt >= WINDOW_MS) {
+      this.#windowAt = now;
+      this.#frames = 0;
+    }
+    const { expiresAt } = this.#principal;
+    if (expiresAt !== undefined && Date.now() >= expiresAt * 1000) {
+      this.close(CLOSE.policy, 'UNAUTHORIZED', 'The token has expired');
+    } else if (this.#turn === 0 && now - this.#openedAt >= limits.subscribeTimeoutMs) {
+      this.close(CLOSE.policy, 'SUBSCRIBE_TIMEOUT', 'No subscribe frame came');
+    } else if (this.#fullSince !== null && now - this.#fullSince >= limits.stalledMs) {
+      this.close(CLOSE.tryAgain, 'SLOW_CONSUMER', 'Too slow: connect again and go on from lastSyncId');
+    } else {
+      this.#ping(now);
+      this.#moveCursor(now);
+    }
+  }
+
+  #ping(now: number): void {
+    if (now < this.#pingAt) return;
+    if (!this.#isAlive) {
+      this.#sources.metrics.closes.inc({ code: 'HALF_OPEN' });
+      this.terminate();
+      return;
+    }
+    this.#isAlive = false;
+    this.#pingAt = now + this.#sources.limits.pingMs;
+    this.#ws.ping();
+  }
+
+  /** A client to which nothing happens must not fall behind what the log keeps. */
+  #moveCursor(now: number): void {
+    const feed = this.#feed;
+    if (feed === null) return;
+    if (!feed.isLive) feed.resume();
+    else if (now - this.#sentAt >= this.#sources.limits.watermarkMs && feed.position > this.#sentUpTo) {
+      this.send(watermark(feed.position));
+    }
+  }
+
+  #receive(data: RawData, isBinary: boolean): void {
+    if (this.#closesAt !== null) return;
+    this.#isAlive = true;
+    this.#frames += 1;
+    if (isBinary) {
+      this.close(CLOSE.unsupported, 'INVALID_FRAME', 'Frames are JSON text');
+      return;
+    }
+    const frame = parseClientFrame((data as Buffer).toString('utf8'), this.#asked);
+    if (frame.kind === 'subscribe') this.#frames += SUBSCRIBE_COSTS_FRAMES;
+    if (this.#frames > FRAMES_PER_WINDOW) {
+      this.close(CLOSE.policy, 'TOO_MANY_FRAMES', 'Too many frames in a short time');
+    } else if (frame.kind === 'invalid') {
+      this.close(CLOSE.policy, 'INVALID_FRAME', frame.message);
+    } else if (frame.kind === 'subscribe') {
+      void this.#subscribe(frame.subscribe);
+    }
+  }
+
+  /** Replaces the subscription. A later frame overtakes an earlier one that is still being looked at. */
+  async #subscribe({ after, token, groups, dialect }: Subscribe): Promise<void> {
+    this.#unsubscribe();
+    const turn = this.#turn;
+    const isCurrent = (): boolean => turn === this.#turn && this.#closesAt === null;
+    try {
+      const principal = await this.#authenticate(token);
+      if (!isCurrent()) return;
+      this.#principal = principal;
+      if (!(await this.#isReachable(after))) {
+        if (isCurrent()) this.requireBootstrap();
+        return;
+      }
+      const membership = await this.#sources.memberships.read(principal, after);
+      if (!isCurrent()) return;
+      const visible = membership.narrow(groups);
+      this.#write(
+        subscribedFrame(
+          after,
+          inOrder(principal.userId, visible).filter((group) => visible.has(group)),
+        ),
+      );
+      this.#sentAt = this.#now;
+      this.#sentUpTo = after;
+      this.#feed = new Feed(this.#sources, this, { after, dialect, requested: groups, membership });
+      this.#feed.resume();
+    } catch (error) {
+      if (!isCurrent()) return;
+      const isRefused = error instanceof Fault && error.status < 500;
+      if (isRefused) this.close(CLOSE.policy, 'UNAUTHORIZED', 'The token is missing, not valid, or of another person');
+      else this.fail(error);
+    }
+  }
+
+  async #authenticate(token: string | undefined): Promise<Principal> {
+    if (token === undefined || token === '') throw new Fault('authorization_required');
+    const principal = await this.#sources.authenticate(token);
+    if (principal.userId !== this.userId) throw new Fault('token_invalid');
+    return principal;
+  }
+
+  /** False for a cursor before what the log keeps, or beyond its end (as after a restored backup). */
+  async #isReachable(after: bigint): Promise<boolean> {
+    const { hub, readHead } = this.#sources;
+    if (after <= hub.last && hub.since(after) !== null) return true;
+    const { head, floor } = await readHead();
+    return after >= floor && after <= head;
+  }
+
+  #unsubscribe(): void {
+    this.#turn += 1;
+    this.#feed?.end();
+    this.#feed = null;
+  }
+
+  #write(frame: Buffer): void {
+    if (this.#ws.readyState !== WebSocket.OPEN) return;
+    this.#stream.write(frame);
+    if (this.#fullSince === null && this.#stream.writableLength > this.#sources.limits.unsentBytesMax) {
+      this.#fullSince = this.#now;
+    }
+  }
+
+  #drained(): void {
+    this.#fullSince = null;
+    this.#feed?.resume();
+  }
+
+  /** A client that pings and never reads must not fill our memory with answers. */
+  #pong(data: Buffer): void {
+    this.#isAlive = true;
+    if (this.#closesAt === null && !this.isFull) this.#ws.pong(data);
+    if (this.#stream.writableLength > this.#sources.limits.unsentBytesMax) this.#fullSince ??= this.#now;
+  }
+
+  #end(): void {
+    this.#closesAt ??= this.#now;
+    this.#unsubscribe();
+  }
+}

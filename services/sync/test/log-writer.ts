@@ -1,0 +1,111 @@
+import type { ActionChunk, ActionName, LogAction } from '@wts/contracts';
+import { chunkAfter } from '@wts/action-stream';
+import { randomUUID } from 'node:crypto';
+import type { Pool, PoolClient } from 'pg';
+import { appendSql } from '../src/store/log.ts';
+
+export interface NewAction {
+  readonly groupId: string;
+  readonly action?: ActionName;
+  readonly modelName?: string;
+  readonly modelId?: string;
+  readonly data?: { readonly [field: string]: unknown };
+}
+
+/**
+ * Writes log entries as a commit does (same statement, same lock, same transaction as the rows they speak of) but of any
+ * shape, so that tests of the log's readers need no rules of models.
+ */
+export class LogWriter {
+  readonly #pool: Pool;
+  readonly #listeners: ((chunk: ActionChunk) => void)[] = [];
+  /** Every entry that was committed through this writer, in order. */
+  readonly committed: LogAction[] = [];
+
+  constructor(pool: Pool) {
+    this.#pool = pool;
+  }
+
+  readonly onCommitted = (listener: (chunk: ActionChunk) => void): void => {
+    this.#listeners.push(listener);
+  };
+
+  /** Commits the entries; `silently` leaves it to the log to tell of them. */
+  async append(
+    actions: readonly NewAction[],
+    options: { silently?: boolean; rows?: string } = {},
+  ): Promise<ActionChunk> {
+    const client = await this.#pool.connect();
+    try {
+      const chunk = await this.#commit(client, actions, options.rows ?? '');
+      this.committed.push(...chunk.actions);
+      this.committed.sort((a, b) => Number(BigInt(a.syncId) - BigInt(b.syncId)));
+      if (options.silently !== true) for (const listener of this.#listeners) listener(chunk);
+      return chunk;
+    } finally {
+      client.release();
+    }
+  }
+
+  /** The person becomes a member: heard by the workspace and then by themselves. */
+  async join(userId: string, workspaceId: string): Promise<ActionChunk> {
+    const id = randomUUID();
+    const rows = `insert into sync.workspace_members (id, user_id, role, created_at, updated_at, workspace_id, group_id, record)
+      values ('${id}', '${userId}', 'member', now(), now(), '${workspaceId}', '${workspaceId}', '{}');`;
+    return this.append(membership('INSERT', id, userId, workspaceId), { rows });
+  }
+
+  async leave(userId: string, workspaceId: string): Promise<ActionChunk> {
+    const rows = `delete from sync.workspace_members where user_id = '${userId}' and workspace_id = '${workspaceId}';`;
+    return this.append(membership('DELETE', randomUUID(), userId, workspaceId), { rows });
+  }
+
+  async #commit(client: PoolClient, actions: readonly NewAction[], rows: string): Promise<ActionChunk> {
+    const createdAt = new Date().toISOString();
+    const full = actions.map((one, index) => ({
+      offset: index + 1,
+      eventId: randomUUID(),
+      workspaceId: one.groupId,
+      groupId: one.groupId,
+      modelName: one.modelName ?? 'Task',
+      modelId: one.modelId ?? randomUUID(),
+      action: one.action ?? ('UPDATE' as const),
+      data: one.data ?? { title: `Täsk ${index}`, updatedAt: createdAt },
+      changed: ['title'],
+      actorId: one.groupId,
+      clientId: 'writer "quoted"',
+      clientTxId: randomUUID(),
+    }));
+    const entries = full.map((one) => ({
+      ...one,
+      record: JSON.stringify({ id: one.modelId, ...one.data }),
+      data: one.action === 'INSERT' ? null : JSON.stringify(one.data),
+    }));
+    const key = {
+      userId: full[0]!.actorId,
+      clientId: 'writer',
+      clientTxId: randomUUID(),
+      last: full.length,
+      mains: [1],
+    };
+    const results = (await client.query(
+      `begin; ${rows} ${appendSql(entries, [key], createdAt)}; commit`,
+    )) as unknown as { rows: { head: string; epoch: string }[] }[];
+    const { head, epoch } = results.at(-2)!.rows[0]!;
+    const committed = full.map(({ offset, ...one }): LogAction => {
+      const record = { id: one.modelId, ...one.data };
+      const data = one.action === 'INSERT' ? record : one.data;
+      return { ...one, syncId: (BigInt(head) + BigInt(offset)).toString(), createdAt, record, data };
+    });
+    const [first, ...others] = committed;
+    return chunkAfter(epoch, head, [first!, ...others]);
+  }
+}
+
+function membership(action: ActionName, modelId: string, userId: string, workspaceId: string): NewAction[] {
+  const one = { modelName: 'WorkspaceMember', modelId, action, data: { workspaceId, userId, role: 'member' } };
+  return [
+    { ...one, groupId: workspaceId },
+    { ...one, groupId: userId },
+  ];
+}

@@ -1,0 +1,102 @@
+import { mintInternalToken } from '@wts/access';
+import type { Principal } from '@wts/contracts';
+import { Fault, HEADERS } from '@wts/contracts';
+import { createHttpServer, listen } from '@wts/service-kit';
+import type { NatsConnection } from 'nats';
+import type { Pool } from 'pg';
+import { Registry } from 'prom-client';
+import { Groups } from '../src/groups/groups.ts';
+import { Hub } from '../src/hub/hub.ts';
+import type { Handover } from '../src/relay/handover.ts';
+import { openSocketDoor } from '../src/socket/door.ts';
+import type { SocketDoor, SocketDoorOptions } from '../src/socket/door.ts';
+import { readEntries } from '../src/store/entries.ts';
+import { ActionLog } from '../src/store/log.ts';
+import type { LogWriter } from './log-writer.ts';
+
+export const quiet = { debug() {}, info() {}, warn() {}, error() {} };
+const SECRET = 'a secret of at least thirty-two characters';
+
+export interface Replica extends AsyncDisposable {
+  readonly baseUrl: string;
+  readonly hub: Hub;
+  readonly door: SocketDoor;
+  readonly log: ActionLog;
+}
+
+export interface ReplicaOptions {
+  readonly pool: Pool;
+  /** Where commits of this process come from; without it, only the log and the stream tell. */
+  readonly writer?: LogWriter;
+  readonly handover?: Handover;
+  readonly nc?: () => NatsConnection | null;
+  readonly limits?: SocketDoorOptions['limits'];
+  readonly ring?: { bytesMax: number; ageMs: number };
+  readonly pollMs?: number;
+  readonly groups?: SocketDoorOptions['groups'];
+}
+
+/** Who a token stands for in these tests: `<user id>`, `<user id> until <seconds>`, or `<user id> in <workspace id>`. */
+export function principalOf(token: string): Principal {
+  const [userId = '', word, value = ''] = token.split(' ');
+  if (!/^[0-9a-f-]{36}$/.test(userId)) throw new Fault('token_invalid');
+  return {
+    userId,
+    scopes: ['read'],
+    credential: { kind: 'jwt', id: token },
+    ...(word === 'until' ? { expiresAt: Number(value) } : {}),
+    ...(word === 'in' ? { workspaceId: value } : {}),
+  };
+}
+
+/** Hub and socket door of one replica on a port of their own; the gateway's part is played by the upgrade listener. */
+export async function openReplica(options: ReplicaOptions): Promise<Replica> {
+  const { pool, writer, handover, nc = () => null, ring, pollMs } = options;
+  const log = new ActionLog(pool);
+  const stopping = new AbortController();
+  const hub = new Hub({
+    nc,
+    log,
+    ...(handover === undefined ? {} : { handover: (offer) => handover.listen(offer) }),
+    ...(writer === undefined ? {} : { handover: (offer) => (writer.onCommitted(offer), () => {}) }),
+    ...(ring === undefined ? {} : { ring }),
+    ...(pollMs === undefined ? {} : { pollMs }),
+    signal: stopping.signal,
+    logger: quiet,
+  });
+  const following = hub.run();
+  const door = openSocketDoor({
+    hub,
+    groups: options.groups ?? new Groups(pool),
+    readEntries: (...range) => readEntries(pool, ...range),
+    readHead: () => log.head(),
+    authenticate: async (token) => principalOf(token),
+    internalTokenSecret: SECRET,
+    metrics: new Registry(),
+    logger: quiet,
+    ...(options.limits === undefined ? {} : { limits: options.limits }),
+  });
+  const server = createHttpServer((_req, res) => void res.writeHead(404).end());
+  server.on('upgrade', (req, stream, head) => {
+    const token = new URL(req.url ?? '', 'http://test').searchParams.get('token');
+    if (token !== null && token !== 'nobody') {
+      req.headers[HEADERS.principal] = mintInternalToken(principalOf(token), SECRET);
+    }
+    door.upgrade(req, stream, head);
+  });
+  const port = await listen(server, '127.0.0.1', 0);
+  while (!hub.isOpen) await new Promise(setImmediate);
+  return {
+    baseUrl: `http://127.0.0.1:${port}`,
+    hub,
+    door,
+    log,
+    async [Symbol.asyncDispose]() {
+      await door[Symbol.asyncDispose]();
+      stopping.abort();
+      await following;
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
