@@ -1,8 +1,11 @@
 import { createApp, notFoundAndErrors, openPostgres, type ConfigOf, type ServiceDefinition } from '@wts/service-kit';
 import { CommitEngine } from './commit/engine.ts';
 import { settings } from './config.ts';
+import { mountDeltas } from './http/deltas.ts';
 import { mountInternal } from './http/internal.ts';
 import { mountMutate } from './http/mutate.ts';
+import { mountSocket } from './http/socket.ts';
+import { openLive } from './live.ts';
 import { commitMetrics } from './metrics.ts';
 import { ActionLog } from './store/log.ts';
 import { keepLog } from './upkeep.ts';
@@ -28,11 +31,26 @@ export const syncService: ServiceDefinition<ConfigOf<typeof settings>> = {
     const actionLog = new ActionLog(pool);
     const engine = new CommitEngine({ pool, log: actionLog, observe: commitMetrics(kit.metrics) });
     stack.use(keepLog(pool, actionLog, log));
+    const { door, deltas } = openLive({
+      kit,
+      config,
+      pool,
+      log: actionLog,
+      onCommitted: (listener) => engine.onCommitted(listener),
+    });
 
     const app = createApp(kit);
     mountMutate(app, engine);
     mountInternal(app, engine);
+    mountDeltas(app, deltas);
+    mountSocket(app);
     notFoundAndErrors(app);
-    return { app, host: config.host, port: config.port };
+    return {
+      app,
+      host: config.host,
+      port: config.port,
+      onUpgrade: (req, stream, head) => door.upgrade(req, stream, head),
+      beforeDrain: () => door.drain(),
+    };
   },
 };

@@ -1,0 +1,10 @@
+import { Fault, syncApi } from '@wts/contracts';
+import { mount } from '@wts/service-kit';
+import type { Router } from 'express';
+
+/** GET /sync/ws without an upgrade: says what is missing. The upgrade itself goes to the socket door. */
+export function mountSocket(router: Router): void {
+  mount(router, syncApi.socket, () =>
+    Promise.reject(new Fault('upgrade_required', { headers: { Upgrade: 'websocket', Connection: 'upgrade' } })),
+  );
+}
