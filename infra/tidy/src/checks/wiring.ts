@@ -43,9 +43,7 @@ export function operations(tree: Tree, declared: readonly Operation[]): Finding[
   return declared.flatMap(({ name, path, scope, internal }): Finding[] => {
     const findings: Finding[] = [];
     const short = name.split('.').at(-1) ?? name;
-    if (
-      !new RegExp(`\\b(?:mount\\w*|serve\\w*|accept\\w*)\\(\\s*(?:[\\w.]+,\\s*)*(?:\\w+\\.)?${short}\\b`).test(doors)
-    ) {
+    if (!isServed(short, doors)) {
       findings.push({
         path: CONTRACTS,
         message: `${name} (${path}) is declared and nowhere mounted: mount it in the service that owns it`,
@@ -65,6 +63,17 @@ export function operations(tree: Tree, declared: readonly Operation[]): Finding[
     }
     return findings;
   });
+}
+
+/** The three ways of a door: mounted on a router, an own answer of the gateway, the one path that upgrades. */
+function isServed(name: string, doors: string): boolean {
+  const exported = `(?:\\w+\\.)?${name}`;
+  const ways = [
+    `\\bmount(?:Stream)?\\(\\s*[\\w.]+,\\s*${exported}\\b`,
+    `\\[\\s*${exported}\\.id,`,
+    `pathname !== ${exported}\\.path\\b`,
+  ];
+  return ways.some((way) => new RegExp(way).test(doors));
 }
 
 /** A subject with two producers has no order, one with none is dead. Every publish names its subject by the constant. */
