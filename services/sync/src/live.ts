@@ -25,7 +25,7 @@ interface LiveOptions {
     readonly streamReplicas: number;
     readonly workspaceUrls: readonly string[];
     readonly apiKeyPrefix: string;
-    readonly issuers: readonly Issuer[];
+    readonly issuers?: readonly Issuer[] | undefined;
   };
   readonly pool: Pool;
   readonly log: ActionLog;
@@ -87,7 +87,7 @@ function openAuthenticator(kit: ServiceContext, config: LiveOptions['config']): 
   const workspace = createCaller({ name: 'workspace', urls: config.workspaceUrls, secret, self: name, log });
   stack.defer(() => workspace.close());
   const authenticator = createAuthenticator({
-    issuers: config.issuers,
+    issuers: config.issuers ?? [],
     apiKeyPrefix: config.apiKeyPrefix,
     resolveApiKey: async (tokenHash) => {
       const request = { principal, body: { tokenHash }, idempotent: true };
