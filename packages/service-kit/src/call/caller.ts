@@ -32,8 +32,8 @@ export interface CallOptions<C> {
 }
 
 export interface Caller {
-  call<C extends Contract>(contract: C, options: CallOptions<C>): Promise<ReplyOf<C>>;
-  close(): Promise<void>;
+  readonly call: <C extends Contract>(contract: C, options: CallOptions<C>) => Promise<ReplyOf<C>>;
+  readonly close: () => Promise<void>;
 }
 
 /** The first try and two more, each elsewhere while there is an elsewhere. */
@@ -79,7 +79,7 @@ export function createCaller({ name, urls, secret, self, log }: CallerOptions): 
   }
 
   return {
-    async call(contract, options) {
+    call: async (contract, options) => {
       const { timeoutMs = LIMITS.internalCallTimeoutMs, idempotent = contract.method === 'GET' } = options;
       const headers = headersOf(options, secret, self);
       const span = isTracing() ? startCallSpan(`${name} ${contract.id}`, headers) : undefined;

@@ -1,0 +1,255 @@
+import assert from 'node:assert/strict';
+import { createServer } from 'node:http';
+import type { RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { promisify } from 'node:util';
+import { Fault } from '@wts/contracts';
+import type { ErrorCode } from '@wts/contracts';
+import { eventually } from '@wts/testkit';
+import type { Caller } from '../src/index.ts';
+import { createCaller, createLogger } from '../src/index.ts';
+import type { Running } from './demo.ts';
+import { ann, demo as api, reader, SECRET, startDemo } from './demo.ts';
+
+const written: string[] = [];
+const log = createLogger({
+  name: 'caller',
+  level: 'debug',
+  destination: { write: (line: string) => void written.push(line) },
+});
+
+const refuses = (call: Promise<unknown>, code: ErrorCode): Promise<void> =>
+  assert.rejects(call, (fault) => {
+    assert.ok(fault instanceof Fault, String(fault));
+    assert.equal(fault.code, code);
+    return true;
+  });
+
+interface Server {
+  readonly url: string;
+  readonly asked: () => number;
+  readonly connections: () => Promise<number>;
+}
+
+describe('a call to another service', () => {
+  const cleanUp: (() => Promise<unknown>)[] = [];
+  let demo: Running;
+  before(async () => {
+    demo = await startDemo();
+  });
+  after(() => demo.service.close());
+  afterEach(async () => {
+    written.length = 0;
+    for (const close of cleanUp.splice(0).toReversed()) await close();
+  });
+
+  function caller(...urls: string[]): Caller {
+    const made = createCaller({ name: 'demo', urls, secret: SECRET, self: 'test', log });
+    cleanUp.push(() => made.close());
+    return made;
+  }
+
+  /** A server that answers as told: what a service does when it is not itself. */
+  async function server(listener: RequestListener): Promise<Server> {
+    let asked = 0;
+    const made = createServer((req, res) => {
+      asked += 1;
+      listener(req, res);
+    });
+    await new Promise<void>((resolve) => made.listen(0, '127.0.0.1', resolve));
+    cleanUp.push(() => {
+      made.closeAllConnections();
+      return new Promise((resolve) => made.close(resolve));
+    });
+    return {
+      url: `http://127.0.0.1:${(made.address() as AddressInfo).port}`,
+      asked: () => asked,
+      connections: promisify(made.getConnections.bind(made)),
+    };
+  }
+
+  /** An address where nobody listens. */
+  async function nobody(): Promise<string> {
+    const made = createServer();
+    await new Promise<void>((resolve) => made.listen(0, '127.0.0.1', resolve));
+    const { port } = made.address() as AddressInfo;
+    await new Promise((resolve) => made.close(resolve));
+    return `http://127.0.0.1:${port}`;
+  }
+
+  const cut: RequestListener = (req) => req.socket.resetAndDestroy();
+  const hang: RequestListener = () => {};
+  const good: RequestListener = (_req, res) => res.end('{"ok":true}');
+
+  it('carries the caller, the parameters, the query, the body and the id of the request', async () => {
+    const reply = await caller(demo.service.url).call(api.echo, {
+      principal: ann,
+      params: { name: 'a-b' },
+      query: { limit: '5' },
+      body: { title: 'é & more' },
+      requestId: 'call-1',
+    });
+    assert.deepEqual(reply, {
+      ok: true,
+      got: { params: { name: 'a-b' }, query: { limit: '5' }, body: { title: 'é & more' }, userId: 'ann' },
+    });
+    assert.ok(demo.lines().some(({ requestId, userId }) => requestId === 'call-1' && userId === 'ann'));
+  });
+
+  it('cannot leave the path of its contract through a parameter', async () => {
+    await refuses(
+      caller(demo.service.url).call(api.read, { principal: ann, params: { name: '../open' } }),
+      'malformed_request',
+    );
+    await refuses(
+      caller(demo.service.url).call(api.read, { principal: ann, params: { name: 'a?b' } }),
+      'validation_failed',
+    );
+  });
+
+  it('throws the fault of the other side with its code, its message and its time to retry', async () => {
+    const { call } = caller(demo.service.url);
+    await refuses(
+      call(api.echo, { principal: reader, params: { name: 'a' }, body: { title: 'x' } }),
+      'insufficient_scope',
+    );
+    await assert.rejects(call(api.echo, { principal: ann, params: { name: 'a' }, body: { title: '' } }), (fault) => {
+      assert.ok(fault instanceof Fault);
+      assert.equal(fault.code, 'validation_failed');
+      assert.match(fault.publicMessage ?? '', /^body\/title must NOT/);
+      return true;
+    });
+    await assert.rejects(call(api.fail, { principal: ann, query: { how: 'fault' } }), {
+      code: 'unavailable',
+      retryAfterSeconds: 7,
+    });
+    await refuses(call(api.fail, { principal: ann }), 'internal');
+  });
+
+  it('never blames the person when it is our own token that was refused', async () => {
+    const other = createCaller({ name: 'demo', urls: [demo.service.url], secret: 'x'.repeat(32), self: 'test', log });
+    await refuses(other.call(api.read, { principal: ann, params: { name: 'a' } }), 'unavailable');
+    await other.close();
+    assert.match(written.join(''), /"level":"error".*INTERNAL_TOKEN_SECRET differs/);
+  });
+
+  it('to nobody is unavailable, and soon', async () => {
+    const started = performance.now();
+    await refuses(caller(await nobody()).call(api.open, { principal: ann }), 'unavailable');
+    assert.ok(performance.now() - started < 2_000);
+  });
+
+  it('answered with something else than JSON, or an error of another shape, is unavailable', async () => {
+    const html = await server((_req, res) => res.end('<html>'));
+    const strange = await server((_req, res) => res.writeHead(502).end('{"code":"constructor"}'));
+    await refuses(caller(html.url).call(api.open, { principal: ann }), 'unavailable');
+    await refuses(caller(strange.url).call(api.open, { principal: ann }), 'unavailable');
+  });
+
+  it('ends at its deadline, whether the other side hangs or drips', async () => {
+    const hanging = await server(hang);
+    const dripping = await server((_req, res) => {
+      const timer = setInterval(() => res.write(' '), 10);
+      res.on('close', () => clearInterval(timer));
+    });
+    for (const { url } of [hanging, dripping]) {
+      const started = performance.now();
+      await refuses(caller(url).call(api.open, { principal: ann, timeoutMs: 200 }), 'unavailable');
+      assert.ok(performance.now() - started < 1_500);
+    }
+  });
+
+  it('ends when whoever asked for it is gone, also before it began', async () => {
+    const hanging = await server(hang);
+    const gone = new AbortController();
+    const call = caller(hanging.url).call(api.open, { principal: ann, signal: gone.signal });
+    gone.abort();
+    await refuses(call, 'unavailable');
+    await refuses(caller(hanging.url).call(api.open, { principal: ann, signal: AbortSignal.abort() }), 'unavailable');
+  });
+
+  it('is spread over all addresses', async () => {
+    const [one, two] = [await server(good), await server(good)];
+    const { call } = caller(one.url, two.url);
+    for (let count = 0; count < 10; count += 1) await call(api.open, { principal: ann });
+    assert.deepEqual([one.asked(), two.asked()], [5, 5]);
+  });
+
+  it('goes on without an address that is gone, for every method, and does not ask there again and again', async () => {
+    const well = await server((_req, res) => res.writeHead(201).end('{"ok":true,"got":1}'));
+    const { call } = caller(await nobody(), well.url);
+    for (let count = 0; count < 20; count += 1) {
+      await call(api.echo, { principal: ann, params: { name: 'a' }, body: { title: 'x' } });
+    }
+    assert.equal(well.asked(), 20);
+    const failures = written.filter((line) => line.includes('call failed')).length;
+    assert.ok(failures >= 1 && failures <= 5, `${failures} calls met the dead address`);
+  });
+
+  it('that was cut off in the middle is made again when that is harmless, and only then', async () => {
+    const [bad, well] = [await server(cut), await server((_req, res) => res.end('{"ok":true,"got":1}'))];
+    const post = { principal: ann, params: { name: 'a' }, body: { title: 'x' } };
+    for (let count = 0; count < 4; count += 1) await caller(bad.url, well.url).call(api.open, { principal: ann });
+    await caller(bad.url, bad.url, well.url).call(api.echo, { ...post, idempotent: true });
+    const before = well.asked();
+    await refuses(caller(bad.url).call(api.echo, post), 'unavailable');
+    const { call } = caller(bad.url, well.url);
+    const outcomes = await Promise.allSettled([call(api.echo, post), call(api.echo, post)]);
+    assert.deepEqual(outcomes.map(({ status }) => status).sort(), ['fulfilled', 'rejected']);
+    assert.equal(well.asked(), before + 1);
+  });
+
+  it('of a kind that may be repeated does not wait for a replica that hangs', async () => {
+    const [hanging, well] = [await server(hang), await server(good)];
+    const { call } = caller(hanging.url, well.url);
+    const started = performance.now();
+    await Promise.all([1, 2].map(() => call(api.open, { principal: ann, timeoutMs: 2_500 })));
+    assert.ok(performance.now() - started < 2_400);
+    assert.ok(well.asked() >= 2);
+  });
+
+  it('finds a service again that was restarted in the meantime', async () => {
+    const other = await startDemo();
+    const { call } = caller(other.service.url);
+    await call(api.open, { principal: ann });
+    await other.service.close();
+    await refuses(call(api.open, { principal: ann }), 'unavailable');
+    const again = createServer(good);
+    await new Promise<void>((resolve) => again.listen(other.service.port, '127.0.0.1', resolve));
+    cleanUp.push(() => new Promise((resolve) => again.close(resolve).closeAllConnections()));
+    await call(api.open, { principal: ann });
+  });
+
+  it('is not multiplied without end when everything is down', async () => {
+    const [one, two, three] = [await server(cut), await server(cut), await server(cut)];
+    const { call } = caller(one.url, two.url, three.url);
+    const calls = 300;
+    await Promise.allSettled(Array.from({ length: calls }, () => call(api.open, { principal: ann })));
+    const asked = one.asked() + two.asked() + three.asked();
+    assert.ok(asked <= calls * 1.1 + 20, `${asked} requests for ${calls} calls`);
+  });
+
+  it('is refused at once when too many are under way, and works again when they are over', async () => {
+    const held: (() => void)[] = [];
+    const holding = await server((_req, res) => void held.push(() => res.end('{"ok":true}')));
+    const { call } = caller(holding.url);
+    const many = Array.from({ length: 1_024 }, () => call(api.open, { principal: ann }));
+    await refuses(call(api.open, { principal: ann }), 'unavailable');
+    const release = setInterval(() => {
+      for (const answer of held.splice(0)) answer();
+    }, 5);
+    await Promise.all(many);
+    await call(api.open, { principal: ann });
+    clearInterval(release);
+  });
+
+  it('leaves no connection open when the caller is closed', async () => {
+    const well = await server(good);
+    const made = caller(well.url);
+    await made.call(api.open, { principal: ann });
+    assert.equal(await well.connections(), 1);
+    await made.close();
+    await eventually(async () => (await well.connections()) === 0);
+    await refuses(made.call(api.open, { principal: ann }), 'unavailable');
+  });
+});
