@@ -111,7 +111,12 @@ function describeOperation(contract: Contract): Json {
     ],
     ...(body === undefined
       ? {}
-      : { requestBody: { required: true, content: { 'application/json': { schema: refer(body) } } } }),
+      : {
+          requestBody: {
+            required: contract.bodyOptional !== true,
+            content: { 'application/json': { schema: refer(body) } },
+          },
+        }),
     responses: { [reply.status]: describeReply(contract), ...describeErrors(contract) },
   };
 }

@@ -2,7 +2,7 @@ import type { Server } from 'node:http';
 import { createAuthenticator, servicePrincipal } from '@wts/access';
 import type { Authenticator } from '@wts/access';
 import { workspaceApi } from '@wts/contracts';
-import { createCaller, createHttpServer, drainServer, listen, openNats } from '@wts/service-kit';
+import { createCaller, createHttpServer, drainServer, listen, onUpgrade, openNats } from '@wts/service-kit';
 import type { ServiceContext, ServiceDefinition } from '@wts/service-kit';
 import express from 'express';
 import type { Express } from 'express';
@@ -14,7 +14,7 @@ import { createEdge } from './edge/edge.ts';
 import type { EdgeParts } from './edge/edge.ts';
 import { securityHeaders } from './edge/exchange.ts';
 import { compileRoutes } from './edge/route-table.ts';
-import { refuseConnect, takeOnlyWebSockets } from './edge/server-events.ts';
+import { askForBodiesLate, refuseConnect, takeOnlyWebSockets } from './edge/server-events.ts';
 import { SocketDoor } from './edge/socket-door.ts';
 import { describeRoutes } from './openapi.ts';
 import { ownAnswers } from './own-answers.ts';
@@ -67,17 +67,20 @@ export const gateway: ServiceDefinition<GatewayConfig> = {
       apiDoor.revoke(revocation);
     });
 
-    const authServer = createHttpServer(serve(auth), kit.log);
-    authServer.on('upgrade', (req, socket, head) => authDoor.handle(req, socket, head));
-    prepare(authServer, auth);
+    const apiApp = serve(api);
+    const authApp = serve(auth);
+
+    const authServer = createHttpServer(authApp, kit.log);
+    onUpgrade(authServer, (req, socket, head) => authDoor.handle(req, socket, head), kit.log);
+    prepare(authServer, authApp, auth);
     const authPort = await listen(authServer, config.host, config.authPort);
     kit.stack.defer(() => closeNow(authServer));
     kit.log.info({ port: authPort, origin: 'auth' }, 'listening');
 
     return {
-      app: serve(api),
+      app: apiApp,
       onUpgrade: (req, socket, head) => apiDoor.handle(req, socket, head),
-      prepare: (server) => prepare(server, api),
+      prepare: (server) => prepare(server, apiApp, api),
       port: config.port,
       host: config.host,
       beforeDrain: async () => {
@@ -140,7 +143,8 @@ function serve(parts: EdgeParts): Express {
   return app;
 }
 
-function prepare(server: Server, parts: EdgeParts): void {
+function prepare(server: Server, app: Express, parts: EdgeParts): void {
+  askForBodiesLate(server, app);
   takeOnlyWebSockets(server);
   refuseConnect(server, parts);
 }

@@ -23,7 +23,10 @@ describe('every answer of the gateway', () => {
 
   it('carries HSTS on an https origin only', async () => {
     assert.equal((await say(world.api, request('GET /health'))).headers['strict-transport-security'], undefined);
-    assert.match((await say(world.auth, request('GET /health'))).headers['strict-transport-security']?.[0] ?? '', /max-age=/);
+    assert.match(
+      (await say(world.auth, request('GET /health'))).headers['strict-transport-security']?.[0] ?? '',
+      /max-age=/,
+    );
   });
 
   it('keeps a well-formed request id, and makes a new one for anything else', async () => {
@@ -42,7 +45,16 @@ describe('every answer of the gateway', () => {
   });
 
   it('is JSON on both origins for unknown addresses, also near misses', async () => {
-    for (const path of ['/nowhere', '/', '/HEALTH', '/health/', '//health', '/./health', '/x/../health', '/api/workspaces/']) {
+    for (const path of [
+      '/nowhere',
+      '/',
+      '/HEALTH',
+      '/health/',
+      '//health',
+      '/./health',
+      '/x/../health',
+      '/api/workspaces/',
+    ]) {
       errorOf(await say(world.api, request(`GET ${path}`)), 404, 'not_found');
     }
     errorOf(await say(world.auth, request('GET /api/workspaces')), 404, 'not_found');
@@ -55,7 +67,11 @@ describe('every answer of the gateway', () => {
       errorOf(reply, 405, 'method_not_allowed');
       assert.deepEqual(reply.headers.allow, ['GET, HEAD, POST, OPTIONS'], method);
     }
-    errorOf(await say(world.api, 'CONNECT example.com:443 HTTP/1.1\r\nHost: example.com\r\n\r\n'), 405, 'method_not_allowed');
+    errorOf(
+      await say(world.api, 'CONNECT example.com:443 HTTP/1.1\r\nHost: example.com\r\n\r\n'),
+      405,
+      'method_not_allowed',
+    );
   });
 
   it('never takes the method from anywhere but the request line', async () => {

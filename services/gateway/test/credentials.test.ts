@@ -23,7 +23,10 @@ describe('credentials at the door', () => {
       [['Authorization: Bearer'], 'Invalid authorization format'],
       [['Authorization: Bearer a b'], 'Invalid authorization format'],
       [['Authorization: Bearer tokén'], 'Invalid authorization format'],
-      [[`Authorization: Bearer ${world.fullKey}`, `Authorization: Bearer ${world.fullKey}`], 'Invalid authorization format'],
+      [
+        [`Authorization: Bearer ${world.fullKey}`, `Authorization: Bearer ${world.fullKey}`],
+        'Invalid authorization format',
+      ],
       [[`Authorization: Bearer ${wrongKey}`], 'Invalid API key'],
       [['Authorization: Bearer wts_short'], 'Invalid API key'],
       [['Authorization: Bearer not.a.jwt'], 'Invalid token'],
@@ -64,7 +67,10 @@ describe('credentials at the door', () => {
   });
 
   it('mean nothing in a query string of a request', async () => {
-    const reply = await say(world.api, request(`GET /api/workspaces?token=${world.fullKey}&access_token=${world.fullKey}`));
+    const reply = await say(
+      world.api,
+      request(`GET /api/workspaces?token=${world.fullKey}&access_token=${world.fullKey}`),
+    );
     assert.equal(errorOf(reply, 401).error, 'Authorization header required');
   });
 
@@ -85,7 +91,10 @@ describe('credentials at the door', () => {
     const { token } = world.newKey(['write']);
     const lines = [`Authorization: Bearer ${token}`];
     assert.equal((await say(world.api, request('GET /api/workspaces', lines))).status, 200);
-    assert.equal((await say(world.api, request('POST /sync/mutate', [...lines, 'Content-Length: 2'], '{}'))).status, 200);
+    assert.equal(
+      (await say(world.api, request('POST /sync/mutate', [...lines, 'Content-Length: 2'], '{}'))).status,
+      200,
+    );
     errorOf(await say(world.api, request('POST /api/workspaces', lines)), 403, 'insufficient_scope');
   });
 

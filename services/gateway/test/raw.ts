@@ -44,16 +44,22 @@ const DEADLINE_MS = 8_000;
 /** A client that says exactly the bytes it is told to, and reads answers one by one. */
 export class RawClient {
   readonly socket: Socket;
-  #received = Buffer.alloc(0);
+  #parts: Buffer[] = [];
+  #length = 0;
   #isEnded = false;
+  #wake: () => void = () => undefined;
 
   private constructor(socket: Socket) {
     this.socket = socket;
     socket.on('data', (chunk: Buffer) => {
-      this.#received = Buffer.concat([this.#received, chunk]);
+      this.#parts.push(chunk);
+      this.#length += chunk.length;
+      this.#wake();
     });
+    socket.on('end', () => this.#wake());
     socket.on('close', () => {
       this.#isEnded = true;
+      this.#wake();
     });
     // A reset is an outcome some tests wait for; `close` follows.
     socket.on('error', () => undefined);
@@ -94,14 +100,14 @@ export class RawClient {
         const line = await this.#until(() => this.#received.indexOf('\r\n') + 1 || null, 'a chunk');
         const size = Number.parseInt(this.#received.subarray(0, line - 1).toString('latin1'), 16);
         this.#received = this.#received.subarray(line + 1);
-        await this.#until(() => (this.#received.length >= size + 2 ? true : null), 'a chunk');
+        await this.#until(() => (this.#length >= size + 2 ? true : null), 'a chunk');
         parts.push(this.#received.subarray(0, size).toString('utf8'));
         this.#received = this.#received.subarray(size + 2);
         if (size === 0) return parts.join('');
       }
     }
     const size = Number(headers['content-length']?.[0] ?? 0);
-    await this.#until(() => (this.#received.length >= size ? true : null), 'a body');
+    await this.#until(() => (this.#length >= size ? true : null), 'a body');
     const body = this.#received.subarray(0, size).toString('utf8');
     this.#received = this.#received.subarray(size);
     return body;
@@ -114,7 +120,7 @@ export class RawClient {
 
   /** Waits until that many bytes have come behind what was read, and takes them. */
   async bytes(count: number): Promise<Buffer> {
-    await this.#until(() => (this.#received.length >= count ? true : null), `${count} bytes`);
+    await this.#until(() => (this.#length >= count ? true : null), `${count} bytes`);
     const taken = this.#received.subarray(0, count);
     this.#received = this.#received.subarray(count);
     return taken;
@@ -132,21 +138,32 @@ export class RawClient {
     this.socket.destroy();
   }
 
+  get #received(): Buffer {
+    if (this.#parts.length > 1) this.#parts = [Buffer.concat(this.#parts)];
+    return this.#parts[0] ?? Buffer.alloc(0);
+  }
+
+  set #received(rest: Buffer) {
+    this.#parts = [rest];
+    this.#length = rest.length;
+  }
+
   async #until<T>(look: () => T | null, what: string): Promise<T> {
-    const signal = AbortSignal.timeout(DEADLINE_MS);
+    const deadline = performance.now() + DEADLINE_MS;
     for (;;) {
       const found = look();
       if (found !== null) return found;
-      if (this.#isEnded || this.socket.readableEnded) {
-        throw new Error(
-          `the connection ended before ${what}; it held ${JSON.stringify(this.#received.toString('latin1'))}`,
-        );
-      }
-      await Promise.race([
-        once(this.socket, 'data', { signal }),
-        once(this.socket, 'end', { signal }),
-        once(this.socket, 'close', { signal }),
-      ]);
+      const held = (): string => JSON.stringify(this.#received.toString('latin1').slice(0, 500));
+      if (this.#isEnded || this.socket.readableEnded) throw new Error(`the connection ended before ${what}: ${held()}`);
+      const leftMs = deadline - performance.now();
+      if (leftMs <= 0) throw new Error(`waited in vain for ${what}: ${held()}`);
+      await new Promise<void>((resolve) => {
+        const timer = setTimeout(resolve, leftMs);
+        this.#wake = () => {
+          clearTimeout(timer);
+          resolve();
+        };
+      });
     }
   }
 }

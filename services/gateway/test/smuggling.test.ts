@@ -42,7 +42,8 @@ describe('a request two readers could read differently', () => {
     'a length beyond all numbers': () => mutate(['Content-Length: 99999999999999999999999'], '{}'),
     'an unknown transfer coding': () => mutate(['Transfer-Encoding: xchunked'], `0\r\n\r\n${HIDDEN}`),
     'chunked before another coding': () => mutate(['Transfer-Encoding: chunked, identity'], `0\r\n\r\n${HIDDEN}`),
-    'two transfer codings': () => mutate(['Transfer-Encoding: chunked', 'Transfer-Encoding: identity'], `0\r\n\r\n${HIDDEN}`),
+    'two transfer codings': () =>
+      mutate(['Transfer-Encoding: chunked', 'Transfer-Encoding: identity'], `0\r\n\r\n${HIDDEN}`),
     'a blank before the colon': () => mutate(['Transfer-Encoding : chunked'], `0\r\n\r\n${HIDDEN}`),
     'a folded header line': () => mutate(['X-A: b', ' Transfer-Encoding: chunked'], `0\r\n\r\n${HIDDEN}`),
     'a bare line feed': () => mutate(['X-A: b\nTransfer-Encoding: chunked'], `0\r\n\r\n${HIDDEN}`),
@@ -78,7 +79,9 @@ describe('a request two readers could read differently', () => {
 
   it('is never made of the body of another: what a length covers stays a body', async () => {
     const client = await RawClient.open(world.api);
-    client.send(mutate([`Content-Length: ${HIDDEN.length}`], HIDDEN) + request('GET /sync/deltas?next=1', [credential]));
+    client.send(
+      mutate([`Content-Length: ${HIDDEN.length}`], HIDDEN) + request('GET /sync/deltas?next=1', [credential]),
+    );
     assert.equal((await client.reply()).status, 200);
     assert.equal((await client.reply()).status, 200);
     assert.deepEqual(
@@ -137,7 +140,20 @@ describe('a path that means something else once decoded', () => {
   const ask = (path: string): Promise<RawReply> => say(world.api, request(`GET ${path}`, [credential]));
 
   it('is refused with 400 when it hides a separator, a dot segment, a control character or broken UTF-8', async () => {
-    for (const segment of ['a%2Fb', 'a%2fb', '%2e%2e', '.%2E', '%2e', 'a%5Cb', 'a%00b', 'a%0d%0ab', '%ff', '%c0%af', '%', '%zz']) {
+    for (const segment of [
+      'a%2Fb',
+      'a%2fb',
+      '%2e%2e',
+      '.%2E',
+      '%2e',
+      'a%5Cb',
+      'a%00b',
+      'a%0d%0ab',
+      '%ff',
+      '%c0%af',
+      '%',
+      '%zz',
+    ]) {
       errorOf(await ask(`/api/workspaces/by-slug/${segment}`), 400, 'malformed_request');
     }
     errorOf(await ask('/%2e%2e/internal/commit'), 400, 'malformed_request');
@@ -145,7 +161,12 @@ describe('a path that means something else once decoded', () => {
   });
 
   it('is 404 when its dots and slashes stand open', async () => {
-    for (const path of ['/api/workspaces/by-slug/..', '/api/workspaces/by-slug/../..', '/api/workspaces/by-slug//x', '/sync/../internal/commit']) {
+    for (const path of [
+      '/api/workspaces/by-slug/..',
+      '/api/workspaces/by-slug/../..',
+      '/api/workspaces/by-slug//x',
+      '/sync/../internal/commit',
+    ]) {
       errorOf(await ask(path), 404, 'not_found');
     }
     assert.equal(world.workspace.started, 0);

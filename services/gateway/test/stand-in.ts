@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { verifyInternalToken } from '@wts/access';
 import { HEADERS, meta, workspaceApi } from '@wts/contracts';
@@ -26,6 +26,7 @@ export class StandIn {
   readonly keys = new Map<string, Principal>();
   readonly secret: string;
   readonly server: Server;
+  readonly #connections = new Set<Socket>();
   /** Requests that began, whether or not their body ever ended. */
   started = 0;
   lookUps = 0;
@@ -36,6 +37,10 @@ export class StandIn {
   constructor(secret: string) {
     this.secret = secret;
     this.server = createServer((req, res) => void this.#handle(req, res));
+    this.server.on('connection', (socket) => {
+      this.#connections.add(socket);
+      socket.once('close', () => this.#connections.delete(socket));
+    });
     this.server.on('upgrade', (req, socket, head) => this.onUpgrade(req, socket, head));
   }
 
@@ -74,7 +79,8 @@ export class StandIn {
   }
 
   async close(): Promise<void> {
-    this.server.closeAllConnections();
+    // Upgraded ones included, which the server itself has forgotten.
+    for (const socket of this.#connections) socket.destroy();
     if (this.server.listening) await new Promise((resolve) => this.server.close(resolve));
   }
 

@@ -54,7 +54,10 @@ export async function startWorld(env: Record<string, string> = {}): Promise<Worl
       ...env,
     },
     { logTo: { write: (line) => void lines.push(line) } },
-  );
+  ).catch(async (failure: unknown) => {
+    await Promise.all([workspace.close(), sync.close()]);
+    throw failure;
+  });
 
   const newKey: World['newKey'] = (scopes) => {
     const { token, hash } = createApiKey('wts_');

@@ -1,4 +1,4 @@
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { Fault } from '@wts/contracts';
 import { EDGE_LIMITS } from '../limits.ts';
@@ -12,13 +12,17 @@ export type OnwardBody = null | Buffer | BoundedBody;
  * length over the bound is refused before a byte is read, an undeclared one the moment it grows past it. Operations
  * that take no body get none: what a client sent with a GET is dropped here.
  */
-export async function boundBody(exchange: Exchange): Promise<OnwardBody> {
+export async function boundBody(exchange: Exchange, res: ServerResponse): Promise<OnwardBody> {
   const bytesMax = exchange.route?.bodyBytesMax ?? 0;
   if (bytesMax === 0 || !exchange.hasBody) return null;
-  if (exchange.req.destroyed) throw new ClientGone();
   const isChunked = exchange.headers.transferEncoding.length > 0;
   const bytes = exchange.declaredBytes;
   if (!isChunked && bytes > bytesMax) throw tooLarge(bytesMax);
+  if (exchange.req.destroyed) throw new ClientGone();
+  if (exchange.awaitsContinue) {
+    exchange.awaitsContinue = false;
+    res.writeContinue();
+  }
   return !isChunked && bytes <= EDGE_LIMITS.collectBytesMax
     ? collect(exchange.req, bytes)
     : new BoundedBody(exchange.req, bytesMax);
@@ -76,5 +80,11 @@ export class BoundedBody extends Readable {
 
   override _read(): void {
     this.#req.resume();
+  }
+
+  override _destroy(error: Error | null, done: (error: Error | null) => void): void {
+    // Whether the rest is dropped or the connection cut is decided with the answer.
+    this.#req.pause();
+    done(error);
   }
 }

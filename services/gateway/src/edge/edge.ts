@@ -86,7 +86,7 @@ async function pass(exchange: Exchange, res: ServerResponse, parts: EdgeParts): 
       await answerHere(exchange, res, parts);
       return;
     }
-    const body = await boundBody(exchange);
+    const body = await boundBody(exchange, res);
     const token = exchange.principal === null ? null : mintInternalToken(exchange.principal, parts.tokenSecret);
     forward(exchange, res, parts.upstreams[route.to], body, token, parts.log);
   } catch (failure) {

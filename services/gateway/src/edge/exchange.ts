@@ -26,6 +26,8 @@ export class Exchange {
   readonly reply: string[];
   route: CompiledRoute | null = null;
   principal: Principal | null = null;
+  /** True while the client holds its body back until we ask for it (RFC 9110 section 10.1.1). */
+  awaitsContinue: boolean;
   /** True once the process stops: the answer is the last one on its connection. */
   isLast = false;
   /** What was answered as an error, for the log. */
@@ -43,6 +45,7 @@ export class Exchange {
     this.path = question === -1 ? this.url : this.url.slice(0, question);
     this.query = question === -1 ? '' : this.url.slice(question);
     this.requestId = chooseRequestId(this.headers.requestId);
+    this.awaitsContinue = this.headers.expect.length > 0 && req.httpVersionMinor > 0;
     this.reply = ['X-Request-Id', this.requestId, 'Api-Version', API_VERSION, ...securityHeaders];
   }
 

@@ -16,6 +16,7 @@ export class RequestHeaders {
   contentLength = NONE;
   transferEncoding = NONE;
   preflightMethod = NONE;
+  expect = NONE;
   /** Name, value, name, value: ready for the upstream. */
   readonly onward: string[] = [];
   readonly count: number;
@@ -41,6 +42,7 @@ const OWN: Readonly<Record<string, Own>> = {
   'content-length': 'contentLength',
   'transfer-encoding': 'transferEncoding',
   'access-control-request-method': 'preflightMethod',
+  expect: 'expect',
 };
 
 /** End-to-end headers a service may read. Adding one is adding it here. */

@@ -1,4 +1,4 @@
-import type { Server } from 'node:http';
+import type { RequestListener, Server } from 'node:http';
 import { Fault } from '@wts/contracts';
 import type { EdgeParts } from './edge.ts';
 import { Exchange } from './exchange.ts';
@@ -11,6 +11,11 @@ import { refuseOnSocket } from './socket-door.ts';
 export function takeOnlyWebSockets(server: Server): void {
   const options = server as Server & { shouldUpgradeCallback: (req: { headers: { upgrade?: string } }) => boolean };
   options.shouldUpgradeCallback = ({ headers }) => headers.upgrade?.toLowerCase() === 'websocket';
+}
+
+/** A body that is held back is asked for only when somebody will read it: after credentials, scope and size were judged. */
+export function askForBodiesLate(server: Server, listener: RequestListener): void {
+  server.on('checkContinue', listener);
 }
 
 /** Node gives CONNECT, which asks for a tunnel, an event of its own. It is a method like any other that is not served. */

@@ -1,0 +1,122 @@
+import assert from 'node:assert/strict';
+import { errorOf, request, say } from './raw.ts';
+import { startWorld } from './world.ts';
+import type { World } from './world.ts';
+
+const APP = 'https://app.example.com';
+const HANDSHAKE = [
+  'Connection: Upgrade',
+  'Upgrade: websocket',
+  'Sec-WebSocket-Version: 13',
+  'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==',
+];
+const FOREIGN = [
+  'https://evil.example.com',
+  'null',
+  'https://app.example.com.evil.test',
+  'http://app.example.com',
+  'https://app.example.com:8443',
+  'HTTPS://APP.EXAMPLE.COM',
+  '*',
+];
+
+describe('web pages of other origins', () => {
+  let world: World;
+  let credential: string;
+  before(async () => {
+    world = await startWorld({ CORS_ORIGINS: `${APP}, http://localhost:3000` });
+    credential = `Authorization: Bearer ${world.fullKey}`;
+  });
+  after(() => world.close());
+
+  const preflight = (origin: string, path = '/sync/mutate'): string =>
+    request(`OPTIONS ${path}`, [`Origin: ${origin}`, 'Access-Control-Request-Method: POST']);
+
+  it('may read answers of the sync routes when they are configured, errors included, and without cookies', async () => {
+    for (const lines of [[credential], []]) {
+      const { headers } = await say(world.api, request('GET /sync/deltas', [`Origin: ${APP}`, ...lines]));
+      assert.deepEqual(headers['access-control-allow-origin'], [APP]);
+      assert.match(headers['access-control-expose-headers']?.[0] ?? '', /X-Request-Id/);
+      assert.equal(headers['access-control-allow-credentials'], undefined);
+    }
+  });
+
+  it('get no permission when they are not configured, whatever they look like', async () => {
+    for (const origin of FOREIGN) {
+      const { status, headers } = await say(world.api, request('GET /sync/deltas', [`Origin: ${origin}`, credential]));
+      assert.equal(status, 200);
+      assert.equal(headers['access-control-allow-origin'], undefined, origin);
+      const refused = await say(world.api, preflight(origin));
+      errorOf(refused, 403, 'forbidden');
+      assert.equal(refused.headers['access-control-allow-origin'], undefined, origin);
+    }
+    const two = await say(world.api, request('GET /sync/deltas', [`Origin: ${APP}`, `Origin: ${APP}`, credential]));
+    assert.equal(two.headers['access-control-allow-origin'], undefined);
+  });
+
+  it('are told apart by caches, also when a request names no origin', async () => {
+    for (const lines of [[`Origin: ${APP}`], ['Origin: null'], []]) {
+      const { headers } = await say(world.api, request('GET /sync/deltas', [credential, ...lines]));
+      assert.ok(headers.vary?.includes('Origin'));
+    }
+  });
+
+  it('learn from a preflight, without a credential, what they may send', async () => {
+    const reply = await say(world.api, preflight(APP));
+    assert.equal(reply.status, 204);
+    assert.deepEqual(reply.headers['access-control-allow-origin'], [APP]);
+    assert.match(reply.headers['access-control-allow-methods']?.[0] ?? '', /\bPOST\b/);
+    assert.match(reply.headers['access-control-allow-headers']?.[0] ?? '', /Authorization, Content-Type, Api-Version/);
+    assert.deepEqual(reply.headers['api-version'], ['1']);
+    assert.equal(world.sync.started, world.sync.seen.length);
+  });
+
+  it('may call nothing but the routes meant for them', async () => {
+    const { headers } = await say(world.api, request('GET /api/workspaces', [`Origin: ${APP}`, credential]));
+    assert.equal(headers['access-control-allow-origin'], undefined);
+    errorOf(await say(world.api, preflight(APP, '/api/workspaces')), 403, 'forbidden');
+    errorOf(await say(world.api, preflight(APP, '/nowhere')), 404, 'not_found');
+  });
+
+  it('may not open a socket when they are foreign, whatever token they have', async () => {
+    for (const origin of FOREIGN) {
+      const lines = [...HANDSHAKE, `Origin: ${origin}`];
+      errorOf(await say(world.api, request(`GET /sync/ws?token=${world.fullKey}`, lines)), 403, 'forbidden');
+    }
+  });
+
+  it('may open a socket when they are configured', async () => {
+    const lines = [...HANDSHAKE, `Origin: ${APP}`];
+    errorOf(await say(world.api, request('GET /sync/ws?token=wts_wrong', lines)), 401, 'api_key_invalid');
+  });
+});
+
+describe('without configured origins', () => {
+  let world: World;
+  before(async () => {
+    world = await startWorld();
+  });
+  after(() => world.close());
+
+  it('no page of another origin is allowed anything', async () => {
+    const lines = [`Origin: ${APP}`, `Authorization: Bearer ${world.fullKey}`];
+    const { headers } = await say(world.api, request('GET /sync/deltas', lines));
+    assert.equal(headers['access-control-allow-origin'], undefined);
+    assert.equal(headers.vary, undefined);
+  });
+});
+
+describe('the configuration of origins', () => {
+  for (const wrong of [
+    '*',
+    'null',
+    'app.example.com',
+    'https://app.example.com/',
+    'https://app.example.com/x',
+    'ftp://a',
+  ]) {
+    it(`is refused at the start when it says ${wrong}`, async () => {
+      await assert.rejects(startWorld({ CORS_ORIGINS: wrong }), /CORS_ORIGINS.*origin/s);
+    });
+  }
+});

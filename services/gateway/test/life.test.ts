@@ -1,0 +1,167 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
+import type { ServerResponse } from 'node:http';
+import { RawClient, errorOf, request, say } from './raw.ts';
+import { startWorld, until } from './world.ts';
+import type { World } from './world.ts';
+
+describe('readiness', () => {
+  let world: World;
+  before(async () => {
+    world = await startWorld();
+  });
+  after(() => world.close());
+
+  const readyWithin = async (status: number): Promise<void> => {
+    const deadline = performance.now() + 5_000;
+    for (;;) {
+      const reply = await say(world.api, request('GET /ready'));
+      if (reply.status === status) return;
+      assert.ok(performance.now() < deadline, `still ${reply.status}`);
+    }
+  };
+
+  it('is 200 while every service says that its database answers, on both origins, also without NATS', async () => {
+    assert.equal((await say(world.api, request('GET /ready'))).body, '{"ok":true,"status":"ready"}');
+    assert.equal((await say(world.auth, request('GET /ready'))).status, 200);
+  });
+
+  it('is 503 with Retry-After while one service is not ready, and comes back by itself', async () => {
+    world.sync.isReady = false;
+    await readyWithin(503);
+    const reply = await say(world.api, request('GET /ready'));
+    errorOf(reply, 503, 'unavailable');
+    assert.ok(reply.headers['retry-after']);
+    assert.equal((await say(world.api, request('GET /health'))).status, 200);
+    world.sync.isReady = true;
+    await readyWithin(200);
+  });
+
+  it('is 503 within 2 s when a service accepts connections and says nothing', async () => {
+    const silent = createServer((socket) => socket.on('error', () => undefined));
+    const sockets = new Set<Socket>();
+    silent.on('connection', (socket) => sockets.add(socket));
+    await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
+    const { port } = silent.address() as AddressInfo;
+    const hanging = await startWorld({ SYNC_URL: `http://127.0.0.1:${port}` });
+    const before = performance.now();
+    const replies = await Promise.all([1, 2, 3].map(() => say(hanging.api, request('GET /ready'))));
+    assert.ok(performance.now() - before < 2_000);
+    for (const reply of replies) errorOf(reply, 503, 'unavailable');
+    assert.equal(sockets.size, 1, 'one question for many probes');
+    await hanging.close();
+    for (const socket of sockets) socket.destroy();
+    silent.close();
+  });
+});
+
+describe('the end of a gateway', () => {
+  it('lets requests in progress finish, closes their connections, and takes no others', async () => {
+    const world = await startWorld();
+    const held: ServerResponse[] = [];
+    world.sync.answer = (_req, res) => void held.push(res);
+    const client = await RawClient.open(world.api);
+    const idle = await RawClient.open(world.auth);
+    client.send(request('GET /sync/deltas', [`Authorization: Bearer ${world.fullKey}`]));
+    await until('it is at the service', () => held.length === 1);
+    const closing = world.gateway.close();
+    await idle.ended();
+    await assert.rejects(RawClient.open(world.api));
+    await assert.rejects(RawClient.open(world.auth));
+    held[0]?.end('finished');
+    const reply = await client.reply();
+    assert.equal(reply.body, 'finished');
+    await client.ended();
+    client.destroy();
+    idle.destroy();
+    await closing;
+    await world.close();
+  });
+
+  it('says 503 to readiness first, while the port is still open', async () => {
+    const world = await startWorld({ SHUTDOWN_DELAY_MS: '500' });
+    const closing = world.gateway.close();
+    const reply = await say(world.api, request('GET /ready'));
+    errorOf(reply, 503, 'unavailable');
+    assert.equal((await say(world.api, request('GET /health'))).status, 200);
+    await closing;
+    await world.close();
+  });
+
+  it('cuts a request that outlives the grace', async () => {
+    const world = await startWorld({ SHUTDOWN_GRACE_MS: '200' });
+    world.sync.answer = () => undefined;
+    const client = await RawClient.open(world.api);
+    client.send(request('GET /sync/deltas', [`Authorization: Bearer ${world.fullKey}`]));
+    await until('it is at the service', () => world.sync.seen.length === 1);
+    await world.close();
+    await client.ended();
+    client.destroy();
+  });
+});
+
+describe('the log of a gateway', () => {
+  it('has one line per request that says who asked what from where, and never a secret', async () => {
+    const world = await startWorld({ TRUSTED_PROXIES: '127.0.0.0/8' });
+    const { token, principal } = world.newKey(['read']);
+    const lines = [`Authorization: Bearer ${token}`, 'X-Forwarded-For: 6.6.6.6, 203.0.113.9', 'X-Request-Id: find-me'];
+    await say(world.api, request('GET /sync/deltas?after=0&secret=hidden', lines));
+    await say(world.api, request('GET /nowhere?secret=hidden', lines));
+    await world.close();
+    const logged = world
+      .logs()
+      .split('\n')
+      .filter((line) => line.includes('find-me'))
+      .map((line) => JSON.parse(line) as Record<string, unknown>);
+    assert.deepEqual(
+      logged.map(({ route, status, userId, client, path, code }) => ({ route, status, userId, client, path, code })),
+      [
+        {
+          route: 'syncDeltas',
+          status: 200,
+          userId: principal.userId,
+          client: '203.0.113.9',
+          path: undefined,
+          code: undefined,
+        },
+        {
+          route: 'unmatched',
+          status: 404,
+          userId: undefined,
+          client: '203.0.113.9',
+          path: '/nowhere',
+          code: 'not_found',
+        },
+      ],
+    );
+    for (const secret of [token, 'hidden', 'Bearer']) assert.ok(!world.logs().includes(secret), secret);
+  });
+});
+
+describe('the configuration of a gateway', () => {
+  it('is judged before anything is opened, every fault in one message', async () => {
+    const wrong = {
+      WORKSPACE_URL: 'not a url',
+      SYNC_URL: '',
+      INTERNAL_TOKEN_SECRET: 'short',
+      JWT_ISSUERS: '{',
+      PORT: '70000',
+    };
+    await assert.rejects(startWorld(wrong), (error: Error) =>
+      Object.keys(wrong).every((variable) => error.message.includes(variable)),
+    );
+  });
+
+  it('says which port is taken', async () => {
+    const taken = createServer();
+    taken.listen(0, '127.0.0.1');
+    await once(taken, 'listening');
+    const { port } = taken.address() as AddressInfo;
+    for (const variable of ['PORT', 'AUTH_PORT']) {
+      await assert.rejects(startWorld({ [variable]: String(port) }), new RegExp(`${port}.* is taken`));
+    }
+    taken.close();
+  });
+});

@@ -1,0 +1,292 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import type { IncomingMessage } from 'node:http';
+import { verifyInternalToken } from '@wts/access';
+import { WebSocket, WebSocketServer } from 'ws';
+import { RawClient, errorOf, request, say } from './raw.ts';
+import { startWorld, until } from './world.ts';
+import type { World } from './world.ts';
+
+const HANDSHAKE = [
+  'Connection: Upgrade',
+  'Upgrade: websocket',
+  'Sec-WebSocket-Version: 13',
+  'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==',
+];
+const without = (name: string): string[] => HANDSHAKE.filter((line) => !line.startsWith(name));
+
+/** A real WebSocket server in the place of the sync service. */
+interface Service {
+  readonly sockets: WebSocket[];
+  readonly requests: IncomingMessage[];
+}
+
+function serveSockets(world: World): Service {
+  const server = new WebSocketServer({ noServer: true, perMessageDeflate: false });
+  const service: Service = { sockets: [], requests: [] };
+  world.sync.onUpgrade = (req, socket, head) => {
+    service.requests.push(req);
+    server.handleUpgrade(req, socket, head, (ws) => {
+      service.sockets.push(ws);
+      ws.on('message', (data, isBinary) => ws.send(data, { binary: isBinary }));
+    });
+  };
+  return service;
+}
+
+async function connect(world: World, token = world.fullKey): Promise<WebSocket> {
+  const socket = new WebSocket(`ws://127.0.0.1:${world.api}/sync/ws?token=${token}`);
+  await once(socket, 'open');
+  return socket;
+}
+
+describe('the socket door', () => {
+  let world: World;
+  let service: Service;
+  before(async () => {
+    world = await startWorld();
+    service = serveSockets(world);
+  });
+  after(() => world.close());
+  beforeEach(() => {
+    service.sockets.length = 0;
+    service.requests.length = 0;
+  });
+
+  it('passes frames of any size both ways, in order', async () => {
+    const socket = await connect(world);
+    const sent = [0, 1, 125, 126, 65_535, 65_536, 1_000_000].map((size) => Buffer.alloc(size, size % 251));
+    const received: Buffer[] = [];
+    socket.on('message', (data: Buffer) => received.push(data));
+    for (const frame of sent) socket.send(frame);
+    await until('all frames are back', () => received.length === sent.length);
+    assert.ok(sent.every((frame, at) => frame.equals(received[at] ?? Buffer.alloc(0))));
+    socket.close(1000, 'done');
+    const [code] = (await once(socket, 'close')) as [number];
+    assert.equal(code, 1000);
+  });
+
+  it('tells the service who calls, and keeps the token out of its address', async () => {
+    const { token, principal } = world.newKey(['read']);
+    const client = await RawClient.open(world.api);
+    client.send(request(`GET /sync/ws?a=%20b&token=${token}&c=d`, [...HANDSHAKE, 'X-Request-Id: mine', 'Cookie: a=b']));
+    assert.equal((await client.reply()).status, 101);
+    const seen = service.requests[0];
+    assert.equal(seen?.url, '/sync/ws?a=%20b&c=d');
+    assert.equal(seen.headers['x-request-id'], 'mine');
+    assert.equal(seen.headers.cookie, undefined);
+    assert.deepEqual(verifyInternalToken(String(seen.headers['x-wts-principal']), world.sync.secret), principal);
+    assert.doesNotMatch(JSON.stringify(seen.rawHeaders), new RegExp(token));
+    client.destroy();
+  });
+
+  it('answers 101 with the headers of the handshake and of every answer, and with no others', async () => {
+    const client = await RawClient.open(world.api);
+    const { headers } = await client.send(request(`GET /sync/ws?token=${world.fullKey}`, HANDSHAKE)).reply();
+    assert.deepEqual(headers['sec-websocket-accept'], ['s3pPLMBiTxaQ9kYGzzhZRbK+xOo=']);
+    assert.deepEqual(headers['api-version'], ['1']);
+    assert.deepEqual(Object.keys(headers).sort(), [
+      ...['api-version', 'connection', 'sec-websocket-accept', 'upgrade', 'x-content-type-options', 'x-request-id'],
+    ]);
+    client.destroy();
+  });
+
+  it('refuses a missing, empty or bad token with 401 before any socket is open', async () => {
+    for (const [query, error] of [
+      ['', 'Authorization header required'],
+      ['?token=', 'Authorization header required'],
+      ['?token=wts_wrong', 'Invalid API key'],
+      [`?token=${'x'.repeat(50)}`, 'Invalid token'],
+      [`?token=${world.jwt({ exp: 1 })}`, 'Invalid token'],
+    ]) {
+      const reply = await say(world.api, request(`GET /sync/ws${query}`, HANDSHAKE));
+      assert.equal(errorOf(reply, 401).error, error);
+      assert.deepEqual(reply.headers.connection, ['close']);
+      assert.ok(reply.headers['www-authenticate']);
+    }
+    const inHeader = [...HANDSHAKE, `Authorization: Bearer ${world.fullKey}`];
+    errorOf(await say(world.api, request('GET /sync/ws', inHeader)), 401, 'authorization_required');
+    assert.equal(service.requests.length, 0);
+  });
+
+  it('refuses what is no handshake: 426 for the version or none at all, 400 for the rest', async () => {
+    const path = `/sync/ws?token=${world.fullKey}`;
+    for (const lines of [
+      without('Sec-WebSocket-Version'),
+      [...without('Sec-WebSocket-Version'), 'Sec-WebSocket-Version: 8'],
+      [],
+      without('Connection'),
+    ]) {
+      const reply = await say(world.api, request(`GET ${path}`, lines));
+      errorOf(reply, 426, 'upgrade_required');
+      assert.deepEqual(reply.headers['sec-websocket-version'], ['13']);
+    }
+    for (const lines of [
+      without('Sec-WebSocket-Key'),
+      [...without('Sec-WebSocket-Key'), 'Sec-WebSocket-Key: short'],
+      [...HANDSHAKE, 'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ=='],
+      [...HANDSHAKE, 'Content-Length: 4'],
+      [...HANDSHAKE, 'Host: twice'],
+      [...HANDSHAKE, 'Api-Version: 2'],
+    ]) {
+      errorOf(await say(world.api, request(`GET ${path}`, lines)), 400);
+    }
+    errorOf(await say(world.api, request(`POST ${path}`, HANDSHAKE)), 405);
+    errorOf(await say(world.api, request(`GET ${path}&token=again`, HANDSHAKE)), 400, 'malformed_request');
+    assert.equal(service.requests.length, 0);
+  });
+
+  it('is the only address that upgrades', async () => {
+    for (const path of ['/health', '/sync/deltas', '/api/workspaces']) {
+      errorOf(await say(world.api, request(`GET ${path}`, HANDSHAKE)), 400, 'malformed_request');
+    }
+    errorOf(await say(world.api, request('GET /nowhere', HANDSHAKE)), 404, 'not_found');
+    errorOf(await say(world.auth, request('GET /sync/ws', HANDSHAKE)), 404, 'not_found');
+  });
+
+  it('passes over other offers to upgrade, h2c among them, and never forwards them', async () => {
+    const credential = `Authorization: Bearer ${world.fullKey}`;
+    for (const lines of [
+      ['Connection: Upgrade, HTTP2-Settings', 'Upgrade: h2c', 'HTTP2-Settings: AAMAAABkAAQCAAAAAAIAAAAA'],
+      ['Connection: upgrade', 'Upgrade: TLS/1.0'],
+    ]) {
+      assert.equal((await say(world.api, request('GET /sync/deltas', [credential, ...lines]))).status, 200);
+      assert.equal(world.sync.last.headers.upgrade, undefined);
+      assert.equal(world.sync.last.headers['http2-settings'], undefined);
+    }
+  });
+
+  it('passes on why the service refuses, in the common shape', async () => {
+    const { onUpgrade } = world.sync;
+    world.sync.onUpgrade = (req, socket) => {
+      const id = String(req.headers['x-request-id']);
+      const body = JSON.stringify({
+        error: 'Service unavailable',
+        ok: false,
+        statusCode: 503,
+        code: 'unavailable',
+        requestId: id,
+      });
+      socket.end(
+        `HTTP/1.1 503 x\r\nRetry-After: 7\r\nX-Powered-By: x\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+      );
+    };
+    const reply = await say(world.api, request(`GET /sync/ws?token=${world.fullKey}`, HANDSHAKE));
+    errorOf(reply, 503, 'unavailable');
+    assert.deepEqual(reply.headers['retry-after'], ['7']);
+    assert.equal(reply.headers['x-powered-by'], undefined);
+    world.sync.onUpgrade = (_req, socket) => socket.destroy();
+    errorOf(await say(world.api, request(`GET /sync/ws?token=${world.fullKey}`, HANDSHAKE)), 503, 'unavailable');
+    world.sync.onUpgrade = onUpgrade;
+  });
+
+  it('passes on what the client said before the answer of the handshake came', async () => {
+    const client = await RawClient.open(world.api);
+    const ping = Buffer.from([0x89, 0x80, 0, 0, 0, 0]);
+    client.send(request(`GET /sync/ws?token=${world.fullKey}`, HANDSHAKE)).send(ping);
+    assert.equal((await client.reply()).status, 101);
+    assert.deepEqual(await client.bytes(2), Buffer.from([0x8a, 0x00]));
+    client.destroy();
+  });
+
+  it('holds the service when a reader stops, and brings everything when it goes on', async () => {
+    const socket = await connect(world);
+    socket.pause();
+    const [server] = service.sockets;
+    assert.ok(server);
+    const frame = Buffer.alloc(256 * 1024, 'x');
+    let sent = 0;
+    while (server.bufferedAmount < 4 * 1024 * 1024 && sent < 400) {
+      server.send(frame);
+      sent += 1;
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    assert.ok(sent < 400, 'the gateway took 100 MB for a reader that reads nothing');
+    let received = 0;
+    socket.on('message', () => (received += 1));
+    socket.resume();
+    await until('all frames are there', () => received === sent);
+    socket.terminate();
+  });
+
+  it('ends both sides when either one ends, or breaks off', async () => {
+    for (const end of ['terminate', 'close'] as const) {
+      const socket = await connect(world);
+      const server = service.sockets.at(-1);
+      assert.ok(server);
+      socket[end]();
+      await until('the service sees it', () => server.readyState === WebSocket.CLOSED);
+
+      const other = await connect(world);
+      const peer = service.sockets.at(-1);
+      peer?.[end]();
+      await once(other, 'close');
+    }
+  });
+
+  it('writes no token into any log line, whether it was good, bad or refused', async () => {
+    const tokens = [world.fullKey, 'wts_wrongButSecret', world.jwt()];
+    for (const token of tokens) {
+      for (const lines of [HANDSHAKE, []]) {
+        await say(world.api, request(`GET /sync/ws?token=${token}`, lines));
+        await say(world.api, request(`GET /nowhere?token=${token}`, lines));
+      }
+    }
+    await until('the lines are there', () => world.logs().includes('"route":"syncSocket"'));
+    for (const token of tokens) assert.ok(!world.logs().includes(token), 'a token is in the log');
+  });
+});
+
+describe('the end of a socket, said by the gateway', () => {
+  it('is 1012 from the service when the gateway stops, behind everything the service had sent', async () => {
+    const world = await startWorld();
+    const service = serveSockets(world);
+    const sockets = await Promise.all(Array.from({ length: 5 }, () => connect(world)));
+    const received: number[] = [];
+    for (const socket of sockets) socket.on('message', (data: Buffer) => received.push(data.length));
+    const codes = Promise.all(sockets.map(async (socket) => ((await once(socket, 'close')) as [number])[0]));
+    const big = Buffer.alloc(3_000_000, 'x');
+    for (const server of service.sockets) server.send(big);
+    const closing = world.close();
+    assert.deepEqual(await codes, [1012, 1012, 1012, 1012, 1012]);
+    assert.deepEqual(
+      received,
+      sockets.map(() => big.length),
+    );
+    await closing;
+  });
+
+  it('waits for the end of the frame the client is saying', async () => {
+    const world = await startWorld();
+    const service = serveSockets(world);
+    const client = await RawClient.open(world.api);
+    client.send(request(`GET /sync/ws?token=${world.fullKey}`, HANDSHAKE));
+    assert.equal((await client.reply()).status, 101);
+    const messages: string[] = [];
+    service.sockets[0]?.on('message', (data) => messages.push(String(data)));
+    client.send(Buffer.from([0x81, 0x84, 0, 0, 0, 0, 0x61, 0x62]));
+    const closing = world.gateway.close();
+    client.send(Buffer.from([0x63, 0x64, 0x81, 0x81, 0, 0, 0, 0, 0x65]));
+    const [echoes, close] = [await client.bytes(9), await client.bytes(4)];
+    assert.equal(echoes.toString('latin1'), '\x81\x04abcd\x81\x01e');
+    assert.deepEqual(close, Buffer.from([0x88, 0x02, 0x03, 0xf4]));
+    assert.deepEqual(messages, ['abcd', 'e']);
+    client.destroy();
+    await closing;
+    await world.close();
+  });
+
+  it('cuts a socket whose service never agrees to close, within the grace', async () => {
+    const world = await startWorld({ SHUTDOWN_GRACE_MS: '300' });
+    world.sync.onUpgrade = (_req, socket) => {
+      socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n');
+      socket.on('error', () => undefined);
+    };
+    const client = await RawClient.open(world.api);
+    client.send(request(`GET /sync/ws?token=${world.fullKey}`, HANDSHAKE));
+    assert.equal((await client.reply()).status, 101);
+    await world.close();
+    await client.ended();
+    client.destroy();
+  });
+});
