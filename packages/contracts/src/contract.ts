@@ -32,6 +32,8 @@ export interface Contract<S extends Shape = Shape> {
   readonly query?: JsonSchema;
   readonly body?: JsonSchema;
   readonly bodyBytesMax?: number;
+  /** A request may come without a body. */
+  readonly bodyOptional?: true;
   readonly reply: {
     readonly status: number;
     readonly contentType?: string;

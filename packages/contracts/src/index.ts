@@ -13,6 +13,8 @@ export * as syncApi from './sync.ts';
 export * as workspaceApi from './workspaces.ts';
 export type {
   AcceptedMutation,
+  BatchRequest,
+  BootstrapQuestion,
   DeltasReply,
   InternalMutation,
   InternalCommitReply,

@@ -28,6 +28,23 @@ export const LIMITS = {
   deltasLimitDefault: 1000,
   deltasLimitMax: 5000,
   batchRequestsMax: 100,
+  /** A snapshot open for longer keeps PostgreSQL from clearing away old rows. What takes longer is asked for in parts. */
+  snapshotAgeMs: 60_000,
+  /** Snapshots waiting for their turn; those behind them are told to come again. */
+  snapshotQueueMax: 64,
+  snapshotWaitMs: 10_000,
+  /** Answers being read at once: a herd of this size is served from a few shared snapshots. */
+  snapshotAnswersMax: 2000,
+  /** How long a finished snapshot waits for others who ask for the same. */
+  snapshotKeptMs: 30_000,
+  /** In a herd, a snapshot this young is shared although a change came after it: every client goes on with deltas. */
+  snapshotSharedMs: 10_000,
+  /** A client that takes nothing for this long is cut off. */
+  snapshotStalledMs: 30_000,
+  /** Snapshots are kept in memory up to these sizes, one and all together, and on disk above. */
+  spoolMemoryBytes: 1024 * 1024,
+  spoolsMemoryBytesMax: 64 * 1024 * 1024,
+  spoolsDiskBytesMax: 2 * 1024 * 1024 * 1024,
   /** Same caller, device and transaction are recognized this long. */
   idempotencyDays: 30,
 

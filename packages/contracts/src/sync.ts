@@ -135,6 +135,121 @@ export const mutate = contract<{ body: { batchId: string; transactions: SyncTran
   errors: ['malformed_json', 'payload_too_large', 'unsupported_media_type'],
 });
 
+/** What may be asked of a bootstrap, in the query or, with POST, in the body. Anything else a client adds is ignored. */
+export interface BootstrapQuestion {
+  readonly onlyModels?: string;
+  readonly syncGroups?: string;
+  readonly schemaHash?: string;
+  /** A place the snapshot must have reached, such as that of the group change a client has just seen. */
+  readonly firstSyncId?: string;
+}
+
+const bootstrapQuestionSchema = {
+  type: 'object',
+  properties: {
+    onlyModels: {
+      type: 'string',
+      maxLength: 4096,
+      description: 'Comma-separated model names: no other model is sent. Default: all.',
+    },
+    syncGroups: {
+      type: 'string',
+      maxLength: 65_536,
+      description: 'Comma-separated groups: narrows, never widens. Default: all groups of the caller.',
+    },
+    schemaHash: { type: 'string', maxLength: 256, description: 'Sent back in the first line.' },
+    firstSyncId: { type: 'string', maxLength: 64, description: 'The snapshot is taken at this place or later.' },
+  },
+} as const;
+
+const ndjson = 'application/x-ndjson';
+
+const bootstrapOperation = {
+  path: '/sync/bootstrap',
+  description:
+    'One JSON object per line. First `{"lastSyncId","subscribedSyncGroups","schemaHash","databaseVersion","epoch"}`, then a line `{"__class":"Task",...}` for every record, archived ones included, last `{"type":"end","rowCount"}`. The records are exactly the state at `lastSyncId`; go on from there with deltas. An answer without the last line is not whole.',
+  tag: 'Sync',
+  scope: 'read',
+  query: bootstrapQuestionSchema,
+  reply: {
+    status: 200,
+    contentType: ndjson,
+    schema: { type: 'string', description: 'One JSON object per line.' },
+    example:
+      '{"lastSyncId":"42","subscribedSyncGroups":["0d9c…"],"schemaHash":"","databaseVersion":1,"epoch":"51f3…"}\n{"__class":"Task","id":"7a10…","title":"Write the report"}\n{"type":"end","rowCount":1}\n',
+  },
+  errors: [],
+} as const;
+
+export const bootstrap = contract<{ query: BootstrapQuestion }>({
+  ...bootstrapOperation,
+  id: 'syncBootstrap',
+  method: 'GET',
+  summary: 'Load everything the caller may see',
+});
+
+/** For lists too long for an address. */
+export const bootstrapPost = contract<{ query: BootstrapQuestion; body: BootstrapQuestion | undefined }>({
+  ...bootstrapOperation,
+  id: 'syncBootstrapPost',
+  method: 'POST',
+  summary: 'Load everything the caller may see, asked for in a body',
+  body: bootstrapQuestionSchema,
+  bodyOptional: true,
+  errors: ['malformed_json', 'payload_too_large', 'unsupported_media_type'],
+});
+
+/** Version of the records' shape as a whole: grows when clients must load everything again. */
+export const DATABASE_VERSION = 1;
+
+export type BatchRequest =
+  | { readonly modelName: string; readonly indexedKey: string; readonly keyValue: string }
+  | { readonly modelName: string; readonly groupId: string };
+
+export const batch = contract<{ body: { requests: BatchRequest[]; firstSyncId?: string } }>({
+  id: 'syncBatch',
+  method: 'POST',
+  path: '/sync/batch',
+  summary: 'Load records by key or by group',
+  description:
+    'One line `{"__class":"Comment",...}` for every record asked for that the caller may see, each once, as it is now; nothing found is an empty answer. `indexedKey` is `id` or a field that holds the id of another record. `firstSyncId` is the place the answer must have reached; it never leaves records out.',
+  tag: 'Sync',
+  scope: 'read',
+  body: {
+    type: 'object',
+    required: ['requests'],
+    properties: {
+      firstSyncId: syncIdText,
+      requests: {
+        type: 'array',
+        minItems: 1,
+        maxItems: LIMITS.batchRequestsMax,
+        items: {
+          type: 'object',
+          required: ['modelName'],
+          properties: {
+            modelName: clientText,
+            indexedKey: clientText,
+            keyValue: clientText,
+            groupId: clientText,
+          },
+          oneOf: [
+            { required: ['indexedKey', 'keyValue'], not: { required: ['groupId'] } },
+            { required: ['groupId'], not: { anyOf: [{ required: ['indexedKey'] }, { required: ['keyValue'] }] } },
+          ],
+        },
+      },
+    },
+  },
+  reply: {
+    status: 200,
+    contentType: ndjson,
+    schema: { type: 'string', description: 'One JSON object per line.' },
+    example: '{"__class":"Comment","id":"7a10…","body":"Done."}\n',
+  },
+  errors: ['malformed_json', 'payload_too_large', 'unsupported_media_type'],
+});
+
 export interface DeltasReply {
   readonly lastSyncId: string;
   readonly hasMore: boolean;

@@ -72,7 +72,7 @@ function readerOf<C extends Contract>(
     const params = readParams(req, checkParams);
     const query = readQuery(req, checkQuery);
     let body: unknown;
-    if (checkBody !== undefined) {
+    if (checkBody !== undefined && !(contract.bodyOptional && !hasBody(req))) {
       body = await readJson(req, bodyLimits);
       checkBody(body);
     }
@@ -85,6 +85,12 @@ function readerOf<C extends Contract>(
       res,
     });
   };
+}
+
+/** RFC 9112 section 6.3: without either header a request has no body. */
+function hasBody({ headers }: Request): boolean {
+  const length = headers['content-length'];
+  return headers['transfer-encoding'] !== undefined || (length !== undefined && length !== '0');
 }
 
 /** Who calls an operation that asks for nobody. */
