@@ -2,7 +2,7 @@ import { Fault, LIMITS, type ActionChunk } from '@wts/contracts';
 import type { Pool } from 'pg';
 import { explainConflict, retriable } from '../store/conflicts.ts';
 import type { ActionLog } from '../store/log.ts';
-import { commitGroup, type GroupOutcome, type GroupResult } from './group.ts';
+import { commitGroup, findReplays, type GroupOutcome, type GroupResult } from './group.ts';
 import { refuse } from './refusal.ts';
 import type { Unit, UnitOutcome } from './unit.ts';
 
@@ -120,7 +120,9 @@ export class CommitEngine {
     } catch (error) {
       const conflict = explainConflict(error);
       if (!conflict) throw error;
-      if (units.length === 1) return [refuse(conflict.code, conflict.error)];
+      if (units.length === 1) {
+        return await this.#answers(units, [{ kind: 'refused', refusal: refuse(conflict.code, conflict.error) }]);
+      }
       const middle = units.length >> 1;
       const first = await this.#commitOrDivide(units.slice(0, middle));
       return [...first, ...(await this.#commitOrDivide(units.slice(middle)))];
@@ -156,8 +158,22 @@ export class CommitEngine {
     }
   }
 
+  /**
+   * A unit that is sent again because its answer got lost may meet its first sending, committed while this one waited for
+   * a lock or an index: the refusal is then about its own work, and the first answer stands.
+   */
+  async #withLateReplays(units: readonly Unit[], outcomes: readonly GroupOutcome[]): Promise<readonly GroupOutcome[]> {
+    if (outcomes.every(({ kind }) => kind !== 'refused')) return outcomes;
+    const replays = await findReplays(this.#options.pool, units);
+    return outcomes.map((outcome, index): GroupOutcome => {
+      const replay = replays[index];
+      return outcome.kind === 'refused' && replay ? { kind: 'replayed', replay } : outcome;
+    });
+  }
+
   /** Replays are answered from the log: the same answer as the first time. */
-  async #answers(units: readonly Unit[], outcomes: readonly GroupOutcome[]): Promise<UnitOutcome[]> {
+  async #answers(units: readonly Unit[], decided: readonly GroupOutcome[]): Promise<UnitOutcome[]> {
+    const outcomes = await this.#withLateReplays(units, decided);
     const places = outcomes.flatMap((outcome) => {
       if (outcome.kind === 'replayed') return outcome.replay.mainIds;
       return outcome.kind === 'applied' ? outcome.mains.flatMap(({ effect, syncId }) => (effect ? [] : [syncId])) : [];

@@ -31,7 +31,8 @@ function foresee(needs: Need[], people: Set<string>, { modelName, modelId, actio
   if (action !== 'INSERT' && action !== 'UPDATE') return;
   for (const [name, field] of Object.entries(model.fields)) {
     const { reference } = field;
-    if (!reference || reference.model === 'Workspace' || field.assigned || (field.immutable && action === 'UPDATE')) continue;
+    if (!reference || reference.model === 'Workspace' || field.assigned || (field.immutable && action === 'UPDATE'))
+      continue;
     const reading = field.read(payload[name]);
     if (!reading.ok || reading.value === null) continue;
     for (const id of [reading.value].flat() as string[]) {
@@ -44,5 +45,7 @@ function foresee(needs: Need[], people: Set<string>, { modelName, modelId, actio
 function counterOf(model: Model, payload: Mutation['payload']): Need[] {
   if (!Object.values(model.fields).some(({ assigned }) => assigned === 'counter')) return [];
   const workspaceId = model.fields['workspaceId']?.read(payload['workspaceId']);
-  return workspaceId?.ok && typeof workspaceId.value === 'string' ? [{ kind: 'counter', workspaceId: workspaceId.value }] : [];
+  return workspaceId?.ok && typeof workspaceId.value === 'string'
+    ? [{ kind: 'counter', workspaceId: workspaceId.value }]
+    : [];
 }

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { ActionChunk, LogAction } from '@wts/contracts';
 import { MODELS, type Model } from '@wts/models';
-import type { PoolClient, QueryResult } from 'pg';
+import type { Pool, PoolClient, QueryResult } from 'pg';
 import { appendSql, type NewEntry, type NewKey } from '../store/log.ts';
 import { literal } from '../store/literal.ts';
 import { questionsOf } from '../store/needs.ts';
@@ -247,6 +247,13 @@ function chunkOf(
 
 function keyOf(userId: string, clientId: string, clientTxId: string): string {
   return JSON.stringify([userId, clientId, clientTxId]);
+}
+
+/** What is known of these units by now; undefined where nothing is. */
+export async function findReplays(pool: Pool, units: readonly Unit[]): Promise<(Replay | undefined)[]> {
+  const replays = new Map<string, Replay>();
+  keepReplays(replays, (await pool.query(replaysSql(units))).rows);
+  return units.map(({ principal, clientId, clientTxId }) => replays.get(keyOf(principal.userId, clientId, clientTxId)));
 }
 
 function replaysSql(units: readonly Unit[]): string {
