@@ -4,7 +4,40 @@ import type { Pool } from 'pg';
 export interface PersonGroups {
   readonly groups: ReadonlySet<string>;
   readonly at: bigint;
+  /** Entries up to and including this place were trimmed. */
+  readonly floor: bigint;
+  readonly epoch: string;
 }
+
+export interface PersonGroupsRow {
+  at: string;
+  floor: string;
+  epoch: string;
+  groups: string[];
+}
+
+/**
+ * A person's groups beside their own, the head of the log and its state, of one snapshot. `userId` and `workspaceId` are
+ * SQL: a parameter, or the literal of a checked id. With a workspace, only what lies in it.
+ */
+export function personGroupsSql(userId: string, workspaceId: string): string {
+  const inside = `(${workspaceId}::uuid is null or workspace_id = ${workspaceId}::uuid)`;
+  return `select coalesce((select sync_id from sync.sync_actions order by sync_id desc limit 1), 0)::text as at, floor::text, epoch::text,
+    array(
+      select workspace_id from sync.workspace_members where user_id = ${userId}::uuid and ${inside}
+      union all
+      select project_id from sync.project_members where user_id = ${userId}::uuid and group_id = project_id and ${inside}
+    )::text[] as groups
+    from sync.log_state`;
+}
+
+export function personGroupsOf(userId: string, row: PersonGroupsRow | undefined): PersonGroups {
+  if (row === undefined) throw new Error('sync.log_state has no row: the migrations did not run to the end');
+  const { at, floor, epoch, groups } = row;
+  return { groups: new Set([userId, ...groups]), at: BigInt(at), floor: BigInt(floor), epoch };
+}
+
+const QUESTION = personGroupsSql('$1', '$2');
 
 export class Groups {
   readonly #pool: Pool;
@@ -13,18 +46,9 @@ export class Groups {
     this.#pool = pool;
   }
 
-  /** Own id, workspaces, private projects; head and memberships are read in one snapshot. */
-  async of(userId: string): Promise<PersonGroups> {
-    const { rows } = await this.#pool.query<{ at: string; groups: string[] }>(
-      `select coalesce((select sync_id from sync.sync_actions order by sync_id desc limit 1), 0)::text as at,
-         array(
-           select workspace_id from sync.workspace_members where user_id = $1
-           union all
-           select project_id from sync.project_members where user_id = $1 and group_id = project_id
-         )::text[] as groups`,
-      [userId],
-    );
-    const row = rows[0];
-    return { groups: new Set([userId, ...(row?.groups ?? [])]), at: BigInt(row?.at ?? '0') };
+  /** Own id, workspaces, private projects; for a credential that is limited to a workspace, what lies in that one. */
+  async of(userId: string, workspaceId?: string): Promise<PersonGroups> {
+    const { rows } = await this.#pool.query<PersonGroupsRow>(QUESTION, [userId, workspaceId ?? null]);
+    return personGroupsOf(userId, rows[0]);
   }
 }
