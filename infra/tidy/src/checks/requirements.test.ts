@@ -22,6 +22,13 @@ describe('the list of requirements', () => {
     assert.deepEqual(messages({ ...home, ...cited }, kept, planned), []);
   });
 
+  it('reads several rules out of one pair of brackets', () => {
+    const other: Rule = { ...kept, id: 'notes.read.all' };
+    const both = { 'services/a/test/read.test.ts': "it('shows all [notes.read.own-only, notes.read.all]', () => {});" };
+    const named = { 'services/a/src/read.ts': '/** Keeps notes.read.own-only, notes.read.all. */' };
+    assert.deepEqual(messages({ ...named, ...both }, kept, other), []);
+  });
+
   it('asks a kept rule for a test with its id in the title', () => {
     const elsewhere = {
       'services/a/test/read.test.ts': "// [notes.read.own-only]\nit('shows', () => list[notes.read.own]);",

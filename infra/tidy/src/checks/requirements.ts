@@ -36,14 +36,16 @@ function repeated(rules: readonly Rule[]): Finding[] {
 }
 
 const TITLE = /\b(?:it|describe)(?:\.\w+)?\(\s*(['"`])((?:\\.|(?!\1)[^\\])*)\1/g;
-const CITATION = /\[([a-z][a-z0-9-]*(?:\.[a-z0-9-]+)+)\]/g;
+const ID = String.raw`[a-z][a-z0-9-]*(?:\.[a-z0-9-]+)+`;
+/** One id or several: `[sync.deltas.paging]`, `[errors.401.bad-key, errors.401.bad-jwt]`. */
+const CITATION = new RegExp(String.raw`\[(${ID}(?:, ${ID})*)\]`, 'g');
 
 /** Each id cited in the title of a test, with a file that cites it. */
 function citations(tree: Tree): ReadonlyMap<string, string> {
   const found = new Map<string, string>();
   for (const path of tree.files.filter(isTest)) {
     for (const [, , title = ''] of tree.read(path).matchAll(TITLE)) {
-      for (const [, id = ''] of title.matchAll(CITATION)) found.set(id, path);
+      for (const [, ids = ''] of title.matchAll(CITATION)) for (const id of ids.split(', ')) found.set(id, path);
     }
   }
   return found;
