@@ -1,0 +1,91 @@
+import { MODELS, type Model } from '@wts/models';
+import type { ClientBase } from 'pg';
+import { applyActions, compareDeliveries, type Replica } from './compare.ts';
+import { FINDINGS_MAX, type Finding } from './finding.ts';
+import { readPage, type Listener, type Target } from './listeners.ts';
+
+/** What these groups should have heard after a place, up to another. */
+export async function expectedIds(
+  client: ClientBase,
+  groups: readonly string[],
+  after: bigint,
+  upTo: bigint,
+): Promise<string[]> {
+  const { rows } = await client.query<{ sync_id: string }>(
+    `select sync_id::text from sync.sync_actions where group_id = any($1::uuid[]) and sync_id > $2 and sync_id <= $3 order by sync_id`,
+    [groups, String(after), String(upTo)],
+  );
+  return rows.map(({ sync_id }) => sync_id);
+}
+
+/** Holds every listener against the log, up to a place all of them have reached. */
+export async function auditListeners(
+  client: ClientBase,
+  listeners: readonly Listener[],
+  groups: readonly string[],
+  after: bigint,
+  upTo: bigint,
+): Promise<Finding[]> {
+  const expected = await expectedIds(client, groups, after, upTo);
+  return listeners.flatMap(({ name, received }) => {
+    const ids = received.map(({ syncId }) => syncId).filter((id) => BigInt(id) <= upTo);
+    return compareDeliveries(name, expected, ids);
+  });
+}
+
+/**
+ * Follows the log from its beginning as a client would, and holds the copy it gets against the tables: same records, same
+ * values. Says nothing when entries were trimmed, because then a client starts from a bootstrap.
+ */
+export async function auditReplica(
+  client: ClientBase,
+  target: Target,
+  groups: readonly string[],
+): Promise<{ records: number; findings: Finding[] }> {
+  const replica: Replica = new Map();
+  let after = '0';
+  for (let hasMore = true; hasMore;) {
+    const page = await readPage(target, after);
+    applyActions(replica, page.actions);
+    after = page.lastSyncId;
+    hasMore = page.hasMore;
+  }
+  const findings: Finding[] = [];
+  for (const model of MODELS as readonly Model[])
+    findings.push(...(await compareModel(client, model, groups, replica, after)));
+  return { records: replica.size, findings };
+}
+
+async function compareModel(
+  client: ClientBase,
+  model: Model,
+  groups: readonly string[],
+  replica: Replica,
+  at: string,
+): Promise<Finding[]> {
+  const visible =
+    model.name === 'User'
+      ? `id in (select user_id from sync.user_audiences where group_id = any($1::uuid[]))`
+      : `group_id = any($1::uuid[])`;
+  // Rows changed after the client's place are left to the next round.
+  const { rows } = await client.query<{ id: string; record: Record<string, unknown> }>(
+    `select id::text, record from sync.${model.table} t where ${visible}
+       and not exists (select from sync.sync_actions a where a.model_id = t.id and a.sync_id > $2)`,
+    [groups, at],
+  );
+  const findings: Finding[] = [];
+  for (const { id, record } of rows) {
+    const copy = replica.get(`${model.name} ${id}`)?.record;
+    const differing = Object.keys(record).filter(
+      (field) => JSON.stringify(copy?.[field]) !== JSON.stringify(record[field]),
+    );
+    if (differing.length === 0 || findings.length >= FINDINGS_MAX) continue;
+    findings.push({
+      promise: 'replica-is-state',
+      seen: copy
+        ? `${model.name} ${id}: a client has another ${differing.join(', ')}`
+        : `${model.name} ${id}: a client does not have it`,
+    });
+  }
+  return findings;
+}

@@ -1,0 +1,119 @@
+import { columnsOf, MODELS, modelNamed, snakeCase, type Model } from '@wts/models';
+import type { ClientBase } from 'pg';
+import { FINDINGS_MAX, type Finding } from './finding.ts';
+
+export interface LogAudit {
+  readonly head: bigint;
+  readonly floor: bigint;
+  readonly entries: number;
+  readonly findings: readonly Finding[];
+}
+
+/**
+ * Audits log and tables in one snapshot: nothing that is committed meanwhile can disturb it.
+ *
+ * - *dense*: every place from the floor to the head is taken, once (the primary key sees to once);
+ * - *one-group*: an entry's group is its workspace, its person, or a private project of its workspace;
+ * - *state-is-log*: the last entry of a record says what its row says, and a record whose last entry is DELETE has no row;
+ * - *columns-are-record*: the columns hold what the record says;
+ * - *place-follows-parent*: what is inside something has its group.
+ */
+export async function auditLog(client: ClientBase): Promise<LogAudit> {
+  await client.query('begin isolation level repeatable read read only');
+  try {
+    await client.query(`set local statement_timeout = 0; set local timezone = 'UTC'`);
+    const { rows } = await client.query<{ head: string; floor: string; entries: string; dense: boolean }>(
+      `select coalesce(max(sync_id), s.floor)::text as head, s.floor::text, count(sync_id)::text as entries,
+         coalesce(max(sync_id), s.floor) - s.floor = count(sync_id) as dense
+       from sync.log_state s left join sync.sync_actions a on a.sync_id > s.floor group by s.floor`,
+    );
+    const [state] = rows;
+    if (state === undefined)
+      throw new Error('sync.log_state has no row: is this the database of the sync service, migrated?');
+    const findings: Finding[] = [];
+    if (!state.dense) findings.push(...(await holes(client)));
+    findings.push(...(await strayGroups(client)));
+    for (const model of MODELS as readonly Model[]) {
+      findings.push(
+        ...(await stateOf(client, model)),
+        ...(await columnsAgainstRecord(client, model)),
+        ...(await placeAgainstParent(client, model)),
+      );
+    }
+    return { head: BigInt(state.head), floor: BigInt(state.floor), entries: Number(state.entries), findings };
+  } finally {
+    await client.query('rollback');
+  }
+}
+
+async function holes(client: ClientBase): Promise<Finding[]> {
+  const { rows } = await client.query<{ after: string; next: string }>(
+    `select after::text, next::text from (
+       select sync_id as next, lag(sync_id, 1, (select floor from sync.log_state)) over (order by sync_id) as after from sync.sync_actions
+     ) steps where next <> after + 1 and next > (select floor from sync.log_state) limit ${FINDINGS_MAX}`,
+  );
+  return rows.map(({ after, next }) => ({ promise: 'dense', seen: `nothing stands between ${after} and ${next}` }));
+}
+
+async function strayGroups(client: ClientBase): Promise<Finding[]> {
+  const { rows } = await client.query<{ sync_id: string; group_id: string }>(
+    `select sync_id::text, group_id from sync.sync_actions a
+     where group_id is distinct from workspace_id
+       and not exists (select from sync.users u where u.id = a.group_id)
+       and not exists (select from sync.sync_actions p where p.model = 'Project' and p.model_id = a.group_id and p.workspace_id = a.workspace_id)
+     limit ${FINDINGS_MAX}`,
+  );
+  return rows.map(({ sync_id, group_id }) => ({
+    promise: 'one-group',
+    seen: `entry ${sync_id} is for ${group_id}, which is no workspace of its, no person and no project`,
+  }));
+}
+
+async function stateOf(client: ClientBase, model: Model): Promise<Finding[]> {
+  const { rows } = await client.query<{ id: string; seen: string }>(
+    `with last as (
+       select distinct on (model_id) model_id, sync_id, action, record::text as record from sync.sync_actions where model = $1 order by model_id, sync_id desc
+     )
+     select coalesce(l.model_id, t.id)::text as id,
+       case when t.id is null then 'entry ' || l.sync_id || ' says it is there, no row is'
+            when l.model_id is null then 'a row is there, no entry says so'
+            when l.action = 'DELETE' then 'entry ' || l.sync_id || ' deletes it, a row is there'
+            else 'entry ' || l.sync_id || ' and the row differ' end as seen
+     from last l full join sync.${model.table} t on t.id = l.model_id
+     where (t.id is null and l.action <> 'DELETE')
+        or (l.model_id is null and (select floor from sync.log_state) = 0)
+        or (t.id is not null and l.model_id is not null and (l.action = 'DELETE' or l.record <> t.record::text))
+     limit ${FINDINGS_MAX}`,
+    [model.name],
+  );
+  return rows.map(({ id, seen }) => ({ promise: 'state-is-log', seen: `${model.name} ${id}: ${seen}` }));
+}
+
+async function columnsAgainstRecord(client: ClientBase, model: Model): Promise<Finding[]> {
+  const columns = columnsOf(model);
+  const typed = columns.map(({ field, type }) => `"${field}" ${type}`).join(', ');
+  const differing = columns.map(({ field, name }) => `t.${name} is distinct from c."${field}"`).join(' or ');
+  const { rows } = await client.query<{ id: string }>(
+    `select t.id::text from sync.${model.table} t, json_to_record(t.record) as c(${typed}) where ${differing} limit ${FINDINGS_MAX}`,
+  );
+  return rows.map(({ id }) => ({
+    promise: 'columns-are-record',
+    seen: `${model.name} ${id}: a column differs from the record`,
+  }));
+}
+
+async function placeAgainstParent(client: ClientBase, model: Model): Promise<Finding[]> {
+  const { audience } = model;
+  const field =
+    audience.kind === 'parent' || audience.kind === 'membership' || audience.kind === 'project' ? audience.field : 'id';
+  const parent = model.fields[field]?.reference?.model;
+  if (parent === undefined) return [];
+  const { rows } = await client.query<{ id: string }>(
+    `select t.id::text from sync.${model.table} t left join sync.${modelNamed(parent).table} p on p.id = t.${snakeCase(field)}
+     where t.${snakeCase(field)} is not null and (p.id is null or p.group_id <> t.group_id) limit ${FINDINGS_MAX}`,
+  );
+  return rows.map(({ id }) => ({
+    promise: 'place-follows-parent',
+    seen: `${model.name} ${id} is not where its ${parent} is`,
+  }));
+}

@@ -1,0 +1,43 @@
+import { decodeChunk } from '@wts/action-stream';
+import { STREAM } from '@wts/contracts';
+import type { NatsConnection } from 'nats';
+import type { ClientBase } from 'pg';
+import { FINDINGS_MAX, type Finding } from './finding.ts';
+
+/** Reads what the stream keeps and holds it against the log: each chunk follows the one before it and says what the log says. */
+export async function auditStream(
+  nc: NatsConnection,
+  client: ClientBase,
+): Promise<{ chunks: number; findings: Finding[] }> {
+  const manager = await nc.jetstreamManager();
+  const info = await manager.streams.info(STREAM.name).catch(() => null);
+  if (info === null || info.state.messages === 0) return { chunks: 0, findings: [] };
+  const findings: Finding[] = [];
+  const found = (seen: string): void => {
+    if (findings.length < FINDINGS_MAX) findings.push({ promise: 'stream-is-log', seen });
+  };
+  const consumer = await nc.jetstream().consumers.get(STREAM.name);
+  const messages = await consumer.consume({ max_messages: 200 });
+  let chunks = 0;
+  let last: { epoch: string; at: string } | null = null;
+  for await (const message of messages) {
+    if (message.seq >= info.state.last_seq) messages.stop();
+    const chunk = decodeChunk(message.data);
+    chunks += 1;
+    if (last !== null && last.epoch === chunk.epoch && chunk.prev !== last.at)
+      found(`chunk ${chunk.first}-${chunk.last} says it follows ${chunk.prev}; before it stands ${last.at}`);
+    last = { epoch: chunk.epoch, at: chunk.last };
+    // A hollow chunk only says that these places are committed.
+    if (chunk.actions.length === 0) continue;
+    const { rows } = await client.query<{ sync_id: string; event_id: string }>(
+      `select sync_id::text, event_id::text from sync.sync_actions where sync_id between $1 and $2 order by sync_id`,
+      [chunk.first, chunk.last],
+    );
+    const events = new Map(rows.map((row) => [row.sync_id, row.event_id]));
+    for (const { syncId, eventId } of chunk.actions)
+      if (events.get(syncId) !== eventId) found(`entry ${syncId} of the stream is not the log's`);
+    if (rows.length !== chunk.actions.length)
+      found(`chunk ${chunk.first}-${chunk.last} has ${chunk.actions.length} entries, the log ${rows.length}`);
+  }
+  return { chunks, findings };
+}

@@ -1,0 +1,18 @@
+/** Something that must never happen, and did. */
+export interface Finding {
+  /** Which promise is broken. */
+  readonly promise:
+    | 'dense'
+    | 'one-group'
+    | 'state-is-log'
+    | 'columns-are-record'
+    | 'place-follows-parent'
+    | 'stream-is-log'
+    | 'delivered-once-in-order'
+    | 'replica-is-state';
+  /** What was seen, with the place or id to look at. */
+  readonly seen: string;
+}
+
+/** As many of a kind as help; the rest only counts. */
+export const FINDINGS_MAX = 20;

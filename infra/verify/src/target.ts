@@ -1,0 +1,27 @@
+import { readFile } from 'node:fs/promises';
+
+/** A running system: where its doors and stores are. */
+export interface System {
+  readonly baseUrl: string;
+  readonly token: string;
+  readonly databaseUrl: string;
+  readonly natsUrl: string;
+}
+
+/** From the environment, else from the stack that `npm start` runs here. */
+export async function findSystem(env: NodeJS.ProcessEnv): Promise<System> {
+  const local = await readFile('.local/stack.json', 'utf8').then(
+    (text) => JSON.parse(text) as { baseUrl: string; apiKey: string; databaseUrl: string; natsUrl: string },
+    () => null,
+  );
+  const baseUrl = env['BASE_URL'] ?? local?.baseUrl;
+  const token = env['API_KEY'] ?? local?.apiKey;
+  const databaseUrl = env['DATABASE_URL'] ?? local?.databaseUrl;
+  const natsUrl = env['NATS_URL'] ?? local?.natsUrl;
+  if (baseUrl === undefined || token === undefined || databaseUrl === undefined || natsUrl === undefined) {
+    throw new Error(
+      'Nothing runs here. Start it with npm start, or name a system: BASE_URL, API_KEY, DATABASE_URL and NATS_URL.',
+    );
+  }
+  return { baseUrl, token, databaseUrl, natsUrl };
+}
