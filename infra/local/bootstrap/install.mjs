@@ -18,8 +18,7 @@ import { takeLock } from './install-lock.mjs';
 import { LOCAL, NODE_PACKAGES, ROOT, Refusal, SIGNALS, nodeOf } from './ground.mjs';
 
 const PNPM = 'pnpm@12.21.0';
-/** Of the package manager's complaints: the first say what happened, the rest where. */
-const LINES_MAX = 6;
+const LINES_MAX = 10;
 const MARKER = join(ROOT, 'node_modules', '.installed');
 
 /** @param {string} platform */
@@ -149,12 +148,15 @@ function environment() {
 
 /** @param {string} text */
 function explained(text) {
-  const lines = text.split('\n').filter((line) => /err|fail/i.test(line) && !/^npm error\s+(at |\}|$)/.test(line));
+  // What npm and pnpm say when all goes well is no part of why it did not.
+  const lines = text
+    .split('\n')
+    .filter((line) => !/^(Progress|Scope|Packages|\s*$)|^npm error\s+(at |\}|$)/.test(line));
   const tail = lines
-    .slice(0, LINES_MAX)
+    .slice(-LINES_MAX)
     .map((line) => `    ${line}`)
     .join('\n');
-  if (/OUTDATED_LOCKFILE|FROZEN_LOCKFILE/.test(text)) {
+  if (/OUTDATED_LOCKFILE|frozen-lockfile/i.test(text)) {
     return new Refusal(
       `pnpm-lock.yaml does not fit the package.json files. Renew it: npx -y ${PNPM} install --no-frozen-lockfile\n${tail}`,
     );

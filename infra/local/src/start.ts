@@ -72,6 +72,8 @@ await runTask(async (stack) => {
   const secrets = readSecrets(world.secrets);
   keepSecrets(world.secrets, secrets);
   const servers = await openServers(stack, secrets, progress);
+  // A service that comes back has another pid; before everything serves there is nobody to tell.
+  let announce = () => {};
   const services = await Stack.plan({
     logs: world.logs,
     records: world.records,
@@ -91,10 +93,9 @@ await runTask(async (stack) => {
     },
   });
   const demo = await openServices(stack, services, progress);
-  const announce = () =>
-    writeStackFile(describeStack(services, demo, secrets.jwtSecret, servers.database.adminUrl, servers.natsUrl));
-
   keepSecrets(world.secrets, { ...readSecrets(world.secrets), demo });
+  announce = () =>
+    writeStackFile(describeStack(services, demo, secrets.jwtSecret, servers.database.adminUrl, servers.natsUrl));
   announce();
   stack.defer(removeStackFile);
   const housekeeping = setInterval(() => boundLogs(world.logs), LOGS_EVERY_MS);

@@ -29,6 +29,8 @@ const BACKOFF_FIRST_MS = 200;
 const BACKOFF_MAX_MS = 10_000;
 /** After this long a crash counts as a new misfortune, not as the next one of a series. */
 const HEALTHY_MS = 30_000;
+/** Whoever waits for a service that cannot start is told after this many tries, not at the deadline. */
+const FAILURES_MAX = 3;
 const POLL_MS = 20;
 const PROBE_MS = 3_000;
 
@@ -40,6 +42,8 @@ export class SupervisedService implements AsyncDisposable {
   #process: RunningProcess | null = null;
   #wanted = false;
   #backoffMs = BACKOFF_FIRST_MS;
+  /** Ends since it was last ready. */
+  #failures = 0;
   #wakeUp = new AbortController();
 
   constructor(options: SupervisedOptions) {
@@ -71,9 +75,14 @@ export class SupervisedService implements AsyncDisposable {
     let fault = 'it did not answer';
     while (Date.now() < deadline) {
       const exit = this.#process?.exit ?? null;
-      if (exit !== null && !this.#options.restarts) throw this.#failed(`ended before it was ready (${wordsOf(exit)})`);
+      if (exit !== null && (!this.#options.restarts || this.#failures >= FAILURES_MAX)) {
+        throw this.#failed(`ended before it was ready (${wordsOf(exit)})`);
+      }
       const answer = await probe(`${this.url}/ready`);
-      if (answer === null) return;
+      if (answer === null) {
+        this.#failures = 0;
+        return;
+      }
       fault = answer;
       await sleep(POLL_MS);
     }
@@ -114,6 +123,7 @@ export class SupervisedService implements AsyncDisposable {
 
   async #gone(ended: RunningProcess, exit: Exit, lifeMs: number): Promise<void> {
     if (!this.#wanted || ended !== this.#process) return;
+    this.#failures += 1;
     if (lifeMs > HEALTHY_MS) this.#backoffMs = BACKOFF_FIRST_MS;
     const nextTryMs = this.#backoffMs;
     this.#options.onCrash?.({ service: this, exit, lastLines: lastLines(this.log, 5), nextTryMs });

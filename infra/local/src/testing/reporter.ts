@@ -1,5 +1,4 @@
 /** Mocha's results as messages to the process that runs the suites; silent, because that one does the talking. */
-import type { Runner, Test } from 'mocha';
 
 /** What a suite tells while it runs. */
 export type TestMessage =
@@ -10,14 +9,16 @@ export type TestMessage =
 /**
  * Mocha calls it with `new`, for which a function will do.
  */
-function messageReporter(runner: Runner): void {
+function messageReporter(runner: Mocha.Runner): void {
   const tell = (message: TestMessage) => process.send?.(message);
-  runner.on('pass', (test: Test) => tell({ type: 'pass', title: titleOf(test), ms: test.duration ?? 0 }));
-  runner.on('fail', (test: Test, error: unknown) => tell({ type: 'fail', title: titleOf(test), text: textOf(error) }));
+  runner.on('pass', (test: Mocha.Test) => tell({ type: 'pass', title: titleOf(test), ms: test.duration ?? 0 }));
+  runner.on('fail', (test: Mocha.Test, error: unknown) =>
+    tell({ type: 'fail', title: titleOf(test), text: textOf(error) }),
+  );
   runner.once('end', () => tell({ type: 'end' }));
 }
 
-function titleOf(test: Test): string {
+function titleOf(test: Mocha.Test): string {
   return test.titlePath().join(' › ');
 }
 

@@ -1,0 +1,115 @@
+import { deepEqual, equal, match, notEqual, ok, rejects } from 'node:assert/strict';
+import { existsSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { launch } from '../src/processes/launch.ts';
+import { boundLogs, endOf, lastLines } from '../src/processes/logs.ts';
+import { freePort } from '../src/processes/ports.ts';
+import type { Crash } from '../src/supervised.ts';
+import { SupervisedService } from '../src/supervised.ts';
+import { scratch } from './scratch.ts';
+import { until } from './until.ts';
+
+const SERVICE = `
+  import { createServer } from 'node:http';
+  console.log('begin');
+  if (process.env.FAULT) { console.log(process.env.FAULT); process.exit(1); }
+  process.on('disconnect', () => process.exit(0));
+  createServer((_request, response) => response.end('{}')).listen(Number(process.env.PORT), '127.0.0.1');
+`;
+
+async function supervised(options: { restarts: boolean; fault?: string; crashes?: Crash[]; back?: string[] }) {
+  const directory = scratch();
+  const port = await freePort();
+  const log = join(directory, 'log');
+  return new SupervisedService({
+    name: 'example',
+    url: `http://127.0.0.1:${port}`,
+    log,
+    restarts: options.restarts,
+    launch: () =>
+      launch({
+        name: 'example',
+        command: process.execPath,
+        args: ['--input-type=module', '-e', SERVICE],
+        env: { PORT: String(port), ...(options.fault === undefined ? {} : { FAULT: options.fault }) },
+        log,
+        channel: true,
+      }),
+    onCrash: (crash) => options.crashes?.push(crash),
+    onBack: ({ name }) => options.back?.push(name),
+  });
+}
+
+describe('a supervised service', () => {
+  it('that crashes is started again at the same address, and it is told with its last lines', async () => {
+    const crashes: Crash[] = [];
+    const back: string[] = [];
+    await using service = await supervised({ restarts: true, crashes, back });
+    await service.start();
+    await service.untilReady(10_000);
+    const first = service.pid;
+    await service.kill();
+    await until('it is back', () => back.length === 1);
+    notEqual(service.pid, first);
+    deepEqual(
+      crashes.map(({ exit, lastLines: lines }) => [exit.signal, lines]),
+      [['SIGKILL', 'begin']],
+    );
+    equal((await fetch(service.url)).status, 200);
+  });
+
+  it('that cannot start is given up after a few tries, with its own words', async () => {
+    await using service = await supervised({ restarts: true, fault: 'PORT is missing' });
+    await service.start();
+    await rejects(service.untilReady(10_000), {
+      name: 'Refusal',
+      message: /example service ended.*exit code 1[^]*PORT is missing/,
+    });
+  });
+
+  it('stays ended in the world of a test until it is started', async () => {
+    await using service = await supervised({ restarts: false });
+    await service.start();
+    await service.untilReady(10_000);
+    await service.kill();
+    equal(service.pid, null);
+    await rejects(fetch(service.url));
+    await service.start();
+    await service.untilReady(10_000);
+  });
+
+  it('answers nothing while paused and goes on when resumed', async () => {
+    await using service = await supervised({ restarts: false });
+    await service.start();
+    await service.untilReady(10_000);
+    service.pause();
+    await rejects(fetch(service.url, { signal: AbortSignal.timeout(100) }), { name: 'TimeoutError' });
+    service.resume();
+    equal((await fetch(service.url)).status, 200);
+    service.pause();
+  });
+
+  it('is not started again when it was stopped', async () => {
+    const crashes: Crash[] = [];
+    const service = await supervised({ restarts: true, crashes });
+    await service.start();
+    await service.untilReady(10_000);
+    await service.stop();
+    deepEqual([service.pid, crashes], [null, []]);
+  });
+});
+
+describe('logs', () => {
+  it('are bounded, with one generation before', () => {
+    const directory = scratch();
+    const [big, small] = [join(directory, 'big.log'), join(directory, 'small.log')];
+    writeFileSync(big, `${'x'.repeat(1023)}\n`.repeat(33 * 1024));
+    writeFileSync(small, 'one\ntwo\nthree\n');
+    boundLogs(directory);
+    deepEqual([endOf(big), endOf(small), endOf(`${big}.1`)], [0, 14, 33 * 1024 * 1024]);
+    ok(!existsSync(`${small}.1`));
+    equal(lastLines(small, 2), 'two\nthree');
+    equal(lastLines(join(directory, 'none.log'), 2), '');
+    match(lastLines(`${big}.1`, 1), /^x+$/);
+  });
+});
