@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 
 /** What a check looks at: paths from the root with forward slashes, and their text. */
@@ -27,8 +27,13 @@ const PLANTED = /^infra\/tidy\/src\/checks\/[^/]+\.test\.ts$/;
  */
 export function repositoryTree(): Tree {
   const listed = git('ls-files', '--cached', '--others', '--exclude-standard');
-  const files = listed.filter((path) => !PLANTED.test(path) && existsSync(join(ROOT, path)));
+  const files = listed.filter((path) => !PLANTED.test(path) && isFile(path));
   return treeOf(new Map(files.map((path) => [path, () => readFileSync(join(ROOT, path), 'utf8')])));
+}
+
+/** False for what is deleted and not yet committed, and for a link to a folder. */
+function isFile(path: string): boolean {
+  return statSync(join(ROOT, path), { throwIfNoEntry: false })?.isFile() === true;
 }
 
 /** A tree in memory, for proving a check. */
