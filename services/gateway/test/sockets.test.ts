@@ -86,7 +86,12 @@ describe('the socket door', () => {
     assert.deepEqual(headers['sec-websocket-accept'], ['s3pPLMBiTxaQ9kYGzzhZRbK+xOo=']);
     assert.deepEqual(headers['api-version'], ['1']);
     assert.deepEqual(Object.keys(headers).sort(), [
-      ...['api-version', 'connection', 'sec-websocket-accept', 'upgrade', 'x-content-type-options', 'x-request-id'],
+      'api-version',
+      'connection',
+      'sec-websocket-accept',
+      'upgrade',
+      'x-content-type-options',
+      'x-request-id',
     ]);
     client.destroy();
   });
@@ -263,7 +268,7 @@ describe('the end of a socket, said by the gateway', () => {
     client.send(request(`GET /sync/ws?token=${world.fullKey}`, HANDSHAKE));
     assert.equal((await client.reply()).status, 101);
     const messages: string[] = [];
-    service.sockets[0]?.on('message', (data) => messages.push(String(data)));
+    service.sockets[0]?.on('message', (data: Buffer) => messages.push(data.toString()));
     client.send(Buffer.from([0x81, 0x84, 0, 0, 0, 0, 0x61, 0x62]));
     const closing = world.gateway.close();
     client.send(Buffer.from([0x63, 0x64, 0x81, 0x81, 0, 0, 0, 0, 0x65]));

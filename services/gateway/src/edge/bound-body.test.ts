@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
-import { Fault } from '@wts/contracts';
+import type { Fault } from '@wts/contracts';
 import { BoundedBody, ClientGone } from './bound-body.ts';
 
 /** A request's body as a stream; the only part of a request that is looked at. */

@@ -1,0 +1,106 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import type { Duplex } from 'node:stream';
+import { STREAM } from '@wts/contracts';
+import type { Revocation } from '@wts/contracts';
+import { testNats } from '@wts/testkit';
+import { connect } from 'nats';
+import type { NatsConnection } from 'nats';
+import { WebSocket, WebSocketServer } from 'ws';
+import { errorOf, request, say } from './raw.ts';
+import { startWorld, until } from './world.ts';
+import type { World } from './world.ts';
+
+type NatsServer = Awaited<ReturnType<typeof testNats>>;
+
+describe('a dead credential', () => {
+  let nats: NatsServer;
+  let publisher: NatsConnection;
+  let world: World;
+  before(async () => {
+    nats = await testNats('gateway-revocations');
+    publisher = await connect({ servers: nats.url });
+    world = await startWorld({ NATS_URL: nats.url });
+    const server = new WebSocketServer({ noServer: true });
+    world.sync.onUpgrade = (req, socket: Duplex, head) => server.handleUpgrade(req, socket, head, () => undefined);
+    await until('the gateway listens', () => world.logs().includes('connected to NATS'));
+  });
+  after(async () => {
+    await world.close();
+    await publisher.close();
+    await nats[Symbol.asyncDispose]();
+  });
+
+  const publish = (revocation: Revocation | string): void => {
+    publisher.publish(STREAM.revoked, typeof revocation === 'string' ? revocation : JSON.stringify(revocation));
+  };
+  const ask = (token: string): ReturnType<typeof say> =>
+    say(world.api, request('GET /api/workspaces', [`Authorization: Bearer ${token}`]));
+
+  it('is refused at once when its death is announced, long before it would be forgotten', async () => {
+    const { token, principal } = world.newKey(['read']);
+    const other = world.newKey(['read']);
+    for (const one of [token, other.token]) assert.equal((await ask(one)).status, 200);
+    world.forgetKey(token);
+    assert.equal((await ask(token)).status, 200, 'it is remembered');
+
+    const announced = performance.now();
+    publish({ kind: 'credential', credentialId: principal.credential.id });
+    for (;;) {
+      const reply = await ask(token);
+      if (reply.status === 401) {
+        errorOf(reply, 401, 'api_key_invalid');
+        break;
+      }
+      assert.ok(performance.now() - announced < 1_000, 'a second later it still works');
+    }
+    assert.equal((await ask(other.token)).status, 200);
+  });
+
+  it('loses its open sockets with 1008, and other sockets stay', async () => {
+    const { token, principal } = world.newKey(['read']);
+    const open = async (key: string): Promise<WebSocket> => {
+      const socket = new WebSocket(`ws://127.0.0.1:${world.api}/sync/ws?token=${key}`);
+      await once(socket, 'open');
+      return socket;
+    };
+    const [dying, staying] = [await open(token), await open(world.fullKey)];
+    publish({ kind: 'credential', credentialId: principal.credential.id });
+    const [code] = (await once(dying, 'close')) as [number];
+    assert.equal(code, 1008);
+    assert.equal(staying.readyState, WebSocket.OPEN);
+    staying.terminate();
+  });
+
+  it('of a person takes all sockets of that person, and a lost membership takes none', async () => {
+    const { token, principal } = world.newKey(['read']);
+    const socket = new WebSocket(`ws://127.0.0.1:${world.api}/sync/ws?token=${token}`);
+    await once(socket, 'open');
+    publish({ kind: 'membership', userId: principal.userId, workspaceId: principal.userId });
+    publish('not json');
+    publish('null');
+    publish('{"kind":"something-newer"}');
+    socket.ping();
+    await once(socket, 'pong');
+    assert.equal(socket.readyState, WebSocket.OPEN);
+    publish({ kind: 'credential', userId: principal.userId });
+    assert.equal(((await once(socket, 'close')) as [number])[0], 1008);
+  });
+
+  it('is heard of again after NATS was gone, and meanwhile everything else works', async () => {
+    const { token, principal } = world.newKey(['read']);
+    assert.equal((await ask(token)).status, 200);
+    await nats.stop();
+    await until('the gateway noticed', () => world.logs().includes('lost NATS'));
+    assert.equal((await ask(token)).status, 200);
+    assert.equal((await say(world.api, request('GET /ready'))).status, 200);
+    await nats.start();
+    await until('the gateway is back', () => world.logs().split('connected to NATS').length >= 3);
+    world.forgetKey(token);
+    await publisher.close();
+    publisher = await connect({ servers: nats.url });
+    publish({ kind: 'credential', credentialId: principal.credential.id });
+    const deadline = performance.now() + 2_000;
+    while ((await ask(token)).status !== 401) assert.ok(performance.now() < deadline, 'nobody heard of it');
+  });
+});
