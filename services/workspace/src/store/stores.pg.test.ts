@@ -1,0 +1,157 @@
+import assert from 'node:assert/strict';
+import { randomBytes, randomUUID } from 'node:crypto';
+import type { TestStore } from '../../test/store.ts';
+import { openTestStore } from '../../test/store.ts';
+import type { ApiKeyStore } from './api-keys.ts';
+import { apiKeyStore } from './api-keys.ts';
+import { identityStore } from './identities.ts';
+import type { InvitationStore } from './invitations.ts';
+import { invitationStore } from './invitations.ts';
+import { rows } from './rows.ts';
+
+describe('the stores', () => {
+  let store: TestStore;
+  before(async () => {
+    store = await openTestStore('stores');
+  });
+  after(() => store[Symbol.asyncDispose]());
+
+  it('cannot write what belongs to the sync service', async () => {
+    for (const sql of [
+      `update sync.workspace_members set role = 'owner'`,
+      `insert into sync.task_counters values (gen_random_uuid(), 1)`,
+      `delete from sync.sync_actions`,
+      `create table sync.mine (id int)`,
+    ]) {
+      await assert.rejects(rows(store.knex, sql), /permission denied/, sql);
+    }
+  });
+
+  it('answer data they cannot keep as the fault of whoever sent it, and show no SQL', async () => {
+    const claim = identityStore(store.knex).claim({ issuer: 'a\u0000', subject: 'b' }, randomUUID(), {
+      email: null,
+      emailVerified: null,
+    });
+    await assert.rejects(claim, { name: 'Fault', code: 'validation_failed', publicMessage: undefined });
+  });
+
+  describe('of API keys', () => {
+    let keys: ApiKeyStore;
+    before(() => {
+      keys = apiKeyStore(store.knex);
+    });
+
+    const insert = (userId: string, activeMax = 10): ReturnType<ApiKeyStore['insert']> =>
+      keys.insert(
+        {
+          id: randomUUID(),
+          userId,
+          label: 'a label',
+          keyPrefix: 'wts_12345678',
+          tokenHash: randomBytes(32).toString('hex'),
+          permissions: 'read-only',
+          workspaceId: null,
+          expiresAt: null,
+        },
+        activeMax,
+      );
+
+    it('writes the use of a key once a minute', async () => {
+      const userId = randomUUID();
+      const id = (await insert(userId))?.id ?? '';
+      const setUse = `update workspace.api_keys set last_used_at = now() - cast(:age as interval) where id = :id
+        returning last_used_at::text as at`;
+      for (const [age, isWritten] of [
+        ['59 seconds', false],
+        ['61 seconds', true],
+      ] as const) {
+        const [before] = await rows<{ at: string }>(store.knex, setUse, { id, age });
+        await keys.recordUse([id], 60_000);
+        const read = `select last_used_at::text as at from workspace.api_keys where id = :id`;
+        const [now] = await rows<{ at: string }>(store.knex, read, { id });
+        assert.equal(now?.at !== before?.at, isWritten, age);
+      }
+    });
+
+    it('counts live keys only against the bound', async () => {
+      const userId = randomUUID();
+      const first = await insert(userId, 1);
+      assert.equal(await insert(userId, 1), null);
+      assert.ok(await keys.revoke(userId, first?.id ?? ''));
+      assert.ok(await insert(userId, 1));
+    });
+
+    it('finds no key after its end', async () => {
+      const userId = randomUUID();
+      const id = (await insert(userId))?.id ?? '';
+      const end = `update workspace.api_keys set expires_at = now() + cast(:left as interval) where id = :id
+        returning encode(token_hash, 'hex') as hash`;
+      for (const [left, isLive] of [
+        ['1 minute', true],
+        ['0 seconds', false],
+      ] as const) {
+        const [key] = await rows<{ hash: string }>(store.knex, end, { id, left });
+        assert.equal((await keys.findLive(key?.hash ?? '')) !== null, isLive, left);
+      }
+    });
+  });
+
+  describe('of invitations', () => {
+    let invitations: InvitationStore;
+    before(() => {
+      invitations = invitationStore(store.knex);
+    });
+
+    const insert = (workspaceId: string, pendingMax = 10): ReturnType<InvitationStore['insert']> =>
+      invitations.insert(
+        {
+          id: randomUUID(),
+          workspaceId,
+          email: 'grace@example.com',
+          role: 'member',
+          codeHash: randomBytes(32),
+          createdBy: randomUUID(),
+          expiresInDays: 7,
+        },
+        pendingMax,
+      );
+
+    it('gives a claim to one person, who may take it again until it is redeemed', async () => {
+      const id = (await insert(randomUUID()))?.id ?? '';
+      const [ada, grace] = [randomUUID(), randomUUID()];
+      assert.deepEqual(
+        [await invitations.claim(id, ada), await invitations.claim(id, grace), await invitations.claim(id, ada)],
+        [true, false, true],
+      );
+      await invitations.release(id, grace);
+      assert.equal(await invitations.claim(id, grace), false);
+      await invitations.release(id, ada);
+      assert.equal(await invitations.claim(id, grace), true);
+      await invitations.markRedeemed(id);
+      await invitations.release(id, grace);
+      assert.equal(await invitations.claim(id, grace), false);
+    });
+
+    it('gives no claim to a deleted invitation', async () => {
+      const workspaceId = randomUUID();
+      const id = (await insert(workspaceId))?.id ?? '';
+      assert.equal(await invitations.delete(randomUUID(), id), false);
+      assert.equal(await invitations.delete(workspaceId, id), true);
+      assert.equal(await invitations.claim(id, randomUUID()), false);
+    });
+
+    it('counts pending ones only against the bound, and forgets those that expired long ago', async () => {
+      const workspaceId = randomUUID();
+      const id = (await insert(workspaceId, 1))?.id ?? '';
+      assert.equal(await insert(workspaceId, 1), null);
+      const age = `update workspace.invitations set expires_at = now() - interval '91 days' where id = :id`;
+      await rows(store.knex, age, { id });
+      assert.ok(await insert(workspaceId, 1));
+      await invitations.deleteExpired(workspaceId, 90);
+      const left = await rows(store.knex, `select id from workspace.invitations where workspace_id = :workspaceId`, {
+        workspaceId,
+      });
+      assert.equal(left.length, 1);
+    });
+  });
+});

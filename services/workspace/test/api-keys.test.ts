@@ -1,0 +1,166 @@
+import { readApiKey } from '@wts/access';
+import type { Principal, Revocation } from '@wts/contracts';
+import { apiKeyApi, LIMITS, workspaceApi } from '@wts/contracts';
+import { eventually } from '@wts/testkit';
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import type { Person, World } from './world.ts';
+import { openWorld, SERVICE } from './world.ts';
+
+describe('API keys', () => {
+  let world: World;
+  before(async () => {
+    world = await openWorld();
+  });
+
+  const create = async (who: Person | Principal, label = 'ci') => {
+    const made = await world.ask(who, apiKeyApi.createApiKey, { body: { label } });
+    assert.equal(made.status, 201, made.text);
+    return made.body.key;
+  };
+  const resolve = async (token: string): Promise<Principal | null> => {
+    const body = { tokenHash: readApiKey(token, 'wts_')?.hash ?? '' };
+    return (await world.ask(SERVICE, workspaceApi.internalResolveApiKey, { body })).body.principal;
+  };
+
+  it('show their token once, and stand for their person with all scopes', async () => {
+    const ada = await world.person();
+    const { token, ...key } = await create(ada, 'ci \u202e "quoted" 🔑');
+    assert.equal(key.keyPrefix, token.slice(0, 12));
+    assert.equal(key.label, 'ci \u202e "quoted" 🔑');
+    const listed = await world.ask(ada, apiKeyApi.listApiKeys, {});
+    assert.deepEqual(listed.body.keys, [key]);
+    assert.ok(!listed.text.includes(token));
+    assert.deepEqual(await resolve(token), {
+      userId: ada.userId,
+      scopes: ['read', 'write', 'admin'],
+      credential: { kind: 'api_key', id: key.id },
+    });
+  });
+
+  it('are kept as a hash only', async () => {
+    const { id, token } = await create(await world.person());
+    const [stored] = await world.stage.sql(`select *, token_hash::text as hash from workspace.api_keys where id = $1`, [
+      id,
+    ]);
+    assert.equal(stored?.['hash'], `\\x${readApiKey(token, 'wts_')?.hash}`);
+    assert.ok(!JSON.stringify(stored).includes(token.slice(12)));
+  });
+
+  it('are made with a label and nothing else', async () => {
+    const ada = await world.person();
+    const bad: readonly object[] = [
+      {},
+      { label: '' },
+      { label: ' \t' },
+      { label: 'x'.repeat(101) },
+      { label: 7 },
+      { label: 'a', permissions: 'read-only' },
+      { label: 'a', userId: randomUUID() },
+    ];
+    for (const body of bad) {
+      const refused = await world.ask(ada, apiKeyApi.createApiKey, { body: body as { label: string } });
+      assert.equal(refused.code, 'validation_failed', JSON.stringify(body));
+    }
+  });
+
+  it('are dead once revoked, and every replica is told before the answer', async () => {
+    const ada = await world.person();
+    const { id, token } = await create(ada);
+    const heard = await world.stage.revocations();
+    assert.equal((await world.ask(ada, apiKeyApi.revokeApiKey, { params: { keyId: id } })).status, 200);
+    const expected: Revocation = { kind: 'credential', credentialId: id, userId: ada.userId };
+    assert.deepEqual(await heard.next(), expected);
+    assert.equal(await resolve(token), null);
+    assert.deepEqual((await world.ask(ada, apiKeyApi.listApiKeys, {})).body.keys, []);
+    assert.equal((await world.ask(ada, apiKeyApi.revokeApiKey, { params: { keyId: id } })).code, 'not_found');
+  });
+
+  it('of somebody else can be neither seen nor revoked', async () => {
+    const ada = await world.person();
+    const eve = await world.person();
+    const { id, token } = await create(ada);
+    assert.deepEqual((await world.ask(eve, apiKeyApi.listApiKeys, {})).body.keys, []);
+    assert.equal((await world.ask(eve, apiKeyApi.revokeApiKey, { params: { keyId: id } })).code, 'not_found');
+    assert.equal((await world.ask(eve, apiKeyApi.revokeApiKey, { params: { keyId: randomUUID() } })).code, 'not_found');
+    assert.equal((await resolve(token))?.userId, ada.userId);
+  });
+
+  it('are not for credentials without the scope admin, nor for those of one workspace', async () => {
+    const ada = await world.person();
+    const { id } = await create(ada);
+    const ask = async (principal: Principal): Promise<unknown[]> => [
+      (await world.ask(principal, apiKeyApi.listApiKeys, {})).code,
+      (await world.ask(principal, apiKeyApi.createApiKey, { body: { label: 'a' } })).code,
+      (await world.ask(principal, apiKeyApi.revokeApiKey, { params: { keyId: id } })).code,
+    ];
+    const writer: Principal = { ...ada.principal, scopes: ['read', 'write'] };
+    assert.deepEqual(await ask(writer), Array(3).fill('insufficient_scope'));
+    assert.deepEqual(await ask({ ...ada.principal, workspaceId: randomUUID() }), Array(3).fill('forbidden'));
+    const inner = await world.ask(writer, apiKeyApi.internalCreateApiKey, {
+      body: { label: 'a', permissions: 'full-access' },
+    });
+    assert.equal(inner.code, 'insufficient_scope');
+  });
+
+  it('can be read-only, for one workspace, and for a time', async () => {
+    const { id: workspaceId, owner } = await world.workspace();
+    const expiresAt = new Date(Math.ceil(Date.now() / 1000) * 1000 + 60_000).toISOString();
+    const body = { label: 'narrow', permissions: 'read-only', workspaceId, expiresAt } as const;
+    const { token, ...key } = (await world.ask(owner, apiKeyApi.internalCreateApiKey, { body })).body.key;
+    assert.deepEqual(await resolve(token), {
+      userId: owner.userId,
+      scopes: ['read'],
+      credential: { kind: 'api_key', id: key.id },
+      workspaceId,
+      expiresAt: Date.parse(expiresAt) / 1000,
+    });
+    const set = `update workspace.api_keys set expires_at = now() where id = $1`;
+    await world.stage.sql(set, [key.id]);
+    assert.equal(await resolve(token), null);
+    for (const [change, code] of [
+      [{ workspaceId: randomUUID() }, 'not_found'],
+      [{ expiresAt: new Date(0).toISOString() }, 'validation_failed'],
+      [{ expiresAt: '2026-02-30T00:00:00Z' }, 'validation_failed'],
+      [{ permissions: 'owner' }, 'validation_failed'],
+    ] as const) {
+      const refused = await world.ask(owner, apiKeyApi.internalCreateApiKey, { body: { ...body, ...change } as never });
+      assert.equal(refused.code, code, JSON.stringify(change));
+    }
+  });
+
+  it('do not outlive the key that made them', async () => {
+    const ada = await world.person();
+    const endsAt = Math.floor(Date.now() / 1000) + 3600;
+    const parent: Principal = {
+      ...ada.principal,
+      credential: { kind: 'api_key', id: randomUUID() },
+      expiresAt: endsAt,
+    };
+    assert.equal(Date.parse((await create(parent)).expiresAt ?? ''), endsAt * 1000);
+    // A session ends too, but what a person makes in it lasts.
+    assert.equal((await create({ ...ada.principal, expiresAt: endsAt })).expiresAt, null);
+  });
+
+  it('are bounded per person', async () => {
+    const ada = await world.person();
+    await world.stage.sql(
+      `insert into workspace.api_keys (id, user_id, label, key_prefix, token_hash, permissions)
+       select gen_random_uuid(), $1, 'many', 'wts_', sha256(gen_random_uuid()::text::bytea), 'read-only'
+       from generate_series(1, $2::int)`,
+      [ada.userId, LIMITS.apiKeysPerPersonMax],
+    );
+    const refused = await world.ask(ada, apiKeyApi.createApiKey, { body: { label: 'one too many' } });
+    assert.equal(refused.code, 'conflict');
+  });
+
+  it('remember when they were last used', async () => {
+    const ada = await world.person();
+    const { token } = await create(ada);
+    await resolve(token);
+    const lastUsedAt = await eventually(
+      async () => (await world.ask(ada, apiKeyApi.listApiKeys, {})).body.keys[0]?.lastUsedAt,
+    );
+    assert.ok(Math.abs(Date.now() - Date.parse(lastUsedAt)) < 60_000);
+  });
+});

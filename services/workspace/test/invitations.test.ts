@@ -1,0 +1,211 @@
+import { memberApi } from '@wts/contracts';
+import assert from 'node:assert/strict';
+import { createHash, randomUUID } from 'node:crypto';
+import type { Person, World } from './world.ts';
+import { openWorld } from './world.ts';
+
+describe('invitations', () => {
+  let world: World;
+  before(async () => {
+    world = await openWorld();
+  });
+
+  const join = async (who: Person, code: string): Promise<string> => {
+    const answer = await world.join(who, code);
+    return answer.code ?? answer.body.role;
+  };
+  const pending = async (who: Person, workspaceId: string): Promise<string[]> => {
+    const { body } = await world.ask(who, memberApi.listInvitations, { params: { workspaceId } });
+    return body.invitations.map(({ id }) => id);
+  };
+  const expire = (id: string): Promise<unknown> =>
+    world.stage.sql(`update workspace.invitations set expires_at = now() - interval '1 second' where id = $1`, [id]);
+
+  it('are for a member and a week unless said otherwise', async () => {
+    const { id, owner } = await world.workspace();
+    const { code, ...shown } = await world.invite(owner, id, {});
+    assert.deepEqual(
+      { workspaceId: shown.workspaceId, email: shown.email, role: shown.role, createdBy: shown.createdBy },
+      { workspaceId: id, email: null, role: 'member', createdBy: owner.userId },
+    );
+    assert.equal(Date.parse(shown.expiresAt) - Date.parse(shown.createdAt), 7 * 86_400_000);
+    const listed = await world.ask(owner, memberApi.listInvitations, { params: { workspaceId: id } });
+    assert.deepEqual(listed.body.invitations, [shown]);
+    assert.ok(!listed.text.includes(code));
+  });
+
+  it('keep the code nowhere but in the hands of who made it', async () => {
+    const { id, owner } = await world.workspace();
+    const { code, id: invitationId } = await world.invite(owner, id, {});
+    const [stored] = await world.stage.sql(`select * from workspace.invitations where id = $1`, [invitationId]);
+    assert.deepEqual(stored?.['code_hash'], createHash('sha256').update(code).digest());
+    assert.ok(!JSON.stringify(stored).includes(code));
+  });
+
+  it('admit anyone who holds the code, as often as wanted, when they name no address', async () => {
+    const { id, owner } = await world.workspace();
+    const { code, id: invitationId } = await world.invite(owner, id, { role: 'guest' });
+    for (let n = 0; n < 3; n += 1) assert.equal(await join(await world.person(), code), 'guest');
+    assert.deepEqual(await pending(owner, id), [invitationId]);
+  });
+
+  it('admit one person once when they name an address', async () => {
+    const { id, owner } = await world.workspace();
+    const grace = await world.person();
+    const { code } = await world.invite(owner, id, { email: grace.email.toUpperCase(), role: 'admin' });
+    assert.equal(await join(await world.person(), code), 'wrong_address');
+    assert.equal(await join(grace, code), 'admin');
+    assert.deepEqual(await pending(owner, id), []);
+    const twin = await world.person({ email: grace.email });
+    assert.equal(await join(twin, code), 'invitation_expired');
+  });
+
+  it('do not admit who left again by a code that was used', async () => {
+    const { id, owner } = await world.workspace();
+    const grace = await world.person();
+    const { code } = await world.invite(owner, id, { email: grace.email });
+    assert.equal(await join(grace, code), 'member');
+    await world.ask(owner, memberApi.removeMember, { params: { workspaceId: id, userId: grace.userId } });
+    assert.equal(await join(grace, code), 'invitation_expired');
+  });
+
+  it('change nothing for who is a member already, the role included', async () => {
+    const { id, owner, member } = await world.workspace('member');
+    const { code } = await world.invite(owner, id, { role: 'admin' });
+    const first = await world.join(member, code);
+    assert.deepEqual([first.status, first.body.role, first.body.workspace.id], [200, 'member', id]);
+    assert.deepEqual((await world.join(member, code)).body, first.body);
+    assert.equal(await join(owner, code), 'owner');
+  });
+
+  it('trust no address that its provider calls unverified', async () => {
+    const { id, owner } = await world.workspace();
+    const email = `${randomUUID()}@example.com`;
+    const { code } = await world.invite(owner, id, { email });
+    assert.equal(await join(await world.person({ email, emailVerified: false }), code), 'wrong_address');
+    assert.equal(await join(await world.person({ email, emailVerified: true }), code), 'member');
+  });
+
+  it('answer an unknown, a deleted and a malformed code alike', async () => {
+    const { id, owner } = await world.workspace();
+    const { code, id: invitationId } = await world.invite(owner, id, {});
+    const params = { workspaceId: id, invitationId };
+    assert.equal((await world.ask(owner, memberApi.deleteInvitation, { params })).status, 200);
+    assert.equal((await world.ask(owner, memberApi.deleteInvitation, { params })).code, 'not_found');
+    const eve = await world.person();
+    for (const tried of [code, 'x', 'x'.repeat(32), code.toLowerCase(), ` ${code}`, '%', '𝒞']) {
+      assert.equal(await join(eve, tried), 'not_found', tried);
+    }
+    assert.equal(await join(eve, ''), 'validation_failed');
+  });
+
+  it('answer an expired code as gone, and are no longer pending', async () => {
+    const { id, owner } = await world.workspace();
+    const { code, id: invitationId } = await world.invite(owner, id, { expiresInDays: 1 });
+    await expire(invitationId);
+    assert.equal(await join(await world.person(), code), 'invitation_expired');
+    assert.deepEqual(await pending(owner, id), []);
+    const params = { workspaceId: id, invitationId };
+    assert.equal((await world.ask(owner, memberApi.deleteInvitation, { params })).code, 'not_found');
+  });
+
+  it('are made, seen and deleted by owners and admins only', async () => {
+    const { id, owner, admin, member, guest } = await world.workspace('admin', 'member', 'guest');
+    const { id: invitationId } = await world.invite(admin, id, { role: 'admin' });
+    assert.ok((await pending(owner, id)).includes(invitationId));
+    for (const who of [member, guest]) {
+      const params = { workspaceId: id };
+      assert.equal((await world.ask(who, memberApi.listInvitations, { params })).code, 'forbidden');
+      assert.equal((await world.ask(who, memberApi.createInvitation, { params, body: {} })).code, 'forbidden');
+      const one = { params: { ...params, invitationId } };
+      assert.equal((await world.ask(who, memberApi.deleteInvitation, one)).code, 'forbidden');
+    }
+  });
+
+  it('of another workspace cannot be deleted from this one', async () => {
+    const here = await world.workspace();
+    const there = await world.workspace();
+    const { id: invitationId } = await world.invite(there.owner, there.id, {});
+    const params = { workspaceId: here.id, invitationId };
+    assert.equal((await world.ask(here.owner, memberApi.deleteInvitation, { params })).code, 'not_found');
+    assert.deepEqual(await pending(there.owner, there.id), [invitationId]);
+  });
+
+  it('grant no ownership, and refuse what breaks a rule', async () => {
+    const { id, owner } = await world.workspace();
+    const bad: readonly object[] = [
+      { role: 'owner' },
+      { role: 'Admin' },
+      { expiresInDays: 0 },
+      { expiresInDays: 366 },
+      { expiresInDays: 1.5 },
+      { expiresInDays: '7' },
+      { email: 'not an address' },
+      { email: '' },
+      { code: 'mine' },
+      { __proto__: null, constructor: {} },
+    ];
+    for (const body of bad) {
+      const refused = await world.ask(owner, memberApi.createInvitation, { params: { workspaceId: id }, body });
+      assert.equal(refused.code, 'validation_failed', JSON.stringify(body));
+    }
+  });
+
+  it('die with the authority of who made them', async () => {
+    const { id, owner, admin } = await world.workspace('admin');
+    const { code, id: invitationId } = await world.invite(admin, id, {});
+    await world.ask(owner, memberApi.removeMember, { params: { workspaceId: id, userId: admin.userId } });
+    assert.ok(!(await pending(owner, id)).includes(invitationId));
+    assert.equal(await join(admin, code), 'not_found');
+    assert.equal(await join(await world.person(), code), 'not_found');
+  });
+
+  it('for one use admit one of many who try at once', async () => {
+    const { id, owner } = await world.workspace();
+    const email = `${randomUUID()}@example.com`;
+    const { code } = await world.invite(owner, id, { email });
+    const racers = await Promise.all(Array.from({ length: 8 }, () => world.person({ email })));
+    const outcomes = await Promise.all(racers.map((who) => join(who, code)));
+    assert.deepEqual(
+      outcomes.filter((outcome) => outcome !== 'invitation_expired'),
+      ['member'],
+    );
+    const members = await world.ask(owner, memberApi.listMembers, { params: { workspaceId: id } });
+    assert.equal(members.body.members.length, 2);
+  });
+
+  it('make one membership of the many requests of one person', async () => {
+    const { id, owner } = await world.workspace();
+    const grace = await world.person();
+    for (const invitation of [{}, { email: grace.email }]) {
+      const { code } = await world.invite(owner, id, invitation);
+      const outcomes = await Promise.all(Array.from({ length: 8 }, () => join(grace, code)));
+      assert.deepEqual(new Set(outcomes), new Set(['member']));
+    }
+    const members = await world.ask(owner, memberApi.listMembers, { params: { workspaceId: id } });
+    assert.equal(members.body.members.length, 2);
+  });
+
+  it('can be finished by the same person after an attempt that was cut off', async () => {
+    const { id, owner } = await world.workspace();
+    const email = `${randomUUID()}@example.com`;
+    const grace = await world.person({ email });
+    const { code, id: invitationId } = await world.invite(owner, id, { email });
+    await world.stage.sql(`update workspace.invitations set claimed_by = $2 where id = $1`, [
+      invitationId,
+      grace.userId,
+    ]);
+    assert.equal(await join(await world.person({ email }), code), 'invitation_expired');
+    assert.equal(await join(grace, code), 'member');
+  });
+
+  it('cannot be redeemed with a credential for one workspace, nor without the scope admin', async () => {
+    const { id, owner } = await world.workspace();
+    const { code } = await world.invite(owner, id, {});
+    const grace = await world.person();
+    const restricted = { ...grace.principal, workspaceId: randomUUID() };
+    assert.equal((await world.ask(restricted, memberApi.joinWorkspace, { body: { code } })).code, 'forbidden');
+    const writer = { ...grace.principal, scopes: ['read', 'write'] as const };
+    assert.equal((await world.ask(writer, memberApi.joinWorkspace, { body: { code } })).code, 'insufficient_scope');
+  });
+});

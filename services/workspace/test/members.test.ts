@@ -1,0 +1,81 @@
+import type { Revocation } from '@wts/contracts';
+import { memberApi, workspaceApi } from '@wts/contracts';
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import type { Person, World } from './world.ts';
+import { openWorld } from './world.ts';
+
+describe('members', () => {
+  let world: World;
+  before(async () => {
+    world = await openWorld();
+  });
+
+  const remove = async (who: Person, workspaceId: string, userId: string): Promise<string | number> => {
+    const answer = await world.ask(who, memberApi.removeMember, { params: { workspaceId, userId } });
+    return answer.code ?? answer.status;
+  };
+  const rolesIn = async (who: Person, workspaceId: string): Promise<string[]> => {
+    const { body } = await world.ask(who, memberApi.listMembers, { params: { workspaceId } });
+    return body.members.map(({ role }) => role);
+  };
+
+  it('are listed to everyone inside, in the order they joined', async () => {
+    const { id, owner, admin, member, guest } = await world.workspace('admin', 'member', 'guest');
+    for (const who of [owner, admin, member, guest]) {
+      assert.deepEqual(await rolesIn(who, id), ['owner', 'admin', 'member', 'guest']);
+    }
+  });
+
+  it('are removed by owners and admins, not by members and guests', async () => {
+    const { id, owner, admin, member, guest } = await world.workspace('admin', 'member', 'guest');
+    assert.equal(await remove(guest, id, member.userId), 'forbidden');
+    assert.equal(await remove(member, id, guest.userId), 'forbidden');
+    assert.equal(await remove(member, id, admin.userId), 'forbidden');
+    assert.equal(await remove(admin, id, guest.userId), 200);
+    assert.equal(await remove(owner, id, member.userId.toUpperCase()), 200);
+    assert.deepEqual(await rolesIn(owner, id), ['owner', 'admin']);
+  });
+
+  it('may leave, whatever their role', async () => {
+    const { id, owner, admin, member, guest } = await world.workspace('admin', 'member', 'guest');
+    for (const who of [guest, member, admin]) assert.equal(await remove(who, id, who.userId), 200);
+    assert.deepEqual(await rolesIn(owner, id), ['owner']);
+  });
+
+  it('are out at once: the workspace is gone for who was removed', async () => {
+    const { id, urlKey, owner, member } = await world.workspace('member');
+    assert.equal(await remove(owner, id, member.userId), 200);
+    const found = await world.ask(member, workspaceApi.getWorkspaceBySlug, { params: { slug: urlKey } });
+    assert.equal(found.code, 'not_found');
+    assert.equal((await world.ask(member, memberApi.listMembers, { params: { workspaceId: id } })).code, 'not_found');
+    assert.equal(await remove(owner, id, member.userId), 'not_found');
+  });
+
+  it('always include an owner', async () => {
+    const { id, owner } = await world.workspace('admin');
+    assert.equal(await remove(owner, id, owner.userId), 'last_owner');
+    assert.deepEqual(await rolesIn(owner, id), ['owner', 'admin']);
+  });
+
+  it('that are owners are not removed by admins', async () => {
+    const { id, owner, admin } = await world.workspace('admin');
+    assert.equal(await remove(admin, id, owner.userId), 'forbidden');
+  });
+
+  it('of another workspace are not found in this one', async () => {
+    const here = await world.workspace();
+    const there = await world.workspace('member');
+    assert.equal(await remove(here.owner, here.id, there.member.userId), 'not_found');
+    assert.equal(await remove(here.owner, here.id, randomUUID()), 'not_found');
+    assert.deepEqual(await rolesIn(there.owner, there.id), ['owner', 'member']);
+  });
+
+  it('that were removed are told to every replica before the answer', async () => {
+    const { id, owner, member } = await world.workspace('member');
+    const heard = await world.stage.revocations();
+    assert.equal(await remove(owner, id, member.userId), 200);
+    const expected: Revocation = { kind: 'membership', userId: member.userId, workspaceId: id };
+    assert.deepEqual(await heard.next(), expected);
+  });
+});

@@ -1,0 +1,76 @@
+import { createApiKey } from '@wts/access';
+import { memberApi, workspaceApi } from '@wts/contracts';
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import type { World } from './world.ts';
+import { openWorld, SERVICE, sessionOf } from './world.ts';
+
+describe('people', () => {
+  let world: World;
+  before(async () => {
+    world = await openWorld();
+  });
+
+  const resolve = async (claims: { issuer?: string; subject: string; [claim: string]: unknown }): Promise<string> => {
+    const body = { issuer: 'https://issuer.example', ...claims };
+    const answer = await world.ask(SERVICE, workspaceApi.internalResolvePerson, { body });
+    assert.equal(answer.status, 200, answer.text);
+    return answer.body.userId;
+  };
+  const profileOf = async (userId: string): Promise<object | undefined> => {
+    const principal = sessionOf(userId);
+    const urlKey = `p-${randomUUID().slice(0, 18)}`;
+    const made = await world.ask(principal, workspaceApi.createWorkspace, { body: { name: 'Mine', urlKey } });
+    const params = { workspaceId: made.body.workspace.id };
+    const [me] = (await world.ask(principal, memberApi.listMembers, { params })).body.members;
+    return me && { name: me.name, email: me.email, avatarUrl: me.avatarUrl };
+  };
+
+  it('are made on first sight, and found again ever after', async () => {
+    const subject = randomUUID();
+    const claims = { name: 'Ada Lovelace', email: 'ada@example.com', avatarUrl: 'https://example.com/ada.png' };
+    const userId = await resolve({ subject, ...claims });
+    assert.equal(await resolve({ subject, name: 'Another Name' }), userId);
+    assert.deepEqual(await profileOf(userId), claims);
+  });
+
+  it('are one, however many first requests come at once', async () => {
+    const subject = randomUUID();
+    const ids = await Promise.all(Array.from({ length: 16 }, (_, n) => resolve({ subject, name: `Racer ${n}` })));
+    assert.equal(new Set(ids).size, 1);
+    assert.match(JSON.stringify(await profileOf(ids[0]!)), /Racer \d+/);
+  });
+
+  it('are never found by their address', async () => {
+    const email = `${randomUUID()}@example.com`;
+    const first = await resolve({ subject: randomUUID(), email, emailVerified: true });
+    const second = await resolve({ subject: randomUUID(), email, emailVerified: true });
+    assert.notEqual(first, second);
+  });
+
+  it('of two issuers are two, even when issuer and subject run together to the same text', async () => {
+    const [subject, issuer] = [randomUUID(), 'https://issuer.example/a'];
+    const first = await resolve({ issuer, subject: `b${subject}` });
+    assert.notEqual(await resolve({ issuer: `${issuer}b`, subject }), first);
+  });
+
+  it('come in whatever their provider claims', async () => {
+    const claims = { name: 'x'.repeat(5000), email: 'not an address', avatarUrl: 'javascript:alert(1)' };
+    const userId = await resolve({ subject: randomUUID(), ...claims });
+    assert.deepEqual(await profileOf(userId), { name: 'x'.repeat(200), email: null, avatarUrl: null });
+    const nameless = await resolve({ subject: 's'.repeat(255), issuer: `https://issuer.example/${'é'.repeat(1900)}` });
+    assert.deepEqual(await profileOf(nameless), { name: 'Unnamed', email: null, avatarUrl: null });
+  });
+
+  it('are asked for by services only', async () => {
+    const { token } = createApiKey('wts_');
+    for (const headers of [{}, { 'x-wts-principal': 'forged' }, { authorization: `Bearer ${token}` }]) {
+      const answer = await fetch(`${world.service.url}/internal/people/resolve`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', ...headers } as Record<string, string>,
+        body: JSON.stringify({ issuer: 'a', subject: 'b' }),
+      });
+      assert.equal(answer.status, 401);
+    }
+  });
+});

@@ -1,0 +1,85 @@
+import { STREAM } from '@wts/contracts';
+import type { Revocation } from '@wts/contracts';
+import { testDatabase, testNats } from '@wts/testkit';
+import assert from 'node:assert/strict';
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import type { Msg } from 'nats';
+import { connect } from 'nats';
+import { Pool } from 'pg';
+
+export const SECRET = 'a secret of thirty-two characters or more';
+const START_MS = 20_000;
+
+/** What the service under test stands on: a migrated database, a NATS server and a sync service, all real. */
+export interface Stage extends AsyncDisposable {
+  readonly databaseUrl: string;
+  readonly natsUrl: string;
+  readonly syncUrl: string;
+  /** Looks at, or arranges, what is at rest. */
+  readonly sql: (text: string, values?: readonly unknown[]) => Promise<Record<string, unknown>[]>;
+  /** Listens from now on. */
+  readonly revocations: () => Promise<{ next(): Promise<Revocation> }>;
+}
+
+export async function openStage(label: string): Promise<Stage> {
+  await using opening = new AsyncDisposableStack();
+  const database = opening.use(await testDatabase(label, { migrated: true }));
+  const nats = opening.use(await testNats(label));
+  const databaseUrl = database.urlOf('wts_workspace');
+  const pool = opening.adopt(new Pool({ connectionString: databaseUrl, max: 2 }), (open) => open.end());
+  const listener = opening.adopt(await connect({ servers: nats.url }), (open) => open.close());
+  const sync = opening.use(await startSync({ DATABASE_URL: database.urlOf('wts_sync'), NATS_URL: nats.url }));
+  const owned = opening.move();
+  return {
+    databaseUrl,
+    natsUrl: nats.url,
+    syncUrl: sync.url,
+    sql: async (text, values = []) => (await pool.query<Record<string, unknown>>(text, [...values])).rows,
+    revocations: async () => {
+      const messages = listener.subscribe(STREAM.revoked)[Symbol.asyncIterator]();
+      await listener.flush();
+      return {
+        next: async () => {
+          const message = (await messages.next()) as IteratorResult<Msg, undefined>;
+          assert.ok(message.done !== true, 'the connection ended');
+          return message.value.json<Revocation>();
+        },
+      };
+    },
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  };
+}
+
+/** A process of its own, as always: services never import each other. */
+export async function startSync(settings: Record<string, string>): Promise<AsyncDisposable & { readonly url: string }> {
+  const child = fork(join(import.meta.dirname, '../../sync/src/main.ts'), {
+    env: {
+      PATH: process.env['PATH'],
+      HOST: '127.0.0.1',
+      PORT: '0',
+      LOG_LEVEL: 'warn',
+      INTERNAL_TOKEN_SECRET: SECRET,
+      WORKSPACE_URL: 'http://127.0.0.1:1',
+      // It ends when this process does, however that ends.
+      WTS_SUPERVISED: '1',
+      ...settings,
+    },
+    execArgv: [],
+  });
+  const ended = once(child, 'exit');
+  const signal = AbortSignal.timeout(START_MS);
+  const [message] = (await Promise.race([
+    once(child, 'message', { signal }),
+    ended.then(([code]) => Promise.reject(new Error(`sync ended with ${String(code)}`))),
+  ])) as [{ listening: string }];
+  return {
+    url: message.listening,
+    [Symbol.asyncDispose]: async () => {
+      // Nothing of it is needed any more, and it holds nothing that a crash could hurt.
+      child.kill('SIGKILL');
+      await ended;
+    },
+  };
+}

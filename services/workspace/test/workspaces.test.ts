@@ -1,0 +1,151 @@
+import { memberApi, workspaceApi } from '@wts/contracts';
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import type { World } from './world.ts';
+import { openWorld } from './world.ts';
+
+describe('workspaces', () => {
+  let world: World;
+  before(async () => {
+    world = await openWorld();
+  });
+
+  const newKey = (): string => `w-${randomUUID().slice(0, 18)}`;
+
+  it('are created with their creator as owner, and read back at once', async () => {
+    const ada = await world.person();
+    const body = { name: 'Ada’s 𝒲orkspace', urlKey: newKey(), logoUrl: 'https://example.com/logo.png' };
+    const made = await world.ask(ada, workspaceApi.createWorkspace, { body });
+    assert.equal(made.status, 201);
+    const { workspace } = made.body;
+    assert.deepEqual({ ...body, role: 'owner' }, pick(workspace, 'name', 'urlKey', 'logoUrl', 'role'));
+
+    const listed = await world.ask(ada, workspaceApi.listWorkspaces, {});
+    assert.deepEqual(listed.body.workspaces, [workspace]);
+    const found = await world.ask(ada, workspaceApi.getWorkspaceBySlug, { params: { slug: body.urlKey } });
+    assert.deepEqual(found.body.workspace, workspace);
+    const members = await world.ask(ada, memberApi.listMembers, { params: { workspaceId: workspace.id } });
+    assert.deepEqual(
+      members.body.members.map((member) => pick(member, 'userId', 'role', 'email')),
+      [{ userId: ada.userId, role: 'owner', email: ada.email }],
+    );
+  });
+
+  it('take no urlKey twice, not even from the same person', async () => {
+    const { urlKey, owner } = await world.workspace();
+    for (const who of [owner, await world.person()]) {
+      const again = await world.ask(who, workspaceApi.createWorkspace, { body: { name: 'Again', urlKey } });
+      assert.equal(again.code, 'slug_taken');
+    }
+    const listed = await world.ask(owner, workspaceApi.listWorkspaces, {});
+    assert.equal(listed.body.workspaces.length, 1);
+  });
+
+  it('go to one of many who want the same urlKey at once, and leave nothing behind for the others', async () => {
+    const urlKey = newKey();
+    const people = await Promise.all(Array.from({ length: 8 }, () => world.person()));
+    const answers = await Promise.all(
+      people.map((who) => world.ask(who, workspaceApi.createWorkspace, { body: { name: 'Race', urlKey } })),
+    );
+    const statuses = answers.map(({ status }) => status).toSorted((a, b) => a - b);
+    assert.deepEqual(statuses, [201, 409, 409, 409, 409, 409, 409, 409]);
+    const counts = await Promise.all(
+      people.map(async (who) => (await world.ask(who, workspaceApi.listWorkspaces, {})).body.workspaces.length),
+    );
+    assert.deepEqual(
+      counts,
+      answers.map(({ status }) => (status === 201 ? 1 : 0)),
+    );
+  });
+
+  it('refuse names and urlKeys that break a rule, and say which', async () => {
+    const ada = await world.person();
+    const bad: readonly (readonly [field: string, body: Record<string, unknown>])[] = [
+      ['name', { name: '' }],
+      ['name', { name: '   ' }],
+      ['name', { name: 'x'.repeat(101) }],
+      ['urlKey', { urlKey: 'ab' }],
+      ['urlKey', { urlKey: 'a'.repeat(51) }],
+      ['urlKey', { urlKey: 'Upper' }],
+      ['urlKey', { urlKey: '-ab' }],
+      ['urlKey', { urlKey: 'ab-' }],
+      ['urlKey', { urlKey: 'a--b' }],
+      ['urlKey', { urlKey: 'аdmin-cyrillic' }],
+      ['urlKey', { urlKey: 'api' }],
+      ['urlKey', { urlKey: 'by-slug' }],
+      ['logoUrl', { logoUrl: '/logo.png' }],
+      ['logoUrl', { logoUrl: 'javascript:alert(1)' }],
+      ['logoUrl', { logoUrl: 'https://example.com/a\r\nb' }],
+      ['extra', { extra: 1 }],
+    ];
+    for (const [field, change] of bad) {
+      const body = { name: 'Fine', urlKey: newKey(), ...change };
+      const refused = await world.ask(ada, workspaceApi.createWorkspace, { body });
+      assert.equal(refused.code, 'validation_failed', JSON.stringify(change));
+      assert.match(refused.text, new RegExp(field), JSON.stringify(change));
+    }
+  });
+
+  it('count the length of a name in code points', async () => {
+    const ada = await world.person();
+    const name = '𝒲'.repeat(100);
+    const made = await world.ask(ada, workspaceApi.createWorkspace, { body: { name, urlKey: newKey() } });
+    assert.equal(made.body.workspace.name, name);
+  });
+
+  it('do not exist for those who are not in them', async () => {
+    const { id, urlKey, owner } = await world.workspace();
+    const eve = await world.person();
+    const slugs = [urlKey, urlKey.toUpperCase(), newKey(), 'ẃ-look-alike', '\u202e'];
+    for (const slug of slugs) {
+      const found = await world.ask(eve, workspaceApi.getWorkspaceBySlug, { params: { slug } });
+      assert.equal(found.code, 'not_found', slug);
+      assert.ok(!found.text.includes(id));
+    }
+    const workspaceId = id;
+    assert.equal((await world.ask(eve, memberApi.listMembers, { params: { workspaceId } })).code, 'not_found');
+    assert.equal((await world.ask(eve, memberApi.listInvitations, { params: { workspaceId } })).code, 'not_found');
+    const invited = await world.ask(eve, memberApi.createInvitation, { params: { workspaceId }, body: {} });
+    assert.equal(invited.code, 'not_found');
+    for (const userId of [owner.userId, eve.userId, randomUUID()]) {
+      const removed = await world.ask(eve, memberApi.removeMember, { params: { workspaceId, userId } });
+      assert.equal(removed.code, 'not_found');
+    }
+    assert.deepEqual((await world.ask(eve, workspaceApi.listWorkspaces, {})).body.workspaces, []);
+  });
+
+  it('are out of reach for a credential that is restricted to another', async () => {
+    const first = await world.workspace();
+    const second = await world.ask(first.owner, workspaceApi.createWorkspace, {
+      body: { name: 'Second', urlKey: newKey() },
+    });
+    const restricted = { ...first.owner.principal, workspaceId: first.id };
+    const listed = await world.ask(restricted, workspaceApi.listWorkspaces, {});
+    assert.deepEqual(
+      listed.body.workspaces.map(({ id }) => id),
+      [first.id],
+    );
+    const other = second.body.workspace;
+    const slug = { params: { slug: other.urlKey } };
+    assert.equal((await world.ask(restricted, workspaceApi.getWorkspaceBySlug, slug)).code, 'not_found');
+    const members = { params: { workspaceId: other.id } };
+    assert.equal((await world.ask(restricted, memberApi.listMembers, members)).code, 'not_found');
+    const body = { name: 'Third', urlKey: newKey() };
+    assert.equal((await world.ask(restricted, workspaceApi.createWorkspace, { body })).code, 'forbidden');
+  });
+
+  it('need the scope before anything else is looked at', async () => {
+    const { owner } = await world.workspace();
+    const readOnly = { ...owner.principal, scopes: ['read'] as const };
+    const writer = { ...owner.principal, scopes: ['read', 'write'] as const };
+    for (const principal of [readOnly, writer]) {
+      const refused = await world.ask(principal, workspaceApi.createWorkspace, { body: {} as never });
+      assert.equal(refused.code, 'insufficient_scope');
+    }
+    assert.equal((await world.ask(readOnly, workspaceApi.listWorkspaces, {})).status, 200);
+  });
+});
+
+function pick<T extends object, K extends keyof T>(from: T, ...keys: K[]): Pick<T, K> {
+  return Object.fromEntries(keys.map((key) => [key, from[key]])) as Pick<T, K>;
+}

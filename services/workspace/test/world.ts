@@ -1,0 +1,146 @@
+import { mintInternalToken } from '@wts/access';
+import type { BodyOf, Contract, ErrorCode, ParamsOf, Principal, ReplyOf } from '@wts/contracts';
+import { COMMON_ERRORS, CREDENTIAL_ERRORS, errorBodySchema, HEADERS, memberApi, workspaceApi } from '@wts/contracts';
+import type { RunningService, Validate } from '@wts/service-kit';
+import { compile, startService } from '@wts/service-kit';
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import supertest from 'supertest';
+import { workspaceService } from '../src/service.ts';
+import type { Stage } from './stage.ts';
+import { openStage, SECRET } from './stage.ts';
+
+/** Somebody who calls, with what their credential grants. */
+export interface Person {
+  readonly userId: string;
+  readonly email: string;
+  readonly principal: Principal;
+}
+
+export interface Answer<C> {
+  readonly status: number;
+  /** As the contract says when the answer is the contract's own; its error code otherwise. */
+  readonly body: ReplyOf<C>;
+  readonly code: ErrorCode | undefined;
+  readonly text: string;
+}
+
+type Request<C> = (ParamsOf<C> extends Record<string, never> ? object : { readonly params: ParamsOf<C> }) &
+  (BodyOf<C> extends undefined ? object : { readonly body: BodyOf<C> });
+
+/**
+ * One workspace service over a real PostgreSQL, a real NATS and a real sync service. Every answer is held against the
+ * contract: the status, the body, and whether an error is one the contract names.
+ */
+export class World {
+  readonly stage: Stage;
+  readonly service: RunningService;
+
+  constructor(stage: Stage, service: RunningService) {
+    this.stage = stage;
+    this.service = service;
+  }
+
+  async ask<C extends Contract>(who: Person | Principal, contract: C, request: Request<C>): Promise<Answer<C>> {
+    const principal = 'principal' in who ? who.principal : who;
+    const { params = {}, body } = request as { params?: Record<string, string>; body?: object };
+    const path = contract.path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(params[name] ?? ''));
+    const method = contract.method.toLowerCase() as 'get' | 'post' | 'patch' | 'delete';
+    const agent = supertest(this.service.url);
+    const answer = await agent[method](path).set(HEADERS.principal, mintInternalToken(principal, SECRET)).send(body);
+    const code = checkAnswer(contract, answer.status, answer.body);
+    return { status: answer.status, body: answer.body as ReplyOf<C>, code, text: answer.text };
+  }
+
+  /** Somebody signed in for the first time. Full-access unless said otherwise. */
+  async person(claims: { name?: string; email?: string; emailVerified?: boolean } = {}): Promise<Person> {
+    const subject = randomUUID();
+    const email = claims.email ?? `${subject}@example.com`;
+    const { body } = await this.ask(SERVICE, workspaceApi.internalResolvePerson, {
+      body: { issuer: 'https://issuer.example', subject, name: `Person ${subject.slice(0, 8)}`, ...claims, email },
+    });
+    return { userId: body.userId, email, principal: sessionOf(body.userId) };
+  }
+
+  /** A workspace with its owner, and more people in the roles asked for. */
+  async workspace<R extends 'admin' | 'member' | 'guest'>(
+    ...roles: readonly R[]
+  ): Promise<{ readonly id: string; readonly urlKey: string; readonly owner: Person } & Record<R, Person>> {
+    const owner = await this.person();
+    const urlKey = `w-${randomUUID().slice(0, 18)}`;
+    const made = await this.ask(owner, workspaceApi.createWorkspace, { body: { name: 'Platform', urlKey } });
+    assert.equal(made.status, 201, made.text);
+    const { id } = made.body.workspace;
+    const people: Record<string, Person> = {};
+    for (const role of roles) {
+      people[role] = await this.person();
+      await this.join(people[role], (await this.invite(owner, id, { role })).code);
+    }
+    return { id, urlKey, owner, ...(people as Record<R, Person>) };
+  }
+
+  async invite(
+    who: Person,
+    workspaceId: string,
+    body: BodyOf<typeof memberApi.createInvitation>,
+  ): Promise<ReplyOf<typeof memberApi.createInvitation>['invitation']> {
+    const made = await this.ask(who, memberApi.createInvitation, { params: { workspaceId }, body });
+    assert.equal(made.status, 201, made.text);
+    return made.body.invitation;
+  }
+
+  join(who: Person, code: string): Promise<Answer<typeof memberApi.joinWorkspace>> {
+    return this.ask(who, memberApi.joinWorkspace, { body: { code } });
+  }
+}
+
+/** A principal as the gateway makes one for a session, a read-only key and so on. */
+export function sessionOf(userId: string): Principal {
+  return { userId, scopes: ['read', 'write', 'admin'], credential: { kind: 'jwt', id: randomUUID() } };
+}
+
+export const SERVICE: Principal = {
+  userId: '00000000-0000-0000-0000-000000000000',
+  scopes: ['read', 'write', 'admin'],
+  credential: { kind: 'service', id: 'test' },
+};
+
+const validators = new Map<object, Validate>();
+
+function checkAnswer(contract: Contract, status: number, body: unknown): ErrorCode | undefined {
+  const isOwn = status === contract.reply.status;
+  const schema = isOwn ? contract.reply.schema : errorBodySchema;
+  const validate = validators.get(schema) ?? compile(schema, `answer of ${contract.id}`);
+  validators.set(schema, validate);
+  validate(body);
+  if (isOwn) return undefined;
+  const { code, statusCode } = body as { code: ErrorCode; statusCode: number };
+  assert.equal(statusCode, status);
+  const declared: readonly string[] = [...contract.errors, ...COMMON_ERRORS, ...CREDENTIAL_ERRORS];
+  assert.ok(declared.includes(code), `${contract.id} answered ${code}, which its contract does not name`);
+  return code;
+}
+
+let opened: Promise<World> | undefined;
+
+/** The world all files of one run share. */
+export function openWorld(): Promise<World> {
+  return (opened ??= (async () => {
+    const stage = await openStage('workspace');
+    const service = await startService(workspaceService, {
+      HOST: '127.0.0.1',
+      LOG_LEVEL: 'warn',
+      INTERNAL_TOKEN_SECRET: SECRET,
+      DATABASE_URL: stage.databaseUrl,
+      SYNC_URL: stage.syncUrl,
+      NATS_URL: stage.natsUrl,
+    });
+    return new World(stage, service);
+  })());
+}
+
+after(async () => {
+  const world = await opened;
+  await world?.service.close();
+  await world?.stage[Symbol.asyncDispose]();
+});
