@@ -21,7 +21,8 @@ export async function closedLoop(
   const client = async (index: number): Promise<void> => {
     while (performance.now() < endMs) {
       const sentMs = performance.now();
-      operations += await call(index);
+      const done = await call(index);
+      operations += done;
       latenciesMs.push(performance.now() - sentMs);
     }
   };

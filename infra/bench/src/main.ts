@@ -34,10 +34,14 @@ if (unknown.length > 0) {
 
 process.stdout.write(`${machineLine()}\n`);
 const rows: Row[] = [];
-await using world = await startWorld({ label: 'bench', ownPostgres: true, overrides: quiet() });
-for (const name of wanted) {
-  process.stdout.write(`measuring ${name} ...\n`);
-  rows.push(...((await parts[name]?.(world)) ?? []));
+const world = await startWorld({ label: 'bench', ownPostgres: true, overrides: quiet() });
+try {
+  for (const name of wanted) {
+    process.stdout.write(`measuring ${name} ...\n`);
+    rows.push(...((await parts[name]?.(world)) ?? []));
+  }
+} finally {
+  await world.close();
 }
 process.stdout.write(`\n${table(rows)}\n\n`);
 if (wanted.length === Object.keys(parts).length) process.stdout.write(`Kept in ${await keep(rows, 'service')}\n`);
