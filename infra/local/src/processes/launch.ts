@@ -71,6 +71,8 @@ export class RunningProcess {
 
   /** Asks, waits, then kills: bounded by `graceMs` and the time the kernel takes. */
   async stop(signal: NodeJS.Signals, graceMs: number): Promise<Exit> {
+    // Whoever waits for the end must see it, also of a process that does not keep this one running.
+    this.#child.ref();
     this.signal(signal);
     const timer = setTimeout(() => this.signal('SIGKILL'), graceMs);
     try {
