@@ -67,8 +67,9 @@ export async function openWire(target: { readonly host: string; readonly port: n
       for (const pair of pairs) for (const socket of pair) stopReading(socket);
     },
     mend: () => {
+      // Piping twice would pass everything twice.
+      if (state === 'frozen') for (const [near, far] of pairs) near.pipe(far).pipe(near);
       state = 'whole';
-      for (const [near, far] of pairs) near.pipe(far).pipe(near);
       for (const go of waiting) go();
       waiting.clear();
     },
