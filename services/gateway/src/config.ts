@@ -2,6 +2,7 @@ import { parseIssuers } from '@wts/access';
 import type { Issuer } from '@wts/access';
 import { defineSettings, serviceSettings, setting } from '@wts/service-kit';
 import type { ConfigOf } from '@wts/service-kit';
+import { EDGE_LIMITS } from './limits.ts';
 
 const HTTP = { protocols: ['http', 'https'] } as const;
 
@@ -36,6 +37,18 @@ export const settings = defineSettings({
     secret: true,
     read: parseIssuers,
     doc: 'Identity providers whose tokens are accepted: [{issuer, audiences, algorithms, secret | jwksUri}].',
+  }),
+  upstreamTimeoutMs: setting.durationMs('UPSTREAM_TIMEOUT_MS', {
+    default: EDGE_LIMITS.upstreamHeadersTimeoutMs,
+    min: 100,
+    max: 600_000,
+    doc: 'How long a service may take to begin its answer; then the caller gets 503.',
+  }),
+  clientStalledMs: setting.durationMs('CLIENT_STALLED_MS', {
+    default: EDGE_LIMITS.readerStalledMs,
+    min: 100,
+    max: 600_000,
+    doc: 'How long a client may take nothing of its answer before it is cut.',
   }),
   corsOrigins: setting.texts('CORS_ORIGINS', {
     default: [],

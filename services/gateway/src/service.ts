@@ -46,6 +46,7 @@ export const gateway: ServiceDefinition<GatewayConfig> = {
       origins: checkOrigins(config.corsOrigins),
       log: kit.log,
       isDraining: kit.http.isDraining,
+      clientStalledMs: config.clientStalledMs,
       onAnswered: requestRecorder(kit, addressReader(config.trustedProxies)),
     };
     const api: EdgeParts = {
@@ -93,8 +94,8 @@ export const gateway: ServiceDefinition<GatewayConfig> = {
 
 function openUpstreams({ log, stack }: ServiceContext, config: GatewayConfig): EdgeParts['upstreams'] {
   const upstreams = {
-    workspace: new Upstream('workspace', config.workspaceUrls, log),
-    sync: new Upstream('sync', config.syncUrls, log),
+    workspace: new Upstream('workspace', config.workspaceUrls, log, config.upstreamTimeoutMs),
+    sync: new Upstream('sync', config.syncUrls, log, config.upstreamTimeoutMs),
   };
   for (const upstream of Object.values(upstreams)) stack.defer(() => upstream.close());
   return upstreams;

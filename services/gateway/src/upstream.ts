@@ -23,12 +23,12 @@ export class Upstream {
   #next = 0;
   #inFlight = 0;
 
-  constructor(name: string, origins: readonly string[], log: Logger) {
+  constructor(name: string, origins: readonly string[], log: Logger, headersTimeoutMs?: number) {
     this.name = name;
     this.#log = log;
     this.targets = origins.map((text) => {
       const origin = new URL(text);
-      return { origin, pool: openPool(origin), failures: 0, ejectedUntil: 0 };
+      return { origin, pool: openPool(origin, headersTimeoutMs), failures: 0, ejectedUntil: 0 };
     });
     if (this.targets.length === 0) throw new Error(`${name} has no address`);
   }
@@ -80,12 +80,12 @@ export class Upstream {
   }
 }
 
-function openPool(origin: URL): Pool {
+function openPool(origin: URL, headersTimeout: number = EDGE_LIMITS.upstreamHeadersTimeoutMs): Pool {
   return new Pool(origin.origin, {
     connections: EDGE_LIMITS.connectionsMax,
     pipelining: 1,
     connect: { timeout: EDGE_LIMITS.connectTimeoutMs },
-    headersTimeout: EDGE_LIMITS.upstreamHeadersTimeoutMs,
+    headersTimeout,
     bodyTimeout: EDGE_LIMITS.upstreamBodyTimeoutMs,
     allowH2: false,
   });

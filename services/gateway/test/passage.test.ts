@@ -179,6 +179,20 @@ describe('what passes through the gateway', () => {
     client.destroy();
   });
 
+  it('begins at once, also when the first byte of it is yet to come', async () => {
+    let more: ServerResponse | null = null;
+    world.sync.answer = (_req, res) => {
+      res.writeHead(200, { 'content-type': 'application/x-ndjson' }).flushHeaders();
+      more = res;
+    };
+    const client = await RawClient.open(world.api);
+    client.send(deltas());
+    await until('the head is there', () => client.received > 0);
+    (more as ServerResponse | null)?.end('{}\n');
+    assert.equal((await client.reply()).body, '{}\n');
+    client.destroy();
+  });
+
   it('is cancelled at the service when the client leaves', async () => {
     let isCancelled = false;
     world.sync.answer = (_req, res) => {
@@ -346,6 +360,54 @@ describe('a service that fails', () => {
       assert.equal((await say(two.api, request('POST /sync/mutate', lines, '{}'))).status, 200);
       assert.equal(world.sync.started, count);
     }
+    const chunked = request(
+      'POST /sync/mutate',
+      [lines[0] as string, 'Transfer-Encoding: chunked'],
+      '2\r\n{}\r\n0\r\n\r\n',
+    );
+    for (const target of [1, 2, 3]) {
+      assert.equal((await say(two.api, chunked)).status, 200, `try ${target}`);
+      assert.equal(world.sync.last.body.toString(), '{}');
+    }
     await two.close();
+  });
+
+  it('by closing idle connections costs no request', async () => {
+    for (let count = 1; count <= 3; count += 1) {
+      assert.equal((await say(world.api, mutate())).status, 200);
+      world.sync.server.closeIdleConnections();
+    }
+  });
+
+  it('by taking too long to begin is 503, and the request there is cancelled', async () => {
+    const impatient = await startWorld({ UPSTREAM_TIMEOUT_MS: '200', SYNC_URL: world.sync.url });
+    let isCancelled = false;
+    world.sync.answer = (req) => void req.socket.once('close', () => (isCancelled = true));
+    const lines = [`Authorization: Bearer ${impatient.fullKey}`];
+    errorOf(await say(impatient.api, request('GET /sync/deltas', lines)), 503, 'unavailable');
+    await until('the service hears of it', () => isCancelled);
+    await impatient.close();
+  });
+});
+
+describe('a client that takes nothing of its answer', () => {
+  it('is cut after a while, and the service is freed', async () => {
+    const world = await startWorld({ CLIENT_STALLED_MS: '200' });
+    let isFreed = false;
+    world.sync.answer = (_req, res) => {
+      const piece = Buffer.alloc(256 * 1024);
+      const write = (): void => {
+        while (res.write(piece));
+        res.once('drain', write);
+      };
+      res.once('close', () => (isFreed = true));
+      write();
+    };
+    const client = await RawClient.open(world.api);
+    client.socket.pause();
+    client.send(request('GET /sync/deltas', [`Authorization: Bearer ${world.fullKey}`]));
+    await until('the service is freed', () => isFreed);
+    client.destroy();
+    await world.close();
   });
 });

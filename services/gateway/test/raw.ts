@@ -113,6 +113,11 @@ export class RawClient {
     return body;
   }
 
+  /** How many bytes came and were not read as an answer. */
+  get received(): number {
+    return this.#length;
+  }
+
   /** Everything that came and was not read as an answer. */
   get rest(): Buffer {
     return this.#received;

@@ -34,6 +34,7 @@ export interface EdgeParts {
   readonly securityHeaders: readonly string[];
   readonly log: Logger;
   readonly isDraining: () => boolean;
+  readonly clientStalledMs: number;
   /** Told once per request, when its answer is out or its client is gone. */
   readonly onAnswered: (exchange: Exchange, status: number, isComplete: boolean) => void;
 }
@@ -78,7 +79,7 @@ async function pass(exchange: Exchange, res: ServerResponse, parts: EdgeParts): 
     }
     const route = matchMethod(exchange, entry);
     exchange.route = route;
-    if (route.notice.length > 0) exchange.reply.push(...route.notice);
+    exchange.reply.push(...route.notice);
     if (route.isSocket) throw upgradeRequired();
     exchange.principal = await authenticate(exchange.headers.authorization, route, parts.authenticator);
     // TODO(#4): limitRate takes its place here, where it is known who calls what.
@@ -88,7 +89,7 @@ async function pass(exchange: Exchange, res: ServerResponse, parts: EdgeParts): 
     }
     const body = await boundBody(exchange, res);
     const token = exchange.principal === null ? null : mintInternalToken(exchange.principal, parts.tokenSecret);
-    forward(exchange, res, parts.upstreams[route.to], body, token, parts.log);
+    forward(exchange, res, parts.upstreams[route.to], body, token, parts);
   } catch (failure) {
     if (failure instanceof ClientGone) return;
     if (!(failure instanceof Fault))

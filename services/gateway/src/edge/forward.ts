@@ -4,7 +4,6 @@ import { carryTrace, isTracing } from '@wts/service-kit';
 import type { Logger } from '@wts/service-kit';
 import type { Dispatcher } from 'undici';
 import { errors } from 'undici';
-import { EDGE_LIMITS } from '../limits.ts';
 import type { Target, Upstream } from '../upstream.ts';
 import { answerFault, startAnswer } from './answer.ts';
 import type { OnwardBody } from './bound-body.ts';
@@ -22,12 +21,12 @@ export function forward(
   upstream: Upstream,
   body: OnwardBody,
   internalToken: string | null,
-  log: Logger,
+  parts: ForwardParts,
 ): void {
   // The client left while it was asked who it is; its `close` has been and will not come again.
   if (res.closed) return;
   upstream.enter();
-  const passage = new Passage(exchange, res, upstream, body, internalToken, log);
+  const passage = new Passage(exchange, res, upstream, body, internalToken, parts);
   res.once('close', () => {
     upstream.leave();
     passage.clientClosed();
@@ -35,12 +34,17 @@ export function forward(
   passage.dispatch();
 }
 
+interface ForwardParts {
+  readonly log: Logger;
+  readonly clientStalledMs: number;
+}
+
 class Passage implements Dispatcher.DispatchHandler {
   readonly #exchange: Exchange;
   readonly #res: ServerResponse;
   readonly #upstream: Upstream;
   readonly #options: Dispatcher.DispatchOptions;
-  readonly #log: Logger;
+  readonly #parts: ForwardParts;
   #target: Target | null = null;
   #tried: Set<Target> | null = null;
   #controller: Dispatcher.DispatchController | null = null;
@@ -54,12 +58,12 @@ class Passage implements Dispatcher.DispatchHandler {
     upstream: Upstream,
     body: OnwardBody,
     internalToken: string | null,
-    log: Logger,
+    parts: ForwardParts,
   ) {
     this.#exchange = exchange;
     this.#res = res;
     this.#upstream = upstream;
-    this.#log = log;
+    this.#parts = parts;
     this.#options = {
       method: exchange.method,
       path: exchange.url,
@@ -96,13 +100,15 @@ class Passage implements Dispatcher.DispatchHandler {
     if (status < 200) return;
     this.#upstream.answered(this.#target as Target);
     startAnswer(this.#exchange, this.#res, status, backwardHeaders(headers));
+    // A stream may wait for its first row; the client should know by now that it comes.
+    if (headers['content-length'] === undefined) this.#res.flushHeaders();
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
     if (this.#res.write(chunk) || this.#waitsForDrain) return;
     this.#waitsForDrain = true;
     controller.pause();
-    this.#stalled = setTimeout(() => this.#res.destroy(), EDGE_LIMITS.readerStalledMs);
+    this.#stalled = setTimeout(() => this.#res.destroy(), this.#parts.clientStalledMs);
     this.#res.once('drain', () => {
       clearTimeout(this.#stalled);
       this.#waitsForDrain = false;
@@ -130,7 +136,7 @@ class Passage implements Dispatcher.DispatchHandler {
   #fail(error: Error): void {
     const fault = faultOf(error);
     if (fault.status >= 500) {
-      this.#log.warn(
+      this.#parts.log.warn(
         { requestId: this.#exchange.requestId, upstream: this.#upstream.name, err: error },
         'upstream failed',
       );

@@ -59,6 +59,7 @@ export class SocketDoor {
     allowOrigin(exchange, entry, origins);
     const route = matchMethod(exchange, entry);
     exchange.route = route;
+    exchange.reply.push(...route.notice);
     if (!route.isSocket || route.to === 'gateway') {
       throw new Fault('malformed_request', { message: 'This address does not upgrade.' });
     }
