@@ -65,19 +65,26 @@ export function openPostgres({ url, poolMax, applicationName, log, stack, readin
     pool,
     ping,
     get knex() {
-      knex ??= openKnex(pool);
+      knex ??= openKnex(pool, log);
       return knex;
     },
   };
 }
 
 /** knex costs 100 ms and 30 MB to load; services that write plain SQL never pay it. */
-function openKnex(pool: Pool): Knex {
+function openKnex(pool: Pool, log: Logger): Knex {
   const { knex } = createRequire(import.meta.url)('knex') as typeof KnexModule;
   return knex({
     client: 'pg',
     connectionPool: pool,
     // Without this, knex writes statements and their parameters into error messages.
     compileSqlOnError: false,
+    // Whatever it says is thrown as well; left to itself it would print to standard output, between the lines of the log.
+    log: {
+      debug: (text: unknown) => log.debug({ text: String(text) }, 'knex'),
+      warn: (text: unknown) => log.debug({ text: String(text) }, 'knex'),
+      error: (text: unknown) => log.debug({ text: String(text) }, 'knex'),
+      deprecate: (text: unknown) => log.warn({ text: String(text) }, 'knex'),
+    },
   });
 }
