@@ -1,5 +1,7 @@
 import { modelNamed, type Model } from '@wts/models';
+import { mayName } from './permit.ts';
 import { refuse, type Refusal } from './refusal.ts';
+import type { Unit } from './unit.ts';
 import type { World } from './world.ts';
 
 /**
@@ -12,11 +14,14 @@ export interface Place {
   readonly groupId: string;
 }
 
-const Project = modelNamed('Project');
-
-/** The place a record with these values has. Parents are held as they are until commit, because the place rests on them. */
+/**
+ * The place a record with these values has. Parents are held as they are until commit, because the place rests on them.
+ * A parent that the caller may not see, or that lives in another workspace than the record names, is answered as one that
+ * does not exist.
+ */
 export function placeOf(
   world: World,
+  unit: Unit,
   model: Model,
   id: string,
   values: { readonly [field: string]: unknown },
@@ -30,23 +35,25 @@ export function placeOf(
       return { ok: true, workspaceId: null, groupId: id };
     case 'workspace':
       return { ok: true, workspaceId, groupId: workspaceId };
-    case 'project': {
+    case 'project':
+      // The project itself, or what stands outside of any.
       if (audience.field === 'id')
         return { ok: true, workspaceId, groupId: values['isPrivate'] === true ? id : workspaceId };
-      const projectId = values[audience.field] as string | null;
-      if (projectId === null) return { ok: true, workspaceId, groupId: workspaceId };
-      const project = world.row(Project, projectId, 'refer');
-      return project ? { ok: true, workspaceId, groupId: project.groupId } : missing(audience.field, 'Project');
-    }
+      if (values[audience.field] === null) return { ok: true, workspaceId, groupId: workspaceId };
+      break;
     case 'membership':
-    case 'parent': {
-      const parentModel = modelNamed(model.fields[audience.field]?.reference?.model ?? '');
-      const parent = world.row(parentModel, values[audience.field] as string, 'refer');
-      return parent
-        ? { ok: true, workspaceId: parent.workspaceId, groupId: parent.groupId }
-        : missing(audience.field, parentModel.name);
-    }
+    case 'parent':
   }
+  const { field } = audience;
+  const parentModel = modelNamed(model.fields[field]?.reference?.model ?? '');
+  const parent = world.row(parentModel, values[field] as string, 'refer');
+  const isThere =
+    parent !== null &&
+    ('workspaceId' in model.fields ? parent.workspaceId === workspaceId : true) &&
+    mayName(world, unit, model, parent);
+  return isThere
+    ? { ok: true, workspaceId: parent.workspaceId, groupId: parent.groupId }
+    : missing(field, parentModel.name);
 }
 
 export function missing(field: string, modelName: string): Refusal {

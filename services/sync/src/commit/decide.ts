@@ -1,10 +1,10 @@
 import type { ModelRecord } from '@wts/contracts';
 import { buildRecord, differences, findModel, readInsert, readUpdate, type Model } from '@wts/models';
 import type { Row } from '../store/rows.ts';
-import { placeOf } from './audience.ts';
+import { missing, placeOf } from './audience.ts';
 import { remove } from './cascade.ts';
 import { arrive, change, entry, move } from './effects.ts';
-import { permit } from './permit.ts';
+import { belongsTo, forbidden, permit, permitInsert } from './permit.ts';
 import { checkReferences } from './references.ts';
 import { refuse, type Refusal } from './refusal.ts';
 import { derive, guard } from './rules.ts';
@@ -41,17 +41,24 @@ function insert(world: World, unit: Unit, model: Model, id: string, mutation: Mu
   for (const [name, { assigned }] of Object.entries(model.fields))
     if (assigned === 'actor') values[name] = unit.principal.userId;
 
-  const place = placeOf(world, model, id, values);
+  if (unit.authority === 'caller' && model.permissions.insert === 'service') return forbidden(model);
+  const home = values['workspaceId'];
+  if (typeof home === 'string' && !belongsTo(world, unit, home)) return missing('workspaceId', 'Workspace');
+  const place = placeOf(world, unit, model, id, values);
   if (!place.ok) return place;
-  if (place.workspaceId !== null && 'workspaceId' in values && values['workspaceId'] !== place.workspaceId) {
-    return refuse('validation_failed', 'workspaceId differs from the workspace of its parent');
-  }
   derive(model, null, values, now);
   const born = { createdAt: now, updatedAt: now, archivedAt: null };
-  const draft: Row = { model, id, ...place, record: buildRecord(model, id, values, born), text: '' };
+  const draft: Row = {
+    model,
+    id,
+    workspaceId: place.workspaceId,
+    groupId: place.groupId,
+    record: buildRecord(model, id, values, born),
+    text: '',
+  };
   const refusal =
-    permit(world, unit, draft, 'insert') ??
     checkReferences(world, unit, model, values, Object.keys(values), place.workspaceId) ??
+    permitInsert(world, unit, draft) ??
     guard(world, unit, null, draft);
   if (refusal) return refusal;
 
@@ -85,7 +92,7 @@ function update(world: World, unit: Unit, row: Row, mutation: Mutation, now: str
   if (fixed !== undefined) return refuse('validation_failed', `${fixed} cannot be changed`);
 
   const merged = { ...row.record, ...values };
-  const place = placeOf(world, model, row.id, merged);
+  const place = placeOf(world, unit, model, row.id, merged);
   if (!place.ok) return place;
   const next = rowOf(model, place, buildRecord(model, row.id, merged, { ...times(row.record), updatedAt: now }));
   const refusal =
@@ -116,7 +123,7 @@ function removal(world: World, unit: Unit, row: Row, now: string): Decision {
   const refusal = permit(world, unit, row, 'delete') ?? guard(world, unit, row, null);
   if (refusal) return refusal;
   const effects = remove(world, row, now);
-  return effects.ok ? { ok: true, effects: effects.effects, main: mainOf(effects.effects, row) } : effects;
+  return { ok: true, effects, main: mainOf(effects, row) };
 }
 
 /** The entry that stands for the mutation in its answer: the last one of its own record. */

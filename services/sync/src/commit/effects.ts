@@ -2,6 +2,8 @@ import { randomUUID } from 'node:crypto';
 import type { ActionName, ModelRecord } from '@wts/contracts';
 import { buildRecord, dependentsOf, modelNamed, type Model } from '@wts/models';
 import type { Row } from '../store/rows.ts';
+import { descend } from './family.ts';
+import { roleIn } from './permit.ts';
 import type { Effect, Unit } from './unit.ts';
 import type { World } from './world.ts';
 
@@ -54,15 +56,22 @@ export function move(
   changed: readonly string[],
   now: string,
 ): Effect[] {
-  const parts = partsOf(world, before);
-  const leaving = [...parts.toReversed(), before].flatMap((row) =>
+  const family = descend(world, before, (row) =>
+    dependentsOf(row.model).filter(
+      ({ model, field, onDelete }) => onDelete === 'delete' && takesGroupFrom(model, field),
+    ),
+  );
+  const leaving = family.flatMap((row) =>
     copies(world, row)
       .toReversed()
       .map((groupId) => entry(row, 'DELETE', { groupId, data: '{}' })),
   );
   world.put(after);
   const arriving = copies(world, after).map((groupId) => entry(after, 'INSERT', { groupId, changed }));
-  const moved = parts.map((part): Row => ({ ...part, groupId: after.groupId }));
+  const moved = family
+    .toReversed()
+    .slice(1)
+    .map((part): Row => ({ ...part, groupId: after.groupId }));
   for (const part of moved) world.put(part);
   if (before.model === Project && after.groupId === after.id) arriving.push(...ensureMember(world, unit, after, now));
   return [
@@ -70,18 +79,6 @@ export function move(
     ...arriving,
     ...moved.flatMap((part) => copies(world, part).map((groupId) => entry(part, 'INSERT', { groupId }))),
   ];
-}
-
-/** Records that take their group from this one, wholes before parts. */
-function partsOf(world: World, row: Row): Row[] {
-  const parts: Row[] = [];
-  for (const { model, field, onDelete } of dependentsOf(row.model)) {
-    if (onDelete !== 'delete' || !takesGroupFrom(model, field)) continue;
-    for (const part of world.related(model, field, row.id, 'write')) {
-      if (part.groupId === row.groupId) parts.push(part, ...partsOf(world, part));
-    }
-  }
-  return parts;
 }
 
 function takesGroupFrom(model: Model, field: string): boolean {
@@ -115,9 +112,10 @@ function introduce(world: World, row: Row): Effect[] {
   return [entry({ ...person, workspaceId: row.workspaceId }, 'INSERT', { groupId: row.groupId })];
 }
 
-/** Whoever makes a project private stays inside it. */
+/** Whoever makes a project private stays inside it; a service is no person and does not. */
 function ensureMember(world: World, unit: Unit, project: Row, now: string): Effect[] {
   const { userId } = unit.principal;
+  if (roleIn(world, project.workspaceId ?? '', userId, 'refer') === null) return [];
   if (world.related(ProjectMember, 'projectId', project.id, 'write').some(({ record }) => record['userId'] === userId))
     return [];
   const record = buildRecord(

@@ -3,8 +3,9 @@ import type { Pool } from 'pg';
 import { explainConflict, retriable } from '../store/conflicts.ts';
 import type { ActionLog } from '../store/log.ts';
 import { commitGroup, findReplays, type GroupOutcome, type GroupResult } from './group.ts';
-import { refuse } from './refusal.ts';
+import { refuse, type Refusal } from './refusal.ts';
 import type { Unit, UnitOutcome } from './unit.ts';
+import { TooMuch } from './world.ts';
 
 /*
  * Mutations are committed in groups: the log's lock and the flush to disk are paid once for many. When nothing is under way
@@ -111,18 +112,16 @@ export class CommitEngine {
   }
 
   /**
-   * When a constraint refuses a group, its halves are tried one after the other, down to the unit that is at fault: one bad
-   * mutation never fails its neighbors, and order is kept.
+   * When a constraint refuses a group, or it is too much for one transaction, its halves are tried one after the other,
+   * down to the unit that is at fault: one bad mutation never fails its neighbors, and order is kept.
    */
   async #commitOrDivide(units: readonly Unit[]): Promise<UnitOutcome[]> {
     try {
       return await this.#commitOnce(units);
     } catch (error) {
-      const conflict = explainConflict(error);
-      if (!conflict) throw error;
-      if (units.length === 1) {
-        return await this.#answers(units, [{ kind: 'refused', refusal: refuse(conflict.code, conflict.error) }]);
-      }
+      const refusal = refusalOf(error);
+      if (!refusal) throw error;
+      if (units.length === 1) return await this.#answers(units, [{ kind: 'refused', refusal }]);
       const middle = units.length >> 1;
       const first = await this.#commitOrDivide(units.slice(0, middle));
       return [...first, ...(await this.#commitOrDivide(units.slice(middle)))];
@@ -199,4 +198,11 @@ export class CommitEngine {
       };
     });
   }
+}
+
+/** What a failed group means for a unit that is alone in it; null when it is a failure of ours. */
+function refusalOf(error: unknown): Refusal | null {
+  if (error instanceof TooMuch) return refuse('conflict', error.message);
+  const conflict = explainConflict(error);
+  return conflict && refuse(conflict.code, conflict.error);
 }

@@ -1,8 +1,10 @@
 import { findModel, modelNamed, type Model } from '@wts/models';
+import { GROUP_MODELS } from './rules.ts';
 import type { Mutation, Unit } from './unit.ts';
 import type { Need } from './world.ts';
 
 const WorkspaceMember = modelNamed('WorkspaceMember');
+const Project = modelNamed('Project');
 const ProjectMember = modelNamed('ProjectMember');
 
 /**
@@ -28,6 +30,10 @@ function foresee(needs: Need[], people: Set<string>, { modelName, modelId, actio
   if (!model) return;
   needs.push({ kind: 'row', model, id: modelId.toLowerCase(), lock: 'write' });
   if (action === 'INSERT') needs.push(...counterOf(model, payload));
+  if (action === 'INSERT' && model === Project) {
+    for (const group of GROUP_MODELS)
+      needs.push({ kind: 'row', model: group, id: modelId.toLowerCase(), lock: 'look' });
+  }
   if (action !== 'INSERT' && action !== 'UPDATE') return;
   for (const [name, field] of Object.entries(model.fields)) {
     const { reference } = field;

@@ -1,23 +1,23 @@
 import { randomUUID } from 'node:crypto';
-import type { ActionChunk, LogAction } from '@wts/contracts';
+import { LIMITS, type ActionChunk, type LogAction } from '@wts/contracts';
 import { MODELS, type Model } from '@wts/models';
 import type { Pool, PoolClient, QueryResult } from 'pg';
 import { appendSql, type NewEntry, type NewKey } from '../store/log.ts';
 import { literal } from '../store/literal.ts';
 import { questionsOf } from '../store/needs.ts';
 import { deleteRowsSql, insertRowsSql, updateRowsSql } from '../store/rows.ts';
-import { decide } from './decide.ts';
+import { decide, type Decision } from './decide.ts';
 import { foreseenNeeds } from './foresee.ts';
 import type { Refusal } from './refusal.ts';
 import type { Effect, Unit } from './unit.ts';
-import { Unread, World } from './world.ts';
+import { TooMuch, Unread, World, type Need } from './world.ts';
 
 /*
  * One group of units in one transaction, usually two round trips:
  *   1. BEGIN, look up idempotency keys, lock and read the rows that the mutations name;
  *   2. write the rows, take the log's lock, append the entries, COMMIT.
- * Between the two the rules decide in memory. When they ask for something that was not read, it is read under lock and
- * everything is decided again.
+ * Between the two the rules decide in memory. When they ask for what was not read, all that the group misses is read under
+ * lock in one more round, and everything is decided again.
  */
 
 export interface Replay {
@@ -50,15 +50,16 @@ type Decided =
   | { readonly kind: 'replayed'; readonly replay: Replay }
   | { readonly kind: 'refused'; readonly refusal: Refusal };
 
-/** Rounds of reading before the group gives up: a deep cascade needs one for each level. */
-const READ_ROUNDS_MAX = 12;
+/** Rounds of reading before the group gives up: a cascade needs one for each level. */
+const READ_ROUNDS_MAX = 24;
 
 export async function commitGroup(client: PoolClient, units: readonly Unit[]): Promise<GroupResult> {
   const now = new Date().toISOString();
   const world = new World();
   const replays = new Map<string, Replay>();
   let needs = foreseenNeeds(units);
-  let opening = `begin; ${replaysSql(units)}`;
+  // Said aloud: under any other level, waiting for a lock would end in an error and not in the newer row.
+  let opening = `begin isolation level read committed; ${replaysSql(units)}`;
   for (let round = 0; ; round += 1) {
     const questions = questionsOf(needs);
     const answers = await several(client, [opening, ...questions.map(({ sql }) => sql)].join(';\n'));
@@ -66,19 +67,25 @@ export async function commitGroup(client: PoolClient, units: readonly Unit[]): P
     const offset = answers.length - questions.length;
     for (const [index, question] of questions.entries()) question.take(answers[offset + index]?.rows ?? [], world);
     opening = 'select 1';
-    world.startAgain();
-    try {
-      return await write(client, world, units, decideAll(world, units, replays, now), now);
-    } catch (error) {
-      if (!(error instanceof Unread)) throw error;
-      if (round === READ_ROUNDS_MAX)
-        throw new Error('Deciding a group needs more rounds of reading than any cascade has levels', { cause: error });
-      needs = [error.need];
-    }
+    const { decided, missing } = decideAll(world, units, replays, now);
+    if (missing.length === 0) return write(client, world, units, decided, now);
+    if (round === READ_ROUNDS_MAX) throw new TooMuch('This reaches through too many levels of records');
+    needs = missing;
   }
 }
 
-function decideAll(world: World, units: readonly Unit[], replays: ReadonlyMap<string, Replay>, now: string): Decided[] {
+/**
+ * Decides every unit in order. What a unit needs and nobody has read yet is noted, and the others are decided all the
+ * same, to learn what they need; only without anything missing do the decisions count.
+ */
+function decideAll(
+  world: World,
+  units: readonly Unit[],
+  replays: ReadonlyMap<string, Replay>,
+  now: string,
+): { decided: Decided[]; missing: Need[] } {
+  world.startAgain();
+  const missing: Need[] = [];
   const seen = new Map<string, number>();
   const decided: Decided[] = [];
   for (const [index, unit] of units.entries()) {
@@ -86,27 +93,43 @@ function decideAll(world: World, units: readonly Unit[], replays: ReadonlyMap<st
     const replay = replays.get(name);
     const twin = seen.get(name);
     if (replay) decided.push({ kind: 'replayed', replay });
-    else if (twin === undefined) decided.push(decideUnit(world, unit, now));
+    else if (twin === undefined) decided.push(decideUnit(world, unit, now, missing));
     else decided.push({ kind: 'same', as: twin });
     // A refused first try is no result to repeat: the twin gets its own.
     if (twin === undefined && decided[index]?.kind !== 'refused') seen.set(name, index);
   }
-  return decided;
+  const effects = decided.reduce((sum, one) => sum + (one.kind === 'applied' ? one.effects.length : 0), 0);
+  if (effects > LIMITS.cascadeActionsMax) {
+    throw new TooMuch(`This changes more than ${LIMITS.cascadeActionsMax} records; do it in smaller steps`);
+  }
+  return { decided, missing };
 }
 
-function decideUnit(world: World, unit: Unit, now: string): Decided {
+function decideUnit(world: World, unit: Unit, now: string, missing: Need[]): Decided {
   const effects: Effect[] = [];
   const mains: { effect: Effect | null; replayOf: bigint | undefined }[] = [];
   const outcome = world.attempt(() => {
     for (const mutation of unit.mutations) {
-      const decision = decide(world, unit, mutation, now);
+      const decision = orMissing(missing, () => decide(world, unit, mutation, now));
+      if (decision === null) continue;
       if (!decision.ok) return decision;
-      effects.push(...decision.effects);
+      for (const effect of decision.effects) effects.push(effect);
       mains.push({ effect: decision.main, replayOf: decision.replayOf });
     }
     return { ok: true as const };
   });
   return outcome.ok ? { kind: 'applied', effects, mains } : { kind: 'refused', refusal: outcome };
+}
+
+/** The decision, or null when something must be read for it. */
+function orMissing(missing: Need[], decision: () => Decision): Decision | null {
+  try {
+    return decision();
+  } catch (error) {
+    if (!(error instanceof Unread)) throw error;
+    missing.push(...error.needs);
+    return null;
+  }
 }
 
 async function write(
@@ -132,7 +155,7 @@ async function write(
       clientId: unit.clientId,
       clientTxId: unit.clientTxId,
       last,
-      mains: one.mains.map(({ effect }) => (effect && offsets.get(effect)) ?? last),
+      mains: one.mains.map(({ effect, replayOf }) => (effect ? (offsets.get(effect) ?? last) : (replayOf ?? last))),
     });
   }
   if (entries.length === 0) {

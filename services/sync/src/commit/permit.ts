@@ -10,10 +10,15 @@ const ProjectMember = modelNamed('ProjectMember');
 const Project = modelNamed('Project');
 const Task = modelNamed('Task');
 
-/** The role of a person in a workspace; null when they are not in it. */
-export function roleIn(world: World, workspaceId: string, userId: string): Role | null {
+/** The role of a person in a workspace; null when they are not in it. `refer` keeps them in it until commit. */
+export function roleIn(
+  world: World,
+  workspaceId: string,
+  userId: string,
+  lock: 'look' | 'refer' = 'look',
+): Role | null {
   const membership = world
-    .related(WorkspaceMember, 'userId', userId, 'look')
+    .related(WorkspaceMember, 'userId', userId, lock)
     .find(({ record }) => record['workspaceId'] === workspaceId);
   return (membership?.record['role'] as Role | undefined) ?? null;
 }
@@ -24,25 +29,44 @@ export function isProjectMember(world: World, projectId: string, userId: string)
 
 /** Whether the caller may see what stands at this place. A private project is for its members only, whatever their role. */
 export function sees(world: World, unit: Unit, place: { workspaceId: string | null; groupId: string }): boolean {
-  const { userId, workspaceId: onlyWorkspace } = unit.principal;
+  const { userId } = unit.principal;
   if (unit.authority === 'service') return true;
   if (place.workspaceId === null) return place.groupId === userId;
-  if (onlyWorkspace !== undefined && onlyWorkspace !== place.workspaceId) return false;
-  if (roleIn(world, place.workspaceId, userId) === null) return false;
+  if (!belongsTo(world, unit, place.workspaceId)) return false;
   return place.groupId === place.workspaceId || isProjectMember(world, place.groupId, userId);
 }
 
+/** Whether the caller is in the workspace, and their credential is good for it. */
+export function belongsTo(world: World, unit: Unit, workspaceId: string): boolean {
+  const { userId, workspaceId: only } = unit.principal;
+  if (unit.authority === 'service') return true;
+  return (only === undefined || only === workspaceId) && roleIn(world, workspaceId, userId) !== null;
+}
+
 /**
- * Whether the caller may make this change; null when they may. What they may not even see is answered as not there.
- * `row` is the record as it is, or as it would be for an INSERT.
+ * Whether the caller may name this record in one of `model`. Managing who sees a private project does not need seeing it:
+ * otherwise a project without members were lost.
  */
-export function permit(world: World, unit: Unit, row: Row, action: 'insert' | 'update' | 'delete'): Refusal | null {
+export function mayName(world: World, unit: Unit, model: Model, target: Row): boolean {
+  return sees(world, unit, target) || (model.permissions.insert === 'project' && managesPlace(world, unit, target));
+}
+
+/** Whether the caller may make this new record, whose place and parents they were found to see; null when they may. */
+export function permitInsert(world: World, unit: Unit, draft: Row): Refusal | null {
+  if (unit.authority === 'service') return null;
+  const role = draft.workspaceId === null ? null : roleIn(world, draft.workspaceId, unit.principal.userId);
+  return role !== null && holds(world, unit, draft, role, draft.model.permissions.insert)
+    ? null
+    : forbidden(draft.model);
+}
+
+/** Whether the caller may change this record; null when they may. What they may not even see is answered as not there. */
+export function permit(world: World, unit: Unit, row: Row, action: 'update' | 'delete'): Refusal | null {
   if (unit.authority === 'service') return null;
   const { model } = row;
   const needed = model.permissions[action];
-  // Managing who sees a private project does not need seeing it: otherwise a project without members were lost.
   if (!sees(world, unit, row) && !(needed === 'project' && managesPlace(world, unit, row))) {
-    return refuse('not_found', action === 'insert' ? 'workspaceId: no such Workspace' : `${model.name} not found`);
+    return refuse('not_found', `${model.name} not found`);
   }
   if (needed === 'self') return row.id === unit.principal.userId ? null : forbidden(model);
   const role = row.workspaceId === null ? null : roleIn(world, row.workspaceId, unit.principal.userId);
@@ -75,10 +99,9 @@ function holds(world: World, unit: Unit, row: Row, role: Role, needed: Permissio
   }
 }
 
-function managesPlace(world: World, unit: Unit, row: Row): boolean {
-  const { userId, workspaceId: onlyWorkspace } = unit.principal;
-  if (row.workspaceId === null || (onlyWorkspace !== undefined && onlyWorkspace !== row.workspaceId)) return false;
-  const role = roleIn(world, row.workspaceId, userId);
+function managesPlace(world: World, unit: Unit, { workspaceId }: Row): boolean {
+  if (workspaceId === null || !belongsTo(world, unit, workspaceId)) return false;
+  const role = roleIn(world, workspaceId, unit.principal.userId);
   return role === 'owner' || role === 'admin';
 }
 
@@ -90,6 +113,6 @@ function isTheirs(world: World, row: Row, userId: string): boolean {
   return task !== null && isTheirs(world, task, userId);
 }
 
-function forbidden(model: Model): Refusal {
+export function forbidden(model: Model): Refusal {
   return refuse('forbidden', `Your role does not allow this change of a ${model.name}`);
 }

@@ -1,6 +1,6 @@
 import { modelNamed, type Model } from '@wts/models';
 import { missing } from './audience.ts';
-import { roleIn, sees } from './permit.ts';
+import { mayName, roleIn } from './permit.ts';
 import { refuse, type Refusal } from './refusal.ts';
 import type { Unit } from './unit.ts';
 import type { World } from './world.ts';
@@ -22,7 +22,7 @@ export function checkReferences(
     const value = values[field];
     if (!reference || value === null || value === undefined) continue;
     for (const id of reference.many ? (value as string[]) : [value as string]) {
-      const refusal = checkOne(world, unit, field, reference.model, id, workspaceId);
+      const refusal = checkOne(world, unit, model, field, id, workspaceId);
       if (refusal) return refusal;
     }
   }
@@ -32,25 +32,33 @@ export function checkReferences(
 function checkOne(
   world: World,
   unit: Unit,
+  model: Model,
   field: string,
-  target: string,
   id: string,
   workspaceId: string | null,
 ): Refusal | null {
-  // Belonging to the workspace was asked already, by permission; services name workspaces that exist or are made in the same unit.
+  const target = model.fields[field]?.reference?.model ?? '';
+  // Belonging to the workspace was asked already, with the place; services name workspaces that exist or are made in the same unit.
   if (target === 'Workspace') return null;
-  if (target === 'User') {
-    if (unit.authority === 'service' || workspaceId === null || id === unit.principal.userId) return null;
-    return roleIn(world, workspaceId, id) === null
-      ? refuse('not_found', `${field}: no such member of the workspace`)
-      : null;
-  }
+  if (target === 'User') return unit.authority === 'service' ? null : checkPerson(world, unit, field, id, workspaceId);
   const row = world.row(modelNamed(target), id, 'refer');
-  if (row === null || row.workspaceId !== workspaceId || !sees(world, unit, row)) return missing(field, target);
-  return null;
+  const isThere = row?.workspaceId === workspaceId && mayName(world, unit, model, row);
+  return isThere ? null : missing(field, target);
 }
 
-/** A part belongs to the workspace of its whole, an answer to the task of its comment. */
+/**
+ * People must be in the workspace. One who becomes a member of something inside is held in it until commit: who leaves
+ * loses what they are a member of then, and a membership made beside would outlive it.
+ */
+function checkPerson(world: World, unit: Unit, field: string, id: string, workspaceId: string | null): Refusal | null {
+  const isMembership = field === 'userId';
+  if (workspaceId === null || (id === unit.principal.userId && !isMembership)) return null;
+  return roleIn(world, workspaceId, id, isMembership ? 'refer' : 'look') === null
+    ? refuse('not_found', `${field}: no such member of the workspace`)
+    : null;
+}
+
+/** An answer belongs to the task of its comment. */
 function checkFamily(world: World, model: Model, values: { readonly [field: string]: unknown }): Refusal | null {
   const taskId = values['taskId'];
   if (typeof taskId !== 'string') return null;

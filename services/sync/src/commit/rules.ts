@@ -7,6 +7,10 @@ import type { Unit } from './unit.ts';
 import type { World } from './world.ts';
 
 const WorkspaceMember = modelNamed('WorkspaceMember');
+const Project = modelNamed('Project');
+
+/** Models whose records are groups and whose ids no client chooses. */
+export const GROUP_MODELS: readonly Model[] = [modelNamed('Workspace'), modelNamed('User')];
 
 type Values = Record<string, unknown>;
 
@@ -31,7 +35,18 @@ export function derive(model: Model, before: ModelRecord | null, values: Values,
 /** Rules over several records. `before` null: an INSERT; `after` null: a DELETE. */
 export function guard(world: World, unit: Unit, before: Row | null, after: Row | null): Refusal | null {
   const model = (after ?? before)?.model;
-  return model === WorkspaceMember ? guardOwners(world, unit, before, after) : null;
+  if (model === WorkspaceMember) return guardOwners(world, unit, before, after);
+  if (model === Project && before === null && after !== null) return guardGroup(world, after);
+  return null;
+}
+
+/**
+ * A private project is a group under its own id, as workspaces and people are under theirs. Clients choose the ids of
+ * projects, so one that took the id of a workspace or a person would open that group to its maker.
+ */
+function guardGroup(world: World, project: Row): Refusal | null {
+  const isTaken = GROUP_MODELS.some((model) => world.row(model, project.id, 'look') !== null);
+  return isTaken ? refuse('conflict', 'A Project with this id exists') : null;
 }
 
 /** Only owners make or unmake owners, and a workspace always keeps one. */
@@ -47,9 +62,10 @@ function guardOwners(world: World, unit: Unit, before: Row | null, after: Row | 
   }
   if (was !== 'owner' || before === null) return null;
   // All owners are locked, so two of them cannot leave at once.
-  const owners = world
-    .related(WorkspaceMember, 'workspaceId', workspaceId, 'write')
-    .filter(({ record }) => record['role'] === 'owner');
+  const owners = world.relatedBy(
+    { model: WorkspaceMember, field: 'workspaceId', value: workspaceId, and: { field: 'role', value: 'owner' } },
+    'write',
+  );
   return owners.some(({ id }) => id !== before.id)
     ? null
     : refuse('last_owner', 'A workspace keeps at least one owner');

@@ -23,14 +23,16 @@ export class World {
 
   // What was read.
 
+  /** A row that is held cannot change, so the stronger lock stays and a weaker reading adds nothing. */
   keepRow(model: Model, id: string, row: Row | null, lock: LockStrength): void {
-    this.#rows.set(key(model, id), { row, lock });
+    const known = this.#rows.get(key(model, id));
+    if (!known || rank(known.lock) < rank(lock)) this.#rows.set(key(model, id), { row, lock });
   }
 
-  keepRelated(model: Model, field: string, value: string, rows: readonly Row[], lock: LockStrength): void {
-    this.#related.set(relatedKey(model, field, value), { rows, lock });
+  keepRelated(relation: Relation, rows: readonly Row[], lock: LockStrength): void {
+    this.#related.set(relationKey(relation), { rows, lock });
     if (lock === 'look') return;
-    for (const row of rows) this.keepRow(model, row.id, row, lock);
+    for (const row of rows) this.keepRow(relation.model, row.id, row, lock);
   }
 
   keepCounter(workspaceId: string, last: number): void {
@@ -52,29 +54,43 @@ export class World {
     const changed = this.#changed.get(model)?.get(id);
     if (changed !== undefined) return changed;
     const read = this.#rows.get(key(model, id));
-    if (!read || rank(read.lock) < rank(lock)) throw new Unread({ kind: 'row', model, id, lock });
+    if (!read || rank(read.lock) < rank(lock)) throw new Unread([{ kind: 'row', model, id, lock }]);
     return read.row;
   }
 
   /** Records whose field holds the value. */
   related(model: Model, field: string, value: string, lock: LockStrength): readonly Row[] {
-    const read = this.#related.get(relatedKey(model, field, value));
-    if (!read || rank(read.lock) < rank(lock)) throw new Unread({ kind: 'related', model, field, value, lock });
+    return this.relatedBy({ model, field, value }, lock);
+  }
+
+  relatedBy(relation: Relation, lock: LockStrength): readonly Row[] {
+    const read = this.#related.get(relationKey(relation));
+    if (!read || rank(read.lock) < rank(lock)) throw new Unread([{ kind: 'related', ...relation, lock }]);
+    const { model, field, value, and } = relation;
     const changed = this.#changed.get(model);
     if (!changed || changed.size === 0) return read.rows;
-    const holds = (row: Row): boolean => {
-      const held = row.record[field];
-      return Array.isArray(held) ? held.includes(value) : held === value;
+    const holds = ({ record }: Row): boolean => {
+      const held = record[field];
+      return (Array.isArray(held) ? held.includes(value) : held === value) && (!and || record[and.field] === and.value);
     };
     const rows = read.rows.filter(({ id }) => !changed.has(id));
     for (const row of changed.values()) if (row && holds(row)) rows.push(row);
     return rows;
   }
 
+  /** Says what will be asked next, so that all of it is read in one round and not one by one. */
+  expect(relations: readonly Relation[], lock: LockStrength): void {
+    const unread = relations.filter((relation) => {
+      const read = this.#related.get(relationKey(relation));
+      return !read || rank(read.lock) < rank(lock);
+    });
+    if (unread.length > 0) throw new Unread(unread.map((relation) => ({ kind: 'related', ...relation, lock })));
+  }
+
   /** Groups that see a person. */
   audience(userId: string): ReadonlySet<string> {
     const read = this.#audiences.get(userId);
-    if (!read) throw new Unread({ kind: 'audience', userId });
+    if (!read) throw new Unread([{ kind: 'audience', userId }]);
     const joined = this.#joined.get(userId);
     return joined ? new Set([...read, ...joined]) : read;
   }
@@ -82,7 +98,7 @@ export class World {
   /** Who made a record, when an INSERT meets one that exists. */
   creation(model: Model, id: string): Creation | null {
     const read = this.#creations.get(key(model, id));
-    if (read === undefined) throw new Unread({ kind: 'creation', model, id });
+    if (read === undefined) throw new Unread([{ kind: 'creation', model, id }]);
     return read;
   }
 
@@ -107,7 +123,7 @@ export class World {
 
   nextNumber(workspaceId: string): number {
     const read = this.#counters.get(workspaceId);
-    if (read === undefined) throw new Unread({ kind: 'counter', workspaceId });
+    if (read === undefined) throw new Unread([{ kind: 'counter', workspaceId }]);
     const before = this.#numbers.get(workspaceId);
     const next = (before ?? read) + 1;
     this.#numbers.set(workspaceId, next);
@@ -175,28 +191,36 @@ export interface Creation {
   readonly syncId: bigint;
 }
 
+/** Records whose `field` holds `value`, an id; `and` narrows them by a text of the model's own. */
+export interface Relation {
+  readonly model: Model;
+  readonly field: string;
+  readonly value: string;
+  readonly and?: { readonly field: string; readonly value: string };
+}
+
 export type Need =
   | { readonly kind: 'row'; readonly model: Model; readonly id: string; readonly lock: LockStrength }
-  | {
-      readonly kind: 'related';
-      readonly model: Model;
-      readonly field: string;
-      readonly value: string;
-      readonly lock: LockStrength;
-    }
+  | ({ readonly kind: 'related'; readonly lock: LockStrength } & Relation)
   | { readonly kind: 'counter'; readonly workspaceId: string }
   | { readonly kind: 'audience'; readonly userId: string }
   | { readonly kind: 'creation'; readonly model: Model; readonly id: string };
 
 /** Not an error: says what must be read before this can be decided. */
 export class Unread extends Error {
-  readonly need: Need;
+  readonly needs: readonly Need[];
 
-  constructor(need: Need) {
-    super(`${need.kind} was not read yet`);
-    this.need = need;
+  constructor(needs: readonly Need[]) {
+    super(`${needs.map(({ kind }) => kind).join(', ')} not read yet`);
+    this.needs = needs;
   }
 }
+
+/**
+ * More than one transaction should hold. A group that throws this is divided; a unit that does so alone is refused with
+ * the message, which is public.
+ */
+export class TooMuch extends Error {}
 
 const LOCK_ORDER: readonly LockStrength[] = ['look', 'refer', 'write'];
 
@@ -208,8 +232,8 @@ export function key(model: Model, id: string): string {
   return `${model.name}:${id}`;
 }
 
-function relatedKey(model: Model, field: string, value: string): string {
-  return `${model.name}.${field}:${value}`;
+function relationKey({ model, field, value, and }: Relation): string {
+  return `${model.name}.${field}:${value}${and ? `&${and.field}:${and.value}` : ''}`;
 }
 
 function add<T>(lists: Map<Model, T[]>, model: Model, item: T): void {

@@ -9,15 +9,16 @@ interface DatabaseError {
 
 /** Which unique index belongs to which fields, to say in words what collided. */
 const constraints = new Map<string, { code: ErrorCode; error: string }>();
+/** Collisions that a second look decides better: the id was taken a moment ago, perhaps by the same device; or a number was. */
+const decidedByAnotherLook = new Set(['idempotency_keys_pkey']);
 for (const model of MODELS as readonly Model[]) {
-  constraints.set(`${model.table}_pkey`, { code: 'conflict', error: `A ${model.name} with this id exists` });
+  decidedByAnotherLook.add(`${model.table}_pkey`);
   for (const fields of model.unique) {
+    const name = `${model.table}_${fields.map(snakeCase).join('_')}_key`;
+    if (fields.some((field) => model.fields[field]?.assigned === 'counter')) decidedByAnotherLook.add(name);
     const own = fields.filter((field) => field !== 'workspaceId').join(' and ');
     const code = model.name === 'Workspace' ? 'slug_taken' : 'conflict';
-    constraints.set(`${model.table}_${fields.map(snakeCase).join('_')}_key`, {
-      code,
-      error: `Another ${model.name} has this ${own}`,
-    });
+    constraints.set(name, { code, error: `Another ${model.name} has this ${own}` });
   }
 }
 
@@ -33,11 +34,13 @@ export function explainConflict(error: unknown): { code: ErrorCode; error: strin
 }
 
 /**
- * Deadlocks, serialization and lock waits pass when tried again. So does a race for one idempotency key: the loser finds
- * the winner's result. A race for the place in the log cannot happen under the lock; after a promotion it might once.
+ * Deadlocks, serialization and lock waits pass when tried again. So does a race for one idempotency key, for an id or for a
+ * task's number: the loser then sees what the winner made. A race for the place in the log cannot happen under the lock;
+ * after a promotion it might once.
  */
 export function retriable(error: unknown): boolean {
   if (isRetryableSqlState(error)) return true;
   const { code, constraint } = error as DatabaseError;
-  return code === '23505' && (constraint === 'idempotency_keys_pkey' || String(constraint).startsWith('sync_actions'));
+  if (code !== '23505' || typeof constraint !== 'string') return false;
+  return decidedByAnotherLook.has(constraint) || constraint.startsWith('sync_actions');
 }

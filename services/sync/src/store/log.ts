@@ -37,8 +37,8 @@ export interface NewKey {
   readonly clientTxId: string;
   /** Offset of the unit's last entry. */
   readonly last: number;
-  /** Offset of the entry that answers each of its mutations. */
-  readonly mains: readonly number[];
+  /** The entry that answers each of its mutations: an offset, or the place of an older entry. */
+  readonly mains: readonly (number | bigint)[];
 }
 
 /**
@@ -51,10 +51,11 @@ export function appendSql(entries: readonly NewEntry[], keys: readonly NewKey[],
     (e) =>
       `(${e.offset}, '${e.eventId}'::uuid, ${e.workspaceId === null ? 'null' : `'${e.workspaceId}'`}::uuid, '${e.groupId}'::uuid, '${e.modelName}', '${e.modelId}'::uuid, '${e.action}', ${literal(e.record)}::json, ${e.data === null ? 'null' : literal(e.data)}::json, '{${e.changed.join(',')}}'::text[], '${e.actorId}'::uuid, ${literal(e.clientId)}, ${literal(e.clientTxId)})`,
   );
-  const keyRows = keys.map(
-    (k) =>
-      `('${k.userId}'::uuid, ${literal(k.clientId)}, ${literal(k.clientTxId)}, ${k.last}, array[${k.mains.join(',')}]::bigint[])`,
-  );
+  // Older places travel as negative numbers, since offsets are positive.
+  const keyRows = keys.map(({ userId, clientId, clientTxId, last, mains }) => {
+    const places = mains.map((place) => (typeof place === 'bigint' ? -place : place));
+    return `('${userId}'::uuid, ${literal(clientId)}, ${literal(clientTxId)}, ${last}, array[${places.join(',')}]::bigint[])`;
+  });
   const at = `${literal(createdAt)}::timestamptz`;
   return `select pg_advisory_xact_lock(${LOG_LOCK});
 with head as materialized (select coalesce((select sync_id from sync.sync_actions order by sync_id desc limit 1), 0) as at),
@@ -65,7 +66,7 @@ entries as (
 ),
 keys as (
   insert into sync.idempotency_keys (user_id, client_id, client_tx_id, last_id, main_ids, created_at)
-  select s.u, s.x, s.t, head.at + s.l, array(select head.at + place from unnest(s.m) as place), ${at}
+  select s.u, s.x, s.t, head.at + s.l, array(select case when place > 0 then head.at + place else -place end from unnest(s.m) with ordinality as m(place, n) order by n), ${at}
   from head, (values ${keyRows.join(',')}) as s(u, x, t, l, m)
 )
 select at::text as head, (select epoch from sync.log_state) as epoch from head`;

@@ -1,9 +1,9 @@
 import { LIMITS } from '@wts/contracts';
 import { MODELS, modelNamed, type Model } from '@wts/models';
-import { key, type Need, type World } from '../commit/world.ts';
+import { key, TooMuch, type Need, type Relation, type World } from '../commit/world.ts';
 import { creationsSql } from './log.ts';
 import { uuidList } from './literal.ts';
-import { rowOf, selectRelatedSql, selectRowsSql, type LockStrength, type StoredRow } from './rows.ts';
+import { rowOf, selectRelatedSql, selectRowsSql, type LockStrength, type Row, type StoredRow } from './rows.ts';
 
 /** A statement, and where its rows go in the world. */
 interface Question {
@@ -27,14 +27,11 @@ function rowsAndRelated(needs: readonly Need[]): Question[] {
         needs.flatMap((need) => (need.kind === 'row' && need.model === model && need.lock === lock ? [need.id] : [])),
       );
       if (ids.size > 0) questions.push(rowQuestion(model, ids, lock));
-      const byField = new Map<string, Set<string>>();
-      for (const need of needs) {
-        if (need.kind !== 'related' || need.model !== model || need.lock !== lock) continue;
-        const values = byField.get(need.field);
-        if (values) values.add(need.value);
-        else byField.set(need.field, new Set([need.value]));
-      }
-      for (const [field, values] of byField) questions.push(relatedQuestion(model, field, values, lock));
+      const related = needs.filter(
+        (need) => need.kind === 'related' && need.model === model && need.lock === lock,
+      ) as readonly (Relation & { kind: 'related' })[];
+      const alike = Map.groupBy(related, ({ field, and }) => `${field} ${and?.field} ${and?.value}`);
+      for (const relations of alike.values()) questions.push(relatedQuestion(relations, lock));
     }
   }
   return questions;
@@ -50,20 +47,21 @@ function rowQuestion(model: Model, ids: ReadonlySet<string>, lock: LockStrength)
   };
 }
 
-function relatedQuestion(model: Model, field: string, values: ReadonlySet<string>, lock: LockStrength): Question {
-  // One more than a cascade may touch: enough to know that it is too many.
-  const limit = LIMITS.cascadeActionsMax + 1;
+/** Relations of one model that differ in their value only. */
+function relatedQuestion(relations: readonly Relation[], lock: LockStrength): Question {
+  const { model, field, and } = relations[0] as Relation;
+  const limit = LIMITS.cascadeActionsMax;
+  const values = new Set(relations.map(({ value }) => value));
   return {
-    sql: selectRelatedSql(model, field, values, lock, limit),
+    // One more than may be touched: enough to know that it is too many.
+    sql: selectRelatedSql({ model, field, values, and }, lock, limit + 1),
     take(stored, world) {
-      const rows = (stored as StoredRow[]).map((row) => rowOf(model, row));
-      const many = model.fields[field]?.reference?.many ?? false;
-      for (const value of values) {
-        const holders = rows.filter(({ record }) =>
-          many ? (record[field] as string[]).includes(value) : record[field] === value,
-        );
-        world.keepRelated(model, field, value, holders, lock);
+      if (stored.length > limit) throw new TooMuch(`This concerns more than ${limit} records; do it in smaller steps`);
+      const holders = new Map([...values].map((value): [string, Row[]] => [value, []]));
+      for (const row of (stored as StoredRow[]).map((one) => rowOf(model, one))) {
+        for (const value of [row.record[field]].flat()) holders.get(value as string)?.push(row);
       }
+      for (const [value, rows] of holders) world.keepRelated({ model, field, value, ...(and && { and }) }, rows, lock);
     },
   };
 }

@@ -32,18 +32,23 @@ export function selectRowsSql(model: Model, ids: Iterable<string>, lock: LockStr
 
 /** Rests on the index every reference has (gin for lists). */
 export function selectRelatedSql(
-  model: Model,
-  field: string,
-  values: Iterable<string>,
+  relation: {
+    readonly model: Model;
+    readonly field: string;
+    readonly values: Iterable<string>;
+    readonly and?: { readonly field: string; readonly value: string } | undefined;
+  },
   lock: LockStrength,
   limit: number,
 ): string {
+  const { model, field, values, and } = relation;
   const column = snakeCase(field);
   const list = uuidList(values);
   const matches = model.fields[field]?.reference?.many
     ? `${column} && array[${list}]::uuid[] and ${column} <> '{}'`
     : `${column} in (${list})`;
-  return `select ${selected} from ${layoutOf(model).table} where ${matches} order by id limit ${limit}${LOCKS[lock]}`;
+  const narrowed = and ? ` and ${snakeCase(and.field)} = ${literal(and.value)}` : '';
+  return `select ${selected} from ${layoutOf(model).table} where ${matches}${narrowed} order by id limit ${limit}${LOCKS[lock]}`;
 }
 
 export interface StoredRow {

@@ -1,0 +1,195 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { LIMITS } from '@wts/contracts';
+import { Stage, applied, brief, change, only, refused } from '../../test/stage.ts';
+import type { Someone } from '../../test/stage.ts';
+
+describe('deleting', function () {
+  this.timeout(30_000);
+  let stage: Stage;
+  let owner: Someone;
+  let workspace: string;
+
+  before(async () => {
+    stage = await Stage.open('cascade');
+    owner = await stage.person();
+    workspace = await stage.workspace(owner);
+  });
+  after(() => stage[Symbol.asyncDispose]());
+
+  const make = (model: string, payload: Record<string, unknown> = {}): Promise<string> =>
+    owner.make(model, { workspaceId: workspace, ...payload });
+
+  it('takes what is inside, parts before wholes, each as an action of its own [sync.mutate.cascade]', async () => {
+    const project = await make('Project', { key: 'CASC', name: 'Cascade' });
+    const task = await make('Task', { title: 'Whole', projectId: project });
+    const item = await make('TaskChecklistItem', { taskId: task, title: 'Step' });
+    const comment = await make('Comment', { taskId: task, body: 'Question' });
+    const answer = await make('Comment', { taskId: task, body: 'Answer', parentId: comment });
+    const more = await make('Comment', { taskId: task, body: 'More', parentId: answer });
+    const from = await stage.head();
+    const { lastId, mutations } = await owner.delete('Project', project);
+
+    const entries = await stage.entries(from);
+    const said = brief(entries, { workspace, project, task, item, comment, answer, more });
+    assert.equal(said.length, 6);
+    assert.deepEqual(said.slice(-2), ['DELETE task for workspace', 'DELETE project for workspace']);
+    const at = (name: string): number => said.indexOf(`DELETE ${name} for workspace`);
+    assert.ok(at('item') >= 0);
+    assert.ok(at('more') < at('answer') && at('answer') < at('comment'));
+    assert.equal(entries.at(-1)?.syncId, lastId.toString());
+    assert.equal(mutations[0]?.syncId, lastId);
+    assert.ok(
+      entries.every(({ data, changed, record }) => Object.keys(data).length + changed.length === 0 && record.id),
+    );
+    for (const [model, id] of [
+      ['Project', project],
+      ['Task', task],
+      ['Comment', more],
+    ] as const)
+      assert.equal(await stage.stored(model, id), null);
+  });
+
+  it('reaches any number of tasks, each with parts of its own', async () => {
+    const project = await make('Project', { key: 'MANY', name: 'Many' });
+    const tasks = await Promise.all(
+      Array.from({ length: 60 }, () => make('Task', { title: 'One', projectId: project })),
+    );
+    await Promise.all(tasks.map((taskId) => make('Comment', { taskId, body: 'Said' })));
+    const from = await stage.head();
+    await owner.delete('Project', project);
+    assert.equal((await stage.entries(from)).length, 121);
+    const { rows } = await stage.pool.query(`select id from sync.tasks where project_id = $1`, [project]);
+    assert.deepEqual(rows, []);
+  });
+
+  it('of a long thread of answers goes level by level, and is refused with a reason when it is too deep', async () => {
+    const taskId = await make('Task', { title: 'Talk' });
+    const thread: string[] = [];
+    for (let depth = 0; depth < 40; depth += 1)
+      thread.push(await make('Comment', { taskId, body: 'On', ...(depth > 0 && { parentId: thread.at(-1) }) }));
+    const neighbors = await owner.stage.engines[0]!.commit([
+      owner.unit(change('INSERT', 'Label', randomUUID(), { workspaceId: workspace, name: 'Before' })),
+      owner.unit(change('DELETE', 'Comment', thread[0]!)),
+      owner.unit(change('INSERT', 'Label', randomUUID(), { workspaceId: workspace, name: 'After' })),
+    ]);
+    assert.deepEqual(
+      neighbors.map(({ ok }) => ok),
+      [true, false, true],
+    );
+    assert.equal(refused(neighbors[1]!).code, 'conflict');
+    await owner.delete('Comment', thread[30]!);
+    // The task reads all its comments at once, however deep they answer each other.
+    const from = await stage.head();
+    await owner.delete('Task', taskId);
+    const gone = (await stage.entries(from)).map(({ modelId }) => modelId);
+    assert.deepEqual(gone, [...thread.slice(0, 30).toReversed(), taskId]);
+  });
+
+  it('a label, a team or a first of a series leaves the tasks, which let go of it', async () => {
+    const team = await make('Team', { key: 'T', name: 'Team' });
+    const kept = await make('Label', { name: 'Kept' });
+    const label = await make('Label', { name: 'Going', teamId: team });
+    const series = await make('Task', { title: 'First' });
+    const task = await make('Task', { title: 'Next', labelIds: [label, kept], teamId: team, repeatTemplateId: series });
+    for (const [model, id, field, left] of [
+      ['Label', label, 'labelIds', [kept]],
+      ['Task', series, 'repeatTemplateId', null],
+      ['Team', team, 'teamId', null],
+    ] as const) {
+      const from = await stage.head();
+      await owner.delete(model, id);
+      const [update, gone, ...rest] = await stage.entries(from);
+      assert.deepEqual(rest, []);
+      assert.equal(gone?.modelId, id);
+      assert.deepEqual([update?.action, update?.modelId, update?.changed], ['UPDATE', task, [field]]);
+      assert.deepEqual(Object.keys(update?.data ?? {}), [field, 'updatedAt']);
+      assert.deepEqual((await stage.stored('Task', task))?.record[field], left);
+    }
+  });
+
+  it('a workspace takes everything in it and nothing else, and nothing lets go of what goes anyway', async () => {
+    const [own, other] = [await stage.person(), await stage.person()];
+    const home = await stage.workspace(own);
+    await stage.decided(
+      other.id,
+      change('INSERT', 'WorkspaceMember', randomUUID(), { workspaceId: home, userId: other.id, role: 'member' }),
+    );
+    const teamId = await own.make('Team', { workspaceId: home, key: 'A', name: 'A' });
+    await own.make('TeamMember', { teamId, userId: other.id });
+    const projectId = await own.make('Project', { workspaceId: home, key: 'A', name: 'A', isPrivate: true, teamId });
+    await own.make('ProjectMember', { projectId, userId: other.id });
+    const label = await own.make('Label', { workspaceId: home, name: 'A', teamId });
+    const taskId = await own.make('Task', { workspaceId: home, title: 'A', projectId, teamId, labelIds: [label] });
+    await own.make('Comment', { workspaceId: home, taskId, body: 'A' });
+    const elsewhere = await make('Task', { title: 'Untouched' });
+
+    const from = await stage.head();
+    await stage.decided(own.id, change('DELETE', 'Workspace', home));
+    const entries = await stage.entries(from);
+    assert.deepEqual(new Set(entries.map(({ action }) => action)), new Set(['DELETE']));
+    assert.equal(entries.at(-1)?.modelId, home);
+    for (const table of ['workspace_members', 'teams', 'projects', 'labels', 'tasks', 'comments']) {
+      const { rows } = await stage.pool.query(`select id from sync.${table} where workspace_id = $1`, [home]);
+      assert.deepEqual(rows, [], table);
+    }
+    assert.ok(await stage.stored('Task', elsewhere));
+  });
+
+  it('takes a part that has the same id as its whole: ids of two models may be equal', async () => {
+    const id = randomUUID();
+    const project = await owner.make('Project', { workspaceId: workspace, key: 'SAME', name: 'Same' }, id);
+    await owner.make('Task', { workspaceId: workspace, title: 'Same', projectId: project }, id);
+    await owner.delete('Project', project);
+    assert.equal(await stage.stored('Task', id), null);
+  });
+
+  it(`of more than ${LIMITS.cascadeActionsMax} records is refused, and changes nothing`, async () => {
+    const project = await make('Project', { key: 'HUGE', name: 'Huge' });
+    const task = await make('Task', { title: 'Model', projectId: project });
+    const columns = (
+      await stage.pool.query<{ name: string }>(
+        `select column_name as name from information_schema.columns where table_schema = 'sync' and table_name = 'tasks' and column_name not in ('id', 'number')`,
+      )
+    ).rows
+      .map(({ name }) => name)
+      .join(', ');
+    await stage.pool.query(
+      `insert into sync.tasks (id, number, ${columns}) select gen_random_uuid(), 1000000 + n, ${columns} from sync.tasks, generate_series(1, ${LIMITS.cascadeActionsMax}) n where id = $1`,
+      [task],
+    );
+    const head = await stage.head();
+    for (const attempt of [
+      owner.try('DELETE', 'Project', project),
+      owner.try('UPDATE', 'Project', project, { isPrivate: true }),
+    ]) {
+      const refusal = refused(await attempt);
+      assert.equal(refusal.code, 'conflict');
+      assert.match(refusal.error, /more than 10000 records/);
+    }
+    assert.equal(await stage.head(), head);
+    await stage.pool.query(`delete from sync.tasks where number > 1000000`);
+  });
+
+  it('something and making it again in one batch is one new record', async () => {
+    const id = await make('Project', { key: 'PHOENIX', name: 'Old' });
+    const taskId = await make('Task', { title: 'Inside', projectId: id });
+    const again = { workspaceId: workspace, key: 'PHOENIX', name: 'New' };
+    const outcomes = await stage.engine.commit([
+      owner.unit(change('DELETE', 'Project', id)),
+      owner.unit(change('INSERT', 'Project', id, again)),
+      owner.unit(change('UPDATE', 'Project', id, { name: 'Newer' })),
+      owner.unit(change('DELETE', 'Project', id)),
+      owner.unit(change('INSERT', 'Project', randomUUID(), { ...again, name: 'Heir' })),
+      owner.unit(change('UPDATE', 'Task', taskId, { title: 'Gone' })),
+    ]);
+    assert.deepEqual(
+      outcomes.map(({ ok }) => ok),
+      [true, true, true, true, true, false],
+    );
+    assert.deepEqual(refused(outcomes.at(-1)!), { ok: false, code: 'not_found', error: 'Task not found' });
+    assert.equal(only(outcomes[2]!).record['name'], 'Newer');
+    assert.equal(applied(outcomes[0]!).mutations[0]?.record['name'], 'Old');
+    assert.equal(await stage.stored('Project', id), null);
+  });
+});

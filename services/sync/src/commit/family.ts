@@ -1,0 +1,63 @@
+import { LIMITS } from '@wts/contracts';
+import type { Model } from '@wts/models';
+import type { Row } from '../store/rows.ts';
+import { key, TooMuch, type Relation, type World } from './world.ts';
+
+/** Records of `model` whose `field` names this one. */
+interface Branch {
+  readonly model: Model;
+  readonly field: string;
+}
+
+/**
+ * A record and all that hangs on it, parts before wholes, itself last; every row is locked, so nothing new can be attached
+ * meanwhile. It is read level by level, a level in one round however many records it has.
+ */
+export function descend(
+  world: World,
+  root: Row,
+  branchesOf: (row: Row) => readonly Branch[],
+  more: (row: Row) => readonly Row[] = () => [],
+): Row[] {
+  const relations = (row: Row): Relation[] =>
+    branchesOf(row).map(({ model, field }) => ({ model, field, value: row.id }));
+  const parts = new Map<Row, readonly Row[]>();
+  const found = new Map([[key(root.model, root.id), root]]);
+  for (let level = [root]; level.length > 0;) {
+    world.expect(level.flatMap(relations), 'write');
+    const next: Row[] = [];
+    for (const row of level) {
+      const own: Row[] = [];
+      for (const part of [...relations(row).flatMap((one) => world.relatedBy(one, 'write')), ...more(row)]) {
+        const name = key(part.model, part.id);
+        const known = found.get(name);
+        own.push(known ?? part);
+        if (known) continue;
+        found.set(name, part);
+        next.push(part);
+      }
+      parts.set(row, own);
+    }
+    if (found.size > LIMITS.cascadeActionsMax)
+      throw new TooMuch(`This concerns more than ${LIMITS.cascadeActionsMax} records; do it in smaller steps`);
+    level = next;
+  }
+  return partsFirst(root, parts);
+}
+
+/** Without recursion: answers to answers may be thousands of levels deep. */
+function partsFirst(root: Row, parts: ReadonlyMap<Row, readonly Row[]>): Row[] {
+  const order = new Set<Row>();
+  const entered = new Set<Row>();
+  const path = [root];
+  for (let row = path.at(-1); row; row = path.at(-1)) {
+    if (entered.has(row)) {
+      order.add(row);
+      path.pop();
+      continue;
+    }
+    entered.add(row);
+    for (const part of parts.get(row) ?? []) if (!entered.has(part)) path.push(part);
+  }
+  return [...order];
+}

@@ -1,0 +1,52 @@
+import type { LogAction, ModelRecord } from '@wts/contracts';
+import { MODELS, snakeCase, type Model } from '@wts/models';
+import type { Pool } from 'pg';
+
+/** What somebody who reads one group holds of it: records by `group model id`. */
+export type Copies = ReadonlyMap<string, { readonly [field: string]: unknown }>;
+
+/**
+ * The log applied by the rules of the wire, group by group, from what the wire shows alone: INSERT brings the record,
+ * UPDATE, ARCHIVE and UNARCHIVE bring the fields that changed, DELETE takes it away. Faults are entries a reader of the
+ * group could not make sense of.
+ */
+export function foldLog(entries: readonly LogAction[]): { copies: Copies; faults: string[] } {
+  const copies = new Map<string, { readonly [field: string]: unknown }>();
+  const faults: string[] = [];
+  for (const { syncId, groupId, modelName, modelId, action, data, record } of entries) {
+    const key = `${groupId} ${modelName} ${modelId}`;
+    const known = copies.get(key);
+    if ((action === 'INSERT') !== (known === undefined)) faults.push(`${syncId}: ${action} ${key}`);
+    if (action === 'DELETE') copies.delete(key);
+    else copies.set(key, action === 'INSERT' ? data : { ...known, ...data });
+    if (action !== 'DELETE' && JSON.stringify(copies.get(key)) !== JSON.stringify(record))
+      faults.push(`${syncId}: the record of ${key} is not what a reader holds`);
+  }
+  return { copies, faults };
+}
+
+/** The same from the tables: every record under each group that sees it. */
+export async function copiesOfTables(pool: Pool): Promise<Copies> {
+  const copies = new Map<string, ModelRecord>();
+  for (const model of MODELS as readonly Model[]) {
+    const { rows } = await pool.query<{ groups: string[]; record: ModelRecord }>(
+      `select array(${groupsSql(model)}) as groups, t.record from sync.${model.table} t`,
+    );
+    for (const { groups, record } of rows)
+      for (const group of groups) copies.set(`${group} ${model.name} ${record.id}`, record);
+  }
+  return copies;
+}
+
+function groupsSql({ audience }: Model): string {
+  if (audience.kind === 'person') return `select group_id::text from sync.user_audiences a where a.user_id = t.id`;
+  if (audience.kind !== 'membership') return `select t.group_id::text`;
+  const opens = `t.group_id = t.${snakeCase(audience.field)}`;
+  return `select t.group_id::text union all select t.user_id::text where ${opens}`;
+}
+
+/** Where the two differ; nothing when the log is the state. */
+export function differencesOf(folded: Copies, stored: Copies): string[] {
+  const keys = new Set([...folded.keys(), ...stored.keys()]);
+  return [...keys].filter((key) => JSON.stringify(folded.get(key)) !== JSON.stringify(stored.get(key)));
+}
