@@ -225,17 +225,17 @@ export const batch = contract<{ body: { requests: BatchRequest[]; firstSyncId?: 
         minItems: 1,
         maxItems: LIMITS.batchRequestsMax,
         items: {
-          type: 'object',
-          required: ['modelName'],
-          properties: {
-            modelName: clientText,
-            indexedKey: clientText,
-            keyValue: clientText,
-            groupId: clientText,
-          },
-          oneOf: [
-            { required: ['indexedKey', 'keyValue'], not: { required: ['groupId'] } },
-            { required: ['groupId'], not: { anyOf: [{ required: ['indexedKey'] }, { required: ['keyValue'] }] } },
+          anyOf: [
+            {
+              type: 'object',
+              required: ['modelName', 'indexedKey', 'keyValue'],
+              properties: { modelName: clientText, indexedKey: clientText, keyValue: clientText },
+            },
+            {
+              type: 'object',
+              required: ['modelName', 'groupId'],
+              properties: { modelName: clientText, groupId: clientText },
+            },
           ],
         },
       },

@@ -32,6 +32,9 @@ export const API_ROUTES: readonly Route[] = [
   { contract: apiKeyApi.createApiKey, to: 'workspace' },
   { contract: apiKeyApi.revokeApiKey, to: 'workspace' },
 
+  { contract: syncApi.bootstrap, to: 'sync', browsers: true },
+  { contract: syncApi.bootstrapPost, to: 'sync', browsers: true },
+  { contract: syncApi.batch, to: 'sync', browsers: true },
   { contract: syncApi.mutate, to: 'sync', browsers: true },
   { contract: syncApi.deltas, to: 'sync', browsers: true },
   { contract: syncApi.socket, to: 'sync', browsers: true },

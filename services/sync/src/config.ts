@@ -18,6 +18,12 @@ export const settings = defineSettings({
     max: 200,
     doc: 'Connections to PostgreSQL per process. Two commit, the rest read.',
   }),
+  replicaUrl: setting.url('DATABASE_REPLICA_URL', {
+    secret: true,
+    optional: true,
+    protocols: ['postgres', 'postgresql'],
+    doc: 'A streaming copy of the database for large reads. Used while it has what the caller needs; else the primary is.',
+  }),
   natsUrl: setting.url('NATS_URL', {
     secret: true,
     doc: 'NATS server with JetStream: carries the log to every replica.',

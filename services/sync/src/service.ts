@@ -1,12 +1,15 @@
 import { createApp, notFoundAndErrors, openPostgres, type ConfigOf, type ServiceDefinition } from '@wts/service-kit';
 import { CommitEngine } from './commit/engine.ts';
 import { settings } from './config.ts';
+import { mountBatch } from './http/batch.ts';
+import { mountBootstrap } from './http/bootstrap.ts';
 import { mountDeltas } from './http/deltas.ts';
 import { mountInternal } from './http/internal.ts';
 import { mountMutate } from './http/mutate.ts';
 import { mountSocket } from './http/socket.ts';
 import { openLive } from './live.ts';
 import { commitMetrics } from './metrics.ts';
+import { openSnapshots } from './snapshots.ts';
 import { ActionLog } from './store/log.ts';
 import { keepLog } from './upkeep.ts';
 
@@ -38,10 +41,13 @@ export const syncService: ServiceDefinition<ConfigOf<typeof settings>> = {
       log: actionLog,
       onCommitted: (listener) => engine.onCommitted(listener),
     });
+    const { bootstraps, batches } = openSnapshots({ kit, config, pool });
 
     const app = createApp(kit);
     mountMutate(app, engine);
     mountInternal(app, engine);
+    mountBootstrap(app, bootstraps);
+    mountBatch(app, batches);
     mountDeltas(app, deltas);
     mountSocket(app);
     notFoundAndErrors(app);

@@ -1,0 +1,120 @@
+import { Fault, isUuid, parseSyncId, type BatchRequest, type Principal } from '@wts/contracts';
+import { findModel, indexedKeysOf, MODELS, snakeCase, type Model } from '@wts/models';
+import type { PersonGroups } from '../groups/groups.ts';
+import { Production, type Encoding, type ProductionTools } from '../snapshots/production.ts';
+import type { Sources } from '../snapshots/sources.ts';
+import type { Selection } from '../store/copy-rows.ts';
+import { uuidList } from '../store/literal.ts';
+import { visibleSql, type Audience } from '../store/visible.ts';
+
+/*
+ * Records asked for by key or by group, as they are now: for models a client loads when it needs them. All requests of a
+ * call are read in one snapshot, and all requests for a model in one statement, so a record comes once however many of
+ * them it matches. Who may see what is the predicate of bootstrap.
+ */
+
+export interface BatchQuestion {
+  readonly userId: string;
+  readonly workspaceId: string | null;
+  readonly wanted: ReadonlyMap<Model, Wanted>;
+  /** The place the answer must have reached. It is never a reason to leave a record out. */
+  readonly reached: bigint;
+}
+
+/** Values by column; a record matches when it has one of them. */
+type Wanted = Map<string, Set<string>>;
+
+export function readBatch(
+  principal: Principal,
+  { requests, firstSyncId }: { readonly requests: readonly BatchRequest[]; readonly firstSyncId?: string },
+): BatchQuestion {
+  const reached = parseSyncId(firstSyncId ?? '0');
+  if (reached === null) throw refused('body/firstSyncId is larger than any place in the log');
+  const wanted = new Map<Model, Wanted>();
+  for (const [index, request] of requests.entries()) {
+    const model = findModel(request.modelName);
+    if (model === undefined) throw refused(`body/requests/${index}/modelName names no model`);
+    const { column, value } = readKey(model, request, index);
+    const columns = wanted.get(model) ?? new Map<string, Set<string>>();
+    wanted.set(model, columns);
+    // Every key is an id; what is none belongs to no record.
+    if (isUuid(value)) columns.set(column, (columns.get(column) ?? new Set()).add(value.toLowerCase()));
+  }
+  return { userId: principal.userId, workspaceId: principal.workspaceId ?? null, wanted, reached };
+}
+
+function readKey(model: Model, request: BatchRequest, index: number): { column: string; value: string } {
+  if ('groupId' in request) {
+    if ('indexedKey' in request) throw refused(`body/requests/${index} names a key and a group; one of them is meant`);
+    return { column: 'group_id', value: request.groupId };
+  }
+  const keys = indexedKeysOf(model);
+  if (!keys.includes(request.indexedKey)) {
+    throw refused(`body/requests/${index}/indexedKey of ${model.name} must be one of ${keys.join(', ')}`);
+  }
+  return { column: snakeCase(request.indexedKey), value: request.keyValue };
+}
+
+function refused(message: string): Fault {
+  return new Fault('validation_failed', { message });
+}
+
+export interface BatchOptions extends ProductionTools {
+  readonly sources: Sources;
+}
+
+export class Batches {
+  readonly #options: BatchOptions;
+
+  constructor(options: BatchOptions) {
+    this.#options = options;
+  }
+
+  /** Begins an answer; whoever sends it joins and leaves the production. */
+  async answer(question: BatchQuestion, encoding: Encoding): Promise<Production> {
+    const { sources, room, admission } = this.#options;
+    if (room.isShortOfDisk) throw admission.refuse();
+    const { userId, workspaceId, reached } = question;
+    const production = new Production(
+      {
+        userId,
+        workspaceId,
+        encoding,
+        pool: async () => {
+          if (!sources.hasReplica) return sources.primary;
+          return sources.pick({ userId, reached, person: await sources.groups.of(userId, workspaceId ?? undefined) });
+        },
+        select: (person) => {
+          if (person.at < reached) throw new Fault('unavailable', { message: 'The log is not at firstSyncId yet' });
+          return selectionsOf(question, person);
+        },
+      },
+      this.#options,
+    );
+    production.join();
+    try {
+      await production.opened;
+      return production;
+    } catch (error) {
+      production.leave();
+      throw error;
+    }
+  }
+}
+
+function selectionsOf({ wanted, userId, workspaceId }: BatchQuestion, person: PersonGroups): Selection[] {
+  const audience: Audience = { groups: [...person.groups], person: { userId, workspaceId } };
+  return MODELS.flatMap((model) => {
+    const columns = wanted.get(model);
+    if (columns === undefined || columns.size === 0) return [];
+    const matches = [...columns].map(([column, values]) => matchSql(model, column, values, audience));
+    return [{ model, where: `${visibleSql(model, audience)} and (${matches.join(' or ')})` }];
+  });
+}
+
+/** A record belongs to a group when it is sent to that group; for most models that is its `group_id`. */
+function matchSql(model: Model, column: string, values: ReadonlySet<string>, { groups, person }: Audience): string {
+  if (column !== 'group_id') return `${column} in (${uuidList(values)})`;
+  const seen = groups.filter((group) => values.has(group));
+  return visibleSql(model, { groups: seen, person: person !== null && values.has(person.userId) ? person : null });
+}

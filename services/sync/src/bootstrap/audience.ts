@@ -1,0 +1,30 @@
+import { inOrder } from '../deltas/entry.ts';
+import type { PersonGroups } from '../groups/groups.ts';
+import type { Audience } from '../store/visible.ts';
+import type { Question } from './question.ts';
+
+/** The groups an answer is for, as the client is told, and the audience they make. */
+export interface Narrowed {
+  readonly subscribed: readonly string[];
+  readonly audience: Audience;
+}
+
+/**
+ * Asking for groups narrows and never widens.
+ *
+ * All that the person's own group holds (their profile, the memberships that open a group to them) also stands in the
+ * groups that those memberships open. So whoever asks for all their groups gets what everyone with the same workspaces and
+ * projects gets, and a herd of a whole workspace is served from one snapshot.
+ */
+export function narrow(question: Question, person: PersonGroups): Narrowed {
+  const { userId, workspaceId } = question;
+  const groups = question.groups === null ? person.groups : person.groups.intersection(question.groups);
+  const others = [...groups].filter((group) => group !== userId).sort();
+  if (!groups.has(userId)) return { subscribed: others, audience: { groups: others, person: null } };
+  const subscribed = inOrder(userId, groups);
+  const hasAll = groups.size === person.groups.size && others.length > 0;
+  return {
+    subscribed,
+    audience: hasAll ? { groups: others, person: null } : { groups: subscribed, person: { userId, workspaceId } },
+  };
+}

@@ -1,0 +1,57 @@
+import type { BootstrapQuestion, Principal } from '@wts/contracts';
+import { Fault, isUuid, parseSyncId } from '@wts/contracts';
+import { MODELS, MODEL_NAMES, type Model } from '@wts/models';
+
+/** What is asked for, read from the parameters. */
+export interface Question {
+  readonly userId: string;
+  /** The workspace a credential is limited to. */
+  readonly workspaceId: string | null;
+  readonly models: readonly Model[];
+  /** Groups to narrow to; null for all the caller may see. */
+  readonly groups: ReadonlySet<string> | null;
+  readonly schemaHash: string;
+  /** A place the caller knows of; the answer must have reached it. */
+  readonly reached: bigint;
+}
+
+export function readQuestion(principal: Principal, asked: BootstrapQuestion): Question {
+  const groups = namesIn(asked.syncGroups);
+  return {
+    userId: principal.userId,
+    workspaceId: principal.workspaceId ?? null,
+    models: readModels(asked.onlyModels),
+    // A group that is no id is nobody's; asking for it alone asks for nothing.
+    groups: groups === null ? null : new Set(groups.filter(isUuid).map((group) => group.toLowerCase())),
+    schemaHash: asked.schemaHash ?? '',
+    reached: parseSyncId(asked.firstSyncId) ?? 0n,
+  };
+}
+
+/** Strict, because a client that is sent a model it did not ask for fails as a whole. In the order of the registry. */
+function readModels(list: string | undefined): readonly Model[] {
+  const names = namesIn(list);
+  if (names === null) return MODELS;
+  const known = new Set<string>(MODEL_NAMES);
+  const unknown = names.findIndex((name) => !known.has(name));
+  if (unknown !== -1) throw new Fault('validation_failed', { message: sayUnknown(names[unknown] ?? '', unknown) });
+  const asked = new Set(names);
+  return MODELS.filter(({ name }) => asked.has(name));
+}
+
+/** Published clients try an error again for ever when its text holds one of these. */
+const TRIED_AGAIN = /network|fetch|timeout|timed out|aborted|econnrefused/i;
+
+function sayUnknown(name: string, index: number): string {
+  const isSafe = /^[\w.-]{1,64}$/.test(name) && !TRIED_AGAIN.test(name);
+  return `onlyModels: no model is named ${isSafe ? name : `as number ${index + 1} of the list says`}`;
+}
+
+/** Null when nothing is named: then everything is meant. */
+function namesIn(list: string | undefined): string[] | null {
+  const names = (list ?? '')
+    .split(',')
+    .map((name) => name.trim())
+    .filter((name) => name !== '');
+  return names.length === 0 ? null : names;
+}

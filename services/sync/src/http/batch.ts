@@ -1,0 +1,17 @@
+import { syncApi } from '@wts/contracts';
+import { mountStream } from '@wts/service-kit';
+import type { Router } from 'express';
+import { readBatch, type Batches } from '../batch/batch.ts';
+import { chooseEncoding, sendProduction } from '../snapshots/send.ts';
+
+/** POST /sync/batch: records by key or group; nothing found is an empty answer. */
+export function mountBatch(router: Router, batches: Batches): void {
+  mountStream(router, syncApi.batch, async ({ principal, body, req, res }) => {
+    const production = await batches.answer(readBatch(principal, body), chooseEncoding(req));
+    try {
+      await sendProduction(res, production, '');
+    } finally {
+      production.leave();
+    }
+  });
+}

@@ -1,0 +1,21 @@
+import { syncApi, type BootstrapQuestion, type Principal } from '@wts/contracts';
+import { mountStream } from '@wts/service-kit';
+import type { Response, Router } from 'express';
+import type { Bootstraps } from '../bootstrap/bootstrap.ts';
+import { readQuestion } from '../bootstrap/question.ts';
+import { chooseEncoding, sendLines, sendProduction } from '../snapshots/send.ts';
+
+/** GET and POST /sync/bootstrap. What stands in the body takes precedence over the query. */
+export function mountBootstrap(router: Router, bootstraps: Bootstraps): void {
+  const answer = async (principal: Principal, asked: BootstrapQuestion, res: Response): Promise<void> => {
+    const question = readQuestion(principal, asked);
+    using begun = await bootstraps.answer(question, chooseEncoding(res.req));
+    const { firstLine, production } = begun;
+    if (production === null) sendLines(res, `${firstLine}{"type":"end","rowCount":0}\n`);
+    else await sendProduction(res, production, firstLine);
+  };
+  mountStream(router, syncApi.bootstrap, ({ principal, query, res }) => answer(principal, query, res));
+  mountStream(router, syncApi.bootstrapPost, ({ principal, query, body, res }) =>
+    answer(principal, { ...query, ...body }, res),
+  );
+}

@@ -1,0 +1,44 @@
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import type { AdmissionWatch } from './admission.ts';
+
+/** What an operator watches of snapshots: how many run, wait and are sent away, how large they are, how long they take. */
+export interface SnapshotMetrics extends AdmissionWatch {
+  start(): number;
+  end(rows: number, startedAt: number): void;
+  onShared(): void;
+}
+
+export type SnapshotKind = 'bootstrap' | 'batch';
+
+export function snapshotMetrics(registry: Registry): (kind: SnapshotKind) => SnapshotMetrics {
+  const labelNames = ['kind'] as const;
+  const registers = [registry];
+  const gauge = (name: string, help: string): Gauge<'kind'> => new Gauge({ name, help, labelNames, registers });
+  const counter = (name: string, help: string): Counter<'kind'> => new Counter({ name, help, labelNames, registers });
+  const running = gauge('wts_snapshots_running', 'Snapshots being read from PostgreSQL.');
+  const queued = gauge('wts_snapshots_queued', 'Snapshots waiting for a place.');
+  const refused = counter(
+    'wts_snapshots_refused_total',
+    'Callers told to come again, because too many snapshots were read.',
+  );
+  const shared = counter('wts_snapshots_shared_total', 'Answers given from a snapshot that was read for another.');
+  const rows = counter('wts_snapshot_rows_total', 'Records read from PostgreSQL.');
+  const seconds = new Histogram({
+    name: 'wts_snapshot_seconds',
+    help: 'Time a snapshot was open.',
+    labelNames,
+    buckets: [0.002, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 15, 60],
+    registers,
+  });
+  return (kind) => ({
+    onRunning: (count) => running.set({ kind }, count),
+    onQueued: (count) => queued.set({ kind }, count),
+    onRefused: () => refused.inc({ kind }),
+    onShared: () => shared.inc({ kind }),
+    start: () => performance.now(),
+    end(count, startedAt) {
+      rows.inc({ kind }, count);
+      seconds.observe({ kind }, (performance.now() - startedAt) / 1000);
+    },
+  });
+}

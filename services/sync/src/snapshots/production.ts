@@ -1,0 +1,153 @@
+import type { Pool } from 'pg';
+import type { PersonGroups } from '../groups/groups.ts';
+import type { LineSink, Selection } from '../store/copy-rows.ts';
+import { Snapshot, SnapshotTooOld } from '../store/snapshot.ts';
+import type { Admission } from './admission.ts';
+import { Deflater, type Content } from './gzip.ts';
+import type { SnapshotMetrics } from './metrics.ts';
+import { Spool, SpoolFull, type SpoolRoom } from './spool.ts';
+
+export type Encoding = 'identity' | 'gzip';
+
+export interface ProductionPlan {
+  readonly userId: string;
+  readonly workspaceId: string | null;
+  readonly encoding: Encoding;
+  /** Where to read, chosen when its turn has come. */
+  readonly pool: () => Promise<Pool>;
+  /** What to read, given the person's groups as they are in the snapshot. What it throws is what every reader gets. */
+  readonly select: (person: PersonGroups) => readonly Selection[];
+  /** The line after the last record. */
+  readonly ending?: (rows: number) => string;
+}
+
+export interface ProductionTools {
+  readonly admission: Admission;
+  readonly room: SpoolRoom;
+  readonly metrics: SnapshotMetrics;
+  readonly onFailure: (error: unknown) => void;
+}
+
+/**
+ * One reading of a snapshot into a spool, for any number of readers. It ends early when its last reader leaves: the
+ * connection is then cut, because nothing else stops PostgreSQL in the middle of a COPY at once.
+ */
+export class Production {
+  /** The person's groups and the head, as the snapshot has them. Rejects when it could not be opened or planned. */
+  readonly opened: Promise<PersonGroups>;
+  /** Settles when nothing more will be read; never rejects. */
+  readonly done: Promise<void>;
+  readonly spool: Spool;
+  readonly encoding: Encoding;
+  openedAt: number | null = null;
+  /** Known at the end. */
+  content: Content = { crc: 0, bytes: 0 };
+  #state: 'running' | 'finished' | 'failed' = 'running';
+  #readers = 0;
+  #isKept = false;
+  readonly #abort = new AbortController();
+  readonly #tools: ProductionTools;
+
+  constructor(plan: ProductionPlan, tools: ProductionTools) {
+    this.#tools = tools;
+    this.encoding = plan.encoding;
+    this.spool = new Spool(tools.room);
+    const { promise, resolve, reject } = Promise.withResolvers<PersonGroups>();
+    this.opened = promise;
+    this.opened.catch(ignore);
+    this.done = this.#run(plan, resolve).catch((error: unknown) => {
+      this.#state = 'failed';
+      reject(error);
+      this.spool.fail(error instanceof Error ? error : new Error('A production failed', { cause: error }));
+      this.#letGo();
+    });
+  }
+
+  get isFinished(): boolean {
+    return this.#state === 'finished';
+  }
+
+  get hasReaders(): boolean {
+    return this.#readers > 0;
+  }
+
+  join(): void {
+    this.#readers += 1;
+  }
+
+  leave(): void {
+    this.#readers -= 1;
+    if (this.#readers === 0 && this.#state === 'running') this.#abort.abort(new Error('Nobody reads it any more'));
+    this.#letGo();
+  }
+
+  /** Others may come who ask for the same: the spool outlives its readers until `forget`. */
+  keep(): void {
+    this.#isKept = true;
+  }
+
+  forget(): void {
+    this.#isKept = false;
+    this.#letGo();
+  }
+
+  #letGo(): void {
+    const isOver = this.#state !== 'running';
+    if (isOver && this.#readers === 0 && (!this.#isKept || this.#state === 'failed')) void this.spool.dispose();
+  }
+
+  async #run(plan: ProductionPlan, opened: (person: PersonGroups) => void): Promise<void> {
+    const { admission, metrics } = this.#tools;
+    const { signal } = this.#abort;
+    using _place = await admission.enter(signal);
+    const pool = await plan.pool();
+    signal.throwIfAborted();
+    const seconds = metrics.start();
+    const snapshot = await Snapshot.open(pool, plan.userId, plan.workspaceId);
+    const onAbort = (): void => snapshot.destroy(signal.reason as Error);
+    signal.addEventListener('abort', onAbort);
+    if (signal.aborted) onAbort();
+    try {
+      const selections = plan.select(snapshot.person);
+      this.openedAt = performance.now();
+      opened(snapshot.person);
+      metrics.end(await this.#copy(plan, snapshot, selections), seconds);
+    } finally {
+      signal.removeEventListener('abort', onAbort);
+      await snapshot.close();
+    }
+    this.#state = 'finished';
+    this.spool.finish();
+    this.#letGo();
+  }
+
+  async #copy(plan: ProductionPlan, snapshot: Snapshot, selections: readonly Selection[]): Promise<number> {
+    using deflater = this.encoding === 'gzip' ? new Deflater(this.spool) : null;
+    const sink: LineSink = deflater ?? this.spool;
+    let rows: number;
+    try {
+      rows = await snapshot.copy(selections, sink);
+      // PostgreSQL is done; what is left is ours.
+      await snapshot.close();
+      if (plan.ending) await sink.write(Buffer.from(`${plan.ending(rows)}\n`));
+    } catch (error) {
+      if (!this.#abort.signal.aborted) this.#tools.onFailure(error);
+      await sink.write(Buffer.from(`${JSON.stringify({ type: 'error', message: explain(error) })}\n`));
+      await deflater?.end();
+      throw error;
+    }
+    await deflater?.end();
+    if (deflater) this.content = deflater.content;
+    return rows;
+  }
+}
+
+/** For the client: the line that tells an answer that broke off from one that is whole. */
+function explain(error: unknown): string {
+  if (error instanceof SnapshotTooOld || error instanceof SpoolFull) {
+    return 'There is too much to load at once; load it in parts, by onlyModels or syncGroups';
+  }
+  return 'Loading broke off; load again';
+}
+
+function ignore(): void {}

@@ -1,0 +1,126 @@
+import { LIMITS } from '@wts/contracts';
+import type { Request, Response } from 'express';
+import { gzipHead, gzipTail } from './gzip.ts';
+import type { Encoding, Production } from './production.ts';
+
+/**
+ * Sends the own first line and then everything of the production, at the pace of the client. A client that takes nothing
+ * for too long is cut off. When the production breaks off, so does the answer, after its line of error: the end of the
+ * body is never sent, so nobody can take it for whole.
+ */
+export async function sendProduction(res: Response, production: Production, firstLine: string): Promise<void> {
+  const head = Buffer.from(firstLine);
+  const isGzip = production.encoding === 'gzip';
+  if (isGzip) res.setHeader('content-encoding', 'gzip');
+  startNdjson(res);
+  const outflow = new Outflow(res);
+  try {
+    res.cork();
+    if (isGzip) res.write(gzipHead(head));
+    else if (head.length > 0) res.write(head);
+    for (let at = 0; ;) {
+      const next = production.spool.read(at);
+      const isWaiting = next instanceof Promise;
+      if (isWaiting) res.uncork();
+      const bytes = isWaiting ? await outflow.unlessGone(next) : next;
+      if (bytes === null) break;
+      at += bytes.length;
+      const hasRoom = res.write(bytes);
+      while (res.writableCorked > 0) res.uncork();
+      if (!hasRoom) await outflow.drained();
+    }
+    while (res.writableCorked > 0) res.uncork();
+    res.end(isGzip ? gzipTail(head, production.content) : undefined);
+    await outflow.closed();
+  } catch (error) {
+    if (!(error instanceof ClientGone)) breakOff(res);
+  }
+}
+
+/** An answer whose every byte is at hand. */
+export function sendLines(res: Response, lines: string): void {
+  res.setHeader('content-length', Buffer.byteLength(lines));
+  startNdjson(res);
+  res.end(lines);
+}
+
+function startNdjson(res: Response): void {
+  res.writeHead(200, {
+    'content-type': 'application/x-ndjson',
+    'cache-control': 'no-store',
+    vary: 'accept-encoding',
+  });
+}
+
+/** gzip where the client says it takes it (RFC 9110 section 12.5.3). */
+export function chooseEncoding({ headers }: Request): Encoding {
+  const accepted = new Map<string, number>();
+  for (const item of (headers['accept-encoding'] ?? '').split(',')) {
+    const [coding = '', ...parameters] = item.split(';').map((part) => part.trim().toLowerCase());
+    const weight = parameters.find((parameter) => parameter.startsWith('q='))?.slice(2) ?? '1';
+    accepted.set(coding, Number(weight));
+  }
+  return (accepted.get('gzip') ?? accepted.get('x-gzip') ?? accepted.get('*') ?? 0) > 0 ? 'gzip' : 'identity';
+}
+
+class ClientGone extends Error {}
+
+/** What there is to wait for at the client's end. One thing is waited for at a time. */
+class Outflow {
+  readonly #res: Response;
+  #waiting: PromiseWithResolvers<unknown> | undefined;
+  #isGone: boolean;
+
+  constructor(res: Response) {
+    this.#res = res;
+    this.#isGone = res.closed;
+    res.on('drain', () => this.#waiting?.resolve(undefined));
+    res.once('close', () => {
+      this.#isGone = true;
+      this.#waiting?.reject(new ClientGone());
+    });
+  }
+
+  async unlessGone<T>(promise: Promise<T>): Promise<T> {
+    const waiting = this.#wait<T>();
+    promise.then(waiting.resolve, waiting.reject);
+    return waiting.promise;
+  }
+
+  async drained(): Promise<void> {
+    await this.#unlessStalled();
+  }
+
+  /** Until the last byte has left, or the client has. */
+  async closed(): Promise<void> {
+    await this.#unlessStalled().catch(ignore);
+  }
+
+  #wait<T>(): PromiseWithResolvers<T> {
+    if (this.#isGone) throw new ClientGone();
+    const waiting = Promise.withResolvers<T>();
+    this.#waiting = waiting as PromiseWithResolvers<unknown>;
+    return waiting;
+  }
+
+  async #unlessStalled(): Promise<void> {
+    const stalled = setTimeout(() => this.#res.destroy(), LIMITS.snapshotStalledMs);
+    try {
+      await this.#wait().promise;
+    } finally {
+      clearTimeout(stalled);
+    }
+  }
+}
+
+/** Lets what was written leave, then closes the connection in the middle of the body. */
+function breakOff(res: Response): void {
+  const { socket } = res;
+  while (res.writableCorked > 0) res.uncork();
+  if (socket === null) return;
+  const stalled = setTimeout(() => socket.destroy(), LIMITS.snapshotStalledMs);
+  socket.once('close', () => clearTimeout(stalled));
+  socket.destroySoon();
+}
+
+function ignore(): void {}

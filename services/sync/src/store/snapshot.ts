@@ -1,0 +1,104 @@
+import { isUuid, LIMITS } from '@wts/contracts';
+import type { Pool, PoolClient, QueryResult } from 'pg';
+import { personGroupsOf, personGroupsSql, type PersonGroups, type PersonGroupsRow } from '../groups/groups.ts';
+import { CopyRows, type LineSink, type Selection } from './copy-rows.ts';
+
+/** Until pg gives up on a connection whose server no longer answers. */
+const GRACE_MS = 5_000;
+
+/**
+ * One REPEATABLE READ transaction that reads. The head of the log and the person's groups are the first it reads, so
+ * whatever it gives out is exactly the state at that head, and for groups the person had at that head.
+ *
+ * It ends in one of two ways: `close` hands the connection back clean, `destroy` cuts it in the middle of whatever it
+ * does. It destroys itself when it becomes too old.
+ */
+export class Snapshot implements AsyncDisposable {
+  readonly person: PersonGroups;
+  readonly #client: PoolClient;
+  readonly #tooOld: NodeJS.Timeout;
+  readonly #openedAt = performance.now();
+  #cause: Error | undefined;
+  #isReleased = false;
+
+  private constructor(client: PoolClient, person: PersonGroups) {
+    this.#client = client;
+    this.person = person;
+    this.#tooOld = setTimeout(() => this.destroy(new SnapshotTooOld()), LIMITS.snapshotAgeMs);
+    this.#tooOld.unref();
+  }
+
+  static async open(pool: Pool, userId: string, workspaceId: string | null): Promise<Snapshot> {
+    // They become part of the statement.
+    if (!isUuid(userId) || !(workspaceId === null || isUuid(workspaceId))) throw new Error('A principal has no id');
+    const client = await pool.connect();
+    // A connection that dies between two statements tells only by this event; unheard, it would end the process.
+    client.on('error', ignore);
+    try {
+      const question = personGroupsSql(`'${userId}'`, workspaceId === null ? 'null' : `'${workspaceId}'`);
+      const results = (await client.query(
+        `begin isolation level repeatable read read only; set local statement_timeout = ${LIMITS.snapshotAgeMs};
+         set local idle_in_transaction_session_timeout = ${LIMITS.snapshotAgeMs}; set local jit = off; ${question}`,
+      )) as unknown as QueryResult<PersonGroupsRow>[];
+      return new Snapshot(client, personGroupsOf(userId, results.at(-1)?.rows[0]));
+    } catch (error) {
+      client.off('error', ignore);
+      client.release(true);
+      throw error;
+    }
+  }
+
+  /** Copies what is selected into the sink; resolves with the number of records when the sink has taken all. */
+  async copy(selections: readonly Selection[], sink: LineSink): Promise<number> {
+    if (selections.length === 0) return 0;
+    const restMs = LIMITS.snapshotAgeMs - (performance.now() - this.#openedAt);
+    const copying = new CopyRows(selections, sink, restMs + GRACE_MS);
+    try {
+      if (this.#cause !== undefined) throw this.#cause;
+      this.#client.query(copying);
+      await copying.done;
+      return copying.rows;
+    } catch (error) {
+      this.destroy();
+      throw this.#cause ?? error;
+    }
+  }
+
+  async close(): Promise<void> {
+    if (this.#isReleased) return;
+    try {
+      await this.#client.query('commit');
+      this.#release(false);
+    } catch {
+      this.destroy();
+    }
+  }
+
+  /** Ends the connection; PostgreSQL stops when it finds nobody to send to. */
+  destroy(cause?: Error): void {
+    this.#cause ??= cause;
+    this.#release(true);
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  #release(broken: boolean): void {
+    if (this.#isReleased) return;
+    this.#isReleased = true;
+    clearTimeout(this.#tooOld);
+    this.#client.release(broken);
+    // After a destroyed connection the event may still come.
+    if (!broken) this.#client.off('error', ignore);
+  }
+}
+
+export class SnapshotTooOld extends Error {
+  constructor() {
+    super(`A snapshot may be read for ${LIMITS.snapshotAgeMs} ms`);
+    this.name = 'SnapshotTooOld';
+  }
+}
+
+function ignore(): void {}

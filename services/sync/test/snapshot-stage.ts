@@ -1,0 +1,172 @@
+import { mintInternalToken } from '@wts/access';
+import type { InternalCommitReply, InternalMutation, Principal, Role } from '@wts/contracts';
+import { HEADERS, syncApi } from '@wts/contracts';
+import { startService, type RunningService } from '@wts/service-kit';
+import { testDatabase, type TestDatabase } from '@wts/testkit';
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { gunzipSync } from 'node:zlib';
+import { Pool } from 'pg';
+import { syncService } from '../src/service.ts';
+
+const SECRET = 'a secret of at least thirty-two characters';
+/** Nothing listens here: snapshots need neither NATS nor the workspace service. */
+const NOWHERE = '127.0.0.1:9';
+
+export interface Line {
+  readonly __class?: string;
+  readonly id?: string;
+  readonly [field: string]: unknown;
+}
+
+export interface Bootstrap {
+  readonly metadata: {
+    readonly lastSyncId: string;
+    readonly subscribedSyncGroups: readonly string[];
+    readonly schemaHash: string;
+    readonly databaseVersion: number;
+    readonly epoch: string;
+  };
+  readonly rows: readonly Line[];
+  readonly end: Line;
+}
+
+type Payload = Record<string, unknown>;
+
+/** The sync service on a database of its own, called as the gateway calls it. */
+export class SnapshotStage implements AsyncDisposable {
+  readonly database: TestDatabase;
+  readonly service: RunningService;
+  /** As the superuser: to arrange and to look. */
+  readonly sql: Pool;
+  readonly #owned: AsyncDisposableStack;
+
+  private constructor(database: TestDatabase, service: RunningService, sql: Pool, owned: AsyncDisposableStack) {
+    this.database = database;
+    this.service = service;
+    this.sql = sql;
+    this.#owned = owned;
+  }
+
+  static async open(label: string, settings: Record<string, string> = {}): Promise<SnapshotStage> {
+    await using opening = new AsyncDisposableStack();
+    const database = opening.use(await testDatabase(label, { migrated: true }));
+    const sql = opening.adopt(new Pool({ connectionString: database.url, max: 3 }), (pool) => pool.end());
+    const service = await startService(syncService, {
+      HOST: '127.0.0.1',
+      PORT: '0',
+      LOG_LEVEL: 'fatal',
+      INTERNAL_TOKEN_SECRET: SECRET,
+      DATABASE_URL: database.urlOf('wts_sync'),
+      NATS_URL: `nats://${NOWHERE}`,
+      WORKSPACE_URL: `http://${NOWHERE}`,
+      SHUTDOWN_GRACE_MS: '500',
+      ...settings,
+    });
+    opening.defer(() => service.close());
+    return new SnapshotStage(database, service, sql, opening.move());
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.#owned.disposeAsync();
+  }
+
+  /** A unit of changes under the authority of a service. */
+  async commit(mutations: readonly InternalMutation[], userId: string = randomUUID()): Promise<InternalCommitReply> {
+    const unit = { clientId: 'stage', clientTxId: randomUUID(), authority: 'service', mutations };
+    const answer = await this.call(syncApi.internalCommit.path, { principal: caller(userId), body: unit });
+    assert.equal(answer.status, 200, await answer.clone().text());
+    return (await answer.json()) as InternalCommitReply;
+  }
+
+  async insert(modelName: string, payload: Payload, userId?: string): Promise<string> {
+    const modelId = randomUUID();
+    await this.commit([{ modelName, modelId, action: 'INSERT', payload: { id: modelId, ...payload } }], userId);
+    return modelId;
+  }
+
+  person(name = 'Ada'): Promise<string> {
+    return this.insert('User', { name, email: null });
+  }
+
+  async workspace(owner: string): Promise<string> {
+    const workspaceId = await this.insert('Workspace', { name: 'Home', urlKey: `home-${randomUUID()}` }, owner);
+    await this.join(owner, workspaceId, 'owner');
+    return workspaceId;
+  }
+
+  join(userId: string, workspaceId: string, role: Role = 'member'): Promise<string> {
+    return this.insert('WorkspaceMember', { workspaceId, userId, role });
+  }
+
+  call(path: string, request: CallOptions): Promise<Response> {
+    const { principal, body, headers, signal } = request;
+    return fetch(`${this.service.url}${path}`, {
+      method: body === undefined ? 'GET' : 'POST',
+      headers: {
+        'accept-encoding': 'identity',
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        [HEADERS.principal]: tokenOf(principal),
+        ...headers,
+      },
+      body: body === undefined ? null : JSON.stringify(body),
+      signal: signal ?? null,
+    });
+  }
+
+  async bootstrap(userId: string, query: Record<string, string> = {}, limitedTo?: string): Promise<Bootstrap> {
+    const principal = caller(userId, limitedTo);
+    const answer = await this.call(`/sync/bootstrap?${new URLSearchParams(query).toString()}`, { principal });
+    assert.equal(answer.status, 200, await answer.clone().text());
+    return parseBootstrap(await answer.text());
+  }
+
+  async batch(userId: string, requests: readonly object[], more: object = {}): Promise<Line[]> {
+    const answer = await this.call('/sync/batch', { principal: caller(userId), body: { requests, ...more } });
+    assert.equal(answer.status, 200, await answer.clone().text());
+    return parseLines(await answer.text());
+  }
+}
+
+interface CallOptions {
+  readonly principal: Principal;
+  /** With a body it is a POST. */
+  readonly body?: unknown;
+  readonly headers?: Record<string, string>;
+  readonly signal?: AbortSignal;
+}
+
+export function caller(userId: string, workspaceId?: string): Principal {
+  return {
+    userId,
+    scopes: ['read', 'write'],
+    credential: { kind: 'jwt', id: userId },
+    ...(workspaceId === undefined ? {} : { workspaceId }),
+  };
+}
+
+export function tokenOf(principal: Principal): string {
+  return mintInternalToken(principal, SECRET);
+}
+
+export function parseLines(text: string): Line[] {
+  assert.ok(text === '' || text.endsWith('\n'), 'the last line ends');
+  return text
+    .split('\n')
+    .slice(0, -1)
+    .map((line) => JSON.parse(line) as Line);
+}
+
+/** Metadata first, rows, end last: anything else fails. */
+export function parseBootstrap(text: string | Buffer): Bootstrap {
+  const lines = parseLines(typeof text === 'string' ? text : gunzipSync(text).toString());
+  const rows = lines.slice(1, -1);
+  const end = lines.at(-1) as Line;
+  assert.deepEqual(end, { type: 'end', rowCount: rows.length });
+  for (const row of rows) assert.equal(typeof row.__class, 'string');
+  return { metadata: lines[0] as unknown as Bootstrap['metadata'], rows, end };
+}
+
+export function idsOf(rows: readonly Line[], modelName?: string): string[] {
+  return rows.filter(({ __class }) => modelName === undefined || __class === modelName).map(({ id }) => String(id));
+}
