@@ -1,6 +1,7 @@
 import { STREAM } from '@wts/contracts';
 import type { Revocation } from '@wts/contracts';
-import { testDatabase, testNats } from '@wts/testkit';
+import type { Wire } from '@wts/testkit';
+import { openWire, testDatabase, testNats } from '@wts/testkit';
 import assert from 'node:assert/strict';
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -8,15 +9,19 @@ import { join } from 'node:path';
 import type { Msg } from 'nats';
 import { connect } from 'nats';
 import { Pool } from 'pg';
+import type { LossyWire } from './lossy-wire.ts';
+import { openLossyWire } from './lossy-wire.ts';
 
 export const SECRET = 'a secret of thirty-two characters or more';
 const START_MS = 20_000;
 
 /** What the service under test stands on: a migrated database, a NATS server and a sync service, all real. */
 export interface Stage extends AsyncDisposable {
+  /** Each by a wire that can be cut. */
   readonly databaseUrl: string;
   readonly natsUrl: string;
   readonly syncUrl: string;
+  readonly wires: { readonly sync: Wire; readonly postgres: Wire; readonly nats: Wire; readonly answers: LossyWire };
   /** Looks at, or arranges, what is at rest. */
   readonly sql: (text: string, values?: readonly unknown[]) => Promise<Record<string, unknown>[]>;
   /** Listens from now on. */
@@ -31,11 +36,19 @@ export async function openStage(label: string): Promise<Stage> {
   const pool = opening.adopt(new Pool({ connectionString: databaseUrl, max: 2 }), (open) => open.end());
   const listener = opening.adopt(await connect({ servers: nats.url }), (open) => open.close());
   const sync = opening.use(await startSync({ DATABASE_URL: database.urlOf('wts_sync'), NATS_URL: nats.url }));
+  const answers = opening.use(await openLossyWire(sync.url));
+  const wires = {
+    answers,
+    sync: opening.use(await wireTo(answers.url)),
+    postgres: opening.use(await wireTo(databaseUrl)),
+    nats: opening.use(await wireTo(nats.url)),
+  };
   const owned = opening.move();
   return {
-    databaseUrl,
-    natsUrl: nats.url,
-    syncUrl: sync.url,
+    wires,
+    databaseUrl: wires.postgres.through(databaseUrl),
+    natsUrl: wires.nats.through(nats.url),
+    syncUrl: wires.sync.through(sync.url),
     sql: async (text, values = []) => (await pool.query<Record<string, unknown>>(text, [...values])).rows,
     revocations: async () => {
       const messages = listener.subscribe(STREAM.revoked)[Symbol.asyncIterator]();
@@ -52,14 +65,19 @@ export async function openStage(label: string): Promise<Stage> {
   };
 }
 
+function wireTo(url: string): Promise<Wire> {
+  const { hostname, port } = new URL(url);
+  return openWire({ host: hostname, port: Number(port) });
+}
+
 /** A process of its own, as always: services never import each other. */
-export async function startSync(settings: Record<string, string>): Promise<AsyncDisposable & { readonly url: string }> {
+async function startSync(settings: Record<string, string>): Promise<AsyncDisposable & { readonly url: string }> {
   const child = fork(join(import.meta.dirname, '../../sync/src/main.ts'), {
     env: {
       PATH: process.env['PATH'],
       HOST: '127.0.0.1',
       PORT: '0',
-      LOG_LEVEL: 'warn',
+      LOG_LEVEL: 'error',
       INTERNAL_TOKEN_SECRET: SECRET,
       WORKSPACE_URL: 'http://127.0.0.1:1',
       // It ends when this process does, however that ends.

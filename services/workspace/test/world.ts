@@ -129,7 +129,7 @@ export function openWorld(): Promise<World> {
     const stage = await openStage('workspace');
     const service = await startService(workspaceService, {
       HOST: '127.0.0.1',
-      LOG_LEVEL: 'warn',
+      LOG_LEVEL: 'error',
       INTERNAL_TOKEN_SECRET: SECRET,
       DATABASE_URL: stage.databaseUrl,
       SYNC_URL: stage.syncUrl,

@@ -1,0 +1,59 @@
+import { connect, createServer } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
+
+/** A way to the sync service on which answers can get lost: the worst moment, the change is made and nobody knows. */
+export interface LossyWire extends AsyncDisposable {
+  readonly url: string;
+  /** The connection breaks at the first byte of each of the next answers. */
+  loseAnswers(count: number): void;
+  readonly lost: () => number;
+}
+
+export async function openLossyWire(target: string): Promise<LossyWire> {
+  const { hostname: host, port } = new URL(target);
+  const open = new Set<Socket>();
+  let toLose = 0;
+  let lost = 0;
+
+  const server = createServer((near) => {
+    const far = connect({ host, port: Number(port) });
+    for (const [socket, other] of [
+      [near, far],
+      [far, near],
+    ] as const) {
+      open.add(socket);
+      socket.on('error', () => {});
+      socket.on('close', () => {
+        open.delete(socket);
+        other.destroy();
+      });
+    }
+    near.pipe(far);
+    far.on('data', (bytes) => {
+      if (toLose === 0) {
+        near.write(bytes);
+        return;
+      }
+      toLose -= 1;
+      lost += 1;
+      near.resetAndDestroy();
+    });
+  });
+  await new Promise<void>((resolve) => {
+    server.listen(0, '127.0.0.1', resolve);
+  });
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    loseAnswers: (count) => {
+      toLose = count;
+      lost = 0;
+    },
+    lost: () => lost,
+    [Symbol.asyncDispose]: async () => {
+      for (const socket of open) socket.destroy();
+      await new Promise((resolve) => {
+        server.close(resolve);
+      });
+    },
+  };
+}
