@@ -14,7 +14,7 @@ import { startRelay } from './relay/relay.ts';
 import { openSocketDoor } from './socket/door.ts';
 import type { SocketDoor } from './socket/door.ts';
 import { onRevocation } from './socket/revocations.ts';
-import { readEntries } from './store/entries.ts';
+import { readEntries, readLostGroups } from './store/entries.ts';
 import type { ActionLog } from './store/log.ts';
 
 interface LiveOptions {
@@ -56,8 +56,12 @@ export function openLive({ kit, config, pool, log, onCommitted }: LiveOptions): 
     await following;
   });
 
+  const groups = new Groups(pool);
   const deltas: DeltasSources = {
-    groups: new Groups(pool),
+    groups: {
+      of: (userId, workspaceId) => groups.of(userId, workspaceId),
+      lostAt: (userId, place) => readLostGroups(pool, userId, place),
+    },
     readEntries: (...range) => readEntries(pool, ...range),
   };
   const authenticator = openAuthenticator(kit, config);

@@ -10,7 +10,7 @@ import { Hub } from '../src/hub/hub.ts';
 import type { Handover } from '../src/relay/handover.ts';
 import { openSocketDoor } from '../src/socket/door.ts';
 import type { SocketDoor, SocketDoorOptions } from '../src/socket/door.ts';
-import { readEntries } from '../src/store/entries.ts';
+import { readEntries, readLostGroups } from '../src/store/entries.ts';
 import { ActionLog } from '../src/store/log.ts';
 import type { LogWriter } from './log-writer.ts';
 
@@ -33,7 +33,6 @@ export interface ReplicaOptions {
   readonly limits?: SocketDoorOptions['limits'];
   readonly ring?: { bytesMax: number; ageMs: number };
   readonly pollMs?: number;
-  readonly groups?: SocketDoorOptions['groups'];
 }
 
 /** Who a token stands for in these tests: `<user id>`, `<user id> until <seconds>`, or `<user id> in <workspace id>`. */
@@ -65,9 +64,13 @@ export async function openReplica(options: ReplicaOptions): Promise<Replica> {
     logger: quiet,
   });
   const following = hub.run();
+  const groups = new Groups(pool);
   const door = openSocketDoor({
     hub,
-    groups: options.groups ?? new Groups(pool),
+    groups: {
+      of: (userId, workspaceId) => groups.of(userId, workspaceId),
+      lostAt: (userId, place) => readLostGroups(pool, userId, place),
+    },
     readEntries: (...range) => readEntries(pool, ...range),
     readHead: () => log.head(),
     authenticate: async (token) => principalOf(token),

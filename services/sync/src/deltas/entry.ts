@@ -6,10 +6,10 @@ export type Dialect = 'words' | 'letters';
 
 /** A log entry with its data as an object, or as the JSON text that stands in the log. */
 export type EntrySource = Omit<SyncAction, 'data'> &
-  ({ readonly data: SyncAction['data'] } | { readonly dataText: string });
-
-/** Models whose rows open a group to a person. */
-const MEMBERSHIPS: ReadonlySet<string> = new Set(['WorkspaceMember', 'ProjectMember']);
+  ({ readonly data: SyncAction['data'] } | { readonly dataText: string }) & {
+    /** The group that this entry opened to somebody, or closed; null for all other entries. */
+    readonly movedGroup: string | null;
+  };
 
 /**
  * A log entry as clients read it. Its JSON text is made when the first reader wants it and kept; the two spellings
@@ -19,8 +19,8 @@ export class Entry {
   readonly id: bigint;
   readonly groupId: string;
   readonly action: ActionName;
-  /** True when the entry says that the person whose group it is in gained or lost a group. */
-  readonly movesPerson: boolean;
+  /** When the entry says that a person gained or lost a group: which. In the person's own group it is meant for them. */
+  readonly movedGroup: string | null;
   readonly #source: EntrySource;
   #head: string | undefined;
   #tail = '';
@@ -29,8 +29,7 @@ export class Entry {
     this.id = BigInt(source.syncId);
     this.groupId = source.groupId;
     this.action = source.action;
-    const joinsOrLeaves = source.action === 'INSERT' || source.action === 'DELETE';
-    this.movesPerson = joinsOrLeaves && MEMBERSHIPS.has(source.modelName);
+    this.movedGroup = source.movedGroup;
     this.#source = source;
   }
 
@@ -71,11 +70,16 @@ export class Entry {
 }
 
 export function entriesOf(actions: readonly LogAction[]): Entry[] {
-  return actions.map((action) => new Entry(action));
+  return actions.map((action) => new Entry({ ...action, movedGroup: movedGroupOf(action) }));
+}
+
+function movedGroupOf({ action, modelName, record }: LogAction): string | null {
+  if (action !== 'INSERT' && action !== 'DELETE') return null;
+  if (modelName === 'WorkspaceMember') return record['workspaceId'] as string;
+  return modelName === 'ProjectMember' ? (record['projectId'] as string) : null;
 }
 
 /** The person's own group first, then the others, always in the same order. */
 export function inOrder(userId: string, groups: Iterable<string>): string[] {
-  const others = [...groups].filter((group) => group !== userId).sort();
-  return [userId, ...others];
+  return [...groups].sort((a, b) => Number(b === userId) - Number(a === userId) || (a < b ? -1 : 1));
 }

@@ -17,7 +17,7 @@ export function mountDeltas(router: Router, sources: DeltasSources): void {
       workspaceId: principal.workspaceId,
       after,
       limit: clampLimit(query.limit),
-      requested: named.length === 0 ? null : new Set(named),
+      asked: new Set(named),
       dialect: actions ?? (syncGroups === undefined ? 'words' : 'letters'),
     });
     res.writeHead(200, {

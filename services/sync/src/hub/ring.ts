@@ -38,7 +38,7 @@ export class Ring {
 
   push(chunk: ActionChunk): RingChunk {
     const entries = entriesOf(chunk.actions);
-    const moved = entries.filter(({ movesPerson }) => movesPerson).map(({ groupId }) => groupId);
+    const moved = entries.filter(({ movedGroup }) => movedGroup !== null).map(({ groupId }) => groupId);
     const added: RingChunk = {
       prev: BigInt(chunk.prev),
       last: BigInt(chunk.last),

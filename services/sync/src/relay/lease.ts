@@ -57,8 +57,14 @@ export async function tryLease(options: LeaseOptions): Promise<Lease | null> {
     await client.end().catch(() => undefined);
     throw error;
   }
+  let isAsking = false;
   const sign = setInterval(() => {
-    client.query('select 1').catch(() => lost.abort());
+    if (isAsking) return;
+    isAsking = true;
+    client.query('select 1').then(
+      () => (isAsking = false),
+      () => lost.abort(),
+    );
   }, silenceMaxMs / 4);
   sign.unref();
   lost.signal.addEventListener('abort', () => clearInterval(sign));

@@ -24,7 +24,7 @@ import type { RelayMetrics } from './metrics.ts';
 export interface RelayOptions {
   readonly nc: () => NatsConnection | null;
   readonly log: {
-    head(): Promise<{ epoch: string; head: bigint }>;
+    head(): Promise<{ epoch: string; head: bigint; floor: bigint }>;
     read(after: bigint, limit: number): Promise<{ actions: readonly LogAction[]; head: bigint }>;
   };
   readonly handover: Handover;
@@ -41,6 +41,8 @@ export interface Relay extends AsyncDisposable {
   readonly isHolding: boolean;
 }
 
+/** An empty stream gets this much of the past, so that whoever looks finds a beginning. */
+const REFILL_ENTRIES = 10_000n;
 const LEASE_KEY = 7_368_012;
 const LEASE_RETRY_MS = 500;
 const POLL_MS = 50;
@@ -135,9 +137,9 @@ class Relaying {
     await ensureStream(connection, { replicas: streamReplicas });
     const publisher = openPublisher(connection);
     const end = await publisher.last();
-    const { epoch, head } = await log.head();
-    // A stream without messages, or with those of another epoch, is continued at the head: who is behind reads the log.
-    let cursor = end?.epoch === epoch && end.last <= head ? end.last : head;
+    const place = await log.head();
+    const { epoch } = place;
+    let cursor = startAfter(end, place);
     this.#readAt = 0;
     this.#recovered(cursor);
     while (!ended.aborted && nc() === connection) {
@@ -155,7 +157,8 @@ class Relaying {
     const handed = this.#backlog.take(epoch, cursor);
     if (handed !== null) {
       this.#readAt = performance.now() + POLL_MS;
-      return [handed];
+      // A commit may be larger than a message.
+      return chunksAfter(epoch, handed.prev, handed.actions);
     }
     const waitMs = this.#readAt - performance.now();
     if (waitMs > 0) {
@@ -191,4 +194,11 @@ class Relaying {
     if (this.#isTroubled) this.#options.logger.info({ cursor: cursor.toString() }, 'relaying goes on');
     this.#isTroubled = false;
   }
+}
+
+/** Who is behind the beginning of the stream reads the log, so any place is right; some are more useful. */
+function startAfter(end: { last: bigint } | null, { head, floor }: { head: bigint; floor: bigint }): bigint {
+  if (end === null) return head - floor > REFILL_ENTRIES ? head - REFILL_ENTRIES : floor;
+  // In a new epoch the log may end before the place the stream had come to.
+  return end.last <= head ? end.last : head;
 }

@@ -8,13 +8,13 @@ import type { Duplex } from 'node:stream';
 import type { Registry } from 'prom-client';
 import { WebSocket, WebSocketServer } from 'ws';
 import { Entry } from '../deltas/entry.ts';
-import type { Dialect, EntrySource } from '../deltas/entry.ts';
+import type { Dialect } from '../deltas/entry.ts';
+import type { DeltasSources } from '../deltas/read-deltas.ts';
 import type { Hub } from '../hub/hub.ts';
 import { Audience } from './audience.ts';
 import { isDialect } from './frames.ts';
 import { Gate } from './gate.ts';
-import { MembershipReader } from './membership.ts';
-import type { GroupSource } from './membership.ts';
+import { Memberships } from './memberships.ts';
 import { socketMetrics } from './metrics.ts';
 import { Rounds } from './rounds.ts';
 import { CLOSE, SOCKET_LIMITS, Session } from './session.ts';
@@ -33,15 +33,8 @@ import type { SessionSources, SocketLimits } from './session.ts';
  * `lastSyncId` it has seen.
  */
 
-export interface SocketDoorOptions {
+export interface SocketDoorOptions extends DeltasSources {
   readonly hub: Hub;
-  readonly groups: GroupSource;
-  readonly readEntries: (
-    groups: readonly string[],
-    after: bigint,
-    limit: number,
-    upTo: bigint,
-  ) => Promise<{ entries: readonly EntrySource[]; floor: bigint }>;
   readonly readHead: () => Promise<{ head: bigint; floor: bigint }>;
   readonly authenticate: (token: string) => Promise<Principal>;
   readonly internalTokenSecret: string;
@@ -108,7 +101,7 @@ class Door implements SocketDoor {
         () => this.#observeLag(),
       ),
       audience: new Audience(),
-      memberships: new MembershipReader(options.groups, gate),
+      memberships: new Memberships(options.groups, gate),
       readEntries: async (...range) => {
         const { entries, floor } = await options.readEntries(...range);
         return { entries: entries.map((source) => new Entry(source)), floor };

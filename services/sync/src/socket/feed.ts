@@ -1,11 +1,12 @@
 import type { Dialect, Entry } from '../deltas/entry.ts';
+import type { Reader, Visibility } from '../deltas/visibility.ts';
 import type { Hub } from '../hub/hub.ts';
 import { PacketWriter } from '../hub/packet.ts';
 import type { Packet } from '../hub/packet.ts';
 import type { RingChunk } from '../hub/ring.ts';
 import type { Audience, Listening } from './audience.ts';
 import type { Gate } from './gate.ts';
-import type { Membership, MembershipReader } from './membership.ts';
+import type { Memberships } from './memberships.ts';
 import type { Pulling, Rounds, SharedPackets } from './rounds.ts';
 
 /** What the feeds of one replica share. */
@@ -13,7 +14,7 @@ export interface FeedSources {
   readonly hub: Hub;
   readonly rounds: Rounds;
   readonly audience: Audience<Listening>;
-  readonly memberships: MembershipReader;
+  readonly memberships: Memberships;
   /** Entries of these groups in (after, upTo], and the place up to which the log was trimmed, of one snapshot. */
   readonly readEntries: (
     groups: readonly string[],
@@ -35,10 +36,13 @@ export interface Outlet {
 }
 
 export interface FeedStart {
+  readonly reader: Reader;
   readonly after: bigint;
   readonly dialect: Dialect;
-  readonly requested: ReadonlySet<string>;
-  readonly membership: Membership;
+  /** Groups to narrow to; empty for all. */
+  readonly asked: ReadonlySet<string>;
+  /** As of `after`. */
+  readonly visibility: Visibility;
 }
 
 const PAGE = 500;
@@ -58,11 +62,12 @@ const PAGE = 500;
 export class Feed implements Listening, Pulling {
   readonly #sources: FeedSources;
   readonly #outlet: Outlet;
+  readonly #reader: Reader;
   readonly #dialect: Dialect;
-  readonly #requested: ReadonlySet<string>;
-  #membership: Membership;
-  /** The groups whose entries are sent. */
-  #groups: ReadonlySet<string>;
+  readonly #asked: ReadonlySet<string>;
+  /** As of the cursor. */
+  #visibility: Visibility;
+  #followed: ReadonlySet<string>;
   #cursor: bigint;
   #isLive = false;
   #isBusy = false;
@@ -70,19 +75,16 @@ export class Feed implements Listening, Pulling {
   /** The groups must be read again before anything more is sent. */
   #isDoubtful = false;
 
-  constructor(sources: FeedSources, outlet: Outlet, { after, dialect, requested, membership }: FeedStart) {
+  constructor(sources: FeedSources, outlet: Outlet, { reader, after, dialect, asked, visibility }: FeedStart) {
     this.#sources = sources;
     this.#outlet = outlet;
+    this.#reader = reader;
     this.#dialect = dialect;
-    this.#requested = requested;
+    this.#asked = asked;
     this.#cursor = after;
-    this.#membership = membership;
-    this.#groups = membership.narrow(requested);
-    sources.audience.add(this, this.#listensTo());
-  }
-
-  get groups(): ReadonlySet<string> {
-    return this.#groups;
+    this.#visibility = visibility;
+    this.#followed = visibility.followed;
+    sources.audience.add(this, this.#followed);
   }
 
   get isLive(): boolean {
@@ -101,7 +103,7 @@ export class Feed implements Listening, Pulling {
 
   end(): void {
     this.#isEnded = true;
-    this.#sources.audience.remove(this, this.#listensTo());
+    this.#sources.audience.remove(this, this.#followed);
   }
 
   /** Something outside the log says that this person's groups changed. */
@@ -142,7 +144,7 @@ export class Feed implements Listening, Pulling {
 
   #take(chunks: readonly RingChunk[], horizon: bigint, shared: SharedPackets): void {
     const range = chunks.filter(({ last }) => last <= horizon);
-    if (range.some(({ moved }) => moved.has(this.#membership.userId))) {
+    if (range.some(({ moved }) => moved.has(this.#reader.userId))) {
       const entries = range.flatMap((chunk) => chunk.entries);
       const change = this.#walk(entries, horizon);
       if (change !== null) {
@@ -159,12 +161,13 @@ export class Feed implements Listening, Pulling {
 
   /** The packets of a range without a gain or loss: the same for all whose groups meet the range in the same way. */
   #sharedPackets(range: readonly RingChunk[], horizon: bigint, shared: SharedPackets): readonly Packet[] {
-    const matching = range.filter(({ groups }) => meets(groups, this.#groups));
+    const visible = this.#visibility.groups;
+    const matching = range.filter(({ groups }) => !groups.isDisjointFrom(visible));
     const first = matching[0];
     if (first === undefined) return [];
     const after = this.#cursor > first.prev ? this.#cursor : first.prev;
     const groups = new Set<string>();
-    for (const chunk of matching) for (const group of chunk.groups) if (this.#groups.has(group)) groups.add(group);
+    for (const chunk of matching) for (const group of chunk.groups) if (visible.has(group)) groups.add(group);
     const key = `${this.#dialect} ${after} ${[...groups].join(' ')}`;
     let packets = shared.get(key);
     if (packets === undefined) {
@@ -185,25 +188,29 @@ export class Feed implements Listening, Pulling {
    * yet, and returns the place of it.
    */
   #walk(entries: readonly Entry[], upTo: bigint): bigint | null {
-    const { userId, at, all } = this.#membership;
+    const visibility = this.#visibility;
     const writer = new PacketWriter();
     let seen = this.#cursor;
+    let hasMoved = false;
+    let unknown: bigint | null = null;
     for (const entry of entries) {
       if (entry.id <= this.#cursor) continue;
       if (entry.id > upTo) break;
-      const isChange = entry.movesPerson && entry.groupId === userId;
-      if (isChange && entry.id > at) {
-        this.#sendAll(writer.finish(seen), seen);
-        return this.#outlet.isFull ? null : entry.id;
+      const isMove = visibility.isMove(entry);
+      if (isMove && entry.id > visibility.at) {
+        unknown = entry.id;
+        break;
       }
-      if (this.#groups.has(entry.groupId)) {
-        const isSwitch = isChange && this.#dialect === 'letters';
-        writer.add(entry.id, isSwitch ? entry.groupChangeText(userId, all) : entry.text(this.#dialect));
-      }
+      const text = visibility.show(entry, this.#dialect);
+      if (text !== null) writer.add(entry.id, text);
       seen = entry.id;
+      hasMoved ||= isMove;
     }
-    this.#sendAll(writer.finish(upTo), upTo);
-    return null;
+    const end = unknown === null ? upTo : seen;
+    this.#sendAll(writer.finish(end), end);
+    // The client did not take it all, so what was walked past is not what was sent: look again from the cursor.
+    if (hasMoved && this.#cursor < end) this.#isDoubtful = true;
+    return this.#outlet.isFull ? null : unknown;
   }
 
   /** Sends as much as the client takes; the cursor stands where it stopped. */
@@ -221,8 +228,8 @@ export class Feed implements Listening, Pulling {
     while (!this.#isEnded && !this.#outlet.isFull && !this.#isDoubtful && hub.since(this.#cursor) === null) {
       const after = this.#cursor;
       const horizon = hub.last;
-      const groups = [...new Set(this.#listensTo())];
-      const { entries, floor } = await gate.run(() => readEntries(groups, after, PAGE, horizon));
+      const followed = [...this.#followed];
+      const { entries, floor } = await gate.run(() => readEntries(followed, after, PAGE, horizon));
       if (this.#isEnded) return;
       if (after < floor) {
         this.#outlet.requireBootstrap();
@@ -234,16 +241,16 @@ export class Feed implements Listening, Pulling {
     }
   }
 
-  /** Reads the groups as they are at `place` or later. */
-  async #regroup(place: bigint): Promise<void> {
+  /** Reads what may be seen from the cursor on, by groups that are exact up to `known` at least. */
+  async #regroup(known: bigint): Promise<void> {
     this.#isDoubtful = false;
     const { memberships, audience } = this.#sources;
-    const membership = await memberships.read(this.#membership, place);
+    const visibility = await memberships.read(this.#reader, this.#asked, this.#cursor, known);
     if (this.#isEnded) return;
-    audience.remove(this, this.#listensTo());
-    this.#membership = membership;
-    this.#groups = membership.narrow(this.#requested);
-    audience.add(this, this.#listensTo());
+    audience.remove(this, this.#followed);
+    this.#visibility = visibility;
+    this.#followed = visibility.followed;
+    audience.add(this, this.#followed);
   }
 
   async #whileBusy(work: () => Promise<void>): Promise<void> {
@@ -257,14 +264,4 @@ export class Feed implements Listening, Pulling {
     }
     if (!this.#outlet.isFull) this.resume();
   }
-
-  /** The person's own group is always listened to, because gains and losses stand in it. */
-  #listensTo(): string[] {
-    return [...this.#groups, this.#membership.userId];
-  }
-}
-
-/** Looks each member of the smaller set up in the other. */
-function meets(a: ReadonlySet<string>, b: ReadonlySet<string>): boolean {
-  return a.size <= b.size ? !a.isDisjointFrom(b) : !b.isDisjointFrom(a);
 }

@@ -238,18 +238,12 @@ export class Session implements Outlet {
         if (isCurrent()) this.requireBootstrap();
         return;
       }
-      const membership = await this.#sources.memberships.read(principal, after);
+      const visibility = await this.#sources.memberships.read(principal, groups, after, after);
       if (!isCurrent()) return;
-      const visible = membership.narrow(groups);
-      this.#write(
-        subscribedFrame(
-          after,
-          inOrder(principal.userId, visible).filter((group) => visible.has(group)),
-        ),
-      );
+      this.#write(subscribedFrame(after, inOrder(principal.userId, visibility.reachable)));
       this.#sentAt = this.#now;
       this.#sentUpTo = after;
-      this.#feed = new Feed(this.#sources, this, { after, dialect, requested: groups, membership });
+      this.#feed = new Feed(this.#sources, this, { reader: principal, after, dialect, asked: groups, visibility });
       this.#feed.resume();
     } catch (error) {
       if (!isCurrent()) return;

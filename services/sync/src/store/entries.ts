@@ -18,15 +18,21 @@ interface EntryRow {
   client_id: string;
   client_tx_id: string;
   created_at: string;
+  moved_group: string | null;
   floor: string;
 }
 
 /** Up to here, reading a page of each group whole costs less than finding the page's places first. */
 const GROUPS_READ_WHOLE_MAX = 4;
 
+/** The entries that open a group to a person or close it, and which group it is. */
+const IS_MOVE = `(model in ('WorkspaceMember', 'ProjectMember') and action in ('INSERT', 'DELETE'))`;
+const MOVED_GROUP = `coalesce(record->>'projectId', record->>'workspaceId')`;
+
 /** INSERT shows the record; the log does not keep it twice. */
 const COLUMNS = `sync_id::text, group_id, model, model_id, action, coalesce(data, record)::text as data, client_id, client_tx_id,
-  to_char(created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as created_at`;
+  to_char(created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as created_at,
+  case when ${IS_MOVE} then ${MOVED_GROUP} end as moved_group`;
 
 /** Few groups: each is read by index (group_id, sync_id) up to the limit, and the first of all are taken. */
 const BY_GROUP = `select page.*, state.floor::text as floor from sync.log_state state left join lateral (
@@ -80,6 +86,24 @@ function entryOf(row: EntryRow): EntrySource[] {
       clientTxId: row.client_tx_id,
       clientId: row.client_id,
       createdAt: row.created_at,
+      movedGroup: row.moved_group,
     },
   ];
+}
+
+/**
+ * The groups a person had been in and was out of at this place. What came before the place does not change any more, so
+ * this may be read at any time. Rests on index (group_id, sync_id): the entries of one person are few.
+ */
+export async function readLostGroups(pool: Pool, userId: string, place: bigint): Promise<string[]> {
+  const { rows } = await pool.query<{ moved: string }>(
+    `select moved from (
+       select distinct on (moved) moved, action from (
+         select ${MOVED_GROUP} as moved, action, sync_id from sync.sync_actions
+         where group_id = $1 and sync_id <= $2 and ${IS_MOVE}
+       ) move order by moved, sync_id desc
+     ) latest where action = 'DELETE'`,
+    [userId, place.toString()],
+  );
+  return rows.map(({ moved }) => moved);
 }

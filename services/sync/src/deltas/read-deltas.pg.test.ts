@@ -1,0 +1,193 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { Fault } from '@wts/contracts';
+import type { DeltasReply, LogAction } from '@wts/contracts';
+import { testDatabase } from '@wts/testkit';
+import type { TestDatabase } from '@wts/testkit';
+import * as fc from 'fast-check';
+import { Pool } from 'pg';
+import { LogWriter } from '../../test/log-writer.ts';
+import { Groups } from '../groups/groups.ts';
+import { readEntries, readLostGroups } from '../store/entries.ts';
+import { clampLimit, readDeltas } from './read-deltas.ts';
+import type { DeltasQuestion, DeltasSources } from './read-deltas.ts';
+
+describe('deltas', function () {
+  this.timeout(60_000);
+  let database: TestDatabase;
+  let pool: Pool;
+  let writer: LogWriter;
+  let sources: DeltasSources;
+  const [user, home, other, foreign]: [string, string, string, string] = [
+    randomUUID(),
+    randomUUID(),
+    randomUUID(),
+    randomUUID(),
+  ];
+
+  before(async () => {
+    database = await testDatabase('deltas', { migrated: true });
+    pool = new Pool({ connectionString: database.urlOf('wts_sync') });
+    writer = new LogWriter(pool);
+    const groups = new Groups(pool);
+    sources = {
+      groups: {
+        of: (userId, workspaceId) => groups.of(userId, workspaceId),
+        lostAt: (userId, place) => readLostGroups(pool, userId, place),
+      },
+      readEntries: (...range) => readEntries(pool, ...range),
+    };
+    // home for ever; other before, lost, gained, lost, gained: at last a member of both.
+    await writer.append([{ groupId: home, action: 'INSERT' }, { groupId: other }]);
+    await writer.join(user, home);
+    for (let round = 0; round < 3; round += 1) {
+      await writer.join(user, other);
+      await some();
+      if (round === 2) break;
+      await writer.leave(user, other);
+      await some();
+    }
+  });
+  after(async () => {
+    await pool.end();
+    await database.drop();
+  });
+
+  async function some(): Promise<void> {
+    await writer.append([{ groupId: other }, { groupId: foreign }, { groupId: home }, { groupId: other }]);
+  }
+
+  async function ask(question: Partial<DeltasQuestion> = {}): Promise<DeltasReply> {
+    const text = await readDeltas(sources, {
+      userId: user,
+      after: 0n,
+      limit: 1000,
+      asked: new Set(),
+      dialect: 'words',
+      ...question,
+    });
+    return JSON.parse(text) as DeltasReply;
+  }
+
+  const head = (): bigint => BigInt(writer.committed.at(-1)!.syncId);
+
+  /** The rule, said the slow way: what may be seen now, without what came between a loss and the next gain. */
+  function expected(asked: readonly string[] = []): LogAction[] {
+    let isLost = false;
+    return writer.committed.filter(({ groupId, modelName, action, record }) => {
+      const isMove = groupId === user && modelName === 'WorkspaceMember' && record['workspaceId'] === other;
+      if (isMove) isLost = action === 'DELETE';
+      const reachable = groupId === user || groupId === home || (groupId === other && !isLost);
+      return reachable && (asked.length === 0 || asked.includes(groupId));
+    });
+  }
+
+  it('shows what may be seen now, and of a lost group nothing between the loss and the next gain', async () => {
+    const { actions, hasMore, lastSyncId } = await ask();
+    assert.deepEqual(
+      actions.map(({ syncId }) => syncId),
+      expected().map(({ syncId }) => syncId),
+    );
+    assert.equal(hasMore, false);
+    assert.equal(lastSyncId, head().toString());
+  });
+
+  it('says the same in pages of any size, from any place, for any groups', async () => {
+    const groups = fc.subarray([user, home, other, foreign]);
+    await fc.assert(
+      fc.asyncProperty(fc.integer({ min: 1, max: 9 }), fc.bigInt(0n, head()), groups, async (limit, from, asked) => {
+        const heard: string[] = [];
+        let after = from;
+        for (;;) {
+          const { actions, hasMore, lastSyncId } = await ask({ after, limit, asked: new Set(asked) });
+          assert.ok(actions.length <= limit && (!hasMore || actions.length > 0));
+          heard.push(...actions.map(({ syncId }) => syncId));
+          assert.ok(BigInt(lastSyncId) >= BigInt(actions.at(-1)?.syncId ?? after));
+          after = BigInt(lastSyncId);
+          if (!hasMore) break;
+        }
+        const wanted = expected(asked).filter(({ syncId }) => BigInt(syncId) > from);
+        assert.deepEqual(
+          heard,
+          wanted.map(({ syncId }) => syncId),
+        );
+        assert.equal(after, head());
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  it('shows each entry as it stands in the log', async () => {
+    const { actions } = await ask();
+    for (const [index, wanted] of expected().entries()) {
+      const { syncId, modelName, modelId, action, data, groupId, clientTxId, clientId, createdAt } = wanted;
+      assert.deepEqual(actions[index], {
+        syncId,
+        modelName,
+        modelId,
+        action,
+        data,
+        groupId,
+        clientTxId,
+        clientId,
+        createdAt,
+      });
+    }
+  });
+
+  it('tells callers in letters of each gain and loss with the groups as they were then', async () => {
+    const { actions } = await ask({ dialect: 'letters' });
+    const switches = actions
+      .filter(({ action }) => (action as string) === 'G')
+      .map(({ data }) => data['subscribedSyncGroups']);
+    const [without, with_] = [
+      [user, home],
+      [user, ...[home, other].sort()],
+    ];
+    assert.deepEqual(switches, [with_, with_, without, with_, without, with_]);
+    assert.deepEqual(
+      actions.map(({ syncId }) => syncId),
+      expected().map(({ syncId }) => syncId),
+    );
+  });
+
+  it('shows nothing to those who name foreign groups only, and moves them on', async () => {
+    assert.deepEqual(await ask({ asked: new Set([foreign]) }), {
+      lastSyncId: head().toString(),
+      hasMore: false,
+      actions: [],
+    });
+  });
+
+  it('limits a credential of one workspace to that one', async () => {
+    const { actions } = await ask({ workspaceId: home });
+    assert.ok(actions.every(({ groupId }) => groupId === home || groupId === user));
+  });
+
+  it('reads many groups as it reads few', async () => {
+    const many = Array.from({ length: 200 }, () => randomUUID() as string);
+    const few = await readEntries(pool, [home, other], 3n, 7, head() - 2n);
+    assert.deepEqual(await readEntries(pool, [...many, home, other], 3n, 7, head() - 2n), few);
+    assert.equal(few.entries.length, 7);
+  });
+
+  it('sends a cursor from before the log or beyond it back to a bootstrap: a fault in words, no page in letters', async () => {
+    const isBootstrap = (error: unknown): boolean => error instanceof Fault && error.code === 'bootstrap_required';
+    await assert.rejects(ask({ after: head() + 1n }), isBootstrap);
+    const nothing = { lastSyncId: (head() + 1n).toString(), hasMore: false, actions: [] };
+    assert.deepEqual(await ask({ after: head() + 1n, dialect: 'letters' }), nothing);
+    await pool.query('update sync.log_state set floor = 5');
+    try {
+      await assert.rejects(ask({ after: 4n }), isBootstrap);
+      await assert.rejects(ask(), isBootstrap);
+      assert.equal((await ask({ after: 5n })).hasMore, false);
+      assert.deepEqual((await ask({ after: 4n, dialect: 'letters' })).lastSyncId, '4');
+    } finally {
+      await pool.query('update sync.log_state set floor = 0');
+    }
+  });
+
+  it('gives pages of a size within bounds, whatever is asked for', () => {
+    assert.deepEqual([undefined, '0', '1', '5000', '999999999'].map(clampLimit), [1000, 1, 1, 5000, 5000]);
+  });
+});

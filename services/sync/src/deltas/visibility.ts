@@ -1,0 +1,94 @@
+import type { Dialect, Entry } from './entry.ts';
+
+/** Who reads; a credential may be limited to one workspace. */
+export interface Reader {
+  readonly userId: string;
+  readonly workspaceId?: string | undefined;
+}
+
+/** Where the groups of a reader come from. */
+export interface GroupSource {
+  /** The groups a person may see, exact for a place in the log. */
+  of(userId: string, workspaceId?: string): Promise<{ groups: ReadonlySet<string>; at: bigint }>;
+  /** The groups a person had been in and was out of at a place. */
+  lostAt(userId: string, place: bigint): Promise<Iterable<string>>;
+}
+
+/**
+ * What a reader may see, at one place in the log after another.
+ *
+ * The rule: what one may see now is shown, and of a group that was lost and gained again nothing that came between,
+ * because a client drops a group when it hears of the loss and loads it again when it hears of the gain. Groups that
+ * are out of reach now are never shown, whatever was the case when the entry was made.
+ *
+ * Gains and losses are entries of the reader's own group, so walking the entries in order keeps this exact, up to the
+ * place the groups were read at. Beyond it they must be read again.
+ */
+export class Visibility {
+  readonly userId: string;
+  /** The groups are exact up to this place. */
+  readonly at: bigint;
+  /** All groups that may ever be shown; what is asked for narrows them and never widens. */
+  readonly reachable: ReadonlySet<string>;
+  readonly #all: ReadonlySet<string>;
+  readonly #hidden: Set<string>;
+  #visible: ReadonlySet<string>;
+
+  private constructor(
+    userId: string,
+    all: ReadonlySet<string>,
+    at: bigint,
+    asked: ReadonlySet<string>,
+    lost: Iterable<string>,
+  ) {
+    this.userId = userId;
+    this.at = at;
+    this.reachable = asked.size === 0 ? all : all.intersection(asked);
+    this.#all = all;
+    this.#hidden = new Set([...lost].filter((group) => all.has(group)));
+    this.#visible = this.reachable.difference(this.#hidden);
+  }
+
+  /** As it is right after `place`. Asking for no groups asks for all. */
+  static async read(
+    source: GroupSource,
+    reader: Reader,
+    asked: ReadonlySet<string>,
+    place: bigint,
+  ): Promise<Visibility> {
+    const { groups, at } = await source.of(reader.userId, reader.workspaceId);
+    // At the very place the groups are exact for, a lost group is simply not among them.
+    const lost = place > 0n && place < at ? await source.lostAt(reader.userId, place) : [];
+    return new Visibility(reader.userId, groups, at, asked, lost);
+  }
+
+  /** The groups whose entries are shown right now. */
+  get groups(): ReadonlySet<string> {
+    return this.#visible;
+  }
+
+  /** Gains and losses stand in the reader's own group, so it is always read, shown or not. */
+  get followed(): ReadonlySet<string> {
+    return new Set([...this.reachable, this.userId]);
+  }
+
+  isMove(entry: Entry): boolean {
+    return entry.movedGroup !== null && entry.groupId === this.userId;
+  }
+
+  /** Walks past an entry: its text when it is to be shown, else null. */
+  show(entry: Entry, dialect: Dialect): string | null {
+    const isMove = this.isMove(entry);
+    if (isMove) this.#move(entry);
+    if (!this.#visible.has(entry.groupId)) return null;
+    const isSwitch = isMove && dialect === 'letters';
+    return isSwitch ? entry.groupChangeText(this.userId, this.#all.difference(this.#hidden)) : entry.text(dialect);
+  }
+
+  #move({ action, movedGroup }: Entry): void {
+    if (movedGroup === null || !this.#all.has(movedGroup)) return;
+    if (action === 'INSERT') this.#hidden.delete(movedGroup);
+    else this.#hidden.add(movedGroup);
+    this.#visible = this.reachable.difference(this.#hidden);
+  }
+}

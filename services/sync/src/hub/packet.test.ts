@@ -1,0 +1,84 @@
+import assert from 'node:assert/strict';
+import { LIMITS } from '@wts/contracts';
+import * as fc from 'fast-check';
+import type { EventEmitter } from 'node:events';
+import * as ws from 'ws';
+import { PacketWriter, textFrame, watermark } from './packet.ts';
+import type { Packet } from './packet.ts';
+
+/** The parser of the library's client; its types do not mention it. */
+const { Receiver } = ws as unknown as {
+  readonly Receiver: new (options: object) => EventEmitter & { write(data: Buffer): void };
+};
+
+interface Delta {
+  readonly type: string;
+  readonly packet: { readonly lastSyncId: string; readonly actions: readonly { readonly id: number }[] };
+}
+
+/** What a client's own parser makes of a frame. */
+function receive(frame: Buffer): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const receiver = new Receiver({ isServer: false, maxPayload: 10_000_000 });
+    receiver.on('message', (data: Buffer) => resolve(data.toString('utf8')));
+    receiver.on('error', reject);
+    receiver.write(frame);
+  });
+}
+
+describe('a prepared frame', () => {
+  for (const length of [0, 1, 125, 126, 127, 65_535, 65_536, 200_000]) {
+    it(`of ${length} bytes is read by a client as it was written`, async () => {
+      const text = 'x'.repeat(length);
+      assert.equal(await receive(textFrame(text)), text);
+    });
+  }
+
+  it('counts bytes and not characters', async () => {
+    const text = 'ä€😀'.repeat(40);
+    assert.equal(await receive(textFrame(text)), text);
+  });
+});
+
+describe('packets', () => {
+  const entry = fc.record({ id: fc.integer({ min: 1, max: 1_000_000 }), size: fc.integer({ min: 0, max: 30_000 }) });
+  const entries = fc
+    .uniqueArray(entry, { selector: ({ id }) => id, maxLength: 300 })
+    .map((list) => list.toSorted((a, b) => a.id - b.id));
+
+  it('hold every entry once, in order, in bounded portions, with a cursor that never runs ahead', async () => {
+    await fc.assert(
+      fc.asyncProperty(entries, async (list) => {
+        const writer = new PacketWriter();
+        for (const { id, size } of list) writer.add(BigInt(id), JSON.stringify({ id, text: 'x'.repeat(size) }));
+        const packets = writer.finish(2_000_000n);
+        const ids: number[] = [];
+        for (const [index, packet] of packets.entries()) {
+          const { packet: inside } = JSON.parse(await receive(packet.frame)) as Delta;
+          ids.push(...inside.actions.map(({ id }) => id));
+          assert.equal(packet.count, inside.actions.length);
+          assert.ok(packet.count > 0 && packet.count <= LIMITS.socketPacketActionsMax);
+          assert.ok(packet.count === 1 || packet.frame.length < 64 * 1024 + 200);
+          assert.equal(inside.lastSyncId, packet.last.toString());
+          assert.equal(packet.last, index === packets.length - 1 ? 2_000_000n : BigInt(ids.at(-1)!));
+        }
+        assert.deepEqual(
+          ids,
+          list.map(({ id }) => id),
+        );
+      }),
+      { numRuns: 40 },
+    );
+  });
+
+  it('are none when there is nothing to tell', () => {
+    assert.deepEqual(new PacketWriter().finish(7n), [] as Packet[]);
+  });
+
+  it('may be empty to move a cursor', async () => {
+    assert.deepEqual(JSON.parse(await receive(watermark(7n).frame)), {
+      type: 'delta',
+      packet: { lastSyncId: '7', actions: [] },
+    });
+  });
+});

@@ -1,0 +1,69 @@
+import assert from 'node:assert/strict';
+import { chunkAfter } from '@wts/action-stream';
+import { LIMITS } from '@wts/contracts';
+import type { ActionChunk, LogAction } from '@wts/contracts';
+import * as fc from 'fast-check';
+import { Backlog } from './backlog.ts';
+
+function chunk(after: number, length: number, bytes = 10): ActionChunk {
+  const [first, ...rest] = Array.from({ length }, (_, index) => ({
+    syncId: String(after + index + 1),
+    data: { text: 'x'.repeat(bytes) },
+  })) as unknown as LogAction[];
+  return chunkAfter('e', String(after), [first!, ...rest]);
+}
+
+describe('the backlog of the relay', () => {
+  it('joins what follows each other, in whatever order it came, and never more than a message may hold', () => {
+    const sizes = fc.array(fc.tuple(fc.integer({ min: 1, max: 4 }), fc.integer({ min: 0, max: 60_000 })), {
+      minLength: 1,
+      maxLength: 30,
+    });
+    fc.assert(
+      fc.property(sizes, fc.infiniteStream(fc.nat()), (list, order) => {
+        let end = 0;
+        const chunks = list.map(([length, bytes]) => chunk((end += length) - length, length, bytes));
+        const shuffled = chunks
+          .map((one) => ({ one, rank: Number(order.next().value) }))
+          .toSorted((a, b) => a.rank - b.rank);
+        const backlog = new Backlog();
+        for (const { one } of shuffled) backlog.add(one);
+        const ids: string[] = [];
+        let cursor = 0n;
+        for (let taken = backlog.take('e', cursor); taken !== null; taken = backlog.take('e', cursor)) {
+          assert.equal(taken.prev, cursor.toString());
+          const bytes = taken.actions.reduce((sum, action) => sum + JSON.stringify(action).length, 0);
+          assert.ok(bytes <= LIMITS.chunkBytesMax);
+          ids.push(...taken.actions.map(({ syncId }) => syncId));
+          cursor = BigInt(taken.last);
+        }
+        // What was too much at once was let go; what is left of it begins at no place that can be taken.
+        assert.deepEqual(
+          ids,
+          Array.from({ length: ids.length }, (_, index) => String(index + 1)),
+        );
+        if (end * 60_100 < 8 * 1024 * 1024) {
+          assert.equal(ids.length, end);
+          assert.equal(backlog.bytes, 0);
+        }
+      }),
+    );
+  });
+
+  it('takes nothing of another epoch or beyond a hole, and forgets what the stream has', () => {
+    const backlog = new Backlog();
+    backlog.add(chunk(3, 2));
+    assert.equal(backlog.take('e', 2n), null);
+    assert.equal(backlog.take('other', 3n), null);
+    backlog.forgetUpTo(5n);
+    assert.equal(backlog.bytes, 0);
+  });
+
+  it('holds a bounded number of bytes however long the broker is gone', () => {
+    const backlog = new Backlog();
+    for (let after = 0; after < 1_000; after += 1) {
+      backlog.add(chunk(after, 1, 50_000));
+      assert.ok(backlog.bytes <= 8 * 1024 * 1024);
+    }
+  });
+});

@@ -1,0 +1,222 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { decodeChunk, encodeChunk } from '@wts/action-stream';
+import { STREAM } from '@wts/contracts';
+import type { ActionChunk } from '@wts/contracts';
+import { eventually, openWire, testDatabase, testNats } from '@wts/testkit';
+import type { TestDatabase } from '@wts/testkit';
+import { Pool } from 'pg';
+import { Registry } from 'prom-client';
+import { LogWriter } from '../../test/log-writer.ts';
+import { openNats } from '../../test/nats-source.ts';
+import { quiet } from '../../test/replica.ts';
+import { ActionLog } from '../store/log.ts';
+import { openHandover } from './handover.ts';
+import type { NatsSource } from './handover.ts';
+import { relayMetrics } from './metrics.ts';
+import { startRelay } from './relay.ts';
+import type { Relay, RelayOptions } from './relay.ts';
+
+describe('the relay', function () {
+  this.timeout(60_000);
+  const group = randomUUID();
+  let stack: AsyncDisposableStack;
+  let database: TestDatabase;
+  let pool: Pool;
+  let server: Awaited<ReturnType<typeof testNats>>;
+  let writer: LogWriter;
+  let nats: NatsSource;
+
+  beforeEach(async () => {
+    stack = new AsyncDisposableStack();
+    database = stack.use(await testDatabase('relay', { migrated: true }));
+    pool = stack.adopt(new Pool({ connectionString: database.urlOf('wts_sync') }), (one) => one.end());
+    server = stack.use(await testNats('relay'));
+    writer = new LogWriter(pool);
+    nats = await openNats(server.url, stack);
+  });
+  afterEach(() => stack.disposeAsync());
+
+  function relay(options: Partial<RelayOptions> = {}): Relay {
+    return stack.use(
+      startRelay({
+        nc: () => nats.connection(),
+        log: new ActionLog(pool),
+        handover: openHandover({ nats, onCommitted: writer.onCommitted, logger: quiet }),
+        databaseUrl: database.urlOf('wts_sync'),
+        streamReplicas: 1,
+        metrics: relayMetrics(new Registry()),
+        logger: quiet,
+        leaseSilenceMaxMs: 600,
+        ...options,
+      }),
+    );
+  }
+
+  const commit = (count = 1, silently = false): Promise<ActionChunk> =>
+    writer.append(
+      Array.from({ length: count }, () => ({ groupId: group })),
+      { silently },
+    );
+  const commits = async (times: number, silently = false): Promise<void> => {
+    for (let time = 0; time < times; time += 1) await commit(1 + (time % 3), silently);
+  };
+
+  async function stored(): Promise<ActionChunk[]> {
+    const manager = await nats.connection()!.jetstreamManager();
+    const { state } = await manager.streams.info(STREAM.name);
+    const chunks: ActionChunk[] = [];
+    for (let seq = state.first_seq; seq <= state.last_seq; seq += 1) {
+      chunks.push(decodeChunk((await manager.streams.getMessage(STREAM.name, { seq })).data));
+    }
+    return chunks;
+  }
+
+  /** The stream has come to the end of the log, is one chain, and says what was committed. */
+  async function untilWhole(from = 0n): Promise<ActionChunk[]> {
+    const last = writer.committed.at(-1)!.syncId;
+    await eventually(async () => (await stored()).at(-1)?.last === last, { everyMs: 50 });
+    const chunks = await stored();
+    for (const [index, chunk] of chunks.entries()) {
+      if (index > 0) assert.equal(chunk.prev, chunks[index - 1]!.last);
+    }
+    const first = BigInt(chunks[0]!.prev);
+    assert.ok(first <= from, `the stream begins at ${first}`);
+    assert.deepEqual(
+      chunks.flatMap(({ actions }) => actions),
+      writer.committed.filter(({ syncId }) => BigInt(syncId) > first),
+    );
+    return chunks;
+  }
+
+  it('puts every commit into the stream, handed over or not', async () => {
+    const holder = relay();
+    await eventually(() => holder.isHolding);
+    await commits(20);
+    await commits(20, true);
+    await Promise.all(Array.from({ length: 40 }, () => commit()));
+    await untilWhole();
+  });
+
+  it('goes on with what was committed while nobody relayed', async () => {
+    const first = relay();
+    await commits(5);
+    await untilWhole();
+    await first[Symbol.asyncDispose]();
+    await commits(5);
+    relay();
+    await untilWhole();
+  });
+
+  it('divides a commit that is larger than a message', async () => {
+    const holder = relay();
+    await eventually(() => holder.isHolding);
+    await commit();
+    await untilWhole();
+    await writer.append(Array.from({ length: 30 }, () => ({ groupId: group, data: { text: 'x'.repeat(30_000) } })));
+    const chunks = await untilWhole();
+    assert.ok(chunks.length > 5 && chunks.every((chunk) => encodeChunk(chunk).byteLength < 300_000));
+  });
+
+  it('begins with what the log still holds', async () => {
+    await commits(5, true);
+    await pool.query('update sync.log_state set floor = 3');
+    relay();
+    const chunks = await untilWhole(3n);
+    assert.equal(chunks[0]?.prev, '3');
+  });
+
+  it('is done by one replica at a time, and by the next as soon as the first loses its session', async () => {
+    const relays = [relay(), relay()];
+    await eventually(() => relays.some(({ isHolding }) => isHolding));
+    await commits(5);
+    await untilWhole();
+    assert.equal(relays.filter(({ isHolding }) => isHolding).length, 1);
+    await pool.query(
+      `select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'wts-sync-relay' and usename = current_user`,
+    );
+    await commits(5);
+    await untilWhole();
+  });
+
+  it('passes on when its holder falls silent, and a holder that wakes up late changes nothing', async () => {
+    const address = new URL(database.urlOf('wts_sync'));
+    const wire = stack.use(await openWire({ host: address.hostname, port: Number(address.port) }));
+    const sleeper = relay({ databaseUrl: wire.through(address.href) });
+    await eventually(() => sleeper.isHolding);
+    await commits(3);
+    await untilWhole();
+    const successor = relay();
+    wire.freeze();
+    await eventually(() => successor.isHolding);
+    await commits(3);
+    await untilWhole();
+    wire.mend();
+    await commits(3);
+    await untilWhole();
+    assert.ok(successor.isHolding && !sleeper.isHolding);
+  });
+
+  it('goes on after a publish whose answer was lost, and beside another relay', async () => {
+    const holder = relay();
+    await eventually(() => holder.isHolding);
+    await commits(3);
+    await untilWhole();
+    // Somebody extends the chain by exactly what comes next, before the relay does.
+    const chunk = await commit(2, true);
+    const { connection } = nats;
+    await connection()!
+      .jetstream()
+      .publish(STREAM.subject, encodeChunk(chunk), { msgID: `${chunk.epoch}:${chunk.first}-${chunk.last}` });
+    await commits(3);
+    await untilWhole();
+  });
+
+  it('makes a deleted stream anew and goes on', async () => {
+    const holder = relay();
+    await eventually(() => holder.isHolding);
+    await commits(3);
+    await untilWhole();
+    const manager = await nats.connection()!.jetstreamManager();
+    await manager.streams.delete(STREAM.name);
+    await commits(6);
+    await untilWhole();
+  });
+
+  it('keeps the commits of an outage of the broker, and puts them in as few messages', async () => {
+    const holder = relay();
+    await eventually(() => holder.isHolding);
+    await commits(3);
+    await untilWhole();
+    await server.kill();
+    await commits(120);
+    await server.start();
+    const chunks = await untilWhole();
+    assert.ok(chunks.length < 20, `${chunks.length} messages`);
+  });
+
+  it('goes on in a new epoch from the head of the new log', async () => {
+    const holder = relay();
+    await eventually(() => holder.isHolding);
+    await commits(3);
+    await untilWhole();
+    await holder[Symbol.asyncDispose]();
+    await pool.query('update sync.log_state set epoch = gen_random_uuid()');
+    relay();
+    await commits(3);
+    await eventually(async () => (await stored()).at(-1)?.last === writer.committed.at(-1)!.syncId, { everyMs: 50 });
+    const epochs = new Set((await stored()).map(({ epoch }) => epoch));
+    assert.equal(epochs.size, 2);
+  });
+
+  it('ends at once when it is told to, also while the broker is gone', async () => {
+    const holder = relay();
+    await eventually(() => holder.isHolding);
+    await commits(3);
+    await server.kill();
+    await commits(3);
+    const started = performance.now();
+    await holder[Symbol.asyncDispose]();
+    assert.ok(performance.now() - started < 5_000);
+  });
+});

@@ -1,0 +1,242 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { eventually, socketOf, testDatabase } from '@wts/testkit';
+import type { LiveSocket, TestDatabase } from '@wts/testkit';
+import { Pool } from 'pg';
+import { LogWriter } from '../../test/log-writer.ts';
+import { openReplica } from '../../test/replica.ts';
+import type { Replica, ReplicaOptions } from '../../test/replica.ts';
+
+/** What one socket must have heard: no more, no less, in this order. */
+type Expected = (after: bigint) => string[];
+
+describe('sockets under change', function () {
+  this.timeout(60_000);
+  let stack: AsyncDisposableStack;
+  let database: TestDatabase;
+  let pool: Pool;
+  let writer: LogWriter;
+
+  beforeEach(async () => {
+    stack = new AsyncDisposableStack();
+    database = stack.use(await testDatabase('live', { migrated: true }));
+    pool = stack.adopt(new Pool({ connectionString: database.urlOf('wts_sync') }), (one) => one.end());
+    writer = new LogWriter(pool);
+  });
+  afterEach(() => stack.disposeAsync());
+
+  const replica = async (options: Partial<ReplicaOptions> = {}): Promise<Replica> =>
+    stack.use(await openReplica({ pool, writer, ...options }));
+  const connect = async (to: Replica, options: Parameters<typeof socketOf>[1]): Promise<LiveSocket> =>
+    stack.use(await socketOf(to, options));
+
+  async function people(count: number, workspace: string): Promise<string[]> {
+    const users = Array.from({ length: count }, () => randomUUID() as string);
+    for (const user of users) await writer.join(user, workspace);
+    return users;
+  }
+
+  const visible = (groups: readonly string[]): Expected => {
+    return (after) =>
+      writer.committed
+        .filter(({ syncId, groupId }) => BigInt(syncId) > after && groups.includes(groupId))
+        .map(({ syncId }) => syncId);
+  };
+
+  async function untilExactly(socket: LiveSocket, after: bigint, expected: Expected): Promise<void> {
+    const wanted = expected(after);
+    await socket.until(({ actions }) => actions.length >= wanted.length, 20_000);
+    assert.deepEqual(
+      socket.actions.map(({ syncId }) => syncId),
+      wanted,
+    );
+    assertAscending(socket);
+  }
+
+  function assertAscending(socket: LiveSocket): void {
+    let cursor = 0n;
+    for (const { packet } of socket.frames) {
+      if (packet === undefined) continue;
+      for (const { syncId } of packet.actions) {
+        assert.ok(BigInt(syncId) > cursor, `${syncId} after ${cursor}`);
+        cursor = BigInt(syncId);
+      }
+      assert.ok(BigInt(packet.lastSyncId) >= cursor);
+      cursor = BigInt(packet.lastSyncId);
+    }
+  }
+
+  for (const [what, options] of [
+    ['from the ring', {}],
+    ['from the log and the ring, which holds next to nothing', { ring: { bytesMax: 5_000, ageMs: 60_000 } }],
+  ] as const) {
+    it(`subscribing anywhere while others write misses and repeats nothing, ${what}`, async () => {
+      const at = await replica(options);
+      const workspaces = [randomUUID(), randomUUID(), randomUUID()] as const;
+      const users = await people(6, workspaces[0]);
+      for (const user of users.slice(3)) await writer.join(user, workspaces[1]);
+      const groupsOf = (index: number): string[] => [
+        users[index]!,
+        workspaces[0],
+        ...(index >= 3 ? [workspaces[1]] : []),
+      ];
+
+      let isWriting = true;
+      const writing = Array.from({ length: 6 }, async (_, number) => {
+        for (let round = 0; isWriting || round < 60; round += 1) {
+          const groupId = workspaces[(number + round) % 3]!;
+          await writer.append(
+            Array.from({ length: 1 + (round % 4) }, () => ({ groupId })),
+            { silently: round % 17 === 0 },
+          );
+        }
+      });
+      const sockets: { socket: LiveSocket; after: bigint; index: number }[] = [];
+      for (let count = 0; count < 40; count += 1) {
+        const after = BigInt(Math.floor(Math.random() * Number(at.hub.last + 1n)));
+        const index = count % users.length;
+        sockets.push({ socket: await connect(at, { token: users[index]!, after: after.toString() }), after, index });
+      }
+      isWriting = false;
+      await Promise.all(writing);
+      for (const { socket, after, index } of sockets) await untilExactly(socket, after, visible(groupsOf(index)));
+    });
+  }
+
+  it('people with the same groups get the same bytes, whoever else is there', async () => {
+    const at = await replica();
+    const workspace = randomUUID();
+    const users = await people(3, workspace);
+    const after = at.hub.last;
+    const sockets = await Promise.all(users.map((token) => connect(at, { token, after: after.toString() })));
+    for (let round = 0; round < 50; round += 1)
+      await writer.append([{ groupId: workspace }, { groupId: randomUUID() }]);
+    for (const [index, socket] of sockets.entries())
+      await untilExactly(socket, after, visible([users[index]!, workspace]));
+  });
+
+  it('a member who comes and goes hears nothing of the workspace between a loss and the next gain', async () => {
+    const at = await replica();
+    const [home, other] = [randomUUID() as string, randomUUID() as string];
+    const [user] = await people(1, home);
+    const words = await connect(at, { token: user! });
+    const letters = await connect(at, { token: user!, groups: [] });
+    const poller = await connect(at, { token: user!, groups: [home, other] });
+    const writers = [home, other].map(async (groupId) => {
+      for (let round = 0; round < 150; round += 1) await writer.append([{ groupId }]);
+    });
+    for (let round = 0; round < 12; round += 1) {
+      await writer.join(user!, other);
+      await writer.append([{ groupId: other }, { groupId: home }]);
+      await writer.leave(user!, other);
+      await writer.append([{ groupId: other }, { groupId: home }]);
+    }
+    await Promise.all(writers);
+    const last = (await writer.append([{ groupId: home }])).last;
+    for (const socket of [words, letters, poller]) await socket.untilAction(({ syncId }) => syncId === last, 20_000);
+
+    const isOwn = (groupId: string): boolean => groupId === user;
+    for (const socket of [words, letters, poller]) {
+      assertAscending(socket);
+      let isMember = false;
+      for (const action of writer.committed) {
+        if (isOwn(action.groupId) && action.data['workspaceId'] === other) isMember = action.action === 'INSERT';
+        if (action.groupId !== other || isMember) continue;
+        assert.ok(
+          !socket.actions.some(({ syncId }) => syncId === action.syncId),
+          `${action.syncId} was heard without membership`,
+        );
+      }
+      // Nothing of the groups that were never lost is missing.
+      const never = visible([home, ...(socket === poller ? [] : [user!])])(0n);
+      const heard = socket.actions.map(({ syncId }) => syncId);
+      assert.deepEqual(
+        heard.filter((syncId) => never.includes(syncId)),
+        never,
+      );
+    }
+    const switches = letters.actions.filter(({ action }) => (action as string) === 'G');
+    assert.equal(switches.length, 25);
+    assert.deepEqual(switches.at(-1)?.data, { subscribedSyncGroups: [user, home] });
+  });
+
+  it('a gain is followed by the entries of the gained group, without another subscribe', async () => {
+    const at = await replica();
+    const [home, other] = [randomUUID() as string, randomUUID() as string];
+    const [user] = await people(1, home);
+    const socket = await connect(at, { token: user!, after: at.hub.last.toString() });
+    await writer.append([{ groupId: other }]);
+    const gained = BigInt((await writer.join(user!, other)).last);
+    const chunk = await writer.append([{ groupId: other }, { groupId: other }]);
+    await socket.untilAction(({ syncId }) => syncId === chunk.last);
+    const heard = socket.actions.filter(({ groupId }) => groupId === other);
+    assert.deepEqual(
+      heard.map(({ syncId }) => syncId),
+      visible([other])(gained),
+    );
+  });
+
+  it('a loss that is announced outside the log holds at once', async () => {
+    const at = await replica();
+    const home = randomUUID() as string;
+    const [user] = await people(1, home);
+    const socket = await connect(at, { token: user! });
+    await pool.query('delete from sync.workspace_members where user_id = $1', [user]);
+    at.door.revoke({ kind: 'membership', userId: user!, workspaceId: home });
+    await writer.append([{ groupId: home }]);
+    const own = await writer.append([{ groupId: user! }]);
+    await socket.untilAction(({ syncId }) => syncId === own.last);
+    assert.ok(!socket.actions.some(({ syncId }) => BigInt(syncId) === BigInt(own.last) - 1n));
+  });
+
+  it('a credential limited to one workspace hears of no other', async () => {
+    const at = await replica();
+    const [home, other] = [randomUUID() as string, randomUUID() as string];
+    const [user] = await people(1, home);
+    await writer.join(user!, other);
+    const socket = await connect(at, { token: `${user} in ${home}` });
+    assert.deepEqual(socket.frames[0]?.groups, [user, home]);
+    await writer.append([{ groupId: other }, { groupId: home }]);
+    await untilExactly(socket, 0n, visible([user!, home]));
+  });
+
+  it('clients that do not read cost a bounded amount of memory, are sent away, and can go on where they were', async () => {
+    const at = await replica({
+      limits: { stalledMs: 1_500, tickMs: 50 },
+      ring: { bytesMax: 2_000_000, ageMs: 60_000 },
+    });
+    const home = randomUUID() as string;
+    const [user] = await people(1, home);
+    const after = at.hub.last;
+    const good = await connect(at, { token: user!, after: after.toString() });
+    const stalled = await Promise.all(
+      Array.from({ length: 20 }, () => connect(at, { token: user!, after: after.toString() })),
+    );
+    for (const socket of stalled) socket.pause();
+    const data = { title: 'x'.repeat(20_000) };
+    global.gc?.();
+    const before = process.memoryUsage().rss;
+    for (let round = 0; round < 400; round += 1) await writer.append([{ groupId: home, data }]);
+    await untilExactly(good, after, visible([user!, home]));
+    global.gc?.();
+    const grownBytes = process.memoryUsage().rss - before;
+    await eventually(() => at.door.size === 1, { deadlineMs: 20_000 });
+    // 8 MB were written to each; what is kept for all together is far less than for one of them without a bound.
+    assert.ok(grownBytes < 150_000_000, `${grownBytes} bytes`);
+    const one = stalled[0]!;
+    one.resume();
+    await one.until(({ ended }) => ended() !== null).catch(() => {});
+    const again = await connect(at, { token: user!, after: one.cursor() });
+    await untilExactly(again, BigInt(one.cursor()), visible([user!, home]));
+  });
+
+  it('half-open connections are noticed', async () => {
+    const at = await replica({ limits: { pingMs: 60, tickMs: 10 } });
+    const home = randomUUID() as string;
+    const [user] = await people(1, home);
+    const socket = await connect(at, { token: user! });
+    await eventually(() => at.door.size === 1);
+    socket.pause();
+    await eventually(() => at.door.size === 0);
+  });
+});

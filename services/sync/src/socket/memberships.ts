@@ -1,0 +1,35 @@
+import { Fault } from '@wts/contracts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Visibility } from '../deltas/visibility.ts';
+import type { GroupSource, Reader } from '../deltas/visibility.ts';
+import type { Gate } from './gate.ts';
+
+/** A copy of the database may be a moment behind the place it is asked about. */
+const RETRY_MS = 20;
+const DEADLINE_MS = 5_000;
+
+/** Reads what sockets may see, a few at a time. */
+export class Memberships {
+  readonly #source: GroupSource;
+  readonly #gate: Gate;
+
+  constructor(source: GroupSource, gate: Gate) {
+    this.#source = source;
+    this.#gate = gate;
+  }
+
+  /** What may be seen right after `cursor`, by groups that are exact up to `known` at least. */
+  async read(reader: Reader, asked: ReadonlySet<string>, cursor: bigint, known: bigint): Promise<Visibility> {
+    const deadline = performance.now() + DEADLINE_MS;
+    for (;;) {
+      const visibility = await this.#gate.run(() => Visibility.read(this.#source, reader, asked, cursor));
+      if (visibility.at >= known) return visibility;
+      if (performance.now() > deadline) {
+        throw new Fault('unavailable', {
+          cause: new Error(`memberships known up to ${visibility.at}, needed at ${known}`),
+        });
+      }
+      await sleep(RETRY_MS);
+    }
+  }
+}

@@ -1,0 +1,85 @@
+import assert from 'node:assert/strict';
+import { Gate } from './gate.ts';
+import { Rounds } from './rounds.ts';
+import type { Pulling, SharedPackets } from './rounds.ts';
+
+const breath = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 5));
+
+describe('rounds', () => {
+  it('bring all who wait to one horizon, and share what they make within it', async () => {
+    let horizon = 1n;
+    const seen: [bigint, SharedPackets][] = [];
+    const rounds = new Rounds(
+      () => horizon,
+      () => {},
+    );
+    const one = (): Pulling => ({
+      pull: (upTo, shared) => {
+        seen.push([upTo, shared]);
+        horizon += 1n;
+      },
+    });
+    for (let count = 0; count < 3; count += 1) rounds.enqueue(one());
+    await breath();
+    assert.deepEqual(
+      seen.map(([upTo]) => upTo),
+      [1n, 1n, 1n],
+    );
+    assert.equal(new Set(seen.map(([, shared]) => shared)).size, 1);
+    rounds.enqueue(one());
+    await breath();
+    assert.equal(seen.at(-1)?.[0], 4n);
+    assert.notEqual(seen.at(-1)?.[1], seen[0]?.[1]);
+  });
+
+  it('serve whoever waits again while a round runs in the next one', async () => {
+    let pulls = 0;
+    const rounds = new Rounds(
+      () => 0n,
+      () => {},
+    );
+    const again: Pulling = {
+      pull: () => {
+        pulls += 1;
+        if (pulls < 3) rounds.enqueue(again);
+      },
+    };
+    rounds.enqueue(again);
+    rounds.enqueue(again);
+    await breath();
+    assert.equal(pulls, 3);
+  });
+});
+
+describe('a gate', () => {
+  it('lets a bounded number through at once, in the order they came', async () => {
+    const gate = new Gate(2);
+    let running = 0;
+    let most = 0;
+    const done: number[] = [];
+    await Promise.all(
+      Array.from({ length: 20 }, (_, index) =>
+        gate.run(async () => {
+          most = Math.max(most, (running += 1));
+          await new Promise(setImmediate);
+          running -= 1;
+          done.push(index);
+        }),
+      ),
+    );
+    assert.equal(most, 2);
+    assert.deepEqual(
+      done,
+      Array.from({ length: 20 }, (_, index) => index),
+    );
+  });
+
+  it('goes on after a task that failed', async () => {
+    const gate = new Gate(1);
+    await assert.rejects(
+      gate.run(() => Promise.reject(new Error('no'))),
+      /no/,
+    );
+    assert.equal(await gate.run(async () => 'yes'), 'yes');
+  });
+});
