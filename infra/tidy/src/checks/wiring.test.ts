@@ -6,6 +6,7 @@ describe('wiring', () => {
   it('refuses an error code nobody gives, and one no test names', () => {
     const tree = plantedTree({
       'packages/contracts/src/errors.ts': "'gone' 'conflict' 'not_found'",
+      'packages/contracts/src/notes.ts': "contract({ errors: ['gone',\n  'conflict'] })",
       'services/a/src/b.ts': "throw new Fault('conflict'); throw new Fault('not_found');",
       'services/a/test/b.test.ts': "assert.equal(code, 'conflict'); assert.equal(code, 'gone');",
     });
