@@ -11,7 +11,5 @@ export type { NatsServer } from './servers/nats.ts';
 export { openNats } from './servers/nats.ts';
 export type { PostgresServer } from './servers/postgres.ts';
 export { openPostgres } from './servers/postgres.ts';
-export type { StackFile } from './stack-file.ts';
-export { readStackFile } from './stack-file.ts';
 export { LOCAL_JWT, Stack } from './stack.ts';
 export { SupervisedService } from './supervised.ts';

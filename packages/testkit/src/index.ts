@@ -10,7 +10,6 @@ export { signToken } from './person.ts';
 export type { Claims, Issuing } from './person.ts';
 export { receiver } from './receiver.ts';
 export type { Answer, Received, Receiver } from './receiver.ts';
-export { scratch } from './scratch.ts';
 export { socketOf } from './socket.ts';
 export type { LiveSocket, ServerFrame, SocketOptions } from './socket.ts';
 export { openWire } from './wire.ts';

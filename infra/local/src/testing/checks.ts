@@ -1,6 +1,7 @@
 /** The static checks, cheap first: what can be said about the code without running it. */
 import { spawn } from 'node:child_process';
 import { delimiter, join } from 'node:path';
+import { stripVTControlCharacters } from 'node:util';
 import { ROOT } from '../layout.ts';
 
 export interface Check {
@@ -73,7 +74,8 @@ function runCheck({ command, args, cwd = ROOT }: Check): Promise<CheckResult> {
         output += text;
       });
     }
-    const end = (ok: boolean) => resolve({ ok, output, seconds: (Date.now() - since) / 1000 });
+    const end = (ok: boolean) =>
+      resolve({ ok, output: stripVTControlCharacters(output), seconds: (Date.now() - since) / 1000 });
     child.on('error', (error) => {
       output += error.message;
       end(false);
