@@ -14,7 +14,6 @@ const NODE_MAJOR_MIN = 18;
  */
 const TASKS = {
   bench: 'infra/bench/src/main.ts',
-  soak: 'infra/bench/src/soak.ts',
   'verify-log': 'infra/verify/src/main.ts',
 };
 
