@@ -7,6 +7,7 @@ import type { Knex } from 'knex';
 import { Client } from 'pg';
 import { SetupError } from '../life/setup-error.ts';
 import type { Logger } from '../observe/logger.ts';
+import { knexLog } from './knex-log.ts';
 
 interface MigrateOptions {
   readonly url: string;
@@ -41,7 +42,13 @@ export async function migrate(options: MigrateOptions): Promise<string[]> {
     await checkVersion(guard);
     await lock(guard, schema);
     await makeSchema(guard, schema);
-    const knex = knexFactory({ client: 'pg', connection: url, pool: { min: 0, max: 2 }, compileSqlOnError: false });
+    const knex = knexFactory({
+      client: 'pg',
+      connection: url,
+      pool: { min: 0, max: 2 },
+      compileSqlOnError: false,
+      log: knexLog(log),
+    });
     try {
       const names = await runAll(knex, options, direction);
       log.info({ schema, direction, migrations: names }, names.length === 0 ? 'schema is up to date' : 'migrated');
@@ -90,6 +97,8 @@ async function listMigrations(directory: string): Promise<Migration[]> {
   const files = (await readdir(directory))
     .filter((file) => !file.endsWith('.d.ts') && !file.endsWith('.test.ts'))
     .sort();
+  const stray = files.find((file) => /\.[jt]s$/.test(file) && !fileName.test(file));
+  if (stray !== undefined) throw new Error(`${stray} in ${directory} is not named like a migration: NNNN-verb-noun.`);
   const migrations = files.filter((file) => fileName.test(file));
   const numbers = new Set(migrations.map((file) => file.slice(0, 4)));
   if (numbers.size !== migrations.length) throw new Error(`Two migrations in ${directory} have the same number.`);

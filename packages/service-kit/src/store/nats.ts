@@ -1,8 +1,10 @@
-import type { NatsConnection } from 'nats';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { ConnectionOptions, NatsConnection } from 'nats';
 import { connect, Events } from 'nats';
 import type { Logger } from '../observe/logger.ts';
 
 interface NatsOptions {
+  /** One address, or several of one cluster separated by commas: `nats://user:password@host:4222`, `tls://...`. */
   readonly url: string;
   readonly name: string;
   readonly log: Logger;
@@ -10,105 +12,146 @@ interface NatsOptions {
   readonly stack: AsyncDisposableStack;
 }
 
+type OnConnect = (connection: NatsConnection) => void;
+
 export interface Nats {
   /** The connection while it is up, else null: what cannot be sent now must not pile up in a buffer. */
-  connection(): NatsConnection | null;
+  readonly connection: () => NatsConnection | null;
   /** Resolves at the first connection. */
   readonly ready: Promise<void>;
   /** Runs at once when connected, and after every reconnection. */
-  onConnect(callback: (connection: NatsConnection) => void): void;
+  readonly onConnect: (callback: OnConnect) => void;
 }
 
 const RECONNECT_MS = 250;
 const RETRY_MS = 1_000;
+const CONNECT_TIMEOUT_MS = 3_000;
 /** A dead connection is noticed after two of these. */
 const PING_MS = 5_000;
-
-/** The client reads no credentials from an address: `nats://user:password@host:port` is taken apart for it. */
-function addressOf(url: string): { servers: string; user?: string; pass?: string } {
-  const { username, password, host } = new URL(url);
-  if (username === '') return { servers: url };
-  return { servers: host, user: decodeURIComponent(username), pass: decodeURIComponent(password) };
-}
 
 /**
  * The connection to NATS. Opening never waits and never fails: the connection comes when the server does, and comes back
  * for ever.
  */
 export function openNats({ url, name, log, stack }: NatsOptions): Nats {
-  const callbacks: ((connection: NatsConnection) => void)[] = [];
-  const first = Promise.withResolvers<void>();
-  const closing = new AbortController();
-  let current: NatsConnection | null = null;
-  let isUp = false;
-
-  const up = (connection: NatsConnection): void => {
-    isUp = true;
-    log.info({ server: connection.getServer() }, 'connected to NATS');
-    first.resolve();
-    for (const callback of callbacks) callback(connection);
-  };
-
-  async function follow(connection: NatsConnection): Promise<void> {
-    for await (const status of connection.status()) {
-      if (status.type === Events.Disconnect) {
-        if (isUp && !closing.signal.aborted) log.warn('lost NATS');
-        isUp = false;
-      } else if (status.type === Events.Reconnect) {
-        up(connection);
-      }
-    }
-  }
-
-  async function stayConnected(): Promise<void> {
-    while (!closing.signal.aborted) {
-      try {
-        current = await connect({
-          ...addressOf(url),
-          name,
-          maxReconnectAttempts: -1,
-          reconnectTimeWait: RECONNECT_MS,
-          pingInterval: PING_MS,
-          maxPingOut: 2,
-          ignoreAuthErrorAbort: true,
-        });
-        // `close` may have come while connecting.
-        if (closing.signal.aborted) break;
-        void follow(current);
-        up(current);
-        const err = await current.closed();
-        if (!closing.signal.aborted) log.warn({ err }, 'the connection to NATS ended');
-      } catch (err) {
-        log.debug({ err }, 'NATS is not there');
-      }
-      isUp = false;
-      if (!closing.signal.aborted) await pause(RETRY_MS, closing.signal);
-    }
-    await current?.close();
-  }
-
-  const done = stayConnected();
-  stack.defer(async () => {
-    closing.abort();
-    await current?.close();
-    await done;
-  });
+  const link = new Link({ ...addressOf(url), name }, log);
+  void link.stay();
+  stack.defer(() => link.close());
   return {
-    connection: () => (isUp ? current : null),
-    ready: first.promise,
-    onConnect(callback) {
-      callbacks.push(callback);
-      if (isUp && current !== null) callback(current);
-    },
+    connection: () => link.connection,
+    ready: link.ready,
+    onConnect: (callback) => link.onConnect(callback),
   };
 }
 
-function pause(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(resolve, ms);
-    signal.addEventListener('abort', () => {
-      clearTimeout(timer);
-      resolve();
-    });
-  });
+class Link {
+  readonly ready: Promise<void>;
+  readonly #setReady: () => void;
+  readonly #options: ConnectionOptions;
+  readonly #log: Logger;
+  readonly #closing = new AbortController();
+  readonly #callbacks: OnConnect[] = [];
+  #current: NatsConnection | null = null;
+  #isUp = false;
+  #isMissed = false;
+
+  constructor(options: ConnectionOptions, log: Logger) {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.ready = promise;
+    this.#setReady = resolve;
+    this.#options = {
+      ...options,
+      timeout: CONNECT_TIMEOUT_MS,
+      maxReconnectAttempts: -1,
+      reconnectTimeWait: RECONNECT_MS,
+      pingInterval: PING_MS,
+      maxPingOut: 2,
+      // A password that is being changed is wrong for a moment, not for ever.
+      ignoreAuthErrorAbort: true,
+    };
+    this.#log = log;
+  }
+
+  get connection(): NatsConnection | null {
+    return this.#isUp ? this.#current : null;
+  }
+
+  onConnect(callback: OnConnect): void {
+    this.#callbacks.push(callback);
+    if (this.connection !== null) this.#tell(callback, this.connection);
+  }
+
+  /** Connects, and again when the client itself gave up; ends when closed. */
+  async stay(): Promise<void> {
+    const { signal } = this.#closing;
+    while (!signal.aborted) {
+      try {
+        const connection = await connect(this.#options);
+        this.#current = connection;
+        // `close` may have come while connecting, and then found nothing to close.
+        if (signal.aborted) await connection.close();
+        else await this.#use(connection);
+      } catch (err) {
+        this.#log[this.#isMissed ? 'debug' : 'warn']({ err }, 'NATS is not there; trying on');
+        this.#isMissed = true;
+      }
+      this.#isUp = false;
+      await sleep(RETRY_MS, undefined, { signal }).catch(() => {});
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort();
+    this.#isUp = false;
+    await this.#current?.close();
+  }
+
+  async #use(connection: NatsConnection): Promise<void> {
+    // Not awaited: the client never ends this iteration, not even when the connection is closed.
+    void this.#follow(connection);
+    this.#up(connection);
+    const err = await connection.closed();
+    if (!this.#closing.signal.aborted) this.#log.warn({ err }, 'the connection to NATS ended');
+  }
+
+  async #follow(connection: NatsConnection): Promise<void> {
+    for await (const { type } of connection.status()) {
+      if (type === Events.Disconnect) this.#down();
+      else if (type === Events.Reconnect) this.#up(connection);
+    }
+  }
+
+  #up(connection: NatsConnection): void {
+    this.#isUp = true;
+    this.#isMissed = false;
+    this.#log.info({ server: connection.getServer() }, 'connected to NATS');
+    this.#setReady();
+    for (const callback of this.#callbacks) this.#tell(callback, connection);
+  }
+
+  #down(): void {
+    if (this.#isUp) this.#log.warn('lost NATS');
+    this.#isUp = false;
+  }
+
+  #tell(callback: OnConnect, connection: NatsConnection): void {
+    try {
+      callback(connection);
+    } catch (err) {
+      this.#log.error({ err }, 'could not use the connection to NATS');
+    }
+  }
+}
+
+/** The client reads neither credentials nor `tls:` from an address, so addresses are taken apart for it. */
+function addressOf(url: string): ConnectionOptions {
+  const urls = url.split(',').map((one) => new URL(one.trim()));
+  const [first] = urls;
+  const user = decodeURIComponent(first?.username ?? '');
+  const pass = decodeURIComponent(first?.password ?? '');
+  return {
+    servers: urls.map(({ host }) => host),
+    ...(user === '' ? {} : pass === '' ? { token: user } : { user, pass }),
+    ...(first?.protocol === 'tls:' ? { tls: {} } : {}),
+  };
 }

@@ -5,6 +5,7 @@ import { Pool } from 'pg';
 import type { PoolConfig } from 'pg';
 import type { Readiness } from '../life/readiness.ts';
 import type { Logger } from '../observe/logger.ts';
+import { knexLog } from './knex-log.ts';
 
 interface PostgresOptions {
   readonly url: string;
@@ -39,7 +40,8 @@ const TIMEOUTS = {
 
 /**
  * The connections of one service. Opening never fails and never waits: while PostgreSQL is away, queries fail with errors
- * that render as `unavailable`, and the first one after its return works.
+ * that render as `unavailable`, and when it is back they work. Connections that died are forgotten
+ * as they are noticed, so right after a restart one query per connection may still fail.
  */
 export function openPostgres({ url, poolMax, applicationName, log, stack, readiness }: PostgresOptions): Postgres {
   const pool = new Pool({
@@ -79,12 +81,6 @@ function openKnex(pool: Pool, log: Logger): Knex {
     connectionPool: pool,
     // Without this, knex writes statements and their parameters into error messages.
     compileSqlOnError: false,
-    // Whatever it says is thrown as well; left to itself it would print to standard output, between the lines of the log.
-    log: {
-      debug: (text: unknown) => log.debug({ text: String(text) }, 'knex'),
-      warn: (text: unknown) => log.debug({ text: String(text) }, 'knex'),
-      error: (text: unknown) => log.debug({ text: String(text) }, 'knex'),
-      deprecate: (text: unknown) => log.warn({ text: String(text) }, 'knex'),
-    },
+    log: knexLog(log),
   });
 }

@@ -33,6 +33,7 @@ const UNREACHABLE: readonly string[] = [
   'EAI_AGAIN',
   'ENOENT',
 ];
+const SYSCALLS: readonly string[] = ['connect', 'read', 'write', 'getaddrinfo', 'shutdown'];
 const UNREACHABLE_TEXT =
   /^(?:Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|Query read timeout|Cannot use a pool after calling end)/;
 
@@ -68,7 +69,8 @@ function isOfServer(code: string): boolean {
 
 function isOfConnection(error: Error, code: string): boolean {
   const { syscall } = error as { syscall?: unknown };
-  if (UNREACHABLE.includes(code) && (syscall !== undefined || code.startsWith('ECONN'))) return true;
+  // Without a system call it is not of a socket; a file that is missing is something else.
+  if (UNREACHABLE.includes(code) && typeof syscall === 'string' && SYSCALLS.includes(syscall)) return true;
   if (error instanceof AggregateError) return error.errors.some((one) => faultOfSqlState(one)?.code === 'unavailable');
   return UNREACHABLE_TEXT.test(error.message);
 }

@@ -1,0 +1,103 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { testDatabase } from '@wts/testkit';
+import type { TestDatabase } from '@wts/testkit';
+import { Client } from 'pg';
+import { createLogger, migrate } from '../src/index.ts';
+
+const log = createLogger({ name: 'demo', level: 'silent' });
+const directory = join(import.meta.dirname, 'migrations');
+const all = ['0001-create-things', '0002-add-day-to-things'];
+
+describe('migrating a schema', () => {
+  let database: TestDatabase;
+  beforeEach(async () => {
+    database = await testDatabase('migrate');
+  });
+  const folders: string[] = [];
+  afterEach(async () => {
+    await database.drop();
+    for (const made of folders.splice(0)) await rm(made, { recursive: true });
+  });
+
+  const run = (more: Partial<Parameters<typeof migrate>[0]> = {}): Promise<string[]> =>
+    migrate({ url: database.url, directory, schema: 'demo', log, ...more });
+
+  async function query<T extends object>(sql: string): Promise<T[]> {
+    const client = new Client({ connectionString: database.url });
+    await client.connect();
+    try {
+      return (await client.query<T>(sql)).rows;
+    } finally {
+      await client.end();
+    }
+  }
+
+  async function folder(files: Record<string, string>): Promise<string> {
+    const made = await mkdtemp(join(tmpdir(), 'wts-migrations-'));
+    folders.push(made);
+    for (const [name, text] of Object.entries(files)) await writeFile(join(made, name), text);
+    return made;
+  }
+
+  it('makes the schema and runs what has not run, in order, once', async () => {
+    assert.deepEqual(await run(), all);
+    assert.deepEqual(await run(), []);
+    await query("insert into demo.things (id, name, day) values (gen_random_uuid(), 'a', '2026-11-21')");
+  });
+
+  it('keeps its book in the schema of the service, by names without extension', async () => {
+    await run();
+    const rows = await query<{ name: string }>('select name from demo.migrations order by id');
+    assert.deepEqual(
+      rows.map(({ name }) => name),
+      all,
+    );
+  });
+
+  it('by many at once is done by one, and the others find it done', async () => {
+    const outcomes = await Promise.all(Array.from({ length: 5 }, () => run()));
+    assert.deepEqual(
+      outcomes.filter(({ length }) => length > 0),
+      [all],
+    );
+  });
+
+  it('goes on after one that was killed in the middle', async () => {
+    await run();
+    await query('update demo.migrations_lock set is_locked = 1');
+    assert.deepEqual(await run(), []);
+  });
+
+  it('can be undone and done again on data', async () => {
+    await run();
+    assert.deepEqual(await run({ direction: 'down' }), all.toReversed());
+    assert.deepEqual(await query("select 1 from pg_tables where schemaname = 'demo' and tablename = 'things'"), []);
+    assert.deepEqual(await run(), all);
+  });
+
+  it('leaves nothing of a migration that fails', async () => {
+    const broken = await folder({
+      '0001-half.js': `export const up = async (knex) => {
+        await knex.raw('create table demo.half (id int)');
+        await knex.raw('select * from demo.nowhere');
+      };
+      export const down = async () => {};`,
+    });
+    await assert.rejects(run({ directory: broken }), /nowhere/);
+    assert.deepEqual(await query("select 1 from pg_tables where tablename = 'half'"), []);
+  });
+
+  it('refuses two migrations of one number, because their order would be chance', async () => {
+    const text = 'export const up = async () => {}; export const down = up;';
+    const twins = await folder({ '0001-one.js': text, '0001-two.js': text });
+    await assert.rejects(run({ directory: twins }), /same number/);
+  });
+
+  it('refuses a file that is no migration by its name, because it would never run', async () => {
+    const stray = await folder({ '1-one.js': '' });
+    await assert.rejects(run({ directory: stray }), /1-one\.js/);
+  });
+});

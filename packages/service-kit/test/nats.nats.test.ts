@@ -1,0 +1,100 @@
+import assert from 'node:assert/strict';
+import { eventually, openWire, testNats } from '@wts/testkit';
+import type { Wire } from '@wts/testkit';
+import { createLogger, openNats } from '../src/index.ts';
+import type { Nats } from '../src/index.ts';
+
+const PASSWORD = 'hunter2';
+const written: string[] = [];
+const log = createLogger({
+  name: 'demo',
+  level: 'debug',
+  destination: { write: (line: string) => void written.push(line) },
+});
+
+describe('the connection to NATS', () => {
+  let server: Awaited<ReturnType<typeof testNats>>;
+  let wire: Wire;
+  let stack: AsyncDisposableStack;
+  before(async () => {
+    server = await testNats('kit', PASSWORD);
+  });
+  after(() => server.stop());
+  beforeEach(async () => {
+    stack = new AsyncDisposableStack();
+    wire = await openWire({ host: '127.0.0.1', port: server.port });
+  });
+  afterEach(async () => {
+    wire.mend();
+    await stack.disposeAsync();
+    await wire[Symbol.asyncDispose]();
+    written.length = 0;
+  });
+  const open = (url = wire.through(server.url)): Nats => openNats({ url, name: 'demo', log, stack });
+
+  it('is there soon, with the credentials of its address', async () => {
+    const nats = open();
+    await nats.ready;
+    await nats.connection()?.flush();
+  });
+
+  it('is opened while there is no server, without waiting or failing, and comes with it', async () => {
+    wire.cut();
+    const nats = open();
+    assert.equal(nats.connection(), null);
+    await eventually(() => written.some((line) => line.includes('NATS is not there')));
+    wire.mend();
+    await nats.ready;
+    assert.ok(nats.connection());
+  });
+
+  it('is null while it is lost, so that nothing piles up, and tells when it is back', async () => {
+    const nats = open();
+    let connections = 0;
+    nats.onConnect(() => {
+      connections += 1;
+    });
+    await nats.ready;
+    assert.equal(connections, 1);
+    wire.cut();
+    await eventually(() => nats.connection() === null);
+    wire.mend();
+    await eventually(() => connections === 2);
+    assert.ok(nats.connection());
+    nats.onConnect(() => {
+      connections += 10;
+    });
+    assert.equal(connections, 12, 'who comes late is told at once');
+  });
+
+  it('survives what a listener throws', async () => {
+    const nats = open();
+    await nats.ready;
+    nats.onConnect(() => {
+      throw new Error('a bug in a listener');
+    });
+    assert.ok(nats.connection());
+    assert.match(written.join(''), /could not use the connection to NATS/);
+  });
+
+  it('is closed at once while there is no server', async () => {
+    wire.freeze();
+    open();
+    const started = performance.now();
+    await stack.disposeAsync();
+    assert.ok(performance.now() - started < 1_000);
+  });
+
+  it('tries the other addresses of a cluster', async () => {
+    const gone = await openWire({ host: '127.0.0.1', port: server.port });
+    const url = `${gone.through(server.url)},${wire.through(server.url)}`;
+    gone.cut();
+    await open(url).ready;
+    await gone[Symbol.asyncDispose]();
+  });
+
+  it('never writes its password into the log', async () => {
+    await open().ready;
+    assert.ok(!written.join('').includes(PASSWORD));
+  });
+});

@@ -1,0 +1,191 @@
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { Fault } from '@wts/contracts';
+import type { ErrorCode } from '@wts/contracts';
+import { eventually, openWire, testDatabase } from '@wts/testkit';
+import type { TestDatabase, Wire } from '@wts/testkit';
+import { Client } from 'pg';
+import { createLogger, faultOfSqlState, isRetryableSqlState, migrate, openPostgres, Readiness } from '../src/index.ts';
+import type { Postgres } from '../src/index.ts';
+
+const log = createLogger({ name: 'demo', level: 'silent' });
+
+async function failureOf(work: Promise<unknown>): Promise<unknown> {
+  try {
+    await work;
+  } catch (failure) {
+    return failure;
+  }
+  throw new Error('It did not fail.');
+}
+
+describe('PostgreSQL', () => {
+  let database: TestDatabase;
+  let wire: Wire;
+  let stack: AsyncDisposableStack;
+  let readiness: Readiness;
+  let postgres: Postgres;
+  before(async () => {
+    database = await testDatabase('kit');
+    await migrate({ url: database.url, directory: join(import.meta.dirname, 'migrations'), schema: 'demo', log });
+  });
+  after(() => database.drop());
+  beforeEach(async () => {
+    const { hostname, port } = new URL(database.url);
+    wire = await openWire({ host: hostname, port: Number(port) });
+    stack = new AsyncDisposableStack();
+    readiness = new Readiness(log);
+    postgres = openPostgres({
+      url: wire.through(database.url),
+      poolMax: 3,
+      applicationName: 'kit-test',
+      log,
+      stack,
+      readiness,
+    });
+  });
+  afterEach(async () => {
+    wire.mend();
+    await stack.disposeAsync();
+    await wire[Symbol.asyncDispose]();
+  });
+  const sql = (text: string, values?: unknown[]): Promise<{ rows: unknown[] }> => postgres.pool.query(text, values);
+  const isUnavailable = (failure: unknown): boolean => faultOfSqlState(failure)?.code === 'unavailable';
+
+  it('bounds every statement, every lock and every forgotten transaction', async () => {
+    const shown = async (name: string): Promise<unknown> =>
+      (await sql(`select current_setting('${name}') as value`)).rows[0];
+    assert.deepEqual(await shown('statement_timeout'), { value: '15s' });
+    assert.deepEqual(await shown('lock_timeout'), { value: '5s' });
+    assert.deepEqual(await shown('idle_in_transaction_session_timeout'), { value: '10s' });
+    assert.deepEqual(await shown('application_name'), { value: 'kit-test' });
+  });
+
+  it('may be away when a service starts, and is used when it comes', async () => {
+    wire.cut();
+    assert.ok(isUnavailable(await failureOf(postgres.ping())));
+    await assert.rejects(readiness.check(), Fault);
+    wire.mend();
+    await postgres.ping();
+    await eventually(async () => {
+      await readiness.check();
+      return true;
+    });
+  });
+
+  it('may go and come back: what was under way fails as unavailable, what comes after works', async () => {
+    await Promise.all([1, 2, 3].map(() => sql('select pg_sleep(0.01)')));
+    const underWay = failureOf(sql('select pg_sleep(5)'));
+    await eventually(() => postgres.pool.idleCount === 2);
+    wire.cut();
+    assert.ok(isUnavailable(await underWay));
+    await eventually(() => postgres.pool.totalCount === 0);
+    wire.mend();
+    await postgres.ping();
+  });
+
+  it('may end our sessions, as it does when it is restarted', async () => {
+    await Promise.all([1, 2, 3].map(() => sql('select pg_sleep(0.01)')));
+    const admin = new Client({ connectionString: database.url });
+    await admin.connect();
+    const underWay = failureOf(sql('select pg_sleep(5)'));
+    await eventually(() => postgres.pool.idleCount === 2);
+    await admin.query("select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'kit-test'");
+    await admin.end();
+    assert.ok(isUnavailable(await underWay));
+    await eventually(() => postgres.pool.totalCount === 0);
+    await postgres.ping();
+  });
+
+  it('that fell silent makes a service not ready in time', async () => {
+    await postgres.ping();
+    wire.freeze();
+    const started = performance.now();
+    await assert.rejects(readiness.check(), Fault);
+    assert.ok(performance.now() - started < 2_000);
+  });
+
+  it('is asked by knex over the same connections', async () => {
+    const { knex } = postgres;
+    assert.equal(postgres.knex, knex);
+    await knex.transaction(async (trx) => {
+      await trx('demo.things').insert({ id: crypto.randomUUID(), name: 'by knex' });
+      assert.equal((await knex('demo.things').where({ name: 'by knex' })).length, 0);
+    });
+    assert.equal((await knex('demo.things').where({ name: 'by knex' })).length, 1);
+    assert.ok(postgres.pool.totalCount <= 3);
+  });
+
+  it('is asked by knex without parameters in what fails', async () => {
+    const failure = await failureOf(postgres.knex('demo.things').insert({ id: 'hunter2', name: 'hunter2' }));
+    assert.ok(failure instanceof Error);
+    assert.equal(faultOfSqlState(failure)?.code, 'validation_failed');
+    assert.ok(!failure.message.split(' - ')[0]?.includes('hunter2'), failure.message);
+  });
+
+  describe('says with its own codes', () => {
+    const id = '018f2a3b-6c1d-7e00-9a00-3f5b8e7d2c10';
+    const insert = 'insert into demo.things (id, name, count, parent, data, day) values ($1, $2, $3, $4, $5, $6)';
+    const row = (...values: unknown[]): Promise<unknown> => sql(insert, values);
+    const cases: Readonly<Record<string, [() => Promise<unknown>, ErrorCode]>> = {
+      'an id that is none (22P02)': [() => row('x', 'a', 1, null, null, null), 'validation_failed'],
+      'a NUL in a text (22021)': [() => row(id, 'a\u0000', 1, null, null, null), 'validation_failed'],
+      'a NUL in a document (22P05)': [() => row(id, 'a', 1, null, '{"a":"\\u0000"}', null), 'validation_failed'],
+      'half a surrogate pair in a document (22P02)': [
+        () => row(id, 'a', 1, null, '{"a":"\\ud800"}', null),
+        'validation_failed',
+      ],
+      'a number that is too large (22003)': [() => row(id, 'a', '99999999999', null, null, null), 'validation_failed'],
+      'a day that does not exist (22008)': [() => row(id, 'a', 1, null, null, '2026-02-30'), 'validation_failed'],
+      'a name that is missing (23502)': [() => row(id, null, 1, null, null, null), 'validation_failed'],
+      'a name that is too long (23514)': [() => row(id, 'eleven chars', 1, null, null, null), 'validation_failed'],
+      'a parent that is not there (23503)': [() => row(id, 'a', 1, crypto.randomUUID(), null, null), 'conflict'],
+      'a name that is taken (23505)': [
+        () => Promise.all([1, 2].map(() => row(crypto.randomUUID(), 'twice', 1, null, null, null))),
+        'conflict',
+      ],
+      'a statement that took too long (57014)': [timedOut, 'unavailable'],
+    };
+    for (const [what, [work, code]] of Object.entries(cases)) {
+      it(`${what}, which means ${code}`, async () => {
+        const fault = faultOfSqlState(await failureOf(work()));
+        assert.equal(fault?.code, code);
+        assert.ok(fault.cause, 'the log needs the cause');
+        assert.equal(fault.publicMessage, undefined);
+      });
+    }
+
+    async function timedOut(): Promise<void> {
+      const client = await postgres.pool.connect();
+      try {
+        await client.query("set statement_timeout = '20ms'");
+        await client.query('select pg_sleep(1)');
+      } finally {
+        client.release(true);
+      }
+    }
+
+    it('a deadlock (40P01), which means to try again at once', async () => {
+      const [one, two] = [await postgres.pool.connect(), await postgres.pool.connect()];
+      await one.query('begin; select pg_advisory_xact_lock(1)');
+      await two.query('begin; select pg_advisory_xact_lock(2)');
+      const outcomes = await Promise.allSettled([
+        one.query('select pg_advisory_xact_lock(2)'),
+        two.query('select pg_advisory_xact_lock(1)'),
+      ]);
+      for (const client of [one, two]) client.release(true);
+      const failures = outcomes
+        .filter((outcome) => outcome.status === 'rejected')
+        .map(({ reason }) => reason as unknown);
+      assert.equal(failures.length, 1);
+      assert.ok(isRetryableSqlState(failures[0]));
+      assert.equal(faultOfSqlState(failures[0])?.code, 'unavailable');
+    });
+
+    it("a table or a right that is missing, which is a bug of ours and nobody else's", async () => {
+      for (const text of ['select * from demo.nowhere', 'selekt 1', 'select nothing from demo.things']) {
+        assert.equal(faultOfSqlState(await failureOf(sql(text))), undefined, text);
+      }
+    });
+  });
+});
