@@ -73,6 +73,7 @@ export const LIMITS = {
   /** A link in a mail is answered within a week or forgotten. */
   invitationDaysDefault: 7,
   /** Lists of these have no pages; more than a person can look over serves nobody. */
+  workspacesOwnedMax: 1000,
   invitationsPendingMax: 500,
   apiKeysPerPersonMax: 100,
   /** How often the time of a key's last use is written. */

@@ -157,7 +157,7 @@ export const createWorkspace = contract<{ body: NewWorkspace; reply: { ok: true;
     },
   },
   reply: { status: 201, schema: oneWorkspace, example: { ok: true, workspace: workspaceExample } },
-  errors: ['slug_taken', 'forbidden', 'malformed_json', 'payload_too_large', 'unsupported_media_type'],
+  errors: ['slug_taken', 'forbidden', 'conflict', 'malformed_json', 'payload_too_large', 'unsupported_media_type'],
 });
 
 /** What a credential is, asked by whoever holds the hash of an API key. Served by the workspace service. */
