@@ -164,8 +164,8 @@ describe('the relay', function () {
     await untilWhole();
     // Somebody extends the chain by exactly what comes next, before the relay does.
     const chunk = await commit(2, true);
-    const { connection } = nats;
-    await connection()!
+    await nats
+      .connection()!
       .jetstream()
       .publish(STREAM.subject, encodeChunk(chunk), { msgID: `${chunk.epoch}:${chunk.first}-${chunk.last}` });
     await commits(3);

@@ -1,0 +1,169 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { STREAM } from '@wts/contracts';
+import { eventually, socketOf, testDatabase, testNats } from '@wts/testkit';
+import type { LiveSocket, TestDatabase } from '@wts/testkit';
+import { Pool } from 'pg';
+import { Registry } from 'prom-client';
+import { LogWriter } from '../../test/log-writer.ts';
+import { openNats } from '../../test/nats-source.ts';
+import { openReplica, quiet } from '../../test/replica.ts';
+import type { Replica } from '../../test/replica.ts';
+import { openHandover } from '../relay/handover.ts';
+import type { NatsSource } from '../relay/handover.ts';
+import { relayMetrics } from '../relay/metrics.ts';
+import { startRelay } from '../relay/relay.ts';
+import type { Relay } from '../relay/relay.ts';
+import { ActionLog } from '../store/log.ts';
+
+/** A replica with all it has in production: its own writers, connection, relay, hub and door. */
+interface Whole {
+  readonly writer: LogWriter;
+  readonly nats: NatsSource;
+  readonly relay: Relay;
+  readonly replica: Replica;
+}
+
+describe('replicas', function () {
+  this.timeout(90_000);
+  let stack: AsyncDisposableStack;
+  let database: TestDatabase;
+  let pool: Pool;
+  let server: Awaited<ReturnType<typeof testNats>>;
+  const committed = new Map<bigint, string>();
+
+  beforeEach(async () => {
+    committed.clear();
+    stack = new AsyncDisposableStack();
+    database = stack.use(await testDatabase('replicas', { migrated: true }));
+    pool = stack.adopt(new Pool({ connectionString: database.urlOf('wts_sync'), max: 20 }), (one) => one.end());
+    server = stack.use(await testNats('replicas'));
+  });
+  afterEach(() => stack.disposeAsync());
+
+  async function whole(): Promise<Whole> {
+    const writer = new LogWriter(pool);
+    writer.onCommitted((chunk) => {
+      for (const { syncId, groupId } of chunk.actions) committed.set(BigInt(syncId), groupId);
+    });
+    const nats = await openNats(server.url, stack);
+    const nc = (): ReturnType<NatsSource['connection']> => nats.connection();
+    const handover = openHandover({ nats, onCommitted: writer.onCommitted, logger: quiet });
+    const databaseUrl = database.urlOf('wts_sync');
+    const metrics = relayMetrics(new Registry());
+    const relay = stack.use(
+      startRelay({
+        nc,
+        log: new ActionLog(pool),
+        handover,
+        databaseUrl,
+        streamReplicas: 1,
+        metrics,
+        logger: quiet,
+        leaseSilenceMaxMs: 1_000,
+      }),
+    );
+    const replica = stack.use(await openReplica({ pool, handover, nc, ring: { bytesMax: 200_000, ageMs: 60_000 } }));
+    return { writer, nats, relay, replica };
+  }
+
+  function assertComplete(socket: LiveSocket, after: bigint, groups: readonly string[]): void {
+    const wanted = [...committed].filter(([id, group]) => id > after && groups.includes(group)).map(([id]) => id);
+    wanted.sort((a, b) => (a < b ? -1 : 1));
+    assert.deepEqual(
+      socket.actions.map(({ syncId }) => BigInt(syncId)),
+      wanted,
+    );
+  }
+
+  async function write(writers: readonly LogWriter[], groups: readonly string[], rounds: number): Promise<void> {
+    await Promise.all(
+      writers.map(async (writer, number) => {
+        for (let round = 0; round < rounds; round += 1) {
+          const groupId = groups[(round + number) % groups.length]!;
+          await writer.append(Array.from({ length: 1 + (round % 3) }, () => ({ groupId })));
+        }
+      }),
+    );
+  }
+
+  it('hear of each other at once, by hand-over and stream, without reading the log', async () => {
+    const [a, b] = [await whole(), await whole()];
+    const [user, home]: [string, string] = [randomUUID(), randomUUID()];
+    await a.writer.join(user, home);
+    await eventually(() => b.replica.hub.last >= 2n);
+    const socket = stack.use(await socketOf(b.replica, { token: user }));
+    for (let round = 0; round < 20; round += 1) {
+      const started = performance.now();
+      const chunk = await a.writer.append([{ groupId: home }]);
+      await socket.untilAction(({ syncId }) => syncId === chunk.last);
+      // The log alone would bring it after 100 ms: half of them quicker is beyond chance.
+      if (performance.now() - started < 50) return;
+    }
+    assert.fail('never quicker than the poll');
+  });
+
+  it('lose, double and disorder nothing while the broker is killed, the stream deleted and sessions cut', async () => {
+    const all = [await whole(), await whole(), await whole()];
+    const writers = all.flatMap(({ writer }) => [writer, writer]);
+    const groups: string[] = [randomUUID(), randomUUID(), randomUUID()];
+    const users: string[] = groups.map(() => randomUUID());
+    for (const [index, user] of users.entries())
+      for (const group of groups.slice(index)) await all[0]!.writer.join(user, group);
+    const sockets = await Promise.all(
+      users.flatMap((token) =>
+        all.map(async ({ replica }) => ({ token, socket: stack.use(await socketOf(replica, { token })) })),
+      ),
+    );
+
+    const faults = (async () => {
+      await write(writers, groups, 20);
+      await server.kill();
+      await write(writers, groups, 20);
+      await server.start();
+      await write(writers, groups, 20);
+      await eventually(async () => {
+        const manager = await all[0]!.nats.connection()!.jetstreamManager();
+        return manager.streams.delete(STREAM.name).catch(() => false);
+      });
+      await write(writers, groups, 20);
+      await pool.query(
+        `select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'wts-sync-relay' and usename = current_user`,
+      );
+    })();
+    await Promise.all([faults, write(writers, groups, 120)]);
+
+    const late = stack.use(await socketOf(all[1]!.replica, { token: users[0]!, after: '50' }));
+    for (const { token, socket } of sockets) {
+      const visible = [token, ...groups.slice(users.indexOf(token))];
+      const last = [...committed]
+        .filter(([, group]) => visible.includes(group))
+        .reduce((most, [id]) => (id > most ? id : most), 0n);
+      await socket.untilAction(({ syncId }) => BigInt(syncId) === last, 20_000);
+      assertComplete(socket, 0n, visible);
+      if (token === users[0]) {
+        await late.untilAction(({ syncId }) => BigInt(syncId) === last, 20_000);
+        assertComplete(late, 50n, visible);
+      }
+    }
+  });
+
+  it('may leave while others write: clients go on elsewhere from their cursor', async () => {
+    const [a, b] = [await whole(), await whole()];
+    const [user, home]: [string, string] = [randomUUID(), randomUUID()];
+    await a.writer.join(user, home);
+    const socket = stack.use(await socketOf(a.replica, { token: user }));
+    const writing = write([b.writer, b.writer], [home], 80);
+    await socket.until(({ actions }) => actions.length > 20);
+    await a.replica.door.drain(20);
+    await a.relay[Symbol.asyncDispose]();
+    assert.equal(socket.ended()?.code, 1012);
+    const again = stack.use(await socketOf(b.replica, { token: user, after: socket.cursor() }));
+    await writing;
+    const last = [...committed.keys()].reduce((most, id) => (id > most ? id : most), 0n);
+    await again.untilAction(({ syncId }) => BigInt(syncId) === last);
+    assertComplete(again, BigInt(socket.cursor()), [user, home]);
+    const heard = new Set(socket.actions.map(({ syncId }) => syncId));
+    assert.ok(!again.actions.some(({ syncId }) => heard.has(syncId)));
+  });
+});
