@@ -1,8 +1,8 @@
-import { memberApi } from '@wts/contracts';
+import { memberApi, workspaceApi } from '@wts/contracts';
 import assert from 'node:assert/strict';
 import { createHash, randomUUID } from 'node:crypto';
 import type { Person, World } from './world.ts';
-import { openWorld } from './world.ts';
+import { openWorld, SERVICE, sessionOf } from './world.ts';
 
 describe('invitations', () => {
   let world: World;
@@ -84,6 +84,23 @@ describe('invitations', () => {
     const { code } = await world.invite(owner, id, { email });
     assert.equal(await join(await world.person({ email, emailVerified: false }), code), 'wrong_address');
     assert.equal(await join(await world.person({ email, emailVerified: true }), code), 'member');
+  });
+
+  it('go by the address the provider gives now, and forget nothing a token is silent about', async () => {
+    const { id, owner } = await world.workspace();
+    const [early, late] = [`${randomUUID()}@example.com`, `${randomUUID()}@example.com`];
+    const identity = { issuer: 'https://issuer.example', subject: randomUUID() };
+    const seen = (claims: object) =>
+      world.ask(SERVICE, workspaceApi.internalResolvePerson, { body: { ...identity, ...claims } });
+    const { userId } = (await seen({ email: early, emailVerified: false })).body;
+    const grace = { userId, email: late, principal: sessionOf(userId) };
+    const { code } = await world.invite(owner, id, { email: early });
+    await seen({ email: early });
+    assert.equal(await join(grace, code), 'wrong_address');
+    await seen({ email: late, emailVerified: true });
+    await seen({});
+    assert.equal(await join(grace, (await world.invite(owner, id, { email: late })).code), 'member');
+    assert.equal(await join(grace, code), 'wrong_address');
   });
 
   it('answer an unknown, a deleted and a malformed code alike', async () => {

@@ -15,6 +15,8 @@ import { openLossyWire } from './lossy-wire.ts';
 export const SECRET = 'a secret of thirty-two characters or more';
 const START_MS = 20_000;
 
+type Sql = (text: string, values?: readonly unknown[]) => Promise<Record<string, unknown>[]>;
+
 /** What the service under test stands on: a migrated database, a NATS server and a sync service, all real. */
 export interface Stage extends AsyncDisposable {
   /** Each by a wire that can be cut. */
@@ -22,8 +24,10 @@ export interface Stage extends AsyncDisposable {
   readonly natsUrl: string;
   readonly syncUrl: string;
   readonly wires: { readonly sync: Wire; readonly postgres: Wire; readonly nats: Wire; readonly answers: LossyWire };
-  /** Looks at, or arranges, what is at rest. */
-  readonly sql: (text: string, values?: readonly unknown[]) => Promise<Record<string, unknown>[]>;
+  /** Looks at, or arranges, what is at rest, with the rights of this service. */
+  readonly sql: Sql;
+  /** With the rights of the sync service: past every rule of the commit. */
+  readonly asSync: Sql;
   /** Listens from now on. */
   readonly revocations: () => Promise<{ next(): Promise<Revocation> }>;
 }
@@ -33,7 +37,11 @@ export async function openStage(label: string): Promise<Stage> {
   const database = opening.use(await testDatabase(label, { migrated: true }));
   const nats = opening.use(await testNats(label));
   const databaseUrl = database.urlOf('wts_workspace');
-  const pool = opening.adopt(new Pool({ connectionString: databaseUrl, max: 2 }), (open) => open.end());
+  const sqlAs = (connectionString: string): Sql => {
+    const pool = opening.adopt(new Pool({ connectionString, max: 2 }), (open) => open.end());
+    return async (text, values = []) => (await pool.query<Record<string, unknown>>(text, [...values])).rows;
+  };
+  const [sql, asSync] = [sqlAs(databaseUrl), sqlAs(database.urlOf('wts_sync'))];
   const listener = opening.adopt(await connect({ servers: nats.url }), (open) => open.close());
   const sync = opening.use(await startSync({ DATABASE_URL: database.urlOf('wts_sync'), NATS_URL: nats.url }));
   const answers = opening.use(await openLossyWire(sync.url));
@@ -49,7 +57,8 @@ export async function openStage(label: string): Promise<Stage> {
     databaseUrl: wires.postgres.through(databaseUrl),
     natsUrl: wires.nats.through(nats.url),
     syncUrl: wires.sync.through(sync.url),
-    sql: async (text, values = []) => (await pool.query<Record<string, unknown>>(text, [...values])).rows,
+    sql,
+    asSync,
     revocations: async () => {
       const messages = listener.subscribe(STREAM.revoked)[Symbol.asyncIterator]();
       await listener.flush();

@@ -1,4 +1,4 @@
-import { memberApi, workspaceApi } from '@wts/contracts';
+import { LIMITS, memberApi, workspaceApi } from '@wts/contracts';
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import type { World } from './world.ts';
@@ -56,6 +56,18 @@ describe('workspaces', () => {
       counts,
       answers.map(({ status }) => (status === 201 ? 1 : 0)),
     );
+  });
+
+  it('are bounded per owner', async () => {
+    const { owner } = await world.workspace();
+    await world.stage.asSync(
+      `insert into sync.workspace_members (id, user_id, role, created_at, updated_at, workspace_id, group_id, record)
+       select gen_random_uuid(), $1, 'owner', now(), now(), gen_random_uuid(), gen_random_uuid(), '{}'
+       from generate_series(2, $2::int)`,
+      [owner.userId, LIMITS.workspacesOwnedMax],
+    );
+    const refused = await world.ask(owner, workspaceApi.createWorkspace, { body: { name: 'More', urlKey: newKey() } });
+    assert.equal(refused.code, 'conflict');
   });
 
   it('refuse names and urlKeys that break a rule, and say which', async () => {

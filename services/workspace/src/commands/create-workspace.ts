@@ -1,7 +1,8 @@
 import type { NewWorkspace, Principal, Workspace } from '@wts/contracts';
-import { Fault } from '@wts/contracts';
+import { Fault, LIMITS } from '@wts/contracts';
 import { randomUUID } from 'node:crypto';
 import { checkUrlKey } from '../domain/url-key.ts';
+import type { WorkspaceReads } from '../store/workspaces.ts';
 import type { CommitUnitDoor, Trace } from './commit-unit.ts';
 import { recordOf } from './commit-unit.ts';
 
@@ -10,7 +11,7 @@ import { recordOf } from './commit-unit.ts';
  * urlKey at once, the unique index of the sync service lets one through; the other is told `slug_taken`.
  */
 export async function createWorkspace(
-  commitUnit: CommitUnitDoor,
+  { workspaces, commitUnit }: { readonly workspaces: WorkspaceReads; readonly commitUnit: CommitUnitDoor },
   principal: Principal,
   { name, urlKey, logoUrl }: NewWorkspace,
   trace: Trace,
@@ -19,6 +20,9 @@ export async function createWorkspace(
     throw new Fault('forbidden', { message: 'This credential is restricted to one workspace.' });
   }
   checkUrlKey(urlKey);
+  if ((await workspaces.countOwnedBy(principal.userId)) >= LIMITS.workspacesOwnedMax) {
+    throw new Fault('conflict', { message: `A person owns at most ${LIMITS.workspacesOwnedMax} workspaces.` });
+  }
   const id = randomUUID();
   const reply = await commitUnit(
     {

@@ -41,8 +41,7 @@ export async function resolvePerson(
     },
     trace,
   );
-  await identities.markPersonCreated(identity);
-  metrics.personCreated();
+  if (await identities.markPersonCreated(identity)) metrics.personCreated();
   return userId;
 }
 
@@ -50,7 +49,8 @@ export async function resolvePerson(
 async function keepAddress(identities: IdentityStore, known: StoredIdentity, claims: IdentityClaims): Promise<void> {
   const email = readEmail(claims.email);
   if (email === null) return;
-  const emailVerified = claims.emailVerified ?? null;
+  // A token that says nothing about it changes nothing about it.
+  const emailVerified = claims.emailVerified ?? (email === known.email ? known.emailVerified : null);
   if (email === known.email && emailVerified === known.emailVerified) return;
   await identities.changeAddress({ issuer: claims.issuer, subject: claims.subject }, { email, emailVerified });
 }

@@ -11,7 +11,7 @@ import type { Doors } from '../doors.ts';
 
 /** Workspaces, their members and their invitations. */
 export function mountWorkspaces(router: IRouter, doors: Doors): void {
-  const { workspaces, commitUnit } = doors;
+  const { workspaces } = doors;
 
   mount(router, workspaceApi.listWorkspaces, async ({ principal }) => ({
     ok: true,
@@ -23,7 +23,7 @@ export function mountWorkspaces(router: IRouter, doors: Doors): void {
   }));
   mount(router, workspaceApi.createWorkspace, async (call) => ({
     ok: true,
-    workspace: await createWorkspace(commitUnit, call.principal, call.body, call),
+    workspace: await createWorkspace(doors, call.principal, call.body, call),
   }));
   mount(router, memberApi.joinWorkspace, async (call) => {
     const workspace = await joinWorkspace(doors, call.principal, call.body.code, call);

@@ -24,7 +24,8 @@ export interface IdentityStore {
   find(identity: Identity): Promise<StoredIdentity | null>;
   /** Takes the identity for `userId`, unless somebody was first: gives the person it now belongs to. */
   claim(identity: Identity, userId: string, address: Address): Promise<string>;
-  markPersonCreated(identity: Identity): Promise<void>;
+  /** True for the first of those who made the person. */
+  markPersonCreated(identity: Identity): Promise<boolean>;
   changeAddress(identity: Identity, address: Address): Promise<void>;
   /** Addresses of a person, without those that their provider says are not verified. */
   addressesOf(userId: string): Promise<string[]>;
@@ -53,8 +54,8 @@ export function identityStore(knex: Knex): IdentityStore {
     },
     markPersonCreated: async (identity) => {
       const sql = `update workspace.identities set person_created_at = now()
-        where identity_hash = :hash and person_created_at is null`;
-      await rows(knex, sql, { hash: hashOf(identity) });
+        where identity_hash = :hash and person_created_at is null returning user_id`;
+      return (await rows(knex, sql, { hash: hashOf(identity) })).length > 0;
     },
     changeAddress: async (identity, { email, emailVerified }) => {
       const sql = `update workspace.identities set email = :email, email_verified = :emailVerified

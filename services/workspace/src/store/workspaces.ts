@@ -8,6 +8,7 @@ import { rows } from './rows.ts';
  */
 export interface WorkspaceReads {
   listOf(userId: string, only: string | null): Promise<Workspace[]>;
+  countOwnedBy(userId: string): Promise<number>;
   bySlug(userId: string, urlKey: string): Promise<Workspace | null>;
   byId(userId: string, workspaceId: string): Promise<Workspace | null>;
   roleOf(userId: string, workspaceId: string): Promise<Role | null>;
@@ -30,6 +31,11 @@ export function workspaceReads(knex: Knex): WorkspaceReads {
       const sql = `${select} where m.user_id = :userId and (w.id = :only or cast(:only as uuid) is null)
         order by lower(w.name), w.id`;
       return (await rows<WorkspaceRow>(knex, sql, { userId, only })).map(seen);
+    },
+    countOwnedBy: async (userId) => {
+      const sql = `select count(*)::int as owned from sync.workspace_members where user_id = :userId and role = 'owner'`;
+      const [found] = await rows<{ owned: number }>(knex, sql, { userId });
+      return found?.owned ?? 0;
     },
     // Unique indexes workspaces (url_key) and workspace_members (workspace_id, user_id).
     bySlug: async (userId, urlKey) =>
