@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { createApiKey } from '@wts/access';
-import { errorOf, request, say } from './raw.ts';
+import { RawClient, errorOf, request, say } from './raw.ts';
 import type { RawReply } from './raw.ts';
-import { startWorld } from './world.ts';
+import { startWorld, until } from './world.ts';
 import type { World } from './world.ts';
 
 describe('credentials at the door', () => {
@@ -103,6 +103,20 @@ describe('credentials at the door', () => {
     const before = world.workspace.lookUps;
     await Promise.all(Array.from({ length: 20 }, () => ask(`Authorization: Bearer ${token}`)));
     assert.equal(world.workspace.lookUps - before, 1);
+  });
+
+  it('of a client that left while they were looked up lead nowhere', async () => {
+    const gate = Promise.withResolvers<void>();
+    world.workspace.lookUpGate = gate.promise;
+    const { lookUps } = world.workspace;
+    const client = await RawClient.open(world.api);
+    client.send(request('GET /api/workspaces', [`Authorization: Bearer ${world.newKey(['read']).token}`]));
+    await until('it is looked up', () => world.workspace.lookUps > lookUps);
+    client.destroy();
+    await until('the gateway saw it leave', () => world.logs().includes('"aborted":true'));
+    gate.resolve();
+    assert.equal((await ask(`Authorization: Bearer ${world.fullKey}`)).status, 200);
+    assert.equal(world.workspace.started, 1);
   });
 
   it('that cannot be looked up are answered 503, not 401', async () => {

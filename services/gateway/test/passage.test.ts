@@ -141,10 +141,13 @@ describe('what passes through the gateway', () => {
     const held: ServerResponse[] = [];
     world.sync.answer = (_req, res) => void held.push(res);
     const client = await RawClient.open(world.api);
-    client.send(deltas() + request('GET /health'));
-    await until('the first is at the service', () => held.length === 1);
-    held[0]?.end('first');
-    assert.equal((await client.reply()).body, 'first');
+    client.send(deltas() + deltas() + request('GET /health'));
+    for (const count of [1, 2]) {
+      await until('it is at the service', () => held.length > 0);
+      assert.equal(world.sync.started, count);
+      held.pop()?.end(String(count));
+      assert.equal((await client.reply()).body, String(count));
+    }
     assert.equal((await client.reply()).status, 200);
     client.destroy();
   });

@@ -31,6 +31,8 @@ export class StandIn {
   started = 0;
   lookUps = 0;
   isReady = true;
+  /** Look-ups wait for this. */
+  lookUpGate: Promise<void> = Promise.resolve();
   answer: Answer = answerEcho;
   onUpgrade: (req: IncomingMessage, socket: Duplex, head: Buffer) => void = (_req, socket) => socket.destroy();
 
@@ -100,6 +102,7 @@ export class StandIn {
     }
     const body = Buffer.concat(parts);
     if (isLookUp) {
+      await this.lookUpGate;
       this.#answerLookUp(req, res, body);
       return;
     }

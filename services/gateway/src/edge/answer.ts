@@ -53,12 +53,11 @@ export function renderFault(exchange: Exchange, failure: unknown): RenderedFault
 export const JSON_TYPE = 'application/json';
 
 /**
- * A little rest is read and dropped and the connection lives on; it does not for much, for who knows how much, and for
- * a body nobody asked for, of which one cannot tell whether it still comes.
+ * A little rest is read and dropped and the connection lives on; it does not for much, or for who knows how much. A body
+ * that was held back and never asked for ends the connection too; Node sees to that.
  */
 function leavesMuchUnread(exchange: Exchange): boolean {
   if (exchange.req.complete || !exchange.hasBody) return false;
-  if (exchange.awaitsContinue) return true;
   return exchange.headers.transferEncoding.length > 0 || exchange.declaredBytes > EDGE_LIMITS.collectBytesMax;
 }
 
