@@ -5,6 +5,7 @@ import { API_ROUTES } from './routes.ts';
 interface Operation {
   readonly operationId: string;
   readonly security: readonly object[];
+  readonly 'x-required-scope'?: string;
   readonly parameters: readonly { readonly $ref?: string; readonly name?: string }[];
   readonly responses: Record<string, { headers?: object; content?: Record<string, { schema: { $ref?: string } }> }>;
 }
@@ -29,7 +30,8 @@ describe('the description of the interface', () => {
   it('says for every operation which credential it needs, and none for public ones', () => {
     for (const { contract } of API_ROUTES) {
       const operation = description.paths[contract.path]?.[contract.method.toLowerCase()];
-      assert.deepEqual(operation?.security, contract.scope === 'none' ? [] : [{ bearer: [contract.scope] }]);
+      assert.deepEqual(operation?.security, contract.scope === 'none' ? [] : [{ bearer: [] }]);
+      assert.equal(operation?.['x-required-scope'], contract.scope === 'none' ? undefined : contract.scope);
       assert.equal(operation?.responses[401] !== undefined, contract.scope !== 'none', contract.id);
     }
   });

@@ -37,6 +37,7 @@ const TAGS: Record<Exclude<Contract['tag'], 'Internal'>, string> = {
 /** The OpenAPI 3.1 description of the given routes: section 9 of the specification. Nothing in it is written by hand. */
 export function describeRoutes(routes: readonly Route[], serverUrl: string): Json {
   const contracts = routes.map((route) => route.contract).filter((contract) => !contract.internal);
+  const server = serverUrl.replace(/\/$/, '');
   const paths: Record<string, Json> = {};
   for (const contract of contracts) {
     paths[contract.path] = { ...paths[contract.path], [contract.method.toLowerCase()]: describeOperation(contract) };
@@ -48,9 +49,10 @@ export function describeRoutes(routes: readonly Route[], serverUrl: string): Jso
       title: 'Workspace Task Service',
       version: DESCRIPTION_VERSION,
       description: 'Tasks, projects and comments inside workspaces, with one server-ordered log of every change.',
+      contact: { name: 'Whoever runs this deployment', url: server },
       license: { name: 'Apache 2.0', identifier: 'Apache-2.0' },
     },
-    servers: [{ url: serverUrl.replace(/\/$/, '') }],
+    servers: [{ url: server }],
     tags: Object.entries(TAGS)
       .filter(([name]) => used.has(name))
       .map(([name, description]) => ({ name, description })),
@@ -103,7 +105,9 @@ function describeOperation(contract: Contract): Json {
     summary,
     description: description === undefined ? needs : `${description}\n\n${needs}`,
     tags: [tag],
-    security: scope === 'none' ? [] : [{ bearer: [scope] }],
+    security: scope === 'none' ? [] : [{ bearer: [] }],
+    // Only OAuth schemes may list scopes in `security`, and API keys have them too.
+    ...(scope === 'none' ? {} : { 'x-required-scope': scope }),
     parameters: [
       { $ref: '#/components/parameters/ApiVersion' },
       ...describeParameters(contract.params, 'path'),
