@@ -84,6 +84,7 @@ export const demo = {
     query: { type: 'object', properties: { how: { type: 'string' } } },
   }),
   hold: contract<{ reply: { ok: true } }>({ ...basics, id: 'hold', method: 'GET', path: '/hold', scope: 'none' }),
+  relay: contract<{ reply: { ok: true } }>({ ...basics, id: 'relay', method: 'GET', path: '/relay', scope: 'none' }),
   stream: contract({ ...basics, id: 'stream', method: 'GET', path: '/stream', scope: 'none' }),
 };
 
@@ -99,6 +100,8 @@ export interface Levers {
   readonly held: { readonly answer: () => void; readonly signal: AbortSignal }[];
   echoes: number;
   closed: string[];
+  /** What `/relay` does before it answers. */
+  relay: () => Promise<unknown>;
 }
 
 const settings = defineSettings({ host: setting.text('HOST', { default: '127.0.0.1', doc: 'Address.' }) });
@@ -123,6 +126,10 @@ export function demoService(levers: Levers): ServiceDefinition<DemoConfig> {
         const { promise, resolve } = Promise.withResolvers<void>();
         levers.held.push({ answer: resolve, signal: call.signal });
         await promise;
+        return { ok: true };
+      });
+      mount(app, demo.relay, async () => {
+        await levers.relay();
         return { ok: true };
       });
       mountStream(app, demo.stream, async ({ res }) => {
@@ -163,7 +170,7 @@ export interface Running {
 }
 
 export async function startDemo(env: Environment = {}): Promise<Running> {
-  const levers: Levers = { held: [], echoes: 0, closed: [] };
+  const levers: Levers = { held: [], echoes: 0, closed: [], relay: async () => {} };
   const written: string[] = [];
   const service = await startService(
     demoService(levers),

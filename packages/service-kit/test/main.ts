@@ -5,7 +5,7 @@ import type { DemoConfig } from './demo.ts';
 import { demoService } from './demo.ts';
 
 /** A process as a service is one, which `run.test.ts` starts and ends. What goes wrong in it is asked for by MISHAP. */
-const definition = demoService({ held: [], echoes: 0, closed: [] });
+const definition = demoService({ held: [], echoes: 0, closed: [], relay: async () => {} });
 const { MISHAP } = process.env;
 
 const mishap: ServiceDefinition<DemoConfig> = {

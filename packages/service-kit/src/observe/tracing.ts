@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Context, Span } from '@opentelemetry/api';
 import { context, propagation, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
 
@@ -7,6 +8,7 @@ interface TracingOptions {
   readonly endpoint: string;
 }
 
+const SHUTDOWN_MS = 2_000;
 let active = false;
 
 /** Whether traces are collected. While they are not, every hook below costs one comparison. */
@@ -35,7 +37,8 @@ export async function startTracing({ service, endpoint }: TracingOptions): Promi
   return {
     async [Symbol.asyncDispose]() {
       active = false;
-      await provider.shutdown();
+      // Spans are worth a moment, not a service that cannot stop because its collector is away.
+      await Promise.race([provider.shutdown().catch(() => {}), sleep(SHUTDOWN_MS)]);
       trace.disable();
       context.disable();
       propagation.disable();
