@@ -5,7 +5,7 @@ import type { ActionLog } from '../store/log.ts';
 import { commitGroup, findReplays, type GroupOutcome, type GroupResult } from './group.ts';
 import { refuse, type Refusal } from './refusal.ts';
 import type { Unit, UnitOutcome } from './unit.ts';
-import { TooMuch } from './world.ts';
+import { TooMuch, type Need } from './world.ts';
 
 /*
  * Mutations are committed in groups: the log's lock and the flush to disk are paid once for many. When nothing is under way
@@ -129,9 +129,10 @@ export class CommitEngine {
   }
 
   async #commitOnce(units: readonly Unit[]): Promise<UnitOutcome[]> {
+    const learned: Need[] = [];
     for (let attempt = 1; ; attempt += 1) {
       try {
-        const result = await this.#transaction(units);
+        const result = await this.#transaction(units, learned);
         if (result.chunk) for (const listener of this.#listeners) listener(result.chunk);
         return await this.#answers(units, result.outcomes);
       } catch (error) {
@@ -140,11 +141,11 @@ export class CommitEngine {
     }
   }
 
-  async #transaction(units: readonly Unit[]): Promise<GroupResult> {
+  async #transaction(units: readonly Unit[], learned: Need[]): Promise<GroupResult> {
     const client = await this.#options.pool.connect();
     let broken: Error | undefined;
     try {
-      return await commitGroup(client, units);
+      return await commitGroup(client, units, learned);
     } catch (error) {
       // A connection whose transaction could not be ended is not given back: the next user would be inside it.
       broken = await client.query('rollback').then(

@@ -53,11 +53,18 @@ type Decided =
 /** Rounds of reading before the group gives up: a cascade needs one for each level. */
 const READ_ROUNDS_MAX = 24;
 
-export async function commitGroup(client: PoolClient, units: readonly Unit[]): Promise<GroupResult> {
+/**
+ * Locks of a later round are taken out of order, so a wait may be a circle. PostgreSQL would find that out after a second;
+ * a wait this long is given up, and the next try takes all that was learned in order.
+ */
+const LATER_LOCK_TIMEOUT_MS = 100;
+
+/** `learned` is filled with what had to be read besides the foreseen, for the next try if there is one. */
+export async function commitGroup(client: PoolClient, units: readonly Unit[], learned: Need[]): Promise<GroupResult> {
   const now = new Date().toISOString();
   const world = new World();
   const replays = new Map<string, Replay>();
-  let needs = foreseenNeeds(units);
+  let needs: readonly Need[] = [...foreseenNeeds(units), ...learned];
   // Said aloud: under any other level, waiting for a lock would end in an error and not in the newer row.
   let opening = `begin isolation level read committed; ${replaysSql(units)}`;
   for (let round = 0; ; round += 1) {
@@ -66,11 +73,12 @@ export async function commitGroup(client: PoolClient, units: readonly Unit[]): P
     if (round === 0) keepReplays(replays, answers[1]?.rows ?? []);
     const offset = answers.length - questions.length;
     for (const [index, question] of questions.entries()) question.take(answers[offset + index]?.rows ?? [], world);
-    opening = 'select 1';
+    opening = `set local lock_timeout = ${LATER_LOCK_TIMEOUT_MS}`;
     const { decided, missing } = decideAll(world, units, replays, now);
     if (missing.length === 0) return write(client, world, units, decided, now);
     if (round === READ_ROUNDS_MAX) throw new TooMuch('This reaches through too many levels of records');
     needs = missing;
+    learned.push(...missing);
   }
 }
 
@@ -162,7 +170,13 @@ async function write(
     await client.query('rollback');
     return { outcomes: outcomesOf(decided, offsets, 0n), chunk: null };
   }
-  const results = await several(client, [...writesSql(world), appendSql(entries, keys, now), 'commit'].join(';\n'));
+  const statements = [
+    'set local lock_timeout to default',
+    ...writesSql(world),
+    appendSql(entries, keys, now),
+    'commit',
+  ];
+  const results = await several(client, statements.join(';\n'));
   const appended = results.at(-2)?.rows[0] as { head: string; epoch: string };
   const head = BigInt(appended.head);
   return { outcomes: outcomesOf(decided, offsets, head), chunk: chunkOf(entries, head, now, appended.epoch) };

@@ -49,7 +49,7 @@ function guardGroup(world: World, project: Row): Refusal | null {
   return isTaken ? refuse('conflict', 'A Project with this id exists') : null;
 }
 
-/** Only owners make or unmake owners, and a workspace always keeps one. */
+/** Only owners make or unmake owners, and a workspace always keeps one. Keeps workspaces.members.last-owner. */
 function guardOwners(world: World, unit: Unit, before: Row | null, after: Row | null): Refusal | null {
   const was = before?.record['role'] as Role | undefined;
   const becomes = after?.record['role'] as Role | undefined;

@@ -22,11 +22,8 @@ export function questionsOf(needs: readonly Need[]): Question[] {
 function rowsAndRelated(needs: readonly Need[]): Question[] {
   const questions: Question[] = [];
   for (const model of MODELS as readonly Model[]) {
+    for (const [lock, ids] of rowsByLock(needs, model)) questions.push(rowQuestion(model, ids, lock));
     for (const lock of ['write', 'refer', 'look'] as const) {
-      const ids = new Set(
-        needs.flatMap((need) => (need.kind === 'row' && need.model === model && need.lock === lock ? [need.id] : [])),
-      );
-      if (ids.size > 0) questions.push(rowQuestion(model, ids, lock));
       const related = needs.filter(
         (need) => need.kind === 'related' && need.model === model && need.lock === lock,
       ) as readonly (Relation & { kind: 'related' })[];
@@ -35,6 +32,23 @@ function rowsAndRelated(needs: readonly Need[]): Question[] {
     }
   }
   return questions;
+}
+
+/**
+ * Rows to write and rows to refer to are locked by one statement, all for writing: in two statements, one group that
+ * writes A and refers to B would wait in a circle with one that writes B and refers to A.
+ */
+function rowsByLock(needs: readonly Need[], model: Model): Map<LockStrength, Set<string>> {
+  const byLock = new Map<LockStrength, Set<string>>();
+  const rows = needs.filter((need) => need.kind === 'row' && need.model === model) as (Need & { kind: 'row' })[];
+  const isWriting = rows.some(({ lock }) => lock === 'write');
+  for (const { id, lock } of rows) {
+    const strength = lock === 'refer' && isWriting ? 'write' : lock;
+    const ids = byLock.get(strength);
+    if (ids) ids.add(id);
+    else byLock.set(strength, new Set([id]));
+  }
+  return byLock;
 }
 
 function rowQuestion(model: Model, ids: ReadonlySet<string>, lock: LockStrength): Question {
