@@ -94,6 +94,7 @@ export const listApiKeys = contract<{ reply: { ok: true; keys: ApiKey[] } }>({
   errors: ['forbidden'],
 });
 
+/** Keeps api-keys.create.label-only. */
 export const createApiKey = contract<{
   body: { label: string };
   reply: { ok: true; key: ApiKey & { readonly token: string } };

@@ -30,6 +30,7 @@ export interface Invitation {
   readonly expiresAt: string;
 }
 
+/** Reading asks for the scope read, everything else here for admin: keeps authentication.scopes.workspaces. */
 const uuid = { type: 'string', pattern: UUID_PATTERN } as const;
 const timestamp = { type: 'string', format: 'date-time' } as const;
 
@@ -169,6 +170,7 @@ export interface NewInvitation {
   readonly expiresInDays?: number;
 }
 
+/** Keeps workspaces.invitations.create and limits.invitation.days. */
 export const createInvitation = contract<{
   params: { workspaceId: string };
   body: NewInvitation;

@@ -52,6 +52,7 @@ export const URL_KEYS_RESERVED: readonly string[] = [
 const uuid = { type: 'string', pattern: UUID_PATTERN } as const;
 const timestamp = { type: 'string', format: 'date-time' } as const;
 
+/** Keeps workspaces.record.fields. */
 export const workspaceSchema = {
   type: 'object',
   additionalProperties: false,
@@ -127,6 +128,10 @@ export interface NewWorkspace {
   readonly logoUrl?: string;
 }
 
+/**
+ * Keeps workspaces.create.name, workspaces.create.url-key, workspaces.create.logo-url, limits.workspace.name and
+ * limits.workspace.url-key.
+ */
 export const createWorkspace = contract<{ body: NewWorkspace; reply: { ok: true; workspace: Workspace } }>({
   id: 'createWorkspace',
   method: 'POST',

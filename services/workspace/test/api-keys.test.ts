@@ -23,7 +23,7 @@ describe('API keys', () => {
     return (await world.ask(SERVICE, workspaceApi.internalResolveApiKey, { body })).body.principal;
   };
 
-  it('show their token once, and stand for their person with all scopes', async () => {
+  it('show their token once, and stand for their person with all scopes [api-keys.create.answer, api-keys.create.full-access, api-keys.permissions.full-access, api-keys.token.once, api-keys.list.no-token, api-keys.token.prefix]', async () => {
     const ada = await world.person();
     const { token, ...key } = await create(ada, 'ci \u202e "quoted" 🔑');
     assert.equal(key.keyPrefix, token.slice(0, 12));
@@ -38,7 +38,7 @@ describe('API keys', () => {
     });
   });
 
-  it('are kept as a hash only', async () => {
+  it('are kept as a hash only [api-keys.token.stored-hashed]', async () => {
     const { id, token } = await create(await world.person());
     const [stored] = await world.stage.sql(`select *, token_hash::text as hash from workspace.api_keys where id = $1`, [
       id,
@@ -47,7 +47,7 @@ describe('API keys', () => {
     assert.ok(!JSON.stringify(stored).includes(token.slice(12)));
   });
 
-  it('are made with a label and nothing else', async () => {
+  it('are made with a label and nothing else [api-keys.create.label-only]', async () => {
     const ada = await world.person();
     const bad: readonly object[] = [
       {},
@@ -64,7 +64,7 @@ describe('API keys', () => {
     }
   });
 
-  it('are dead once revoked, and every replica is told before the answer', async () => {
+  it('are dead once revoked, and every replica is told before the answer [api-keys.revoke.dead]', async () => {
     const ada = await world.person();
     const { id, token } = await create(ada);
     const heard = await world.stage.revocations();
@@ -103,7 +103,7 @@ describe('API keys', () => {
     assert.equal(inner.code, 'insufficient_scope');
   });
 
-  it('can be read-only, for one workspace, and for a time', async () => {
+  it('can be read-only, for one workspace, and for a time [api-keys.permissions.read-only]', async () => {
     const { id: workspaceId, owner } = await world.workspace();
     const expiresAt = new Date(Math.ceil(Date.now() / 1000) * 1000 + 60_000).toISOString();
     const body = { label: 'narrow', permissions: 'read-only', workspaceId, expiresAt } as const;
@@ -129,7 +129,7 @@ describe('API keys', () => {
     }
   });
 
-  it('do not outlive the key that made them', async () => {
+  it('do not outlive the key that made them [api-keys.expiry.no-timer]', async () => {
     const ada = await world.person();
     const endsAt = Math.floor(Date.now() / 1000) + 3600;
     const parent: Principal = {

@@ -21,7 +21,7 @@ describe('invitations', () => {
   const expire = (id: string): Promise<unknown> =>
     world.stage.sql(`update workspace.invitations set expires_at = now() - interval '1 second' where id = $1`, [id]);
 
-  it('are for a member and a week unless said otherwise', async () => {
+  it('are for a member and a week unless said otherwise [workspaces.invitations.list, workspaces.invitations.defaults]', async () => {
     const { id, owner } = await world.workspace();
     const { code, ...shown } = await world.invite(owner, id, {});
     assert.deepEqual(
@@ -34,7 +34,7 @@ describe('invitations', () => {
     assert.ok(!listed.text.includes(code));
   });
 
-  it('keep the code nowhere but in the hands of who made it', async () => {
+  it('keep the code nowhere but in the hands of who made it [workspaces.invitations.code-once]', async () => {
     const { id, owner } = await world.workspace();
     const { code, id: invitationId } = await world.invite(owner, id, {});
     const [stored] = await world.stage.sql(`select * from workspace.invitations where id = $1`, [invitationId]);
@@ -42,14 +42,14 @@ describe('invitations', () => {
     assert.ok(!JSON.stringify(stored).includes(code));
   });
 
-  it('admit anyone who holds the code, as often as wanted, when they name no address', async () => {
+  it('admit anyone who holds the code, as often as wanted, when they name no address [workspaces.join.code]', async () => {
     const { id, owner } = await world.workspace();
     const { code, id: invitationId } = await world.invite(owner, id, { role: 'guest' });
     for (let n = 0; n < 3; n += 1) assert.equal(await join(await world.person(), code), 'guest');
     assert.deepEqual(await pending(owner, id), [invitationId]);
   });
 
-  it('admit one person once when they name an address', async () => {
+  it('admit one person once when they name an address [workspaces.join.wrong-address]', async () => {
     const { id, owner } = await world.workspace();
     const grace = await world.person();
     const { code } = await world.invite(owner, id, { email: grace.email.toUpperCase(), role: 'admin' });
@@ -69,7 +69,7 @@ describe('invitations', () => {
     assert.equal(await join(grace, code), 'invitation_expired');
   });
 
-  it('change nothing for who is a member already, the role included', async () => {
+  it('change nothing for who is a member already, the role included [workspaces.join.twice]', async () => {
     const { id, owner, member } = await world.workspace('member');
     const { code } = await world.invite(owner, id, { role: 'admin' });
     const first = await world.join(member, code);
@@ -103,7 +103,7 @@ describe('invitations', () => {
     assert.equal(await join(grace, code), 'wrong_address');
   });
 
-  it('answer an unknown, a deleted and a malformed code alike', async () => {
+  it('answer an unknown, a deleted and a malformed code alike [workspaces.join.unknown-code, workspaces.invitations.delete]', async () => {
     const { id, owner } = await world.workspace();
     const { code, id: invitationId } = await world.invite(owner, id, {});
     const params = { workspaceId: id, invitationId };
@@ -116,7 +116,7 @@ describe('invitations', () => {
     assert.equal(await join(eve, ''), 'validation_failed');
   });
 
-  it('answer an expired code as gone, and are no longer pending', async () => {
+  it('answer an expired code as gone, and are no longer pending [workspaces.join.expired]', async () => {
     const { id, owner } = await world.workspace();
     const { code, id: invitationId } = await world.invite(owner, id, { expiresInDays: 1 });
     await expire(invitationId);
@@ -126,7 +126,7 @@ describe('invitations', () => {
     assert.equal((await world.ask(owner, memberApi.deleteInvitation, { params })).code, 'not_found');
   });
 
-  it('are made, seen and deleted by owners and admins only', async () => {
+  it('are made, seen and deleted by owners and admins only [workspaces.roles.manage]', async () => {
     const { id, owner, admin, member, guest } = await world.workspace('admin', 'member', 'guest');
     const { id: invitationId } = await world.invite(admin, id, { role: 'admin' });
     assert.ok((await pending(owner, id)).includes(invitationId));
@@ -148,7 +148,7 @@ describe('invitations', () => {
     assert.deepEqual(await pending(there.owner, there.id), [invitationId]);
   });
 
-  it('grant no ownership, and refuse what breaks a rule', async () => {
+  it('grant no ownership, and refuse what breaks a rule [workspaces.invitations.create, limits.invitation.days]', async () => {
     const { id, owner } = await world.workspace();
     const bad: readonly object[] = [
       { role: 'owner' },

@@ -20,14 +20,14 @@ describe('members', () => {
     return body.members.map(({ role }) => role);
   };
 
-  it('are listed to everyone inside, in the order they joined', async () => {
+  it('are listed to everyone inside, in the order they joined [workspaces.members.list]', async () => {
     const { id, owner, admin, member, guest } = await world.workspace('admin', 'member', 'guest');
     for (const who of [owner, admin, member, guest]) {
       assert.deepEqual(await rolesIn(who, id), ['owner', 'admin', 'member', 'guest']);
     }
   });
 
-  it('are removed by owners and admins, not by members and guests', async () => {
+  it('are removed by owners and admins, not by members and guests [workspaces.members.remove]', async () => {
     const { id, owner, admin, member, guest } = await world.workspace('admin', 'member', 'guest');
     assert.equal(await remove(guest, id, member.userId), 'forbidden');
     assert.equal(await remove(member, id, guest.userId), 'forbidden');
@@ -37,7 +37,7 @@ describe('members', () => {
     assert.deepEqual(await rolesIn(owner, id), ['owner', 'admin']);
   });
 
-  it('may leave, whatever their role', async () => {
+  it('may leave, whatever their role [workspaces.members.leave]', async () => {
     const { id, owner, admin, member, guest } = await world.workspace('admin', 'member', 'guest');
     for (const who of [guest, member, admin]) assert.equal(await remove(who, id, who.userId), 200);
     assert.deepEqual(await rolesIn(owner, id), ['owner']);
@@ -52,7 +52,7 @@ describe('members', () => {
     assert.equal(await remove(owner, id, member.userId), 'not_found');
   });
 
-  it('always include an owner', async () => {
+  it('always include an owner [workspaces.members.last-owner]', async () => {
     const { id, owner } = await world.workspace('admin');
     assert.equal(await remove(owner, id, owner.userId), 'last_owner');
     assert.deepEqual(await rolesIn(owner, id), ['owner', 'admin']);

@@ -12,7 +12,7 @@ describe('workspaces', () => {
 
   const newKey = (): string => `w-${randomUUID().slice(0, 18)}`;
 
-  it('are created with their creator as owner, and read back at once', async () => {
+  it('are created with their creator as owner, and read back at once [workspaces.record.fields, workspaces.by-slug.url-key, workspaces.create.answer]', async () => {
     const ada = await world.person();
     const body = { name: 'Ada’s 𝒲orkspace', urlKey: newKey(), logoUrl: 'https://example.com/logo.png' };
     const made = await world.ask(ada, workspaceApi.createWorkspace, { body });
@@ -41,7 +41,7 @@ describe('workspaces', () => {
     assert.equal(listed.body.workspaces.length, 1);
   });
 
-  it('go to one of many who want the same urlKey at once, and leave nothing behind for the others', async () => {
+  it('go to one of many who want the same urlKey at once, and leave nothing behind for the others [workspaces.create.taken]', async () => {
     const urlKey = newKey();
     const people = await Promise.all(Array.from({ length: 8 }, () => world.person()));
     const answers = await Promise.all(
@@ -70,7 +70,21 @@ describe('workspaces', () => {
     assert.equal(refused.code, 'conflict');
   });
 
-  it('refuse names and urlKeys that break a rule, and say which', async () => {
+  it('are entries of the log, heard by their owner, before the answer [workspaces.create.through-log]', async () => {
+    const { id, owner } = await world.workspace();
+    const entries = await world.stage.sql(
+      `select model, action, group_id, actor_id from sync.sync_actions where workspace_id = $1 order by sync_id`,
+      [id],
+    );
+    const actor = { action: 'INSERT', actor_id: owner.userId };
+    assert.deepEqual(entries.slice(0, 1), [{ model: 'Workspace', group_id: id, ...actor }]);
+    for (const group of [id, owner.userId]) {
+      const heard = entries.filter(({ model, group_id }) => model === 'WorkspaceMember' && group_id === group);
+      assert.deepEqual(heard, [{ model: 'WorkspaceMember', group_id: group, ...actor }]);
+    }
+  });
+
+  it('refuse names and urlKeys that break a rule, and say which [workspaces.create.name, workspaces.create.url-key, workspaces.create.logo-url, limits.workspace.url-key]', async () => {
     const ada = await world.person();
     const bad: readonly (readonly [field: string, body: Record<string, unknown>])[] = [
       ['name', { name: '' }],
@@ -98,14 +112,14 @@ describe('workspaces', () => {
     }
   });
 
-  it('count the length of a name in code points', async () => {
+  it('count the length of a name in code points [limits.workspace.name]', async () => {
     const ada = await world.person();
     const name = '𝒲'.repeat(100);
     const made = await world.ask(ada, workspaceApi.createWorkspace, { body: { name, urlKey: newKey() } });
     assert.equal(made.body.workspace.name, name);
   });
 
-  it('do not exist for those who are not in them', async () => {
+  it('do not exist for those who are not in them [workspaces.list.own-only, workspaces.by-slug.outsider-404]', async () => {
     const { id, urlKey, owner } = await world.workspace();
     const eve = await world.person();
     const slugs = [urlKey, urlKey.toUpperCase(), newKey(), 'ẃ-look-alike', '\u202e'];
@@ -146,15 +160,35 @@ describe('workspaces', () => {
     assert.equal((await world.ask(restricted, workspaceApi.createWorkspace, { body })).code, 'forbidden');
   });
 
-  it('need the scope before anything else is looked at', async () => {
-    const { owner } = await world.workspace();
+  it('need the scope before anything else is looked at [authentication.scopes.workspaces]', async () => {
+    const { id: workspaceId, owner, urlKey } = await world.workspace();
     const readOnly = { ...owner.principal, scopes: ['read'] as const };
     const writer = { ...owner.principal, scopes: ['read', 'write'] as const };
+    const [invitationId, userId] = [randomUUID(), 'no id'];
     for (const principal of [readOnly, writer]) {
-      const refused = await world.ask(principal, workspaceApi.createWorkspace, { body: {} as never });
-      assert.equal(refused.code, 'insufficient_scope');
+      const answers = [
+        await world.ask(principal, workspaceApi.createWorkspace, { body: {} as never }),
+        await world.ask(principal, memberApi.joinWorkspace, { body: {} as never }),
+        await world.ask(principal, memberApi.createInvitation, { params: { workspaceId }, body: { expiresInDays: 0 } }),
+        await world.ask(principal, memberApi.deleteInvitation, { params: { workspaceId, invitationId } }),
+        await world.ask(principal, memberApi.removeMember, { params: { workspaceId, userId } }),
+      ];
+      assert.deepEqual(
+        answers.map(({ code }) => code),
+        Array.from(answers, () => 'insufficient_scope'),
+      );
     }
-    assert.equal((await world.ask(readOnly, workspaceApi.listWorkspaces, {})).status, 200);
+    const params = { workspaceId };
+    const reads = [
+      await world.ask(readOnly, workspaceApi.listWorkspaces, {}),
+      await world.ask(readOnly, workspaceApi.getWorkspaceBySlug, { params: { slug: urlKey } }),
+      await world.ask(readOnly, memberApi.listMembers, { params }),
+      await world.ask(readOnly, memberApi.listInvitations, { params }),
+    ];
+    assert.deepEqual(
+      reads.map(({ status }) => status),
+      [200, 200, 200, 200],
+    );
   });
 });
 

@@ -24,7 +24,8 @@ const CLIENT_ID = 'workspace-service';
 
 /**
  * The only way this service changes anything clients can see: a commit of the sync service. A call that was cut off leaves
- * open whether the unit was applied; it is made again under the same id, which applies it at most once.
+ * open whether the unit was applied; it is made again under the same id, which applies it at most once. Keeps
+ * workspaces.create.through-log.
  */
 export function commitUnitDoor(sync: Caller): CommitUnitDoor {
   return ({ principal, authority, txId, mutations }, { requestId, signal } = {}) =>

@@ -8,7 +8,8 @@ import { recordOf } from './commit-unit.ts';
 
 /**
  * Makes a workspace with its first owner, in one unit: there is no moment at which it has none. Of two who want the same
- * urlKey at once, the unique index of the sync service lets one through; the other is told `slug_taken`.
+ * urlKey at once, the unique index of the sync service lets one through; the other is told `slug_taken`. Keeps
+ * workspaces.create.answer and workspaces.create.taken.
  */
 export async function createWorkspace(
   { workspaces, commitUnit }: { readonly workspaces: WorkspaceReads; readonly commitUnit: CommitUnitDoor },

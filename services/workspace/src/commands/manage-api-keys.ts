@@ -13,7 +13,7 @@ interface Door {
   readonly revoke: (revocation: Revocation) => Promise<void>;
 }
 
-/** Makes a key and shows its token this once. */
+/** Makes a key and shows its token this once. Keeps api-keys.create.answer and api-keys.token.once. */
 export async function createApiKey(
   { keys, workspaces, apiKeyPrefix }: Door,
   principal: Principal,
@@ -42,13 +42,16 @@ export async function createApiKey(
   return { ...made, token };
 }
 
-/** The keys of the caller, without tokens. */
+/** The keys of the caller, without tokens. Keeps api-keys.list.no-token. */
 export async function listApiKeys({ keys }: Door, principal: Principal): Promise<ApiKey[]> {
   requireKeyOffice(principal);
   return keys.listOf(principal.userId);
 }
 
-/** The key is dead at once here; the revocation takes it out of every cache and closes its sockets. */
+/**
+ * The key is dead at once here; the revocation takes it out of every cache and closes its sockets. Keeps
+ * api-keys.revoke.dead.
+ */
 export async function revokeApiKey({ keys, revoke }: Door, principal: Principal, keyId: string): Promise<void> {
   requireKeyOffice(principal);
   if (!(await keys.revoke(principal.userId, keyId))) throw new Fault('not_found');
@@ -62,7 +65,10 @@ function requireKeyOffice(principal: Principal): void {
   throw new Fault('forbidden', { message: 'This credential is restricted to one workspace.' });
 }
 
-/** A key that expires may not outlive itself through a key it makes. Sessions may make keys that last. */
+/**
+ * A key does not expire unless it was asked to (keeps api-keys.expiry.no-timer); one that does may not outlive itself
+ * through a key it makes. Sessions may make keys that last.
+ */
 function endOf({ credential, expiresAt: keyEndsAt }: Principal, wanted: string | undefined): Date | null {
   const end = wanted === undefined ? null : new Date(wanted);
   if (end !== null && !(end.getTime() > Date.now())) {

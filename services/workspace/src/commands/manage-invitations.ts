@@ -14,7 +14,7 @@ interface Door {
 /** An expired code is answered as expired for this long, then as unknown. */
 const EXPIRED_KEPT_DAYS = 90;
 
-/** Makes an invitation and shows its code this once. */
+/** Makes an invitation and shows its code this once. Keeps workspaces.invitations.defaults, workspaces.invitations.code-once. */
 export async function createInvitation(
   { workspaces, invitations }: Door,
   principal: Principal,
@@ -43,7 +43,7 @@ export async function createInvitation(
   return { ...made, code };
 }
 
-/** From then on its code is unknown. */
+/** From then on its code is unknown. Keeps workspaces.invitations.delete. */
 export async function deleteInvitation(
   { workspaces, invitations }: Door,
   principal: Principal,

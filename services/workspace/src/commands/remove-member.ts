@@ -7,7 +7,8 @@ import type { CommitUnitDoor, Trace } from './commit-unit.ts';
 
 /**
  * Removes a member, or lets the caller leave. Who may, and that an owner stays, is judged by the commit, under lock and
- * for every door alike. The log tells open sockets which groups they lost; the revocation tells caches.
+ * for every door alike. The log tells open sockets which groups they lost; the revocation tells caches. Keeps
+ * workspaces.members.remove and workspaces.members.leave.
  */
 export async function removeMember(
   door: {

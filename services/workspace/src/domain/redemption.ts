@@ -31,7 +31,8 @@ export type Judgement =
 
 /**
  * What becomes of a code in somebody's hands. The order is the order in which the answers tell least: a wrong person
- * learns that a code exists (they hold it), never whether it was used.
+ * learns that a code exists (they hold it), never whether it was used. Keeps workspaces.join.twice,
+ * workspaces.join.unknown-code, workspaces.join.expired and workspaces.join.wrong-address.
  */
 export function judgeRedemption(invitation: StoredInvitation | null, redeemer: Redeemer, now: Date): Judgement {
   if (invitation === null || !isBacked(invitation)) return { outcome: 'refused', code: 'not_found' };

@@ -5,7 +5,7 @@ import { shownInvitation } from '../store/invitations.ts';
 import type { WorkspaceReads } from '../store/workspaces.ts';
 import { requirePermission } from './standing.ts';
 
-/** Invitations that could be redeemed now. */
+/** Invitations that could be redeemed now. Keeps workspaces.invitations.list. */
 export async function listInvitations(
   { workspaces, invitations }: { readonly workspaces: WorkspaceReads; readonly invitations: InvitationStore },
   principal: Principal,

@@ -8,6 +8,7 @@ export function listWorkspaces(workspaces: WorkspaceReads, principal: Principal)
   return workspaces.listOf(principal.userId, principal.workspaceId ?? null);
 }
 
+/** Keeps workspaces.by-slug.url-key and workspaces.by-slug.outsider-404. */
 export async function findWorkspace(
   workspaces: WorkspaceReads,
   principal: Principal,
@@ -18,6 +19,7 @@ export async function findWorkspace(
   return workspace;
 }
 
+/** Keeps workspaces.members.list. */
 export async function listMembers(workspaces: WorkspaceReads, principal: Principal, id: string): Promise<Member[]> {
   await standingIn(workspaces, principal, id);
   return workspaces.membersOf(id);

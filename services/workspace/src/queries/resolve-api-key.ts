@@ -1,6 +1,7 @@
 import type { KeyPermissions, Principal, Scope } from '@wts/contracts';
 import type { ApiKeyStore } from '../store/api-keys.ts';
 
+/** Keeps api-keys.permissions.read-only, api-keys.permissions.full-access and api-keys.create.full-access. */
 const SCOPES_OF: Readonly<Record<KeyPermissions, readonly Scope[]>> = {
   'read-only': ['read'],
   'full-access': ['read', 'write', 'admin'],

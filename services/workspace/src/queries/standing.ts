@@ -15,7 +15,7 @@ export async function standingIn(workspaces: WorkspaceReads, principal: Principa
   return role;
 }
 
-/** Throws `not_found` before `forbidden`: what a role may do is told to members only. */
+/** Throws `not_found` before `forbidden`: what a role may do is told to members only. Keeps workspaces.roles.manage. */
 export async function requirePermission(
   workspaces: WorkspaceReads,
   principal: Principal,

@@ -22,6 +22,7 @@ export interface LiveKey {
   readonly expiresAt: Date | null;
 }
 
+/** The token itself never gets here: keeps api-keys.token.stored-hashed. */
 export interface ApiKeyStore {
   /** Null when the person has `activeMax` keys already. */
   insert(key: NewStoredKey, activeMax: number): Promise<ApiKey | null>;

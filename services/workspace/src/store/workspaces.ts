@@ -4,7 +4,8 @@ import { rows } from './rows.ts';
 
 /**
  * Reads over the tables of the sync service, with a role that can only read them. `record` holds what clients see.
- * Every read goes through a membership of the person who asks, so that none can show a foreign workspace.
+ * Every read goes through a membership of the person who asks, so that none can show a foreign workspace: that keeps
+ * workspaces.list.own-only.
  */
 export interface WorkspaceReads {
   listOf(userId: string, only: string | null): Promise<Workspace[]>;
