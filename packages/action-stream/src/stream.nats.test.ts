@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { STREAM } from '@wts/contracts';
 import type { ActionChunk, LogAction } from '@wts/contracts';
+import { testNats } from '@wts/testkit';
+import { connect } from 'nats';
 import type { NatsConnection } from 'nats';
 import { action, chunk } from '../test/actions.ts';
-import { NatsServer } from '../test/nats-server.ts';
 import { consume, decodeChunk, ensureStream, openPublisher } from './index.ts';
 
 const silent = { debug() {}, info() {}, warn() {}, error() {} };
@@ -30,14 +31,17 @@ async function stored(nc: NatsConnection): Promise<string[]> {
 
 describe('the stream', function () {
   this.timeout(30_000);
-  let server: NatsServer;
+  let server: Awaited<ReturnType<typeof testNats>>;
   let nc: NatsConnection;
 
   beforeEach(async () => {
-    server = await NatsServer.start();
-    nc = await server.connect();
+    server = await testNats('stream');
+    nc = await connect({ servers: new URL(server.url).host, maxReconnectAttempts: -1, reconnectTimeWait: 50 });
   });
-  afterEach(() => server[Symbol.asyncDispose]());
+  afterEach(async () => {
+    await nc.close();
+    await server[Symbol.asyncDispose]();
+  });
 
   const deleteStream = async (): Promise<void> => {
     const manager = await nc.jetstreamManager();
@@ -108,7 +112,7 @@ describe('the stream', function () {
     const publisher = openPublisher(nc);
     await publisher.last();
     await publisher.publish(chunk(0, 3));
-    await server.stop('SIGKILL');
+    await server.kill();
     await assert.rejects(publisher.publish(chunk(3, 4)));
     await server.start();
     await until(
@@ -185,7 +189,7 @@ describe('the stream', function () {
     publisher = openPublisher(nc);
     await publisher.last();
     await commit(2);
-    await server.stop('SIGKILL');
+    await server.kill();
     await commit(4, false);
     await server.start();
     await until(

@@ -55,6 +55,9 @@ export function openLive({ kit, config, pool, log, onCommitted }: LiveOptions): 
     stopping.abort();
     await following;
   });
+  readiness.add('hub', async () => {
+    if (!hub.isOpen) throw new Error('the log has not been read yet');
+  });
 
   const groups = new Groups(pool);
   const deltas: DeltasSources = {

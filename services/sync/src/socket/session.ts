@@ -126,8 +126,7 @@ export class Session implements Outlet {
   }
 
   fail(error: unknown): void {
-    const isExpected = error instanceof Fault;
-    this.#sources.logger[isExpected ? 'warn' : 'error']({ err: error }, 'a socket cannot be served');
+    this.#sources.logger.warn({ err: error }, 'a socket cannot be served');
     this.close(CLOSE.tryAgain, 'UNAVAILABLE', 'The server cannot read the log now; connect again');
   }
 

@@ -22,9 +22,6 @@ interface EntryRow {
   floor: string;
 }
 
-/** Up to here, reading a page of each group whole costs less than finding the page's places first. */
-const GROUPS_READ_WHOLE_MAX = 4;
-
 /** The entries that open a group to a person or close it, and which group it is. */
 const IS_MOVE = `(model in ('WorkspaceMember', 'ProjectMember') and action in ('INSERT', 'DELETE'))`;
 const MOVED_GROUP = `coalesce(record->>'projectId', record->>'workspaceId')`;
@@ -34,26 +31,24 @@ const COLUMNS = `sync_id::text, group_id, model, model_id, action, coalesce(data
   to_char(created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as created_at,
   case when ${IS_MOVE} then ${MOVED_GROUP} end as moved_group`;
 
-/** Few groups: each is read by index (group_id, sync_id) up to the limit, and the first of all are taken. */
-const BY_GROUP = `select page.*, state.floor::text as floor from sync.log_state state left join lateral (
-  select found.* from unnest($1::uuid[]) as audience(group_id), lateral (
-    select ${COLUMNS}, sync_id as place from sync.sync_actions
-    where group_id = audience.group_id and sync_id > $2 and sync_id <= $4 order by sync_actions.sync_id limit $3
-  ) found order by found.place limit $3
-) page on true`;
+/** One group: a piece of index (group_id, sync_id). */
+const OF_ONE_GROUP = `select page.*, state.floor::text as floor from sync.log_state state left join lateral (
+  select ${COLUMNS} from sync.sync_actions
+  where group_id = ($1::uuid[])[1] and sync_id > $2 and sync_id <= $4 order by sync_actions.sync_id limit $3
+) page on true order by page.sync_id::bigint`;
 
 /**
- * Many groups: the places alone are found first, from index (group_id, sync_id) without touching a row, and only the page's
- * own rows are read, by primary key.
+ * Several groups: the places alone are found first, from index (group_id, sync_id) without touching a row, and only the
+ * page's own rows are read, by primary key.
  */
-const BY_PLACE = `select page.*, state.floor::text as floor from sync.log_state state left join lateral (
-  select ${COLUMNS}, sync_id as place from sync.sync_actions where sync_id = any(array(
+const OF_SEVERAL_GROUPS = `select page.*, state.floor::text as floor from sync.log_state state left join lateral (
+  select ${COLUMNS} from sync.sync_actions where sync_id = any(array(
     select found.sync_id from unnest($1::uuid[]) as audience(group_id), lateral (
       select sync_id from sync.sync_actions
       where group_id = audience.group_id and sync_id > $2 and sync_id <= $4 order by sync_id limit $3
     ) found order by found.sync_id limit $3
-  )) order by sync_actions.sync_id
-) page on true`;
+  ))
+) page on true order by page.sync_id::bigint`;
 
 /**
  * The entries of some groups as clients read them: the JSON text in the log is passed on as it stands. `after` is
@@ -66,7 +61,7 @@ export async function readEntries(
   limit: number,
   upTo: bigint,
 ): Promise<EntryPage> {
-  const text = groups.length <= GROUPS_READ_WHOLE_MAX ? BY_GROUP : BY_PLACE;
+  const text = groups.length === 1 ? OF_ONE_GROUP : OF_SEVERAL_GROUPS;
   const { rows } = await pool.query<EntryRow>(text, [groups, after.toString(), limit, upTo.toString()]);
   const [first] = rows;
   if (first === undefined) throw new Error('sync.log_state has no row: the migrations did not run to the end');
