@@ -26,7 +26,7 @@ describe('the deprecation table', () => {
     ]);
   });
 
-  it('accepts a notice of exactly 90 days and refuses one of 89', () => {
+  it('accepts a notice of exactly 90 days and refuses one of 89 [versioning.retiring.notice]', () => {
     assert.ok(deprecationHeaders([row], operations));
     assert.throws(() => deprecationHeaders([{ ...row, sunsetOn: '2027-01-29' }], operations), /less than 90 days/);
   });

@@ -1,6 +1,9 @@
 import { EDGE_LIMITS } from './limits.ts';
 
-/** Notice that an operation retires: section 9 of the specification. Dates are ISO days, at midnight UTC. */
+/**
+ * Notice that an operation retires: section 9 of the specification. Dates are ISO days, at midnight UTC.
+ * Keeps versioning.retiring.headers, versioning.retiring.notice.
+ */
 export interface Deprecation {
   /** `id` of the contract. */
   readonly operation: string;

@@ -12,6 +12,7 @@ interface Operation {
 interface Description {
   readonly openapi: string;
   readonly info: { readonly version: string };
+  readonly tags: readonly { readonly name: string; readonly description: string }[];
   readonly paths: Record<string, Record<string, Operation>>;
 }
 
@@ -19,7 +20,7 @@ const description = describeRoutes(API_ROUTES, 'https://api.example.com/') as un
 const operations = Object.values(description.paths).flatMap((path) => Object.values(path));
 
 describe('the description of the interface', () => {
-  it('is OpenAPI 3.1 of version 1.0.0 and lists exactly the public routes', () => {
+  it('is OpenAPI 3.1 of version 1.0.0 and lists exactly the public routes [meta.openapi.complete, versioning.description.version]', () => {
     assert.match(description.openapi, /^3\.1\./);
     assert.equal(description.info.version, '1.0.0');
     const described = operations.map((operation) => operation.operationId).sort();
@@ -45,6 +46,11 @@ describe('the description of the interface', () => {
         assert.equal(response.content?.['application/json']?.schema.$ref, '#/components/schemas/Error');
       }
     }
+  });
+
+  it('says that sync routes are no stable platform interface [versioning.sync.not-stable]', () => {
+    const sync = description.tags.find((tag) => tag.name === 'Sync');
+    assert.match(sync?.description ?? '', /Advanced transport.*Not packaged as a stable versioned platform API/s);
   });
 
   it('declares each parameter of a path', () => {

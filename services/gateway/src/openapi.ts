@@ -34,7 +34,10 @@ const TAGS: Record<Exclude<Contract['tag'], 'Internal'>, string> = {
   Meta: 'The state of the service and its description.',
 };
 
-/** The OpenAPI 3.1 description of the given routes: section 9 of the specification. Nothing in it is written by hand. */
+/**
+ * The OpenAPI 3.1 description of the given routes: section 9 of the specification. Nothing in it is written by hand.
+ * Keeps meta.openapi.answer, meta.openapi.complete, versioning.description.version, versioning.sync.not-stable.
+ */
 export function describeRoutes(routes: readonly Route[], serverUrl: string): Json {
   const contracts = routes.map((route) => route.contract).filter((contract) => !contract.internal);
   const server = serverUrl.replace(/\/$/, '');

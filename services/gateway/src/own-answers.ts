@@ -3,7 +3,10 @@ import type { Readiness } from '@wts/service-kit';
 import { answerJson } from './edge/answer.ts';
 import type { OwnAnswer } from './edge/edge.ts';
 
-/** What the gateway answers itself. The bodies are made once; only readiness has to ask somebody. */
+/**
+ * What the gateway answers itself. The bodies are made once; only readiness has to ask somebody.
+ * Keeps meta.health.no-wait, meta.health.up.
+ */
 export function ownAnswers(readiness: Readiness, description: object): ReadonlyMap<string, OwnAnswer> {
   const up = bytes({ ok: true, status: 'up' });
   const ready = bytes({ ok: true, status: 'ready' });

@@ -10,7 +10,7 @@ describe('every answer of the gateway', () => {
   });
   after(() => world.close());
 
-  it('carries Api-Version, a request id and nosniff, and nothing about what made it', async () => {
+  it('carries Api-Version, a request id and nosniff, and nothing about what made it [versioning.response.always]', async () => {
     for (const line of ['GET /health', 'GET /nowhere', 'POST /health', 'OPTIONS /health', 'GET /api/workspaces']) {
       const reply = await say(world.api, request(line));
       assert.deepEqual(reply.headers['api-version'], ['1'], line);
@@ -29,7 +29,7 @@ describe('every answer of the gateway', () => {
     );
   });
 
-  it('keeps a well-formed request id, and makes a new one for anything else', async () => {
+  it('keeps a well-formed request id, and makes a new one for anything else [errors.request-id.returned]', async () => {
     const kept = await say(world.api, request('GET /health', ['X-Request-Id: a.B_c-9']));
     assert.deepEqual(kept.headers['x-request-id'], ['a.B_c-9']);
     for (const bad of [
@@ -44,7 +44,7 @@ describe('every answer of the gateway', () => {
     }
   });
 
-  it('is JSON on both origins for unknown addresses, also near misses', async () => {
+  it('is JSON on both origins for unknown addresses, also near misses [errors.404.unknown-route, errors.shape.everywhere]', async () => {
     for (const path of [
       '/nowhere',
       '/',
@@ -61,7 +61,7 @@ describe('every answer of the gateway', () => {
     errorOf(await say(world.api, request('GET /internal/api-keys/resolve')), 404, 'not_found');
   });
 
-  it('is 405 with Allow for a method an address does not have, TRACE and CONNECT included', async () => {
+  it('is 405 with Allow for a method an address does not have, TRACE and CONNECT included [errors.405.allow]', async () => {
     for (const method of ['PUT', 'TRACE', 'PROPFIND', 'DELETE', 'QUERY', 'LINK']) {
       const reply = await say(world.api, request(`${method} /api/workspaces`));
       errorOf(reply, 405, 'method_not_allowed');
@@ -99,13 +99,13 @@ describe('the version of the interface', () => {
   });
   after(() => world.close());
 
-  it('is the current one when the header is absent or says 1, with blanks around it or not', async () => {
+  it('is the current one when the header is absent or says 1, with blanks around it or not [versioning.header.optional]', async () => {
     for (const lines of [[], ['Api-Version: 1'], ['api-version:   1  ']]) {
       assert.equal((await say(world.api, request('GET /health', lines))).status, 200, lines.join());
     }
   });
 
-  it('is refused with 400 when it is anything else, before credentials, addresses and methods are judged', async () => {
+  it('is refused with 400 when it is anything else, before credentials, addresses and methods are judged [versioning.header.before-credentials, versioning.header.unknown]', async () => {
     for (const value of ['', '2', '1.0', '01', 'v1', '1, 1', '1,1', '"1"', '1;', '٣', '0', '-1', 'latest']) {
       for (const line of ['GET /health', 'GET /nowhere', 'POST /sync/mutate', 'PUT /health']) {
         const reply = await say(world.api, request(line, [`Api-Version: ${value}`]));
@@ -128,14 +128,14 @@ describe('what the gateway answers itself', () => {
     world.sync.reset();
   });
 
-  it('serves /health on both origins without asking anyone', async () => {
+  it('serves /health on both origins without asking anyone [meta.health.no-wait, meta.health.up]', async () => {
     world.workspace.isReady = false;
     for (const port of [world.api, world.auth]) {
       assert.equal((await say(port, request('GET /health'))).body, '{"ok":true,"status":"up"}');
     }
   });
 
-  it('serves its description to anyone, with the address clients use', async () => {
+  it('serves its description to anyone, with the address clients use [meta.openapi.answer]', async () => {
     const reply = await say(world.api, request('GET /openapi.json', ['Authorization: Basic nonsense']));
     const description = JSON.parse(reply.body) as { openapi: string; paths: object; servers: unknown };
     assert.equal(reply.status, 200);

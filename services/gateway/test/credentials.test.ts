@@ -14,7 +14,7 @@ describe('credentials at the door', () => {
   after(() => world.close());
   beforeEach(() => world.workspace.reset());
 
-  it('are refused with the exact texts of the interface, and nothing reaches a service', async () => {
+  it('are refused with the exact texts of the interface, and nothing reaches a service [authentication.bearer.every-call, errors.401.bad-format, errors.401.bad-jwt, errors.401.bad-key, errors.401.no-header]', async () => {
     const wrongKey = createApiKey('wts_').token;
     for (const [lines, error] of [
       [[], 'Authorization header required'],
@@ -42,13 +42,13 @@ describe('credentials at the door', () => {
     assert.equal(world.workspace.started, 0);
   });
 
-  it('are challenged without an error when none was sent, with one when it was bad', async () => {
+  it('are challenged without an error when none was sent, with one when it was bad [errors.401.www-authenticate]', async () => {
     assert.deepEqual((await ask()).headers['www-authenticate'], ['Bearer realm="api"']);
     const bad = await ask('Authorization: Bearer wts_short');
     assert.deepEqual(bad.headers['www-authenticate'], ['Bearer realm="api", error="invalid_token"']);
   });
 
-  it('are accepted as API key and as JWT, with the scheme in any case', async () => {
+  it('are accepted as API key and as JWT, with the scheme in any case [authentication.api-key.accepted, authentication.jwt.accepted]', async () => {
     for (const line of [`Bearer ${world.fullKey}`, `bearer ${world.fullKey}`, `BEARER ${world.jwt()}`]) {
       assert.equal((await ask(`Authorization: ${line}`)).status, 200);
     }
@@ -74,7 +74,7 @@ describe('credentials at the door', () => {
     assert.equal(errorOf(reply, 401).error, 'Authorization header required');
   });
 
-  it('are judged by scope before anything about what was asked for', async () => {
+  it('are judged by scope before anything about what was asked for [authentication.scopes.missing]', async () => {
     const tooMuch = ['Content-Length: 99999999', 'Content-Type: text/plain', `Authorization: Bearer ${world.readKey}`];
     for (const line of ['POST /api/workspaces', 'POST /sync/mutate', 'DELETE /api/auth/keys/not-even-a-uuid']) {
       const reply = await say(world.api, request(line, tooMuch));

@@ -46,7 +46,7 @@ describe('an operation that retires', () => {
     await upstream.close();
   });
 
-  it('says so on every answer, refusals included, and its neighbours on the same address do not', async () => {
+  it('says so on every answer, refusals included, and its neighbours on the same address do not [versioning.retiring.headers]', async () => {
     const { port } = server.address() as AddressInfo;
     const retiring = await say(port, request('GET /api/workspaces'));
     assert.equal(retiring.status, 401);

@@ -66,7 +66,7 @@ describe('the socket door', () => {
     assert.equal(code, 1000);
   });
 
-  it('tells the service who calls, and keeps the token out of its address', async () => {
+  it('tells the service who calls, and keeps the token out of its address [sync.socket.upgrade-token]', async () => {
     const { token, principal } = world.newKey(['read']);
     const client = await RawClient.open(world.api);
     client.send(request(`GET /sync/ws?a=%20b&token=${token}&c=d`, [...HANDSHAKE, 'X-Request-Id: mine', 'Cookie: a=b']));
@@ -96,7 +96,7 @@ describe('the socket door', () => {
     client.destroy();
   });
 
-  it('refuses a missing, empty or bad token with 401 before any socket is open', async () => {
+  it('refuses a missing, empty or bad token with 401 before any socket is open [sync.socket.refused-upgrade]', async () => {
     for (const [query, error] of [
       ['', 'Authorization header required'],
       ['?token=', 'Authorization header required'],
@@ -141,7 +141,7 @@ describe('the socket door', () => {
     assert.equal(service.requests.length, 0);
   });
 
-  it('is the only address that upgrades', async () => {
+  it('is the only address that upgrades [sync.socket.only-door]', async () => {
     for (const path of ['/health', '/sync/deltas', '/api/workspaces']) {
       errorOf(await say(world.api, request(`GET ${path}`, HANDSHAKE)), 400, 'malformed_request');
     }

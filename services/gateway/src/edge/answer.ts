@@ -23,7 +23,10 @@ export function answerJson(
   res.end(body);
 }
 
-/** The one rendering of a failure at this door. Once an answer has begun, cutting it off is all that is left to say. */
+/**
+ * The one rendering of a failure at this door. Once an answer has begun, cutting it off is all that is left to say.
+ * Keeps errors.5xx.no-cause, errors.shape.everywhere.
+ */
 export function answerFault(exchange: Exchange, res: ServerResponse, failure: unknown): void {
   if (res.headersSent) {
     res.destroy();

@@ -8,6 +8,9 @@ import type { CompiledRoute } from './route-table.ts';
  * Who is it, and may they: section 5 of the specification. A public operation asks nobody, not even who sent a broken
  * credential. The scope is checked here, before any service learns what was asked for, so that a refusal tells nothing
  * about what exists. Credentials stand in the Authorization header; `?token=` means something on the socket only.
+ * Keeps authentication.api-key.accepted, authentication.bearer.every-call, authentication.jwt.accepted,
+ * authentication.scopes.missing, errors.401.bad-format, errors.401.bad-jwt, errors.401.bad-key, errors.401.no-header,
+ * errors.401.www-authenticate.
  */
 export async function authenticate(
   values: readonly string[],

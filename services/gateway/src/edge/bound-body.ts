@@ -11,6 +11,7 @@ export type OnwardBody = null | Buffer | BoundedBody;
  * Bounds the body of a request without looking into it; the service that owns the operation validates it. A declared
  * length over the bound is refused before a byte is read, an undeclared one the moment it grows past it. Operations
  * that take no body get none: what a client sent with a GET is dropped here.
+ * Keeps errors.413.body, limits.body.mutate, limits.body.rest.
  */
 export async function boundBody(exchange: Exchange, res: ServerResponse): Promise<OnwardBody> {
   const bytesMax = exchange.route?.bodyBytesMax ?? 0;

@@ -9,7 +9,10 @@ import type { CompiledRoute } from './route-table.ts';
 
 type Span = Parameters<typeof endRequestSpan>[0];
 
-/** One request on its way through the edge, and what the steps have found out about it so far. */
+/**
+ * One request on its way through the edge, and what the steps have found out about it so far.
+ * Keeps errors.request-id.returned, versioning.response.always.
+ */
 export class Exchange {
   readonly req: IncomingMessage;
   readonly requestId: string;

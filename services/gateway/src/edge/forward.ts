@@ -14,6 +14,7 @@ import type { Exchange } from './exchange.ts';
  * Sends a request to its service and streams the answer back: bytes are passed on as they come, a slow side holds the
  * other, and whoever leaves ends both. Only a request of which no byte was sent is tried at another address, because
  * only then is it certain that nothing happened.
+ * Keeps errors.503.retry-after.
  */
 export function forward(
   exchange: Exchange,

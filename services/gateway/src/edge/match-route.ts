@@ -9,7 +9,10 @@ export function matchPath({ path }: Exchange, table: RouteTable): PathEntry {
   return entry;
 }
 
-/** 405 with `Allow`: the name exists, the method does not. `X-HTTP-Method-Override` and its like change nothing. */
+/**
+ * 405 with `Allow`: the name exists, the method does not. `X-HTTP-Method-Override` and its like change nothing.
+ * Keeps errors.405.allow.
+ */
 export function matchMethod({ method }: Exchange, entry: PathEntry): CompiledRoute {
   const route = entry.methods.get(method);
   if (route === undefined) throw new Fault('method_not_allowed', { headers: { Allow: entry.allow } });

@@ -6,6 +6,7 @@ import type { Exchange } from './exchange.ts';
  * letter for letter, once. `1.0`, `01`, `v1`, an empty value and `1, 1` name no version; blanks around the value are
  * not part of it (RFC 9110 section 5.5). Stands before authentication: a caller of another version cannot be expected
  * to understand how this one refuses credentials.
+ * Keeps versioning.header.before-credentials, versioning.header.optional, versioning.header.unknown.
  */
 export function negotiateVersion({ headers }: Exchange): void {
   const asked = headers.apiVersion;

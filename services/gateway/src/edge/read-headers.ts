@@ -74,6 +74,7 @@ const FATE = new Map<string, Own | true>([
  * The one pass over a request's raw header lines. It sorts each line into what the edge itself needs and what travels
  * on. What travels on is a closed list: a header nobody declared, an identity header of our own (`x-wts-*`), any
  * forwarding header and every hop-by-hop header stay here, whatever the client calls them.
+ * Keeps authentication.identity.not-forged.
  */
 export function readHeaders(rawHeaders: readonly string[]): RequestHeaders {
   const headers = new RequestHeaders(rawHeaders.length / 2);

@@ -4,6 +4,7 @@ import type { Exchange } from './exchange.ts';
 /**
  * Refuses what two readers could read differently: the gateway and a service must never disagree about where a request
  * goes or where it ends. Node's parser has refused ambiguous lengths before this (RFC 9112 section 6.3).
+ * Keeps errors.431.headers.
  */
 export function refuseAmbiguity({ req, url, path, headers }: Exchange): void {
   if (headers.count > LIMITS.headerCount) {

@@ -32,6 +32,7 @@ const newNode = (): Node => ({ literals: new Map(), parameter: null, entry: null
 /**
  * Compiles routes into a look-up by raw path. Literal segments match byte for byte; a parameter matches one segment as
  * it was sent, undecoded. A path without parameters is one map look-up.
+ * Keeps errors.404.unknown-route.
  */
 export function compileRoutes(
   routes: readonly Route[],

@@ -24,7 +24,10 @@ import { Splice } from './splice.ts';
 const SERVICE_RESTART = 1012;
 const POLICY_VIOLATION = 1008;
 
-/** The door for WebSockets: the same steps as for any request, then a splice instead of an answer. */
+/**
+ * The door for WebSockets: the same steps as for any request, then a splice instead of an answer.
+ * Keeps sync.socket.only-door, sync.socket.refused-upgrade, sync.socket.upgrade-token.
+ */
 export class SocketDoor {
   readonly #parts: EdgeParts;
   readonly #splices = new Set<Splice>();
