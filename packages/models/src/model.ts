@@ -21,7 +21,7 @@ export type Audience =
  * `service`: only other services, which have decided it · `manage`: owner, admin · `contribute`: owner, admin, member ·
  * `own`: as contribute, and a guest where the work is theirs (created by or assigned to them) · `anyone`: guests too ·
  * `author`: whoever wrote it · `author_or_manage` · `self`: the person it describes · `self_or_manage` ·
- * `project`: who manages, and who created or leads the project
+ * `project`: who manages, and who created or leads the project · `self_or_project`
  */
 export type Permission =
   | 'service'
@@ -33,7 +33,8 @@ export type Permission =
   | 'author_or_manage'
   | 'self'
   | 'self_or_manage'
-  | 'project';
+  | 'project'
+  | 'self_or_project';
 
 export interface Model {
   readonly name: string;

@@ -36,7 +36,7 @@ export const ProjectMember = model({
   table: 'project_members',
   doc: 'A person who sees a private project.',
   audience: { kind: 'membership', field: 'projectId' },
-  permissions: { insert: 'project', update: 'service', delete: 'project' },
+  permissions: { insert: 'project', update: 'service', delete: 'self_or_project' },
   unique: [['projectId', 'userId']],
   fields: {
     projectId: reference('Project', 'delete', { doc: 'Of which project.', immutable: true }),

@@ -65,7 +65,7 @@ export function permit(world: World, unit: Unit, row: Row, action: 'update' | 'd
   if (unit.authority === 'service') return null;
   const { model } = row;
   const needed = model.permissions[action];
-  if (!sees(world, unit, row) && !(needed === 'project' && managesPlace(world, unit, row))) {
+  if (!mayName(world, unit, model, row)) {
     return refuse('not_found', `${model.name} not found`);
   }
   if (needed === 'self') return row.id === unit.principal.userId ? null : forbidden(model);
@@ -95,7 +95,9 @@ function holds(world: World, unit: Unit, row: Row, role: Role, needed: Permissio
     case 'self_or_manage':
       return manages || row.record['userId'] === userId;
     case 'project':
-      return manages || isTheirs(world, world.row(Project, row.record['projectId'] as string, 'refer') ?? row, userId);
+      return manages || holdsProject(world, row, userId);
+    case 'self_or_project':
+      return manages || row.record['userId'] === userId || holdsProject(world, row, userId);
   }
 }
 
@@ -103,6 +105,11 @@ function managesPlace(world: World, unit: Unit, { workspaceId }: Row): boolean {
   if (workspaceId === null || !belongsTo(world, unit, workspaceId)) return false;
   const role = roleIn(world, workspaceId, unit.principal.userId);
   return role === 'owner' || role === 'admin';
+}
+
+function holdsProject(world: World, { record }: Row, userId: string): boolean {
+  const project = world.row(Project, record['projectId'] as string, 'refer');
+  return project !== null && isTheirs(world, project, userId);
 }
 
 /** Created by them, assigned to them, or a part of such a task. */

@@ -1,0 +1,261 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { MODELS } from '@wts/models';
+import type { Model } from '@wts/models';
+import { Stage, change, refused } from '../../test/stage.ts';
+import type { Someone } from '../../test/stage.ts';
+
+/*
+ * Who may do what, as a table. Columns are people; `+` applied, `-` forbidden, `0` answered as not there.
+ * Every row is tried on a fresh record made by the owner, or, in a private project, by the insider.
+ */
+const PEOPLE = ['owner', 'admin', 'member', 'guest', 'outsider', 'insider'] as const;
+type Who = (typeof PEOPLE)[number];
+
+const TABLE = `
+                              owner admin member guest outsider insider
+  Workspace INSERT              -     -     -      -     -        -
+  Workspace UPDATE              +     +     -      -     0        -
+  Workspace DELETE              -     -     -      -     0        -
+  User INSERT                   -     -     -      -     -        -
+  User UPDATE                   0     0     0      0     0        0
+  User UPDATE themselves        +     +     +      +     +        +
+  User DELETE themselves        -     -     -      -     -        -
+  WorkspaceMember INSERT        -     -     -      -     -        -
+  WorkspaceMember UPDATE        +     +     -      -     0        -
+  WorkspaceMember DELETE        +     +     -      -     0        -
+  WorkspaceMember DELETE themselves   +     +     +      +     0        +
+  Team INSERT                   +     +     -      -     0        -
+  Team UPDATE                   +     +     -      -     0        -
+  Team ARCHIVE                  +     +     -      -     0        -
+  Team DELETE                   +     +     -      -     0        -
+  TeamMember INSERT             +     +     -      -     0        -
+  TeamMember UPDATE             -     -     -      -     0        -
+  TeamMember DELETE             +     +     -      -     0        -
+  TeamMember DELETE themselves  +     +     +      +     0        +
+  Project INSERT                +     +     +      -     0        +
+  Project UPDATE                +     +     +      -     0        +
+  Project ARCHIVE               +     +     +      -     0        +
+  Project DELETE                +     +     +      -     0        +
+  Project UPDATE private        0     0     0      0     0        +
+  Project ARCHIVE private       0     0     0      0     0        +
+  Project DELETE private        0     0     0      0     0        +
+  ProjectMember INSERT          +     +     -      -     0        -
+  ProjectMember UPDATE          -     -     -      -     0        -
+  ProjectMember DELETE          +     +     -      -     0        -
+  ProjectMember DELETE themselves     +     +     +      +     0        +
+  ProjectMember INSERT private  +     +     0      0     0        +
+  ProjectMember DELETE private  +     +     0      0     0        +
+  Label INSERT                  +     +     +      -     0        +
+  Label UPDATE                  +     +     +      -     0        +
+  Label ARCHIVE                 +     +     +      -     0        +
+  Label DELETE                  +     +     +      -     0        +
+  Task INSERT                   +     +     +      +     0        +
+  Task UPDATE                   +     +     +      -     0        +
+  Task ARCHIVE                  +     +     +      -     0        +
+  Task UNARCHIVE                +     +     +      -     0        +
+  Task DELETE                   +     +     +      -     0        +
+  Task UPDATE assigned          +     +     +      +     0        +
+  Task DELETE assigned          +     +     +      +     0        +
+  Task INSERT private           0     0     0      0     0        +
+  Task UPDATE private           0     0     0      0     0        +
+  Task DELETE private           0     0     0      0     0        +
+  TaskChecklistItem INSERT      +     +     +      -     0        +
+  TaskChecklistItem UPDATE      +     +     +      -     0        +
+  TaskChecklistItem DELETE      +     +     +      -     0        +
+  TaskChecklistItem INSERT assigned   +     +     +      +     0        +
+  TaskChecklistItem UPDATE assigned   +     +     +      +     0        +
+  TaskChecklistItem DELETE private    0     0     0      0     0        +
+  Comment INSERT                +     +     +      +     0        +
+  Comment INSERT private        0     0     0      0     0        +
+  Comment UPDATE                +     -     -      -     0        -
+  Comment UPDATE private        0     0     0      0     0        +
+  Comment DELETE                +     +     -      -     0        -
+  Comment DELETE private        0     0     0      0     0        +
+`;
+
+const ROWS = TABLE.trim()
+  .split('\n')
+  .slice(1)
+  .map((line) => {
+    const [model, action, ...rest] = line.trim().split(/\s+/);
+    return {
+      model: model!,
+      action: action as 'INSERT' | 'UPDATE' | 'DELETE' | 'ARCHIVE' | 'UNARCHIVE',
+      where: rest.length > PEOPLE.length ? rest[0]! : '',
+      signs: rest.slice(-PEOPLE.length),
+    };
+  });
+
+const PATCHES: Readonly<Record<string, object>> = {
+  WorkspaceMember: { role: 'member' },
+  TeamMember: {},
+  ProjectMember: {},
+  Task: { title: 'Changed' },
+  TaskChecklistItem: { title: 'Changed' },
+  Comment: { body: 'Changed' },
+};
+
+describe('who may do what [sync.mutate.roles]', function () {
+  this.timeout(60_000);
+  let stage: Stage;
+  let workspace: string;
+  let hidden: string;
+  const people = {} as Record<Who, Someone>;
+
+  before(async () => {
+    stage = await Stage.open('permit', 1);
+    people.owner = await stage.person();
+    workspace = await stage.workspace(people.owner);
+    people.outsider = await stage.person();
+    await stage.workspace(people.outsider);
+    for (const role of ['admin', 'member', 'guest'] as const) people[role] = await stage.join(workspace, role);
+    people.insider = await stage.join(workspace, 'member');
+    hidden = await people.insider.make('Project', {
+      workspaceId: workspace,
+      key: 'HID',
+      name: 'Hidden',
+      isPrivate: true,
+    });
+  });
+  after(() => stage[Symbol.asyncDispose]());
+
+  let count = 0;
+  const key = (): string => `K${(count += 1)}`;
+
+  async function memberOf(someone: Someone): Promise<string> {
+    const { rows } = await stage.pool.query<{ id: string }>(
+      'select id from sync.workspace_members where user_id = $1 and workspace_id = $2',
+      [someone.id, workspace],
+    );
+    return rows[0]!.id;
+  }
+
+  /** What an INSERT of the model says, and by whom the record is made that is to be changed. */
+  async function draft(model: string, who: Someone, where: string): Promise<{ payload: object; maker: Someone }> {
+    const isHidden = where === 'private';
+    const maker = isHidden ? people.insider : people.owner;
+    const home = { workspaceId: workspace };
+    const projectId = isHidden ? hidden : null;
+    const isOwn = where === 'themselves' && who !== people.outsider;
+    const isInside = model === 'Comment' || model === 'TaskChecklistItem';
+    const assigneeId = where === 'assigned' && who !== people.outsider ? who.id : null;
+    const task = { ...home, title: 'Task', projectId, assigneeId };
+    const payloads: Record<string, () => object | Promise<object>> = {
+      Workspace: () => ({ name: 'W', urlKey: `w-${key().toLowerCase()}` }),
+      User: () => ({ name: 'U' }),
+      WorkspaceMember: () => ({ ...home, userId: people.outsider.id, role: 'guest' }),
+      Team: () => ({ ...home, key: key(), name: 'T' }),
+      Project: () => ({ ...home, key: key(), name: 'P', isPrivate: isHidden }),
+      Label: () => ({ ...home, name: 'L' }),
+      Task: () => task,
+      TeamMember: async () => ({
+        teamId: await people.owner.make('Team', { ...home, key: key(), name: 'T' }),
+        userId: (who === people.outsider ? people.guest : who).id,
+      }),
+      ProjectMember: async () => ({
+        projectId: isHidden
+          ? await people.insider.make('Project', { ...home, key: key(), name: 'P', isPrivate: true })
+          : await people.owner.make('Project', { ...home, key: key(), name: 'P' }),
+        userId: (isOwn ? who : who === people.guest ? people.member : people.guest).id,
+      }),
+    };
+    if (!isInside) return { payload: await payloads[model]!(), maker };
+    const taskId = await maker.make('Task', task);
+    return { payload: { ...home, taskId, ...(model === 'Comment' ? { body: 'C' } : { title: 'C' }) }, maker };
+  }
+
+  /** The id of the record to be changed. */
+  async function target(model: string, who: Someone, where: string): Promise<string> {
+    if (model === 'Workspace') return workspace;
+    if (model === 'User') return (where === 'themselves' ? who : await stage.person()).id;
+    if (model === 'WorkspaceMember')
+      return memberOf(
+        where === 'themselves' && who !== people.outsider ? await stand(who) : await stage.join(workspace, 'guest'),
+      );
+    const { payload, maker } = await draft(model, who, where);
+    const own = model === 'TeamMember' && where !== 'themselves' ? { ...payload, userId: people.insider.id } : payload;
+    const id = await maker.make(model, { ...own });
+    return id;
+  }
+
+  /** Somebody of the same role, who may leave without spoiling the rows that follow. */
+  const doubles = new Map<Someone, Someone>();
+  async function stand(who: Someone): Promise<Someone> {
+    const role = who === people.insider ? 'member' : (PEOPLE.find((name) => people[name] === who) as 'owner');
+    const double = await stage.join(workspace, role);
+    doubles.set(who, double);
+    return double;
+  }
+
+  for (const { model, action, where, signs } of ROWS) {
+    it(`${action} ${model} ${where}`.trim(), async () => {
+      const seen: string[] = [];
+      for (const name of PEOPLE) {
+        let who = people[name];
+        const isInsert = action === 'INSERT';
+        const id = isInsert ? randomUUID() : await target(model, who, where);
+        if (model === 'WorkspaceMember' && where === 'themselves') who = doubles.get(who) ?? who;
+        // Membership of a team by another than themselves: a member cannot remove the insider, nor the insider themselves here.
+        if (model === 'TeamMember' && !isInsert && where === '' && name === 'insider') who = people.member;
+        const payload = isInsert
+          ? (await draft(model, who, where)).payload
+          : action === 'UPDATE'
+            ? (PATCHES[model] ?? { name: 'Changed' })
+            : {};
+        const head = await stage.head();
+        const outcome = await stage.send(who.unit(change(action, model, id, { ...payload })));
+        seen.push(
+          outcome.ok
+            ? '+'
+            : (({ forbidden: '-', not_found: '0' } as Record<string, string>)[outcome.code] ?? outcome.code),
+        );
+        if (!outcome.ok) assert.equal(await stage.head(), head);
+      }
+      assert.equal(seen.join(' '), signs.join(' '));
+    });
+  }
+
+  it('is said for every model and every action there is', () => {
+    const said = new Set(ROWS.map(({ model, action }) => `${model} ${action}`));
+    const all = (MODELS as readonly Model[]).flatMap(({ name, archivable }) =>
+      ['INSERT', 'UPDATE', 'DELETE', ...(archivable ? ['ARCHIVE'] : [])].map((action) => `${name} ${action}`),
+    );
+    assert.deepEqual(
+      all.filter((one) => !said.has(one)),
+      [],
+    );
+  });
+
+  it('of what cannot be archived, nothing is archived', async () => {
+    const comment = await target('Comment', people.owner, '');
+    const refusal = refused(await people.owner.try('ARCHIVE', 'Comment', comment));
+    assert.deepEqual(refusal, { ok: false, code: 'validation_failed', error: 'A Comment cannot be archived' });
+  });
+
+  it('a guest changes what they made and what they are assigned, until it is assigned to another', async () => {
+    const { guest, owner } = people;
+    const own = await guest.make('Task', { workspaceId: workspace, title: 'Own' });
+    await guest.change('Task', own, { title: 'Still own', assigneeId: owner.id });
+    const given = await owner.make('Task', { workspaceId: workspace, title: 'Given', assigneeId: guest.id });
+    await guest.change('Task', given, { title: 'Taken', assigneeId: null });
+    assert.equal(refused(await guest.try('UPDATE', 'Task', given, { title: 'Again' })).code, 'forbidden');
+    const other = await owner.make('Task', { workspaceId: workspace, title: 'Other' });
+    assert.equal(refused(await guest.try('UPDATE', 'Task', other, { assigneeId: guest.id })).code, 'forbidden');
+    const comment = await guest.make('Comment', { workspaceId: workspace, taskId: other, body: 'Mine' });
+    await guest.change('Comment', comment, { body: 'Still mine' });
+    await guest.delete('Comment', comment);
+  });
+
+  it('the lead of a project decides who sees it', async () => {
+    const { member, owner, guest } = people;
+    const projectId = await owner.make('Project', {
+      workspaceId: workspace,
+      key: key(),
+      name: 'Led',
+      leadId: member.id,
+    });
+    const id = await member.make('ProjectMember', { projectId, userId: guest.id });
+    await member.delete('ProjectMember', id);
+  });
+});

@@ -1,0 +1,196 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import type { ActionName } from '@wts/contracts';
+import { Stage, applied, membership, refused } from '../../test/stage.ts';
+import type { Someone } from '../../test/stage.ts';
+import { Groups } from '../groups/groups.ts';
+
+/*
+ * What one may not see is answered as what does not exist: every probe is made twice, once with the id of something that
+ * is there and once with an id of nothing, and both answers must be the same.
+ */
+describe('what one may not see', function () {
+  this.timeout(30_000);
+  let stage: Stage;
+  let owner: Someone;
+  let insider: Someone;
+  let admin: Someone;
+  let member: Someone;
+  let outsider: Someone;
+  let workspace: string;
+  let elsewhere: string;
+  const there: Record<string, string> = {};
+  const hidden: Record<string, string> = {};
+
+  before(async () => {
+    stage = await Stage.open('walls');
+    [owner, outsider] = [await stage.person(), await stage.person()];
+    workspace = await stage.workspace(owner);
+    elsewhere = await stage.workspace(outsider);
+    insider = await stage.join(workspace, 'member');
+    admin = await stage.join(workspace, 'admin');
+    member = await stage.join(workspace, 'member');
+    await fill(there, owner, { key: 'OPEN', name: 'Open' });
+    await fill(hidden, insider, { key: 'SECRET', name: 'Secret', isPrivate: true });
+  });
+  after(() => stage[Symbol.asyncDispose]());
+
+  async function fill(ids: Record<string, string>, by: Someone, project: Record<string, unknown>): Promise<void> {
+    const workspaceId = workspace;
+    ids['Workspace'] = workspace;
+    ids['User'] = insider.id;
+    ids['WorkspaceMember'] = (
+      await stage.pool.query<{ id: string }>('select id from sync.workspace_members where user_id = $1', [by.id])
+    ).rows[0]!.id;
+    ids['Project'] = await by.make('Project', { workspaceId, ...project });
+    ids['Task'] = await by.make('Task', { workspaceId, title: 'Task', projectId: ids['Project'] });
+    ids['TaskChecklistItem'] = await by.make('TaskChecklistItem', { workspaceId, taskId: ids['Task'], title: 'Step' });
+    ids['Comment'] = await by.make('Comment', { workspaceId, taskId: ids['Task'], body: 'Said' });
+    ids['Team'] = await owner.make('Team', { workspaceId, key: String(project['key']), name: 'Team' });
+    ids['Label'] = await owner.make('Label', { workspaceId, name: 'Label' });
+    ids['TeamMember'] = await owner.make('TeamMember', { teamId: ids['Team'], userId: insider.id });
+    ids['ProjectMember'] =
+      project['isPrivate'] === true
+        ? (
+            await stage.pool.query<{ id: string }>('select id from sync.project_members where project_id = $1', [
+              ids['Project'],
+            ])
+          ).rows[0]!.id
+        : await owner.make('ProjectMember', { projectId: ids['Project'], userId: insider.id });
+  }
+
+  /** Both answers, which must be the same refusal. */
+  async function probe(
+    by: Someone,
+    action: ActionName,
+    model: string,
+    ids: [string, string],
+    payload: (id: string) => object,
+  ) {
+    const head = await stage.head();
+    const [real, none] = [
+      await by.try(action, model, action === 'INSERT' ? randomUUID() : ids[0], { ...payload(ids[0]) }),
+      await by.try(action, model, action === 'INSERT' ? randomUUID() : ids[1], { ...payload(ids[1]) }),
+    ];
+    assert.deepEqual(real, none, `${action} ${model} ${JSON.stringify(payload(ids[0]))}`);
+    assert.equal(refused(real).code, 'not_found');
+    assert.equal(await stage.head(), head);
+    return refused(real);
+  }
+
+  const patches: Record<string, object> = {
+    User: { name: 'Mallory' },
+    WorkspaceMember: { role: 'guest' },
+    Task: { title: 'Mine' },
+    TaskChecklistItem: { title: 'Mine' },
+    Comment: { body: 'Mine' },
+    Label: { name: 'Mine' },
+  };
+  const inside = ['Project', 'Task', 'TaskChecklistItem', 'Comment'];
+
+  it('of another workspace cannot be changed, archived or deleted, nor told from nothing [sync.mutate.outsider]', async () => {
+    for (const model of Object.keys(there))
+      for (const action of ['UPDATE', 'ARCHIVE', 'UNARCHIVE', 'DELETE'] as const) {
+        const { error } = await probe(
+          outsider,
+          action,
+          model,
+          [there[model]!, randomUUID()],
+          () => patches[model] ?? { name: 'Mine' },
+        );
+        assert.equal(error, `${model} not found`);
+      }
+  });
+
+  it('of a private project cannot be changed or deleted by a member of the workspace, its owners included [sync.private-project.walls]', async () => {
+    for (const by of [member, admin, owner])
+      for (const model of inside)
+        for (const action of ['UPDATE', 'ARCHIVE', 'DELETE'] as const)
+          await probe(by, action, model, [hidden[model]!, randomUUID()], () => patches[model] ?? { name: 'Mine' });
+  });
+
+  it('cannot be named as a parent, a reference or a home', async () => {
+    const into = (extra: object) => ({ workspaceId: workspace, ...extra });
+    const probes: [Someone, string, (id: string) => object, string][] = [
+      [outsider, 'Task', (id) => ({ workspaceId: id, title: 'x' }), workspace],
+      [outsider, 'Label', (id) => ({ workspaceId: id, name: 'x' }), workspace],
+      [outsider, 'Project', (id) => ({ workspaceId: id, key: 'X', name: 'x' }), workspace],
+      [outsider, 'Project', (id) => ({ workspaceId: id, key: 'X', name: 'x', isPrivate: true }), workspace],
+      [outsider, 'TeamMember', (id) => ({ teamId: id, userId: outsider.id }), there['Team']!],
+      [outsider, 'ProjectMember', (id) => ({ projectId: id, userId: outsider.id }), there['Project']!],
+      [outsider, 'Comment', (id) => ({ ...into({}), taskId: id, body: 'x' }), there['Task']!],
+    ];
+    // With a home of one's own, only the other end is foreign; with both foreign, neither shows.
+    for (const home of [elsewhere, workspace]) {
+      const task = (extra: object) => ({ workspaceId: home, title: 'x', ...extra });
+      probes.push(
+        [outsider, 'Comment', (id) => ({ workspaceId: home, taskId: id, body: 'x' }), there['Task']!],
+        [outsider, 'TaskChecklistItem', (id) => ({ workspaceId: home, taskId: id, title: 'x' }), there['Task']!],
+        [outsider, 'Task', (id) => task({ projectId: id }), there['Project']!],
+        [outsider, 'Task', (id) => task({ teamId: id }), there['Team']!],
+        [outsider, 'Task', (id) => task({ labelIds: [id] }), there['Label']!],
+        [outsider, 'Task', (id) => task({ assigneeId: id }), owner.id],
+        [outsider, 'Task', (id) => task({ repeatTemplateId: id }), there['Task']!],
+      );
+    }
+    for (const by of [member, owner])
+      probes.push(
+        [by, 'Comment', (id) => into({ taskId: id, body: 'x' }), hidden['Task']!],
+        [by, 'Comment', (id) => into({ taskId: id, body: 'x', parentId: randomUUID() }), hidden['Task']!],
+        [by, 'Comment', (id) => into({ taskId: there['Task'], body: 'x', parentId: id }), hidden['Comment']!],
+        [by, 'TaskChecklistItem', (id) => into({ taskId: id, title: 'x' }), hidden['Task']!],
+        [by, 'Task', (id) => into({ title: 'x', projectId: id }), hidden['Project']!],
+        [by, 'Task', (id) => into({ teamId: randomUUID(), title: 'x', projectId: id }), hidden['Project']!],
+        [by, 'Task', (id) => into({ title: 'x', repeatTemplateId: id }), hidden['Task']!],
+      );
+    probes.push([member, 'ProjectMember', (id) => ({ projectId: id, userId: member.id }), hidden['Project']!]);
+    for (const [by, model, payload, id] of probes) await probe(by, 'INSERT', model, [id, randomUUID()], payload);
+
+    const task = await member.make('Task', { workspaceId: workspace, title: 'Own' });
+    for (const [field, id] of [
+      ['projectId', hidden['Project']!],
+      ['repeatTemplateId', hidden['Task']!],
+    ] as const) {
+      const answers = [
+        await member.try('UPDATE', 'Task', task, { [field]: id }),
+        await member.try('UPDATE', 'Task', task, { [field]: randomUUID() }),
+      ];
+      assert.deepEqual(answers[0], answers[1]);
+      assert.equal(refused(answers[0]!).code, 'not_found');
+    }
+  });
+
+  it('is not opened by a private project that takes the id of a workspace or of a person [never.shown-outside]', async () => {
+    for (const id of [workspace, insider.id, workspace.toUpperCase()]) {
+      const outcome = await outsider.try('INSERT', 'Project', id, {
+        workspaceId: elsewhere,
+        key: 'TRAP',
+        name: 'Trap',
+        isPrivate: true,
+      });
+      assert.equal(refused(outcome).code, 'conflict');
+    }
+    const { groups } = await new Groups(stage.pool).of(outsider.id);
+    assert.deepEqual(groups, new Set([outsider.id, elsewhere]));
+  });
+
+  it('is not reached by a credential that is limited to another workspace of the same person', async () => {
+    await stage.decided(outsider.id, membership(workspace, outsider.id, 'owner'));
+    const limited = outsider.within(elsewhere);
+    for (const model of Object.keys(there).filter((name) => name !== 'User'))
+      await probe(limited, 'UPDATE', model, [there[model]!, randomUUID()], () => patches[model] ?? { name: 'Mine' });
+    await probe(limited, 'INSERT', 'Task', [workspace, randomUUID()], (workspaceId) => ({ workspaceId, title: 'x' }));
+    await probe(limited, 'INSERT', 'TeamMember', [there['Team']!, randomUUID()], (teamId) => ({
+      teamId,
+      userId: outsider.id,
+    }));
+    await probe(limited, 'INSERT', 'ProjectMember', [hidden['Project']!, randomUUID()], (projectId) => ({
+      projectId,
+      userId: outsider.id,
+    }));
+    applied(await limited.try('INSERT', 'Task', randomUUID(), { workspaceId: elsewhere, title: 'x' }));
+    const groups = new Groups(stage.pool);
+    assert.deepEqual((await groups.of(outsider.id, elsewhere)).groups, new Set([outsider.id, elsewhere]));
+    assert.deepEqual((await groups.of(outsider.id)).groups, new Set([outsider.id, elsewhere, workspace]));
+  });
+});
