@@ -1,0 +1,45 @@
+import type { World } from '@wts/testkit';
+import { auditListeners, auditLog, auditReplica, type Finding, type Listener } from '@wts/verify';
+import { Client } from 'pg';
+import { eventually } from '@wts/testkit';
+import type { Written } from './writers.ts';
+
+/** Everything the checker can say of a world after its storm: an empty list is the promise kept. */
+export async function judge(
+  world: World,
+  listeners: readonly Listener[],
+  start: string,
+  written: Written,
+): Promise<string[]> {
+  const client = new Client({ connectionString: world.database.url });
+  await client.connect();
+  try {
+    const { head } = await auditLog(client);
+    await eventually(() => listeners.every(({ at }) => at() >= head), { deadlineMs: 30_000 });
+    const groups = [world.userId, world.workspaceId];
+    const findings: Finding[] = [
+      ...(await auditLog(client)).findings,
+      ...(await auditListeners(client, listeners, groups, BigInt(start), head)),
+      ...(await auditReplica(client, { baseUrl: world.baseUrl, token: world.apiKey }, groups)).findings,
+    ];
+    return [...findings.map(({ promise, seen }) => `${promise}: ${seen}`), ...(await lostOrDoubled(client, written))];
+  } finally {
+    await client.end();
+  }
+}
+
+/** Each acknowledged change stands in the log exactly once, at the place that was answered. */
+async function lostOrDoubled(client: Client, { acknowledged }: Written): Promise<string[]> {
+  const { rows } = await client.query<{ client_tx_id: string; places: string[] }>(
+    `select client_tx_id, array_agg(sync_id::text order by sync_id) as places from sync.sync_actions where client_tx_id = any($1::text[]) group by client_tx_id`,
+    [[...acknowledged.keys()]],
+  );
+  const places = new Map(rows.map((row) => [row.client_tx_id, row.places]));
+  return [...acknowledged].flatMap(([clientTxId, { syncId }]) => {
+    const at = places.get(clientTxId);
+    if (at === undefined) return [`acknowledged and lost: ${clientTxId}`];
+    return at.length === 1 && at[0] === syncId
+      ? []
+      : [`applied at ${at.join(', ')}, answered ${syncId}: ${clientTxId}`];
+  });
+}

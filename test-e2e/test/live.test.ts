@@ -1,0 +1,257 @@
+import type { MutateReply, SyncTransaction } from '@wts/contracts';
+import { startWorld, type World } from '@wts/testkit';
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { request } from 'undici';
+
+type Change = Omit<SyncTransaction, 'clientTxId' | 'clientId'>;
+
+describe('two people on two sync replicas', () => {
+  let world: World;
+  before(async function () {
+    this.timeout(60_000);
+    world = await startWorld({ label: 'live', syncReplicas: 2 });
+  });
+  after(() => world.close());
+
+  async function mutate(token: string, changes: readonly Change[]): Promise<{ status: number; reply: MutateReply }> {
+    const transactions = changes.map((change) => ({ clientTxId: randomUUID(), clientId: 'e2e', ...change }));
+    const { statusCode, body } = await request(`${world.baseUrl}/sync/mutate`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ batchId: randomUUID(), transactions }),
+    });
+    return { status: statusCode, reply: (await body.json()) as MutateReply };
+  }
+
+  const insert = (modelName: string, payload: object, modelId = randomUUID()): Change => ({
+    modelName,
+    modelId,
+    action: 'INSERT',
+    payload: { workspaceId: world.workspaceId, ...payload },
+  });
+
+  it('see each other’s project, task and comment live, in order, the writer too [sync.socket.two-replicas, sync.socket.echo]', async () => {
+    const [ann, ben] = await Promise.all([world.member('Ann'), world.member('Ben')]);
+    await using hears = new AsyncDisposableStack();
+    // As many sockets as it takes for both replicas to have some of each.
+    const sockets = await Promise.all(
+      [ann, ben, ann, ben].map(async ({ token }) => hears.use(await world.socket({ token }))),
+    );
+    const project = insert('Project', { key: 'LIVE', name: 'Live' });
+    const task = insert('Task', { title: 'Seen by both', projectId: project.modelId });
+    const comment = insert('Comment', { taskId: task.modelId, body: 'There it is' });
+    const { reply } = await mutate(ann.token, [project, task]);
+    assert.equal(reply.success, true);
+    await mutate(ben.token, [comment]);
+    for (const socket of sockets) {
+      const last = await socket.untilAction(({ modelId }) => modelId === comment.modelId);
+      assert.equal((last.data as { body: string }).body, 'There it is');
+      const heard = socket.actions.filter(({ modelId }) =>
+        [project, task, comment].some((one) => one.modelId === modelId),
+      );
+      assert.deepEqual(
+        heard.map(({ modelName }) => modelName),
+        ['Project', 'Task', 'Comment'],
+      );
+      assert.deepEqual(
+        heard.map(({ syncId }) => BigInt(syncId)),
+        heard.map(({ syncId }) => BigInt(syncId)).toSorted((a, b) => (a < b ? -1 : 1)),
+      );
+    }
+  });
+
+  it('answers each transaction for itself, in order, with what the server assigned [sync.mutate.results, sync.mutate.order, sync.mutate.server-assigned, sync.mutate.answer]', async () => {
+    const task = insert('Task', { title: 'First' });
+    const { status, reply } = await mutate(world.apiKey, [
+      task,
+      insert('Task', { title: '' }),
+      { modelName: 'Task', modelId: task.modelId, action: 'UPDATE', payload: { title: 'Second' } },
+    ]);
+    assert.equal(status, 200);
+    assert.equal(reply.success, false);
+    assert.deepEqual(
+      reply.results.map(({ success }) => success),
+      [true, false, true],
+    );
+    assert.match(reply.results[1]?.error ?? '', /^title /);
+    assert.deepEqual(
+      reply.mutations.map(({ record }) => record['title']),
+      ['First', 'Second'],
+    );
+    assert.ok(Number(reply.mutations[0]?.record['number']) > 0);
+    assert.equal(reply.mutations[0]?.record['creatorId'], world.userId);
+    assert.equal(reply.lastSyncId, reply.results[2]?.syncId);
+  });
+
+  it('numbers the tasks of a workspace one after the other [sync.mutate.task-number]', async () => {
+    const { reply } = await mutate(
+      world.apiKey,
+      Array.from({ length: 5 }, () => insert('Task', { title: 'Numbered' })),
+    );
+    const numbers = reply.mutations.map(({ record }) => Number(record['number']));
+    assert.deepEqual(
+      numbers,
+      numbers.map((_, index) => (numbers[0] ?? 0) + index),
+    );
+  });
+
+  it('shows an UPDATE with the changed fields only [sync.action.update-changed-only]', async () => {
+    await using socket = await world.socket();
+    const task = insert('Task', { title: 'Before', priority: 1 });
+    await mutate(world.apiKey, [
+      task,
+      { modelName: 'Task', modelId: task.modelId, action: 'UPDATE', payload: { priority: 1, title: 'After' } },
+    ]);
+    const { data } = await socket.untilAction(({ modelId, action }) => modelId === task.modelId && action === 'UPDATE');
+    assert.deepEqual(Object.keys(data).toSorted(), ['title', 'updatedAt']);
+  });
+
+  it('hides a workspace from who is not in it, as if it did not exist [sync.mutate.outsider, never.shown-outside]', async () => {
+    const outsider = await world.person('Out Sider');
+    const task = insert('Task', { title: 'Mine' });
+    await mutate(world.apiKey, [task]);
+    const update = (modelId: string): Change => ({
+      modelName: 'Task',
+      modelId,
+      action: 'UPDATE',
+      payload: { title: 'Theirs' },
+    });
+    const { reply } = await mutate(outsider.token, [
+      update(task.modelId),
+      update(randomUUID()),
+      insert('Task', { title: 'x' }),
+    ]);
+    const [foreign, unknown, inserted] = reply.results;
+    assert.deepEqual({ ...foreign, clientTxId: '' }, { ...unknown, clientTxId: '' });
+    assert.equal(inserted?.success, false);
+    assert.equal(reply.lastSyncId, '0');
+    await using socket = await world.socket({ token: outsider.token });
+    assert.deepEqual(socket.frames[0]?.groups, [outsider.userId]);
+    assert.deepEqual(
+      socket.actions.filter(({ groupId }) => groupId !== outsider.userId),
+      [],
+    );
+  });
+
+  it('lets a guest change only what they made or are assigned [sync.mutate.roles]', async () => {
+    const guest = await world.member('Guest', 'guest');
+    const foreign = insert('Task', { title: 'Not theirs' });
+    const assigned = insert('Task', { title: 'Theirs', assigneeId: guest.userId });
+    await mutate(world.apiKey, [foreign, assigned]);
+    const done = (modelId: string): Change => ({
+      modelName: 'Task',
+      modelId,
+      action: 'UPDATE',
+      payload: { completedAt: '2026-11-21' },
+    });
+    const { reply } = await mutate(guest.token, [
+      done(foreign.modelId),
+      done(assigned.modelId),
+      insert('Project', { key: 'G', name: 'No' }),
+    ]);
+    assert.deepEqual(
+      reply.results.map(({ success, code }) => [success, code]),
+      [
+        [false, 'forbidden'],
+        [true, undefined],
+        [false, 'forbidden'],
+      ],
+    );
+  });
+
+  it('refuses a change of what was deleted and goes on with the batch [sync.mutate.deleted]', async () => {
+    const task = insert('Task', { title: 'Short-lived' });
+    const { reply } = await mutate(world.apiKey, [
+      task,
+      { modelName: 'Task', modelId: task.modelId, action: 'DELETE', payload: {} },
+      { modelName: 'Task', modelId: task.modelId, action: 'UPDATE', payload: { title: 'Too late' } },
+      insert('Task', { title: 'Next' }),
+    ]);
+    assert.deepEqual(
+      reply.results.map(({ success }) => success),
+      [true, true, false, true],
+    );
+    assert.equal(reply.results[2]?.code, 'not_found');
+  });
+
+  it('makes a workspace through the log, seen live by its owner [workspaces.create.through-log]', async () => {
+    const { userId, token } = await world.person('Founder');
+    await using socket = await world.socket({ token });
+    const answer = await request(`${world.baseUrl}/api/workspaces`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ name: 'Founded', urlKey: `founded-${userId.slice(0, 8)}` }),
+    });
+    const { workspace } = (await answer.body.json()) as { workspace: { id: string; role: string } };
+    assert.equal(answer.statusCode, 201);
+    assert.equal(workspace.role, 'owner');
+    const membership = await socket.untilAction(({ modelName }) => modelName === 'WorkspaceMember');
+    assert.equal(membership.groupId, userId);
+    await mutate(token, [
+      {
+        modelName: 'Task',
+        modelId: randomUUID(),
+        action: 'INSERT',
+        payload: { workspaceId: workspace.id, title: 'First' },
+      },
+    ]);
+    await socket.untilAction(({ modelName, groupId }) => modelName === 'Task' && groupId === workspace.id);
+  });
+
+  it('answers bad changes with a refusal or a 400, never with a 500 [never.500-by-input, sync.mutate.body]', async () => {
+    const bad: unknown[] = [
+      null,
+      [],
+      {},
+      { batchId: 'x', transactions: [] },
+      { batchId: 'x', transactions: [null] },
+      {
+        batchId: 'x',
+        transactions: Array.from({ length: 101 }, () => ({ clientTxId: 'a', clientId: 'b', ...insert('Task', {}) })),
+      },
+      {
+        batchId: 'x',
+        transactions: [
+          {
+            clientTxId: 'a',
+            clientId: 'b',
+            modelName: '__proto__',
+            modelId: randomUUID(),
+            action: 'INSERT',
+            payload: {},
+          },
+        ],
+      },
+      {
+        batchId: 'x',
+        transactions: [
+          { clientTxId: 'a', clientId: 'b', modelName: 'Task', modelId: 'x', action: 'INSERT', payload: {} },
+        ],
+      },
+      {
+        batchId: 'x',
+        transactions: [
+          { clientTxId: 'a', clientId: 'b', modelName: 'Task', modelId: randomUUID(), action: 'MERGE', payload: {} },
+        ],
+      },
+      {
+        batchId: 'x',
+        transactions: [
+          { clientTxId: 'a', clientId: 'b', ...insert('Task', { title: 5, labelIds: 'x', constructor: 1 }) },
+        ],
+      },
+    ];
+    for (const body of bad) {
+      const answer = await request(`${world.baseUrl}/sync/mutate`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${world.apiKey}`, 'content-type': 'application/json' },
+        body: JSON.stringify(body),
+      });
+      const text = await answer.body.text();
+      assert.ok(answer.statusCode === 200 || answer.statusCode === 400, `${answer.statusCode}: ${text}`);
+      const reply = JSON.parse(text) as { success?: boolean; ok: boolean };
+      assert.notEqual(reply.success, true, text);
+    }
+  });
+});
