@@ -47,6 +47,8 @@ export interface ConsumeOptions {
  * moment for the missing part, which is then read from the log. When nothing comes at all, the log is polled. So a
  * chunk lost, doubled, reordered or cut, a stream deleted or rewound, and a broker that is gone change when an entry
  * arrives, never whether.
+ *
+ * Keeps never.actions-lost.
  */
 export async function consume(options: ConsumeOptions): Promise<void> {
   const consumption = new Consumption(options);

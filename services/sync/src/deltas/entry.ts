@@ -14,6 +14,8 @@ export type EntrySource = Omit<SyncAction, 'data'> &
 /**
  * A log entry as clients read it. Its JSON text is made when the first reader wants it and kept; the two spellings
  * share all of it but the action.
+ *
+ * Keeps sync.action.fields, sync.action.sync-id, sync.action.words and sync.action.letters.
  */
 export class Entry {
   readonly id: bigint;

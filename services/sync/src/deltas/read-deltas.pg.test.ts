@@ -82,7 +82,7 @@ describe('deltas', function () {
     });
   }
 
-  it('shows what may be seen now, and of a lost group nothing between the loss and the next gain', async () => {
+  it('shows what may be seen now, and of a lost group nothing between the loss and the next gain [sync.membership.in-order, sync.deltas.own-groups, sync.deltas.answer]', async () => {
     const { actions, hasMore, lastSyncId } = await ask();
     assert.deepEqual(
       actions.map(({ syncId }) => syncId),
@@ -92,7 +92,7 @@ describe('deltas', function () {
     assert.equal(lastSyncId, head().toString());
   });
 
-  it('says the same in pages of any size, from any place, for any groups', async () => {
+  it('says the same in pages of any size, from any place, for any groups [sync.deltas.paging, sync.deltas.after-exclusive]', async () => {
     const groups = fc.subarray([user, home, other, foreign]);
     await fc.assert(
       fc.asyncProperty(fc.integer({ min: 1, max: 9 }), fc.bigInt(0n, head()), groups, async (limit, from, asked) => {
@@ -117,7 +117,7 @@ describe('deltas', function () {
     );
   });
 
-  it('shows each entry as it stands in the log', async () => {
+  it('shows each entry as it stands in the log [sync.action.fields, sync.action.sync-id]', async () => {
     const { actions } = await ask();
     for (const [index, wanted] of expected().entries()) {
       const { syncId, modelName, modelId, action, data, groupId, clientTxId, clientId, createdAt } = wanted;
@@ -151,7 +151,7 @@ describe('deltas', function () {
     );
   });
 
-  it('shows nothing to those who name foreign groups only, and moves them on', async () => {
+  it('shows nothing to those who name foreign groups only, and moves them on [sync.deltas.horizon]', async () => {
     assert.deepEqual(await ask({ asked: new Set([foreign]) }), {
       lastSyncId: head().toString(),
       hasMore: false,
@@ -171,7 +171,7 @@ describe('deltas', function () {
     assert.equal(few.entries.length, 7);
   });
 
-  it('sends a cursor from before the log or beyond it back to a bootstrap: a fault in words, no page in letters', async () => {
+  it('sends a cursor from before the log or beyond it back to a bootstrap: a fault in words, no page in letters [sync.deltas.stale-cursor]', async () => {
     const isBootstrap = (error: unknown): boolean => error instanceof Fault && error.code === 'bootstrap_required';
     await assert.rejects(ask({ after: head() + 1n }), isBootstrap);
     const nothing = { lastSyncId: (head() + 1n).toString(), hasMore: false, actions: [] };
@@ -187,7 +187,7 @@ describe('deltas', function () {
     }
   });
 
-  it('gives pages of a size within bounds, whatever is asked for', () => {
+  it('gives pages of a size within bounds, whatever is asked for [sync.deltas.limit-clamped]', () => {
     assert.deepEqual([undefined, '0', '1', '5000', '999999999'].map(clampLimit), [1000, 1, 1, 5000, 5000]);
   });
 });

@@ -31,6 +31,9 @@ export interface DeltasQuestion extends Reader {
  * The horizon is the place the reader's groups are exact for. Nothing beyond it is shown, because a loss could stand
  * there; up to it nothing is left out, so a page that is not full carries the horizon as its cursor and a quiet reader
  * moves on with the log.
+ *
+ * Keeps sync.deltas.answer, sync.deltas.after-exclusive, sync.deltas.paging, sync.deltas.horizon and
+ * sync.deltas.stale-cursor.
  */
 export async function readDeltas(sources: DeltasSources, question: DeltasQuestion): Promise<string> {
   const { after, limit, asked, dialect } = question;
@@ -70,7 +73,7 @@ function reply(lastSyncId: bigint, hasMore: boolean, actions: readonly string[])
   return `{"lastSyncId":"${lastSyncId}","hasMore":${hasMore},"actions":[${actions.join(',')}]}`;
 }
 
-/** A page size within its bounds, whatever was asked for. */
+/** A page size within its bounds, whatever was asked for. Keeps sync.deltas.limit-clamped. */
 export function clampLimit(asked: string | undefined): number {
   if (asked === undefined) return LIMITS.deltasLimitDefault;
   return Math.min(Math.max(Number(asked), 1), LIMITS.deltasLimitMax);

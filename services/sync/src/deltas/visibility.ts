@@ -23,6 +23,8 @@ export interface GroupSource {
  *
  * Gains and losses are entries of the reader's own group, so walking the entries in order keeps this exact, up to the
  * place the groups were read at. Beyond it they must be read again.
+ *
+ * Keeps sync.deltas.own-groups, sync.socket.own-groups and sync.membership.in-order.
  */
 export class Visibility {
   readonly userId: string;

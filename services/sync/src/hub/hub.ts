@@ -17,6 +17,8 @@ import type { RingChunk, RingLimits } from './ring.ts';
  *
  * Chunks come from three sides at once: committed in this process, handed over by another replica, and from the stream.
  * Whichever is first wins; `consume` keeps the order and fills what none of them brought from the log.
+ *
+ * Keeps sync.socket.two-replicas.
  */
 
 /** The part of the log that a follower needs. */

@@ -1,6 +1,6 @@
 import { LIMITS } from '@wts/contracts';
 
-/** A delta frame ready to be written to any number of sockets. */
+/** A delta frame ready to be written to any number of sockets. Keeps sync.socket.delta. */
 export interface Packet {
   readonly frame: Buffer;
   /** The cursor of a client that has it: nothing at or below this place is still to come. */

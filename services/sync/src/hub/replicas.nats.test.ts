@@ -87,7 +87,7 @@ describe('replicas', function () {
     );
   }
 
-  it('hear of each other at once, by hand-over and stream, without reading the log', async () => {
+  it('hear of each other at once, by hand-over and stream, without reading the log [sync.socket.two-replicas]', async () => {
     const [a, b] = [await whole(), await whole()];
     const [user, home]: [string, string] = [randomUUID(), randomUUID()];
     await a.writer.join(user, home);
@@ -103,7 +103,7 @@ describe('replicas', function () {
     assert.fail('never quicker than the poll');
   });
 
-  it('lose, double and disorder nothing while the broker is killed, the stream deleted and sessions cut', async () => {
+  it('lose, double and disorder nothing while the broker is killed, the stream deleted and sessions cut [never.actions-lost]', async () => {
     const all = [await whole(), await whole(), await whole()];
     const writers = all.flatMap(({ writer }) => [writer, writer]);
     const groups: string[] = [randomUUID(), randomUUID(), randomUUID()];

@@ -50,7 +50,7 @@ describe('the WebSocket door', function () {
       .map(({ syncId }) => syncId);
   const idsOf = (socket: LiveSocket): string[] => socket.actions.map(({ syncId }) => syncId);
 
-  it('says what is subscribed, then replays, then goes on live, each entry once and nothing of others', async () => {
+  it('says what is subscribed, then replays, then goes on live, each entry once and nothing of others [sync.socket.subscribe, sync.socket.subscribed, sync.socket.catch-up, sync.socket.delta, sync.socket.own-groups]', async () => {
     const at = await replica();
     const socket = await connect(at);
     assert.deepEqual(socket.frames[0], { type: 'subscribed', afterSyncId: '0', groups: [user, workspace] });
@@ -72,7 +72,7 @@ describe('the WebSocket door', function () {
     });
   });
 
-  it('speaks letters to whoever names groups, and words to the others', async () => {
+  it('speaks letters to whoever names groups, and words to the others [sync.action.words, sync.action.letters]', async () => {
     const at = await replica();
     const words = await connect(at);
     const letters = await connect(at, { groups: [] });
@@ -95,7 +95,7 @@ describe('the WebSocket door', function () {
     });
   });
 
-  it('narrows to the groups that are named and never widens to foreign ones', async () => {
+  it('narrows to the groups that are named and never widens to foreign ones [sync.socket.own-groups]', async () => {
     const at = await replica();
     const socket = await connect(at, { groups: [foreign, workspace] });
     assert.deepEqual(socket.frames[0]?.groups, [workspace]);
@@ -108,7 +108,7 @@ describe('the WebSocket door', function () {
     assert.deepEqual(nothing.actions, []);
   });
 
-  it('begins anew on the same socket when the client subscribes again', async () => {
+  it('begins anew on the same socket when the client subscribes again [sync.socket.re-subscribe]', async () => {
     const at = await replica();
     const socket = await connect(at);
     await socket.until(({ actions }) => actions.length >= visible([user, workspace]).length);
@@ -127,7 +127,7 @@ describe('the WebSocket door', function () {
     assert.deepEqual(idsOf(socket), visible([user, workspace], 10));
   });
 
-  it('moves the cursor of a client to which nothing happens', async () => {
+  it('moves the cursor of a client to which nothing happens [sync.socket.watermark]', async () => {
     const at = await replica({ limits: { watermarkMs: 50, tickMs: 10 } });
     const socket = await connect(at, { after: String((await at.log.head()).head) });
     const chunk = await writer.append([{ groupId: foreign }]);
@@ -189,7 +189,7 @@ describe('the WebSocket door', function () {
     };
     const subscribe = { type: 'subscribe', afterSyncId: '0', token: user };
 
-    it('when nobody subscribes', () =>
+    it('when nobody subscribes [sync.socket.no-subscribe]', () =>
       closing(1008, 'SUBSCRIBE_TIMEOUT', () => {}, { limits: { subscribeTimeoutMs: 30, tickMs: 10 } }).then(() => {}));
     for (const [what, frame] of [
       ['is not JSON', '{'],
@@ -202,15 +202,16 @@ describe('the WebSocket door', function () {
       ['has groups that are no list', { ...subscribe, groups: 'all' }],
       ['asks for an unknown spelling', { ...subscribe, actions: 'runes' }],
     ] as const) {
-      it(`when a frame ${what}`, () => closing(1008, 'INVALID_FRAME', (socket) => socket.send(frame)).then(() => {}));
+      it(`when a frame ${what} [sync.socket.bad-frame]`, () =>
+        closing(1008, 'INVALID_FRAME', (socket) => socket.send(frame)).then(() => {}));
     }
-    it('when the token in the frame is missing', () =>
+    it('when the token in the frame is missing [sync.socket.frame-token]', () =>
       closing(1008, 'UNAUTHORIZED', (socket) => socket.send({ ...subscribe, token: undefined })).then(() => {}));
     it('when the token in the frame is not valid', () =>
       closing(1008, 'UNAUTHORIZED', (socket) => socket.send({ ...subscribe, token: 'nobody' })).then(() => {}));
-    it('when the token in the frame is of another person', () =>
+    it('when the token in the frame is of another person [sync.socket.frame-token]', () =>
       closing(1008, 'UNAUTHORIZED', (socket) => socket.send({ ...subscribe, token: randomUUID() })).then(() => {}));
-    it('when the token expires', async () => {
+    it('when the token expires [sync.socket.credential-dies]', async () => {
       const token = `${user} until ${Math.floor(Date.now() / 1000) + 1}`;
       await closing(
         1008,
@@ -220,7 +221,7 @@ describe('the WebSocket door', function () {
         token,
       );
     });
-    it('when the credential is revoked', () =>
+    it('when the credential is revoked [sync.socket.credential-dies]', () =>
       closing(1008, 'UNAUTHORIZED', async (socket, at) => {
         socket.send(subscribe);
         await socket.until(({ frames }) => frames.length > 0);
@@ -230,9 +231,9 @@ describe('the WebSocket door', function () {
       closing(1008, 'TOO_MANY_FRAMES', (socket) => {
         for (let count = 0; count < 600; count += 1) socket.send({ type: 'doc_focus' });
       }).then(() => {}));
-    it('when a frame is too large', () =>
+    it('when a frame is too large [sync.socket.frame-max]', () =>
       closing(1009, 'PROTOCOL_ERROR', (socket) => socket.send({ type: 'x'.repeat(70_000) })).then(() => {}));
-    it('when the server restarts, so that clients come back elsewhere', async () => {
+    it('when the server restarts, so that clients come back elsewhere [sync.socket.drain]', async () => {
       const socket = await closing(1012, 'RESTARTING', async (it, at) => {
         it.send(subscribe);
         await it.until(({ frames }) => frames.length > 0);

@@ -31,6 +31,8 @@ import type { SessionSources, SocketLimits } from './session.ts';
  *
  * Before the server closes a socket it says why in an `error` frame. A client may always come back with the last
  * `lastSyncId` it has seen.
+ *
+ * Keeps sync.socket.frame-max and sync.socket.drain.
  */
 
 export interface SocketDoorOptions extends DeltasSources {

@@ -58,6 +58,8 @@ const PAGE = 500;
  * Invariants: what is sent ascends strictly; a packet's `lastSyncId` never lies above something that is still to be
  * sent; and no entry above the feed's cursor is looked at with groups read before a gain or loss that lies between,
  * because otherwise a lost group would be heard after its loss.
+ *
+ * Keeps sync.socket.catch-up, sync.socket.ascending and sync.socket.echo: who made a change does not matter here.
  */
 export class Feed implements Listening, Pulling {
   readonly #sources: FeedSources;

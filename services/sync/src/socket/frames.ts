@@ -32,7 +32,7 @@ export type ClientFrame =
 const GROUPS_MAX = 1_000;
 const TOKEN_LENGTH_MAX = 8_192;
 
-/** Reads one text frame. `asked` is the spelling that the URL asked for, which has the last word. */
+/** Reads one text frame; `asked` is the spelling that the URL asked for. Keeps sync.socket.subscribe. */
 export function parseClientFrame(text: string, asked: Dialect | undefined): ClientFrame {
   let frame: unknown;
   try {

@@ -70,7 +70,7 @@ describe('sockets under change', function () {
     ['from the ring', {}],
     ['from the log and the ring, which holds next to nothing', { ring: { bytesMax: 5_000, ageMs: 60_000 } }],
   ] as const) {
-    it(`subscribing anywhere while others write misses and repeats nothing, ${what}`, async () => {
+    it(`subscribing anywhere while others write misses and repeats nothing, ${what} [sync.socket.catch-up, sync.socket.ascending]`, async () => {
       const at = await replica(options);
       const workspaces = [randomUUID(), randomUUID(), randomUUID()] as const;
       const users = await people(6, workspaces[0]);
@@ -115,7 +115,7 @@ describe('sockets under change', function () {
       await untilExactly(socket, after, visible([users[index]!, workspace]));
   });
 
-  it('a member who comes and goes hears nothing of the workspace between a loss and the next gain', async () => {
+  it('a member who comes and goes hears nothing of the workspace between a loss and the next gain [sync.membership.in-order]', async () => {
     const at = await replica();
     const [home, other] = [randomUUID() as string, randomUUID() as string];
     const [user] = await people(1, home);
@@ -200,7 +200,7 @@ describe('sockets under change', function () {
     await untilExactly(socket, 0n, visible([user!, home]));
   });
 
-  it('clients that do not read cost a bounded amount of memory, are sent away, and can go on where they were', async () => {
+  it('clients that do not read cost a bounded amount of memory, are sent away, and can go on where they were [sync.socket.slow-reader]', async () => {
     const at = await replica({
       limits: { stalledMs: 1_500, tickMs: 50 },
       ring: { bytesMax: 2_000_000, ageMs: 60_000 },

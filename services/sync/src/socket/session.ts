@@ -50,7 +50,12 @@ const FRAMES_PER_WINDOW = 500;
 const SUBSCRIBE_COSTS_FRAMES = 25;
 const WINDOW_MS = 10_000;
 
-/** One socket: what its client says, what it is sent, and when it has to go. Time is told to it by `tick`. */
+/**
+ * One socket: what its client says, what it is sent, and when it has to go. Time is told to it by `tick`.
+ *
+ * Keeps sync.socket.subscribed, sync.socket.re-subscribe, sync.socket.frame-token, sync.socket.no-subscribe,
+ * sync.socket.bad-frame, sync.socket.credential-dies, sync.socket.slow-reader and sync.socket.watermark.
+ */
 export class Session implements Outlet {
   readonly #sources: SessionSources;
   readonly #ws: WebSocket;
