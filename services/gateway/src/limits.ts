@@ -12,6 +12,8 @@ export const EDGE_LIMITS = {
   upstreamHeadersTimeoutMs: 20_000,
   /** Silence inside an upstream's body. */
   upstreamBodyTimeoutMs: 60_000,
+  /** A connection on which nothing moves in either direction for so long is dead, whatever state it is in. */
+  silenceMs: 120_000,
   /** A client that takes nothing for so long is cut, because its answer holds an upstream connection. */
   readerStalledMs: 30_000,
   /** After refusing a body: how long to read and drop what is still coming, so that the answer is not lost to a reset. */

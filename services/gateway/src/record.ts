@@ -1,4 +1,5 @@
 import { meta } from '@wts/contracts';
+import type { Fault } from '@wts/contracts';
 import { endRequestSpan } from '@wts/service-kit';
 import type { ServiceContext } from '@wts/service-kit';
 import type { AddressReader } from './client-address.ts';
@@ -19,7 +20,7 @@ export function requestRecorder(
     const durationMs = performance.now() - exchange.startedAt;
     http.requests.observe(route, method, status, durationMs / 1000);
     if (exchange.span !== null) endRequestSpan(exchange.span, route, method, status);
-    const level = PROBES.has(route) ? 'debug' : 'info';
+    const level = levelOf(exchange.failure, route);
     if (!log.isLevelEnabled(level)) return;
     log[level](
       {
@@ -30,6 +31,7 @@ export function requestRecorder(
         requestId: exchange.requestId,
         userId: exchange.principal?.userId,
         code: exchange.failure?.code,
+        err: level === 'warn' || level === 'error' ? exchange.failure?.cause : undefined,
         client: addressOf(exchange.peer, headers.forwardedFor),
         // Set when the client left before it had the whole answer.
         aborted: isComplete ? undefined : true,
@@ -38,4 +40,11 @@ export function requestRecorder(
       'request',
     );
   };
+}
+
+/** A bug needs somebody; a service that is away comes back by itself, and probes of it say so all the time. */
+function levelOf(failure: Fault | null, route: string): 'debug' | 'info' | 'warn' | 'error' {
+  if (failure?.code === 'internal') return 'error';
+  if (PROBES.has(route)) return 'debug';
+  return failure !== null && failure.status >= 500 ? 'warn' : 'info';
 }

@@ -24,7 +24,7 @@ export function subscribeToRevocations(nats: Nats, onRevoked: (revocation: Revoc
 }
 
 /** Null for anything that is no revocation: whoever can publish on our NATS must still not be able to stop us. */
-export function readRevocation(data: Uint8Array): Revocation | null {
+function readRevocation(data: Uint8Array): Revocation | null {
   let value: unknown;
   try {
     value = JSON.parse(Buffer.from(data).toString('utf8'));

@@ -16,6 +16,7 @@ import { securityHeaders } from './edge/exchange.ts';
 import { compileRoutes } from './edge/route-table.ts';
 import { askForBodiesLate, refuseConnect, takeOnlyWebSockets } from './edge/server-events.ts';
 import { SocketDoor } from './edge/socket-door.ts';
+import { EDGE_LIMITS } from './limits.ts';
 import { describeRoutes } from './openapi.ts';
 import { ownAnswers } from './own-answers.ts';
 import { checkUpstream } from './ready.ts';
@@ -44,7 +45,6 @@ export const gateway: ServiceDefinition<GatewayConfig> = {
       ownAnswers: ownAnswers(kit.readiness, describeRoutes(API_ROUTES, config.baseUrl)),
       tokenSecret: config.internalTokenSecret,
       origins: checkOrigins(config.corsOrigins),
-      log: kit.log,
       isDraining: kit.http.isDraining,
       clientStalledMs: config.clientStalledMs,
       onAnswered: requestRecorder(kit, addressReader(config.trustedProxies)),
@@ -148,6 +148,7 @@ function prepare(server: Server, app: Express, parts: EdgeParts): void {
   askForBodiesLate(server, app);
   takeOnlyWebSockets(server);
   refuseConnect(server, parts);
+  server.timeout = EDGE_LIMITS.silenceMs;
 }
 
 async function closeNow(server: Server): Promise<void> {

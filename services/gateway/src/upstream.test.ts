@@ -40,17 +40,25 @@ describe('the addresses of a service', () => {
 
   it('rest after a refused connection, longer each time up to a bound, and not past an answer', () => {
     const first = pickAt(0);
-    upstream.refused(first, refusal, 0);
+    upstream.failed(first, refusal, 0);
     assert.deepEqual(ports([1, 2, 3, 4].map(() => pickAt(1))), ['2', '3', '2', '3']);
     assert.ok([1, 2, 3].map(() => pickAt(EDGE_LIMITS.ejectMs)).includes(first));
-    for (let count = 0; count < 20; count += 1) upstream.refused(first, refusal, 0);
-    assert.equal(first.ejectedUntil, EDGE_LIMITS.ejectMsMax);
+    for (let count = 0; count < 20; count += 1) upstream.failed(first, refusal, first.ejectedUntil);
+    const last = first.ejectedUntil;
+    upstream.failed(first, refusal, last);
+    assert.equal(first.ejectedUntil, last + EDGE_LIMITS.ejectMsMax);
     upstream.answered(first);
     assert.ok([1, 2, 3].map(() => pickAt(1)).includes(first));
   });
 
+  it('rest no longer for many requests that failed at once than for one', () => {
+    const first = pickAt(0);
+    for (let count = 0; count < 100; count += 1) upstream.failed(first, refusal, 1);
+    assert.equal(first.ejectedUntil, 1 + EDGE_LIMITS.ejectMs);
+  });
+
   it('are tried all the same when all of them rest, the one that rested longest first', () => {
-    for (const now of [30, 10, 20]) upstream.refused(pickAt(0), refusal, now);
+    for (const now of [30, 10, 20]) upstream.failed(pickAt(0), refusal, now);
     assert.equal(pickAt(40).origin.port, '2');
   });
 

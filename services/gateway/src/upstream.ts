@@ -49,12 +49,14 @@ export class Upstream {
     return resting;
   }
 
-  refused(target: Target, cause: unknown, now = performance.now()): void {
+  /** Lets the address rest. Failures while it rests are those of requests that were already on their way to it. */
+  failed(target: Target, cause: unknown, now = performance.now()): void {
+    if (now < target.ejectedUntil) return;
     const pause = Math.min(EDGE_LIMITS.ejectMs * 2 ** target.failures, EDGE_LIMITS.ejectMsMax);
     target.failures += 1;
     target.ejectedUntil = now + pause;
     if (target.failures === 1) {
-      this.#log.warn({ upstream: this.name, origin: target.origin.origin, err: cause }, 'upstream refuses connections');
+      this.#log.warn({ upstream: this.name, origin: target.origin.origin, err: cause }, 'upstream does not answer');
     }
   }
 

@@ -32,7 +32,6 @@ describe('an operation that retires', () => {
       tokenSecret: '',
       origins: new Set(),
       securityHeaders: [],
-      log,
       isDraining: () => false,
       clientStalledMs: 1_000,
       onAnswered: () => undefined,

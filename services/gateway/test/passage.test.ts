@@ -286,6 +286,14 @@ describe('a service that fails', () => {
     await two.close();
   });
 
+  it('by refusing our word for who calls is 503, never a 401 the caller could do nothing about', async () => {
+    world.sync.answer = (_req, res) => void res.writeHead(401, { 'www-authenticate': 'Bearer' }).end('{"secret":1}');
+    const reply = await say(world.api, mutate());
+    errorOf(reply, 503, 'unavailable');
+    assert.equal(reply.headers['www-authenticate'], undefined);
+    assert.match(world.logs(), /sync refused the internal token/);
+  });
+
   it('by closing idle connections costs no request', async () => {
     for (let count = 1; count <= 3; count += 1) {
       assert.equal((await say(world.api, mutate())).status, 200);

@@ -28,11 +28,11 @@ export function answerJson(
  * Keeps errors.5xx.no-cause, errors.shape.everywhere.
  */
 export function answerFault(exchange: Exchange, res: ServerResponse, failure: unknown): void {
+  const { status, body, lines } = renderFault(exchange, failure);
   if (res.headersSent) {
     res.destroy();
     return;
   }
-  const { status, body, lines } = renderFault(exchange, failure);
   answerJson(exchange, res, status, body, lines);
 }
 

@@ -1,9 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Authenticator } from '@wts/access';
 import { mintInternalToken } from '@wts/access';
-import { Fault } from '@wts/contracts';
 import { isTracing, traceRequest } from '@wts/service-kit';
-import type { Logger } from '@wts/service-kit';
 import type { UpstreamName } from '../routes.ts';
 import type { Upstream } from '../upstream.ts';
 import { allowOrigin, answerOptions } from './allow-origin.ts';
@@ -32,7 +30,6 @@ export interface EdgeParts {
   /** Origins of web pages that may call `browsers` routes. */
   readonly origins: ReadonlySet<string>;
   readonly securityHeaders: readonly string[];
-  readonly log: Logger;
   readonly isDraining: () => boolean;
   readonly clientStalledMs: number;
   /** Told once per request, when its answer is out or its client is gone. */
@@ -89,11 +86,9 @@ async function pass(exchange: Exchange, res: ServerResponse, parts: EdgeParts): 
     }
     const body = await boundBody(exchange, res);
     const token = exchange.principal === null ? null : mintInternalToken(exchange.principal, parts.tokenSecret);
-    forward(exchange, res, parts.upstreams[route.to], body, token, parts);
+    forward(exchange, res, parts.upstreams[route.to], body, token, parts.clientStalledMs);
   } catch (failure) {
     if (failure instanceof ClientGone) return;
-    if (!(failure instanceof Fault))
-      parts.log.error({ requestId: exchange.requestId, err: failure }, 'bug in a request');
     answerFault(exchange, res, failure);
   }
 }

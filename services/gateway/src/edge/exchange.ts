@@ -73,6 +73,6 @@ function chooseRequestId(given: readonly string[]): string {
 /** Lines that tell browsers to take answers literally; HSTS only where the address is https (RFC 6797 section 7.2). */
 export function securityHeaders(origin: URL): readonly string[] {
   const lines = ['X-Content-Type-Options', 'nosniff'];
-  if (origin.protocol === 'https:') lines.push('Strict-Transport-Security', 'max-age=31536000; includeSubDomains');
+  if (origin.protocol === 'https:') lines.push('Strict-Transport-Security', 'max-age=31536000');
   return lines;
 }

@@ -1,7 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { Fault, HEADERS } from '@wts/contracts';
 import { carryTrace, isTracing } from '@wts/service-kit';
-import type { Logger } from '@wts/service-kit';
 import type { Dispatcher } from 'undici';
 import { errors } from 'undici';
 import type { Target, Upstream } from '../upstream.ts';
@@ -22,22 +21,14 @@ export function forward(
   upstream: Upstream,
   body: OnwardBody,
   internalToken: string | null,
-  parts: ForwardParts,
+  clientStalledMs: number,
 ): void {
   // The client left while it was asked who it is; its `close` has been and will not come again.
   if (res.closed) return;
   upstream.enter();
-  const passage = new Passage(exchange, res, upstream, body, internalToken, parts);
-  res.once('close', () => {
-    upstream.leave();
-    passage.clientClosed();
-  });
+  const passage = new Passage(exchange, res, upstream, body, internalToken, clientStalledMs);
+  res.once('close', () => passage.clientClosed());
   passage.dispatch();
-}
-
-interface ForwardParts {
-  readonly log: Logger;
-  readonly clientStalledMs: number;
 }
 
 class Passage implements Dispatcher.DispatchHandler {
@@ -45,11 +36,12 @@ class Passage implements Dispatcher.DispatchHandler {
   readonly #res: ServerResponse;
   readonly #upstream: Upstream;
   readonly #options: Dispatcher.DispatchOptions;
-  readonly #parts: ForwardParts;
+  readonly #clientStalledMs: number;
   #target: Target | null = null;
   #tried: Set<Target> | null = null;
   #controller: Dispatcher.DispatchController | null = null;
   #isClosed = false;
+  #hasLeft = false;
   #waitsForDrain = false;
   #stalled: NodeJS.Timeout | undefined;
 
@@ -59,12 +51,12 @@ class Passage implements Dispatcher.DispatchHandler {
     upstream: Upstream,
     body: OnwardBody,
     internalToken: string | null,
-    parts: ForwardParts,
+    clientStalledMs: number,
   ) {
     this.#exchange = exchange;
     this.#res = res;
     this.#upstream = upstream;
-    this.#parts = parts;
+    this.#clientStalledMs = clientStalledMs;
     this.#options = {
       method: exchange.method,
       path: exchange.url,
@@ -87,6 +79,7 @@ class Passage implements Dispatcher.DispatchHandler {
 
   clientClosed(): void {
     this.#isClosed = true;
+    this.#leave();
     clearTimeout(this.#stalled);
     if (!this.#res.writableFinished) this.#controller?.abort(new ClientGone());
   }
@@ -96,10 +89,15 @@ class Passage implements Dispatcher.DispatchHandler {
     if (this.#isClosed) controller.abort(new ClientGone());
   }
 
-  onResponseStart(_controller: Dispatcher.DispatchController, status: number, headers: ReplyHeaders): void {
+  onResponseStart(controller: Dispatcher.DispatchController, status: number, headers: ReplyHeaders): void {
     // Informational answers are between the service and us.
     if (status < 200) return;
     this.#upstream.answered(this.#target as Target);
+    // Credentials are judged here alone. A service that does not believe us is not the caller's fault.
+    if (status === 401 && this.#exchange.principal !== null) {
+      controller.abort(new Error(`${this.#upstream.name} refused the internal token`));
+      return;
+    }
     startAnswer(this.#exchange, this.#res, status, backwardHeaders(headers));
     // A stream may wait for its first row; the client should know by now that it comes.
     if (headers['content-length'] === undefined) this.#res.flushHeaders();
@@ -109,7 +107,7 @@ class Passage implements Dispatcher.DispatchHandler {
     if (this.#res.write(chunk) || this.#waitsForDrain) return;
     this.#waitsForDrain = true;
     controller.pause();
-    this.#stalled = setTimeout(() => this.#res.destroy(), this.#parts.clientStalledMs);
+    this.#stalled = setTimeout(() => this.#res.destroy(), this.#clientStalledMs);
     this.#res.once('drain', () => {
       clearTimeout(this.#stalled);
       this.#waitsForDrain = false;
@@ -118,15 +116,18 @@ class Passage implements Dispatcher.DispatchHandler {
   }
 
   onResponseEnd(): void {
+    this.#leave();
     this.#res.end();
   }
 
   onResponseError(_controller: Dispatcher.DispatchController | null, error: Error): void {
     if (this.#isClosed) return;
     const target = this.#target as Target;
+    // An address that accepts connections and says nothing is no better than one that refuses them.
+    if (error instanceof errors.HeadersTimeoutError) this.#upstream.failed(target, error);
     // No controller, no connection: nothing was sent, and another address may be better.
     if (this.#controller === null && !(error instanceof errors.InvalidArgumentError)) {
-      this.#upstream.refused(target, error);
+      this.#upstream.failed(target, error);
       this.#tried = (this.#tried ?? new Set()).add(target);
       this.dispatch();
       return;
@@ -135,15 +136,16 @@ class Passage implements Dispatcher.DispatchHandler {
   }
 
   #fail(error: Error): void {
-    const fault = faultOf(error);
-    if (fault.status >= 500) {
-      this.#parts.log.warn(
-        { requestId: this.#exchange.requestId, upstream: this.#upstream.name, err: error },
-        'upstream failed',
-      );
-    }
+    this.#leave();
     if (this.#options.body instanceof BoundedBody) this.#options.body.destroy();
-    answerFault(this.#exchange, this.#res, fault);
+    answerFault(this.#exchange, this.#res, faultOf(error));
+  }
+
+  /** Gives the place at the service back; a client that is slow to take the last bytes must not hold it. */
+  #leave(): void {
+    if (this.#hasLeft) return;
+    this.#hasLeft = true;
+    this.#upstream.leave();
   }
 }
 

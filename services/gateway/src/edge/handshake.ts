@@ -58,9 +58,12 @@ export async function shakeHands(
     const attempt = await ask(target, path, exchange, internalToken);
     if (!('refused' in attempt)) {
       upstream.answered(target);
+      // As for any request: a service that does not believe us is not the caller's fault.
+      if (attempt.reply.statusCode === 401)
+        throw new Fault('unavailable', { cause: new Error('refused the internal token') });
       return attempt;
     }
-    upstream.refused(target, attempt.refused);
+    upstream.failed(target, attempt.refused);
   }
   throw new Fault('unavailable');
 }

@@ -153,7 +153,6 @@ export class SocketDoor {
 /** Answers a failure where there is no response object, and ends the connection. */
 export function refuseOnSocket(exchange: Exchange, socket: Duplex, failure: unknown, parts: EdgeParts): void {
   const fault = renderFault(exchange, failure);
-  if (fault.status >= 500) parts.log.warn({ requestId: exchange.requestId, err: failure }, 'upgrade failed');
   answerOnSocket(exchange, socket, fault, parts);
 }
 
