@@ -54,6 +54,10 @@ export function openPostgres({ url, poolMax, applicationName, log, stack, readin
   });
   // Idle connections die with the server. Unheard, that event would end the process.
   pool.on('error', (err) => log.warn({ err }, 'lost an idle connection to PostgreSQL'));
+  // So would that of a connection that is in use but between two statements; whoever uses it is told by the next one.
+  pool.on('connect', (client) => {
+    client.on('error', (err) => log.debug({ err }, 'lost a connection to PostgreSQL'));
+  });
   let knex: Knex | undefined;
   stack.defer(async () => {
     await knex?.destroy();
