@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { crc32 } from 'node:zlib';
 import fc from 'fast-check';
 import { createApiKey, readApiKey } from './api-key.ts';
 
@@ -54,6 +55,16 @@ describe('a personal API key', () => {
     const wrong = ['', PREFIX, foreign, token.slice(0, -1), `${token}0`, ` ${token}`, `${token}\n`, token + token];
     for (const text of wrong) assert.equal(readApiKey(text, PREFIX), null, JSON.stringify(text));
     fc.assert(fc.property(fc.string({ unit: 'binary' }), (text) => readApiKey(PREFIX + text, PREFIX) === null));
+  });
+
+  it('is refused when it holds other characters, even with the right checksum', () => {
+    const secret = `${PREFIX}${'-'.repeat(43)}`;
+    let rest = crc32(secret);
+    let checksum = '';
+    for (; checksum.length < 6; rest = Math.floor(rest / 62)) {
+      checksum = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'.charAt(rest % 62) + checksum;
+    }
+    assert.equal(readApiKey(secret + checksum, PREFIX), null);
   });
 
   it('does not read with another prefix, even one that its own begins with', () => {

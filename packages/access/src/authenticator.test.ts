@@ -234,10 +234,14 @@ describe('a revocation', () => {
   it('of a membership makes everything of that person be asked about again', async () => {
     const world = new World();
     const one = world.addKey({ userId: 'bob' });
-    await world.bearer(one.token);
+    const other = world.addKey();
+    await Promise.all([world.bearer(one.token), world.bearer(other.token)]);
     world.keys.delete(one.hash);
     world.door.forget({ kind: 'membership', userId: 'bob', workspaceId: 'w' });
     await refuses(world.bearer(one.token), 'api_key_invalid');
+    const before = world.lookups;
+    await world.bearer(other.token);
+    assert.equal(world.lookups, before, 'others are left alone');
   });
 
   it('that overtakes a look-up is not undone by it', async () => {

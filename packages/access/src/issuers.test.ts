@@ -27,6 +27,15 @@ describe('the list of issuers', () => {
     assert.deepEqual(parseIssuers('[]'), []);
   });
 
+  it('takes a secret of exactly 32 bytes, and a key set on this machine in clear', () => {
+    parseIssuers(JSON.stringify([{ ...shared, secret: 'x'.repeat(32) }]));
+    parseIssuers(JSON.stringify([{ ...remote, jwksUri: 'http://127.0.0.1:1/keys' }]));
+  });
+
+  it('must be a list', () => {
+    for (const json of ['{}', 'null', '"x"']) assert.throws(() => parseIssuers(json), /must be a JSON array/);
+  });
+
   it('keeps the issuer exactly as it was written', () => {
     assert.equal(
       parseIssuers(JSON.stringify([{ ...shared, issuer: 'https://idp.test/' }]))[0]?.issuer,
@@ -54,6 +63,8 @@ describe('the list of issuers', () => {
       /must be an https address/,
     ],
     'a key set address with a password': [[{ ...remote, jwksUri: 'https://a:b@idp.test/' }], /without credentials/],
+    'a key set address with a name': [[{ ...remote, jwksUri: 'https://a@idp.test/' }], /without credentials/],
+    'an issuer that is a number': [[{ ...shared, issuer: 7 }], /needs "issuer"/],
     'a key set that is no address': [[{ ...remote, jwksUri: 'keys' }], /must be an https address/],
     'an unknown field': [[{ ...shared, algoritms: ['HS256'] }], /unknown field "algoritms"/],
     'the same issuer twice': [[shared, remote], /names one issuer twice/],

@@ -107,6 +107,9 @@ describe('a JWT', () => {
       await verify(shared(but({ iat: undefined })));
       await verify(shared(but({ iat: NOW + 60 })));
     });
+    it('with an nbf of up to 5 seconds ahead, and a sub of up to 255 characters', async () => {
+      await verify(shared(but({ nbf: NOW + 5, sub: 's'.repeat(255) })));
+    });
     it('until the second before it expires', async () => {
       await verify(shared(but({ exp: NOW + 1 })));
       await refuses(shared(but({ exp: NOW })));
@@ -164,6 +167,7 @@ describe('a JWT', () => {
     'exp beyond every calendar': () => shared(but({ exp: 1e15 })),
     'exp as a list': () => shared(but({ exp: [NOW + 300] })),
     'nbf in the future': () => shared(but({ nbf: NOW + 60 })),
+    'nbf in 6 seconds': () => shared(but({ nbf: NOW + 6 })),
     'nbf as text': () => shared(but({ nbf: '0' })),
     'iat in an hour': () => shared(but({ iat: NOW + 3600 })),
     'iat in 61 seconds': () => shared(but({ iat: NOW + 61 })),
