@@ -36,7 +36,7 @@ export interface ReplicaOptions {
 }
 
 /** Who a token stands for in these tests: `<user id>`, `<user id> until <seconds>`, or `<user id> in <workspace id>`. */
-export function principalOf(token: string): Principal {
+function principalOf(token: string): Principal {
   const [userId = '', word, value = ''] = token.split(' ');
   if (!/^[0-9a-f-]{36}$/.test(userId)) throw new Fault('token_invalid');
   return {
