@@ -14,12 +14,7 @@ const TeamMember = modelNamed('TeamMember');
  * lets go.
  */
 export function remove(world: World, row: Row, now: string): Effect[] {
-  const going = descend(
-    world,
-    row,
-    ({ model }) => dependentsOf(model).filter(({ onDelete }) => onDelete === 'delete'),
-    (one) => membershipsInside(world, one),
-  );
+  const going = descend(world, row, (one) => membershipsInside(world, one));
   const gone = new Set(going.map(({ model, id }) => key(model, id)));
   world.expect(
     going.flatMap((one) => pointers(one).map(({ model, field }) => ({ model, field, value: one.id }))),

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { ActionName, ModelRecord } from '@wts/contracts';
-import { buildRecord, dependentsOf, modelNamed, type Model } from '@wts/models';
+import { buildRecord, modelNamed } from '@wts/models';
 import type { Row } from '../store/rows.ts';
 import { descend } from './family.ts';
 import { roleIn } from './permit.ts';
@@ -56,11 +56,7 @@ export function move(
   changed: readonly string[],
   now: string,
 ): Effect[] {
-  const family = descend(world, before, (row) =>
-    dependentsOf(row.model).filter(
-      ({ model, field, onDelete }) => onDelete === 'delete' && takesGroupFrom(model, field),
-    ),
-  );
+  const family = descend(world, before);
   const leaving = family.flatMap((row) =>
     copies(world, row)
       .toReversed()
@@ -79,15 +75,6 @@ export function move(
     ...arriving,
     ...moved.flatMap((part) => copies(world, part).map((groupId) => entry(part, 'INSERT', { groupId }))),
   ];
-}
-
-function takesGroupFrom(model: Model, field: string): boolean {
-  return (
-    model.audience.kind !== 'self' &&
-    model.audience.kind !== 'person' &&
-    model.audience.kind !== 'workspace' &&
-    model.audience.field === field
-  );
 }
 
 /** The groups that get an entry of this record, the person's own last. */

@@ -1,26 +1,17 @@
 import { LIMITS } from '@wts/contracts';
-import type { Model } from '@wts/models';
+import { dependentsOf } from '@wts/models';
 import type { Row } from '../store/rows.ts';
 import { key, TooMuch, type Relation, type World } from './world.ts';
 
-/** Records of `model` whose `field` names this one. */
-interface Branch {
-  readonly model: Model;
-  readonly field: string;
-}
-
 /**
- * A record and all that hangs on it, parts before wholes, itself last; every row is locked, so nothing new can be attached
+ * A record and all that cannot be without it, parts before wholes, itself last; every row is locked, so nothing new can be attached
  * meanwhile. It is read level by level, a level in one round however many records it has.
  */
-export function descend(
-  world: World,
-  root: Row,
-  branchesOf: (row: Row) => readonly Branch[],
-  more: (row: Row) => readonly Row[] = () => [],
-): Row[] {
+export function descend(world: World, root: Row, more: (row: Row) => readonly Row[] = () => []): Row[] {
   const relations = (row: Row): Relation[] =>
-    branchesOf(row).map(({ model, field }) => ({ model, field, value: row.id }));
+    dependentsOf(row.model).flatMap(({ model, field, onDelete }) =>
+      onDelete === 'delete' ? [{ model, field, value: row.id }] : [],
+    );
   const parts = new Map<Row, readonly Row[]>();
   const found = new Map([[key(root.model, root.id), root]]);
   for (let level = [root]; level.length > 0;) {

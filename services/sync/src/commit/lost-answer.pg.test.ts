@@ -1,28 +1,22 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { servicePrincipal } from '@wts/access';
-import { testDatabase } from '@wts/testkit';
-import type { TestDatabase } from '@wts/testkit';
-import { Pool } from 'pg';
-import { ActionLog } from '../store/log.ts';
-import { CommitEngine } from './engine.ts';
+import { Stage, applied, change, only, refused } from '../../test/stage.ts';
+import type { Someone } from '../../test/stage.ts';
 import type { Unit, UnitOutcome } from './unit.ts';
 
 describe('a unit that is sent again because its answer got lost', function () {
   this.timeout(60_000);
-  let database: TestDatabase;
-  let pool: Pool;
-  let replicas: readonly CommitEngine[];
+  let stage: Stage;
+  let owner: Someone;
+  let workspace: string;
 
   before(async () => {
-    database = await testDatabase('lost_answer', { migrated: true });
-    pool = new Pool({ connectionString: database.urlOf('wts_sync') });
-    replicas = [0, 1, 2, 3].map(() => new CommitEngine({ pool, log: new ActionLog(pool) }));
+    stage = await Stage.open('lost_answer', 4);
+    owner = await stage.person();
+    workspace = await stage.workspace(owner);
   });
-  after(async () => {
-    await pool.end();
-    await database.drop();
-  });
+  after(() => stage[Symbol.asyncDispose]());
 
   const user = (modelId: string, action: 'INSERT' | 'DELETE'): Unit => ({
     principal: servicePrincipal('test'),
@@ -32,9 +26,10 @@ describe('a unit that is sent again because its answer got lost', function () {
     mutations: [{ modelName: 'User', modelId, action, payload: action === 'INSERT' ? { name: 'Ada' } : {} }],
   });
   const everywhereAtOnce = async (unit: Unit): Promise<UnitOutcome[]> =>
-    (await Promise.all(replicas.flatMap((engine) => [engine.commit([unit]), engine.commit([unit])]))).flat();
+    (await Promise.all(stage.engines.flatMap((engine) => [engine.commit([unit]), engine.commit([unit])]))).flat();
+  const task = (title = 'Task') => change('INSERT', 'Task', randomUUID(), { workspaceId: workspace, title });
 
-  it('is applied once and answered alike, also while the first sending is still under way', async () => {
+  it('is applied once and answered alike, also while the first sending is still under way [sync.mutate.idempotent]', async () => {
     for (let round = 0; round < 10; round += 1) {
       const id = randomUUID();
       for (const action of ['INSERT', 'DELETE'] as const) {
@@ -49,8 +44,116 @@ describe('a unit that is sent again because its answer got lost', function () {
   it('under another key is told what stands in its way', async () => {
     const id = randomUUID();
     const first = { ...user(id, 'INSERT'), clientId: 'somebody else' };
-    await replicas[0]?.commit([first]);
-    const [second] = (await replicas[1]?.commit([user(id, 'INSERT')])) ?? [];
+    await stage.engines[0]?.commit([first]);
+    const [second] = (await stage.engines[1]?.commit([user(id, 'INSERT')])) ?? [];
     assert.deepEqual(second?.ok === false && second.code, 'conflict');
+  });
+
+  it('one to three times at once among others is in the log once, whatever it does [never.applied-twice]', async () => {
+    const before = await stage.head();
+    const made = task('First');
+    applied(await stage.send(owner.unit(made)));
+    const units = Array.from({ length: 30 }, (_, index) =>
+      owner.unit(
+        index % 3 === 0 ? task(`Task ${index}`) : change('UPDATE', 'Task', made.modelId, { title: `Title ${index}` }),
+      ),
+    );
+    const sent = units.flatMap((unit, index) => Array.from({ length: 1 + (index % 3) }, () => unit));
+    const outcomes = await Promise.all(sent.map(async (unit) => ({ unit, outcome: applied(await stage.send(unit)) })));
+    const places = Map.groupBy(outcomes, ({ unit }) => unit.clientTxId);
+    for (const same of places.values()) {
+      assert.equal(new Set(same.map(({ outcome }) => outcome.lastId)).size, 1);
+      const records = same.map(({ outcome }) => outcome.mutations[0]?.record);
+      for (const record of records) assert.deepEqual(record, records[0]);
+    }
+    assert.equal(await stage.head(), before + 1n + BigInt(units.length));
+    const entries = await stage.entries(before);
+    assert.equal(new Set(entries.map(({ clientTxId }) => clientTxId)).size, entries.length);
+  });
+
+  it('twice in one batch is applied once, and both get the same answer', async () => {
+    const unit = owner.unit(task());
+    const [first, second] = (await stage.engine.commit([unit, unit])).map(applied);
+    assert.deepEqual(second, first);
+  });
+
+  it('is answered with the record of the first time, not of today', async () => {
+    const made = owner.unit(task('Then'));
+    const first = only(await stage.send(made));
+    await owner.change('Task', first.modelId, { title: 'Now' });
+    const gone = owner.unit(change('DELETE', 'Task', first.modelId));
+    const deleted = only(await stage.send(gone));
+    const replay = applied(await stage.send(made));
+    assert.ok(replay.replayed);
+    assert.deepEqual(replay.mutations[0]?.record, first.record);
+    assert.equal(replay.mutations[0]?.syncId, first.syncId);
+    assert.deepEqual(only(await stage.send(gone)).record, deleted.record);
+  });
+
+  it('with the same ids by another person or device is another unit', async () => {
+    const other = await stage.join(workspace, 'member');
+    const sending = { clientId: 'device', clientTxId: 'tx' };
+    const places = [
+      await stage.send(owner.unit(task(), sending)),
+      await stage.send(other.unit(task(), sending)),
+      await stage.send(owner.unit(task(), { ...sending, clientId: 'other device' })),
+    ].map((outcome) => applied(outcome).lastId);
+    assert.equal(new Set(places).size, 3);
+  });
+
+  it('after a refusal is decided anew: a refusal is no result to repeat', async () => {
+    const taskId = randomUUID();
+    const unit = owner.unit(
+      change('INSERT', 'Comment', randomUUID(), { workspaceId: workspace, taskId, body: 'Early' }),
+    );
+    assert.equal(refused(await stage.send(unit)).error, 'taskId: no such Task');
+    await owner.make('Task', { workspaceId: workspace, title: 'Late' }, taskId);
+    applied(await stage.send(unit));
+    // Within one batch as well, where the refused one then finds what became of the same unit.
+    const late = randomUUID();
+    const comment = owner.unit(
+      change('INSERT', 'Comment', randomUUID(), { workspaceId: workspace, taskId: late, body: 'x' }),
+    );
+    const outcomes = await stage.engine.commit([comment, owner.unit({ ...task(), modelId: late }), comment, comment]);
+    const [first, made, second, third] = outcomes.map((outcome) => applied(outcome).lastId);
+    assert.deepEqual([first, third], [second, second]);
+    assert.ok(made! < second!);
+  });
+
+  it('as a new record under a new key is the replay for the device that made it, a conflict for others [sync.mutate.insert-replay]', async () => {
+    const mutation = task('Made');
+    const first = only(await stage.send(owner.unit(mutation)));
+    await owner.change('Task', mutation.modelId, { title: 'Changed' });
+    const head = await stage.head();
+    const again = applied(await stage.send(owner.unit(mutation)));
+    assert.ok(again.replayed);
+    assert.deepEqual([again.lastId, again.mutations[0]?.record], [first.syncId, first.record]);
+
+    const conflict = { ok: false, code: 'conflict', error: 'A Task with this id exists' } as const;
+    const member = await stage.join(workspace, 'member');
+    const between = await stage.head();
+    assert.deepEqual(await stage.send(owner.unit(mutation, { clientId: 'other device' })), conflict);
+    assert.deepEqual(await stage.send(member.unit(mutation, { clientId: owner.clientId })), conflict);
+    assert.equal(await stage.head(), between);
+    assert.equal(between - head, 4n);
+  });
+
+  it('as a new record under new keys at once through several replicas makes one record', async () => {
+    for (let round = 0; round < 10; round += 1) {
+      const mutation = task('Raced');
+      const outcomes = await Promise.all(stage.engines.map((engine) => stage.send(owner.unit(mutation), engine)));
+      assert.equal(new Set(outcomes.map((outcome) => applied(outcome).lastId)).size, 1);
+    }
+  });
+
+  it('as a unit of which a part was made before answers each part from its own place', async () => {
+    const mutation = task('Part');
+    const first = only(await stage.send(owner.unit(mutation)));
+    const unit = { ...owner.unit(mutation), mutations: [mutation, task('Other part')] };
+    const outcome = applied(await stage.send(unit));
+    assert.equal(outcome.mutations[0]?.syncId, first.syncId);
+    const replay = applied(await stage.send(unit));
+    assert.deepEqual(replay.mutations, outcome.mutations);
+    assert.equal(replay.lastId, outcome.lastId);
   });
 });

@@ -20,18 +20,17 @@ export function questionsOf(needs: readonly Need[]): Question[] {
 }
 
 function rowsAndRelated(needs: readonly Need[]): Question[] {
-  const questions: Question[] = [];
-  for (const model of MODELS as readonly Model[]) {
-    for (const [lock, ids] of rowsByLock(needs, model)) questions.push(rowQuestion(model, ids, lock));
-    for (const lock of ['write', 'refer', 'look'] as const) {
-      const related = needs.filter(
-        (need) => need.kind === 'related' && need.model === model && need.lock === lock,
-      ) as readonly (Relation & { kind: 'related' })[];
-      const alike = Map.groupBy(related, ({ field, and }) => `${field} ${and?.field} ${and?.value}`);
-      for (const relations of alike.values()) questions.push(relatedQuestion(relations, lock));
-    }
-  }
-  return questions;
+  return (MODELS as readonly Model[]).flatMap((model) => {
+    const related = needs.filter((need) => need.kind === 'related' && need.model === model) as readonly (Relation & {
+      lock: LockStrength;
+    })[];
+    const alike = Map.groupBy(related, ({ lock, field, and }) => `${lock} ${field} ${and?.field} ${and?.value}`);
+    // Sets before single rows: a row is often one of a set, and two groups that lock the set meet at its first row.
+    return [
+      ...[...alike.values()].map(relatedQuestion),
+      ...[...rowsByLock(needs, model)].map(([lock, ids]) => rowQuestion(model, ids, lock)),
+    ];
+  });
 }
 
 /**
@@ -61,9 +60,9 @@ function rowQuestion(model: Model, ids: ReadonlySet<string>, lock: LockStrength)
   };
 }
 
-/** Relations of one model that differ in their value only. */
-function relatedQuestion(relations: readonly Relation[], lock: LockStrength): Question {
-  const { model, field, and } = relations[0] as Relation;
+/** Relations that differ in their value only. */
+function relatedQuestion(relations: readonly (Relation & { lock: LockStrength })[]): Question {
+  const { model, field, and, lock } = relations[0] as Relation & { lock: LockStrength };
   const limit = LIMITS.cascadeActionsMax;
   const values = new Set(relations.map(({ value }) => value));
   return {

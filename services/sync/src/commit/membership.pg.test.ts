@@ -1,0 +1,214 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { Groups } from '../groups/groups.ts';
+import { Stage, applied, brief, change, membership, refused } from '../../test/stage.ts';
+import type { Someone } from '../../test/stage.ts';
+
+describe('membership of a workspace', function () {
+  this.timeout(30_000);
+  let stage: Stage;
+
+  before(async () => {
+    stage = await Stage.open('membership');
+  });
+  after(() => stage[Symbol.asyncDispose]());
+
+  const membershipOf = async (workspaceId: string, { id }: Someone): Promise<string> =>
+    (
+      await stage.pool.query<{ id: string }>(
+        'select id from sync.workspace_members where workspace_id = $1 and user_id = $2',
+        [workspaceId, id],
+      )
+    ).rows[0]!.id;
+  const groupsOf = async (someone: Someone): Promise<ReadonlySet<string>> =>
+    (await new Groups(stage.pool).of(someone.id)).groups;
+
+  it('introduces the person once, then the membership to all, then to the person [sync.membership.in-order]', async () => {
+    const owner = await stage.person('Owner');
+    const workspace = await stage.workspace(owner);
+    const someone = await stage.person('Newcomer');
+    const names = { workspace, someone: someone.id };
+    const from = await stage.head();
+    const joined = await stage.decided(someone.id, membership(workspace, someone.id, 'member'));
+    const entries = await stage.entries(from);
+    assert.deepEqual(brief(entries, names), [
+      'INSERT someone for workspace',
+      'INSERT WorkspaceMember for workspace',
+      'INSERT WorkspaceMember for someone',
+    ]);
+    assert.ok(entries.every(({ workspaceId }) => workspaceId === workspace));
+    assert.equal(joined.lastId.toString(), entries.at(-1)?.syncId);
+    assert.deepEqual(await groupsOf(someone), new Set([someone.id, workspace]));
+
+    const second = await stage.head();
+    await someone.delete('WorkspaceMember', await membershipOf(workspace, someone));
+    await stage.decided(someone.id, membership(workspace, someone.id, 'guest'));
+    assert.deepEqual(brief(await stage.entries(second), names), [
+      'DELETE WorkspaceMember for someone',
+      'DELETE WorkspaceMember for workspace',
+      'INSERT WorkspaceMember for workspace',
+      'INSERT WorkspaceMember for someone',
+    ]);
+  });
+
+  it('makes a new person, a workspace and its first member in one unit', async () => {
+    const [user, workspace, member] = [randomUUID(), randomUUID(), randomUUID()];
+    const from = await stage.head();
+    await stage.decided(
+      user,
+      change('INSERT', 'User', user, { name: 'Ada', email: 'ada@example.org' }),
+      change('INSERT', 'Workspace', workspace, { name: 'W', urlKey: `w-${user.slice(0, 8)}` }),
+      membership(workspace, user, 'owner', member),
+    );
+    assert.deepEqual(brief(await stage.entries(from), { user, workspace, member }), [
+      'INSERT user for user',
+      'INSERT workspace for workspace',
+      'INSERT user for workspace',
+      'INSERT member for workspace',
+      'INSERT member for user',
+    ]);
+  });
+
+  it('carries what a person changes of themselves to each workspace that knows them, and to themselves last', async () => {
+    const person = await stage.person('Before');
+    const workspaces = [await stage.workspace(person), await stage.workspace(person)];
+    const from = await stage.head();
+    const { record } = await person.change('User', person.id, {
+      name: 'After',
+      avatarUrl: 'https://example.org/a.png',
+    });
+    assert.equal(record['name'], 'After');
+    const entries = await stage.entries(from);
+    assert.deepEqual(new Set(entries.slice(0, -1).map(({ groupId }) => groupId)), new Set(workspaces));
+    assert.equal(entries.length, 3);
+    assert.equal(entries.at(-1)?.groupId, person.id);
+    for (const { action, changed, data } of entries) {
+      assert.deepEqual([action, changed], ['UPDATE', ['name', 'avatarUrl']]);
+      assert.deepEqual(Object.keys(data), ['name', 'avatarUrl', 'updatedAt']);
+    }
+  });
+
+  it('takes teams and projects along when it ends, also private ones, and nothing in other workspaces', async () => {
+    const owner = await stage.person();
+    const [workspace, other] = [await stage.workspace(owner), await stage.workspace(owner)];
+    const leaver = await stage.join(workspace, 'member');
+    await stage.decided(leaver.id, membership(other, leaver.id, 'member'));
+    const hidden = await owner.make('Project', { workspaceId: workspace, key: 'H', name: 'H', isPrivate: true });
+    const inside = await owner.make('ProjectMember', { projectId: hidden, userId: leaver.id });
+    const team = await owner.make('Team', { workspaceId: workspace, key: 'T', name: 'T' });
+    const mate = await owner.make('TeamMember', { teamId: team, userId: leaver.id });
+    const elsewhere = await owner.make('Team', { workspaceId: other, key: 'T', name: 'T' });
+    const kept = await owner.make('TeamMember', { teamId: elsewhere, userId: leaver.id });
+    const task = await owner.make('Task', { workspaceId: workspace, title: 'T', assigneeId: leaver.id });
+
+    const from = await stage.head();
+    await owner.delete('WorkspaceMember', await membershipOf(workspace, leaver));
+    const said = brief(await stage.entries(from), { workspace, hidden, inside, mate, leaver: leaver.id });
+    assert.deepEqual(said.slice(-2), ['DELETE WorkspaceMember for leaver', 'DELETE WorkspaceMember for workspace']);
+    assert.deepEqual(said.slice(0, -2).sort(), [
+      'DELETE inside for hidden',
+      'DELETE inside for leaver',
+      'DELETE mate for workspace',
+    ]);
+    assert.ok(said.indexOf('DELETE inside for leaver') < said.indexOf('DELETE inside for hidden'));
+    assert.deepEqual(await groupsOf(leaver), new Set([leaver.id, other]));
+    assert.ok(await stage.stored('TeamMember', kept));
+    // Who did the work stays written: people are never deleted.
+    assert.equal((await stage.stored('Task', task))?.record['assigneeId'], leaver.id);
+    assert.equal(refused(await leaver.try('UPDATE', 'Task', task, { title: 'x' })).error, 'Task not found');
+  });
+
+  it('is of one kind at a time, told to both when it changes', async () => {
+    const owner = await stage.person();
+    const workspace = await stage.workspace(owner);
+    const someone = await stage.join(workspace, 'guest');
+    const from = await stage.head();
+    await owner.change('WorkspaceMember', await membershipOf(workspace, someone), { role: 'admin' });
+    assert.deepEqual(brief(await stage.entries(from), { workspace, someone: someone.id }), [
+      'UPDATE WorkspaceMember for workspace',
+      'UPDATE WorkspaceMember for someone',
+    ]);
+    const again = {
+      principal: owner.principal,
+      authority: 'service' as const,
+      clientId: 'w',
+      clientTxId: randomUUID(),
+      mutations: [membership(workspace, someone.id, 'member')],
+    };
+    assert.deepEqual(refused(await stage.send(again)), {
+      ok: false,
+      code: 'conflict',
+      error: 'Another WorkspaceMember has this userId',
+    });
+  });
+
+  describe('of owners', () => {
+    it('always keeps one: the last may neither leave nor step down, nor be removed by a service', async () => {
+      const owner = await stage.person();
+      const workspace = await stage.workspace(owner);
+      const own = await membershipOf(workspace, owner);
+      const last = { ok: false, code: 'last_owner', error: 'A workspace keeps at least one owner' } as const;
+      assert.deepEqual(await owner.try('DELETE', 'WorkspaceMember', own), last);
+      assert.deepEqual(await owner.try('UPDATE', 'WorkspaceMember', own, { role: 'admin' }), last);
+      const decided = {
+        principal: owner.principal,
+        authority: 'service' as const,
+        clientId: 'w',
+        clientTxId: randomUUID(),
+      };
+      assert.deepEqual(await stage.send({ ...decided, mutations: [change('DELETE', 'WorkspaceMember', own)] }), last);
+
+      const heir = await stage.join(workspace, 'member');
+      await owner.change('WorkspaceMember', await membershipOf(workspace, heir), { role: 'owner' });
+      await owner.change('WorkspaceMember', own, { role: 'guest' });
+      assert.deepEqual(await heir.try('DELETE', 'WorkspaceMember', await membershipOf(workspace, heir)), last);
+    });
+
+    it('is made and unmade by owners only', async () => {
+      const owner = await stage.person();
+      const workspace = await stage.workspace(owner);
+      const [admin, member] = [await stage.join(workspace, 'admin'), await stage.join(workspace, 'member')];
+      const only = { ok: false, code: 'forbidden', error: 'Only an owner may do this to an owner' } as const;
+      const theirs = await membershipOf(workspace, member);
+      assert.deepEqual(await admin.try('UPDATE', 'WorkspaceMember', theirs, { role: 'owner' }), only);
+      assert.deepEqual(
+        await admin.try('UPDATE', 'WorkspaceMember', await membershipOf(workspace, admin), { role: 'owner' }),
+        only,
+      );
+      const ownerOwn = await membershipOf(workspace, owner);
+      await owner.change('WorkspaceMember', theirs, { role: 'owner' });
+      assert.deepEqual(await admin.try('UPDATE', 'WorkspaceMember', ownerOwn, { role: 'member' }), only);
+      assert.deepEqual(await admin.try('DELETE', 'WorkspaceMember', ownerOwn), only);
+      await member.delete('WorkspaceMember', ownerOwn);
+      assert.deepEqual(await groupsOf(owner), new Set([owner.id]));
+    });
+
+    it('keeps one of two who leave at once through two replicas', async () => {
+      for (let round = 0; round < 8; round += 1) {
+        const one = await stage.person();
+        const workspace = await stage.workspace(one);
+        const other = await stage.join(workspace, 'owner');
+        const leave = await Promise.all(
+          [one, other]
+            .map(async (who) => who.unit(change('DELETE', 'WorkspaceMember', await membershipOf(workspace, who))))
+            .map(async (unit, index) => stage.send(await unit, stage.engines[index])),
+        );
+        assert.deepEqual(leave.map((outcome) => (outcome.ok ? 'left' : outcome.code)).sort(), ['last_owner', 'left']);
+      }
+    });
+
+    it('keeps one of two who leave in one batch', async () => {
+      const one = await stage.person();
+      const workspace = await stage.workspace(one);
+      const other = await stage.join(workspace, 'owner');
+      const units = await Promise.all(
+        [one, other].map(async (who) =>
+          who.unit(change('DELETE', 'WorkspaceMember', await membershipOf(workspace, who))),
+        ),
+      );
+      const [first, second] = await stage.engine.commit(units);
+      applied(first!);
+      assert.equal(refused(second!).code, 'last_owner');
+    });
+  });
+});

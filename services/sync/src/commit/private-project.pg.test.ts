@@ -1,0 +1,212 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { Groups } from '../groups/groups.ts';
+import { Stage, applied, brief, change, only, refused } from '../../test/stage.ts';
+import type { Someone } from '../../test/stage.ts';
+
+describe('a private project [sync.private-project.walls]', function () {
+  this.timeout(30_000);
+  let stage: Stage;
+  let owner: Someone;
+  let mover: Someone;
+  let friend: Someone;
+  let workspace: string;
+
+  before(async () => {
+    stage = await Stage.open('private_project');
+    owner = await stage.person();
+    workspace = await stage.workspace(owner);
+    mover = await stage.join(workspace, 'member');
+    friend = await stage.join(workspace, 'member');
+  });
+  after(() => stage[Symbol.asyncDispose]());
+
+  let count = 0;
+  const project = (more: object = {}): Promise<string> =>
+    mover.make('Project', { workspaceId: workspace, key: `P${(count += 1)}`, name: 'Project', ...more });
+
+  async function taskWithParts(
+    projectId: string | null,
+  ): Promise<{ task: string; item: string; comment: string; answer: string }> {
+    const home = { workspaceId: workspace };
+    const task = await mover.make('Task', { ...home, title: 'Task', projectId });
+    const item = await mover.make('TaskChecklistItem', { ...home, taskId: task, title: 'Step' });
+    const comment = await mover.make('Comment', { ...home, taskId: task, body: 'Said' });
+    const answer = await mover.make('Comment', { ...home, taskId: task, body: 'Answered', parentId: comment });
+    return { task, item, comment, answer };
+  }
+
+  const since = async (place: bigint, names: Record<string, string>): Promise<string[]> =>
+    brief(await stage.entries(place), { workspace, mover: mover.id, friend: friend.id, ...names });
+  const groupsOf = async (someone: Someone): Promise<ReadonlySet<string>> =>
+    (await new Groups(stage.pool).of(someone.id)).groups;
+  const memberOf = async (projectId: string, userId: string): Promise<string> =>
+    (
+      await stage.pool.query<{ id: string }>(
+        'select id from sync.project_members where project_id = $1 and user_id = $2',
+        [projectId, userId],
+      )
+    ).rows[0]!.id;
+
+  it('made so from the start is heard of by its maker only, who is its first member', async () => {
+    const from = await stage.head();
+    const hidden = await project({ isPrivate: true });
+    const own = await memberOf(hidden, mover.id);
+    assert.deepEqual(await since(from, { hidden, own }), [
+      'INSERT hidden for hidden',
+      'INSERT own for hidden',
+      'INSERT own for mover',
+    ]);
+    assert.ok((await groupsOf(mover)).has(hidden));
+    assert.ok(!(await groupsOf(owner)).has(hidden));
+  });
+
+  it('takes a task with all its parts out of the sight of the workspace: gone there, come here, side by side', async () => {
+    const hidden = await project({ isPrivate: true });
+    const { task, item, comment, answer } = await taskWithParts(null);
+    const from = await stage.head();
+    const moved = await mover.change('Task', task, { projectId: hidden, title: 'Now hidden' });
+    const entries = await stage.entries(from);
+    const said = await since(from, { hidden, task, item, comment, answer });
+    assert.equal(said.length, 8);
+    const gone = said.slice(0, 4);
+    const came = said.slice(4);
+    assert.equal(gone[3], 'DELETE task for workspace');
+    assert.ok(gone.indexOf('DELETE answer for workspace') < gone.indexOf('DELETE comment for workspace'));
+    assert.equal(came[0], 'INSERT task for hidden');
+    assert.deepEqual(
+      [...came].sort(),
+      ['task', 'item', 'comment', 'answer'].map((name) => `INSERT ${name} for hidden`).sort(),
+    );
+    // Gone: as it was. Come: as it is, with what changed.
+    assert.equal(entries[3]?.record['title'], 'Task');
+    assert.deepEqual(entries[3]?.data, {});
+    assert.deepEqual([entries[4]?.record['title'], entries[4]?.changed], ['Now hidden', ['title', 'projectId']]);
+    assert.equal(entries[4]?.syncId, moved.syncId.toString());
+    assert.equal(new Set(entries.map(({ clientTxId }) => clientTxId)).size, 1);
+    for (const [model, id] of [
+      ['Task', task],
+      ['TaskChecklistItem', item],
+      ['Comment', answer],
+    ] as const)
+      assert.equal((await stage.stored(model, id))?.groupId, hidden);
+
+    const back = await stage.head();
+    await mover.change('Task', task, { projectId: null });
+    const returned = await since(back, { hidden, task, item, comment, answer });
+    assert.ok(returned.slice(0, 4).every((one) => /^DELETE \w+ for hidden$/.test(one)));
+    assert.ok(returned.slice(4).every((one) => /^INSERT \w+ for workspace$/.test(one)));
+    assert.equal((await stage.stored('Comment', comment))?.groupId, workspace);
+  });
+
+  it('hands a task to another private project without a word to the workspace', async () => {
+    const [one, other] = [await project({ isPrivate: true }), await project({ isPrivate: true })];
+    const { task } = await taskWithParts(one);
+    const from = await stage.head();
+    await mover.change('Task', task, { projectId: other });
+    const groups = (await stage.entries(from)).map(({ groupId }) => groupId);
+    assert.deepEqual(groups, [one, one, one, one, other, other, other, other]);
+  });
+
+  it('that becomes private and public again takes its members and tasks along, who hear of it once', async () => {
+    const hidden = await project();
+    const theirs = await owner.make('ProjectMember', { projectId: hidden, userId: friend.id });
+    const { task, item, comment, answer } = await taskWithParts(hidden);
+    const names = { hidden, theirs, task, item, comment, answer };
+    const from = await stage.head();
+    await mover.change('Project', hidden, { isPrivate: true });
+    const own = await memberOf(hidden, mover.id);
+    const closed = await since(from, { ...names, own });
+    assert.ok(
+      closed.slice(0, 6).every((one) => /^DELETE \w+ for workspace$/.test(one)),
+      closed.join('\n'),
+    );
+    assert.equal(closed[5], 'DELETE hidden for workspace');
+    assert.deepEqual(closed.slice(6, 9), ['INSERT hidden for hidden', 'INSERT own for hidden', 'INSERT own for mover']);
+    assert.equal(closed.filter((one) => one === 'INSERT theirs for friend').length, 1);
+    // The friend hears of the gain after the group does, so that a reader who then asks for the group finds it.
+    assert.ok(closed.indexOf('INSERT theirs for hidden') < closed.indexOf('INSERT theirs for friend'));
+    assert.equal(closed.filter((one) => one.endsWith('for workspace')).length, 6);
+    assert.deepEqual(
+      [...(await groupsOf(friend))].filter((group) => group === hidden),
+      [hidden],
+    );
+
+    const back = await stage.head();
+    await mover.change('Project', hidden, { isPrivate: false, name: 'Open' });
+    const opened = await since(back, { ...names, own });
+    // A loss is told before the group falls silent.
+    assert.ok(opened.indexOf('DELETE theirs for friend') < opened.indexOf('DELETE theirs for hidden'));
+    assert.ok(opened.indexOf('DELETE own for mover') < opened.indexOf('DELETE own for hidden'));
+    assert.equal(opened.filter((one) => / for (?:friend|mover)$/.test(one)).length, 2);
+    const firstIn = opened.findIndex((one) => one.startsWith('INSERT'));
+    assert.equal(opened[firstIn], 'INSERT hidden for workspace');
+    assert.ok(opened.slice(firstIn).every((one) => /^INSERT \w+ for workspace$/.test(one)));
+    assert.ok(!(await groupsOf(friend)).has(hidden));
+  });
+
+  it('is joined and left in log order: the person hears of a gain last and of a loss first [sync.membership.in-order]', async () => {
+    const hidden = await project({ isPrivate: true });
+    const from = await stage.head();
+    const theirs = await mover.make('ProjectMember', { projectId: hidden, userId: friend.id });
+    await friend.delete('ProjectMember', theirs);
+    assert.deepEqual(await since(from, { hidden, theirs }), [
+      'INSERT theirs for hidden',
+      'INSERT theirs for friend',
+      'DELETE theirs for friend',
+      'DELETE theirs for hidden',
+    ]);
+  });
+
+  it('that is public opens nothing: its members are told to the workspace alone', async () => {
+    const open = await project();
+    const from = await stage.head();
+    const theirs = await mover.make('ProjectMember', { projectId: open, userId: friend.id });
+    await mover.delete('ProjectMember', theirs);
+    assert.deepEqual(await since(from, { open, theirs }), [
+      'INSERT theirs for workspace',
+      'DELETE theirs for workspace',
+    ]);
+    assert.ok(!(await groupsOf(friend)).has(open));
+  });
+
+  it('without members is found again by who manages the workspace', async () => {
+    const lost = await project({ isPrivate: true });
+    await mover.delete('ProjectMember', await memberOf(lost, mover.id));
+    assert.equal(refused(await owner.try('UPDATE', 'Project', lost, { name: 'Found' })).code, 'not_found');
+    await owner.make('ProjectMember', { projectId: lost, userId: owner.id });
+    await owner.change('Project', lost, { name: 'Found' });
+  });
+
+  it('takes only members of the workspace', async () => {
+    const hidden = await project({ isPrivate: true });
+    const stranger = await stage.person();
+    const refusal = refused(
+      await mover.try('INSERT', 'ProjectMember', randomUUID(), { projectId: hidden, userId: stranger.id }),
+    );
+    assert.deepEqual(refusal, { ok: false, code: 'not_found', error: 'userId: no such member of the workspace' });
+  });
+
+  it('made private by a service has no member who is nobody', async () => {
+    const id = randomUUID();
+    await stage.decided(
+      randomUUID(),
+      change('INSERT', 'Project', id, { workspaceId: workspace, key: 'SVC', name: 'S', isPrivate: true }),
+    );
+    const { rows } = await stage.pool.query('select id from sync.project_members where project_id = $1', [id]);
+    assert.deepEqual(rows, []);
+  });
+
+  it('moves more tasks than one round could ask for one by one', async () => {
+    const hidden = await project();
+    for (let n = 0; n < 40; n += 1)
+      await mover.make('Task', { workspaceId: workspace, title: `T${n}`, projectId: hidden });
+    applied(await mover.try('UPDATE', 'Project', hidden, { isPrivate: true }));
+    const { rows } = await stage.pool.query<{ group_id: string }>(
+      'select distinct group_id from sync.tasks where project_id = $1',
+      [hidden],
+    );
+    assert.deepEqual(rows, [{ group_id: hidden }]);
+    assert.equal(only(await mover.try('UPDATE', 'Project', hidden, { name: 'Renamed' })).record['name'], 'Renamed');
+  });
+});
