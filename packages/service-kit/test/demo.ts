@@ -75,6 +75,17 @@ export const demo = {
     scope: 'none',
     internal: true,
   }),
+  lie: contract<{ reply: { ok: true } }>({
+    ...basics,
+    id: 'lie',
+    method: 'GET',
+    path: '/lie',
+    scope: 'none',
+    reply: {
+      status: 200,
+      schema: { type: 'object', additionalProperties: false, required: ['ok'], properties: { ok: { const: true } } },
+    },
+  }),
   fail: contract<{ query: { how?: string }; reply: { ok: true } }>({
     ...basics,
     id: 'fail',
@@ -120,6 +131,9 @@ export function demoService(levers: Levers): ServiceDefinition<DemoConfig> {
       });
       mount(app, demo.read, async ({ params }) => ({ ok: true, name: params.name }));
       mount(app, demo.open, async () => ({ ok: true }));
+      mount(app, demo.lie, async () =>
+        Object.assign({ ok: true as const }, { more: levers.echoes < 0 ? undefined : 1 }),
+      );
       mount(app, demo.inside, async ({ principal }) => ({ ok: true, userId: principal.userId }));
       mount(app, demo.fail, async ({ query }) => fail(query.how ?? ''));
       mount(app, demo.hold, async (call) => {

@@ -339,6 +339,23 @@ describe('a service over HTTP', () => {
     });
   });
 
+  it('can be told to check what it answers against its contracts', async () => {
+    await get('/lie').expect(200);
+    const strict = await startDemo({ CHECK_REPLIES: 'on' });
+    try {
+      isRefusal(await request(strict.service.url).get('/lie'), 500, 'internal');
+      assert.match(
+        JSON.stringify(strict.lines()),
+        /lie answered what its contract does not allow.*reply must not have/,
+      );
+      strict.levers.echoes = -1;
+      await request(strict.service.url).get('/lie').expect(200);
+      await request(strict.service.url).get('/health').expect(200);
+    } finally {
+      await strict.service.close();
+    }
+  });
+
   describe('writes one line per request', () => {
     it('with method, operation, status, duration, id and user', async () => {
       await post({ title: 'x' }).set('x-request-id', 'line-1');

@@ -31,6 +31,10 @@ export const serviceSettings = defineSettings({
     max: 600_000,
     doc: 'How long the port stays open after SIGTERM while /ready already answers 503, so that balancers notice.',
   }),
+  checkReplies: setting.flag('CHECK_REPLIES', {
+    default: false,
+    doc: 'Checks every answer against its contract and fails the request when they differ; for tests and staging.',
+  }),
   otelEndpoint: setting.url('OTEL_EXPORTER_OTLP_ENDPOINT', {
     optional: true,
     protocols: ['http', 'https'],

@@ -12,6 +12,8 @@ export interface HttpOptions {
   readonly log: Logger;
   readonly internalTokenSecret: string;
   readonly requests: RequestMetrics;
+  /** Whether answers are checked against their contracts. */
+  readonly checkReplies: boolean;
   /** While true, every answer closes its connection. */
   readonly isDraining: () => boolean;
 }

@@ -28,18 +28,33 @@ export function mount<C extends Contract, const R extends Frozen<ReplyOf<C>>>(
   handler: (call: Call<C>) => Promise<R>,
   options: MountOptions = {},
 ): void {
-  const { status } = contract.reply;
+  const { status, schema } = contract.reply;
+  let checkReply: Validate | undefined;
   const headers = contract.scope === 'none' ? {} : { 'cache-control': 'no-store' };
   mountStream(
     router,
     contract,
     async (call) => {
       const reply = await handler(call);
+      if (exchangeOf(call.req).http.checkReplies) {
+        checkReply ??= compile(schema, 'reply');
+        holdToContract(contract.id, reply, checkReply);
+      }
       // The client may be gone by now; Node ignores what is written to nobody.
       sendJson(call.req, call.res, status, reply, headers);
     },
     options,
   );
+}
+
+/** An answer that is not what the description promises is a bug of ours, not a fault of the caller. */
+function holdToContract(id: string, reply: unknown, check: Validate): void {
+  try {
+    // As the client will see it: without what JSON leaves out.
+    check(JSON.parse(JSON.stringify(reply)));
+  } catch (cause) {
+    throw new Error(`${id} answered what its contract does not allow`, { cause });
+  }
 }
 
 /** Mounts an operation whose handler writes the answer itself. What it throws before the first byte is rendered as usual. */

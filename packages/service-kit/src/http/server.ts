@@ -13,15 +13,22 @@ const CONNECTION_CHECK_MS = 5_000;
 /** How often a draining server looks for connections that became idle. */
 const SWEEP_MS = 50;
 
+/** How long a sender may take. Node enforces it as often as it checks. */
+interface Patience {
+  readonly headersTimeoutMs: number;
+  readonly requestTimeoutMs: number;
+  readonly checkMs: number;
+}
+
 /** A server with the limits every door has. Answers of Node's own parser have the common shape too. */
-export function createHttpServer(listener: RequestListener, log?: Logger): Server {
+export function createHttpServer(listener: RequestListener, log?: Logger, patience: Partial<Patience> = {}): Server {
   const server = createServer(
     {
       maxHeaderSize: LIMITS.headerBytes,
-      headersTimeout: LIMITS.headersTimeoutMs,
-      requestTimeout: LIMITS.requestTimeoutMs,
+      headersTimeout: patience.headersTimeoutMs ?? LIMITS.headersTimeoutMs,
+      requestTimeout: patience.requestTimeoutMs ?? LIMITS.requestTimeoutMs,
       keepAliveTimeout: LIMITS.keepAliveTimeoutMs,
-      connectionsCheckingInterval: CONNECTION_CHECK_MS,
+      connectionsCheckingInterval: patience.checkMs ?? CONNECTION_CHECK_MS,
       noDelay: true,
       // Node would answer in its own shape; `checkMessage` looks at the same.
       requireHostHeader: false,

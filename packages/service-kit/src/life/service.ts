@@ -89,6 +89,7 @@ export async function startService<C>(
     log,
     internalTokenSecret: config.internalTokenSecret,
     requests,
+    checkReplies: config.checkReplies,
     isDraining: () => draining.signal.aborted,
   };
   const kit: ServiceContext = {

@@ -1,0 +1,29 @@
+import assert from 'node:assert/strict';
+import * as everything from '@wts/contracts';
+import type { Contract } from '@wts/contracts';
+import { compile } from '../src/index.ts';
+
+function isContract(value: unknown): value is Contract {
+  return typeof value === 'object' && value !== null && 'method' in value && 'path' in value && 'reply' in value;
+}
+
+const contracts = (Object.values(everything) as unknown[])
+  .flatMap((value) => (typeof value === 'object' && value !== null ? (Object.values(value) as unknown[]) : []))
+  .filter(isContract);
+
+describe('the contracts of the repository', () => {
+  it('are there', () => assert.ok(contracts.length >= 8));
+
+  for (const { id, method, path, params, query, body, reply } of contracts) {
+    it(`${id} can be mounted, and its answer checked`, () => {
+      for (const schema of [params, query, body, reply.schema]) if (schema !== undefined) compile(schema, id);
+      const named = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
+      const described = Object.keys(params?.properties ?? {});
+      assert.deepEqual(described, named, 'every parameter of the path has its rule');
+      assert.ok(method !== 'GET' || body === undefined, 'a body of GET is never read');
+    });
+    if (reply.example !== undefined) {
+      it(`${id} shows an example that is one`, () => compile(reply.schema, id)(reply.example));
+    }
+  }
+});
