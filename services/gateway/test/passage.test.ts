@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import type { ServerResponse } from 'node:http';
 import { RawClient, errorOf, request, say } from './raw.ts';
+import { StandIn } from './stand-in.ts';
 import { freePort, startWorld, until } from './world.ts';
 import type { World } from './world.ts';
 
@@ -256,10 +257,19 @@ describe('a service that fails', () => {
     assert.equal((await say(world.api, mutate())).status, 200);
   });
 
-  it('by hanging up without an answer is 503 once: what may have been done is not done again', async () => {
-    world.sync.answer = (req) => void req.socket.destroy();
-    errorOf(await say(world.api, mutate()), 503, 'unavailable');
-    assert.equal(world.sync.started, 1);
+  it('by hanging up without an answer is 503 once: what may have been done is not done again elsewhere', async () => {
+    const second = await StandIn.start(world.sync.secret);
+    const two = await startWorld({ SYNC_URL: `${world.sync.url},${second.url}` });
+    const hangUp: StandIn['answer'] = (req) => void req.socket.destroy();
+    world.sync.answer = hangUp;
+    second.answer = hangUp;
+    const lines = [`Authorization: Bearer ${two.fullKey}`, 'Content-Length: 2'];
+    for (let count = 1; count <= 3; count += 1) {
+      errorOf(await say(two.api, request('POST /sync/mutate', lines, '{}')), 503, 'unavailable');
+      assert.equal(world.sync.started + second.started, count);
+    }
+    await two.close();
+    await second.close();
   });
 
   it('by answering nonsense is 503', async () => {
