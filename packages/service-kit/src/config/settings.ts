@@ -13,7 +13,6 @@ export interface Setting<T> {
 }
 
 type AnySetting = Setting<unknown>;
-export type Settings<C = Record<string, unknown>> = { readonly [K in keyof C]: Setting<C[K]> };
 
 /** The type a set of settings is read into. */
 export type ConfigOf<S> = { readonly [K in keyof S]: S[K] extends Setting<infer T> ? T : never };

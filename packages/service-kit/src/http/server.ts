@@ -42,7 +42,7 @@ export function createHttpServer(listener: RequestListener, log?: Logger, patien
 }
 
 /** Answers in the common shape what never becomes a request: bad syntax, headers too large, senders too slow. */
-export function attachParserErrors(server: Server, log?: Logger): void {
+function attachParserErrors(server: Server, log?: Logger): void {
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
     const fault = faultOfParser(error);
     const requestId = randomUUID();
