@@ -57,12 +57,24 @@ export const LIMITS = {
   /** A socket that did not drain in this time is closed with a resumable code. */
   socketStalledMs: 20_000,
   socketPacketActionsMax: 100,
+  /** A packet this large is on its way before the next is made; larger ones would only delay their first entry. */
+  socketPacketBytesMax: 64 * 1024,
+  /** Frames a client may send in each window. Subscribing costs queries, so it counts for many. */
+  socketFramesPerWindow: 500,
+  socketSubscribeCostsFrames: 25,
+  socketFramesWindowMs: 10_000,
+  /** Time to read the error frame and answer the close, then the connection is cut. */
+  socketClosingMs: 3_000,
+  /** Sockets per process, which may open about 20 000 files where nobody raised the limit. */
+  socketsMax: 18_000,
 
   /** Recent chunks kept in memory per sync replica. */
   ringBytesMax: 64 * 1024 * 1024,
   ringAgeMs: 60_000,
   /** One JetStream message; a quarter of the server's usual 1 MB payload bound. */
   chunkBytesMax: 256 * 1024,
+  /** Chunks that wait for a slow or absent broker; beyond it, and for whatever is missing, the relay reads the log. */
+  relayBacklogBytesMax: 8 * 1024 * 1024,
 
   /** Group commit: when others wait, a batch closes at the first of these. 50-200 already give 80 % of the gain, and two requests of 50 fit. */
   commitBatchMutations: 128,

@@ -8,8 +8,6 @@ export interface Packet {
   readonly count: number;
 }
 
-/** A packet this large is on its way before the next is made; larger ones would only delay their first entry. */
-const PACKET_BYTES_MAX = 64 * 1024;
 /** One length byte, two, or eight: RFC 6455, section 5.2. */
 const LENGTH_7_BITS = 125;
 const LENGTH_16_BITS = 0xffff;
@@ -55,7 +53,8 @@ export class PacketWriter {
 
   add(id: bigint, text: string): void {
     const bytes = Buffer.byteLength(text);
-    const full = this.#texts.length >= LIMITS.socketPacketActionsMax || this.#bytes + bytes > PACKET_BYTES_MAX;
+    const full =
+      this.#texts.length >= LIMITS.socketPacketActionsMax || this.#bytes + bytes > LIMITS.socketPacketBytesMax;
     if (full && this.#texts.length > 0) this.#close(this.#last);
     this.#texts.push(text);
     this.#bytes += bytes;

@@ -2,9 +2,6 @@ import { chunkAfter, chunkBytes } from '@wts/action-stream';
 import { LIMITS } from '@wts/contracts';
 import type { ActionChunk, LogAction } from '@wts/contracts';
 
-/** What may wait for a slow or absent broker. Beyond it, and for whatever is missing, the log is read. */
-const BACKLOG_BYTES_MAX = 8 * 1024 * 1024;
-
 /**
  * Committed chunks that wait to be published, found by the place they follow. Those that follow each other leave as one
  * message, so a broker that is slow for a moment is met with fewer and larger messages instead of a longer queue.
@@ -19,7 +16,7 @@ export class Backlog {
 
   add(chunk: ActionChunk): void {
     const bytes = chunkBytes(chunk);
-    if (this.#bytes + bytes > BACKLOG_BYTES_MAX) this.clear();
+    if (this.#bytes + bytes > LIMITS.relayBacklogBytesMax) this.clear();
     const known = this.#byPrev.get(chunk.prev);
     if (known !== undefined) this.#bytes -= chunkBytes(known);
     this.#byPrev.set(chunk.prev, chunk);

@@ -55,8 +55,6 @@ export interface SocketDoor extends AsyncDisposable {
 }
 
 const TICK_MS = 1_000;
-/** A process may open about 20 000 files where nobody raised the limit. */
-const SOCKETS_MAX = 18_000;
 /** Memberships and pages read at once for sockets; the rest of the pool is for those who write. */
 const QUERIES_AT_ONCE = 6;
 const DRAIN_SPREAD_MS = 4_000;
@@ -89,7 +87,7 @@ class Door implements SocketDoor {
   constructor(options: SocketDoorOptions) {
     this.#options = options;
     const { hub, limits = {}, logger } = options;
-    const { tickMs = TICK_MS, socketsMax = SOCKETS_MAX, ...changed } = limits;
+    const { tickMs = TICK_MS, socketsMax = LIMITS.socketsMax, ...changed } = limits;
     this.#socketsMax = socketsMax;
     const gate = new Gate(QUERIES_AT_ONCE);
     const metrics = socketMetrics(options.metrics, { sockets: () => this.size, ringBytes: () => hub.ringBytes });

@@ -43,13 +43,6 @@ export const SOCKET_LIMITS: SocketLimits = {
 /** Close codes: RFC 6455, section 7.4, and the registry of it. */
 export const CLOSE = { unsupported: 1003, policy: 1008, internal: 1011, restart: 1012, tryAgain: 1013 } as const;
 
-/** Time to read the error frame and answer the close, then the connection is cut. */
-const CLOSING_MS = 3_000;
-/** Frames a client may send in each window. Subscribing costs queries, so it counts for many. */
-const FRAMES_PER_WINDOW = 500;
-const SUBSCRIBE_COSTS_FRAMES = 25;
-const WINDOW_MS = 10_000;
-
 /**
  * One socket: what its client says, what it is sent, and when it has to go. Time is told to it by `tick`.
  *
@@ -145,7 +138,7 @@ export class Session implements Outlet {
     const place = this.#feed?.position;
     this.#unsubscribe();
     this.#write(errorFrame(code, message, place));
-    this.#closesAt = this.#now + CLOSING_MS;
+    this.#closesAt = this.#now + LIMITS.socketClosingMs;
     this.#sources.metrics.closes.inc({ code });
     this.#ws.close(status, code);
   }
@@ -159,7 +152,7 @@ export class Session implements Outlet {
     if (this.#closesAt !== null || this.#ws.readyState !== WebSocket.OPEN) return;
     this.#write(errorFrame('PROTOCOL_ERROR', status === 1009 ? 'The frame is too large' : 'The frame is malformed'));
     this.#sources.metrics.closes.inc({ code: 'PROTOCOL_ERROR' });
-    this.#closesAt = this.#now + CLOSING_MS;
+    this.#closesAt = this.#now + LIMITS.socketClosingMs;
     this.#unsubscribe();
   }
 
@@ -171,7 +164,7 @@ export class Session implements Outlet {
       if (now >= this.#closesAt) this.terminate();
       return;
     }
-    if (now - this.#windowAt >= WINDOW_MS) {
+    if (now - this.#windowAt >= LIMITS.socketFramesWindowMs) {
       this.#windowAt = now;
       this.#frames = 0;
     }
@@ -219,8 +212,8 @@ export class Session implements Outlet {
       return;
     }
     const frame = parseClientFrame((data as Buffer).toString('utf8'), this.#asked);
-    if (frame.kind === 'subscribe') this.#frames += SUBSCRIBE_COSTS_FRAMES;
-    if (this.#frames > FRAMES_PER_WINDOW) {
+    if (frame.kind === 'subscribe') this.#frames += LIMITS.socketSubscribeCostsFrames;
+    if (this.#frames > LIMITS.socketFramesPerWindow) {
       this.close(CLOSE.policy, 'TOO_MANY_FRAMES', 'Too many frames in a short time');
     } else if (frame.kind === 'invalid') {
       this.close(CLOSE.policy, 'INVALID_FRAME', frame.message);
