@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
 import { createApiKey, mintInternalToken, servicePrincipal } from '@wts/access';
 import jwt from 'jsonwebtoken';
 import type { Logger } from './logger.ts';
@@ -23,7 +24,7 @@ const secrets: Readonly<Record<string, string>> = {
   'an API key with another prefix': createApiKey('acme_').token,
   'a session': session,
   'an internal token': internal,
-  'a webhook secret': 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw',
+  'a webhook secret': `whsec_${randomBytes(24).toString('base64')}`,
 };
 
 describe('a line of log', () => {
