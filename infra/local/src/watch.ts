@@ -31,7 +31,7 @@ await runTask(async () => {
       else if (frame.type === 'error') console.log(JSON.stringify(frame));
       for (const { syncId, action, modelName, modelId, data: change } of frame.packet?.actions ?? []) {
         cursor = syncId;
-        console.log(`${syncId.padStart(6)}  ${action.padEnd(9)} ${modelName} ${modelId}  ${JSON.stringify(change)}`);
+        console.log(`${syncId.padStart(6)}  ${action.padEnd(9)} ${modelName} ${modelId}  ${JSON.stringify(telling(change))}`);
       }
     });
     // The log is gapless: after a loss of the connection the cursor brings what was missed.
@@ -40,6 +40,14 @@ await runTask(async () => {
   connect();
   return 'until stopped';
 });
+
+/** What a person wants to see of a change: no empty fields, nothing the line says already. */
+function telling(change: object): object {
+  const said = new Set(['id', 'workspaceId', 'createdAt', 'updatedAt']);
+  return Object.fromEntries(
+    Object.entries(change).filter(([field, value]) => !said.has(field) && value !== '' && (value !== null || !('id' in change))),
+  );
+}
 
 /** Where the log ends now, so that watching begins with what comes next. */
 async function head(baseUrl: string, token: string): Promise<string> {
