@@ -157,6 +157,15 @@ describe('the relay', function () {
     assert.ok(successor.isHolding && !sleeper.isHolding);
   });
 
+  it('passes on when its holder cannot reach the broker', async () => {
+    const cut = relay({ nc: () => null });
+    await eventually(() => cut.isHolding);
+    const other = relay();
+    await commits(3);
+    await untilWhole();
+    assert.ok(other.isHolding);
+  });
+
   it('goes on after a publish whose answer was lost, and beside another relay', async () => {
     const holder = relay();
     await eventually(() => holder.isHolding);

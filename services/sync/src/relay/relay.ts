@@ -48,6 +48,7 @@ const LEASE_RETRY_MS = 500;
 const POLL_MS = 50;
 const LOG_PAGE = 500;
 const TROUBLE_REST_MS = 250;
+const TROUBLES_MAX = 8;
 /** Two relays that meet for a moment must not chase each other. */
 const ASK_AGAIN_MS = 10;
 
@@ -112,11 +113,14 @@ class Relaying {
     metrics.holding.set(1);
     logger.info({}, 'this replica relays');
     try {
-      while (!ended.aborted) {
+      // A holder that cannot reach the broker gives way: another replica may.
+      for (let troubles = 0; troubles < TROUBLES_MAX && !ended.aborted;) {
         try {
           await this.#relay(ended);
+          troubles = 0;
           await pause(ASK_AGAIN_MS, ended);
         } catch (error) {
+          troubles += 1;
           this.#complain(error);
           await pause(TROUBLE_REST_MS, ended);
         }
