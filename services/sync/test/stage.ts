@@ -3,9 +3,10 @@ import { randomUUID } from 'node:crypto';
 import { servicePrincipal } from '@wts/access';
 import type { ActionName, LogAction, Principal, Role } from '@wts/contracts';
 import { modelNamed } from '@wts/models';
+import { createLogger, openPostgres } from '@wts/service-kit';
 import { testDatabase } from '@wts/testkit';
 import type { TestDatabase } from '@wts/testkit';
-import { Pool } from 'pg';
+import type { Pool } from 'pg';
 import { CommitEngine } from '../src/commit/engine.ts';
 import type { Refusal } from '../src/commit/refusal.ts';
 import type { AppliedMutation, Mutation, Unit, UnitOutcome } from '../src/commit/unit.ts';
@@ -27,12 +28,12 @@ export class Stage implements AsyncDisposable {
   readonly pool: Pool;
   readonly log: ActionLog;
   readonly engines: readonly CommitEngine[];
-  readonly #pools: readonly Pool[];
+  readonly #stack: AsyncDisposableStack;
   #turn = 0;
 
-  private constructor(database: TestDatabase, pools: readonly Pool[]) {
+  private constructor(database: TestDatabase, pools: readonly Pool[], stack: AsyncDisposableStack) {
     this.database = database;
-    this.#pools = pools;
+    this.#stack = stack;
     this.pool = pools[0]!;
     this.log = new ActionLog(this.pool);
     this.engines = pools.map((pool) => new CommitEngine({ pool, log: new ActionLog(pool) }));
@@ -40,16 +41,18 @@ export class Stage implements AsyncDisposable {
 
   static async open(label: string, replicas = 2): Promise<Stage> {
     const database = await testDatabase(label, { migrated: true });
-    const pools = Array.from({ length: replicas }, () => {
-      const pool = new Pool({ connectionString: database.urlOf('wts_sync'), max: 8, lock_timeout: 5_000 });
-      pool.on('error', () => {});
-      return pool;
-    });
-    return new Stage(database, pools);
+    const stack = new AsyncDisposableStack();
+    const log = createLogger({ name: 'test', level: 'silent' });
+    const url = database.urlOf('wts_sync');
+    const pools = Array.from(
+      { length: replicas },
+      () => openPostgres({ url, poolMax: 8, applicationName: 'wts-sync', log, stack }).pool,
+    );
+    return new Stage(database, pools, stack);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await Promise.all(this.#pools.map((pool) => pool.end()));
+    await this.#stack.disposeAsync();
     await this.database.drop();
   }
 

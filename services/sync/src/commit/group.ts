@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { LIMITS, type ActionChunk, type LogAction } from '@wts/contracts';
-import { MODELS, type Model } from '@wts/models';
+import { modelNamed, MODELS, type Model } from '@wts/models';
 import type { Pool, PoolClient, QueryResult } from 'pg';
 import { appendSql, type NewEntry, type NewKey } from '../store/log.ts';
 import { literal } from '../store/literal.ts';
@@ -19,6 +19,8 @@ import { TooMuch, Unread, World, type Need } from './world.ts';
  * Between the two the rules decide in memory. When they ask for what was not read, all that the group misses is read under
  * lock in one more round, and everything is decided again.
  */
+
+const Workspace = modelNamed('Workspace');
 
 export interface Replay {
   readonly lastId: bigint;
@@ -196,7 +198,12 @@ function writesSql(world: World): string[] {
     const inserted = inserts.get(model);
     if (inserted) statements.push(insertRowsSql(model, inserted));
   }
-  const numbers = [...world.newNumbers()].map(([workspaceId, last]) => `('${workspaceId}'::uuid, ${last})`);
+  // A workspace begins with its counter: with nothing to lock, its first tasks would all take the same number.
+  const counters = new Map([
+    ...(inserts.get(Workspace) ?? []).map(({ id }): [string, number] => [id, 0]),
+    ...world.newNumbers(),
+  ]);
+  const numbers = [...counters].map(([workspaceId, last]) => `('${workspaceId}'::uuid, ${last})`);
   if (numbers.length > 0) {
     statements.push(
       `insert into sync.task_counters as c (workspace_id, last_number) values ${numbers.join(',')} on conflict (workspace_id) do update set last_number = excluded.last_number`,

@@ -1,0 +1,171 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { Fault, LIMITS } from '@wts/contracts';
+import { Client } from 'pg';
+import { Stage, applied, change, membership, only, refused } from '../../test/stage.ts';
+import type { Someone } from '../../test/stage.ts';
+import { CommitEngine } from './engine.ts';
+
+describe('the commit engine', function () {
+  this.timeout(60_000);
+  let stage: Stage;
+  let owner: Someone;
+  let workspace: string;
+
+  before(async () => {
+    stage = await Stage.open('engine');
+    owner = await stage.person();
+    workspace = await stage.workspace(owner);
+  });
+  after(() => stage[Symbol.asyncDispose]());
+
+  const task = (title = 'Task') => change('INSERT', 'Task', randomUUID(), { workspaceId: workspace, title });
+
+  it('makes all changes of a unit or none, and gives back what a refused one had taken', async () => {
+    const newcomer = await stage.person();
+    const decided = { ...owner.unit(task()), authority: 'service' as const };
+    const head = await stage.head();
+    const outcomes = await stage.engine.commit([
+      {
+        ...decided,
+        mutations: [membership(workspace, newcomer.id, 'guest'), task(), change('DELETE', 'Task', randomUUID())],
+      },
+      owner.unit(task('After')),
+    ]);
+    assert.deepEqual(refused(outcomes[0]!), { ok: false, code: 'not_found', error: 'Task not found' });
+    const after = applied(outcomes[1]!);
+    assert.equal(after.lastId, head + 1n);
+    const { rows } = await stage.pool.query('select group_id from sync.user_audiences where user_id = $1', [
+      newcomer.id,
+    ]);
+    assert.deepEqual(rows, [{ group_id: newcomer.id }]);
+    const { rows: members } = await stage.pool.query('select id from sync.workspace_members where user_id = $1', [
+      newcomer.id,
+    ]);
+    assert.deepEqual(members, []);
+    // The number was not used up either.
+    const next = only(await stage.send(owner.unit(task('Next'))));
+    assert.equal(Number(next.record['number']), Number(after.mutations[0]?.record['number']) + 1);
+  });
+
+  it('a unit of which one change is refused by a constraint leaves nothing either', async () => {
+    await owner.make('Project', { workspaceId: workspace, key: 'ONE', name: 'One' });
+    const head = await stage.head();
+    const mutation = task();
+    const unit = {
+      ...owner.unit(mutation),
+      mutations: [
+        mutation,
+        change('INSERT', 'Project', randomUUID(), { workspaceId: workspace, key: 'ONE', name: 'Two' }),
+      ],
+    };
+    assert.equal(refused(await stage.send(unit)).code, 'conflict');
+    assert.equal(await stage.head(), head);
+    assert.equal(await stage.stored('Task', mutation.modelId), null);
+  });
+
+  it('answers what the server assigned, and keeps a record in the order of its fields [sync.mutate.server-assigned]', async () => {
+    const id = randomUUID();
+    const payload = {
+      id: id.toUpperCase(),
+      number: 99,
+      creatorId: randomUUID(),
+      createdAt: 0,
+      archivedAt: 1,
+      workspaceId: workspace.toUpperCase(),
+      title: 'T',
+    };
+    const { record, syncId } = only(await owner.try('INSERT', 'Task', id.toUpperCase(), payload));
+    const [entry] = await stage.entries(syncId - 1n);
+    assert.deepEqual(entry?.record, record);
+    assert.deepEqual(entry?.data, record);
+    assert.deepEqual(
+      [record.id, record['creatorId'], record['workspaceId'], record['archivedAt']],
+      [id, owner.id, workspace, null],
+    );
+    assert.ok(Number(record['number']) < 99);
+    assert.ok(Math.abs(Date.now() - Date.parse(String(record['createdAt']))) < 60_000);
+    assert.equal(JSON.stringify((await stage.stored('Task', id))?.record), JSON.stringify(record));
+  });
+
+  it('writes the changed fields only, and when [sync.action.update-changed-only]', async () => {
+    const id = await owner.make('Task', { workspaceId: workspace, title: 'T', priority: 1 });
+    const whole = (await stage.stored('Task', id))!.record;
+    const { syncId } = await owner.change('Task', id, { ...whole, title: 'New', deadlineAt: 1_795_222_326_625 });
+    const [entry] = await stage.entries(syncId - 1n);
+    assert.deepEqual(entry?.changed, ['title', 'deadlineAt']);
+    assert.deepEqual(Object.keys(entry?.data ?? {}), ['title', 'deadlineAt', 'updatedAt']);
+    assert.equal(entry?.data['deadlineAt'], '2026-11-21');
+    const archived = await owner.try('ARCHIVE', 'Task', id, {});
+    const [shelved] = await stage.entries(applied(archived).lastId - 1n);
+    assert.deepEqual(Object.keys(shelved?.data ?? {}), ['archivedAt']);
+    const again = only(await owner.try('ARCHIVE', 'Task', id, { archivedAt: 1 }));
+    assert.equal(again.record['archivedAt'], shelved?.data['archivedAt']);
+  });
+
+  it('keeps what is made once: later changes of it are refused, repeating it is not', async () => {
+    const id = await owner.make('Task', { workspaceId: workspace, title: 'T' });
+    const other = await stage.workspace(owner);
+    assert.deepEqual(refused(await owner.try('UPDATE', 'Task', id, { workspaceId: other })), {
+      ok: false,
+      code: 'validation_failed',
+      error: 'workspaceId cannot be changed',
+    });
+    applied(await owner.try('UPDATE', 'Task', id, { workspaceId: workspace }));
+    assert.equal(
+      refused(await owner.try('UPDATE', 'Task', id, { id: randomUUID() })).error,
+      'payload.id differs from modelId',
+    );
+  });
+
+  it('marks when a comment was edited and a project completed', async () => {
+    const taskId = await owner.make('Task', { workspaceId: workspace, title: 'T' });
+    const comment = await owner.make('Comment', { workspaceId: workspace, taskId, body: 'One', editedAt: 1 });
+    assert.equal((await stage.stored('Comment', comment))?.record['editedAt'], null);
+    assert.equal((await owner.change('Comment', comment, { body: 'One' })).record['editedAt'], null);
+    assert.ok((await owner.change('Comment', comment, { body: 'Two' })).record['editedAt']);
+    const project = await owner.make('Project', { workspaceId: workspace, key: 'DONE', name: 'P', status: 'done' });
+    assert.ok((await stage.stored('Project', project))?.record['completedAt']);
+    assert.equal((await owner.change('Project', project, { status: 'active' })).record['completedAt'], null);
+    const at = '2026-01-01T00:00:00.000Z';
+    assert.equal(
+      (await owner.change('Project', project, { status: 'done', completedAt: at })).record['completedAt'],
+      at,
+    );
+  });
+
+  it('takes changes of many records of many parents in one request', async () => {
+    const ids: string[] = [];
+    for (let n = 0; n < 40; n += 1) {
+      const projectId = await owner.make('Project', { workspaceId: workspace, key: `MANY${n}`, name: 'P' });
+      ids.push(await owner.make('Task', { workspaceId: workspace, title: 'T', projectId }));
+    }
+    const outcomes = await stage.engine.commit(
+      ids.map((id) => owner.unit(change('UPDATE', 'Task', id, { title: 'New' }))),
+    );
+    assert.ok(outcomes.every(({ ok }) => ok));
+    const mutations = ids.map((id) => change('UPDATE', 'Task', id, { title: 'Newer' }));
+    applied(await stage.send({ ...owner.unit(mutations[0]!), mutations }));
+  });
+
+  it('refuses more than can wait, at once and with a time to try again [never.unbounded]', async () => {
+    const engine = new CommitEngine({ pool: stage.pool, log: stage.log });
+    const blocker = new Client({ connectionString: stage.database.urlOf('wts_sync') });
+    await blocker.connect();
+    await blocker.query('begin; lock table sync.tasks in access exclusive mode');
+    const under = [1, 2].map(() => engine.commit([owner.unit(task())]));
+    const request = Array.from({ length: 100 }, () => owner.unit(task()));
+    const waiting: Promise<unknown>[] = [];
+    while (engine.waiting + request.length <= LIMITS.commitQueueMutationsMax) waiting.push(engine.commit(request));
+    await assert.rejects(
+      engine.commit(request),
+      (error) => error instanceof Fault && error.code === 'unavailable' && error.retryAfterSeconds === 1,
+    );
+    await blocker.query('rollback');
+    await blocker.end();
+    await Promise.all(under);
+    assert.ok((await engine.commit([owner.unit(task())]))[0]?.ok);
+    // The same request over and over is one request: all the others are answered as it was.
+    await Promise.all(waiting);
+  });
+});

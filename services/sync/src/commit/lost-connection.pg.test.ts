@@ -1,0 +1,117 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { faultOfSqlState } from '@wts/service-kit';
+import { eventually } from '@wts/testkit';
+import { Client } from 'pg';
+import { copiesOfTables, differencesOf, foldLog } from '../../test/fold.ts';
+import { Stage, applied, change } from '../../test/stage.ts';
+import type { Someone } from '../../test/stage.ts';
+import type { Unit, UnitOutcome } from './unit.ts';
+
+describe('a commit whose connection dies', function () {
+  this.timeout(60_000);
+  let stage: Stage;
+  let owner: Someone;
+  let workspace: string;
+  let killer: Client;
+
+  before(async () => {
+    stage = await Stage.open('lost_connection');
+    owner = await stage.person();
+    workspace = await stage.workspace(owner);
+    killer = new Client({ connectionString: stage.database.url });
+    await killer.connect();
+  });
+  after(async () => {
+    await killer.end();
+    await stage[Symbol.asyncDispose]();
+  });
+
+  const kill = (where = 'true'): Promise<unknown> =>
+    killer.query(
+      `select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid() and ${where}`,
+    );
+  const task = (title: string): Unit =>
+    owner.unit(change('INSERT', 'Task', randomUUID(), { workspaceId: workspace, title }));
+
+  /** As a client does: the same again until there is an answer. */
+  async function insist(unit: Unit): Promise<{ outcome: UnitOutcome; failures: number }> {
+    for (let failures = 0; ; failures += 1) {
+      try {
+        return { outcome: await stage.send(unit), failures };
+      } catch (error) {
+        // What callers are told is that it may be tried again, never what happened.
+        assert.equal(faultOfSqlState(error)?.code, 'unavailable', String(error));
+        assert.ok(failures < 200, 'the engine does not recover');
+        await sleep(2);
+      }
+    }
+  }
+
+  it('is applied once when it is sent until it is answered, wherever the connection died [never.acknowledged-lost] [never.applied-twice]', async () => {
+    const from = await stage.head();
+    let isOver = false;
+    const killing = (async () => {
+      let kills = 0;
+      for (; !isOver; kills += 1) {
+        await kill('usename = $$wts_sync$$ and random() < 0.5');
+        await sleep(Math.random() * 15);
+      }
+      return kills;
+    })();
+    const units = Array.from({ length: 300 }, (_, index) => task(`Task ${index}`));
+    const answers: Awaited<ReturnType<typeof insist>>[] = [];
+    const queue = [...units];
+    await Promise.all(
+      Array.from({ length: 8 }, async () => {
+        for (let unit = queue.shift(); unit; unit = queue.shift()) answers.push(await insist(unit));
+      }),
+    );
+    isOver = true;
+    assert.ok((await killing) > 3);
+    assert.ok(answers.some(({ failures }) => failures > 0));
+    const places = answers.map(({ outcome }) => applied(outcome).lastId);
+    assert.equal(new Set(places).size, units.length);
+    const entries = await stage.entries(from);
+    assert.deepEqual(
+      entries.map(({ syncId }) => BigInt(syncId)),
+      units.map((_, index) => from + 1n + BigInt(index)),
+    );
+    assert.deepEqual(
+      new Set(entries.map(({ modelId }) => modelId)),
+      new Set(units.map(({ mutations }) => mutations[0]!.modelId)),
+    );
+    const { copies, faults } = foldLog(await stage.entries());
+    assert.deepEqual([faults, differencesOf(copies, await copiesOfTables(stage.pool))], [[], []]);
+  });
+
+  it('while it waits for the lock of the log leaves nothing, and the next one is not inside it', async () => {
+    const blocker = new Client({ connectionString: stage.database.urlOf('wts_sync'), application_name: 'blocker' });
+    await blocker.connect();
+    await blocker.query('begin; select pg_advisory_xact_lock(7368011)');
+    const from = await stage.head();
+    const unit = task('Waits');
+    const waiting = assert.rejects(stage.send(unit));
+    await eventually(async () => {
+      const { rows } = await killer.query(`select 1 from pg_locks where locktype = 'advisory' and not granted`);
+      return rows.length === 1;
+    });
+    await kill(`application_name <> 'blocker'`);
+    await waiting;
+    await blocker.query('rollback');
+    await blocker.end();
+    assert.equal(await stage.head(), from);
+    assert.equal(await stage.stored('Task', unit.mutations[0]!.modelId), null);
+    assert.equal(applied((await insist(unit)).outcome).lastId, from + 1n);
+    assert.equal(applied((await insist(task('Next'))).outcome).lastId, from + 2n);
+  });
+
+  it('leaves no connection of the pool inside a transaction', async () => {
+    await Promise.all(Array.from({ length: 20 }, (_, index) => insist(task(`Last ${index}`))));
+    const { rows } = await killer.query(
+      `select state from pg_stat_activity where datname = current_database() and usename = 'wts_sync' and state like 'idle in transaction%'`,
+    );
+    assert.deepEqual(rows, []);
+  });
+});

@@ -1,0 +1,180 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import type { ActionChunk } from '@wts/contracts';
+import { Client } from 'pg';
+import { Stage, change } from '../../test/stage.ts';
+import type { Someone } from '../../test/stage.ts';
+
+describe('the order of the log', function () {
+  this.timeout(60_000);
+  let stage: Stage;
+  let owner: Someone;
+  let workspace: string;
+
+  before(async () => {
+    stage = await Stage.open('order', 4);
+    owner = await stage.person();
+    workspace = await stage.workspace(owner);
+  });
+  after(() => stage[Symbol.asyncDispose]());
+
+  const task = (title: string) => change('INSERT', 'Task', randomUUID(), { workspaceId: workspace, title });
+  const project = (key: string) =>
+    change('INSERT', 'Project', randomUUID(), { workspaceId: workspace, key, name: key });
+
+  async function client(): Promise<Client> {
+    const opened = new Client({ connectionString: stage.database.url });
+    opened.on('error', () => {});
+    await opened.connect();
+    return opened;
+  }
+
+  it('has no hole and no double under 64 writers on four replicas, with mutations that fail among them and a transaction held open beside [never.actions-lost]', async () => {
+    await owner.make('Project', { workspaceId: workspace, key: 'TAKEN', name: 'Taken' });
+    const beside = await client();
+    await beside.query(`begin; create table held_open (n int); select pg_current_xact_id()`);
+    const from = await stage.head();
+    const chunks: ActionChunk[] = [];
+    for (const engine of stage.engines) engine.onCommitted((chunk) => chunks.push(chunk));
+
+    // Whoever sees a place sees every place below it: asked over and over while the writers write.
+    let isWriting = true;
+    const reading = (async () => {
+      const reader = await client();
+      let looks = 0;
+      while (isWriting) {
+        const { rows } = await reader.query<{ head: string; entries: string; lowest: string }>(
+          `select max(sync_id)::text as head, count(*)::text as entries, min(sync_id)::text as lowest from sync.sync_actions`,
+        );
+        const [seen] = rows;
+        assert.equal(BigInt(seen!.entries), BigInt(seen!.head) - BigInt(seen!.lowest) + 1n);
+        looks += 1;
+      }
+      await reader.end();
+      return looks;
+    })();
+
+    const accepted = (
+      await Promise.all(
+        Array.from({ length: 64 }, async (_, writer) => {
+          const places: bigint[] = [];
+          for (let round = 0; round < 6; round += 1) {
+            const units = [
+              owner.unit(task(`Task ${writer}.${round}`)),
+              // Refused by a constraint when it is written: the group is rolled back and divided.
+              ...(writer % 8 === 0 ? [owner.unit(project('TAKEN'))] : []),
+              // Refused by a rule.
+              ...(writer % 5 === 0 ? [owner.unit(change('UPDATE', 'Task', randomUUID(), { title: 'x' }))] : []),
+              owner.unit(task(`Task ${writer}.${round}b`)),
+            ];
+            for (const outcome of await stage.engines[writer % 4]!.commit(units))
+              if (outcome.ok) places.push(outcome.lastId);
+          }
+          return places;
+        }),
+      )
+    ).flat();
+    isWriting = false;
+    assert.ok((await reading) > 3);
+    await beside.query('rollback');
+    await beside.end();
+
+    const wanted = Array.from({ length: 64 * 6 * 2 }, (_, index) => from + 1n + BigInt(index));
+    assert.deepEqual(
+      accepted.toSorted((a, b) => Number(a - b)),
+      wanted,
+    );
+    const entries = await stage.entries(from);
+    assert.deepEqual(
+      entries.map(({ syncId }) => BigInt(syncId)),
+      wanted,
+    );
+    // What was handed on in memory is what the log holds, chunk after chunk.
+    const handed = chunks.toSorted((a, b) => Number(BigInt(a.first) - BigInt(b.first)));
+    assert.deepEqual(
+      handed.flatMap(({ actions }) => actions),
+      entries,
+    );
+    let last = from;
+    for (const chunk of handed) {
+      assert.equal(BigInt(chunk.prev), last);
+      last = BigInt(chunk.last);
+    }
+    // Numbers of tasks are as dense as places [sync.mutate.task-number].
+    const numbers = entries.map(({ record }) => Number(record['number'])).toSorted((a, b) => a - b);
+    assert.deepEqual(
+      numbers,
+      wanted.map((_, index) => index + 1),
+    );
+  });
+
+  it('follows the order of a request, also when the request is divided by one of its mutations [sync.mutate.order] [sync.mutate.results]', async () => {
+    const from = await stage.head();
+    const units = Array.from({ length: 100 }, (_, index) =>
+      owner.unit(index === 61 ? project('TAKEN') : task(`Nr ${index}`)),
+    );
+    const outcomes = await stage.engine.commit(units);
+    const refusals = outcomes.flatMap((outcome, index) => (outcome.ok ? [] : [{ index, ...outcome }]));
+    assert.deepEqual(refusals, [{ index: 61, ok: false, code: 'conflict', error: 'Another Project has this key' }]);
+    const titles = (await stage.entries(from)).map(({ record }) => record['title']);
+    assert.deepEqual(
+      titles,
+      Array.from({ length: 100 }, (_, index) => `Nr ${index}`).filter((_, index) => index !== 61),
+    );
+  });
+
+  it('lets each mutation of a request see the one before it', async () => {
+    const home = { workspaceId: workspace };
+    const [projectId, taskId, label] = [randomUUID(), randomUUID(), randomUUID()];
+    const outcomes = await stage.engine.commit([
+      owner.unit(change('INSERT', 'Label', label, { ...home, name: 'New' })),
+      owner.unit(change('INSERT', 'Project', projectId, { ...home, key: 'SEEN', name: 'Seen', isPrivate: true })),
+      owner.unit(change('INSERT', 'Task', taskId, { ...home, title: 'In it', projectId, labelIds: [label] })),
+      owner.unit(change('INSERT', 'Comment', randomUUID(), { ...home, taskId, body: 'On it' })),
+      owner.unit(change('UPDATE', 'Task', taskId, { title: 'Renamed' })),
+      owner.unit(change('DELETE', 'Label', label)),
+      owner.unit(change('ARCHIVE', 'Task', taskId, { archivedAt: 1_795_222_326_625 })),
+      owner.unit(change('UNARCHIVE', 'Task', taskId, {})),
+      owner.unit(change('UPDATE', 'Project', projectId, { isPrivate: false })),
+      owner.unit(change('DELETE', 'Project', projectId)),
+      owner.unit(change('UPDATE', 'Task', taskId, { title: 'Gone' })),
+    ]);
+    assert.deepEqual(
+      outcomes.map(({ ok }) => ok),
+      [...Array.from({ length: 10 }, () => true), false],
+    );
+    assert.equal(await stage.stored('Task', taskId), null);
+  });
+
+  it('gives first tasks of a new workspace dense numbers, through whichever replicas they come [sync.mutate.task-number]', async () => {
+    for (let round = 0; round < 5; round += 1) {
+      const home = await stage.workspace(owner);
+      const made = await Promise.all(
+        stage.engines.flatMap((engine) =>
+          [1, 2, 3].map(() =>
+            stage.send(
+              owner.unit(change('INSERT', 'Task', randomUUID(), { workspaceId: home, title: 'First' })),
+              engine,
+            ),
+          ),
+        ),
+      );
+      const numbers = made.map((outcome) =>
+        outcome.ok ? Number(outcome.mutations[0]?.record['number']) : outcome.error,
+      );
+      assert.deepEqual(
+        numbers.toSorted((a, b) => Number(a) - Number(b)),
+        made.map((_, index) => index + 1),
+      );
+    }
+  });
+
+  it('costs no number when a task is refused after it was numbered', async () => {
+    const home = await stage.workspace(owner);
+    const first = change('INSERT', 'Task', randomUUID(), { workspaceId: home, title: 'One' });
+    const unit = { ...owner.unit(first), mutations: [first, change('UPDATE', 'Task', randomUUID(), { title: 'x' })] };
+    const outcomes = await stage.engine.commit([unit, owner.unit({ ...first, modelId: randomUUID() })]);
+    assert.equal(outcomes[0]?.ok, false);
+    assert.equal(outcomes[1]?.ok && outcomes[1].mutations[0]?.record['number'], 1);
+  });
+});

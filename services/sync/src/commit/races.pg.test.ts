@@ -1,0 +1,208 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { MODELS, modelNamed, snakeCase } from '@wts/models';
+import type { Model } from '@wts/models';
+import { copiesOfTables, differencesOf, foldLog } from '../../test/fold.ts';
+import { Stage, change } from '../../test/stage.ts';
+import type { Someone } from '../../test/stage.ts';
+import { Groups } from '../groups/groups.ts';
+import type { Unit, UnitOutcome } from './unit.ts';
+
+/*
+ * Two changes that must not both believe the old state, sent at once through different replicas, over and over. Whoever
+ * comes first, afterwards everything stands where its parent stands, and the log tells the same story as the tables.
+ */
+describe('changes that meet', function () {
+  this.timeout(60_000);
+  let stage: Stage;
+  let owner: Someone;
+  let workspace: string;
+  const ROUNDS = 12;
+
+  before(async () => {
+    stage = await Stage.open('races', 3);
+    owner = await stage.person();
+    workspace = await stage.workspace(owner);
+  });
+  after(() => stage[Symbol.asyncDispose]());
+  afterEach(async () => {
+    const { copies, faults } = foldLog(await stage.entries());
+    assert.deepEqual(faults, []);
+    assert.deepEqual(differencesOf(copies, await copiesOfTables(stage.pool)), []);
+    assert.deepEqual(await astray(), []);
+  });
+
+  /** Records that are not in the group of what they are a part of, or whose whole is gone. */
+  async function astray(): Promise<string[]> {
+    const found: string[] = [];
+    for (const model of MODELS as readonly Model[]) {
+      for (const [field, { reference }] of Object.entries(model.fields)) {
+        if (!reference || reference.many || reference.onDelete === 'keep') continue;
+        const { rows } = await stage.pool.query<{ id: string }>(
+          `select t.id from sync.${model.table} t left join sync.${modelNamed(reference.model).table} p on p.id = t.${snakeCase(field)}
+           where t.${snakeCase(field)} is not null and (p.id is null or (p.group_id <> t.group_id and $1))`,
+          [reference.onDelete === 'delete' && reference.model !== 'Workspace'],
+        );
+        found.push(...rows.map(({ id }) => `${model.name} ${id} by ${field}`));
+      }
+    }
+    return found;
+  }
+
+  const home = (): { workspaceId: string } => ({ workspaceId: workspace });
+  let count = 0;
+  const project = (more: object = {}): Promise<string> =>
+    owner.make('Project', { ...home(), key: `R${(count += 1)}`, name: 'Project', ...more });
+  /** Each unit by a replica of its own, the first one a moment ahead or behind by chance. */
+  const atOnce = (...units: readonly Unit[]): Promise<UnitOutcome[]> =>
+    Promise.all(units.map((unit, index) => stage.send(unit, stage.engines[index % 3])));
+  const insert = (model: string, payload: object): Unit =>
+    owner.unit(change('INSERT', model, randomUUID(), { ...home(), ...payload }));
+
+  it('a task goes into a project that becomes private', async () => {
+    for (let round = 0; round < ROUNDS; round += 1) {
+      const projectId = await project();
+      const taskId = await owner.make('Task', { ...home(), title: 'There' });
+      const outcomes = await atOnce(
+        owner.unit(change('UPDATE', 'Project', projectId, { isPrivate: true })),
+        insert('Task', { title: 'New', projectId }),
+        owner.unit(change('UPDATE', 'Task', taskId, { projectId })),
+        insert('Task', { title: 'New too', projectId }),
+      );
+      assert.ok(outcomes.every(({ ok }) => ok));
+    }
+  });
+
+  it('something is said of a task that moves, or that is deleted', async () => {
+    for (let round = 0; round < ROUNDS; round += 1) {
+      const hidden = await project({ isPrivate: true });
+      const [moving, going] = [
+        await owner.make('Task', { ...home(), title: 'M' }),
+        await owner.make('Task', { ...home(), title: 'D' }),
+      ];
+      const comment = await owner.make('Comment', { ...home(), taskId: moving, body: 'Before' });
+      const outcomes = await atOnce(
+        owner.unit(change('UPDATE', 'Task', moving, { projectId: hidden })),
+        insert('Comment', { taskId: moving, body: 'While' }),
+        owner.unit(change('UPDATE', 'Comment', comment, { body: 'Edited' })),
+        owner.unit(change('DELETE', 'Task', going)),
+        insert('Comment', { taskId: going, body: 'Late?' }),
+        insert('TaskChecklistItem', { taskId: going, title: 'Late?' }),
+      );
+      assert.deepEqual(
+        outcomes.slice(0, 4).map(({ ok }) => ok),
+        [true, true, true, true],
+      );
+    }
+  });
+
+  it('a label is put on tasks while it is deleted, a team is chosen while it goes', async () => {
+    for (let round = 0; round < ROUNDS; round += 1) {
+      const [label, team] = [
+        await owner.make('Label', { ...home(), name: 'L' }),
+        await owner.make('Team', { ...home(), key: `T${round}`, name: 'T' }),
+      ];
+      const task = await owner.make('Task', { ...home(), title: 'T' });
+      await atOnce(
+        insert('Task', { title: 'Labeled', labelIds: [label], teamId: team }),
+        owner.unit(change('UPDATE', 'Task', task, { labelIds: [label] })),
+        owner.unit(change('DELETE', 'Label', label)),
+        insert('Project', { key: `T${round}-${count}`, name: 'P', teamId: team }),
+        owner.unit(change('DELETE', 'Team', team)),
+      );
+      const { rows } = await stage.pool.query('select id from sync.tasks where $1 = any(label_ids)', [label]);
+      assert.deepEqual(rows, []);
+    }
+  });
+
+  it('a project is deleted while tasks come in, and while it becomes private', async () => {
+    for (let round = 0; round < ROUNDS; round += 1) {
+      const projectId = await project();
+      const comes = await owner.make('Task', { ...home(), title: 'Comes' });
+      for (let n = 0; n < 3; n += 1) await owner.make('Task', { ...home(), title: 'In', projectId });
+      await atOnce(
+        owner.unit(change('DELETE', 'Project', projectId)),
+        owner.unit(change('UPDATE', 'Project', projectId, { isPrivate: true })),
+        owner.unit(change('UPDATE', 'Task', comes, { projectId })),
+        insert('Task', { title: 'New', projectId }),
+        insert('ProjectMember', { projectId, userId: owner.id }),
+      );
+    }
+  });
+
+  it('who leaves a workspace is let into a private project and a team at the same moment, and stays in neither [sync.private-project.walls]', async () => {
+    for (let round = 0; round < ROUNDS; round += 1) {
+      const leaver = await stage.join(workspace, 'member');
+      const [hidden, team] = [
+        await project({ isPrivate: true }),
+        await owner.make('Team', { ...home(), key: `L${round}`, name: 'T' }),
+      ];
+      const { rows } = await stage.pool.query<{ id: string }>(
+        'select id from sync.workspace_members where user_id = $1',
+        [leaver.id],
+      );
+      const outcomes = await atOnce(
+        leaver.unit(change('DELETE', 'WorkspaceMember', rows[0]!.id)),
+        owner.unit(change('INSERT', 'ProjectMember', randomUUID(), { projectId: hidden, userId: leaver.id })),
+        owner.unit(change('INSERT', 'TeamMember', randomUUID(), { teamId: team, userId: leaver.id })),
+        leaver.unit(
+          change('INSERT', 'Project', randomUUID(), { ...home(), key: `LV${round}`, name: 'Own', isPrivate: true }),
+        ),
+      );
+      assert.ok(outcomes[0]?.ok);
+      assert.deepEqual((await new Groups(stage.pool).of(leaver.id)).groups, new Set([leaver.id]));
+      for (const table of ['team_members', 'project_members']) {
+        const left = await stage.pool.query(`select id from sync.${table} where user_id = $1`, [leaver.id]);
+        assert.deepEqual(left.rows, [], table);
+      }
+    }
+  });
+
+  it('a person changes their name while they come into workspaces', async () => {
+    for (let round = 0; round < ROUNDS; round += 1) {
+      const person = await stage.person('Before');
+      const joining = (id: string): Unit => ({
+        ...person.unit(
+          change('INSERT', 'WorkspaceMember', randomUUID(), { workspaceId: id, userId: person.id, role: 'guest' }),
+        ),
+        authority: 'service',
+      });
+      const other = await stage.workspace(owner);
+      const outcomes = await atOnce(
+        joining(workspace),
+        person.unit(change('UPDATE', 'User', person.id, { name: 'After' })),
+        joining(other),
+        joining(workspace),
+      );
+      assert.deepEqual(outcomes.map(({ ok }) => ok).filter(Boolean).length, 3);
+    }
+  });
+
+  it('many move the same tasks to and fro between projects, open and private', async () => {
+    const projects = [
+      await project(),
+      await project({ isPrivate: true }),
+      await project(),
+      await project({ isPrivate: true }),
+      null,
+    ];
+    const tasks: string[] = [];
+    for (let n = 0; n < 5; n += 1) {
+      const taskId = await owner.make('Task', { ...home(), title: 'T' });
+      await owner.make('Comment', { ...home(), taskId, body: 'C' });
+      tasks.push(taskId);
+    }
+    for (let round = 0; round < 10; round += 1) {
+      const units = tasks.map((id, index) =>
+        owner.unit(change('UPDATE', 'Task', id, { projectId: projects[(round + index) % 5] })),
+      );
+      const flip = owner.unit(change('UPDATE', 'Project', projects[round % 4]!, { isPrivate: round % 3 === 0 }));
+      const outcomes = await atOnce(
+        ...units,
+        flip,
+        ...units.map(({ mutations }) => owner.unit({ ...mutations[0]!, payload: { projectId: projects[round % 5] } })),
+      );
+      assert.ok(outcomes.every(({ ok }) => ok));
+    }
+  });
+});

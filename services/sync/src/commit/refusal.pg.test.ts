@@ -1,0 +1,191 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { ACTIONS, ERRORS } from '@wts/contracts';
+import { MODELS } from '@wts/models';
+import type { Model } from '@wts/models';
+import fc from 'fast-check';
+import { Stage, change, refused } from '../../test/stage.ts';
+import type { Someone } from '../../test/stage.ts';
+
+/** Words that make a client send again what it should drop, and traces of what nobody outside should see. */
+const FORBIDDEN = /network|fetch|timeout|timed out|aborted|econnrefused/i;
+const SQL =
+  /select|insert into|update sync|sync\.|constraint|relation|column|violates|_key\b|_pkey|pg_|syntax|stack|at Object/i;
+const MARK = 'zebra7f3a';
+
+describe('a refusal [sync.mutate.results]', function () {
+  this.timeout(60_000);
+  let stage: Stage;
+  let owner: Someone;
+  let workspace: string;
+  const known: Record<string, string> = {};
+
+  before(async () => {
+    stage = await Stage.open('refusal');
+    owner = await stage.person();
+    workspace = await stage.workspace(owner);
+    known['Task'] = await owner.make('Task', { workspaceId: workspace, title: 'T' });
+    known['Project'] = await owner.make('Project', { workspaceId: workspace, key: 'P', name: 'P' });
+    known['Comment'] = await owner.make('Comment', { workspaceId: workspace, taskId: known['Task'], body: 'C' });
+    known['User'] = owner.id;
+    known['Workspace'] = workspace;
+  });
+  after(() => stage[Symbol.asyncDispose]());
+
+  const id = fc
+    .constantFrom('known', 'unknown', 'workspace')
+    .map(
+      (which) => (model: string) =>
+        which === 'known' ? (known[model] ?? randomUUID()) : which === 'workspace' ? workspace : randomUUID(),
+    );
+  const hostile = fc.oneof(
+    fc.constantFrom<unknown>(
+      null,
+      true,
+      0,
+      -1,
+      1e308,
+      2 ** 53,
+      0.5,
+      '',
+      ' ',
+      MARK,
+      `'; drop table sync.tasks; --${MARK}`,
+      `\\'${MARK}`,
+      '2026-02-30',
+      '9999-99-99',
+      '2026-11-21T25:00:00Z',
+      -62_135_596_800_001,
+      253_402_300_800_000,
+      [],
+      {},
+      [null],
+      [MARK],
+      { toString: MARK },
+      '\u0000',
+      '\ud800',
+      '𝒳'.repeat(600),
+      'x'.repeat(60_000),
+    ),
+    fc.string({ unit: 'binary', maxLength: 50 }),
+    fc.jsonValue(),
+    fc.uuid(),
+  );
+  const names = [...new Set((MODELS as readonly Model[]).flatMap(({ fields }) => Object.keys(fields)))];
+  const payload = fc
+    .array(
+      fc.tuple(
+        fc.oneof(
+          fc.constantFrom(...names),
+          fc.constantFrom('id', 'createdAt', '__proto__', 'constructor', 'toString', `${MARK}"`, 'hasOwnProperty'),
+        ),
+        hostile,
+      ),
+      { maxLength: 6 },
+    )
+    // As JSON.parse makes it: every name is a property of the object itself.
+    .map((pairs) => Object.fromEntries(pairs) as Record<string, unknown>);
+  const withHome = fc
+    .tuple(payload, fc.boolean())
+    .map(([values, isHome]) => (isHome ? { ...values, workspaceId: workspace } : values));
+
+  it('is the answer to any bad payload: never an error, never a word that says too much [never.500-by-input]', async () => {
+    const attempt = fc.record({
+      model: fc.constantFrom(...MODELS.map(({ name }) => name), 'Nothing', '__proto__'),
+      action: fc.constantFrom(...ACTIONS),
+      id,
+      payload: withHome,
+    });
+    let refusals = 0;
+    await fc.assert(
+      fc.asyncProperty(fc.array(attempt, { minLength: 5, maxLength: 40 }), async (attempts) => {
+        // Deleting the few known records would leave nothing to probe.
+        const units = attempts
+          .filter(({ action }) => action !== 'DELETE')
+          .map((one) => owner.unit(change(one.action, one.model, one.id(one.model), one.payload)));
+        for (const outcome of await stage.engine.commit(units)) {
+          if (outcome.ok) continue;
+          refusals += 1;
+          assert.ok(outcome.code in ERRORS && !['internal', 'unavailable'].includes(outcome.code));
+          assert.ok(outcome.error.length > 0 && outcome.error.length < 200);
+          assert.doesNotMatch(outcome.error, FORBIDDEN);
+          assert.doesNotMatch(outcome.error, SQL);
+          assert.ok(!outcome.error.includes(MARK) && /^[\x20-\x7e]+$/.test(outcome.error), outcome.error);
+        }
+      }),
+      { numRuns: 60, seed: 20_261_121 },
+    );
+    assert.ok(refusals > 200);
+  });
+
+  it('leaves what it refused unwritten, whatever stands in the text', async () => {
+    const texts = [
+      `'; drop table sync.tasks; --`,
+      '\\',
+      `\\'`,
+      '$$',
+      '{"a":1}',
+      '%s $1 :name',
+      'ünï 🚧 e\u0301',
+      '\u2028\u2029\u0001',
+      '</script>',
+    ];
+    for (const title of texts) {
+      const taskId = await owner.make('Task', { workspaceId: workspace, title, description: title });
+      assert.equal((await stage.stored('Task', taskId))?.record['title'], title);
+      const sending = { clientId: `client ${title}`, clientTxId: title.repeat(2) };
+      const first = await owner.try('UPDATE', 'Task', taskId, { description: null }, sending);
+      assert.deepEqual(
+        await owner
+          .try('UPDATE', 'Task', taskId, { description: null }, sending)
+          .then((again) => again.ok && again.lastId),
+        first.ok && first.lastId,
+      );
+    }
+  });
+
+  it('names what collided, in words that stay the same', async () => {
+    const home = { workspaceId: workspace };
+    const person = await stage.join(workspace, 'member');
+    const team = await owner.make('Team', { ...home, key: 'T', name: 'T' });
+    await owner.make('TeamMember', { teamId: team, userId: person.id });
+    await owner.make('ProjectMember', { projectId: known['Project'], userId: person.id });
+    const seen: string[] = [];
+    for (const [model, values] of [
+      ['Team', { ...home, key: 'T', name: 'Other' }],
+      ['Project', { ...home, key: 'P', name: 'Other' }],
+      ['TeamMember', { teamId: team, userId: person.id }],
+      ['ProjectMember', { projectId: known['Project'], userId: person.id }],
+    ] as const) {
+      const { code, error } = refused(await owner.try('INSERT', model, randomUUID(), values));
+      seen.push(`${code}: ${error}`);
+    }
+    assert.deepEqual(seen, [
+      'conflict: Another Team has this key',
+      'conflict: Another Project has this key',
+      'conflict: Another TeamMember has this teamId and userId',
+      'conflict: Another ProjectMember has this projectId and userId',
+    ]);
+    // Free in another workspace, and free again once the other is gone.
+    const other = await stage.workspace(owner);
+    await owner.make('Project', { workspaceId: other, key: 'P', name: 'Same key' });
+    await owner.delete('Team', team);
+    await owner.make('Team', { ...home, key: 'T', name: 'Heir' });
+  });
+
+  it('says that a changed record is gone, and its neighbors are changed [sync.mutate.deleted]', async () => {
+    const [gone, stays] = [
+      await owner.make('Task', { workspaceId: workspace, title: 'G' }),
+      await owner.make('Task', { workspaceId: workspace, title: 'S' }),
+    ];
+    await owner.delete('Task', gone);
+    const outcomes = await stage.engine.commit(
+      [stays, gone, stays].map((task) => owner.unit(change('UPDATE', 'Task', task, { title: 'New' }))),
+    );
+    assert.deepEqual(
+      outcomes.map(({ ok }) => ok),
+      [true, false, true],
+    );
+    assert.deepEqual(refused(outcomes[1]!), { ok: false, code: 'not_found', error: 'Task not found' });
+  });
+});

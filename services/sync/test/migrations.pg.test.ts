@@ -1,0 +1,150 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { join } from 'node:path';
+import type { ModelRecord } from '@wts/contracts';
+import { MODELS, columnsOf } from '@wts/models';
+import type { Model } from '@wts/models';
+import { createLogger, migrate } from '@wts/service-kit';
+import { testDatabase } from '@wts/testkit';
+import knexFactory from 'knex';
+import { Client } from 'pg';
+import { addField, recordFromColumnsSql } from '../src/store/tables.ts';
+import { Stage, applied } from './stage.ts';
+import type { Someone } from './stage.ts';
+
+const directory = join(import.meta.dirname, '../src/migrations');
+const log = createLogger({ name: 'test', level: 'silent' });
+
+describe('the migrations', function () {
+  this.timeout(60_000);
+
+  it('go up on nothing, down on data, and up again to the same schema', async () => {
+    await using database = await testDatabase('migrations');
+    const url = database.urlOf('wts_sync');
+    const shape = async (): Promise<unknown[]> => {
+      const client = new Client({ connectionString: url });
+      await client.connect();
+      const columns = await client.query<object>(
+        `select table_name, column_name, data_type, is_nullable, column_default from information_schema.columns where table_schema = 'sync' and table_name not like 'migrations%' order by 1, 2`,
+      );
+      const indexes = await client.query<object>(
+        `select indexdef from pg_indexes where schemaname = 'sync' and tablename not like 'migrations%' order by 1`,
+      );
+      await client.end();
+      return [...columns.rows, ...indexes.rows];
+    };
+    const options = { url, directory, schema: 'sync', log };
+    const names = await migrate(options);
+    assert.ok(names.length >= 2);
+    assert.deepEqual(await migrate(options), []);
+    const first = await shape();
+
+    const client = new Client({ connectionString: url });
+    await client.connect();
+    await client.query(
+      `insert into sync.labels (id, name, created_at, updated_at, workspace_id, group_id, record) values (gen_random_uuid(), 'L', now(), now(), gen_random_uuid(), gen_random_uuid(), '{}')`,
+    );
+    await client.query(
+      `insert into sync.sync_actions values (1, gen_random_uuid(), null, gen_random_uuid(), 'Label', gen_random_uuid(), 'INSERT', '{}', null, '{}', gen_random_uuid(), 'c', 't', now())`,
+    );
+    await client.end();
+    assert.equal((await migrate({ ...options, direction: 'down' })).length, names.length);
+    assert.deepEqual(await shape(), []);
+    await migrate(options);
+    assert.deepEqual(await shape(), first);
+  });
+});
+
+describe('a table of records', function () {
+  this.timeout(60_000);
+  let stage: Stage;
+  let owner: Someone;
+  let workspace: string;
+
+  before(async () => {
+    stage = await Stage.open('tables', 1);
+    owner = await stage.person('Ünï 🚧 \\ " \' \u2028');
+    workspace = await stage.workspace(owner);
+    const home = { workspaceId: workspace };
+    const teamId = await owner.make('Team', { ...home, key: 'T', name: 'Team' });
+    await owner.make('TeamMember', { teamId, userId: owner.id });
+    const projectId = await owner.make('Project', {
+      ...home,
+      key: 'P',
+      name: 'P',
+      startDate: '0001-01-01',
+      targetDate: '9999-12-31',
+      status: 'done',
+    });
+    await owner.make('ProjectMember', { projectId, userId: owner.id });
+    const labels = [
+      await owner.make('Label', { ...home, name: 'A', color: '#aabbcc' }),
+      await owner.make('Label', { ...home, name: 'B' }),
+    ];
+    const taskId = await owner.make('Task', {
+      ...home,
+      title: 'e\u0301 🚧',
+      description: 'two\nlines\t"quoted" \\ \u0001',
+      projectId,
+      teamId,
+      assigneeId: owner.id,
+      labelIds: labels,
+      priority: 4,
+      startDate: '2024-02-29',
+      deadlineAt: 1_795_222_326_625,
+      completedAt: '2026-11-21T09:00:00.001+02:00',
+    });
+    await owner.make('Task', { ...home, title: 'Bare' });
+    await owner.make('TaskChecklistItem', {
+      ...home,
+      taskId,
+      title: 'Step',
+      completedAt: '0001-01-01',
+      sortOrder: 1.5,
+    });
+    await owner.make('TaskChecklistItem', { ...home, taskId, title: 'Last', completedAt: 253_402_300_799_999 });
+    const comment = await owner.make('Comment', { ...home, taskId, body: 'One' });
+    await owner.change('Comment', comment, { body: 'Two' });
+    applied(await owner.try('ARCHIVE', 'Task', taskId));
+  });
+  after(() => stage[Symbol.asyncDispose]());
+
+  for (const model of MODELS as readonly Model[]) {
+    it(`holds in the columns of ${model.name} what its record says, to the millisecond and the letter`, async () => {
+      for (const zone of ['UTC', 'America/St_Johns', 'Asia/Kathmandu']) {
+        const client = new Client({ connectionString: stage.database.urlOf('wts_sync') });
+        await client.connect();
+        await client.query(`set timezone = '${zone}'; set datestyle = 'German, DMY'`);
+        const { rows } = await client.query<{ record: ModelRecord; rebuilt: ModelRecord }>(
+          `select record, ${recordFromColumnsSql(model)} as rebuilt from sync.${model.table}`,
+        );
+        await client.end();
+        assert.ok(rows.length > 0);
+        for (const { record, rebuilt } of rows) assert.equal(JSON.stringify(rebuilt), JSON.stringify(record));
+      }
+    });
+  }
+
+  it('gets a column for a field that is declared later, and completes its records', async () => {
+    const label = MODELS.find(({ name }) => name === 'Label') as Model;
+    await stage.pool.query('alter table sync.labels drop column color');
+    const knex = knexFactory({ client: 'pg', connection: stage.database.urlOf('wts_sync') });
+    try {
+      await addField(knex, label, 'color');
+      await addField(knex, label, 'color');
+      await assert.rejects(addField(knex, label, 'nothing'), /declares no field nothing/);
+    } finally {
+      await knex.destroy();
+    }
+    const { rows } = await stage.pool.query<{ record: ModelRecord }>('select record from sync.labels');
+    for (const { record } of rows) {
+      assert.deepEqual(
+        Object.keys(record),
+        columnsOf(label).map(({ field }) => field),
+      );
+      assert.equal(record['color'], null);
+    }
+    await owner.make('Label', { workspaceId: workspace, name: 'C', color: '#abc' });
+    assert.equal(await stage.stored('Label', randomUUID()), null);
+  });
+});
