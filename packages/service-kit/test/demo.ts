@@ -75,6 +75,15 @@ export const demo = {
     scope: 'none',
     internal: true,
   }),
+  maybe: contract<{ body: object | undefined; reply: { ok: true; got: unknown } }>({
+    ...basics,
+    id: 'maybe',
+    method: 'POST',
+    path: '/maybe',
+    scope: 'none',
+    bodyOptional: true,
+    body: { type: 'object', additionalProperties: false, properties: {} },
+  }),
   lie: contract<{ reply: { ok: true } }>({
     ...basics,
     id: 'lie',
@@ -131,6 +140,7 @@ export function demoService(levers: Levers): ServiceDefinition<DemoConfig> {
       });
       mount(app, demo.read, async ({ params }) => ({ ok: true, name: params.name }));
       mount(app, demo.open, async () => ({ ok: true }));
+      mount(app, demo.maybe, async ({ body }) => ({ ok: true, got: body ?? 'nothing' }));
       mount(app, demo.lie, async () =>
         Object.assign({ ok: true as const }, { more: levers.echoes < 0 ? undefined : 1 }),
       );

@@ -1,29 +1,10 @@
 import assert from 'node:assert/strict';
-import { API_VERSION, errorBodySchema } from '@wts/contracts';
-import type { ErrorBody, ErrorCode } from '@wts/contracts';
-import { Ajv2020 } from 'ajv/dist/2020.js';
+import { API_VERSION } from '@wts/contracts';
 import request from 'supertest';
-import type { Response, Test } from 'supertest';
+import type { Test } from 'supertest';
 import type { Running } from './demo.ts';
-import { ann, as, LIMIT_BYTES, reader, startDemo, URL_BYTES } from './demo.ts';
-
-const isErrorBody = new Ajv2020({ strict: false }).compile<ErrorBody>(errorBodySchema);
-
-/** What every error answer has, whatever went wrong. */
-function isRefusal(answer: Response, status: number, code: ErrorCode): Response {
-  assert.equal(answer.status, status, JSON.stringify(answer.body));
-  const body: unknown = answer.body;
-  assert.ok(isErrorBody(body), JSON.stringify(isErrorBody.errors));
-  const { statusCode, code: given, requestId } = body;
-  assert.equal(given, code);
-  assert.equal(statusCode, status);
-  assert.equal(answer.headers['api-version'], API_VERSION);
-  assert.equal(answer.headers['x-request-id'], requestId);
-  assert.match(String(answer.headers['content-type']), /^application\/json/);
-  return answer;
-}
-
-const messageOf = (answer: Response): string => (answer.body as { message?: string }).message ?? '';
+import { ann, as, reader, startDemo, URL_BYTES } from './demo.ts';
+import { isRefusal, messageOf } from './refusal.ts';
 
 describe('a service over HTTP', () => {
   let demo: Running;
@@ -178,131 +159,6 @@ describe('a service over HTTP', () => {
     it('with two hundred parameters, of which none is dropped unseen', async () => {
       const many = Array.from({ length: 1500 }, (_, at) => `a${at}`).join('&');
       isRefusal(await post({ title: 'x' }, `/things/a?limit=1&${many}&limit=2`), 400, 'validation_failed');
-    });
-  });
-
-  describe('refuses a body', () => {
-    const cases: Readonly<Record<string, [unknown, RegExp]>> = {
-      'that is null': [null, /^body must be object/],
-      'that is a list': [[], /^body must be object/],
-      'without a field': [{}, /^body must have required property 'title'/],
-      'with a field of another type': [{ title: 1 }, /^body\/title must be string/],
-      'with a text that is too long, counted in characters': [
-        { title: '😀'.repeat(11) },
-        /^body\/title must NOT have more than 10/,
-      ],
-      'with a field nobody knows': [{ title: 'x', admin: true }, /^body must not have the property "admin"/],
-      'with a value out of a list': [{ title: 'x', kind: 'c' }, /^body\/kind must be one of a, b/],
-      'with a fraction for a whole number': [{ title: 'x', count: 1.5 }, /^body\/count must be integer/],
-      'with a number as text': [{ title: 'x', count: '1' }, /^body\/count must be integer/],
-      'with a day that does not exist': [{ title: 'x', day: '2026-02-30' }, /^body\/day must be a valid date/],
-      'with a time without a zone': [{ title: 'x', at: '2026-01-01T00:00:00' }, /^body\/at must be a valid date-time/],
-      'with an address that is none': [{ title: 'x', mail: 'ann' }, /^body\/mail must be a valid email/],
-      'with a script for a link': [{ title: 'x', link: 'javascript:alert(1)' }, /^body\/link must be a valid http-url/],
-      'with a link without slashes': [{ title: 'x', link: 'http:example.com' }, /^body\/link must be/],
-      'with a link that holds a password': [{ title: 'x', link: 'https://a:b@example.com/' }, /^body\/link must be/],
-      'with a link of two lines': [{ title: 'x', link: 'https://example.com/\r\nx: y' }, /^body\/link must be/],
-    };
-    for (const [what, [body, sentence]] of Object.entries(cases)) {
-      it(what, async () => {
-        const answer = isRefusal(await post(JSON.stringify(body)), 400, 'validation_failed');
-        assert.match(messageOf(answer), sentence);
-      });
-    }
-
-    it('with keys of objects, where the fields are closed', async () => {
-      for (const key of ['__proto__', 'constructor', 'toString']) {
-        isRefusal(await post(`{"title":"x","${key}":{"polluted":1}}`), 400, 'validation_failed');
-      }
-      assert.equal(({} as { polluted?: number }).polluted, undefined);
-    });
-
-    it('and keeps such keys as data where they are open', async () => {
-      const answer = await post('{"title":"x","payload":{"__proto__":{"polluted":1},"constructor":1}}').expect(201);
-      assert.match(answer.text, /"payload":\{"__proto__":\{"polluted":1\},"constructor":1\}/);
-    });
-
-    const texts: Readonly<Record<string, [string | Buffer, number, ErrorCode]>> = {
-      'that is empty': ['', 400, 'malformed_json'],
-      'that is not JSON': ['{}x', 400, 'malformed_json'],
-      'with a byte order mark': ['\uFEFF{"title":"x"}', 400, 'malformed_json'],
-      'nested 500 levels deep': [
-        `{"title":"x","payload":${'{"a":'.repeat(300)}1${'}'.repeat(300)}}`,
-        400,
-        'malformed_json',
-      ],
-      'with a key twice': ['{"title":"x","title":"y"}', 400, 'malformed_json'],
-      'with a NUL': ['{"title":"\\u0000"}', 400, 'validation_failed'],
-      'with half a surrogate pair': ['{"title":"\\ud800"}', 400, 'validation_failed'],
-      'with a number beyond all': ['{"title":"x","payload":{"n":1e400}}', 400, 'validation_failed'],
-      'that is not UTF-8': [Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d]), 400, 'malformed_json'],
-      'that is too large': [
-        JSON.stringify({ title: 'x', payload: { a: 'x'.repeat(LIMIT_BYTES) } }),
-        413,
-        'payload_too_large',
-      ],
-    };
-    for (const [what, [body, status, code]] of Object.entries(texts)) {
-      it(what, async () => {
-        // superagent would turn bytes into JSON of its own.
-        const sent = post('').serialize(() => body as string);
-        isRefusal(await sent.send({ any: 1 }), status, code);
-      });
-    }
-
-    it('exactly as long as it may be is taken, one byte more is not', async () => {
-      const body = (bytes: number): string =>
-        JSON.stringify({ title: 'x', payload: { a: '' } }).replace('""', `"${'x'.repeat(bytes)}"`);
-      const room = LIMIT_BYTES - body(0).length;
-      await post(body(room)).expect(201);
-      isRefusal(await post(body(room + 1)), 413, 'payload_too_large');
-    });
-
-    const types: Readonly<Record<string, string | undefined>> = {
-      'of no type': undefined,
-      'of a form': 'application/x-www-form-urlencoded',
-      'of text': 'text/plain',
-      'of a type that begins alike': 'application/jsonp',
-      'of a JSON dialect': 'application/vnd.api+json',
-      'in latin1': 'application/json; charset=latin1',
-      'in UTF-16': 'application/json; charset=utf-16',
-      'with a parameter nobody knows': 'application/json; version=2',
-      'of two types': 'application/json, text/plain',
-    };
-    for (const [what, type] of Object.entries(types)) {
-      it(what, async () => {
-        const test = request(demo.service.url).post('/things/a').set(as(ann));
-        const answer = await (type === undefined ? test.unset('content-type') : test.set('content-type', type)).send(
-          '{"title":"x"}',
-        );
-        isRefusal(answer, 415, 'unsupported_media_type');
-      });
-    }
-    it('that is compressed, whatever it would become', async () => {
-      for (const encoding of ['gzip', 'br', 'deflate', 'gzip, identity']) {
-        isRefusal(await post({ title: 'x' }).set('content-encoding', encoding), 415, 'unsupported_media_type');
-      }
-    });
-    it('but takes every spelling of JSON in UTF-8', async () => {
-      for (const type of [
-        'application/json;charset=utf-8',
-        'Application/JSON; Charset="UTF-8"',
-        'application/json ; charset=UTF-8',
-      ]) {
-        await request(demo.service.url)
-          .post('/things/a')
-          .set(as(ann))
-          .set('content-type', type)
-          .send('{"title":"x"}')
-          .expect(201);
-      }
-      await post({ title: 'x' }).set('content-encoding', 'identity').expect(201);
-    });
-    it('before the handler sees anything of it', async () => {
-      const before = demo.levers.echoes;
-      await post({ title: 1 });
-      await post('{');
-      assert.equal(demo.levers.echoes, before);
     });
   });
 

@@ -97,6 +97,18 @@ describe('PostgreSQL', () => {
     await postgres.ping();
   });
 
+  it('may break a connection between two statements of a transaction without ending the process', async () => {
+    const client = await postgres.pool.connect();
+    await client.query('begin');
+    const lost = new Promise((resolve) => client.once('end', resolve));
+    wire.cut();
+    await lost;
+    assert.ok(isUnavailable(await failureOf(client.query('select 1'))));
+    client.release(true);
+    wire.mend();
+    await postgres.ping();
+  });
+
   it('that fell silent makes a service not ready in time', async () => {
     await postgres.ping();
     wire.freeze();

@@ -76,9 +76,8 @@ export function faultHeaders(fault: Fault): Record<string, string> {
   return { ...retry, ...fault.headers };
 }
 
-function toFault(error: unknown): Fault {
+/** What anything thrown is told as. */
+export function toFault(error: unknown): Fault {
   if (error instanceof Fault) return error;
-  // Express decodes path parameters; what cannot be decoded is the caller's mistake.
-  if (error instanceof URIError) return new Fault('malformed_request', { cause: error });
   return faultOfSqlState(error) ?? new Fault('internal', { cause: error });
 }

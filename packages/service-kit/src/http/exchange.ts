@@ -166,9 +166,13 @@ function pathOf(req: Request): string {
   return req.originalUrl.split('?', 1)[0] ?? '';
 }
 
+/** RFC 9112 section 6.3: without either header a request has no body. */
+export function hasBody({ headers }: IncomingMessage): boolean {
+  const length = headers['content-length'];
+  return headers['transfer-encoding'] !== undefined || (length !== undefined && length !== '0');
+}
+
 /** True while the client has more to send. */
 export function isReceiving(req: IncomingMessage): boolean {
-  if (req.complete) return false;
-  const length = req.headers['content-length'];
-  return req.headers['transfer-encoding'] !== undefined || (length !== undefined && length !== '0');
+  return !req.complete && hasBody(req);
 }

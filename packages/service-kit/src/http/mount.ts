@@ -5,7 +5,8 @@ import { Fault, HEADERS, isStorableText } from '@wts/contracts';
 import type { IRouter, Request, Response } from 'express';
 import { sendJson } from './answer.ts';
 import { Call } from './call.ts';
-import { exchangeOf } from './exchange.ts';
+import { exchangeOf, hasBody } from './exchange.ts';
+import type { Idempotency } from './idempotency.ts';
 import { readJson } from './read-json.ts';
 import type { Validate } from './validate.ts';
 import { compile } from './validate.ts';
@@ -13,6 +14,8 @@ import { compile } from './validate.ts';
 export interface MountOptions {
   /** Overrides the secret of the service; for tests. */
   readonly internalSecret?: string;
+  /** Needed by contracts that accept an `Idempotency-Key`. */
+  readonly idempotency?: Idempotency;
 }
 
 /** A reply whose literals keep their types (`ok: true`), because inference alone would widen them to `boolean`. */
@@ -30,12 +33,19 @@ export function mount<C extends Contract, const R extends Frozen<ReplyOf<C>>>(
 ): void {
   const { status, schema } = contract.reply;
   let checkReply: Validate | undefined;
+  const idempotency = contract.idempotencyKey ? options.idempotency : undefined;
+  if (contract.idempotencyKey && idempotency === undefined) throw new Error(`${contract.id} needs a store of keys`);
   const headers = contract.scope === 'none' ? {} : { 'cache-control': 'no-store' };
   mountStream(
     router,
     contract,
     async (call) => {
-      const reply = await handler(call);
+      const kept = await idempotency?.(call, contract, () => handler(call));
+      if (kept?.isReplayed) {
+        sendJson(call.req, call.res, kept.status, kept.body, { ...headers, 'idempotency-replayed': 'true' });
+        return;
+      }
+      const reply = kept?.body ?? (await handler(call));
       if (exchangeOf(call.req).http.checkReplies) {
         checkReply ??= compile(schema, 'reply');
         holdToContract(contract.id, reply, checkReply);
@@ -102,12 +112,6 @@ function readerOf<C extends Contract>(
   };
 }
 
-/** RFC 9112 section 6.3: without either header a request has no body. */
-function hasBody({ headers }: Request): boolean {
-  const length = headers['content-length'];
-  return headers['transfer-encoding'] !== undefined || (length !== undefined && length !== '0');
-}
-
 /** Who calls an operation that asks for nobody. */
 const NOBODY: Principal = Object.freeze({ userId: '', scopes: [], credential: { kind: 'service' as const, id: '' } });
 
@@ -121,12 +125,8 @@ function principalOf(req: Request, contract: Contract, secret: string): Principa
 }
 
 function readParams(req: Request, check: Validate | undefined): unknown {
-  const { params } = req;
-  for (const name in params) {
-    if (!isStorableText(String(params[name]))) throw badText(`path/${name}`);
-  }
-  check?.(params);
-  return params;
+  check?.(req.params);
+  return req.params;
 }
 
 function readQuery(req: Request, check: Validate | undefined): unknown {
@@ -139,14 +139,12 @@ function readQuery(req: Request, check: Validate | undefined): unknown {
     if (typeof value !== 'string') {
       throw new Fault('validation_failed', { message: `query/${name.slice(0, 100)} must be given once` });
     }
-    if (!isStorableText(value)) throw badText(`query/${name.slice(0, 100)}`);
+    if (!isStorableText(value)) {
+      throw new Fault('validation_failed', { message: `query/${name.slice(0, 100)} must not hold a NUL character` });
+    }
   }
   check(query);
   return query;
 }
 
 const EMPTY = Object.freeze({});
-
-function badText(where: string): Fault {
-  return new Fault('validation_failed', { message: `${where} must not hold a NUL character or half a surrogate pair` });
-}
