@@ -150,21 +150,6 @@ export class ActionLog {
     return { head, actions: rows.filter(({ sync_id }) => sync_id !== null).map(actionOf) };
   }
 
-  /**
-   * The entries of some groups. Each group is read by index (group_id, sync_id) up to the limit and the first of all are
-   * taken: the cost follows the page and the caller's own groups, never the other tenants' traffic.
-   */
-  async readGroups(groups: readonly string[], after: bigint, limit: number, upTo: bigint): Promise<LogAction[]> {
-    if (groups.length === 0) return [];
-    const { rows } = await this.#pool.query<LogRow>(
-      `select page.* from unnest($1::uuid[]) as audience(group_id), lateral (
-         select ${COLUMNS} from sync.sync_actions where group_id = audience.group_id and sync_id > $2 and sync_id <= $4 order by sync_actions.sync_id limit $3
-       ) page order by page.sync_id::bigint limit $3`,
-      [groups, after.toString(), limit, upTo.toString()],
-    );
-    return rows.map(actionOf);
-  }
-
   /** The entries at these places, for answering a replayed transaction. Trimmed ones are missing. */
   async at(places: readonly bigint[]): Promise<Map<bigint, LogAction>> {
     if (places.length === 0) return new Map();
