@@ -31,7 +31,9 @@ await runTask(async () => {
       else if (frame.type === 'error') console.log(JSON.stringify(frame));
       for (const { syncId, action, modelName, modelId, data: change } of frame.packet?.actions ?? []) {
         cursor = syncId;
-        console.log(`${syncId.padStart(6)}  ${action.padEnd(9)} ${modelName} ${modelId}  ${JSON.stringify(telling(change))}`);
+        console.log(
+          `${syncId.padStart(6)}  ${action.padEnd(9)} ${modelName} ${modelId}  ${JSON.stringify(telling(change))}`,
+        );
       }
     });
     // The log is gapless: after a loss of the connection the cursor brings what was missed.
@@ -45,7 +47,9 @@ await runTask(async () => {
 function telling(change: object): object {
   const said = new Set(['id', 'workspaceId', 'createdAt', 'updatedAt']);
   return Object.fromEntries(
-    Object.entries(change).filter(([field, value]) => !said.has(field) && value !== '' && (value !== null || !('id' in change))),
+    Object.entries(change).filter(
+      ([field, value]) => !said.has(field) && value !== '' && (value !== null || !('id' in change)),
+    ),
   );
 }
 
