@@ -4,6 +4,7 @@ import { authentication } from './authentication.ts';
 import { errors } from './errors.ts';
 import { events } from './events.ts';
 import { graphql } from './graphql.ts';
+import { idempotency } from './idempotency.ts';
 import { limits } from './limits.ts';
 import { meta } from './meta.ts';
 import { never } from './never.ts';
@@ -28,6 +29,7 @@ export const RULES: readonly Rule[] = [
   ...events,
   ...authentication,
   ...errors,
+  ...idempotency,
   ...limits,
   ...versioning,
   ...meta,

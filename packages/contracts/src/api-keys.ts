@@ -101,6 +101,7 @@ export const createApiKey = contract<{
 }>({
   id: 'createApiKey',
   method: 'POST',
+  idempotencyKey: true,
   path: '/api/auth/keys',
   summary: 'Create an API key with full access',
   description: 'The token is shown only here. A key made with a key that expires expires with it.',

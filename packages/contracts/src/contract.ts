@@ -34,6 +34,8 @@ export interface Contract<S extends Shape = Shape> {
   readonly bodyBytesMax?: number;
   /** A request may come without a body. */
   readonly bodyOptional?: true;
+  /** The operation may be asked again with the same `Idempotency-Key`, and is then answered the same. */
+  readonly idempotencyKey?: true;
   readonly reply: {
     readonly status: number;
     readonly contentType?: string;
@@ -75,3 +77,12 @@ export const CREDENTIAL_ERRORS = [
   'token_invalid',
   'insufficient_scope',
 ] as const satisfies readonly ErrorCode[];
+
+/** Errors of operations that accept an `Idempotency-Key`. */
+export const IDEMPOTENCY_ERRORS = [
+  'idempotency_in_flight',
+  'idempotency_mismatch',
+] as const satisfies readonly ErrorCode[];
+
+/** Printable ASCII. */
+export const IDEMPOTENCY_KEY_PATTERN = '^[\\x20-\\x7e]{1,255}$';

@@ -48,6 +48,11 @@ export const LIMITS = {
   /** Same caller, device and transaction are recognized this long. */
   idempotencyDays: 30,
 
+  /** An answer can be had again with its Idempotency-Key for a day: longer than any client retries by itself. */
+  idempotencyKeptMs: 24 * 60 * 60 * 1000,
+  /** A key whose request died with its process is free again; above what any request may take. */
+  idempotencyLeaseMs: 45_000,
+
   socketFrameBytesMax: 64 * 1024,
   socketSubscribeTimeoutMs: 10_000,
   socketPingMs: 30_000,

@@ -178,6 +178,7 @@ export const createInvitation = contract<{
 }>({
   id: 'createInvitation',
   method: 'POST',
+  idempotencyKey: true,
   path: '/api/workspaces/{workspaceId}/invitations',
   summary: 'Invite people',
   description:
@@ -241,6 +242,7 @@ export const joinWorkspace = contract<{
 }>({
   id: 'joinWorkspace',
   method: 'POST',
+  idempotencyKey: true,
   path: '/api/workspaces/join',
   summary: 'Join a workspace with an invitation code',
   description: 'Joining where one is a member already is answered alike and changes nothing, the role included.',

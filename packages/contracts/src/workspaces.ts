@@ -135,6 +135,7 @@ export interface NewWorkspace {
 export const createWorkspace = contract<{ body: NewWorkspace; reply: { ok: true; workspace: Workspace } }>({
   id: 'createWorkspace',
   method: 'POST',
+  idempotencyKey: true,
   path: '/api/workspaces',
   summary: 'Create a workspace and become its owner',
   tag: 'Workspaces',

@@ -10,6 +10,8 @@ export { createApp, notFoundAndErrors } from './http/app.ts';
 export type { Call } from './http/call.ts';
 export { requestIdOf } from './http/exchange.ts';
 export type { HttpOptions } from './http/exchange.ts';
+export { idempotency } from './http/idempotency.ts';
+export type { Claim, Idempotency, IdempotencyStore, KeptAnswer } from './http/idempotency.ts';
 export { mount, mountStream } from './http/mount.ts';
 export { readBytes } from './http/read-json.ts';
 export { createHttpServer, drainServer, listen, onUpgrade, refuseUpgrade } from './http/server.ts';
@@ -23,6 +25,7 @@ export type { Environment, Opened, RunningService, ServiceContext, ServiceDefini
 export { createLogger } from './observe/logger.ts';
 export type { Logger } from './observe/logger.ts';
 export { carryTrace, endRequestSpan, isTracing, traceRequest } from './observe/tracing.ts';
+export { idempotencyKeys } from './store/idempotency-keys.ts';
 export { migrate } from './store/migrate.ts';
 export { openNats } from './store/nats.ts';
 export type { Nats } from './store/nats.ts';

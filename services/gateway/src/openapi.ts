@@ -5,6 +5,8 @@ import {
   DESCRIPTION_VERSION,
   ERRORS,
   Fault,
+  IDEMPOTENCY_ERRORS,
+  IDEMPOTENCY_KEY_PATTERN,
   SUPPORTED_API_VERSIONS,
   errorBody,
   errorBodySchema,
@@ -76,6 +78,13 @@ export function describeRoutes(routes: readonly Route[], serverUrl: string): Jso
           description: `Version of the interface; the current one (${API_VERSION}) when absent. Others are refused with 400.`,
           schema: { type: 'string', enum: SUPPORTED_API_VERSIONS },
         },
+        IdempotencyKey: {
+          name: 'Idempotency-Key',
+          in: 'header',
+          description:
+            'Text of your choice, new for each effect you want. The same request with the same key within 24 hours has no second effect and is given the first answer, with `Idempotency-Replayed: true`.',
+          schema: { type: 'string', pattern: IDEMPOTENCY_KEY_PATTERN },
+        },
       },
       headers: HEADERS,
       schemas: Object.fromEntries([...NAMED].map(([schema, name]) => [name, expand(schema as JsonSchema)])),
@@ -92,6 +101,10 @@ const HEADERS = {
   },
   RequestId: { description: 'Names this request in our logs.', required: true, schema: { type: 'string' } },
   RetryAfter: { description: 'Seconds until the same request may succeed.', schema: { type: 'integer' } },
+  IdempotencyReplayed: {
+    description: 'This answer was given before, to the same Idempotency-Key.',
+    schema: { type: 'string', enum: ['true'] },
+  },
   Challenge: { description: 'How to authenticate (RFC 6750).', schema: { type: 'string' } },
 } as const;
 
@@ -113,6 +126,7 @@ function describeOperation(contract: Contract): Json {
     ...(scope === 'none' ? {} : { 'x-required-scope': scope }),
     parameters: [
       { $ref: '#/components/parameters/ApiVersion' },
+      ...(contract.idempotencyKey ? [{ $ref: '#/components/parameters/IdempotencyKey' }] : []),
       ...describeParameters(contract.params, 'path'),
       ...describeParameters(contract.query, 'query'),
     ],
@@ -140,12 +154,15 @@ function describeParameters(schema: JsonSchema | undefined, place: 'path' | 'que
   }));
 }
 
-function describeReply({ reply }: Contract): Json {
+function describeReply({ reply, idempotencyKey }: Contract): Json {
   if (reply.status === 101) return { description: 'The connection is a WebSocket now.', headers: COMMON_HEADERS };
   const example = reply.example === undefined ? {} : { example: reply.example };
   return {
     description: 'Done.',
-    headers: COMMON_HEADERS,
+    headers: {
+      ...COMMON_HEADERS,
+      ...(idempotencyKey ? { 'Idempotency-Replayed': { $ref: '#/components/headers/IdempotencyReplayed' } } : {}),
+    },
     content: { [reply.contentType ?? 'application/json']: { schema: refer(reply.schema), ...example } },
   };
 }
@@ -176,6 +193,7 @@ function errorCodesOf(contracts: readonly Contract[]): ErrorCode[] {
   const codes = contracts.flatMap((contract) => [
     ...COMMON_ERRORS,
     ...(contract.scope === 'none' ? [] : CREDENTIAL_ERRORS),
+    ...(contract.idempotencyKey ? IDEMPOTENCY_ERRORS : []),
     ...contract.errors,
   ]);
   return [...new Set(codes)];

@@ -1,4 +1,5 @@
 import type { Revocation } from '@wts/contracts';
+import type { Idempotency } from '@wts/service-kit';
 import type { CommitUnitDoor } from './commands/commit-unit.ts';
 import type { KeyUse } from './key-use.ts';
 import type { ServiceMetrics } from './metrics.ts';
@@ -13,6 +14,7 @@ export interface Doors {
   readonly identities: IdentityStore;
   readonly invitations: InvitationStore;
   readonly keys: ApiKeyStore;
+  readonly idempotency: Idempotency;
   readonly apiKeyPrefix: string;
   readonly commitUnit: CommitUnitDoor;
   readonly revoke: (revocation: Revocation) => Promise<void>;

@@ -1,5 +1,13 @@
 import type { ConfigOf, ServiceDefinition } from '@wts/service-kit';
-import { createApp, createCaller, notFoundAndErrors, openNats, openPostgres } from '@wts/service-kit';
+import {
+  createApp,
+  createCaller,
+  idempotency,
+  idempotencyKeys,
+  notFoundAndErrors,
+  openNats,
+  openPostgres,
+} from '@wts/service-kit';
 import { commitUnitDoor } from './commands/commit-unit.ts';
 import { settings } from './config.ts';
 import type { Doors } from './doors.ts';
@@ -47,6 +55,7 @@ export const workspaceService: ServiceDefinition<ConfigOf<typeof settings>> = {
       identities: identityStore(knex),
       invitations: invitationStore(knex),
       keys,
+      idempotency: idempotency(idempotencyKeys(knex, 'workspace.idempotency_keys'), config.internalTokenSecret),
       apiKeyPrefix: config.apiKeyPrefix,
       commitUnit: commitUnitDoor(sync),
       revoke: revocationDoor(nats, log),

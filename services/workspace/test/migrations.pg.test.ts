@@ -24,6 +24,8 @@ describe('the migrations', () => {
       values (gen_random_uuid(), gen_random_uuid(), 'a', 'wts_', sha256('a'), 'read-only')`);
     await client.query(`insert into workspace.invitations (id, workspace_id, role, code_hash, created_by, expires_at)
       values (gen_random_uuid(), gen_random_uuid(), 'guest', sha256('a'), gen_random_uuid(), now())`);
+    await client.query(`insert into workspace.idempotency_keys (key_hash, owner, fingerprint, expires_at)
+      values (sha256('a'), 'a', sha256('b'), now())`);
     assert.deepEqual(await run('down'), made.toReversed());
     const { rows } = await client.query(`select tablename from pg_tables where schemaname = 'workspace'
       and tablename not like 'migrations%'`);

@@ -1,6 +1,14 @@
 import { mintInternalToken } from '@wts/access';
 import type { BodyOf, Contract, ErrorCode, ParamsOf, Principal, ReplyOf } from '@wts/contracts';
-import { COMMON_ERRORS, CREDENTIAL_ERRORS, errorBodySchema, HEADERS, memberApi, workspaceApi } from '@wts/contracts';
+import {
+  COMMON_ERRORS,
+  CREDENTIAL_ERRORS,
+  errorBodySchema,
+  HEADERS,
+  IDEMPOTENCY_ERRORS,
+  memberApi,
+  workspaceApi,
+} from '@wts/contracts';
 import type { RunningService, Validate } from '@wts/service-kit';
 import { compile, startService } from '@wts/service-kit';
 import assert from 'node:assert/strict';
@@ -23,10 +31,13 @@ export interface Answer<C> {
   readonly body: ReplyOf<C>;
   readonly code: ErrorCode | undefined;
   readonly text: string;
+  readonly headers: Readonly<Record<string, string>>;
 }
 
 type Request<C> = (ParamsOf<C> extends Record<string, never> ? object : { readonly params: ParamsOf<C> }) &
-  (BodyOf<C> extends undefined ? object : { readonly body: BodyOf<C> });
+  (BodyOf<C> extends undefined ? object : { readonly body: BodyOf<C> }) & {
+    readonly headers?: Readonly<Record<string, string>>;
+  };
 
 /**
  * One workspace service over a real PostgreSQL, a real NATS and a real sync service. Every answer is held against the
@@ -43,13 +54,30 @@ export class World {
 
   async ask<C extends Contract>(who: Person | Principal, contract: C, request: Request<C>): Promise<Answer<C>> {
     const principal = 'principal' in who ? who.principal : who;
-    const { params = {}, body } = request as { params?: Record<string, string>; body?: object };
+    const {
+      params = {},
+      body,
+      headers = {},
+    } = request as {
+      params?: Record<string, string>;
+      body?: object;
+      headers?: Record<string, string>;
+    };
     const path = contract.path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(params[name] ?? ''));
     const method = contract.method.toLowerCase() as 'get' | 'post' | 'patch' | 'delete';
     const agent = supertest(this.service.url);
-    const answer = await agent[method](path).set(HEADERS.principal, mintInternalToken(principal, SECRET)).send(body);
+    const answer = await agent[method](path)
+      .set(headers)
+      .set(HEADERS.principal, mintInternalToken(principal, SECRET))
+      .send(body);
     const code = checkAnswer(contract, answer.status, answer.body);
-    return { status: answer.status, body: answer.body as ReplyOf<C>, code, text: answer.text };
+    return {
+      status: answer.status,
+      body: answer.body as ReplyOf<C>,
+      code,
+      text: answer.text,
+      headers: answer.headers,
+    };
   }
 
   /** Somebody signed in for the first time. Full-access unless said otherwise. */
@@ -116,7 +144,12 @@ function checkAnswer(contract: Contract, status: number, body: unknown): ErrorCo
   if (isOwn) return undefined;
   const { code, statusCode } = body as { code: ErrorCode; statusCode: number };
   assert.equal(statusCode, status);
-  const declared: readonly string[] = [...contract.errors, ...COMMON_ERRORS, ...CREDENTIAL_ERRORS];
+  const declared: readonly string[] = [
+    ...contract.errors,
+    ...COMMON_ERRORS,
+    ...CREDENTIAL_ERRORS,
+    ...IDEMPOTENCY_ERRORS,
+  ];
   assert.ok(declared.includes(code), `${contract.id} answered ${code}, which its contract does not name`);
   return code;
 }

@@ -44,6 +44,11 @@ export class Call<C = unknown> {
     return this.#log;
   }
 
+  /** From now on the client's leaving stops nothing; only the time a request may take does. */
+  outliveClient(): void {
+    this.#signal = AbortSignal.timeout(LIMITS.requestTimeoutMs);
+  }
+
   /** Aborts when the client is gone, or when the request has had LIMITS.requestTimeoutMs and no answer has begun. */
   get signal(): AbortSignal {
     this.#signal ??= signalOf(this.res);

@@ -10,10 +10,15 @@ export function mountApiKeys(router: IRouter, doors: Doors): void {
     ok: true,
     keys: await listApiKeys(doors, principal),
   }));
-  mount(router, apiKeyApi.createApiKey, async ({ principal, body: { label } }) => ({
-    ok: true,
-    key: await createApiKey(doors, principal, { label, permissions: 'full-access' }),
-  }));
+  mount(
+    router,
+    apiKeyApi.createApiKey,
+    async ({ principal, body: { label } }) => ({
+      ok: true,
+      key: await createApiKey(doors, principal, { label, permissions: 'full-access' }),
+    }),
+    { idempotency: doors.idempotency },
+  );
   mount(router, apiKeyApi.revokeApiKey, async ({ principal, params }) => {
     await revokeApiKey(doors, principal, params.keyId);
     return { ok: true };

@@ -11,7 +11,8 @@ import type { Doors } from '../doors.ts';
 
 /** Workspaces, their members and their invitations. */
 export function mountWorkspaces(router: IRouter, doors: Doors): void {
-  const { workspaces } = doors;
+  const { workspaces, idempotency } = doors;
+  const keyed = { idempotency };
 
   mount(router, workspaceApi.listWorkspaces, async ({ principal }) => ({
     ok: true,
@@ -21,14 +22,24 @@ export function mountWorkspaces(router: IRouter, doors: Doors): void {
     ok: true,
     workspace: await findWorkspace(workspaces, principal, params.slug),
   }));
-  mount(router, workspaceApi.createWorkspace, async (call) => ({
-    ok: true,
-    workspace: await createWorkspace(doors, call.principal, call.body, call),
-  }));
-  mount(router, memberApi.joinWorkspace, async (call) => {
-    const workspace = await joinWorkspace(doors, call.principal, call.body.code, call);
-    return { ok: true, workspace, role: workspace.role };
-  });
+  mount(
+    router,
+    workspaceApi.createWorkspace,
+    async (call) => ({
+      ok: true,
+      workspace: await createWorkspace(doors, call.principal, call.body, call),
+    }),
+    keyed,
+  );
+  mount(
+    router,
+    memberApi.joinWorkspace,
+    async (call) => {
+      const workspace = await joinWorkspace(doors, call.principal, call.body.code, call);
+      return { ok: true, workspace, role: workspace.role };
+    },
+    keyed,
+  );
 
   mount(router, memberApi.listMembers, async ({ principal, params }) => ({
     ok: true,
@@ -43,10 +54,15 @@ export function mountWorkspaces(router: IRouter, doors: Doors): void {
     ok: true,
     invitations: await listInvitations(doors, principal, params.workspaceId),
   }));
-  mount(router, memberApi.createInvitation, async ({ principal, params, body }) => ({
-    ok: true,
-    invitation: await createInvitation(doors, principal, params.workspaceId, body),
-  }));
+  mount(
+    router,
+    memberApi.createInvitation,
+    async ({ principal, params, body }) => ({
+      ok: true,
+      invitation: await createInvitation(doors, principal, params.workspaceId, body),
+    }),
+    keyed,
+  );
   mount(router, memberApi.deleteInvitation, async ({ principal, params }) => {
     await deleteInvitation(doors, principal, params);
     return { ok: true };

@@ -1,0 +1,136 @@
+import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from 'node:crypto';
+import type { Contract, Principal } from '@wts/contracts';
+import { ERRORS, errorBody, Fault, IDEMPOTENCY_KEY_PATTERN, LIMITS } from '@wts/contracts';
+import type { Request } from 'express';
+import type { Call } from './call.ts';
+import { toFault } from './answer.ts';
+
+/** The answer a key stands for. */
+export interface KeptAnswer {
+  readonly status: number;
+  /** Sealed; see `idempotency`. */
+  readonly body: Buffer;
+}
+
+/** What is known of a key: mine to work on, still worked on by another request, or answered. */
+export type Claim =
+  | { readonly state: 'won' }
+  | { readonly state: 'running'; readonly fingerprint: Buffer }
+  | { readonly state: 'answered'; readonly fingerprint: Buffer; readonly answer: KeptAnswer };
+
+/** Where answers are kept; every replica of a service must use the same one. */
+export interface IdempotencyStore {
+  /** Of several at once, one wins. A claim that is neither kept nor released is free again after `leaseMs`. */
+  claim(key: Buffer, claim: { owner: string; fingerprint: Buffer; leaseMs: number }): Promise<Claim>;
+  /** Does nothing when the claim has passed to somebody else meanwhile. */
+  keep(key: Buffer, owner: string, answer: KeptAnswer, keptMs: number): Promise<void>;
+  release(key: Buffer, owner: string): Promise<void>;
+}
+
+export interface Outcome {
+  readonly status: number;
+  readonly body: unknown;
+  readonly isReplayed: boolean;
+}
+
+/** Runs the work of a request at most once per key; null when the request names no key. */
+export type Idempotency = <C extends Contract>(
+  call: Call<C>,
+  contract: C,
+  work: () => Promise<unknown>,
+) => Promise<Outcome | null>;
+
+/**
+ * `Idempotency-Key`: who loses an answer asks again with the same key and is given that answer, instead of a second
+ * effect. A key belongs to a credential (to the person, for signed-in ones: their tokens change) and an operation, and
+ * lives for a day. Bodies are kept sealed with AES-256-GCM, because some hold a secret that is shown once; keys and
+ * fingerprints are kept as HMACs. Both secrets are derived from the secret of the cluster, so a copy of the table alone
+ * tells nothing. What may succeed later (429, 5xx) and what says nothing about the request (401) is not kept.
+ * Keeps idempotency.in-flight, idempotency.mismatch, idempotency.replay, idempotency.retryable, idempotency.scope,
+ * idempotency.secrets.
+ */
+export function idempotency(store: IdempotencyStore, clusterSecret: string): Idempotency {
+  const sealing = derive(clusterSecret, 'seal');
+  const naming = derive(clusterSecret, 'name');
+  return async (call, contract, work) => {
+    const given = readKey(call.req);
+    if (given === null) return null;
+    const key = digest(naming, [holderOf(call.principal), contract.id, given]);
+    const fingerprint = digest(naming, [call.params, call.query, call.body]);
+    const owner = randomBytes(16).toString('hex');
+    const claim = await store.claim(key, { owner, fingerprint, leaseMs: LIMITS.idempotencyLeaseMs });
+    if (claim.state !== 'won') return answerOf(claim, fingerprint, key, sealing);
+    // Whoever sends a key comes back for the answer: a lost connection must not stop half-way what they will ask for.
+    call.outliveClient();
+    try {
+      const body = await work();
+      const { status } = contract.reply;
+      await store.keep(key, owner, { status, body: seal(sealing, key, body) }, LIMITS.idempotencyKeptMs);
+      return { status, body, isReplayed: false };
+    } catch (failure) {
+      const fault = toFault(failure);
+      if (!isFinal(fault)) {
+        await store.release(key, owner);
+        throw failure;
+      }
+      const body = errorBody(fault, call.requestId);
+      await store.keep(key, owner, { status: fault.status, body: seal(sealing, key, body) }, LIMITS.idempotencyKeptMs);
+      throw failure;
+    }
+  };
+}
+
+function answerOf(claim: Exclude<Claim, { state: 'won' }>, fingerprint: Buffer, key: Buffer, sealing: Buffer): Outcome {
+  if (!claim.fingerprint.equals(fingerprint)) throw new Fault('idempotency_mismatch');
+  if (claim.state === 'running') throw new Fault('idempotency_in_flight', { retryAfterSeconds: 1 });
+  const { status, body } = claim.answer;
+  return { status, body: unseal(sealing, key, body), isReplayed: true };
+}
+
+/** True when asking again, unchanged, would be answered alike. */
+function isFinal({ code, status }: Fault): boolean {
+  const { retryable = false } = ERRORS[code] as { retryable?: true };
+  return !retryable && status < 500 && status !== 401;
+}
+
+const WELL_FORMED = new RegExp(IDEMPOTENCY_KEY_PATTERN);
+
+function readKey({ headersDistinct }: Request): string | null {
+  const given = headersDistinct['idempotency-key'];
+  if (given === undefined) return null;
+  const [key = ''] = given;
+  if (given.length === 1 && WELL_FORMED.test(key)) return key;
+  throw new Fault('validation_failed', {
+    message: 'Idempotency-Key must be given once, with 1 to 255 printable ASCII characters.',
+  });
+}
+
+function holderOf({ userId, credential }: Principal): string {
+  return credential.kind === 'jwt' ? `person ${userId}` : `${credential.kind} ${credential.id}`;
+}
+
+function derive(secret: string, use: string): Buffer {
+  return Buffer.from(hkdfSync('sha256', secret, '', `wts idempotency ${use}`, 32));
+}
+
+function digest(naming: Buffer, value: readonly unknown[]): Buffer {
+  return createHmac('sha256', naming).update(JSON.stringify(value)).digest();
+}
+
+const NONCE_BYTES = 12;
+const TAG_BYTES = 16;
+
+/** The key is authenticated with the body, so that no answer can be moved to another key. */
+function seal(sealing: Buffer, key: Buffer, body: unknown): Buffer {
+  const nonce = randomBytes(NONCE_BYTES);
+  const cipher = createCipheriv('aes-256-gcm', sealing, nonce).setAAD(key);
+  const sealed = Buffer.concat([cipher.update(JSON.stringify(body), 'utf8'), cipher.final()]);
+  return Buffer.concat([nonce, cipher.getAuthTag(), sealed]);
+}
+
+function unseal(sealing: Buffer, key: Buffer, sealed: Buffer): unknown {
+  const decipher = createDecipheriv('aes-256-gcm', sealing, sealed.subarray(0, NONCE_BYTES)).setAAD(key);
+  decipher.setAuthTag(sealed.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES));
+  const text = Buffer.concat([decipher.update(sealed.subarray(NONCE_BYTES + TAG_BYTES)), decipher.final()]);
+  return JSON.parse(text.toString('utf8')) as unknown;
+}

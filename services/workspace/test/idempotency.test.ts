@@ -1,0 +1,148 @@
+import type { Principal } from '@wts/contracts';
+import { apiKeyApi, memberApi, workspaceApi } from '@wts/contracts';
+import { eventually } from '@wts/testkit';
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import type { Answer, Person, World } from './world.ts';
+import { openWorld, sessionOf } from './world.ts';
+
+describe('An Idempotency-Key', () => {
+  let world: World;
+  before(async () => {
+    world = await openWorld();
+  });
+
+  const createKey = (
+    who: Person | Principal,
+    key: string,
+    label = 'ci',
+  ): Promise<Answer<typeof apiKeyApi.createApiKey>> =>
+    world.ask(who, apiKeyApi.createApiKey, { body: { label }, headers: { 'idempotency-key': key } });
+  const labelsOf = async (who: Person): Promise<string[]> =>
+    (await world.ask(who, apiKeyApi.listApiKeys, {})).body.keys.map(({ label }) => label);
+
+  it('brings the first answer back, to the byte, without a second effect [idempotency.replay]', async () => {
+    const ada = await world.person();
+    const first = await createKey(ada, 'a key');
+    const second = await createKey(ada, 'a key');
+    assert.deepEqual([first.status, second.status], [201, 201]);
+    assert.equal(second.text, first.text);
+    assert.equal(first.headers['idempotency-replayed'], undefined);
+    assert.equal(second.headers['idempotency-replayed'], 'true');
+    assert.equal(second.headers['cache-control'], 'no-store');
+    assert.deepEqual(await labelsOf(ada), ['ci']);
+  });
+
+  it('brings a refusal back too, as long as asking again would not help [idempotency.replay]', async () => {
+    const [ada, ben] = [await world.person(), await world.workspace()];
+    const headers = { 'idempotency-key': randomUUID() };
+    const body = { name: 'Taken', urlKey: ben.urlKey };
+    const first = await world.ask(ada, workspaceApi.createWorkspace, { body, headers });
+    const second = await world.ask(ada, workspaceApi.createWorkspace, { body, headers });
+    assert.deepEqual([first.code, second.code], ['slug_taken', 'slug_taken']);
+    assert.equal(second.text, first.text);
+    assert.equal(second.headers['idempotency-replayed'], 'true');
+  });
+
+  it('is refused with another request [idempotency.mismatch]', async () => {
+    const ada = await world.workspace();
+    const ben = await world.workspace();
+    await createKey(ada.owner, 'k', 'one');
+    const other = await createKey(ada.owner, 'k', 'two');
+    assert.deepEqual([other.status, other.code], [422, 'idempotency_mismatch']);
+    assert.deepEqual(await labelsOf(ada.owner), ['one']);
+    // The place an operation is asked for is part of the request.
+    const headers = { 'idempotency-key': 'i' };
+    const invite = (workspaceId: string): Promise<{ status: number }> =>
+      world.ask(ada.owner, memberApi.createInvitation, { params: { workspaceId }, body: {}, headers });
+    assert.deepEqual([(await invite(ada.id)).status, (await invite(ben.id)).status], [201, 422]);
+  });
+
+  it('is one effect when many ask at once, and they are told to come again [idempotency.in-flight]', async () => {
+    const ada = await world.person();
+    const answers = await Promise.all(Array.from({ length: 8 }, () => createKey(ada, 'at once')));
+    const made = answers.filter(({ status }) => status === 201);
+    assert.ok(made.length > 0);
+    assert.equal(new Set(made.map(({ text }) => text)).size, 1);
+    for (const { status, code, headers } of answers) {
+      if (status === 201) continue;
+      assert.deepEqual([status, code, headers['retry-after']], [409, 'idempotency_in_flight', '1']);
+    }
+    assert.deepEqual(await labelsOf(ada), ['ci']);
+  });
+
+  it('whose request died with its process is free once its lease is over [idempotency.in-flight]', async () => {
+    const ada = await world.person();
+    await createKey(ada, 'crash');
+    // As a process leaves it that is killed between the two writes.
+    const dies = `update workspace.idempotency_keys set status = null, body = null, expires_at = now() + interval '1 minute'
+      where expires_at > now() + interval '23 hours 59 minutes' returning key_hash`;
+    await world.stage.sql(dies);
+    assert.equal((await createKey(ada, 'crash')).code, 'idempotency_in_flight');
+    await world.stage.sql(`update workspace.idempotency_keys set expires_at = now() where status is null`);
+    assert.equal((await createKey(ada, 'crash')).status, 201);
+  });
+
+  it('is over after its time, and cleared away [idempotency.replay]', async () => {
+    const ada = await world.person();
+    await createKey(ada, 'old');
+    await world.stage.sql(`update workspace.idempotency_keys set expires_at = now()`);
+    const again = await createKey(ada, 'old');
+    assert.deepEqual([again.status, again.headers['idempotency-replayed']], [201, undefined]);
+    await createKey(ada, 'new');
+    const [left] = await world.stage.sql(
+      `select count(*)::int as over from workspace.idempotency_keys where expires_at <= now()`,
+    );
+    assert.equal(left?.['over'], 0);
+  });
+
+  it('does not hold on to what may succeed later [idempotency.retryable]', async () => {
+    const ada = await world.person();
+    const body = { name: 'Later', urlKey: `w-${randomUUID().slice(0, 18)}` };
+    const ask = (): Promise<Answer<typeof workspaceApi.createWorkspace>> =>
+      world.ask(ada, workspaceApi.createWorkspace, { body, headers: { 'idempotency-key': 'later' } });
+    world.stage.wires.sync.cut();
+    const refused = await ask();
+    world.stage.wires.sync.mend();
+    assert.equal(refused.status, 503);
+    const made = await eventually(async () => {
+      const answer = await ask();
+      return answer.status === 201 ? answer : undefined;
+    });
+    assert.equal(made.headers['idempotency-replayed'], undefined);
+  });
+
+  it('is of one credential and one operation; a signed-in person may come with a new token [idempotency.scope]', async () => {
+    const [ada, eve] = [await world.person(), await world.person()];
+    const first = await createKey(ada, 'mine');
+    assert.notEqual((await createKey(eve, 'mine')).text, first.text);
+    assert.equal((await createKey(sessionOf(ada.userId), 'mine')).text, first.text);
+    const narrow: Principal = { ...ada.principal, credential: { kind: 'api_key', id: randomUUID() } };
+    assert.notEqual((await createKey(narrow, 'mine')).text, first.text);
+    const body = { name: 'Own', urlKey: `w-${randomUUID().slice(0, 18)}` };
+    const headers = { 'idempotency-key': 'mine' };
+    assert.equal((await world.ask(ada, workspaceApi.createWorkspace, { body, headers })).status, 201);
+  });
+
+  it('keeps no secret in clear, nor itself [idempotency.secrets]', async () => {
+    const ada = await world.person();
+    const key = `key-${randomUUID()}`;
+    const { token } = (await createKey(ada, key)).body.key;
+    const stored = await world.stage.sql(
+      `select encode(key_hash, 'escape') as key, encode(body, 'escape') as body, encode(fingerprint, 'escape') as print
+       from workspace.idempotency_keys`,
+    );
+    assert.ok(stored.length > 0);
+    for (const needle of [token, token.slice(12), key, ada.userId]) {
+      assert.ok(!JSON.stringify(stored).includes(needle));
+    }
+  });
+
+  it('is 1 to 255 printable characters', async () => {
+    const ada = await world.person();
+    assert.equal((await createKey(ada, 'x'.repeat(255))).status, 201);
+    for (const key of ['x'.repeat(256), '', 'a\tb', 'caf\u00e9']) {
+      assert.equal((await createKey(ada, key)).code, 'validation_failed', JSON.stringify(key));
+    }
+  });
+});

@@ -1,0 +1,53 @@
+import type { Rule } from './rule.ts';
+
+/** `Idempotency-Key` on POST: design 5. */
+export const idempotency: readonly Rule[] = [
+  {
+    id: 'idempotency.replay',
+    source: 'Design 5',
+    text: 'The same request with the same `Idempotency-Key` within 24 hours is given the first answer again, with `Idempotency-Replayed: true`, and has no second effect.',
+    home: 'packages/service-kit/src/http/idempotency.ts',
+    status: 'kept',
+    issue: 4,
+  },
+  {
+    id: 'idempotency.mismatch',
+    source: 'Design 5',
+    text: 'The same `Idempotency-Key` with another request is 422.',
+    home: 'packages/service-kit/src/http/idempotency.ts',
+    status: 'kept',
+    issue: 4,
+  },
+  {
+    id: 'idempotency.in-flight',
+    source: 'Design 5',
+    text: 'While the first request with an `Idempotency-Key` runs, a second is 409; a key whose request died with its process is free again.',
+    home: 'packages/service-kit/src/http/idempotency.ts',
+    status: 'kept',
+    issue: 4,
+  },
+  {
+    id: 'idempotency.retryable',
+    source: 'Design 5',
+    text: 'What may succeed later (401, 429, 5xx) is not kept for an `Idempotency-Key`.',
+    home: 'packages/service-kit/src/http/idempotency.ts',
+    status: 'kept',
+    issue: 4,
+  },
+  {
+    id: 'idempotency.secrets',
+    source: 'Design 5',
+    text: 'Secrets that are shown once do not stand in clear among the kept answers.',
+    home: 'packages/service-kit/src/http/idempotency.ts',
+    status: 'kept',
+    issue: 4,
+  },
+  {
+    id: 'idempotency.scope',
+    source: 'Design 5',
+    text: 'An `Idempotency-Key` belongs to one credential and one operation; nobody else is given its answer.',
+    home: 'packages/service-kit/src/http/idempotency.ts',
+    status: 'kept',
+    issue: 4,
+  },
+];
