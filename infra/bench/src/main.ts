@@ -48,5 +48,7 @@ if (wanted.length === Object.keys(parts).length) process.stdout.write(`Kept in $
 
 /** Request logs cost the same everywhere and measure the disk. */
 function quiet(): Record<string, Record<string, string>> {
-  return Object.fromEntries(['gateway', 'sync', 'workspace'].map((name) => [name, { LOG_LEVEL: 'warn' }]));
+  return Object.fromEntries(
+    ['gateway', 'sync', 'workspace'].map((name) => [name, { LOG_LEVEL: 'warn', CHECK_REPLIES: 'off' }]),
+  );
 }

@@ -73,7 +73,8 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
       secrets,
       replicas: { sync: syncReplicas },
       restarts: false,
-      env: process.env,
+      // Every answer a test gets is checked against its contract.
+      env: { CHECK_REPLIES: 'on', ...process.env },
       overrides: options.overrides ?? {},
       route: (service, replica, store, url) => wires.get(`${service} ${replica} ${store}`)?.through(url) ?? url,
     }),

@@ -1,3 +1,5 @@
+import { serviceSettings } from '../config/service-settings.ts';
+import { describeSettings } from '../config/settings.ts';
 import { describeError } from '../observe/logger.ts';
 import { scrub } from '../observe/scrub.ts';
 import type { Environment, RunningService, ServiceDefinition } from './service.ts';
@@ -12,10 +14,11 @@ const FLUSH_MS = 500;
 /**
  * The whole of a service's `main.ts`: reads the environment, starts, and stops on SIGTERM, SIGINT, or when the supervisor
  * that started it is gone (WTS_SUPERVISED=1). Exit codes: 0 stopped as asked, 1 could not start or met a bug, 130 asked
- * twice.
+ * twice. With `--settings` it only prints what it can be configured by, as JSON.
  */
 export async function run<C>(definition: ServiceDefinition<C>): Promise<void> {
-  const { env } = process;
+  const { env, argv } = process;
+  if (argv.includes('--settings')) return printSettings(definition);
   endOnBugs(definition.name);
   let running: RunningService;
   try {
@@ -29,6 +32,12 @@ export async function run<C>(definition: ServiceDefinition<C>): Promise<void> {
   }
   stopWhenAsked(running, env);
   process.send?.({ listening: running.url });
+}
+
+function printSettings<C>({ name, settings }: ServiceDefinition<C>): void {
+  process.stdout.write(
+    `${JSON.stringify({ name, settings: describeSettings({ ...serviceSettings, ...settings }) })}\n`,
+  );
 }
 
 /** A sentence for what an operator can change; everything for what only a programmer can. */
