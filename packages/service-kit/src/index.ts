@@ -1,5 +1,6 @@
 export { createCaller } from './call/caller.ts';
 export type { Caller, CallOptions } from './call/caller.ts';
+export { onRevocation } from './call/revocations.ts';
 export { serviceSettings } from './config/service-settings.ts';
 export type { ServiceConfig } from './config/service-settings.ts';
 export { defineSettings, parseSettings, setting } from './config/settings.ts';

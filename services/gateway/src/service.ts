@@ -2,7 +2,15 @@ import type { Server } from 'node:http';
 import { createAuthenticator, servicePrincipal } from '@wts/access';
 import type { Authenticator } from '@wts/access';
 import { workspaceApi } from '@wts/contracts';
-import { createCaller, createHttpServer, drainServer, listen, onUpgrade, openNats } from '@wts/service-kit';
+import {
+  createCaller,
+  createHttpServer,
+  drainServer,
+  listen,
+  onRevocation,
+  onUpgrade,
+  openNats,
+} from '@wts/service-kit';
 import type { ServiceContext, ServiceDefinition } from '@wts/service-kit';
 import express from 'express';
 import type { Express } from 'express';
@@ -21,7 +29,6 @@ import { describeRoutes } from './openapi.ts';
 import { ownAnswers } from './own-answers.ts';
 import { checkUpstream } from './ready.ts';
 import { requestRecorder } from './record.ts';
-import { subscribeToRevocations } from './revocations.ts';
 import { API_ROUTES, AUTH_ROUTES } from './routes.ts';
 import { Upstream } from './upstream.ts';
 
@@ -63,7 +70,7 @@ export const gateway: ServiceDefinition<GatewayConfig> = {
     const authDoor = new SocketDoor(auth);
 
     const nats = openNats({ url: config.natsUrl, name: kit.name, log: kit.log, stack: kit.stack });
-    subscribeToRevocations(nats, (revocation) => {
+    onRevocation(nats, (revocation) => {
       authenticator.forget(revocation);
       apiDoor.revoke(revocation);
     });

@@ -2,7 +2,7 @@ import { createAuthenticator, servicePrincipal } from '@wts/access';
 import type { Authenticator, Issuer } from '@wts/access';
 import type { ActionChunk } from '@wts/contracts';
 import { workspaceApi } from '@wts/contracts';
-import { createCaller, openNats } from '@wts/service-kit';
+import { createCaller, onRevocation, openNats } from '@wts/service-kit';
 import type { ServiceContext } from '@wts/service-kit';
 import type { Pool } from 'pg';
 import type { DeltasSources } from './deltas/read-deltas.ts';
@@ -13,7 +13,6 @@ import { relayMetrics } from './relay/metrics.ts';
 import { startRelay } from './relay/relay.ts';
 import { openSocketDoor } from './socket/door.ts';
 import type { SocketDoor } from './socket/door.ts';
-import { onRevocation } from './socket/revocations.ts';
 import { readEntries, readLostGroups } from './store/entries.ts';
 import type { ActionLog } from './store/log.ts';
 
@@ -79,7 +78,7 @@ export function openLive({ kit, config, pool, log, onCommitted }: LiveOptions): 
       logger,
     }),
   );
-  onRevocation(nats, logger, (revocation) => {
+  onRevocation(nats, (revocation) => {
     authenticator.forget(revocation);
     door.revoke(revocation);
   });

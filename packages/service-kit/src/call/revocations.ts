@@ -1,13 +1,13 @@
 import { STREAM } from '@wts/contracts';
 import type { Revocation } from '@wts/contracts';
-import type { Nats } from '@wts/service-kit';
 import type { NatsConnection } from 'nats';
+import type { Nats } from '../store/nats.ts';
 
 /**
- * Hears of dead credentials. Nothing rests on it: a message that never arrives costs LIMITS.credentialCacheMs, after
+ * Hears of credentials and memberships that died. Nothing rests on it: a message that never arrives costs LIMITS.credentialCacheMs, after
  * which every credential is asked about again.
  */
-export function subscribeToRevocations(nats: Nats, onRevoked: (revocation: Revocation) => void): void {
+export function onRevocation(nats: Pick<Nats, 'onConnect'>, onRevoked: (revocation: Revocation) => void): void {
   // A connection that comes back keeps its subscriptions; a new one has none.
   const subscribed = new WeakSet<NatsConnection>();
   nats.onConnect((connection) => {
