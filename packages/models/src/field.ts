@@ -96,14 +96,20 @@ function lengthInCodePoints(value: string, max: number): number {
   return length;
 }
 
+/** An absolute http or https URL without credentials, as one writes it in an address bar. */
 export function httpUrl(options: Options): Field {
-  return field('text', { type: 'string', format: 'uri', maxLength: 2048 }, options, (value) => {
-    if (typeof value !== 'string' || value.length > 2048) return refuse('must be an absolute http or https URL');
-    const url = URL.parse(value);
-    if (!url || (url.protocol !== 'http:' && url.protocol !== 'https:'))
-      return refuse('must be an absolute http or https URL');
-    return accept(value);
-  });
+  return field('text', { type: 'string', format: 'uri', maxLength: 2048 }, options, (value) =>
+    typeof value === 'string' && value.length <= 2048 && isHttpUrl(value)
+      ? accept(value)
+      : refuse('must be an absolute http or https URL'),
+  );
+}
+
+function isHttpUrl(text: string): boolean {
+  // URL.parse would drop blanks and turn control characters into escapes: what is kept must be what was checked.
+  if (!/^https?:\/\/[^\s/?#\\\p{Cc}\p{Cs}]+[^\s\\\p{Cc}\p{Cs}]*$/iu.test(text)) return false;
+  const url = URL.parse(text);
+  return url?.username === '' && url.password === '';
 }
 
 export function integer(bounds: { min: number; max: number }, options: Options): Field {

@@ -1,0 +1,229 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import type { ModelRecord } from '@wts/contracts';
+import fc from 'fast-check';
+import type { Model } from './model.ts';
+import { buildRecord, differences, readInsert, readUpdate } from './record.ts';
+import { MODELS, modelNamed } from './registry.ts';
+import { columnsOf } from './sql.ts';
+
+const Task = modelNamed('Task');
+const times = { createdAt: '2026-11-21T00:00:00.000Z', updatedAt: '2026-11-21T00:00:00.000Z', archivedAt: null };
+const [workspaceId, userId, projectId] = [randomUUID(), randomUUID(), randomUUID()];
+const dayMs = Date.UTC(2026, 10, 21);
+
+type Values = Record<string, unknown>;
+const inserted = (model: string, payload: Values): Values => {
+  const reading = readInsert(modelNamed(model), payload);
+  assert.ok(reading.ok, reading.ok ? '' : reading.reason);
+  return reading.value;
+};
+const reasonOf = (reading: { ok: boolean; reason?: string }): string | undefined => reading.reason;
+
+describe('the payload of a new record', () => {
+  it('is completed with what is declared, and needs what has no default', () => {
+    assert.deepEqual(inserted('Task', { workspaceId, title: 'T' }), {
+      workspaceId,
+      title: 'T',
+      description: null,
+      projectId: null,
+      teamId: null,
+      assigneeId: null,
+      start: 'not_started',
+      startBucket: 'today',
+      startDate: null,
+      todayIndexReferenceDate: null,
+      deadlineAt: null,
+      priority: 0,
+      labelIds: [],
+      sortOrder: '',
+      repeatRule: null,
+      repeatTemplateId: null,
+      completedAt: null,
+    });
+    assert.equal(reasonOf(readInsert(Task, { workspaceId })), 'title is required');
+    assert.equal(reasonOf(readInsert(Task, {})), 'workspaceId is required');
+    assert.equal(reasonOf(readInsert(Task, { workspaceId, title: null })), 'title must not be empty');
+  });
+
+  it('takes null for what has a default as if it was not given', () => {
+    assert.equal(
+      inserted('Task', { workspaceId, title: 'T', priority: null, startBucket: null, labelIds: null })['priority'],
+      0,
+    );
+  });
+
+  it('of existing clients is taken as they send it', () => {
+    const kept = { createdAt: 1_795_222_326_625, updatedAt: 1_795_222_326_625, archivedAt: null };
+    const task = inserted('Task', {
+      id: randomUUID(),
+      title: 'T',
+      workspaceId,
+      creatorId: userId,
+      start: 'started',
+      startBucket: 'today',
+      startDate: dayMs,
+      todayIndexReferenceDate: dayMs,
+      description: 'D',
+      deadlineAt: dayMs,
+      projectId,
+      teamId: null,
+      assigneeId: userId,
+      number: null,
+      completedAt: null,
+      repeatRule: null,
+      ...kept,
+    });
+    assert.deepEqual([task['startDate'], task['deadlineAt'], 'creatorId' in task], ['2026-11-21', '2026-11-21', false]);
+    inserted('Project', {
+      id: randomUUID(),
+      key: 'WEB',
+      name: 'Web',
+      workspaceId,
+      creatorId: userId,
+      description: 'D',
+      targetDate: dayMs,
+      ...kept,
+    });
+    const item = inserted('TaskChecklistItem', {
+      id: randomUUID(),
+      taskId: randomUUID(),
+      title: 'Step',
+      sortOrder: 3,
+      workspaceId,
+      completedAt: null,
+    });
+    assert.equal(item['sortOrder'], '3');
+    inserted('Comment', {
+      id: randomUUID(),
+      taskId: randomUUID(),
+      workspaceId,
+      authorId: userId,
+      body: 'Hi',
+      parentId: null,
+      editedAt: null,
+      ...kept,
+    });
+    inserted('Label', { id: randomUUID(), workspaceId, name: 'Bug', color: '#ff0000', ...kept });
+  });
+
+  it('with a name that is no field is refused: dropping it would lose data', () => {
+    for (const name of ['headingId', 'constructor', 'hasOwnProperty', 'toString'])
+      assert.equal(
+        reasonOf(readInsert(Task, { workspaceId, title: 'T', [name]: null })),
+        `${name} is not a field of this model`,
+      );
+    for (const name of ['__proto__', '<script>', 'a b', '', 'x'.repeat(65), 'naïve']) {
+      const payload = JSON.parse(
+        `{"workspaceId":"${workspaceId}","title":"T",${JSON.stringify(name)}:{"title":"P"}}`,
+      ) as Values;
+      for (const reading of [readInsert(Task, payload), readUpdate(Task, payload)])
+        assert.equal(reasonOf(reading), 'An entry of the payload is not a field of this model');
+    }
+  });
+});
+
+describe('the payload of a change', () => {
+  it('holds only what was given, normalized', () => {
+    assert.deepEqual(readUpdate(Task, { title: 'T', deadlineAt: dayMs, labelIds: [] }), {
+      ok: true,
+      value: { title: 'T', deadlineAt: '2026-11-21', labelIds: [] },
+    });
+    assert.deepEqual(readUpdate(Task, {}), { ok: true, value: {} });
+  });
+
+  it('may empty what may be empty, and nothing else', () => {
+    assert.deepEqual(readUpdate(Task, { description: null }), { ok: true, value: { description: null } });
+    assert.equal(reasonOf(readUpdate(Task, { title: null })), 'title must not be empty');
+    assert.equal(reasonOf(readUpdate(Task, { priority: null })), 'priority must not be empty');
+  });
+
+  it('says nothing about what the server keeps', () => {
+    const payload = { id: 'anything', createdAt: 'never', updatedAt: {}, archivedAt: [], number: 'x', creatorId: 5 };
+    assert.deepEqual(readUpdate(Task, payload), { ok: true, value: {} });
+  });
+});
+
+describe('a record', () => {
+  const values = fc.record(
+    {
+      title: fc.string({ minLength: 1, maxLength: 20, unit: 'grapheme' }).filter((text) => text.trim() !== ''),
+      priority: fc.integer({ min: 0, max: 4 }),
+      labelIds: fc.array(fc.uuid(), { maxLength: 3 }),
+      startDate: fc.constantFrom(null, '2026-11-21', dayMs),
+      completedAt: fc.option(fc.integer({ min: 0, max: 2e12 })),
+      projectId: fc.option(fc.uuid()),
+    },
+    { requiredKeys: [] },
+  );
+
+  it('differs from a payload in exactly the fields that change it', () => {
+    fc.assert(
+      fc.property(values, values, (first, second) => {
+        const before = buildRecord(Task, randomUUID(), inserted('Task', { workspaceId, title: 'T', ...first }), times);
+        const patch = readUpdate(Task, second);
+        assert.ok(patch.ok);
+        const changed = differences(Task, before, patch.value);
+        const after = buildRecord(Task, before.id, { ...before, ...patch.value }, times);
+        const differing = Object.keys(after).filter(
+          (name) => JSON.stringify(after[name]) !== JSON.stringify(before[name]),
+        );
+        assert.deepEqual(changed, differing);
+        // The patch that travels turns the one into the other.
+        const data = Object.fromEntries(changed.map((name) => [name, after[name]]));
+        assert.deepEqual({ ...before, ...data }, after);
+        assert.deepEqual(differences(Task, after, patch.value), []);
+      }),
+    );
+  });
+
+  it('has all its fields in one order, whatever the order they were given in', () => {
+    for (const model of MODELS as readonly Model[]) {
+      const fields = columnsOf(model).map(({ field }) => field);
+      const given = Object.fromEntries(
+        Object.keys(model.fields)
+          .toReversed()
+          .map((name) => [name, null]),
+      );
+      assert.deepEqual(Object.keys(buildRecord(model, randomUUID(), given, times)), fields);
+      assert.deepEqual(Object.keys(buildRecord(model, randomUUID(), {}, times)), fields);
+    }
+  });
+
+  it('read from a whole record is no change of it', () => {
+    fc.assert(
+      fc.property(values, (first) => {
+        const record: ModelRecord = buildRecord(
+          Task,
+          randomUUID(),
+          inserted('Task', { workspaceId, title: 'T', ...first }),
+          times,
+        );
+        const reading = readUpdate(Task, JSON.parse(JSON.stringify(record)) as Values);
+        assert.ok(reading.ok);
+        assert.deepEqual(differences(Task, record, reading.value), []);
+      }),
+    );
+  });
+});
+
+describe('any payload of any model', () => {
+  it('is read without throwing, and a refusal repeats no value', () => {
+    const names = [...new Set((MODELS as readonly Model[]).flatMap(({ fields }) => Object.keys(fields)))];
+    const payload = fc.dictionary(
+      fc.oneof(fc.constantFrom(...names), fc.string()),
+      fc.oneof(fc.jsonValue(), fc.constant('zebra7f3a'), fc.uuid()),
+      { maxKeys: 8 },
+    );
+    fc.assert(
+      fc.property(fc.constantFrom(...(MODELS as readonly Model[])), payload, (model, given) => {
+        for (const reading of [readInsert(model, given), readUpdate(model, given)]) {
+          if (reading.ok) assert.ok(Object.keys(reading.value).every((name) => name in model.fields));
+          else
+            assert.ok(!reading.reason.includes('zebra7f3a') && /^[\x20-\x7e]+$/.test(reading.reason), reading.reason);
+        }
+      }),
+      { numRuns: 500 },
+    );
+  });
+});
