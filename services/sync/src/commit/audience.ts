@@ -6,7 +6,7 @@ import type { World } from './world.ts';
 
 /**
  * Whose a record is. `workspaceId` is where it lives, `groupId` whose eyes it is for: the workspace, or the private
- * project it is inside of.
+ * project it is inside of. Keeps sync.private-project.walls.
  */
 export interface Place {
   readonly ok: true;

@@ -11,7 +11,7 @@ const TeamMember = modelNamed('TeamMember');
 
 /**
  * Deletes a record and what cannot be without it, parts before wholes, each as an entry of its own; what only pointed to it
- * lets go.
+ * lets go. Keeps sync.mutate.cascade.
  */
 export function remove(world: World, row: Row, now: string): Effect[] {
   const going = descend(world, row, (one) => membershipsInside(world, one));

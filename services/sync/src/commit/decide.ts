@@ -15,7 +15,11 @@ export type Decision =
   | { readonly ok: true; readonly effects: readonly Effect[]; readonly main: Effect | null; readonly replayOf?: bigint }
   | Refusal;
 
-/** Decides one mutation: what becomes true, as entries for the log, or why not. Changes the world when it is accepted. */
+/**
+ * Decides one mutation: what becomes true, as entries for the log, or why not. Changes the world when it is accepted.
+ *
+ * Keeps sync.mutate.deleted (what is gone is not found), sync.mutate.server-assigned and sync.mutate.insert-replay.
+ */
 export function decide(world: World, unit: Unit, mutation: Mutation, now: string): Decision {
   const model = findModel(mutation.modelName);
   if (!model) return refuse('validation_failed', 'modelName: no such model');

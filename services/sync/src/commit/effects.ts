@@ -30,7 +30,7 @@ export function arrive(world: World, unit: Unit, row: Row, now: string): Effect[
   return effects;
 }
 
-/** A record changes where it is. */
+/** A record changes where it is. Keeps sync.action.update-changed-only: the entry shows what differs, and when. */
 export function change(world: World, before: Row, after: Row, changed: readonly string[]): Effect[] {
   world.put(after);
   const data = changedData(after.record, changed);

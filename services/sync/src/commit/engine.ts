@@ -11,7 +11,8 @@ import { TooMuch, type Need } from './world.ts';
  * Mutations are committed in groups: the log's lock and the flush to disk are paid once for many. When nothing is under way
  * a request goes at once; while groups are under way, those that arrive wait together and leave as the next group.
  *
- * Any replica may commit: order comes from the lock in PostgreSQL, not from this process.
+ * Any replica may commit: order comes from the lock in PostgreSQL, not from this process. A unit is answered after its
+ * group is on disk and never before: keeps never.acknowledged-lost.
  */
 
 /** While one group flushes, the next one does its row work. */
@@ -20,7 +21,7 @@ const GROUPS_AT_ONCE = 2;
 const TRIES_MAX = 6;
 
 interface Waiting {
-  /** Units of one request: applied in this order, never overtaking each other. */
+  /** Units of one request: applied in this order, never overtaking each other. Keeps sync.mutate.order. */
   readonly units: readonly Unit[];
   readonly resolve: (outcomes: UnitOutcome[]) => void;
   readonly reject: (error: unknown) => void;

@@ -18,6 +18,8 @@ import { TooMuch, Unread, World, type Need } from './world.ts';
  *   2. write the rows, take the log's lock, append the entries, COMMIT.
  * Between the two the rules decide in memory. When they ask for what was not read, all that the group misses is read under
  * lock in one more round, and everything is decided again.
+ *
+ * The keys of its units are looked up first and written with it: keeps sync.mutate.idempotent and never.applied-twice.
  */
 
 const Workspace = modelNamed('Workspace');
@@ -67,6 +69,9 @@ export async function commitGroup(client: PoolClient, units: readonly Unit[], le
   const world = new World();
   const replays = new Map<string, Replay>();
   let needs: readonly Need[] = [...foreseenNeeds(units), ...learned];
+  // Who may do what is looked at without lock. When it was waited for locks after that, somebody may have been let in
+  // meanwhile, so before anything is refused it is looked at again.
+  const looks: Need[] = [];
   // Said aloud: under any other level, waiting for a lock would end in an error and not in the newer row.
   let opening = `begin isolation level read committed; ${replaysSql(units)}`;
   for (let round = 0; ; round += 1) {
@@ -76,10 +81,13 @@ export async function commitGroup(client: PoolClient, units: readonly Unit[], le
     const offset = answers.length - questions.length;
     for (const [index, question] of questions.entries()) question.take(answers[offset + index]?.rows ?? [], world);
     opening = `set local lock_timeout = ${LATER_LOCK_TIMEOUT_MS}`;
+    const isStale = round > 0 && needs !== looks;
+    looks.push(...(needs === looks ? [] : needs.filter((need) => need.kind === 'related' && need.lock === 'look')));
     const { decided, missing } = decideAll(world, units, replays, now);
-    if (missing.length === 0) return write(client, world, units, decided, now);
+    const isCertain = !isStale || decided.every(({ kind }) => kind !== 'refused');
+    if (missing.length === 0 && isCertain) return write(client, world, units, decided, now);
     if (round === READ_ROUNDS_MAX) throw new TooMuch('This reaches through too many levels of records');
-    needs = missing;
+    needs = missing.length === 0 ? looks : missing;
     learned.push(...missing);
   }
 }

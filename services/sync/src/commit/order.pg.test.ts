@@ -29,6 +29,30 @@ describe('the order of the log', function () {
     return opened;
   }
 
+  /** Whoever sees a place sees every place below it: asked over and over, in one statement and so one snapshot each time. */
+  function watch(): { stop(): Promise<number> } {
+    let isOver = false;
+    const watching = (async () => {
+      const reader = await client();
+      let looks = 0;
+      for (; !isOver; looks += 1) {
+        const { rows } = await reader.query<{ head: string; entries: string; lowest: string }>(
+          `select max(sync_id)::text as head, count(*)::text as entries, min(sync_id)::text as lowest from sync.sync_actions`,
+        );
+        const [seen] = rows;
+        assert.equal(BigInt(seen!.entries), BigInt(seen!.head) - BigInt(seen!.lowest) + 1n);
+      }
+      await reader.end();
+      return looks;
+    })();
+    return {
+      stop() {
+        isOver = true;
+        return watching;
+      },
+    };
+  }
+
   it('has no hole and no double under 64 writers on four replicas, with mutations that fail among them and a transaction held open beside [never.actions-lost]', async () => {
     await owner.make('Project', { workspaceId: workspace, key: 'TAKEN', name: 'Taken' });
     const beside = await client();
@@ -37,23 +61,7 @@ describe('the order of the log', function () {
     const chunks: ActionChunk[] = [];
     for (const engine of stage.engines) engine.onCommitted((chunk) => chunks.push(chunk));
 
-    // Whoever sees a place sees every place below it: asked over and over while the writers write.
-    let isWriting = true;
-    const reading = (async () => {
-      const reader = await client();
-      let looks = 0;
-      while (isWriting) {
-        const { rows } = await reader.query<{ head: string; entries: string; lowest: string }>(
-          `select max(sync_id)::text as head, count(*)::text as entries, min(sync_id)::text as lowest from sync.sync_actions`,
-        );
-        const [seen] = rows;
-        assert.equal(BigInt(seen!.entries), BigInt(seen!.head) - BigInt(seen!.lowest) + 1n);
-        looks += 1;
-      }
-      await reader.end();
-      return looks;
-    })();
-
+    const watching = watch();
     const accepted = (
       await Promise.all(
         Array.from({ length: 64 }, async (_, writer) => {
@@ -74,8 +82,7 @@ describe('the order of the log', function () {
         }),
       )
     ).flat();
-    isWriting = false;
-    assert.ok((await reading) > 3);
+    assert.ok((await watching.stop()) > 3);
     await beside.query('rollback');
     await beside.end();
 

@@ -60,7 +60,10 @@ export function permitInsert(world: World, unit: Unit, draft: Row): Refusal | nu
     : forbidden(draft.model);
 }
 
-/** Whether the caller may change this record; null when they may. What they may not even see is answered as not there. */
+/**
+ * Whether the caller may change this record; null when they may. What they may not even see is answered as not there.
+ * Keeps sync.mutate.roles and sync.mutate.outsider.
+ */
 export function permit(world: World, unit: Unit, row: Row, action: 'update' | 'delete'): Refusal | null {
   if (unit.authority === 'service') return null;
   const { model } = row;

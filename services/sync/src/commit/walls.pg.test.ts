@@ -160,7 +160,7 @@ describe('what one may not see', function () {
     }
   });
 
-  it('is not opened by a private project that takes the id of a workspace or of a person [never.shown-outside]', async () => {
+  it('is not opened by a private project that takes the id of a workspace or of a person', async () => {
     for (const id of [workspace, insider.id, workspace.toUpperCase()]) {
       const outcome = await outsider.try('INSERT', 'Project', id, {
         workspaceId: elsewhere,

@@ -30,6 +30,8 @@ export class World {
   }
 
   keepRelated(relation: Relation, rows: readonly Row[], lock: LockStrength): void {
+    const known = this.#related.get(relationKey(relation));
+    if (known && rank(known.lock) > rank(lock)) return;
     this.#related.set(relationKey(relation), { rows, lock });
     if (lock === 'look') return;
     for (const row of rows) this.keepRow(relation.model, row.id, row, lock);

@@ -13,10 +13,18 @@ interface Question {
 
 /**
  * All that is needed, as statements of one message. Rows are locked model by model in the order of the registry, and by id
- * within a model: two groups that lock the same rows meet at the first one and do not wait in a circle.
+ * within a model: two groups that lock the same rows meet at the first one and do not wait in a circle. What is only looked
+ * at comes last, when no lock is waited for any more: it then is not older than what is held.
  */
 export function questionsOf(needs: readonly Need[]): Question[] {
-  return [...counters(needs), ...rowsAndRelated(needs), ...audiences(needs), ...creations(needs)];
+  const isLook = (need: Need): boolean => 'lock' in need && need.lock === 'look';
+  return [
+    ...counters(needs),
+    ...rowsAndRelated(needs.filter((need) => !isLook(need))),
+    ...rowsAndRelated(needs.filter(isLook)),
+    ...audiences(needs),
+    ...creations(needs),
+  ];
 }
 
 function rowsAndRelated(needs: readonly Need[]): Question[] {
@@ -79,7 +87,10 @@ function relatedQuestion(relations: readonly (Relation & { lock: LockStrength })
   };
 }
 
-/** The counter's row lock makes numbers dense: a group that numbers tasks of a workspace waits for the one before it. */
+/**
+ * The counter's row lock makes numbers dense: a group that numbers tasks of a workspace waits for the one before it. Keeps
+ * sync.mutate.task-number.
+ */
 function counters(needs: readonly Need[]): Question[] {
   const ids = new Set(needs.flatMap((need) => (need.kind === 'counter' ? [need.workspaceId] : [])));
   if (ids.size === 0) return [];
