@@ -133,8 +133,9 @@ export const errors: readonly Rule[] = [
     id: 'errors.429.retry-after',
     source: 'Design 5',
     text: 'Too many requests is 429 with `Retry-After` and `retryAfterSeconds`.',
-    home: null,
-    status: 'planned',
+    home: 'services/gateway/src/edge/limit-rate.ts',
+    status: 'kept',
+    issue: 4,
   },
   {
     id: 'errors.431.headers',

@@ -81,6 +81,8 @@ export const STREAM = {
   handover: 'wts.handover',
   /** Core NATS: a credential or membership died; every cache drops it and every open socket of it closes. */
   revoked: 'wts.revoked',
+  /** Core NATS: what each gateway counted, so that all count together. */
+  rates: 'wts.rates',
   duplicateWindowMs: 120_000,
   maxAgeMs: 24 * 60 * 60 * 1000,
 } as const;

@@ -33,6 +33,20 @@ export function addressReader(trustedProxies: readonly string[]): AddressReader 
   };
 }
 
+/**
+ * What counts as one sender: an IPv4 address, or the 64 bits of an IPv6 address that its network is given; the rest of it
+ * everybody chooses freely.
+ */
+export function networkOf(address: string): string {
+  if (!address.includes(':')) return address;
+  const parsed = parseAddress(address.split('%', 1)[0]);
+  if (!(parsed instanceof ipaddr.IPv6)) return parsed?.toString() ?? address;
+  return `${parsed.parts
+    .slice(0, 4)
+    .map((part) => part.toString(16))
+    .join(':')}::/64`;
+}
+
 function plain(peer: string | undefined): string {
   if (peer === undefined) return 'unknown';
   return peer.startsWith('::ffff:') ? peer.slice(7) : peer;

@@ -3,6 +3,8 @@ import type { Issuer } from '@wts/access';
 import { defineSettings, serviceSettings, setting } from '@wts/service-kit';
 import type { ConfigOf } from '@wts/service-kit';
 import { EDGE_LIMITS } from './limits.ts';
+import { parseRateLimits } from './rates/policies.ts';
+import type { RateLimits } from './rates/policies.ts';
 
 const HTTP = { protocols: ['http', 'https'] } as const;
 
@@ -53,6 +55,11 @@ export const settings = defineSettings({
   corsOrigins: setting.texts('CORS_ORIGINS', {
     default: [],
     doc: 'Origins of web pages that may call the sync and GraphQL routes, such as https://app.example.com.',
+  }),
+  rateLimits: setting.json<RateLimits, { doc: string; default: RateLimits }>('RATE_LIMITS', {
+    default: {},
+    read: parseRateLimits,
+    doc: 'Other limits for the policies of rates/policies.ts: {"rest": 1000}; 0 switches one off.',
   }),
   trustedProxies: setting.texts('TRUSTED_PROXIES', {
     default: [],

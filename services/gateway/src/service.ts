@@ -21,12 +21,15 @@ import { DEPRECATIONS, deprecationHeaders } from './deprecations.ts';
 import { createEdge } from './edge/edge.ts';
 import type { EdgeParts } from './edge/edge.ts';
 import { securityHeaders } from './edge/exchange.ts';
+import { RateLimiter } from './edge/limit-rate.ts';
 import { compileRoutes } from './edge/route-table.ts';
 import { askForBodiesLate, refuseConnect, takeOnlyWebSockets } from './edge/server-events.ts';
 import { SocketDoor } from './edge/socket-door.ts';
 import { EDGE_LIMITS } from './limits.ts';
 import { describeRoutes } from './openapi.ts';
 import { ownAnswers } from './own-answers.ts';
+import { shareRates } from './rates/share.ts';
+import { Tally } from './rates/tally.ts';
 import { checkUpstream } from './ready.ts';
 import { requestRecorder } from './record.ts';
 import { API_ROUTES, AUTH_ROUTES } from './routes.ts';
@@ -46,7 +49,12 @@ export const gateway: ServiceDefinition<GatewayConfig> = {
     for (const upstream of Object.values(upstreams)) {
       kit.readiness.add(upstream.name, (signal) => checkUpstream(upstream, signal));
     }
+    const nats = openNats({ url: config.natsUrl, name: kit.name, log: kit.log, stack: kit.stack });
+    const addressOf = addressReader(config.trustedProxies);
+    const tally = new Tally();
+    const { changed } = shareRates(tally, nats, kit.stack);
     const shared = {
+      rates: new RateLimiter({ tally, onCounted: changed, addressOf, limits: config.rateLimits }),
       upstreams,
       authenticator,
       ownAnswers: ownAnswers(kit.readiness, describeRoutes(API_ROUTES, config.baseUrl)),
@@ -54,7 +62,7 @@ export const gateway: ServiceDefinition<GatewayConfig> = {
       origins: checkOrigins(config.corsOrigins),
       isDraining: kit.http.isDraining,
       clientStalledMs: config.clientStalledMs,
-      onAnswered: requestRecorder(kit, addressReader(config.trustedProxies)),
+      onAnswered: requestRecorder(kit, addressOf),
     };
     const api: EdgeParts = {
       ...shared,
@@ -69,7 +77,6 @@ export const gateway: ServiceDefinition<GatewayConfig> = {
     const apiDoor = new SocketDoor(api);
     const authDoor = new SocketDoor(auth);
 
-    const nats = openNats({ url: config.natsUrl, name: kit.name, log: kit.log, stack: kit.stack });
     onRevocation(nats, (revocation) => {
       authenticator.forget(revocation);
       apiDoor.revoke(revocation);

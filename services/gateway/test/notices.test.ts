@@ -4,9 +4,12 @@ import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createAuthenticator } from '@wts/access';
 import { createLogger } from '@wts/service-kit';
+import { addressReader } from '../src/client-address.ts';
 import { deprecationHeaders } from '../src/deprecations.ts';
 import { createEdge } from '../src/edge/edge.ts';
+import { RateLimiter } from '../src/edge/limit-rate.ts';
 import { compileRoutes } from '../src/edge/route-table.ts';
+import { Tally } from '../src/rates/tally.ts';
 import { API_ROUTES } from '../src/routes.ts';
 import { Upstream } from '../src/upstream.ts';
 import { request, say } from './raw.ts';
@@ -28,6 +31,12 @@ describe('an operation that retires', () => {
         apiKeyPrefix: 'wts_',
         resolveApiKey: async () => null,
         resolvePerson: async () => '',
+      }),
+      rates: new RateLimiter({
+        tally: new Tally(),
+        onCounted: () => undefined,
+        addressOf: addressReader([]),
+        limits: {},
       }),
       tokenSecret: '',
       origins: new Set(),

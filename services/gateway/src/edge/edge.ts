@@ -11,6 +11,7 @@ import { ClientGone, boundBody } from './bound-body.ts';
 import { Exchange } from './exchange.ts';
 import { forward } from './forward.ts';
 import { upgradeRequired } from './handshake.ts';
+import type { RateLimiter } from './limit-rate.ts';
 import { matchMethod, matchPath } from './match-route.ts';
 import { negotiateVersion } from './negotiate-version.ts';
 import { refuseAmbiguity } from './refuse-ambiguity.ts';
@@ -26,6 +27,7 @@ export interface EdgeParts {
   /** By operation id. */
   readonly ownAnswers: ReadonlyMap<string, OwnAnswer>;
   readonly authenticator: Authenticator;
+  readonly rates: RateLimiter;
   readonly tokenSecret: string;
   /** Origins of web pages that may call `browsers` routes. */
   readonly origins: ReadonlySet<string>;
@@ -51,7 +53,10 @@ export function createEdge(parts: EdgeParts): (req: IncomingMessage, res: Server
     }
     const exchange = new Exchange(req, parts.securityHeaders);
     exchange.isLast = parts.isDraining();
-    res.once('close', () => parts.onAnswered(exchange, res.statusCode, res.writableFinished));
+    res.once('close', () => {
+      parts.rates.answered(exchange, res.statusCode);
+      parts.onAnswered(exchange, res.statusCode, res.writableFinished);
+    });
     if (!isTracing()) {
       void pass(exchange, res, parts);
       return;
@@ -78,8 +83,13 @@ async function pass(exchange: Exchange, res: ServerResponse, parts: EdgeParts): 
     exchange.route = route;
     exchange.reply.push(...route.notice);
     if (route.isSocket) throw upgradeRequired();
-    exchange.principal = await authenticate(exchange.headers.authorization, route, parts.authenticator);
-    // TODO(#4): limitRate takes its place here, where it is known who calls what.
+    parts.rates.checkAddress(exchange, route);
+    exchange.principal = await authenticate(exchange.headers.authorization, route, parts.authenticator).catch(
+      (failure: unknown) => {
+        throw parts.rates.refuse(exchange, failure);
+      },
+    );
+    parts.rates.checkCaller(exchange, route);
     if (route.to === 'gateway') {
       await answerHere(exchange, res, parts);
       return;

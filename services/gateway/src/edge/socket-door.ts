@@ -55,7 +55,7 @@ export class SocketDoor {
   }
 
   async #admit(exchange: Exchange, socket: Duplex, head: Buffer): Promise<void> {
-    const { routes, origins, authenticator, upstreams, tokenSecret } = this.#parts;
+    const { routes, origins, authenticator, upstreams, tokenSecret, rates } = this.#parts;
     refuseAmbiguity(exchange);
     negotiateVersion(exchange);
     const entry = matchPath(exchange, routes);
@@ -69,7 +69,9 @@ export class SocketDoor {
     checkHandshake(exchange);
     refuseForeignSocket(exchange, origins);
     const { token, rest } = takeToken(exchange.query);
-    const principal = await authenticateSocket(token, route, authenticator);
+    const principal = await authenticateSocket(token, route, authenticator).catch((failure: unknown) => {
+      throw rates.refuse(exchange, failure);
+    });
     exchange.principal = principal;
     if (this.#isClosing || this.#splices.size + this.#pending > EDGE_LIMITS.socketsMax) throw new Fault('unavailable');
     const upstream = upstreams[route.to];

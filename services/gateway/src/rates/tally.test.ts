@@ -1,0 +1,81 @@
+import assert from 'node:assert/strict';
+import fc from 'fast-check';
+import { Tally } from './tally.ts';
+import type { Report } from './tally.ts';
+
+const WINDOW_MS = 60_000;
+
+describe('a tally', () => {
+  it('counts in a window that opens with the first event and then starts anew', () => {
+    let now = 1_000_000;
+    const tally = new Tally(() => now);
+    assert.deepEqual(tally.add('a', WINDOW_MS), { count: 1, endsAt: now + WINDOW_MS });
+    now += WINDOW_MS - 1;
+    assert.equal(tally.add('a', WINDOW_MS).count, 2);
+    assert.equal(tally.read('a', WINDOW_MS).count, 2);
+    now += 1;
+    assert.equal(tally.read('a', WINDOW_MS).count, 0);
+    assert.equal(tally.add('a', WINDOW_MS).count, 1);
+  });
+
+  it('is the same for all replicas, in whatever order, and however often, their reports arrive', () => {
+    const event = fc.record({ replica: fc.nat(2), key: fc.constantFrom('a', 'b') });
+    fc.assert(
+      fc.property(fc.array(event, { maxLength: 40 }), fc.infiniteStream(fc.nat()), (events, random) => {
+        const tallies = [0, 1, 2].map(() => new Tally(() => 1_000_000));
+        const said: [from: number, reports: Report[]][] = [];
+        for (const { replica, key } of events) {
+          tallies[replica]?.add(key, WINDOW_MS);
+          said.push([replica, tallies[replica]?.changes() ?? []]);
+        }
+        const letters = [...said, ...said].map((letter) => ({ letter, at: random.next().value as number }));
+        for (const { letter } of letters.toSorted((one, other) => one.at - other.at)) {
+          tallies.forEach((tally, index) => {
+            if (index !== letter[0]) tally.merge(String(letter[0]), letter[1]);
+          });
+        }
+        for (const key of ['a', 'b']) {
+          const wanted = events.filter((one) => one.key === key).length;
+          for (const tally of tallies) assert.equal(tally.read(key, WINDOW_MS).count, wanted);
+        }
+      }),
+    );
+  });
+
+  it('agrees on the window that ends first', () => {
+    const tally = new Tally(() => 1_000_000);
+    tally.add('a', WINDOW_MS);
+    tally.merge('other', [['a', 1_000_000 + WINDOW_MS - 5, 3]]);
+    assert.deepEqual(tally.read('a', WINDOW_MS), { count: 4, endsAt: 1_000_000 + WINDOW_MS - 5 });
+    assert.deepEqual(tally.changes(), [['a', 1_000_000 + WINDOW_MS - 5, 1]]);
+  });
+
+  it('tells a replica that starts anew what it counted before', () => {
+    const old = new Tally(() => 1_000_000);
+    const witness = new Tally(() => 1_000_000);
+    old.add('a', WINDOW_MS);
+    witness.merge('old', old.changes());
+    const fresh = new Tally(() => 1_000_000);
+    for (const [replica, reports] of witness.heard()) fresh.merge(replica, reports);
+    assert.equal(fresh.read('a', WINDOW_MS).count, 1);
+  });
+
+  it('takes no report of a window that is over or absurdly long', () => {
+    const tally = new Tally(() => 1_000_000);
+    tally.merge('other', [
+      ['over', 1_000_000, 9],
+      ['long', 1e15, 9],
+    ]);
+    assert.equal(tally.size, 0);
+  });
+
+  it('is bounded: the oldest is forgotten first', () => {
+    const tally = new Tally(() => 1_000_000, 3);
+    for (const key of ['a', 'b', 'c', 'd']) tally.add(key, WINDOW_MS);
+    assert.equal(tally.size, 3);
+    assert.deepEqual(
+      ['a', 'b', 'c', 'd'].map((key) => tally.read(key, WINDOW_MS).count),
+      [0, 1, 1, 1],
+    );
+  });
+});

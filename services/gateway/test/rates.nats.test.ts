@@ -1,0 +1,214 @@
+import assert from 'node:assert/strict';
+import { createServer } from 'node:http';
+import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { createAuthenticator } from '@wts/access';
+import { memberApi } from '@wts/contracts';
+import type { Contract } from '@wts/contracts';
+import { createLogger } from '@wts/service-kit';
+import { eventually, testNats } from '@wts/testkit';
+import { addressReader } from '../src/client-address.ts';
+import { createEdge } from '../src/edge/edge.ts';
+import { RateLimiter } from '../src/edge/limit-rate.ts';
+import { compileRoutes } from '../src/edge/route-table.ts';
+import { Tally } from '../src/rates/tally.ts';
+import { Upstream } from '../src/upstream.ts';
+import { errorOf, request, say } from './raw.ts';
+import type { RawReply } from './raw.ts';
+import { startWorld } from './world.ts';
+import type { World } from './world.ts';
+
+type NatsServer = Awaited<ReturnType<typeof testNats>>;
+
+const PROXIED = { TRUSTED_PROXIES: '127.0.0.1' };
+
+const ask = (world: World, line: string, token: string, headers: readonly string[] = []): Promise<RawReply> =>
+  say(world.api, request(line, [`Authorization: Bearer ${token}`, ...headers]));
+
+async function statuses(count: number, send: (index: number) => Promise<RawReply>): Promise<number[]> {
+  const all: number[] = [];
+  for (let index = 0; index < count; index += 1) all.push((await send(index)).status);
+  return all;
+}
+
+describe('a rate', () => {
+  describe('at one gateway, without NATS', () => {
+    let world: World;
+    before(async () => {
+      const limits = { rest: 3, codes: 2, 'codes-address': 4, credentials: 3 };
+      world = await startWorld({ ...PROXIED, RATE_LIMITS: JSON.stringify(limits) });
+    });
+    beforeEach(() => world.sync.reset());
+    beforeEach(() => world.workspace.reset());
+    after(() => world.close());
+
+    it('ends in 429 with the time to wait, and says on every answer how much is left [errors.429.retry-after, limits.rate.headers, limits.rate.rest]', async () => {
+      const { token } = world.newKey(['read']);
+      const first = await ask(world, 'GET /api/workspaces', token);
+      assert.equal(first.status, 200);
+      assert.deepEqual(first.headers['ratelimit-policy'], ['"rest";q=3;w=60']);
+      assert.deepEqual(first.headers['ratelimit'], ['"rest";r=2;t=60']);
+      assert.deepEqual(first.headers['x-ratelimit-limit'], ['3']);
+      assert.deepEqual(first.headers['x-ratelimit-remaining'], ['2']);
+      assert.equal((await statuses(2, () => ask(world, 'GET /api/workspaces', token))).at(-1), 200);
+
+      const reached = world.workspace.started;
+      const refused = await ask(world, 'GET /api/workspaces', token);
+      const body = errorOf(refused, 429, 'rate_limited') as unknown as { retryAfterSeconds: number };
+      const [wait] = refused.headers['retry-after'] ?? [];
+      assert.ok(Number(wait) > 55 && Number(wait) <= 60);
+      assert.equal(body.retryAfterSeconds, Number(wait));
+      assert.deepEqual(refused.headers['ratelimit'], [`"rest";r=0;t=${wait}`]);
+      assert.equal(world.workspace.started, reached, 'nothing reached the service');
+      const { token: other } = world.newKey(['read']);
+      assert.equal((await ask(world, 'GET /api/workspaces', other)).status, 200, 'nobody else is held');
+      assert.equal((await ask(world, 'GET /sync/deltas', token)).status, 200, 'sync has bounds of its own');
+    });
+
+    it('of invitation codes counts wrong ones only, per caller and per address [limits.rate.codes]', async () => {
+      const { path } = memberApi.joinWorkspace;
+      const guess = (token: string, from: string): Promise<RawReply> =>
+        ask(world, `POST ${path}`, token, [`X-Forwarded-For: ${from}`]);
+      const ada = world.newKey(['admin']).token;
+      assert.deepEqual(await statuses(3, () => guess(ada, '203.0.113.1')), [200, 200, 200]);
+      world.workspace.answer = (_req, res) => void res.writeHead(404).end('{}');
+      const [eve, mia, tom] = [1, 2, 3].map(() => world.newKey(['admin']).token) as [string, string, string];
+      assert.deepEqual(await statuses(3, () => guess(eve, '203.0.113.2')), [404, 404, 429]);
+      assert.deepEqual(await statuses(2, () => guess(mia, '203.0.113.2')), [404, 404]);
+      assert.equal((await guess(tom, '203.0.113.2')).status, 429, 'the address has had its guesses');
+      assert.equal((await guess(tom, '203.0.113.3')).status, 404, 'other addresses have not');
+    });
+
+    it('of bad credentials takes the place of 401, and shuts out nobody who has a good one [limits.rate.credentials, limits.rate.address]', async () => {
+      const from = (address: string): string[] => [`X-Forwarded-For: ${address}`];
+      const bad = (index: number, address: string): Promise<RawReply> =>
+        ask(world, 'GET /sync/deltas', `wrong-${index}`, from(address));
+      // One network of IPv6 is one sender, whatever it puts behind the first 64 bits.
+      const all = await statuses(4, (index) => bad(index, `2001:db8:0:7::${index}`));
+      assert.deepEqual(all, [401, 401, 401, 429]);
+      assert.equal((await bad(5, '2001:db8:0:8::1')).status, 401);
+      assert.equal((await ask(world, 'GET /sync/deltas', world.readKey, from('2001:db8:0:7::9'))).status, 200);
+      assert.deepEqual(
+        await statuses(4, (index) => bad(index, index % 2 === 0 ? '198.51.100.1' : '::ffff:198.51.100.1')),
+        [401, 401, 401, 429],
+      );
+    });
+  });
+
+  describe('at a gateway that trusts no proxy', () => {
+    it('is not evaded by naming other addresses [limits.rate.address]', async () => {
+      const world = await startWorld({ RATE_LIMITS: '{"credentials": 2}' });
+      try {
+        const headers = (index: number): string[] =>
+          ['X-Forwarded-For', 'Forwarded', 'X-Real-IP', 'CF-Connecting-IP'].map(
+            (name) => `${name}: 203.0.113.${index}`,
+          );
+        const all = await statuses(3, (index) => ask(world, 'GET /sync/deltas', 'wrong', headers(index)));
+        assert.deepEqual(all, [401, 401, 429]);
+      } finally {
+        await world.close();
+      }
+    });
+  });
+
+  describe('at several gateways', () => {
+    let nats: NatsServer;
+    const open: World[] = [];
+    const start = async (): Promise<World> => {
+      const world = await startWorld({ ...PROXIED, NATS_URL: nats.url, RATE_LIMITS: '{"credentials": 6}' });
+      open.push(world);
+      return world;
+    };
+    before(async () => {
+      nats = await testNats('gateway-rates');
+    });
+    after(async () => {
+      for (const world of open) await world.close();
+      await nats[Symbol.asyncDispose]();
+    });
+    const bad = (world: World, address: string): Promise<RawReply> =>
+      ask(world, 'GET /sync/deltas', 'wrong', [`X-Forwarded-For: ${address}`]);
+    /** A credential that is refused with 429 was counted with those before it. */
+    const untilRefused = (world: World, address: string): Promise<boolean> =>
+      eventually(async () => (await bad(world, address)).status === 429 || undefined);
+
+    it('is one rate for all of them, for one that starts later, and holds for each alone while NATS is away [limits.rate.shared]', async () => {
+      const [one, other] = [await start(), await start()];
+      for (const world of [one, other]) {
+        await eventually(async () => world.logs().includes('connected to NATS') || undefined);
+      }
+      const halves = await statuses(6, (index) => bad(index % 2 === 0 ? one : other, '203.0.113.1'));
+      assert.deepEqual(halves, Array(6).fill(401));
+      await untilRefused(one, '203.0.113.1');
+      await untilRefused(other, '203.0.113.1');
+
+      const later = await start();
+      await untilRefused(later, '203.0.113.1');
+      assert.equal((await bad(later, '203.0.113.2')).status, 401);
+
+      await nats.stop();
+      assert.deepEqual(await statuses(7, () => bad(one, '203.0.113.3')), [...Array<number>(6).fill(401), 429]);
+      assert.equal((await bad(other, '203.0.113.3')).status, 401, 'alone it has counted nothing');
+      await nats.start();
+      await untilRefused(other, '203.0.113.3');
+    });
+  });
+
+  describe('of GraphQL', () => {
+    let server: Server;
+    let upstream: Upstream;
+    before(async () => {
+      const contract: Contract = {
+        id: 'graphql',
+        method: 'POST',
+        path: '/graphql',
+        summary: '',
+        tag: 'GraphQL',
+        scope: 'read',
+        reply: { status: 200, schema: {} },
+        errors: [],
+      };
+      upstream = new Upstream('none', ['http://127.0.0.1:9'], createLogger({ name: 'test', level: 'silent' }));
+      const edge = createEdge({
+        routes: compileRoutes([{ contract, to: 'workspace' }]),
+        upstreams: { workspace: upstream, sync: upstream },
+        ownAnswers: new Map(),
+        authenticator: createAuthenticator({
+          issuers: [],
+          apiKeyPrefix: 'wts_',
+          resolveApiKey: async () => null,
+          resolvePerson: async () => '',
+        }),
+        rates: new RateLimiter({
+          tally: new Tally(),
+          onCounted: () => undefined,
+          addressOf: addressReader([]),
+          limits: {},
+        }),
+        tokenSecret: '',
+        origins: new Set(),
+        securityHeaders: [],
+        isDraining: () => false,
+        clientStalledMs: 1_000,
+        onAnswered: () => undefined,
+      });
+      server = createServer(edge);
+      await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    });
+    after(async () => {
+      server.closeAllConnections();
+      server.close();
+      await upstream.close();
+    });
+
+    it('is 100 in 60 seconds per address, refused ones included, preflights not', async () => {
+      const { port } = server.address() as AddressInfo;
+      const post = (): Promise<RawReply> => say(port, request('POST /graphql'));
+      assert.deepEqual(new Set(await statuses(100, post)), new Set([401]));
+      const refused = await post();
+      errorOf(refused, 429, 'rate_limited');
+      assert.deepEqual(refused.headers['ratelimit-policy'], ['"graphql";q=100;w=60']);
+      assert.equal((await say(port, request('OPTIONS /graphql'))).status, 204);
+    });
+  });
+});
