@@ -3,6 +3,7 @@ import { findModel, indexedKeysOf, MODELS, snakeCase, type Model } from '@wts/mo
 import type { PersonGroups } from '../groups/groups.ts';
 import { Production, type Encoding, type ProductionTools } from '../snapshots/production.ts';
 import type { Sources } from '../snapshots/sources.ts';
+import type { SpoolReader } from '../snapshots/spool.ts';
 import type { Selection } from '../store/copy-rows.ts';
 import { uuidList } from '../store/literal.ts';
 import { visibleSql, type Audience } from '../store/visible.ts';
@@ -70,8 +71,8 @@ export class Batches {
     this.#options = options;
   }
 
-  /** Begins an answer; whoever sends it joins and leaves the production. */
-  async answer(question: BatchQuestion, encoding: Encoding): Promise<Production> {
+  /** Begins an answer; the reader must leave the production. */
+  async answer(question: BatchQuestion, encoding: Encoding): Promise<{ production: Production; reader: SpoolReader }> {
     const { sources, room, admission } = this.#options;
     if (room.isShortOfDisk) throw admission.refuse();
     const { userId, workspaceId, reached } = question;
@@ -91,12 +92,12 @@ export class Batches {
       },
       this.#options,
     );
-    production.join();
+    const reader = production.join();
     try {
       await production.opened;
-      return production;
+      return { production, reader };
     } catch (error) {
-      production.leave();
+      production.leave(reader);
       throw error;
     }
   }

@@ -3,6 +3,7 @@ import type { PersonGroups } from '../groups/groups.ts';
 import type { Admission } from '../snapshots/admission.ts';
 import { Production, type Encoding, type ProductionTools } from '../snapshots/production.ts';
 import type { Sources } from '../snapshots/sources.ts';
+import type { SpoolReader } from '../snapshots/spool.ts';
 import { visibleSql } from '../store/visible.ts';
 import { narrow, type Narrowed } from './audience.ts';
 import type { Question } from './question.ts';
@@ -26,7 +27,7 @@ export interface BootstrapAnswer extends Disposable {
   /** The caller's own line. */
   readonly firstLine: string;
   /** What follows it; null when there is nothing to see. */
-  readonly production: Production | null;
+  readonly rest: Joined | null;
 }
 
 export interface BootstrapOptions extends ProductionTools {
@@ -76,11 +77,11 @@ export class Bootstraps implements Disposable {
       const person = await this.#sources.groups.of(userId, workspaceId ?? undefined);
       const narrowed = narrow(question, person);
       if (narrowed.audience.groups.length === 0) return this.#answerOf(question, narrowed, person, null);
-      const production = await this.#join({ question, person, narrowed, encoding });
+      const rest = await this.#join({ question, person, narrowed, encoding });
       try {
-        return this.#answerOf(question, narrowed, await production.opened, production);
+        return this.#answerOf(question, narrowed, await rest.production.opened, rest);
       } catch (error) {
-        production.leave();
+        rest.production.leave(rest.reader);
         if (!(error instanceof Moved)) throw error;
       }
     }
@@ -91,7 +92,7 @@ export class Bootstraps implements Disposable {
     { schemaHash }: Question,
     { subscribed }: Narrowed,
     { at, epoch }: PersonGroups,
-    production: Production | null,
+    rest: Joined | null,
   ): BootstrapAnswer {
     const metadata = {
       lastSyncId: formatSyncId(at),
@@ -102,32 +103,32 @@ export class Bootstraps implements Disposable {
     };
     return {
       firstLine: `${JSON.stringify(metadata)}\n`,
-      production,
+      rest,
       [Symbol.dispose]: () => {
         this.#answers -= 1;
-        production?.leave();
+        rest?.production.leave(rest.reader);
       },
     };
   }
 
   /** A production that serves, joined: one that is there, or a new one. */
-  async #join(ask: Ask): Promise<Production> {
+  async #join(ask: Ask): Promise<Joined> {
     const { question, narrowed, encoding } = ask;
     const { groups, person } = narrowed.audience;
     const key = JSON.stringify([encoding, question.models.map(({ name }) => name), groups, person]);
     for (let refused: Production | undefined; ;) {
       const found = this.#kept.get(key);
-      if (found === undefined || found === refused) return this.#produce(key, ask);
-      found.join();
+      if (found === undefined || found === refused || !found.isShareable) return this.#produce(key, ask);
+      const reader = found.join();
       let serves = false;
       try {
         serves = await this.#serves(found, ask);
       } finally {
-        if (!serves) found.leave();
+        if (!serves) found.leave(reader);
       }
       if (serves) {
         this.#options.metrics.onShared();
-        return found;
+        return { production: found, reader };
       }
       refused = found;
     }
@@ -151,7 +152,7 @@ export class Bootstraps implements Disposable {
     return this.#admission.isBusy && ageMs < LIMITS.snapshotSharedMs;
   }
 
-  #produce(key: string, { question, person, narrowed, encoding }: Ask): Production {
+  #produce(key: string, { question, person, narrowed, encoding }: Ask): Joined {
     const { userId, workspaceId, models, reached } = question;
     const production = new Production(
       {
@@ -167,9 +168,9 @@ export class Bootstraps implements Disposable {
       },
       this.#options,
     );
-    production.join();
+    const reader = production.join();
     this.#keep(key, production);
-    return production;
+    return { production, reader };
   }
 
   #keep(key: string, production: Production): void {
@@ -180,7 +181,7 @@ export class Bootstraps implements Disposable {
       if (this.#kept.get(key) === production) this.#forget(key);
     };
     void production.done.then(() => {
-      if (production.isFinished) setTimeout(drop, LIMITS.snapshotKeptMs).unref();
+      if (production.isShareable) setTimeout(drop, LIMITS.snapshotKeptMs).unref();
       else drop();
     });
     for (const [oldest] of this.#kept) {
@@ -202,6 +203,11 @@ export class Bootstraps implements Disposable {
     }
     return !room.isShortOfDisk;
   }
+}
+
+interface Joined {
+  readonly production: Production;
+  readonly reader: SpoolReader;
 }
 
 interface Ask {

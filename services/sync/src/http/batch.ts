@@ -7,11 +7,11 @@ import { chooseEncoding, sendProduction } from '../snapshots/send.ts';
 /** POST /sync/batch: records by key or group; nothing found is an empty answer. */
 export function mountBatch(router: Router, batches: Batches): void {
   mountStream(router, syncApi.batch, async ({ principal, body, req, res }) => {
-    const production = await batches.answer(readBatch(principal, body), chooseEncoding(req));
+    const answer = await batches.answer(readBatch(principal, body), chooseEncoding(req));
     try {
-      await sendProduction(res, production, '');
+      await sendProduction(res, answer, '');
     } finally {
-      production.leave();
+      answer.production.leave(answer.reader);
     }
   });
 }

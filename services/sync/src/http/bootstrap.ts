@@ -10,9 +10,9 @@ export function mountBootstrap(router: Router, bootstraps: Bootstraps): void {
   const answer = async (principal: Principal, asked: BootstrapQuestion, res: Response): Promise<void> => {
     const question = readQuestion(principal, asked);
     using begun = await bootstraps.answer(question, chooseEncoding(res.req));
-    const { firstLine, production } = begun;
-    if (production === null) sendLines(res, `${firstLine}{"type":"end","rowCount":0}\n`);
-    else await sendProduction(res, production, firstLine);
+    const { firstLine, rest } = begun;
+    if (rest === null) sendLines(res, `${firstLine}{"type":"end","rowCount":0}\n`);
+    else await sendProduction(res, rest, firstLine);
   };
   mountStream(router, syncApi.bootstrap, ({ principal, query, res }) => answer(principal, query, res));
   mountStream(router, syncApi.bootstrapPost, ({ principal, query, body, res }) =>

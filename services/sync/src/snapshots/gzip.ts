@@ -8,6 +8,7 @@ import type { LineSink } from '../store/copy-rows.ts';
  */
 
 const HEADER = Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff]);
+const PIECE_BYTES = 128 * 1024;
 const STORED_BYTES_MAX = 0xffff;
 
 /** What a compressed half holds, uncompressed. */
@@ -40,6 +41,8 @@ export function gzipTail(head: Buffer, rest: Content): Buffer {
 export class Deflater implements LineSink {
   readonly #to: LineSink;
   readonly #deflate: DeflateRaw;
+  #gathered: Buffer[] = [];
+  #gatheredBytes = 0;
   #out: Buffer[] = [];
   #crc = 0;
   #bytes = 0;
@@ -56,16 +59,15 @@ export class Deflater implements LineSink {
     return { crc: this.#crc, bytes: this.#bytes };
   }
 
-  async write(bytes: Buffer): Promise<void> {
-    this.#crc = crc32(bytes, this.#crc);
-    this.#bytes += bytes.length;
-    await new Promise<void>((resolve, reject) => {
-      this.#deflate.write(bytes, (error) => (error ? reject(error) : resolve()));
-    });
-    await this.#pass();
+  /** Each piece to compress costs a trip to another thread, so small ones go together. */
+  write(bytes: Buffer): Promise<void> | undefined {
+    this.#gathered.push(bytes);
+    this.#gatheredBytes += bytes.length;
+    return this.#gatheredBytes < PIECE_BYTES ? undefined : this.#compress();
   }
 
   async end(): Promise<void> {
+    await this.#compress();
     await new Promise<void>((resolve, reject) => {
       this.#deflate.once('error', reject);
       this.#deflate.once('end', resolve);
@@ -76,6 +78,19 @@ export class Deflater implements LineSink {
 
   [Symbol.dispose](): void {
     this.#deflate.destroy();
+  }
+
+  async #compress(): Promise<void> {
+    const bytes = Buffer.concat(this.#gathered, this.#gatheredBytes);
+    this.#gathered = [];
+    this.#gatheredBytes = 0;
+    if (bytes.length === 0) return;
+    this.#crc = crc32(bytes, this.#crc);
+    this.#bytes += bytes.length;
+    await new Promise<void>((resolve, reject) => {
+      this.#deflate.write(bytes, (error) => (error ? reject(error) : resolve()));
+    });
+    await this.#pass();
   }
 
   async #pass(): Promise<void> {

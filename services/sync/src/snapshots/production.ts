@@ -5,7 +5,7 @@ import { Snapshot, SnapshotTooOld } from '../store/snapshot.ts';
 import type { Admission } from './admission.ts';
 import { Deflater, type Content } from './gzip.ts';
 import type { SnapshotMetrics } from './metrics.ts';
-import { Spool, SpoolFull, type SpoolRoom } from './spool.ts';
+import { Spool, SpoolFull, type SpoolReader, type SpoolRoom } from './spool.ts';
 
 export type Encoding = 'identity' | 'gzip';
 
@@ -37,28 +37,28 @@ export class Production {
   readonly opened: Promise<PersonGroups>;
   /** Settles when nothing more will be read; never rejects. */
   readonly done: Promise<void>;
-  readonly spool: Spool;
   readonly encoding: Encoding;
   openedAt: number | null = null;
   /** Known at the end. */
   content: Content = { crc: 0, bytes: 0 };
   #state: 'running' | 'finished' | 'failed' = 'running';
-  #readers = 0;
   #isKept = false;
+  readonly #spool: Spool;
+  readonly #readers = new Set<SpoolReader>();
   readonly #abort = new AbortController();
   readonly #tools: ProductionTools;
 
   constructor(plan: ProductionPlan, tools: ProductionTools) {
     this.#tools = tools;
     this.encoding = plan.encoding;
-    this.spool = new Spool(tools.room);
+    this.#spool = new Spool(tools.room);
     const { promise, resolve, reject } = Promise.withResolvers<PersonGroups>();
     this.opened = promise;
     this.opened.catch(ignore);
     this.done = this.#run(plan, resolve).catch((error: unknown) => {
       this.#state = 'failed';
       reject(error);
-      this.spool.fail(error instanceof Error ? error : new Error('A production failed', { cause: error }));
+      this.#spool.fail(error instanceof Error ? error : new Error('A production failed', { cause: error }));
       this.#letGo();
     });
   }
@@ -68,17 +68,29 @@ export class Production {
   }
 
   get hasReaders(): boolean {
-    return this.#readers > 0;
+    return this.#readers.size > 0;
   }
 
-  join(): void {
-    this.#readers += 1;
+  /** False when its beginning is gone, or when it broke off. */
+  get isShareable(): boolean {
+    return this.#spool.isWhole && this.#state !== 'failed';
   }
 
-  leave(): void {
-    this.#readers -= 1;
-    if (this.#readers === 0 && this.#state === 'running') this.#abort.abort(new Error('Nobody reads it any more'));
+  join(): SpoolReader {
+    const reader = this.#spool.join();
+    this.#readers.add(reader);
+    return reader;
+  }
+
+  leave(reader: SpoolReader): void {
+    this.#spool.leave(reader);
+    if (!this.#readers.delete(reader)) return;
+    if (this.#readers.size === 0 && this.#state === 'running') this.#abort.abort(new Error('Nobody reads it any more'));
     this.#letGo();
+  }
+
+  read(reader: SpoolReader): Buffer | null | Promise<Buffer | null> {
+    return this.#spool.read(reader);
   }
 
   /** Others may come who ask for the same: the spool outlives its readers until `forget`. */
@@ -93,7 +105,7 @@ export class Production {
 
   #letGo(): void {
     const isOver = this.#state !== 'running';
-    if (isOver && this.#readers === 0 && (!this.#isKept || this.#state === 'failed')) void this.spool.dispose();
+    if (isOver && this.#readers.size === 0 && !(this.#isKept && this.isShareable)) void this.#spool.dispose();
   }
 
   async #run(plan: ProductionPlan, opened: (person: PersonGroups) => void): Promise<void> {
@@ -117,13 +129,13 @@ export class Production {
       await snapshot.close();
     }
     this.#state = 'finished';
-    this.spool.finish();
+    this.#spool.finish();
     this.#letGo();
   }
 
   async #copy(plan: ProductionPlan, snapshot: Snapshot, selections: readonly Selection[]): Promise<number> {
-    using deflater = this.encoding === 'gzip' ? new Deflater(this.spool) : null;
-    const sink: LineSink = deflater ?? this.spool;
+    using deflater = this.encoding === 'gzip' ? new Deflater(this.#spool) : null;
+    const sink: LineSink = deflater ?? this.#spool;
     let rows: number;
     try {
       rows = await snapshot.copy(selections, sink);

@@ -2,34 +2,33 @@ import { LIMITS } from '@wts/contracts';
 import type { Request, Response } from 'express';
 import { gzipHead, gzipTail } from './gzip.ts';
 import type { Encoding, Production } from './production.ts';
+import type { SpoolReader } from './spool.ts';
 
 /**
  * Sends the own first line and then everything of the production, at the pace of the client. A client that takes nothing
  * for too long is cut off. When the production breaks off, so does the answer, after its line of error: the end of the
  * body is never sent, so nobody can take it for whole.
  */
-export async function sendProduction(res: Response, production: Production, firstLine: string): Promise<void> {
+export async function sendProduction(
+  res: Response,
+  { production, reader }: { readonly production: Production; readonly reader: SpoolReader },
+  firstLine: string,
+): Promise<void> {
   const head = Buffer.from(firstLine);
   const isGzip = production.encoding === 'gzip';
   if (isGzip) res.setHeader('content-encoding', 'gzip');
   startNdjson(res);
   const outflow = new Outflow(res);
   try {
-    res.cork();
+    // Node sends what is written within one turn together.
     if (isGzip) res.write(gzipHead(head));
     else if (head.length > 0) res.write(head);
-    for (let at = 0; ;) {
-      const next = production.spool.read(at);
-      const isWaiting = next instanceof Promise;
-      if (isWaiting) res.uncork();
-      const bytes = isWaiting ? await outflow.unlessGone(next) : next;
+    for (;;) {
+      const next = production.read(reader);
+      const bytes = next instanceof Promise ? await outflow.unlessGone(next) : next;
       if (bytes === null) break;
-      at += bytes.length;
-      const hasRoom = res.write(bytes);
-      while (res.writableCorked > 0) res.uncork();
-      if (!hasRoom) await outflow.drained();
+      if (!res.write(bytes)) await outflow.drained();
     }
-    while (res.writableCorked > 0) res.uncork();
     res.end(isGzip ? gzipTail(head, production.content) : undefined);
     await outflow.closed();
   } catch (error) {
@@ -116,7 +115,6 @@ class Outflow {
 /** Lets what was written leave, then closes the connection in the middle of the body. */
 function breakOff(res: Response): void {
   const { socket } = res;
-  while (res.writableCorked > 0) res.uncork();
   if (socket === null) return;
   const stalled = setTimeout(() => socket.destroy(), LIMITS.snapshotStalledMs);
   socket.once('close', () => clearTimeout(stalled));

@@ -20,7 +20,10 @@ export class SpoolRoom {
 }
 
 const READ_BYTES = 128 * 1024;
-/** Kept in memory behind the end when the process is short of it. */
+/** Written at once: each write costs a trip to another thread. */
+const WRITE_BYTES = 512 * 1024;
+/** The end of what stands in a file is kept in memory too, where readers who keep up find it. */
+const WINDOW_BYTES = 1024 * 1024;
 const WINDOW_BYTES_MIN = 64 * 1024;
 
 interface Piece {
@@ -28,28 +31,55 @@ interface Piece {
   readonly bytes: Buffer;
 }
 
+/** How far a reader is. */
+export interface SpoolReader {
+  at: number;
+}
+
 /**
  * An answer between its one writer and its readers. The writer never waits for a reader, so PostgreSQL is done with a
  * snapshot as fast as it can be, however slow the slowest client is; each reader goes from the beginning at its own pace.
  *
- * A small answer stays in memory. A larger one goes to a file that has no name, so that nothing of it is left behind
- * however the process ends; its last piece stays in memory, where readers who keep up find it.
+ * A small answer stays in memory. When a large one has a single reader who keeps up, what was read is let go, and nobody
+ * can join any more. Otherwise it goes to a file that has no name, so that nothing of it is left behind however the
+ * process ends.
  */
 export class Spool {
   readonly #room: SpoolRoom;
+  readonly #readers = new Set<SpoolReader>();
   #pieces: Piece[] = [];
   #bytes = 0;
-  #writtenBytes = 0;
-  #file: FileHandle | undefined;
-  #writing: Promise<void> | undefined;
-  #diskFailure: Error | undefined;
-  #isFailureTold = false;
+  #memoryBytes = 0;
+  #isWhole = true;
   #state: 'open' | 'finished' | 'failed' | 'disposed' = 'open';
   #failure: Error | undefined;
   #grown: PromiseWithResolvers<void> | undefined;
+  #file: FileHandle | undefined;
+  /** Everything below that is not in memory stands in the file, at its own offset. */
+  #writtenTo = 0;
+  #diskBytes = 0;
+  #writing: Promise<void> | undefined;
+  #diskFailure: Error | undefined;
+  #isFailureTold = false;
 
   constructor(room: SpoolRoom) {
     this.#room = room;
+  }
+
+  /** False once its beginning was let go. */
+  get isWhole(): boolean {
+    return this.#isWhole;
+  }
+
+  join(): SpoolReader {
+    if (!this.#isWhole) throw new Error('The beginning of the spool is gone');
+    const reader = { at: 0 };
+    this.#readers.add(reader);
+    return reader;
+  }
+
+  leave(reader: SpoolReader): void {
+    this.#readers.delete(reader);
   }
 
   /** A promise holds the writer back: the disk is slower than it. */
@@ -57,13 +87,12 @@ export class Spool {
     if (this.#state !== 'open') return undefined;
     this.#pieces.push({ at: this.#bytes, bytes });
     this.#bytes += bytes.length;
-    this.#room.memoryBytes += bytes.length;
+    this.#count(bytes.length);
     this.#wake();
-    const spills = this.#file !== undefined || this.#bytes > LIMITS.spoolMemoryBytes || this.#room.isShortOfMemory;
-    if (!spills) return undefined;
-    if (this.#diskFailure !== undefined) return this.#tellFailure();
-    this.#writing ??= this.#writeOut();
-    return this.#bytes - this.#writtenBytes > LIMITS.spoolMemoryBytes ? this.#whenWritten(this.#writing) : undefined;
+    if (this.#isWithinBounds) return undefined;
+    if (this.#file === undefined && this.#writing === undefined && this.#readers.size < 2) this.#isWhole = false;
+    this.#forget();
+    return this.#isWithinBounds ? undefined : this.#spill();
   }
 
   finish(): void {
@@ -79,13 +108,19 @@ export class Spool {
     this.#wake();
   }
 
-  /** The bytes at this offset, as many as are at hand; null at the end. A promise when they must be waited for. */
-  read(at: number): Buffer | null | Promise<Buffer | null> {
-    if (at < this.#bytes) return this.#find(at) ?? this.#readFile(at);
+  /** The reader's next bytes, as many as are at hand; null at the end. A promise when they must be waited for. */
+  read(reader: SpoolReader): Buffer | null | Promise<Buffer | null> {
+    if (reader.at < this.#bytes) {
+      const piece = this.#pieces.findLast(({ at }) => at <= reader.at);
+      if (piece === undefined) return this.#readFile(reader);
+      const bytes = piece.bytes.subarray(reader.at - piece.at);
+      reader.at += bytes.length;
+      return bytes;
+    }
     if (this.#state === 'finished') return null;
     if (this.#state !== 'open') return Promise.reject(this.#failure ?? new Error('The spool is gone'));
     this.#grown ??= Promise.withResolvers<void>();
-    return this.#grown.promise.then(() => this.read(at));
+    return this.#grown.promise.then(() => this.read(reader));
   }
 
   /** After the last reader: gives back memory and disk. */
@@ -93,13 +128,12 @@ export class Spool {
     if (this.#state === 'disposed') return;
     this.#state = 'disposed';
     this.#wake();
-    for (const { bytes } of this.#pieces) this.#room.memoryBytes -= bytes.length;
-    this.#pieces = [];
     await this.#writing;
+    this.#count(-this.#memoryBytes);
+    this.#pieces = [];
     await this.#file?.close();
-    this.#file = undefined;
-    this.#room.diskBytes -= this.#writtenBytes;
-    this.#writtenBytes = 0;
+    this.#room.diskBytes -= this.#diskBytes;
+    this.#diskBytes = 0;
   }
 
   #wake(): void {
@@ -107,40 +141,36 @@ export class Spool {
     this.#grown = undefined;
   }
 
-  #find(at: number): Buffer | undefined {
-    const piece = this.#pieces.findLast((one) => one.at <= at);
-    return piece?.bytes.subarray(at - piece.at);
+  #count(bytes: number): void {
+    this.#memoryBytes += bytes;
+    this.#room.memoryBytes += bytes;
   }
 
-  async #readFile(at: number): Promise<Buffer> {
-    const length = Math.min(READ_BYTES, this.#writtenBytes - at);
-    const { bytesRead, buffer } = await this.#theFile.read(Buffer.allocUnsafeSlow(length), 0, length, at);
-    if (bytesRead === 0) throw new Error('The file of the spool ends too soon');
-    return buffer.subarray(0, bytesRead);
+  get #isWithinBounds(): boolean {
+    const bound = this.#file === undefined ? LIMITS.spoolMemoryBytes : WINDOW_BYTES;
+    return this.#memoryBytes <= (this.#room.isShortOfMemory ? WINDOW_BYTES_MIN : bound);
   }
 
-  /** Never rejects: what is not in the file stays in memory for the readers, and the next write fails. */
-  async #writeOut(): Promise<void> {
-    try {
-      this.#file ??= await openNameless();
-      while (this.#writtenBytes < this.#bytes && this.#state !== 'disposed') {
-        const buffers = this.#pieces.filter(({ at }) => at >= this.#writtenBytes).map(({ bytes }) => bytes);
-        if (this.#room.diskBytes > LIMITS.spoolsDiskBytesMax) throw new SpoolFull();
-        const bytes = await writeAll(this.#file, buffers, this.#writtenBytes);
-        this.#room.diskBytes += bytes;
-        this.#writtenBytes += bytes;
-        this.#forget();
-      }
-    } catch (error) {
-      this.#diskFailure =
-        error instanceof SpoolFull ? error : new Error('A spool could not be written', { cause: error });
+  /** Lets go of what all readers have, if nobody can join; and of what stands in the file, but for its end. */
+  #forget(): void {
+    const window = this.#room.isShortOfMemory ? WINDOW_BYTES_MIN : WINDOW_BYTES;
+    let below = Math.min(this.#writtenTo, this.#bytes - window);
+    if (!this.#isWhole) for (const { at } of this.#readers) below = Math.max(below, at);
+    let count = 0;
+    for (const { at, bytes } of this.#pieces) {
+      if (at + bytes.length > below) break;
+      this.#count(-bytes.length);
+      count += 1;
     }
-    this.#writing = undefined;
+    if (count > 0) this.#pieces.splice(0, count);
+    this.#writtenTo = Math.max(this.#writtenTo, this.#pieces[0]?.at ?? this.#bytes);
   }
 
-  async #whenWritten(writing: Promise<void>): Promise<void> {
-    await writing;
-    if (this.#diskFailure !== undefined) await this.#tellFailure();
+  #spill(): Promise<void> | undefined {
+    if (this.#diskFailure !== undefined) return this.#tellFailure();
+    if (this.#bytes - this.#writtenTo >= WRITE_BYTES) this.#writing ??= this.#writeOut();
+    if (this.#writing === undefined || this.#bytes - this.#writtenTo < LIMITS.spoolMemoryBytes) return undefined;
+    return this.#writing.then(() => (this.#diskFailure === undefined ? undefined : this.#tellFailure()));
   }
 
   /** Once: the last words of a writer that was told stay in memory. */
@@ -150,22 +180,35 @@ export class Spool {
     return Promise.reject(this.#diskFailure ?? new SpoolFull());
   }
 
-  /** Lets go of what stands in the file, but for the last piece of it. */
-  #forget(): void {
-    const window = this.#room.isShortOfMemory ? WINDOW_BYTES_MIN : LIMITS.spoolMemoryBytes;
-    const from = Math.min(this.#writtenBytes, this.#bytes - window);
-    let count = 0;
-    for (const { at, bytes } of this.#pieces) {
-      if (at + bytes.length > from) break;
-      this.#room.memoryBytes -= bytes.length;
-      count += 1;
+  /** Never rejects: what is not in the file stays in memory for the readers, and the next write fails. */
+  async #writeOut(): Promise<void> {
+    try {
+      this.#file ??= await openNameless();
+      while (this.#bytes - this.#writtenTo >= WRITE_BYTES && this.#state !== 'disposed') {
+        if (this.#room.diskBytes > LIMITS.spoolsDiskBytesMax) throw new SpoolFull();
+        const from = this.#writtenTo;
+        const buffers = this.#pieces.filter(({ at }) => at >= from).map(({ bytes }) => bytes);
+        const written = await writeAll(this.#file, buffers, from);
+        this.#diskBytes += written;
+        this.#room.diskBytes += written;
+        this.#writtenTo = Math.max(this.#writtenTo, from + written);
+        this.#forget();
+      }
+    } catch (error) {
+      this.#diskFailure =
+        error instanceof SpoolFull ? error : new Error('A spool could not be written', { cause: error });
     }
-    if (this.#state !== 'disposed') this.#pieces.splice(0, count);
+    this.#writing = undefined;
   }
 
-  get #theFile(): FileHandle {
+  async #readFile(reader: SpoolReader): Promise<Buffer> {
     if (this.#file === undefined) throw new Error('The spool has no file');
-    return this.#file;
+    const end = this.#pieces[0]?.at ?? this.#writtenTo;
+    const length = Math.min(READ_BYTES, end - reader.at);
+    const { bytesRead, buffer } = await this.#file.read(Buffer.allocUnsafeSlow(length), 0, length, reader.at);
+    if (bytesRead === 0) throw new Error('The file of the spool ends too soon');
+    reader.at += bytesRead;
+    return buffer.subarray(0, bytesRead);
   }
 }
 

@@ -1,5 +1,7 @@
 import type { Model } from '@wts/models';
 import type { Connection, Submittable } from 'pg';
+import { CopyTap, type CopyReader } from './copy-tap.ts';
+import { literal } from './literal.ts';
 import { layoutOf } from './tables.ts';
 
 /** Which records of a model. */
@@ -14,21 +16,23 @@ export interface LineSink {
   write(lines: Buffer): Promise<void> | undefined;
 }
 
-const CHUNK_BYTES_MIN = 8 * 1024;
-const CHUNK_BYTES = 64 * 1024;
 /** Signature, flags and length of extension (PostgreSQL manual, COPY, "Binary Format"). */
 const HEADER_BYTES = 19;
+/** Of a row, and before each value. */
+const COUNT_BYTES = 2;
+const LENGTH_BYTES = 4;
+const BRACE = 0x7b;
 const NEWLINE = 0x0a;
 
 /**
  * Copies records out of PostgreSQL as lines `{"__class":"Task",...}`.
  *
- * A record is stored as the JSON text clients read, so nothing is parsed or serialized here: the text comes by COPY in
- * binary format, which needs no unescaping, and only its brace is replaced by the brace with the class. (Doing that in
- * SQL costs PostgreSQL twice the time.) All models go in one message; while the sink is full, the socket of PostgreSQL is
- * not read, and so PostgreSQL waits too.
+ * A record is stored as the JSON text clients read, so nothing is parsed or serialized here: each row comes by COPY in
+ * binary format, which needs no unescaping, as its opening and its record, and is put together where it lies. (Doing that
+ * in SQL costs PostgreSQL twice the time.) All models go in one message; while the sink is full, the socket of PostgreSQL
+ * is not read, and so PostgreSQL waits too.
  */
-export class CopyRows implements Submittable {
+export class CopyRows implements Submittable, CopyReader {
   readonly done: Promise<void>;
   rows = 0;
   /** Read by pg: replaces the bound on statements of the pool. */
@@ -36,26 +40,21 @@ export class CopyRows implements Submittable {
   /** Set by pg, which waits for it to be called. */
   callback: ((error?: Error) => void) | undefined;
   readonly #text: string;
-  readonly #openings: readonly Buffer[];
   readonly #sink: LineSink;
   readonly #settle: { resolve: () => void; reject: (error: unknown) => void };
   #connection: Connection | undefined;
-  #statement = 0;
+  #tap: CopyTap | undefined;
   #atStart = true;
-  #chunk = Buffer.allocUnsafe(CHUNK_BYTES_MIN);
+  /** What the socket gave last; from `#from` to `#used` it holds lines. */
+  #bytes: Buffer = EMPTY;
+  #from = 0;
   #used = 0;
   #held = 0;
   #isComplete = false;
   #isOver = false;
 
   constructor(selections: readonly Selection[], sink: LineSink, timeoutMs: number) {
-    this.#text = selections
-      .map(
-        ({ model, where }) =>
-          `copy (select record from ${layoutOf(model).table} where ${where}) to stdout (format binary)`,
-      )
-      .join(';');
-    this.#openings = selections.map(({ model }) => Buffer.from(`{"__class":${JSON.stringify(model.name)},`));
+    this.#text = selections.map(copySql).join(';');
     this.#sink = sink;
     this.query_timeout = timeoutMs;
     const { promise, resolve, reject } = Promise.withResolvers<void>();
@@ -65,30 +64,17 @@ export class CopyRows implements Submittable {
 
   submit(connection: Connection): void {
     this.#connection = connection;
+    this.#tap = new CopyTap(connection, this);
     connection.query(this.#text);
   }
 
-  /** The server sends one record per message; the header comes with the first, the trailer in one of its own. */
-  handleCopyData({ chunk }: { chunk: Buffer }): void {
-    let at = 0;
-    if (this.#atStart) {
-      this.#atStart = false;
-      at = HEADER_BYTES;
-    }
-    while (at < chunk.length && chunk.readInt16BE(at) === 1) {
-      const start = at + 6;
-      at = start + chunk.readInt32BE(at + 2);
-      this.#pack(chunk, start, at);
-    }
-  }
-
   handleCommandComplete(): void {
-    this.#statement += 1;
     this.#atStart = true;
   }
 
   handleReadyForQuery(): void {
     this.#flush();
+    this.#tap?.remove();
     this.#isComplete = true;
     if (this.#held === 0) this.#end();
   }
@@ -97,29 +83,46 @@ export class CopyRows implements Submittable {
     this.#end(error);
   }
 
-  #pack(source: Buffer, start: number, end: number): void {
-    const opening = this.#openings[this.#statement];
-    if (opening === undefined || source[start] !== 0x7b)
-      return this.#end(new Error('A stored record is no JSON object'));
-    const bytes = opening.length + (end - start);
-    if (this.#used + bytes > this.#chunk.length) {
-      this.#flush();
-      this.#chunk = Buffer.allocUnsafe(Math.max(bytes, CHUNK_BYTES));
+  /** The server sends one row per message; the header comes before the first, the trailer after the last. */
+  onData(bytes: Buffer, start: number, end: number): void {
+    let at = start;
+    if (this.#atStart) {
+      this.#atStart = false;
+      at += HEADER_BYTES;
     }
-    const chunk = this.#chunk;
-    opening.copy(chunk, this.#used);
-    source.copy(chunk, this.#used + opening.length, start + 1, end);
-    this.#used += bytes;
-    chunk[this.#used - 1] = NEWLINE;
+    while (at < end && bytes.readInt16BE(at) === 2) {
+      const opening = at + COUNT_BYTES + LENGTH_BYTES;
+      const record = opening + bytes.readInt32BE(opening - LENGTH_BYTES) + LENGTH_BYTES;
+      at = record + bytes.readInt32BE(record - LENGTH_BYTES);
+      this.#join(bytes, opening, record, at);
+    }
+  }
+
+  onPause(): void {
+    this.#flush();
+  }
+
+  /** A line is shorter than the row it is made of, so it never reaches what has not been read yet. */
+  #join(bytes: Buffer, opening: number, record: number, end: number): void {
+    if (bytes[record] !== BRACE) return this.#end(new Error('A stored record is no JSON object'));
+    if (bytes !== this.#bytes) {
+      this.#flush();
+      this.#bytes = bytes;
+      this.#from = this.#used = opening;
+    }
+    const middle = this.#used + (record - LENGTH_BYTES - opening);
+    bytes.copyWithin(this.#used, opening, record - LENGTH_BYTES);
+    bytes.copyWithin(middle, record + 1, end);
+    this.#used = middle + (end - record);
+    bytes[this.#used - 1] = NEWLINE;
     this.rows += 1;
   }
 
   #flush(): void {
-    if (this.#used === 0 || this.#isOver) return;
-    const lines = this.#chunk.subarray(0, this.#used);
-    this.#used = 0;
-    // The sink keeps the bytes: what follows goes elsewhere.
-    this.#chunk = EMPTY;
+    if (this.#used === this.#from || this.#isOver) return;
+    const lines = this.#bytes.subarray(this.#from, this.#used);
+    this.#bytes = EMPTY;
+    this.#from = this.#used = 0;
     const taken = this.#sink.write(lines);
     if (taken === undefined) return;
     this.#held += 1;
@@ -138,6 +141,7 @@ export class CopyRows implements Submittable {
   #end(error?: unknown): void {
     if (this.#isOver) return;
     this.#isOver = true;
+    this.#tap?.remove();
     if (error === undefined) this.#settle.resolve();
     else this.#settle.reject(error);
     this.callback?.();
@@ -145,3 +149,8 @@ export class CopyRows implements Submittable {
 }
 
 const EMPTY = Buffer.alloc(0);
+
+function copySql({ model, where }: Selection): string {
+  const opening = literal(`{"__class":${JSON.stringify(model.name)},`);
+  return `copy (select ${opening}::text, record from ${layoutOf(model).table} where ${where}) to stdout (format binary)`;
+}
