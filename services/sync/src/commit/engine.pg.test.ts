@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
 import { Fault, LIMITS } from '@wts/contracts';
 import { Client } from 'pg';
 import { Stage, applied, change, membership, only, refused } from '../../test/stage.ts';
@@ -146,6 +147,19 @@ describe('the commit engine', function () {
     assert.ok(outcomes.every(({ ok }) => ok));
     const mutations = ids.map((id) => change('UPDATE', 'Task', id, { title: 'Newer' }));
     applied(await stage.send({ ...owner.unit(mutations[0]!), mutations }));
+  });
+
+  it('answers what is committed, also when somebody who is told of it fails', async () => {
+    const engine = new CommitEngine({ pool: stage.pool, log: stage.log });
+    const told: string[] = [];
+    engine.onCommitted(() => {
+      throw new Error('a listener of a test');
+    });
+    engine.onCommitted(({ last }) => told.push(last));
+    const warned = once(process, 'warning');
+    const { lastId } = applied(await stage.send(owner.unit(task()), engine));
+    assert.deepEqual(told, [lastId.toString()]);
+    assert.match(String((await warned)[0]), /a listener of a test/);
   });
 
   it('refuses more than can wait, at once and with a time to try again', async () => {

@@ -134,10 +134,21 @@ export class CommitEngine {
     for (let attempt = 1; ; attempt += 1) {
       try {
         const result = await this.#transaction(units, learned);
-        if (result.chunk) for (const listener of this.#listeners) listener(result.chunk);
+        if (result.chunk) this.#tell(result.chunk);
         return await this.#answers(units, result.outcomes);
       } catch (error) {
         if (attempt === TRIES_MAX || !retriable(error)) throw error;
+      }
+    }
+  }
+
+  /** The change is true by now: a listener that fails must not make it look refused. */
+  #tell(chunk: ActionChunk): void {
+    for (const listener of this.#listeners) {
+      try {
+        listener(chunk);
+      } catch (error) {
+        process.emitWarning(error instanceof Error ? error : String(error));
       }
     }
   }
