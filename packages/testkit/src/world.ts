@@ -3,8 +3,8 @@
  * through the public doors. Every part can be killed, stopped, paused and cut off.
  */
 import { mintInternalToken, servicePrincipal } from '@wts/access';
-import type { InternalCommitReply, InternalMutation, Role } from '@wts/contracts';
-import { HEADERS, syncApi, workspaceApi } from '@wts/contracts';
+import type { InternalCommitReply, InternalMutation, NewApiKey, Principal, Role } from '@wts/contracts';
+import { apiKeyApi, HEADERS, syncApi, workspaceApi } from '@wts/contracts';
 import type { NatsServer, PostgresServer, SupervisedService } from '@wts/local';
 import { LOCAL_JWT, Stack, makeSecrets } from '@wts/local';
 import { randomUUID } from 'node:crypto';
@@ -158,6 +158,23 @@ export class World implements AsyncDisposable {
     return person;
   }
 
+  /** An API key of somebody, also of the kinds REST does not make. */
+  async keyOf(
+    { userId }: Pick<Person, 'userId'>,
+    key: Omit<NewApiKey, 'label'>,
+  ): Promise<{ id: string; token: string }> {
+    const credential = { kind: 'service', id: 'testkit' } as const;
+    const principal: Principal = { userId, scopes: ['read', 'write', 'admin'], credential };
+    const { path } = apiKeyApi.internalCreateApiKey;
+    const reply = await this.#internal<{ key: { id: string; token: string } }>(
+      'workspace',
+      path,
+      { label: 'testkit', ...key },
+      principal,
+    );
+    return reply.key;
+  }
+
   /** A unit of changes under the authority of a service, past every permission: for arranging a test. */
   commit(mutations: readonly InternalMutation[]): Promise<InternalCommitReply> {
     const unit = { clientId: 'testkit', clientTxId: randomUUID(), authority: 'service', mutations };
@@ -182,12 +199,17 @@ export class World implements AsyncDisposable {
   }
 
   /** A call as services make it among each other. */
-  async #internal<T>(service: string, path: string, body: object): Promise<T> {
+  async #internal<T>(
+    service: string,
+    path: string,
+    body: object,
+    principal: Principal = servicePrincipal('testkit'),
+  ): Promise<T> {
     const answer = await fetch(`${this.service(service).url}${path}`, {
       method: 'POST',
       headers: {
         'content-type': 'application/json',
-        [HEADERS.principal]: mintInternalToken(servicePrincipal('testkit'), this.internalTokenSecret),
+        [HEADERS.principal]: mintInternalToken(principal, this.internalTokenSecret),
       },
       body: JSON.stringify(body),
       signal: AbortSignal.timeout(CALL_MS),

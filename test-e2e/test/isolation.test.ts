@@ -1,0 +1,210 @@
+import type { Role } from '@wts/contracts';
+import type { Person, World } from '@wts/testkit';
+import { startWorld } from '@wts/testkit';
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { request } from 'undici';
+import type { Caller, Place } from './walls.ts';
+import { expectedOf, mayWrite, WALLS } from './walls.ts';
+
+interface Described {
+  readonly operationId: string;
+  readonly method: string;
+  readonly scope: string;
+}
+
+interface Answer {
+  readonly status: number;
+  readonly text: string;
+}
+
+/** A workspace with its owner and a record whose text nobody outside may ever read. */
+interface Home {
+  readonly id: string;
+  readonly urlKey: string;
+  readonly secret: string;
+  readonly owner: Person;
+  readonly keyId: string;
+}
+
+const ALL = ['read', 'write', 'admin'] as const;
+const KINDS = ['full key', 'read-only key', 'session', 'key for one workspace'] as const;
+
+describe('the walls of a workspace', () => {
+  let world: World;
+  let operations: readonly Described[];
+  let homes: { readonly A: Home; readonly B: Home };
+  /** By role and kind of credential. */
+  const callers = new Map<string, Caller & { readonly token: string }>();
+
+  before(async function () {
+    this.timeout(90_000);
+    world = await startWorld({ label: 'walls' });
+    operations = describedIn(JSON.parse((await ask(null, 'GET', '/openapi.json')).text));
+    homes = { A: await home(), B: await home() };
+    for (const role of ['owner', 'admin', 'member', 'guest', null] as const) await admit(role);
+  });
+  after(() => world.close());
+
+  async function ask(token: string | null, method: string, path: string, body?: object): Promise<Answer> {
+    const answer = await request(`${world.baseUrl}${path}`, {
+      method: method as 'GET',
+      headers: {
+        ...(token === null ? {} : { authorization: `Bearer ${token}` }),
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    return { status: answer.statusCode, text: await answer.body.text() };
+  }
+
+  async function make(owner: Person): Promise<{ id: string; urlKey: string; secret: string }> {
+    const secret = `secret-${randomUUID()}`;
+    const urlKey = `w-${randomUUID().slice(0, 18)}`;
+    const made = await ask(owner.token, 'POST', '/api/workspaces', { name: secret, urlKey });
+    const { id } = (JSON.parse(made.text) as { workspace: { id: string } }).workspace;
+    const payload = { workspaceId: id, name: secret };
+    await world.commit([{ modelName: 'Label', modelId: randomUUID(), action: 'INSERT', payload }]);
+    return { id, urlKey, secret };
+  }
+
+  async function home(): Promise<Home> {
+    const owner = await world.person('Owner');
+    const made = await make(owner);
+    const { id: keyId } = await world.keyOf(await world.member('Bystander', 'member', made.id), {
+      permissions: 'full-access',
+    });
+    return { ...made, owner, keyId };
+  }
+
+  async function admit(role: Role | null): Promise<void> {
+    const who =
+      role === 'owner'
+        ? homes.A.owner
+        : role === null
+          ? await world.person('Outsider')
+          : await world.member(role, role, homes.A.id);
+    const own = role === null ? (await make(who)).id : homes.A.id;
+    const full = await world.keyOf(who, { permissions: 'full-access' });
+    const read = await world.keyOf(who, { permissions: 'read-only' });
+    const one = await world.keyOf(who, { permissions: 'full-access', workspaceId: own });
+    const tokens = [full.token, read.token, who.token, one.token];
+    for (const [index, kind] of KINDS.entries()) {
+      callers.set(`${role ?? 'outsider'} with a ${kind}`, {
+        role,
+        scopes: kind === 'read-only key' ? ['read'] : ALL,
+        isRestricted: kind === 'key for one workspace',
+        token: tokens[index] ?? '',
+      });
+    }
+  }
+
+  async function placeIn({ id, urlKey, owner, keyId }: Home, needsInvitation: boolean): Promise<Place> {
+    const path = `/api/workspaces/${id}/invitations`;
+    const made = needsInvitation ? await ask(owner.token, 'POST', path, {}) : null;
+    const invitationId =
+      made === null ? randomUUID() : (JSON.parse(made.text) as { invitation: { id: string } }).invitation.id;
+    return { workspaceId: id, urlKey, ownerId: owner.userId, invitationId, keyId, unique: randomUUID() };
+  }
+
+  it('are told for every operation that is served, with the scope it needs [authentication.scopes.missing, authentication.scopes.write-includes-read]', () => {
+    const told = Object.fromEntries(Object.entries(WALLS).map(([id, { scope }]) => [id, scope]));
+    assert.deepEqual(Object.fromEntries(operations.map(({ operationId, scope }) => [operationId, scope])), told);
+  });
+
+  it('let nobody in without a credential [authentication.bearer.every-call]', async () => {
+    const place = await placeIn(homes.A, false);
+    for (const { operationId, method } of operations) {
+      const { scope, path, body } = WALLS[operationId] as (typeof WALLS)[string];
+      const answer = await ask(null, method, path(place), body?.(place));
+      const wanted = operationId === 'syncSocket' ? 426 : scope === 'none' ? 200 : 401;
+      assert.equal(answer.status, wanted, operationId);
+    }
+  });
+
+  it('hold for two workspaces, five roles, four kinds of credentials and every operation [never.shown-outside, workspaces.roles.manage]', async function () {
+    this.timeout(120_000);
+    let cells = 0;
+    const faults: string[] = [];
+    for (const [name, caller] of callers) {
+      for (const where of ['A', 'B'] as const) {
+        const answers = operations.map(async (operation) => {
+          cells += 1;
+          const fault = await tryCell(operation, caller, where);
+          if (fault !== null) faults.push(`${name}, ${operation.operationId} of ${where}: ${fault}`);
+        });
+        await Promise.all(answers);
+      }
+    }
+    assert.deepEqual(faults, []);
+    assert.equal(cells, 2 * 5 * KINDS.length * operations.length);
+  });
+
+  async function tryCell(
+    { operationId, method }: Described,
+    caller: Caller & { readonly token: string },
+    where: 'A' | 'B',
+  ): Promise<string | null> {
+    const operation = WALLS[operationId] as (typeof WALLS)[string];
+    const place = await placeIn(homes[where], operationId === 'deleteInvitation');
+    const isForeign = where === 'B';
+    const wanted = expectedOf(operation, caller, isForeign);
+    const { status, text } = await ask(caller.token, method, operation.path(place), operation.body?.(place));
+    if (status !== wanted.status) return `answered ${status} instead of ${wanted.status}: ${text.slice(0, 200)}`;
+    const hidden = caller.role === null ? [homes.A, homes.B] : [homes.B];
+    if (hidden.some(({ secret }) => text.includes(secret))) return 'showed what is inside';
+    if (wanted.code !== undefined && !text.includes(`"code":"${wanted.code}"`)) return `is no ${wanted.code}: ${text}`;
+    if (operationId === 'syncMutate' && status === 200) {
+      const { success } = JSON.parse(text) as { success: boolean };
+      if (success !== mayWrite(caller, isForeign)) return `success is ${success}`;
+    }
+    return null;
+  }
+
+  it('tell the same of a workspace that is foreign and of one that is not there [never.shown-outside]', async () => {
+    const caller = callers.get('admin with a full key');
+    const foreign = await placeIn(homes.B, true);
+    const missing: Place = {
+      ...foreign,
+      workspaceId: randomUUID(),
+      urlKey: `w-${randomUUID().slice(0, 18)}`,
+      invitationId: randomUUID(),
+      ownerId: randomUUID(),
+      keyId: randomUUID(),
+    };
+    for (const { operationId, method } of operations) {
+      const { path, body, scope } = WALLS[operationId] as (typeof WALLS)[string];
+      // These answer about the caller, and make something.
+      if (scope === 'none' || ['createWorkspace', 'createApiKey'].includes(operationId)) continue;
+      const one = await ask(caller?.token ?? '', method, path(foreign), body?.(foreign));
+      const other = await ask(caller?.token ?? '', method, path(missing), body?.(missing));
+      assert.equal(one.status, other.status, operationId);
+      if (one.status < 400) continue;
+      const told = (answer: Answer): object => ({ ...(JSON.parse(answer.text) as object), requestId: '' });
+      assert.deepEqual(told(one), told(other), operationId);
+    }
+  });
+
+  it('stand between the parts of a path: things of one workspace are not found under another [never.shown-outside]', async () => {
+    const owner = callers.get('owner with a full key')?.token ?? '';
+    const inB = await placeIn(homes.B, true);
+    const mixed = [
+      `/api/workspaces/${homes.A.id}/invitations/${inB.invitationId}`,
+      `/api/workspaces/${homes.A.id}/members/${homes.B.owner.userId}`,
+    ];
+    for (const path of mixed) assert.equal((await ask(owner, 'DELETE', path)).status, 404, path);
+    const list = await ask(homes.B.owner.token, 'GET', `/api/workspaces/${homes.B.id}/invitations`);
+    assert.ok(list.text.includes(inB.invitationId), 'it is still there');
+  });
+});
+
+function describedIn(description: unknown): Described[] {
+  const { paths } = description as { paths: Record<string, Record<string, Record<string, unknown>>> };
+  return Object.values(paths).flatMap((path) =>
+    Object.entries(path).map(([method, operation]) => ({
+      operationId: String(operation['operationId']),
+      method: method.toUpperCase(),
+      scope: (operation['x-required-scope'] as string | undefined) ?? 'none',
+    })),
+  );
+}
