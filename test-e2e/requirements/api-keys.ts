@@ -46,7 +46,7 @@ export const apiKeys: readonly Rule[] = [
     id: 'api-keys.token.stored-hashed',
     source: 'Design 4',
     text: 'A token is stored as a hash; the database cannot give it back.',
-    home: 'services/workspace/src/store/api-keys.ts',
+    home: 'packages/access/src/api-key.ts',
     status: 'kept',
     issue: 2,
   },

@@ -6,7 +6,7 @@ import { createApiKey, readApiKey } from './api-key.ts';
 const PREFIX = 'wts_';
 
 describe('a personal API key', () => {
-  it('is its prefix, 43 characters of secret and 6 of checksum, all safe in a header and a shell', () => {
+  it('is its prefix, 43 characters of secret and 6 of checksum, all safe in a header and a shell [api-keys.token.prefix]', () => {
     const { token, hash, keyPrefix } = createApiKey(PREFIX);
     assert.match(token, /^wts_[0-9A-Za-z]{49}$/);
     assert.match(hash, /^[0-9a-f]{64}$/);

@@ -23,6 +23,7 @@ export interface NewApiKey {
  * Makes a personal API key: `<prefix><43 characters of secret><6 characters of checksum>`. The checksum lets secret
  * scanners recognize a leaked key, and lets us refuse a typing error without asking the store. Keeps
  * api-keys.token.prefix.
+ * Keeps api-keys.token.stored-hashed.
  */
 export function createApiKey(prefix: string): NewApiKey {
   const secret = base62(BigInt(`0x${randomBytes(SECRET_BYTES).toString('hex')}`), SECRET_CHARS);

@@ -262,7 +262,7 @@ describe('a revocation', () => {
 });
 
 describe('a session at the door', () => {
-  it('holds all scopes of its person until it expires', async () => {
+  it('holds all scopes of its person until it expires [authentication.jwt.all-scopes]', async () => {
     const world = new World();
     const principal = await world.bearer(world.session());
     assert.equal(principal.userId, 'user of ann');

@@ -52,7 +52,10 @@ const TOKEN_CHARS_MAX = 8 * 1024;
 /** RFC 6750 section 2.1: the scheme (in any case, RFC 9110 section 11.1), spaces, one b64token. */
 const bearer = /^bearer +([A-Za-z0-9._~+/-]+=*)$/i;
 
-/** Credential -> principal, for the gateway and the socket door. */
+/**
+ * Credential -> principal, for the gateway and the socket door.
+ * Keeps authentication.api-key.accepted, authentication.jwt.accepted.
+ */
 export function createAuthenticator(options: AuthenticatorOptions): Authenticator {
   const clock = options.clock ?? Date.now;
   const remembered = new BoundedMap<string, Remembered>(REMEMBERED_MAX);
@@ -106,6 +109,7 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
   };
 }
 
+// Keeps errors.401.no-header, errors.401.bad-format.
 function readHeader(headers: readonly string[]): string {
   const [header, ...more] = headers;
   if (header === undefined || (header.trim() === '' && more.length === 0)) throw refusal('authorization_required');
@@ -122,7 +126,10 @@ function isMeant(revocation: Revocation, principal: Principal): boolean {
   return true;
 }
 
-/** The prefix decides the kind, so that a mistyped key is told to be a bad key. */
+/**
+ * The prefix decides the kind, so that a mistyped key is told to be a bad key.
+ * Keeps errors.401.bad-key, errors.401.bad-jwt.
+ */
 function codeFor(token: string, apiKeyPrefix: string): ErrorCode {
   return token.startsWith(apiKeyPrefix) ? 'api_key_invalid' : 'token_invalid';
 }
@@ -137,6 +144,7 @@ async function resolve(token: string, options: AuthenticatorOptions, clock: () =
   }
   const verified = await verify(token, options, clock);
   const userId = await options.resolvePerson(identityOf(verified));
+  // Keeps authentication.jwt.all-scopes.
   const id = createHash('sha256').update(token).digest('hex').slice(0, 32);
   return { userId, scopes: SCOPES, credential: { kind: 'jwt', id }, expiresAt: verified.expiresAt };
 }
@@ -170,7 +178,7 @@ function isRefusal(failure: unknown): failure is Fault {
   return failure instanceof Fault && REFUSALS.includes(failure.code);
 }
 
-/** RFC 6750 section 3.1: no `error` for a request that brought no credential. */
+/** RFC 6750 section 3.1: no `error` for a request that brought no credential. Keeps errors.401.www-authenticate. */
 const CHALLENGES: Partial<Record<ErrorCode, string>> = {
   authorization_required: 'Bearer realm="api"',
   authorization_malformed: 'Bearer realm="api", error="invalid_request"',

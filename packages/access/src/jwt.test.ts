@@ -219,7 +219,7 @@ describe('a JWT', () => {
     'an authorization code': () => 'c0de',
   };
 
-  describe('is refused with', () => {
+  describe('is refused with [authentication.jwt.strict]', () => {
     for (const [what, make] of Object.entries(cases)) {
       it(what, () => refuses(make()));
     }

@@ -40,6 +40,7 @@ const jwksByIssuer = new WeakMap<Issuer, Jwks>();
  * never be fetched). jsonwebtoken checks the signature; everything it would let pass is refused around it: tokens without
  * `exp`, unknown `crit`, keys or addresses inside the token, a `kid` that names no key of the issuer, numbers as text,
  * keys that stand twice, more than three parts.
+ * Keeps authentication.jwt.strict.
  */
 export async function verifyJwt(
   token: string,

@@ -6,7 +6,7 @@ import { grants, requireScope, servicePrincipal } from './principal.ts';
 const holding = (...scopes: Scope[]): Principal => ({ userId: 'u', scopes, credential: { kind: 'api_key', id: 'k' } });
 
 describe('scopes', () => {
-  it('include the lesser ones: admin > write > read', () => {
+  it('include the lesser ones: admin > write > read [authentication.scopes.write-includes-read, authentication.scopes.admin-includes-both]', () => {
     const granted = SCOPES.map((held) => SCOPES.filter((scope) => grants(holding(held), scope)));
     assert.deepEqual(granted, [['read'], ['read', 'write'], ['read', 'write', 'admin']]);
   });

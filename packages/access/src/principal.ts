@@ -1,7 +1,10 @@
 import type { Principal, Scope } from '@wts/contracts';
 import { Fault, SCOPES } from '@wts/contracts';
 
-/** Whether one of the principal's scopes is, or includes, `scope`: the list of scopes is in ascending order. */
+/**
+ * Whether one of the principal's scopes is, or includes, `scope`: the list of scopes is in ascending order.
+ * Keeps authentication.scopes.write-includes-read, authentication.scopes.admin-includes-both.
+ */
 export function grants(principal: Principal, scope: Scope): boolean {
   const needed = SCOPES.indexOf(scope);
   return principal.scopes.some((held) => SCOPES.indexOf(held) >= needed);

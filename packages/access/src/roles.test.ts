@@ -7,7 +7,7 @@ import { can, PERMISSIONS } from './roles.ts';
 const permissions = Object.keys(PERMISSIONS) as Permission[];
 
 describe('roles', () => {
-  it('let owners and admins, and nobody else, manage members, invitations, webhooks, teams and private projects', () => {
+  it('let owners and admins, and nobody else, manage members, invitations, webhooks, teams and private projects [workspaces.roles.manage]', () => {
     const managed: Permission[] = [
       'members.manage',
       'invitations.manage',

@@ -36,6 +36,7 @@ export type Permission = keyof typeof PERMISSIONS;
 /**
  * Whether a role holds a permission. `isOwn` says that the person created, or is assigned to, the thing at hand; leave
  * it out where that has no meaning.
+ * Keeps workspaces.roles.manage.
  */
 export function can(role: Role, permission: Permission, isOwn = false): boolean {
   const row: Partial<Record<Role, 'all' | 'own'>> = PERMISSIONS[permission];

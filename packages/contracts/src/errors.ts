@@ -114,7 +114,10 @@ export class Fault extends Error {
   }
 }
 
-/** The one rendering of a failure for the outside. A bug shows nothing of itself. */
+/**
+ * The one rendering of a failure for the outside. A bug shows nothing of itself.
+ * Keeps errors.shape.fields, errors.5xx.no-cause.
+ */
 export function errorBody(failure: unknown, requestId?: string): ErrorBody {
   const fault = failure instanceof Fault ? failure : new Fault('internal');
   return {

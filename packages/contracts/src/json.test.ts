@@ -37,7 +37,7 @@ describe('JSON that crosses a boundary', () => {
     assert.deepEqual(parseJson(bytes(JSON.stringify(value))), value);
   });
 
-  it('is refused when it is not JSON, with a sentence', () => {
+  it('is refused when it is not JSON, with a sentence [errors.400.json]', () => {
     for (const text of ['{', '{}x', "{'a':1}", '{"a":1,}', 'NaN', '01', '"\n"', '{"a"}', 'undefined']) {
       refuses(text, 'malformed_json', /not JSON/);
     }
@@ -45,7 +45,7 @@ describe('JSON that crosses a boundary', () => {
     refuses(' \n', 'malformed_json', /empty/);
   });
 
-  it('may be nested 64 levels deep and no deeper, and 20 000 levels do not hurt', () => {
+  it('may be nested 64 levels deep and no deeper, and 20 000 levels do not hurt [errors.400.json]', () => {
     const nested = (depth: number): string => '['.repeat(depth) + ']'.repeat(depth);
     parseJson(bytes(nested(64)));
     refuses(nested(65), 'malformed_json', /deeper than 64/);
@@ -70,7 +70,7 @@ describe('JSON that crosses a boundary', () => {
     assert.equal(parseJson(bytes('"a\uFEFF"')), 'a\uFEFF');
   });
 
-  it('is refused when a value or a key holds NUL or half a surrogate pair', () => {
+  it('is refused when a value or a key holds NUL or half a surrogate pair [errors.400.bad-text]', () => {
     for (const text of ['"\\u0000"', '["\\ud800"]', '{"a":"\\udc00\\ud800"}', '{"\\u0000":1}', '{"a":{"\\ud83d":1}}']) {
       refuses(text, 'validation_failed', /NUL character or half/);
     }

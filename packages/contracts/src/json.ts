@@ -15,6 +15,7 @@ interface JsonTextFacts {
  * doors never read two meanings from one text. Refused, always as a Fault: invalid UTF-8, a byte order mark, nesting
  * deeper than `depthMax` (found before parsing, because parsers and validators recurse), a key that stands twice in one
  * object, NUL and lone surrogates (PostgreSQL stores neither), numbers beyond a double.
+ * Keeps errors.400.bad-text, errors.400.json.
  */
 export function parseJson(bytes: Uint8Array, depthMax: number = LIMITS.jsonDepth): unknown {
   if (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf) {

@@ -131,6 +131,7 @@ export interface NewWorkspace {
 /**
  * Keeps workspaces.create.name, workspaces.create.url-key, workspaces.create.logo-url, limits.workspace.name and
  * limits.workspace.url-key.
+ * Keeps workspaces.create.answer.
  */
 export const createWorkspace = contract<{ body: NewWorkspace; reply: { ok: true; workspace: Workspace } }>({
   id: 'createWorkspace',

@@ -59,7 +59,7 @@ describe('a service over HTTP', () => {
       it(`${path} is 404`, async () => void isRefusal(await get(path), 404, 'not_found'));
     }
 
-    it('another method is 405 and names those there are', async () => {
+    it('another method is 405 and names those there are [errors.shape.fields]', async () => {
       const cases = [
         ['post', '/open', 'GET, HEAD'],
         ['delete', '/things/a', 'GET, HEAD, POST'],
@@ -88,7 +88,7 @@ describe('a service over HTTP', () => {
     });
   });
 
-  describe('refuses an address that could be read in two ways', () => {
+  describe('refuses an address that could be read in two ways [errors.400.bad-text]', () => {
     const cases = [
       '/things/a%2Fb',
       '/things/a%5cb',
@@ -114,7 +114,7 @@ describe('a service over HTTP', () => {
   });
 
   describe('asks who calls, then what they may do, before it looks at what they sent', () => {
-    it('without an internal token nothing is read', async () => {
+    it('without an internal token nothing is read [authentication.internal.doors]', async () => {
       isRefusal(await request(demo.service.url).post('/things/A_b').send('{'), 401, 'authorization_required');
     });
     it('with a wrong one neither', async () => {
@@ -141,7 +141,7 @@ describe('a service over HTTP', () => {
     });
   });
 
-  describe('refuses a query', () => {
+  describe('refuses a query [errors.400.bad-text]', () => {
     const cases: Readonly<Record<string, [string, RegExp]>> = {
       'with a parameter twice': ['limit=25&limit=5', /^query\/limit must be given once/],
       'with brackets': ['limit[]=5', /must not have the property "limit\[\]"/],
@@ -173,13 +173,13 @@ describe('a service over HTTP', () => {
   });
 
   describe('when something goes wrong', () => {
-    it('tells that a dependency is down, when to come back, and nothing of the cause', async () => {
+    it('tells that a dependency is down, when to come back, and nothing of the cause [errors.5xx.no-cause, errors.503.retry-after]', async () => {
       const answer = isRefusal(await get('/fail?how=fault'), 503, 'unavailable');
       assert.equal(answer.headers['retry-after'], '7');
       assert.equal((answer.body as { retryAfterSeconds: number }).retryAfterSeconds, 7);
       assert.ok(!answer.text.includes('secret-host'));
     });
-    it('shows nothing of a bug, and logs all of it as something to act on', async () => {
+    it('shows nothing of a bug, and logs all of it as something to act on [errors.5xx.no-cause]', async () => {
       const answer = isRefusal(await get('/fail').set('x-request-id', 'bug-1'), 500, 'internal');
       assert.ok(!/secret-host|select|people|stack|at /.test(answer.text), answer.text);
       const line = demo.lines().find(({ requestId }) => requestId === 'bug-1');
@@ -187,7 +187,7 @@ describe('a service over HTTP', () => {
       assert.match(JSON.stringify(line.err), /secret-host.*demo\.ts/);
     });
     it('takes also what is no error', async () => void isRefusal(await get('/fail?how=text'), 500, 'internal'));
-    it('knows what a refusal of the database means', async () => {
+    it('knows what a refusal of the database means [errors.409.conflict]', async () => {
       assert.ok(!isRefusal(await get('/fail?how=unique'), 409, 'conflict').text.includes('ann'));
     });
     it('cuts off an answer that cannot be finished, so that nobody takes half for the whole', async () => {

@@ -33,7 +33,7 @@ describe('bytes on the wire', () => {
   const post = (fields: string, body: string): Promise<RawAnswer> =>
     send(`POST /things/a HTTP/1.1\r\nHost: a\r\n${token}Content-Type: application/json\r\n${fields}\r\n${body}`);
 
-  describe('that are no request are answered in the common shape and the connection is closed', () => {
+  describe('that are no request are answered in the common shape and the connection is closed [errors.shape.everywhere, never.shapeless-error]', () => {
     const chunked = 'Transfer-Encoding: chunked\r\n';
     const body = '{"title":"x"}';
     const cases: Readonly<Record<string, () => Promise<RawAnswer>>> = {

@@ -15,7 +15,7 @@ describe('the deprecation table', () => {
     deprecationHeaders(DEPRECATIONS, new Set(API_ROUTES.map((route) => route.contract.id)));
   });
 
-  it('gives a retiring operation Deprecation and Sunset as http-dates and a link with rel=deprecation', () => {
+  it('gives a retiring operation Deprecation and Sunset as http-dates and a link with rel=deprecation [versioning.retiring.headers]', () => {
     assert.deepEqual(deprecationHeaders([row], operations).get('listWorkspaces'), [
       'Deprecation',
       'Sun, 01 Nov 2026 00:00:00 GMT',

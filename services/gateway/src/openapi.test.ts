@@ -28,7 +28,7 @@ describe('the description of the interface', () => {
     assert.doesNotMatch(JSON.stringify(description), /internal\/|Internal"/);
   });
 
-  it('says for every operation which credential it needs, and none for public ones', () => {
+  it('says for every operation which credential it needs, and none for public ones [authentication.bearer.every-call, sync.auth.each-call]', () => {
     for (const { contract } of API_ROUTES) {
       const operation = description.paths[contract.path]?.[contract.method.toLowerCase()];
       assert.deepEqual(operation?.security, contract.scope === 'none' ? [] : [{ bearer: [] }]);

@@ -6,6 +6,7 @@ import type { OwnAnswer } from './edge/edge.ts';
 /**
  * What the gateway answers itself. The bodies are made once; only readiness has to ask somebody.
  * Keeps meta.health.no-wait, meta.health.up.
+ * Keeps meta.openapi.answer.
  */
 export function ownAnswers(readiness: Readiness, description: object): ReadonlyMap<string, OwnAnswer> {
   const up = bytes({ ok: true, status: 'up' });

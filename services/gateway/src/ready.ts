@@ -4,6 +4,7 @@ import type { Target, Upstream } from './upstream.ts';
 /**
  * Asks a service whether it is ready, at its addresses in turn until one says yes. Throws what the last one said.
  * The services ping PostgreSQL; the gateway holds no store of its own to ask.
+ * Keeps meta.ready.ping, meta.ready.down, meta.ready.recovers.
  */
 export async function checkUpstream(upstream: Upstream, signal: AbortSignal): Promise<void> {
   const tried = new Set<Target>();

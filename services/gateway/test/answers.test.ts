@@ -44,7 +44,7 @@ describe('every answer of the gateway', () => {
     }
   });
 
-  it('is JSON on both origins for unknown addresses, also near misses [errors.404.unknown-route, errors.shape.everywhere]', async () => {
+  it('is JSON on both origins for unknown addresses, also near misses [errors.404.unknown-route, errors.shape.everywhere, errors.shape.fields]', async () => {
     for (const path of [
       '/nowhere',
       '/',

@@ -74,7 +74,7 @@ describe('credentials at the door', () => {
     assert.equal(errorOf(reply, 401).error, 'Authorization header required');
   });
 
-  it('are judged by scope before anything about what was asked for [authentication.scopes.missing]', async () => {
+  it('are judged by scope before anything about what was asked for [authentication.scopes.missing, sync.mutate.scope]', async () => {
     const tooMuch = ['Content-Length: 99999999', 'Content-Type: text/plain', `Authorization: Bearer ${world.readKey}`];
     for (const line of ['POST /api/workspaces', 'POST /sync/mutate', 'DELETE /api/auth/keys/not-even-a-uuid']) {
       const reply = await say(world.api, request(line, tooMuch));
@@ -87,7 +87,7 @@ describe('credentials at the door', () => {
     assert.equal(world.workspace.started, 0);
   });
 
-  it('of scope write may read and write, and not administer', async () => {
+  it('of scope write may read and write, and not administer [sync.mutate.scope]', async () => {
     const { token } = world.newKey(['write']);
     const lines = [`Authorization: Bearer ${token}`];
     assert.equal((await say(world.api, request('GET /api/workspaces', lines))).status, 200);

@@ -23,12 +23,12 @@ describe('readiness', () => {
     }
   };
 
-  it('is 200 while every service says that its database answers, on both origins, also without NATS', async () => {
+  it('is 200 while every service says that its database answers, on both origins, also without NATS [meta.ready.ping]', async () => {
     assert.equal((await say(world.api, request('GET /ready'))).body, '{"ok":true,"status":"ready"}');
     assert.equal((await say(world.auth, request('GET /ready'))).status, 200);
   });
 
-  it('is 503 with Retry-After while one service is not ready, and comes back by itself', async () => {
+  it('is 503 with Retry-After while one service is not ready, and comes back by itself [meta.ready.down, meta.ready.recovers]', async () => {
     world.sync.isReady = false;
     await readyWithin(503);
     const reply = await say(world.api, request('GET /ready'));
@@ -103,7 +103,7 @@ describe('the end of a gateway', () => {
 });
 
 describe('the log of a gateway', () => {
-  it('has one line per request that says who asked what from where, and never a secret', async () => {
+  it('has one line per request that says who asked what from where, and never a secret [never.secret-in-clear]', async () => {
     const world = await startWorld({ TRUSTED_PROXIES: '127.0.0.0/8' });
     const { token, principal } = world.newKey(['read']);
     const lines = [`Authorization: Bearer ${token}`, 'X-Forwarded-For: 6.6.6.6, 203.0.113.9', 'X-Request-Id: find-me'];

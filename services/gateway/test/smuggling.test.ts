@@ -139,7 +139,7 @@ describe('a path that means something else once decoded', () => {
 
   const ask = (path: string): Promise<RawReply> => say(world.api, request(`GET ${path}`, [credential]));
 
-  it('is refused with 400 when it hides a separator, a dot segment, a control character or broken UTF-8', async () => {
+  it('is refused with 400 when it hides a separator, a dot segment, a control character or broken UTF-8 [errors.400.bad-text]', async () => {
     for (const segment of [
       'a%2Fb',
       'a%2fb',

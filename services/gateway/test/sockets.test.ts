@@ -161,7 +161,7 @@ describe('the socket door', () => {
     }
   });
 
-  it('passes on why the service refuses, in the common shape', async () => {
+  it('passes on why the service refuses, in the common shape [errors.shape.everywhere, never.shapeless-error]', async () => {
     const { onUpgrade } = world.sync;
     world.sync.onUpgrade = (req, socket) => {
       const id = String(req.headers['x-request-id']);

@@ -38,7 +38,7 @@ describe('API keys', () => {
     });
   });
 
-  it('are kept as a hash only [api-keys.token.stored-hashed]', async () => {
+  it('are kept as a hash only [api-keys.token.stored-hashed, never.secret-in-clear]', async () => {
     const { id, token } = await create(await world.person());
     const [stored] = await world.stage.sql(`select *, token_hash::text as hash from workspace.api_keys where id = $1`, [
       id,

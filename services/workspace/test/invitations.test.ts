@@ -21,7 +21,7 @@ describe('invitations', () => {
   const expire = (id: string): Promise<unknown> =>
     world.stage.sql(`update workspace.invitations set expires_at = now() - interval '1 second' where id = $1`, [id]);
 
-  it('are for a member and a week unless said otherwise [workspaces.invitations.list, workspaces.invitations.defaults]', async () => {
+  it('are for a member and a week unless said otherwise [workspaces.invitations.list, workspaces.invitations.defaults, workspaces.invitations.code-once]', async () => {
     const { id, owner } = await world.workspace();
     const { code, ...shown } = await world.invite(owner, id, {});
     assert.deepEqual(
@@ -126,7 +126,7 @@ describe('invitations', () => {
     assert.equal((await world.ask(owner, memberApi.deleteInvitation, { params })).code, 'not_found');
   });
 
-  it('are made, seen and deleted by owners and admins only [workspaces.roles.manage]', async () => {
+  it('are made, seen and deleted by owners and admins only [workspaces.roles.manage, workspaces.invitations.list]', async () => {
     const { id, owner, admin, member, guest } = await world.workspace('admin', 'member', 'guest');
     const { id: invitationId } = await world.invite(admin, id, { role: 'admin' });
     assert.ok((await pending(owner, id)).includes(invitationId));
@@ -216,7 +216,7 @@ describe('invitations', () => {
     assert.equal(await join(grace, code), 'member');
   });
 
-  it('cannot be redeemed with a credential for one workspace, nor without the scope admin', async () => {
+  it('cannot be redeemed with a credential for one workspace, nor without the scope admin [authentication.scopes.workspaces]', async () => {
     const { id, owner } = await world.workspace();
     const { code } = await world.invite(owner, id, {});
     const grace = await world.person();

@@ -26,7 +26,7 @@ describe('people', () => {
     return me && { name: me.name, email: me.email, avatarUrl: me.avatarUrl };
   };
 
-  it('are made on first sight, and found again ever after', async () => {
+  it('are made on first sight, and found again ever after [authentication.jwt.person]', async () => {
     const subject = randomUUID();
     const claims = { name: 'Ada Lovelace', email: 'ada@example.com', avatarUrl: 'https://example.com/ada.png' };
     const userId = await resolve({ subject, ...claims });
@@ -34,7 +34,7 @@ describe('people', () => {
     assert.deepEqual(await profileOf(userId), claims);
   });
 
-  it('are one, however many first requests come at once', async () => {
+  it('are one, however many first requests come at once [authentication.jwt.person]', async () => {
     const subject = randomUUID();
     const ids = await Promise.all(Array.from({ length: 16 }, (_, n) => resolve({ subject, name: `Racer ${n}` })));
     assert.equal(new Set(ids).size, 1);
@@ -62,7 +62,7 @@ describe('people', () => {
     assert.deepEqual(await profileOf(nameless), { name: 'Unnamed', email: null, avatarUrl: null });
   });
 
-  it('are asked for by services only', async () => {
+  it('are asked for by services only [authentication.internal.doors]', async () => {
     const { token } = createApiKey('wts_');
     for (const headers of [{}, { 'x-wts-principal': 'forged' }, { authorization: `Bearer ${token}` }]) {
       const answer = await fetch(`${world.service.url}/internal/people/resolve`, {

@@ -31,7 +31,7 @@ describe('workspaces', () => {
     );
   });
 
-  it('take no urlKey twice, not even from the same person', async () => {
+  it('take no urlKey twice, not even from the same person [errors.409.conflict, workspaces.create.taken]', async () => {
     const { urlKey, owner } = await world.workspace();
     for (const who of [owner, await world.person()]) {
       const again = await world.ask(who, workspaceApi.createWorkspace, { body: { name: 'Again', urlKey } });
@@ -84,7 +84,7 @@ describe('workspaces', () => {
     }
   });
 
-  it('refuse names and urlKeys that break a rule, and say which [workspaces.create.name, workspaces.create.url-key, workspaces.create.logo-url, limits.workspace.url-key]', async () => {
+  it('refuse names and urlKeys that break a rule, and say which [workspaces.create.name, workspaces.create.url-key, workspaces.create.logo-url, limits.workspace.url-key, errors.400.validation]', async () => {
     const ada = await world.person();
     const bad: readonly (readonly [field: string, body: Record<string, unknown>])[] = [
       ['name', { name: '' }],

@@ -115,6 +115,7 @@ function readerOf<C extends Contract>(
 /** Who calls an operation that asks for nobody. */
 const NOBODY: Principal = Object.freeze({ userId: '', scopes: [], credential: { kind: 'service' as const, id: '' } });
 
+// Keeps authentication.internal.doors.
 function principalOf(req: Request, contract: Contract, secret: string): Principal {
   if (contract.scope === 'none' && contract.internal !== true) return NOBODY;
   const token = req.headers[HEADERS.principal];

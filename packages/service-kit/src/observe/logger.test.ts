@@ -39,7 +39,7 @@ describe('a line of log', () => {
     );
   });
 
-  describe('never shows', () => {
+  describe('never shows [never.secret-in-clear]', () => {
     for (const [what, secret] of Object.entries(secrets)) {
       it(`${what}, wherever it stands`, () => {
         const { log, text } = recorder();

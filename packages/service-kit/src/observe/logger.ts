@@ -45,7 +45,10 @@ const CENSORED = '[redacted]';
 /** Objects nested deeper than this in a line of log are data nobody reads; they are cut off. */
 const DEPTH_MAX = 4;
 
-/** A logger whose lines never hold a secret: known fields are cut by name, and each line is scrubbed by shape. */
+/**
+ * A logger whose lines never hold a secret: known fields are cut by name, and each line is scrubbed by shape.
+ * Keeps never.secret-in-clear.
+ */
 export function createLogger({ name, level = 'info', destination }: LoggerOptions): Logger {
   const logger = pino(
     {

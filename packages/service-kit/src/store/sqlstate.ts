@@ -3,6 +3,7 @@ import { Fault } from '@wts/contracts';
 /**
  * What a failure of PostgreSQL, or of the way to it, means to a caller. The one table of this kind: it is applied where
  * answers are rendered, so that no statement that slips through shows itself as a bug of ours, or as SQL.
+ * Keeps errors.409.conflict.
  */
 const BY_CODE: Readonly<Record<string, () => Fault>> = {
   // unique_violation, exclusion_violation

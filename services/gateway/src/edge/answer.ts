@@ -42,7 +42,10 @@ export interface RenderedFault {
   readonly lines: string[];
 }
 
-/** Status, body and header lines of a failure; also used where there is no response object, at a refused upgrade. */
+/**
+ * Status, body and header lines of a failure; also used where there is no response object, at a refused upgrade.
+ * Keeps errors.503.retry-after.
+ */
 export function renderFault(exchange: Exchange, failure: unknown): RenderedFault {
   const fault = failure instanceof Fault ? failure : new Fault('internal', { cause: failure });
   exchange.failure = fault;

@@ -11,6 +11,7 @@ import type { CompiledRoute } from './route-table.ts';
  * Keeps authentication.api-key.accepted, authentication.bearer.every-call, authentication.jwt.accepted,
  * authentication.scopes.missing, errors.401.bad-format, errors.401.bad-jwt, errors.401.bad-key, errors.401.no-header,
  * errors.401.www-authenticate.
+ * Keeps sync.auth.each-call.
  */
 export async function authenticate(
   values: readonly string[],
@@ -24,7 +25,7 @@ export async function authenticate(
   return principal;
 }
 
-/** The same question at the socket door. */
+/** The same question at the socket door. Keeps sync.socket.upgrade-token, sync.socket.refused-upgrade. */
 export async function authenticateSocket(
   token: string | null,
   route: CompiledRoute,

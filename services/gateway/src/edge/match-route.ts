@@ -2,7 +2,7 @@ import { Fault } from '@wts/contracts';
 import type { Exchange } from './exchange.ts';
 import type { CompiledRoute, PathEntry, RouteTable } from './route-table.ts';
 
-/** 404: nothing of this name. */
+/** 404: nothing of this name. Keeps errors.404.unknown-route. */
 export function matchPath({ path }: Exchange, table: RouteTable): PathEntry {
   const entry = table(path);
   if (entry === null) throw new Fault('not_found');

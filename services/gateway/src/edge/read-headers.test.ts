@@ -7,7 +7,7 @@ describe('what of a request travels on', () => {
     assert.deepEqual(onward, ['content-type', 'application/json', 'accept', 'a, b', 'if-none-match', '"x"']);
   });
 
-  it('stops identity, forwarding, credential and unknown headers, however they are written', () => {
+  it('stops identity, forwarding, credential and unknown headers, however they are written [authentication.identity.not-forged]', () => {
     const names = [
       'X-Wts-Principal',
       'x-wts-anything',

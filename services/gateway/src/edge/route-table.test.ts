@@ -25,7 +25,7 @@ describe('the route table', () => {
     assert.equal(entry?.methods.get('POST')?.contract, workspaceApi.createWorkspace);
   });
 
-  it('matches case, slashes and segments strictly', () => {
+  it('matches case, slashes and segments strictly [errors.404.unknown-route]', () => {
     const table = compileRoutes(API_ROUTES);
     for (const path of [
       '/API/workspaces',

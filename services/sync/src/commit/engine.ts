@@ -173,6 +173,7 @@ export class CommitEngine {
   /**
    * A unit that is sent again because its answer got lost may meet its first sending, committed while this one waited for
    * a lock or an index: the refusal is then about its own work, and the first answer stands.
+   * Keeps sync.mutate.idempotent, never.applied-twice.
    */
   async #withLateReplays(units: readonly Unit[], outcomes: readonly GroupOutcome[]): Promise<readonly GroupOutcome[]> {
     if (outcomes.every(({ kind }) => kind !== 'refused')) return outcomes;

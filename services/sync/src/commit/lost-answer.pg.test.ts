@@ -29,7 +29,7 @@ describe('a unit that is sent again because its answer got lost', function () {
     (await Promise.all(stage.engines.flatMap((engine) => [engine.commit([unit]), engine.commit([unit])]))).flat();
   const task = (title = 'Task') => change('INSERT', 'Task', randomUUID(), { workspaceId: workspace, title });
 
-  it('is applied once and answered alike, also while the first sending is still under way [sync.mutate.idempotent]', async () => {
+  it('is applied once and answered alike, also while the first sending is still under way [sync.mutate.idempotent, never.applied-twice]', async () => {
     for (let round = 0; round < 10; round += 1) {
       const id = randomUUID();
       for (const action of ['INSERT', 'DELETE'] as const) {
@@ -41,7 +41,7 @@ describe('a unit that is sent again because its answer got lost', function () {
     }
   });
 
-  it('under another key is told what stands in its way', async () => {
+  it('under another key is told what stands in its way [sync.mutate.insert-replay]', async () => {
     const id = randomUUID();
     const first = { ...user(id, 'INSERT'), clientId: 'somebody else' };
     await stage.engines[0]?.commit([first]);

@@ -117,7 +117,7 @@ describe('deltas', function () {
     );
   });
 
-  it('shows each entry as it stands in the log [sync.action.fields, sync.action.sync-id]', async () => {
+  it('shows each entry as it stands in the log [sync.action.fields, sync.action.sync-id, sync.deltas.answer]', async () => {
     const { actions } = await ask();
     for (const [index, wanted] of expected().entries()) {
       const { syncId, modelName, modelId, action, data, groupId, clientTxId, clientId, createdAt } = wanted;

@@ -4,7 +4,7 @@ import type { Router } from 'express';
 import type { DeltasSources } from '../deltas/read-deltas.ts';
 import { clampLimit, readDeltas } from '../deltas/read-deltas.ts';
 
-/** GET /sync/deltas. A caller that names groups, even none, reads letters. */
+/** GET /sync/deltas. A caller that names groups, even none, reads letters. Keeps sync.deltas.answer. */
 export function mountDeltas(router: Router, sources: DeltasSources): void {
   mountStream(router, syncApi.deltas, async ({ principal, query, res }) => {
     const { syncGroups, actions } = query;

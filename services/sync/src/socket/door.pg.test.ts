@@ -50,7 +50,7 @@ describe('the WebSocket door', function () {
       .map(({ syncId }) => syncId);
   const idsOf = (socket: LiveSocket): string[] => socket.actions.map(({ syncId }) => syncId);
 
-  it('says what is subscribed, then replays, then goes on live, each entry once and nothing of others [sync.socket.subscribe, sync.socket.subscribed, sync.socket.catch-up, sync.socket.delta, sync.socket.own-groups]', async () => {
+  it('says what is subscribed, then replays, then goes on live, each entry once and nothing of others [sync.socket.subscribe, sync.socket.subscribed, sync.socket.catch-up, sync.socket.delta, sync.socket.own-groups, sync.action.fields, sync.action.sync-id, sync.socket.ascending]', async () => {
     const at = await replica();
     const socket = await connect(at);
     assert.deepEqual(socket.frames[0], { type: 'subscribed', afterSyncId: '0', groups: [user, workspace] });
@@ -171,7 +171,7 @@ describe('the WebSocket door', function () {
     });
   });
 
-  describe('says why in an error frame and closes', () => {
+  describe('says why in an error frame and closes [sync.socket.subscribe, sync.socket.bad-frame]', () => {
     const closing = async (
       status: number,
       code: string,
@@ -207,7 +207,7 @@ describe('the WebSocket door', function () {
     }
     it('when the token in the frame is missing [sync.socket.frame-token]', () =>
       closing(1008, 'UNAUTHORIZED', (socket) => socket.send({ ...subscribe, token: undefined })).then(() => {}));
-    it('when the token in the frame is not valid', () =>
+    it('when the token in the frame is not valid [sync.socket.frame-token]', () =>
       closing(1008, 'UNAUTHORIZED', (socket) => socket.send({ ...subscribe, token: 'nobody' })).then(() => {}));
     it('when the token in the frame is of another person [sync.socket.frame-token]', () =>
       closing(1008, 'UNAUTHORIZED', (socket) => socket.send({ ...subscribe, token: randomUUID() })).then(() => {}));

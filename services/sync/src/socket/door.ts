@@ -152,6 +152,7 @@ class Door implements SocketDoor {
     }
   }
 
+  // Keeps sync.socket.credential-dies.
   revoke({ kind, credentialId, userId, workspaceId }: Revocation): void {
     for (const session of this.#sessions) {
       if (kind === 'credential') {

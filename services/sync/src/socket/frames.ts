@@ -32,7 +32,10 @@ export type ClientFrame =
 const GROUPS_MAX = 1_000;
 const TOKEN_LENGTH_MAX = 8_192;
 
-/** Reads one text frame; `asked` is the spelling that the URL asked for. Keeps sync.socket.subscribe. */
+/**
+ * Reads one text frame; `asked` is the spelling that the URL asked for. Keeps sync.socket.subscribe.
+ * Keeps sync.socket.bad-frame.
+ */
 export function parseClientFrame(text: string, asked: Dialect | undefined): ClientFrame {
   let frame: unknown;
   try {
@@ -78,6 +81,7 @@ function invalid(message: string): ClientFrame {
   return { kind: 'invalid', message };
 }
 
+// Keeps sync.socket.subscribed.
 export function subscribedFrame(after: bigint, groups: readonly string[]): Buffer {
   return textFrame(JSON.stringify({ type: 'subscribed', afterSyncId: after.toString(), groups }));
 }

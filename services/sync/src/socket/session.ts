@@ -147,7 +147,10 @@ export class Session implements Outlet {
     this.#ws.terminate();
   }
 
-  /** The library closes for a breach of the protocol by itself; the client hears why first. */
+  /**
+   * The library closes for a breach of the protocol by itself; the client hears why first.
+   * Keeps sync.socket.frame-max.
+   */
   breach(status: number): void {
     if (this.#closesAt !== null || this.#ws.readyState !== WebSocket.OPEN) return;
     this.#write(errorFrame('PROTOCOL_ERROR', status === 1009 ? 'The frame is too large' : 'The frame is malformed'));

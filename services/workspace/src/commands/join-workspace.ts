@@ -20,6 +20,7 @@ interface Door {
  * Redeems a code. The invitation and the membership live in two services, so an invitation for one use is claimed before
  * the membership is committed and marked as used after it: of many who try at once one gets through, and an attempt that
  * was cut off in between can be finished by the same person only. Keeps workspaces.join.code.
+ * Keeps workspaces.join.twice.
  */
 export async function joinWorkspace(door: Door, principal: Principal, code: string, trace: Trace): Promise<Workspace> {
   if (principal.workspaceId !== undefined) {

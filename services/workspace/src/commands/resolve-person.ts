@@ -12,6 +12,7 @@ export type IdentityClaims = BodyOf<typeof workspaceApi.internalResolvePerson>;
  * The person behind an identity, made on first sight. The identity is claimed for a new id first, and whoever claims it,
  * or finds it claimed, commits the person of that id under one transaction id: so any number of first requests at once,
  * or a crash between the two steps, end with one and the same person. An address never leads to a person.
+ * Keeps authentication.jwt.person.
  */
 export async function resolvePerson(
   door: {

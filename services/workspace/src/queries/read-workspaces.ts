@@ -3,7 +3,10 @@ import { Fault } from '@wts/contracts';
 import type { WorkspaceReads } from '../store/workspaces.ts';
 import { standingIn } from './standing.ts';
 
-/** The workspaces of the caller; one at most when the credential is restricted to it. */
+/**
+ * The workspaces of the caller; one at most when the credential is restricted to it.
+ * Keeps workspaces.list.own-only.
+ */
 export function listWorkspaces(workspaces: WorkspaceReads, principal: Principal): Promise<Workspace[]> {
   return workspaces.listOf(principal.userId, principal.workspaceId ?? null);
 }
