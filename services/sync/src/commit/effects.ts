@@ -96,7 +96,7 @@ function introduce(world: World, row: Row): Effect[] {
   const person = world.row(User, userId, 'refer');
   if (!person) return [];
   world.joinAudience(userId, row.groupId);
-  return [entry({ ...person, workspaceId: row.workspaceId }, 'INSERT', { groupId: row.groupId })];
+  return [entry(person, 'INSERT', { groupId: row.groupId })];
 }
 
 /** Whoever makes a project private stays inside it; a service is no person and does not. */
@@ -128,16 +128,19 @@ export function entry(
   action: ActionName,
   more: { groupId?: string; data?: string; changed?: readonly string[] } = {},
 ): Effect {
+  const { groupId = row.groupId, data = null, changed = [] } = more;
+  // A person lives in no workspace; the copy that a workspace hears belongs to that one.
+  const workspaceId = row.model === User && groupId !== row.id ? groupId : row.workspaceId;
   return {
     model: row.model,
     id: row.id,
     action,
-    groupId: more.groupId ?? row.groupId,
-    workspaceId: row.workspaceId,
+    groupId,
+    workspaceId,
     record: row.record,
     text: row.text,
-    data: more.data ?? null,
-    changed: more.changed ?? [],
+    data,
+    changed,
   };
 }
 

@@ -82,7 +82,8 @@ describe('membership of a workspace', function () {
     assert.deepEqual(new Set(entries.slice(0, -1).map(({ groupId }) => groupId)), new Set(workspaces));
     assert.equal(entries.length, 3);
     assert.equal(entries.at(-1)?.groupId, person.id);
-    for (const { action, changed, data } of entries) {
+    for (const { action, changed, data, groupId, workspaceId } of entries) {
+      assert.equal(workspaceId, groupId === person.id ? null : groupId);
       assert.deepEqual([action, changed], ['UPDATE', ['name', 'avatarUrl']]);
       assert.deepEqual(Object.keys(data), ['name', 'avatarUrl', 'updatedAt']);
     }
