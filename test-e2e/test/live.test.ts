@@ -96,7 +96,7 @@ describe('two people on two sync replicas', () => {
     );
   });
 
-  it('shows an UPDATE with the changed fields only [sync.action.update-changed-only]', async () => {
+  it('shows an UPDATE with the changed fields only [sync.action.update-changed-only, sync.action.group]', async () => {
     await using socket = await world.socket();
     const task = insert('Task', { title: 'Before', priority: 1 });
     await mutate(world.apiKey, [
@@ -199,7 +199,7 @@ describe('two people on two sync replicas', () => {
     await socket.untilAction(({ modelName, groupId }) => modelName === 'Task' && groupId === workspace.id);
   });
 
-  it('answers bad changes with a refusal or a 400, never with a 500 [never.500-by-input, sync.mutate.body]', async () => {
+  it('answers bad changes with a refusal or a 400, never with a 500 [never.500-by-input, sync.mutate.body, sync.transaction.fields]', async () => {
     const bad: unknown[] = [
       null,
       [],

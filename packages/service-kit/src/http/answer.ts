@@ -56,7 +56,7 @@ function linger(req: IncomingMessage, res: ServerResponse, text: string): void {
   req.resume();
 }
 
-/** The one place a failure is turned into an answer. */
+/** The one place a failure is turned into an answer. Keeps never.shapeless-error. */
 export function answerFailure(error: unknown, req: IncomingMessage, res: ServerResponse): void {
   const exchange = exchangeOf(req);
   const fault = toFault(error);
@@ -76,7 +76,7 @@ export function faultHeaders(fault: Fault): Record<string, string> {
   return { ...retry, ...fault.headers };
 }
 
-/** What anything thrown is told as. */
+/** What anything thrown is told as. Keeps never.500-by-input. */
 export function toFault(error: unknown): Fault {
   if (error instanceof Fault) return error;
   return faultOfSqlState(error) ?? new Fault('internal', { cause: error });

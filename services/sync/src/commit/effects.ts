@@ -13,6 +13,7 @@ const Project = modelNamed('Project');
 const ProjectMember = modelNamed('ProjectMember');
 
 /*
+ * Keeps sync.action.group.
  * From a changed record to the entries of the log. Each entry belongs to exactly one group; where a change concerns
  * several, it is several adjacent entries:
  * - a person: their own group and each workspace that sees them;

@@ -27,7 +27,11 @@ export function isProjectMember(world: World, projectId: string, userId: string)
   return world.related(ProjectMember, 'userId', userId, 'look').some(({ record }) => record['projectId'] === projectId);
 }
 
-/** Whether the caller may see what stands at this place. A private project is for its members only, whatever their role. */
+/**
+ * Whether the caller may see what stands at this place. A private project is for its members only, whatever their role.
+ *
+ * Keeps never.shown-outside.
+ */
 export function sees(world: World, unit: Unit, place: { workspaceId: string | null; groupId: string }): boolean {
   const { userId } = unit.principal;
   if (unit.authority === 'service') return true;

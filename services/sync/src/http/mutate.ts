@@ -4,7 +4,11 @@ import { mount } from '@wts/service-kit';
 import type { Router } from 'express';
 import type { CommitEngine } from '../commit/engine.ts';
 
-/** POST /sync/mutate: each transaction has its own result; a refusal is a result, never a status. */
+/**
+ * POST /sync/mutate: each transaction has its own result; a refusal is a result, never a status.
+ *
+ * Keeps sync.mutate.body and sync.mutate.answer.
+ */
 export function mountMutate(router: Router, engine: CommitEngine): void {
   mount(router, syncApi.mutate, async ({ principal, body }): Promise<MutateReply> => {
     const units = body.transactions.map(({ clientId, clientTxId, ...mutation }) => ({
