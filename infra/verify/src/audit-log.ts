@@ -9,6 +9,9 @@ export interface LogAudit {
   readonly findings: readonly Finding[];
 }
 
+/** Where the log begins: what is below was trimmed, or lies before the gap of the last epoch. As SQL. */
+const BEGINNING = 'greatest(floor, began_at)';
+
 /**
  * Audits log and tables in one snapshot: nothing that is committed meanwhile can disturb it.
  *
@@ -23,9 +26,9 @@ export async function auditLog(client: ClientBase): Promise<LogAudit> {
   try {
     await client.query(`set local statement_timeout = 0; set local timezone = 'UTC'`);
     const { rows } = await client.query<{ head: string; floor: string; entries: string; dense: boolean }>(
-      `select coalesce(max(sync_id), s.floor)::text as head, s.floor::text, count(sync_id)::text as entries,
-         coalesce(max(sync_id), s.floor) - s.floor = count(sync_id) as dense
-       from sync.log_state s left join sync.sync_actions a on a.sync_id > s.floor group by s.floor`,
+      `select coalesce(max(sync_id), s.at)::text as head, s.at::text as floor, count(sync_id)::text as entries,
+         coalesce(max(sync_id), s.at) - s.at = count(sync_id) as dense
+       from (select ${BEGINNING} as at from sync.log_state) s left join sync.sync_actions a on a.sync_id > s.at group by s.at`,
     );
     const [state] = rows;
     if (state === undefined)
@@ -49,8 +52,9 @@ export async function auditLog(client: ClientBase): Promise<LogAudit> {
 async function holes(client: ClientBase): Promise<Finding[]> {
   const { rows } = await client.query<{ after: string; next: string }>(
     `select after::text, next::text from (
-       select sync_id as next, lag(sync_id, 1, (select floor from sync.log_state)) over (order by sync_id) as after from sync.sync_actions
-     ) steps where next <> after + 1 and next > (select floor from sync.log_state) limit ${FINDINGS_MAX}`,
+       select sync_id as next, lag(sync_id, 1, s.at) over (order by sync_id) as after
+       from (select ${BEGINNING} as at from sync.log_state) s join sync.sync_actions a on a.sync_id > s.at
+     ) steps where next <> after + 1 limit ${FINDINGS_MAX}`,
   );
   return rows.map(({ after, next }) => ({ promise: 'dense', seen: `nothing stands between ${after} and ${next}` }));
 }
@@ -60,7 +64,10 @@ async function strayGroups(client: ClientBase): Promise<Finding[]> {
     `select sync_id::text, group_id from sync.sync_actions a
      where group_id is distinct from workspace_id
        and not exists (select from sync.users u where u.id = a.group_id)
+       and not exists (select from sync.projects p where p.id = a.group_id and p.workspace_id = a.workspace_id)
        and not exists (select from sync.sync_actions p where p.model = 'Project' and p.model_id = a.group_id and p.workspace_id = a.workspace_id)
+       -- The beginning of a project that is gone may have been trimmed.
+       and (select floor from sync.log_state) = 0
      limit ${FINDINGS_MAX}`,
   );
   return rows.map(({ sync_id, group_id }) => ({

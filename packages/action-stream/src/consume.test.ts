@@ -206,6 +206,51 @@ describe('consume', () => {
     assertUnbroken(under.delivered, 0, 6);
   });
 
+  it('reads no page of another epoch under the name of its own', async () => {
+    const log = new GrowingLog();
+    const told: string[] = [];
+    let epochOfPage = 'e1';
+    const readLog: ConsumeOptions['readLog'] = async (after, limit) => ({
+      ...(await log.read(after, limit)),
+      epoch: epochOfPage,
+    });
+    const under = consumer(log, { readLog, onEpoch: ({ epoch, head }) => (told.push(epoch), head) });
+    log.grow(5);
+    await under.reach(5);
+    // The database was promoted between two polls, and has come beyond the cursor again.
+    log.grow(9);
+    log.epoch = epochOfPage = 'e2';
+    while (told.length === 0) await new Promise(setImmediate);
+    log.grow(12);
+    await under.reach(12);
+    await under.stop();
+    assert.deepEqual(told, ['e2']);
+    assert.deepEqual(under.ids(), [1, 2, 3, 4, 5, 10, 11, 12]);
+  });
+
+  describe('when what it had not read yet was trimmed', () => {
+    const trimmed = (log: GrowingLog): ConsumeOptions['readLog'] => {
+      return async (after, limit) => ({ ...(await log.read(after > 6n ? after : 6n, limit)), floor: 6n });
+    };
+
+    it('goes on where its receiver says', async () => {
+      const log = new GrowingLog();
+      log.grow(10);
+      const under = consumer(log, { readLog: trimmed(log), onTrimmed: ({ floor }) => floor });
+      await under.reach(10);
+      await under.stop();
+      assert.deepEqual(under.ids(), [7, 8, 9, 10]);
+    });
+
+    it('ends when its receiver cannot do without, because skipping an entry is worse than stopping', async () => {
+      const log = new GrowingLog();
+      log.grow(10);
+      const under = consumer(log, { readLog: trimmed(log) });
+      await assert.rejects(under.stop(), /trimmed up to 6/);
+      assert.deepEqual(under.ids(), []);
+    });
+  });
+
   it('ends with the failure of its receiver, because skipping an entry is worse than stopping', async () => {
     const log = new GrowingLog();
     log.grow(1);

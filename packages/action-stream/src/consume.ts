@@ -18,6 +18,15 @@ export interface LogHead {
   readonly head: bigint;
 }
 
+/** A page of the log, with what the log says of itself in the same snapshot. */
+export interface LogPart {
+  readonly actions: readonly LogAction[];
+  readonly head: bigint;
+  readonly epoch?: string;
+  /** Entries up to and including this place were trimmed. */
+  readonly floor?: bigint;
+}
+
 export interface ConsumeOptions {
   /** The connection, or null while there is none. Never having one only costs freshness. */
   readonly nc: () => NatsConnection | null;
@@ -25,7 +34,7 @@ export interface ConsumeOptions {
   readonly from: bigint;
   /** Epoch that `from` belongs to; absent means the log's own. */
   readonly epoch?: string;
-  readonly readLog: (after: bigint, limit: number) => Promise<{ actions: readonly LogAction[]; head: bigint }>;
+  readonly readLog: (after: bigint, limit: number) => Promise<LogPart>;
   readonly readHead: () => Promise<LogHead>;
   /** Another, quicker source of committed chunks; gets the function to hand them to, returns how to stop. */
   readonly handover?: (offer: (chunk: ActionChunk) => void) => () => void;
@@ -33,6 +42,11 @@ export interface ConsumeOptions {
   readonly onChunk: (chunk: ActionChunk) => void | Promise<void>;
   /** The log is another one now. Returns the place to go on from; by default its head. */
   readonly onEpoch?: (log: LogHead) => bigint | Promise<bigint>;
+  /**
+   * What follows the cursor was trimmed before it was delivered. Returns the place to go on from, at or past the floor.
+   * Without it `consume` ends, because skipping an entry is worse than stopping.
+   */
+  readonly onTrimmed?: (log: LogHead & { readonly floor: bigint }) => bigint | Promise<bigint>;
   /** The log is read after this long without news. */
   readonly pollMs: number;
   readonly signal: AbortSignal;
@@ -146,18 +160,13 @@ class Consumption {
 
   async #readLog(): Promise<ActionChunk[]> {
     const { readLog, log } = this.#options;
+    let epoch: string;
+    let page: LogPart;
     try {
-      const epoch = this.#doubt ? await this.#settleEpoch() : (this.#epoch ?? '');
+      epoch = this.#doubt ? await this.#settleEpoch() : (this.#epoch ?? '');
       // Before the read: what is turned away while it runs may lie beyond what it sees.
       this.#arrivals.settle();
-      const page = await readLog(this.#cursor, LOG_PAGE);
-      this.#behind = page.actions.length >= LOG_PAGE;
-      // A log that ends before the cursor is a replica that lags, or another log.
-      this.#doubt = page.head < this.#cursor;
-      if (this.#retryAt > 0) log.info({ cursor: this.#cursor.toString() }, 'the log can be read again');
-      this.#retryAt = 0;
-      this.#heardAt = performance.now();
-      return chunksAfter(epoch, this.#cursor.toString(), page.actions);
+      page = await readLog(this.#cursor, LOG_PAGE);
     } catch (error) {
       if (this.#retryAt === 0) log.warn({ err: error }, 'the log cannot be read; trying again');
       this.#retryAt = performance.now() + LOG_RETRY_MS;
@@ -165,6 +174,32 @@ class Consumption {
       this.#behind = this.#doubt = true;
       return [];
     }
+    if (page.epoch !== undefined && page.epoch !== epoch) {
+      this.#behind = this.#doubt = true;
+      return [];
+    }
+    if (page.floor !== undefined && this.#cursor < page.floor) {
+      await this.#leap({ epoch, head: page.head, floor: page.floor });
+      return [];
+    }
+    this.#behind = page.actions.length >= LOG_PAGE;
+    // A log that ends before the cursor is a replica that lags, or another log.
+    this.#doubt = page.head < this.#cursor;
+    if (this.#retryAt > 0) log.info({ cursor: this.#cursor.toString() }, 'the log can be read again');
+    this.#retryAt = 0;
+    this.#heardAt = performance.now();
+    return chunksAfter(epoch, this.#cursor.toString(), page.actions);
+  }
+
+  async #leap(moved: LogHead & { readonly floor: bigint }): Promise<void> {
+    const { onTrimmed, log } = this.#options;
+    const [from, floor] = [this.#cursor.toString(), moved.floor.toString()];
+    if (onTrimmed === undefined)
+      throw new Error(`the log was trimmed up to ${floor}; ${from} was as far as it was read`);
+    log.warn({ from, floor }, 'the log was trimmed beyond what was read of it');
+    this.#cursor = await onTrimmed(moved);
+    this.#arrivals.clear();
+    this.#behind = true;
   }
 
   async #settleEpoch(): Promise<string> {

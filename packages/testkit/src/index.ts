@@ -2,7 +2,7 @@
 export type { SupervisedService } from '@wts/local';
 export { testClock } from './clock.ts';
 export type { TestClock } from './clock.ts';
-export { testDatabase } from './database.ts';
+export { openTestPostgres, testDatabase } from './database.ts';
 export type { TestDatabase, TestDatabaseOptions } from './database.ts';
 export { eventually } from './eventually.ts';
 export { testNats } from './nats.ts';

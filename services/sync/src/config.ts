@@ -24,6 +24,16 @@ export const settings = defineSettings({
     protocols: ['postgres', 'postgresql'],
     doc: 'A streaming copy of the database for large reads. Used while it has what the caller needs; else the primary is.',
   }),
+  retentionDays: setting.int('LOG_RETENTION_DAYS', {
+    default: 30,
+    min: 1,
+    doc: 'Log entries are kept this many days; a client that was away longer loads everything anew.',
+  }),
+  retentionEntries: setting.int('LOG_RETENTION_ENTRIES', {
+    optional: true,
+    min: 1_000_000,
+    doc: 'Fewer days when more entries than this came since; never less than an hour.',
+  }),
   natsUrl: setting.url('NATS_URL', {
     secret: true,
     doc: 'NATS server with JetStream: carries the log to every replica.',

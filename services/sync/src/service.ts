@@ -11,7 +11,7 @@ import { openLive } from './live.ts';
 import { commitMetrics } from './metrics.ts';
 import { openSnapshots } from './snapshots.ts';
 import { ActionLog } from './store/log.ts';
-import { keepLog } from './upkeep.ts';
+import { keepLog, retentionOf } from './upkeep.ts';
 
 /**
  * The one writer of every synced model, and the keeper of the log. A change comes in by `http/`, is decided and committed
@@ -33,7 +33,8 @@ export const syncService: ServiceDefinition<ConfigOf<typeof settings>> = {
     });
     const actionLog = new ActionLog(pool);
     const engine = new CommitEngine({ pool, log: actionLog, observe: commitMetrics(kit.metrics) });
-    stack.use(keepLog(pool, actionLog, log));
+    const retention = retentionOf({ days: config.retentionDays, entries: config.retentionEntries });
+    stack.use(keepLog({ pool, log: actionLog, databaseUrl: config.databaseUrl, retention, logger: log }));
     const { door, deltas } = openLive({
       kit,
       config,

@@ -1,28 +1,47 @@
 import { LIMITS } from '@wts/contracts';
 import type { Logger } from '@wts/service-kit';
 import type { Pool } from 'pg';
+import { tryLease } from './relay/lease.ts';
 import type { ActionLog } from './store/log.ts';
-import { makePartitions } from './store/partitions.ts';
+import { dropDetached, dropPartition, listPartitions, makePartitions } from './store/partitions.ts';
+import { findFloor, findTrimmed, FLOOR_RESTS_MS, raiseFloor, type Retention } from './store/retention.ts';
 
 const EVERY_MS = 10_000;
 const KEYS_PER_ROUND = 20_000;
+const LEASE_KEY = 7_368_013;
+const PARTITION_ENTRIES = 1_000_000;
+const YOUNGEST_MS = 60 * 60 * 1000;
+const DAY_MS = 24 * 60 * 60 * 1000;
+
+export interface UpkeepOptions {
+  readonly pool: Pool;
+  readonly log: ActionLog;
+  /** For the session that holds the lease. */
+  readonly databaseUrl: string;
+  readonly retention: Retention;
+  /** Small enough that dropping one trims a sensible piece, large enough that a long log has few. */
+  readonly partitionEntries?: number;
+  /** How long a floor stands before what is below it goes. */
+  readonly floorRestsMs?: number;
+  readonly logger: Pick<Logger, 'debug' | 'info' | 'warn' | 'error'>;
+}
+
+/** What operators set, as what the log is held to. */
+export function retentionOf({ days, entries }: { days: number; entries?: number | undefined }): Retention {
+  return { ageMs: days * DAY_MS, entries, youngestMs: YOUNGEST_MS };
+}
 
 /**
- * What the log needs from time to time: partitions ahead of its head, and idempotency keys past their days taken away. Every
- * replica does it; doing it twice is harmless. A round that fails is made up by the next.
+ * What the log needs from time to time: a new epoch after a promotion, partitions ahead of its head, and what is past its
+ * days taken away. Every replica looks; one at a time acts, and two at once do no harm. A round that fails is made up by
+ * the next.
  */
-export function keepLog(pool: Pool, log: ActionLog, logger: Logger): AsyncDisposable {
+export function keepLog(options: UpkeepOptions): AsyncDisposable {
   const round = async (): Promise<void> => {
     try {
-      const { head } = await log.head();
-      await makePartitions(pool, head);
-      await pool.query(
-        `delete from sync.idempotency_keys where ctid = any(array(
-           select ctid from sync.idempotency_keys where created_at < now() - make_interval(days => $1) limit $2 for update skip locked))`,
-        [LIMITS.idempotencyDays, KEYS_PER_ROUND],
-      );
+      await keepOnce(options);
     } catch (err) {
-      logger.warn({ err }, 'a round of upkeep of the log failed; the next one makes up for it');
+      options.logger.warn({ err }, 'a round of upkeep of the log failed; the next one makes up for it');
     }
   };
   let running = round();
@@ -36,4 +55,33 @@ export function keepLog(pool: Pool, log: ActionLog, logger: Logger): AsyncDispos
       await running;
     },
   };
+}
+
+export async function keepOnce(options: UpkeepOptions): Promise<void> {
+  const { pool, log, databaseUrl, logger } = options;
+  await log.settleEpoch();
+  await pool.query(
+    `delete from sync.idempotency_keys where ctid = any(array(
+       select ctid from sync.idempotency_keys where created_at < now() - make_interval(days => $1) limit $2 for update skip locked))`,
+    [LIMITS.idempotencyDays, KEYS_PER_ROUND],
+  );
+  await using lease = await tryLease({ url: databaseUrl, key: LEASE_KEY, name: 'wts-sync-upkeep', logger });
+  if (lease === null) return;
+  const { head } = await log.head();
+  await makePartitions(pool, head, BigInt(options.partitionEntries ?? PARTITION_ENTRIES));
+  await trim(options, head);
+}
+
+/** What lies below the floor goes, then the floor rises: it has stood for a while before the next drop. */
+async function trim({ pool, retention, floorRestsMs, logger }: UpkeepOptions, head: bigint): Promise<void> {
+  await dropDetached(pool);
+  const partitions = await listPartitions(pool);
+  for (const partition of await findTrimmed(pool, partitions, floorRestsMs ?? FLOOR_RESTS_MS)) {
+    await dropPartition(pool, partition);
+    logger.info({ from: partition.from.toString(), to: partition.to.toString() }, 'old entries of the log are dropped');
+  }
+  const floor = await findFloor(pool, partitions, head, retention);
+  if (floor !== null && (await raiseFloor(pool, floor))) {
+    logger.info({ floor: floor.toString() }, 'the log begins later now');
+  }
 }

@@ -1,4 +1,5 @@
 import type { Pool } from 'pg';
+import { CLIENT_FLOOR, HEAD } from '../store/log.ts';
 
 /** The groups a person may see, and the place in the log at which this is exact. */
 export interface PersonGroups {
@@ -22,7 +23,7 @@ export interface PersonGroupsRow {
  */
 export function personGroupsSql(userId: string, workspaceId: string): string {
   const inside = `(${workspaceId}::uuid is null or workspace_id = ${workspaceId}::uuid)`;
-  return `select coalesce((select sync_id from sync.sync_actions order by sync_id desc limit 1), 0)::text as at, floor::text, epoch::text,
+  return `select ${HEAD}::text as at, ${CLIENT_FLOOR}::text as floor, epoch::text,
     array(
       select workspace_id from sync.workspace_members where user_id = ${userId}::uuid and ${inside}
       union all

@@ -1,7 +1,7 @@
 import { consume } from '@wts/action-stream';
-import type { LogHead, Logger } from '@wts/action-stream';
+import type { LogHead, LogPart, Logger } from '@wts/action-stream';
 import { LIMITS } from '@wts/contracts';
-import type { ActionChunk, LogAction } from '@wts/contracts';
+import type { ActionChunk } from '@wts/contracts';
 import type { NatsConnection } from 'nats';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Ring } from './ring.ts';
@@ -24,7 +24,7 @@ import type { RingChunk, RingLimits } from './ring.ts';
 /** The part of the log that a follower needs. */
 export interface FollowedLog {
   head(): Promise<LogHead>;
-  read(after: bigint, limit: number): Promise<{ actions: readonly LogAction[]; head: bigint }>;
+  read(after: bigint, limit: number): Promise<LogPart>;
 }
 
 export interface HubOptions {
@@ -41,7 +41,7 @@ export interface HubOptions {
 export interface HubListener {
   /** New entries are there, up to `chunk.last`. */
   onChunk(chunk: RingChunk): void;
-  /** The log is another one: no cursor of the old one means anything any more. */
+  /** The log is another one, or has moved on beyond what this replica saw of it: no cursor can be gone on from. */
   onEpoch(): void;
 }
 
@@ -104,6 +104,7 @@ export class Hub {
       ...(handover === undefined ? {} : { handover }),
       onChunk: (chunk) => this.#advance(chunk),
       onEpoch: (changed) => this.#restart(changed),
+      onTrimmed: (moved) => this.#restart(moved),
       pollMs,
       signal,
       log: logger,

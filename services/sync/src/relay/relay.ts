@@ -25,7 +25,10 @@ export interface RelayOptions {
   readonly nc: () => NatsConnection | null;
   readonly log: {
     head(): Promise<{ epoch: string; head: bigint; floor: bigint }>;
-    read(after: bigint, limit: number): Promise<{ actions: readonly LogAction[]; head: bigint }>;
+    read(
+      after: bigint,
+      limit: number,
+    ): Promise<{ actions: readonly LogAction[]; head: bigint; epoch: string; floor: bigint }>;
   };
   readonly handover: Handover;
   /** For the session that holds the lease. */
@@ -149,6 +152,7 @@ class Relaying {
     while (!ended.aborted && nc() === connection) {
       const chunks = await this.#next(epoch, cursor);
       if (chunks === null) continue;
+      if (chunks === 'elsewhere') return;
       for (const chunk of chunks) {
         if (!(await this.#publish(publisher, chunk))) return;
         cursor = BigInt(chunk.last);
@@ -156,8 +160,11 @@ class Relaying {
     }
   }
 
-  /** What follows the cursor: from the backlog, else from the log once it is time to read it. Null: look again. */
-  async #next(epoch: string, cursor: bigint): Promise<ActionChunk[] | null> {
+  /**
+   * What follows the cursor: from the backlog, else from the log once it is time to read it. Null: look again. Elsewhere:
+   * the log is another one now, or no longer holds what follows the cursor.
+   */
+  async #next(epoch: string, cursor: bigint): Promise<ActionChunk[] | 'elsewhere' | null> {
     const handed = this.#backlog.take(epoch, cursor);
     if (handed !== null) {
       this.#readAt = performance.now() + POLL_MS;
@@ -170,6 +177,7 @@ class Relaying {
       return null;
     }
     const page = await this.#options.log.read(cursor, LOG_PAGE);
+    if (page.epoch !== epoch || cursor < page.floor) return 'elsewhere';
     this.#readAt = page.actions.length < LOG_PAGE ? performance.now() + POLL_MS : 0;
     this.#backlog.forgetUpTo(cursor);
     this.#options.metrics.behind.set(Number(page.head - cursor));
@@ -203,6 +211,7 @@ class Relaying {
 /** Who is behind the beginning of the stream reads the log, so any place is right; some are more useful. */
 function startAfter(end: { last: bigint } | null, { head, floor }: { head: bigint; floor: bigint }): bigint {
   if (end === null) return head - floor > REFILL_ENTRIES ? head - REFILL_ENTRIES : floor;
-  // In a new epoch the log may end before the place the stream had come to.
+  // What was trimmed, or lies before the gap of a new epoch, is nothing the stream could still bring.
+  if (end.last < floor) return floor;
   return end.last <= head ? end.last : head;
 }

@@ -1,6 +1,7 @@
 import type { ActionName } from '@wts/contracts';
 import type { Pool } from 'pg';
 import type { EntrySource } from '../deltas/entry.ts';
+import { CLIENT_FLOOR } from './log.ts';
 
 export interface EntryPage {
   readonly entries: EntrySource[];
@@ -23,8 +24,8 @@ interface EntryRow {
 }
 
 /** The entries that open a group to a person or close it, and which group it is. */
-const IS_MOVE = `(model in ('WorkspaceMember', 'ProjectMember') and action in ('INSERT', 'DELETE'))`;
-const MOVED_GROUP = `coalesce(record->>'projectId', record->>'workspaceId')`;
+export const IS_MOVE = `(model in ('WorkspaceMember', 'ProjectMember') and action in ('INSERT', 'DELETE'))`;
+export const MOVED_GROUP = `coalesce(record->>'projectId', record->>'workspaceId')`;
 
 /** INSERT shows the record; the log does not keep it twice. */
 const COLUMNS = `sync_id::text, group_id, model, model_id, action, coalesce(data, record)::text as data, client_id, client_tx_id,
@@ -32,7 +33,7 @@ const COLUMNS = `sync_id::text, group_id, model, model_id, action, coalesce(data
   case when ${IS_MOVE} then ${MOVED_GROUP} end as moved_group`;
 
 /** One group: a piece of index (group_id, sync_id). */
-const OF_ONE_GROUP = `select page.*, state.floor::text as floor from sync.log_state state left join lateral (
+const OF_ONE_GROUP = `select page.*, ${CLIENT_FLOOR}::text as floor from sync.log_state state left join lateral (
   select ${COLUMNS} from sync.sync_actions
   where group_id = ($1::uuid[])[1] and sync_id > $2 and sync_id <= $4 order by sync_actions.sync_id limit $3
 ) page on true order by page.sync_id::bigint`;
@@ -41,7 +42,7 @@ const OF_ONE_GROUP = `select page.*, state.floor::text as floor from sync.log_st
  * Several groups: the places alone are found first, from index (group_id, sync_id) without touching a row, and only the
  * page's own rows are read, by primary key.
  */
-const OF_SEVERAL_GROUPS = `select page.*, state.floor::text as floor from sync.log_state state left join lateral (
+const OF_SEVERAL_GROUPS = `select page.*, ${CLIENT_FLOOR}::text as floor from sync.log_state state left join lateral (
   select ${COLUMNS} from sync.sync_actions where sync_id = any(array(
     select found.sync_id from unnest($1::uuid[]) as audience(group_id), lateral (
       select sync_id from sync.sync_actions
@@ -88,7 +89,7 @@ function entryOf(row: EntryRow): EntrySource[] {
 
 /**
  * The groups a person had been in and was out of at this place. What came before the place does not change any more, so
- * this may be read at any time. Rests on index (group_id, sync_id): the entries of one person are few.
+ * this may be read at any time, and what was trimmed of it is kept (`store/retention.ts`). Rests on index (group_id, sync_id): the entries of one person are few.
  */
 export async function readLostGroups(pool: Pool, userId: string, place: bigint): Promise<string[]> {
   const { rows } = await pool.query<{ moved: string }>(
@@ -96,6 +97,8 @@ export async function readLostGroups(pool: Pool, userId: string, place: bigint):
        select distinct on (moved) moved, action from (
          select ${MOVED_GROUP} as moved, action, sync_id from sync.sync_actions
          where group_id = $1 and sync_id <= $2 and ${IS_MOVE}
+         union all
+         select group_id::text, 'DELETE', sync_id from sync.trimmed_losses where user_id = $1 and sync_id <= $2
        ) move order by moved, sync_id desc
      ) latest where action = 'DELETE'`,
     [userId, place.toString()],

@@ -13,6 +13,19 @@ import { literal, uuidList } from './literal.ts';
 /** Any constant: names the lock of this log among all advisory locks of the database. */
 const LOG_LOCK = 7_368_011;
 
+/**
+ * The head of the log, as SQL: its last place, or where its epoch began. Every reader takes it from here, because the gap
+ * before an epoch has no entry to be found by.
+ */
+export const HEAD = `greatest(coalesce((select sync_id from sync.sync_actions order by sync_id desc limit 1), 0), (select began_at from sync.log_state))`;
+
+/** The place a client's cursor must be at or past, as SQL: nothing that follows it was trimmed or lost. */
+export const CLIENT_FLOOR = `greatest(floor, began_at)`;
+
+/** Under the lock of the log: a promoted database begins a new epoch before it takes the next entry. */
+const SETTLE_EPOCH = `select pg_advisory_xact_lock(${LOG_LOCK});
+select sync.begin_epoch() from sync.log_state where lineage <> sync.log_lineage()`;
+
 /** An entry to be appended; its place is the head plus `offset`. */
 export interface NewEntry {
   readonly offset: number;
@@ -57,8 +70,8 @@ export function appendSql(entries: readonly NewEntry[], keys: readonly NewKey[],
     return `('${userId}'::uuid, ${literal(clientId)}, ${literal(clientTxId)}, ${last}, array[${places.join(',')}]::bigint[])`;
   });
   const at = `${literal(createdAt)}::timestamptz`;
-  return `select pg_advisory_xact_lock(${LOG_LOCK});
-with head as materialized (select coalesce((select sync_id from sync.sync_actions order by sync_id desc limit 1), 0) as at),
+  return `${SETTLE_EPOCH};
+with head as materialized (select ${HEAD} as at),
 entries as (
   insert into sync.sync_actions (sync_id, event_id, workspace_id, group_id, model, model_id, action, record, data, changed, actor_id, client_id, client_tx_id, created_at)
   select head.at + s.n, s.e, s.w, s.g, s.m, s.i, s.a, s.r, s.d, s.c, s.u, s.x, s.t, ${at}
@@ -121,6 +134,15 @@ export interface LogPosition {
   readonly floor: bigint;
 }
 
+/** A part of the log as those read it who follow all of it. */
+export interface LogPage {
+  readonly actions: LogAction[];
+  readonly head: bigint;
+  /** Entries up to and including this place were trimmed: who is below it has missed some. */
+  readonly floor: bigint;
+  readonly epoch: string;
+}
+
 export class ActionLog {
   readonly #pool: Pool;
 
@@ -130,24 +152,32 @@ export class ActionLog {
 
   async head(): Promise<LogPosition> {
     const { rows } = await this.#pool.query<{ epoch: string; floor: string; head: string }>(
-      `select epoch::text, floor::text, coalesce((select sync_id from sync.sync_actions order by sync_id desc limit 1), 0)::text as head from sync.log_state`,
+      `select epoch::text, ${CLIENT_FLOOR}::text as floor, ${HEAD}::text as head from sync.log_state`,
     );
     const row = rows[0];
     if (!row) throw new Error('sync.log_state has no row: the migrations did not run to the end');
     return { epoch: row.epoch, floor: BigInt(row.floor), head: BigInt(row.head) };
   }
 
+  /** Begins a new epoch when the database was promoted or restored since the last one began. */
+  async settleEpoch(): Promise<void> {
+    await this.#pool.query(SETTLE_EPOCH);
+  }
+
   /** All groups, by the primary key. The head is read in the same snapshot: everything up to it was there to be read. */
-  async read(after: bigint, limit: number, upTo?: bigint): Promise<{ actions: LogAction[]; head: bigint }> {
-    const { rows } = await this.#pool.query<LogRow & { head: string }>(
-      `with head as (select coalesce((select sync_id from sync.sync_actions order by sync_id desc limit 1), 0) as at)
-       select head.at::text as head, page.* from head left join lateral (
+  async read(after: bigint, limit: number, upTo?: bigint): Promise<LogPage> {
+    const { rows } = await this.#pool.query<LogRow & { head: string; floor: string; epoch: string }>(
+      `with head as (select ${HEAD} as at, floor, epoch from sync.log_state)
+       select head.at::text as head, head.floor::text as floor, head.epoch::text as epoch, page.* from head left join lateral (
          select ${COLUMNS} from sync.sync_actions where sync_id > $1 and sync_id <= least(head.at, coalesce($3::bigint, head.at)) order by sync_actions.sync_id limit $2
        ) page on true order by page.sync_id::bigint`,
       [after.toString(), limit, upTo?.toString() ?? null],
     );
-    const head = BigInt(rows[0]?.head ?? '0');
-    return { head, actions: rows.filter(({ sync_id }) => sync_id !== null).map(actionOf) };
+    const [first] = rows;
+    if (first === undefined) throw new Error('sync.log_state has no row: the migrations did not run to the end');
+    const { head, floor, epoch } = first;
+    const actions = rows.filter(({ sync_id }) => sync_id !== null).map(actionOf);
+    return { actions, head: BigInt(head), floor: BigInt(floor), epoch };
   }
 
   /** The entries at these places, for answering a replayed transaction. Trimmed ones are missing. */

@@ -1,22 +1,81 @@
 import type { Pool } from 'pg';
 
-/** Small enough that dropping one trims a sensible piece, large enough that a long log has few. */
-const PARTITION_ENTRIES = 1_000_000n;
-/** Made ahead of the head, so that no commit ever meets the default partition. */
-const PARTITIONS_AHEAD = 3n;
+/*
+ * The log lies in partitions by place, so that old entries go by the partition and not row by row. They are attached
+ * complete and detached CONCURRENTLY: either waits for whoever reads or writes the log, neither lets them wait.
+ */
 
-/** Makes the partitions the log will need next. Any replica may, and two at once are harmless. */
-export async function makePartitions(pool: Pool, head: bigint): Promise<void> {
-  const first = head / PARTITION_ENTRIES;
-  for (let index = first; index <= first + PARTITIONS_AHEAD; index += 1n) {
-    const name = `sync_actions_${index}`;
-    const from = index * PARTITION_ENTRIES;
-    const { rows } = await pool.query<{ there: boolean }>(`select to_regclass($1) is not null as there`, [
-      `sync.${name}`,
-    ]);
-    if (rows[0]?.there) continue;
+/** Made ahead of the head, so that no commit ever stands without a partition, also not after the gap of a new epoch. */
+const PARTITIONS_AHEAD = 3n;
+/** DETACH waits for transactions that have seen the partition; a snapshot may be read for a minute. */
+const DETACH_TIMEOUT_MS = 120_000;
+
+export interface Partition {
+  readonly name: string;
+  /** Inclusive. */
+  readonly from: bigint;
+  /** Exclusive. */
+  readonly to: bigint;
+  /** A detachment was begun and broke off. */
+  readonly isDetaching: boolean;
+}
+
+/** In the order of places. */
+export async function listPartitions(pool: Pool): Promise<Partition[]> {
+  const { rows } = await pool.query<{ name: string; bound: string; detaching: boolean }>(
+    `select c.relname as name, pg_get_expr(c.relpartbound, c.oid) as bound, i.inhdetachpending as detaching
+     from pg_inherits i join pg_class c on c.oid = i.inhrelid where i.inhparent = 'sync.sync_actions'::regclass`,
+  );
+  return rows
+    .flatMap(({ name, bound, detaching }) => {
+      const [, from, to] = /FROM \('(\d+)'\) TO \('(\d+)'\)/.exec(bound) ?? [];
+      if (from === undefined || to === undefined) return [];
+      return [{ name, from: BigInt(from), to: BigInt(to), isDetaching: detaching }];
+    })
+    .toSorted((a, b) => (a.from < b.from ? -1 : 1));
+}
+
+/** Makes the partitions the log will need next, each for `entries` places. Those that are there keep their size. */
+export async function makePartitions(pool: Pool, head: bigint, entries: bigint): Promise<void> {
+  const end = (await listPartitions(pool)).at(-1)?.to ?? 0n;
+  const next = head + 1n;
+  const until = next + PARTITIONS_AHEAD * entries;
+  for (let from = end > next ? end : max(end, next - (next % entries)); from < until; from += entries) {
+    const to = from + entries;
+    const name = `sync_actions_from_${from}`;
+    // The check tells ATTACH what it would have to look for. Both in one message: one transaction, nothing half made.
     await pool.query(
-      `create table if not exists sync.${name} partition of sync.sync_actions for values from (${from}) to (${from + PARTITION_ENTRIES})`,
+      `create table sync.${name} (like sync.sync_actions including all, check (sync_id >= ${from} and sync_id < ${to}));
+       alter table sync.sync_actions attach partition sync.${name} for values from (${from}) to (${to})`,
     );
   }
+}
+
+/** Takes a partition out of the log and drops it. May be begun again wherever it broke off. */
+export async function dropPartition(pool: Pool, { name, isDetaching }: Partition): Promise<void> {
+  const client = await pool.connect();
+  let isClean = false;
+  try {
+    await client.query(`set statement_timeout = ${DETACH_TIMEOUT_MS}; set lock_timeout = ${DETACH_TIMEOUT_MS}`);
+    const how = isDetaching ? 'finalize' : 'concurrently';
+    await client.query(`alter table sync.sync_actions detach partition sync.${name} ${how}`);
+    await client.query(`drop table sync.${name}`);
+    isClean = true;
+  } finally {
+    // The settings of the session go with it.
+    client.release(isClean ? true : new Error('a partition was not dropped'));
+  }
+}
+
+/** Drops what was detached and then not dropped. */
+export async function dropDetached(pool: Pool): Promise<void> {
+  const { rows } = await pool.query<{ name: string }>(
+    `select relname as name from pg_class where relnamespace = 'sync'::regnamespace and relkind = 'r'
+       and not relispartition and relname ~ '^sync_actions_(from_)?[0-9]+$'`,
+  );
+  for (const { name } of rows) await pool.query(`drop table if exists sync.${name}`);
+}
+
+function max(a: bigint, b: bigint): bigint {
+  return a > b ? a : b;
 }

@@ -1,0 +1,46 @@
+import type { Knex } from 'knex';
+
+/**
+ * What retention and promotion need.
+ *
+ * The default partition goes, because beside one PostgreSQL can neither attach nor detach a partition without locking out
+ * everybody who reads or writes the log.
+ */
+export async function up(knex: Knex): Promise<void> {
+  await knex.raw(`drop table sync.sync_actions_default`);
+  // Which server, and which of its timelines, wrote the log. A promotion begins a new timeline, a restored dump lives on
+  // another server. Where a hosted PostgreSQL does not tell, an administrator begins epochs by hand.
+  await knex.raw(`do $do$ begin
+    perform pg_walfile_name(pg_current_wal_lsn()), system_identifier from pg_control_system();
+    create function sync.log_lineage() returns text language sql volatile as
+      $$select system_identifier || '/' || left(pg_walfile_name(pg_current_wal_lsn()), 8) from pg_control_system()$$;
+  exception when insufficient_privilege or feature_not_supported or undefined_function or object_not_in_prerequisite_state then
+    create function sync.log_lineage() returns text language sql immutable as $$select 'unknown'$$;
+  end $do$`);
+  await knex.raw(`alter table sync.log_state
+    add column began_at bigint not null default 0,
+    add column floor_moved_at timestamptz not null default now(),
+    add column lineage text not null default ''`);
+  await knex.raw(`update sync.log_state set lineage = sync.log_lineage()`);
+  // The lock is that of the log (store/log.ts). Places of the old epoch may have been lost with the old primary, and
+  // clients may hold cursors among them: the new epoch leaves a gap that no cursor of the old one reaches across.
+  await knex.raw(`create function sync.begin_epoch() returns void language sql volatile as $$
+    select pg_advisory_xact_lock(7368011);
+    update sync.log_state set epoch = gen_random_uuid(), lineage = sync.log_lineage(),
+      began_at = greatest(began_at, coalesce((select max(sync_id) from sync.sync_actions), 0)) + 1000000
+  $$`);
+  await knex.raw(`create table sync.trimmed_losses (
+    user_id uuid not null,
+    group_id uuid not null,
+    sync_id bigint not null,
+    primary key (user_id, group_id)
+  )`);
+}
+
+export async function down(knex: Knex): Promise<void> {
+  await knex.raw(`drop table sync.trimmed_losses`);
+  await knex.raw(`drop function sync.begin_epoch()`);
+  await knex.raw(`alter table sync.log_state drop column began_at, drop column floor_moved_at, drop column lineage`);
+  await knex.raw(`drop function sync.log_lineage()`);
+  await knex.raw(`create table sync.sync_actions_default partition of sync.sync_actions default`);
+}

@@ -1,0 +1,135 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { eventually, openTestPostgres, socketOf, testDatabase, type TestDatabase } from '@wts/testkit';
+import { Pool } from 'pg';
+import { LogWriter } from '../../test/log-writer.ts';
+import { openReplica, quiet } from '../../test/replica.ts';
+import { keepOnce } from '../upkeep.ts';
+import { ActionLog } from './log.ts';
+
+const run = promisify(execFile);
+
+describe('the epoch of the log', function () {
+  this.timeout(120_000);
+  let stack: AsyncDisposableStack;
+  let server: Awaited<ReturnType<typeof openTestPostgres>>;
+  let database: TestDatabase;
+  let pool: Pool;
+  let writer: LogWriter;
+  let log: ActionLog;
+  const workspace = randomUUID();
+  const user = randomUUID();
+
+  beforeEach(async () => {
+    stack = new AsyncDisposableStack();
+    server = stack.use(await openTestPostgres('promotion'));
+    database = await testDatabase('promotion', { migrated: true, adminUrl: server.url() });
+    pool = stack.adopt(new Pool({ connectionString: database.urlOf('wts_sync') }), (one) => one.end());
+    pool.on('error', () => {});
+    writer = new LogWriter(pool);
+    log = new ActionLog(pool);
+    await keep();
+    await writer.join(user, workspace);
+  });
+  afterEach(() => stack.disposeAsync());
+
+  const keep = (): Promise<void> =>
+    keepOnce({
+      pool,
+      log,
+      databaseUrl: database.urlOf('wts_sync'),
+      retention: { ageMs: 86_400_000, youngestMs: 86_400_000 },
+      logger: quiet,
+    });
+
+  async function dataDirectory(): Promise<string> {
+    const admin = new Pool({ connectionString: server.url(), max: 1 });
+    admin.on('error', () => {});
+    try {
+      const { rows } = await admin.query<{ data_directory: string }>('show data_directory');
+      return rows[0]!.data_directory;
+    } finally {
+      await admin.end();
+    }
+  }
+
+  /** The primary dies; a standby that had come as far as `upTo` asked is promoted in its place. */
+  async function promoteStandby(lost: () => Promise<void>): Promise<void> {
+    const data = await dataDirectory();
+    await server.stop();
+    await run('cp', ['-a', data, `${data}.standby`]);
+    await server.start();
+    await eventually(() => log.head());
+    await lost();
+    await server.kill();
+    await run('rm', ['-rf', data]);
+    await run('mv', [`${data}.standby`, data]);
+    writeFileSync(join(data, 'standby.signal'), '', { mode: 0o644 });
+    await server.start();
+    const admin = new Pool({ connectionString: server.url(), max: 1 });
+    await eventually(() => admin.query('select pg_promote()'));
+    await admin.end();
+    await eventually(async () => !(await pool.query<{ is: boolean }>('select pg_is_in_recovery() as is')).rows[0]?.is);
+  }
+
+  it('stays the same as long as the database does, also when it restarts', async () => {
+    const { epoch } = await log.head();
+    await keep();
+    await server.kill();
+    await server.start();
+    await eventually(async () => (await keep(), true));
+    await writer.append([{ groupId: workspace }]);
+    assert.equal((await log.head()).epoch, epoch);
+  });
+
+  it('changes when a standby without the last entries is promoted, and nobody goes on from a place that was lost', async () => {
+    const replica = stack.use(await openReplica({ pool, writer }));
+    const socket = stack.use(await socketOf(replica, { token: user, after: '0' }));
+    const before = await writer.append([{ groupId: workspace }]);
+    let lost = '';
+    await promoteStandby(async () => {
+      lost = (await writer.append([{ groupId: workspace }, { groupId: workspace }])).last;
+      await socket.untilAction(({ syncId }) => syncId === lost);
+    });
+    // No round of upkeep came first: the very next commit is of the new epoch.
+    const next = await writer.append([{ groupId: workspace }]);
+    assert.notEqual(next.epoch, before.epoch);
+    assert.ok(BigInt(next.first) > BigInt(lost), `${next.first} was a place before`);
+
+    await socket.until(({ frames }) => frames.some((frame) => frame['code'] === 'BOOTSTRAP_REQUIRED'));
+    const { floor, head, epoch } = await log.head();
+    assert.ok(floor > BigInt(lost) && BigInt(next.prev) === floor);
+    assert.deepEqual({ head: String(head), epoch }, { head: next.last, epoch: next.epoch });
+    socket.send({ type: 'subscribe', afterSyncId: lost, token: user });
+    await socket.until(({ frames }) => frames.filter((frame) => frame['code'] === 'BOOTSTRAP_REQUIRED').length === 2);
+    socket.send({ type: 'subscribe', afterSyncId: String(floor), token: user });
+    await socket.untilAction(({ syncId }) => syncId === next.last);
+    assert.deepEqual(
+      socket.actions.slice(-1).map(({ syncId }) => syncId),
+      [next.last],
+    );
+  });
+
+  it('changes without any commit, by the next round of upkeep, and only once', async () => {
+    const { epoch } = await log.head();
+    await promoteStandby(async () => {});
+    await Promise.all([keep(), keep(), keep()]);
+    const now = await log.head();
+    assert.notEqual(now.epoch, epoch);
+    assert.equal(now.head, now.floor, 'a client that loads now can go on');
+    await keep();
+    assert.equal((await log.head()).epoch, now.epoch);
+  });
+
+  it('can be begun by hand, for a database that does not tell where it comes from', async () => {
+    const { epoch, head } = await log.head();
+    await pool.query('select sync.begin_epoch()');
+    const now = await log.head();
+    assert.notEqual(now.epoch, epoch);
+    assert.ok(now.floor > head);
+  });
+});

@@ -1,0 +1,262 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { Fault } from '@wts/contracts';
+import { eventually, socketOf, testDatabase, type LiveSocket, type TestDatabase } from '@wts/testkit';
+import { Pool } from 'pg';
+import { LogWriter } from '../../test/log-writer.ts';
+import { openReplica, quiet } from '../../test/replica.ts';
+import { readDeltas } from '../deltas/read-deltas.ts';
+import { Groups } from '../groups/groups.ts';
+import { keepOnce, type UpkeepOptions } from '../upkeep.ts';
+import { readEntries, readLostGroups } from './entries.ts';
+import { ActionLog } from './log.ts';
+import { listPartitions, makePartitions } from './partitions.ts';
+
+const DAY_MS = 86_400_000;
+
+describe('the life of the log', function () {
+  this.timeout(60_000);
+  let stack: AsyncDisposableStack;
+  let database: TestDatabase;
+  let pool: Pool;
+  let writer: LogWriter;
+  let log: ActionLog;
+  const workspace = randomUUID();
+  const user = randomUUID();
+
+  beforeEach(async () => {
+    stack = new AsyncDisposableStack();
+    database = stack.use(await testDatabase('retention', { migrated: true }));
+    pool = stack.adopt(new Pool({ connectionString: database.urlOf('wts_sync') }), (one) => one.end());
+    writer = new LogWriter(pool);
+    log = new ActionLog(pool);
+    // Its place is taken by partitions of ten places each.
+    await pool.query('drop table sync.sync_actions_0');
+    await keep({ ageMs: DAY_MS, youngestMs: DAY_MS });
+    await writer.join(user, workspace);
+  });
+  afterEach(() => stack.disposeAsync());
+
+  const everything = { ageMs: 0, youngestMs: 0 };
+  const keep = (retention: UpkeepOptions['retention'] = everything, floorRestsMs = 0): Promise<void> =>
+    keepOnce({
+      pool,
+      log,
+      databaseUrl: database.urlOf('wts_sync'),
+      retention,
+      partitionEntries: 10,
+      floorRestsMs,
+      logger: quiet,
+    });
+  async function writeUpTo(place: number): Promise<void> {
+    for (let { head } = await log.head(); head < place; head += 1n) {
+      await keep({ ageMs: DAY_MS, youngestMs: DAY_MS });
+      const count = Math.min(place - Number(head), 10);
+      await writer.append(Array.from({ length: count }, () => ({ groupId: workspace })));
+      head += BigInt(count - 1);
+    }
+  }
+  const places = async (): Promise<number[]> =>
+    (await pool.query<{ at: number }>('select sync_id::int as at from sync.sync_actions order by sync_id')).rows.map(
+      ({ at }) => at,
+    );
+  const floor = async (): Promise<bigint> => (await log.head()).floor;
+  const groups = {
+    of: (userId: string) => new Groups(pool).of(userId),
+    lostAt: (userId: string, place: bigint) => readLostGroups(pool, userId, place),
+  };
+  async function page(after: bigint, dialect: 'words' | 'letters' = 'words', limit = 1000) {
+    const question = { userId: user, after, limit, asked: new Set<string>(), dialect };
+    const text = await readDeltas({ groups, readEntries: (...range) => readEntries(pool, ...range) }, question);
+    return JSON.parse(text) as { lastSyncId: string; hasMore: boolean; actions: { syncId: string }[] };
+  }
+  const isBootstrap = (error: unknown): boolean => error instanceof Fault && error.code === 'bootstrap_required';
+
+  it('takes whole partitions away, oldest first, and never the last entry: places go on from it', async () => {
+    await writeUpTo(39);
+    await keep();
+    assert.equal(await floor(), 29n);
+    assert.equal((await places()).length, 39, 'the floor moves before anything goes');
+    await keep();
+    assert.deepEqual(await places(), [30, 31, 32, 33, 34, 35, 36, 37, 38, 39]);
+    await writer.append([{ groupId: workspace }]);
+    await keep();
+    await keep();
+    assert.deepEqual(await places(), [40]);
+    const { first } = await writer.append([{ groupId: workspace }]);
+    assert.equal(first, '41');
+  });
+
+  it('keeps what is young, and what few entries follow', async () => {
+    await writeUpTo(45);
+    await keep({ ageMs: DAY_MS, youngestMs: 0 });
+    assert.equal(await floor(), 0n);
+    await keep({ ageMs: DAY_MS, entries: 20, youngestMs: DAY_MS });
+    assert.equal(await floor(), 0n);
+    await keep({ ageMs: DAY_MS, entries: 20, youngestMs: 0 });
+    assert.equal(await floor(), 19n);
+  });
+
+  it('lets a floor stand before what lies below it goes', async () => {
+    await writeUpTo(25);
+    await keep(everything, 30_000);
+    await keep(everything, 30_000);
+    assert.equal((await places())[0], 1);
+  });
+
+  it('makes partitions of another size follow those that are there', async () => {
+    const options = { pool, log, databaseUrl: database.urlOf('wts_sync'), retention: everything, logger: quiet };
+    await keepOnce({ ...options, partitionEntries: 100 });
+    const bounds = (await listPartitions(pool)).map(({ from, to }) => [Number(from), Number(to)]);
+    assert.deepEqual(bounds.slice(-3), [
+      [40, 140],
+      [140, 240],
+      [240, 340],
+    ]);
+    for (const [index, [from]] of bounds.entries()) if (index > 0) assert.equal(from, bounds[index - 1]?.[1]);
+  });
+
+  it('shows a page to a cursor at the floor, and the way to a bootstrap to one below it [sync.deltas.stale-cursor]', async () => {
+    await writeUpTo(25);
+    await keep();
+    const at = await floor();
+    assert.deepEqual(
+      (await page(at)).actions.map(({ syncId }) => syncId),
+      ['20', '21', '22', '23', '24', '25'],
+    );
+    await assert.rejects(page(at - 1n), isBootstrap);
+    assert.deepEqual(await page(at - 1n, 'letters'), { lastSyncId: String(at - 1n), hasMore: false, actions: [] });
+    await keep();
+    assert.equal((await page(at)).actions.length, 6);
+    await assert.rejects(page(0n), isBootstrap);
+  });
+
+  it('leaves no silent hole to pollers between pages while the log is written and trimmed under them', async () => {
+    let signals = 0;
+    const pollers = [2, 3, 5, 8].map((limit) => {
+      let cursor = 2n;
+      return async (): Promise<void> => {
+        try {
+          const { actions, lastSyncId } = await page(cursor, 'words', limit);
+          // From the third entry on all are for everybody in the workspace.
+          const expected = Array.from({ length: actions.length }, (_, index) => String(cursor + BigInt(index) + 1n));
+          assert.deepEqual(
+            actions.map(({ syncId }) => syncId),
+            expected,
+          );
+          cursor = BigInt(lastSyncId);
+        } catch (error) {
+          if (!isBootstrap(error)) throw error;
+          signals += 1;
+          ({ floor: cursor } = await log.head());
+        }
+      };
+    });
+    for (let round = 0; round < 30; round += 1) {
+      await writer.append(Array.from({ length: 8 }, () => ({ groupId: workspace })));
+      await Promise.all([keep(), ...pollers.map((poll) => poll())]);
+    }
+    assert.ok(signals > 0, 'nobody was overtaken');
+  });
+
+  it('tells a socket that slept while the log was trimmed, after a gapless beginning', async () => {
+    const limits = { unsentBytesMax: 100_000, stalledMs: 600_000 };
+    const replica = stack.use(await openReplica({ pool, writer, limits, ring: { bytesMax: 1, ageMs: 1 } }));
+    const socket: LiveSocket = stack.use(await socketOf(replica, { token: user, after: '2' }));
+    socket.pause();
+    await makePartitions(pool, 2n, 100n);
+    for (let round = 0; round < 30; round += 1) {
+      await writer.append(
+        Array.from({ length: 10 }, () => ({ groupId: workspace, data: { text: 'x'.repeat(30_000) } })),
+      );
+    }
+    await keep();
+    await keep();
+    socket.resume();
+    await socket.until(({ frames }) => frames.some((frame) => frame['code'] === 'BOOTSTRAP_REQUIRED'), 20_000);
+    const ids = socket.actions.map(({ syncId }) => Number(syncId));
+    assert.deepEqual(
+      ids,
+      Array.from({ length: ids.length }, (_, index) => index + 3),
+    );
+    assert.ok(ids.length < 237, 'it was not behind');
+    socket.send({ type: 'subscribe', afterSyncId: String(await floor()), token: user });
+    await socket.untilAction(({ syncId }) => syncId === writer.committed.at(-1)!.syncId, 20_000);
+  });
+
+  it('sends everybody to a bootstrap when a replica slept longer than the log reaches back', async () => {
+    // Told by nobody, it reads the log only now and then.
+    const replica = stack.use(await openReplica({ pool, pollMs: 1_500 }));
+    const socket = stack.use(await socketOf(replica, { token: user, after: String(replica.hub.last) }));
+    const { last } = await writer.append(Array.from({ length: 10 }, () => ({ groupId: workspace })));
+    await pool.query('update sync.log_state set floor = $1', [Number(last) - 1]);
+    await socket.until(({ frames }) => frames.some((frame) => frame['code'] === 'BOOTSTRAP_REQUIRED'));
+    assert.equal(socket.actions.length, 0);
+    assert.equal(replica.hub.last, BigInt(last));
+  });
+
+  it('neither waits in front of writers nor lets readers wait, however long somebody looks at the log', async () => {
+    await writeUpTo(35);
+    await keep();
+    const long = await pool.connect();
+    await long.query('begin isolation level repeatable read');
+    await long.query('select max(sync_id) from sync.sync_actions');
+    const dropping = keep();
+    await eventually(async () => (await listPartitions(pool)).some(({ isDetaching }) => isDetaching));
+    await writer.append([{ groupId: workspace }]);
+    assert.equal((await page(29n)).actions.length, 7);
+    const seen = await long.query<{ n: string }>('select count(*)::text as n from sync.sync_actions');
+    assert.equal(seen.rows[0]?.n, '35', 'an old snapshot keeps what it began with');
+    await long.query('commit');
+    long.release();
+    await dropping;
+    assert.equal((await places())[0], 30);
+  });
+
+  it('ends a detachment that broke off, and drops what was detached and forgotten', async () => {
+    await writeUpTo(35);
+    await keep();
+    const long = await pool.connect();
+    await long.query('begin isolation level repeatable read');
+    await long.query('select max(sync_id) from sync.sync_actions');
+    const names = (await listPartitions(pool)).map(({ name }) => name);
+    const breaking = await pool.connect();
+    await breaking.query('set statement_timeout = 200');
+    await assert.rejects(
+      breaking.query(`alter table sync.sync_actions detach partition sync.${names[0]} concurrently`),
+    );
+    breaking.release(true);
+    await long.query('commit');
+    long.release();
+    await keep();
+    await pool.query(`create table sync.sync_actions_from_7000 (like sync.sync_actions)`);
+    await keep();
+    assert.equal((await places())[0], 30);
+    const { rows } = await pool.query(`select relname from pg_class where relname = 'sync_actions_from_7000'`);
+    assert.deepEqual(rows, []);
+  });
+
+  it('may be kept by several replicas at once', async () => {
+    await writeUpTo(55);
+    for (let round = 0; round < 3; round += 1) await Promise.all([keep(), keep(), keep()]);
+    await keep();
+    assert.equal(await floor(), 49n);
+    assert.equal((await places())[0], 50);
+  });
+
+  it('still knows below the floor who had lost a group: what came while they were out stays hidden', async () => {
+    const other = randomUUID();
+    await writer.join(user, other);
+    await writer.leave(user, other);
+    await writeUpTo(28);
+    await keep();
+    await keep();
+    const at = await floor();
+    const secret = await writer.append([{ groupId: other }]);
+    const { last } = await writer.join(user, other);
+    const shown = await writer.append([{ groupId: other }]);
+    const ids = (await page(at)).actions.map(({ syncId }) => syncId);
+    assert.ok(!ids.includes(secret.first), 'it was shown');
+    assert.ok(ids.includes(last) && ids.includes(shown.first));
+  });
+});
