@@ -1,3 +1,4 @@
+import { requireScope } from '@wts/access';
 import { Fault, formatSyncId, syncApi } from '@wts/contracts';
 import { mount } from '@wts/service-kit';
 import type { Router } from 'express';
@@ -6,6 +7,8 @@ import type { CommitEngine } from '../commit/engine.ts';
 /** The one door for change, for other services: a unit of changes, all or none. A refusal is answered as its error. */
 export function mountInternal(router: Router, engine: CommitEngine): void {
   mount(router, syncApi.internalCommit, async ({ principal, body }) => {
+    // A service that acts for its caller may do what the caller's credential may.
+    if (body.authority === 'caller') requireScope(principal, 'write');
     const [outcome] = await engine.commit([{ principal, ...body }]);
     if (!outcome) throw new Error('The engine answers every unit');
     if (!outcome.ok) throw new Fault(outcome.code, { message: outcome.error });

@@ -1,0 +1,158 @@
+import { mintInternalToken } from '@wts/access';
+import type { MutateReply, Principal } from '@wts/contracts';
+import { HEADERS, LIMITS } from '@wts/contracts';
+import { startService } from '@wts/service-kit';
+import type { RunningService } from '@wts/service-kit';
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { syncService } from '../src/service.ts';
+import { Stage } from './stage.ts';
+import type { Someone } from './stage.ts';
+
+const SECRET = 'a secret of at least thirty-two characters';
+
+describe('POST /sync/mutate', function () {
+  this.timeout(30_000);
+  let stage: Stage;
+  let service: RunningService;
+  let owner: Someone;
+  let workspace: string;
+
+  before(async () => {
+    stage = await Stage.open('mutate', 1);
+    owner = await stage.person();
+    workspace = await stage.workspace(owner);
+    service = await startService(syncService, {
+      HOST: '127.0.0.1',
+      PORT: '0',
+      LOG_LEVEL: 'fatal',
+      INTERNAL_TOKEN_SECRET: SECRET,
+      DATABASE_URL: stage.database.urlOf('wts_sync'),
+      NATS_URL: 'nats://127.0.0.1:9',
+      WORKSPACE_URL: 'http://127.0.0.1:9',
+      SHUTDOWN_GRACE_MS: '500',
+    });
+  });
+  after(async () => {
+    await service?.close();
+    await stage[Symbol.asyncDispose]();
+  });
+
+  async function post(
+    body: unknown,
+    principal: Partial<Principal> = {},
+    path = '/sync/mutate',
+  ): Promise<{ status: number; body: MutateReply }> {
+    const token = mintInternalToken({ ...owner.principal, ...principal }, SECRET);
+    const answer = await fetch(`${service.url}${path}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', [HEADERS.principal]: token },
+      body: JSON.stringify(body),
+    });
+    return { status: answer.status, body: (await answer.json()) as MutateReply };
+  }
+
+  const batch = (...transactions: object[]): object => ({ batchId: randomUUID(), transactions });
+  const transaction = (more: object = {}): Record<string, unknown> => ({
+    clientId: 'device',
+    clientTxId: randomUUID(),
+    modelName: 'Task',
+    modelId: randomUUID(),
+    action: 'INSERT',
+    payload: { workspaceId: workspace, title: 'T' },
+    ...more,
+  });
+
+  it('answers each transaction with its own result, and the accepted ones with their records', async () => {
+    const [good, bad, last] = [transaction(), transaction({ payload: { title: 'No home' } }), transaction()];
+    const { status, body } = await post(batch(good, bad, last));
+    assert.equal(status, 200);
+    assert.deepEqual(Object.keys(body), ['ok', 'success', 'lastSyncId', 'results', 'mutations']);
+    assert.deepEqual([body.ok, body.success], [true, false]);
+    assert.deepEqual(
+      body.results.map(({ clientTxId, success, error, code }) => ({ clientTxId, success, error, code })),
+      [
+        { clientTxId: good['clientTxId'], success: true, error: undefined, code: undefined },
+        { clientTxId: bad['clientTxId'], success: false, error: 'workspaceId is required', code: 'validation_failed' },
+        { clientTxId: last['clientTxId'], success: true, error: undefined, code: undefined },
+      ],
+    );
+    assert.equal(typeof body.results[0]?.syncId, 'string');
+    assert.equal(body.lastSyncId, body.results[2]?.syncId);
+    assert.equal(body.lastSyncId, (await stage.head()).toString());
+    assert.deepEqual(
+      body.mutations.map(({ modelId }) => modelId),
+      [good['modelId'], last['modelId']],
+    );
+    assert.equal(body.mutations[0]?.record['creatorId'], owner.id);
+  });
+
+  it('sent again is answered as the first time', async () => {
+    const sent = batch(transaction(), transaction());
+    const first = await post(sent);
+    assert.deepEqual(await post({ ...sent, batchId: 'another' }), first);
+  });
+
+  it('of nothing but refusals is 200, reaches no place and says so', async () => {
+    const { status, body } = await post(batch(transaction({ modelName: 'Nothing' })));
+    assert.deepEqual([status, body.success, body.lastSyncId, body.mutations], [200, false, '0', []]);
+    assert.equal(body.results[0]?.error, 'modelName: no such model');
+  });
+
+  it(`takes 1 to ${LIMITS.mutateTransactionsMax} transactions of the right shape; anything else is 400 and changes nothing`, async () => {
+    const head = await stage.head();
+    const many = Array.from({ length: LIMITS.mutateTransactionsMax }, () => transaction());
+    for (const broken of [
+      batch(),
+      batch(...many, transaction()),
+      { transactions: [transaction()] },
+      batch(transaction({ modelId: 'x' })),
+      batch(transaction({ action: 'I' })),
+      batch(transaction({ payload: null })),
+      batch(transaction({ clientTxId: '' })),
+      batch(transaction({ clientId: 'x'.repeat(200) })),
+      batch(transaction({ clientId: 5 })),
+      batch(transaction({ payload: { title: 'NUL \0' } })),
+      [],
+    ])
+      assert.equal((await post(broken)).status, 400, JSON.stringify(broken).slice(0, 200));
+    assert.equal(await stage.head(), head);
+    const { body } = await post(batch(...many));
+    assert.ok(body.success);
+    assert.equal(body.lastSyncId, (head + BigInt(many.length)).toString());
+  });
+
+  it('needs scope write, also when another service asks on behalf of its caller', async () => {
+    assert.equal((await post(batch(transaction()), { scopes: ['read'] })).status, 403);
+    const { clientId, clientTxId, ...mutation } = transaction();
+    const unit = { clientId, clientTxId, authority: 'caller', mutations: [mutation] };
+    assert.equal((await post(unit, { scopes: ['read'] }, '/internal/commit')).status, 403);
+    assert.equal((await post(unit, {}, '/internal/commit')).status, 200);
+  });
+
+  it('answers another service with the error of the refusal, and all or nothing', async () => {
+    const head = await stage.head();
+    const unit = (authority: string, ...mutations: object[]): object => ({
+      clientId: 'c',
+      clientTxId: randomUUID(),
+      authority,
+      mutations,
+    });
+    const { clientId: _, clientTxId: __, ...task } = transaction();
+    const gone = { modelName: 'Task', modelId: randomUUID(), action: 'DELETE', payload: {} };
+    const answer = await post(unit('caller', task, gone), {}, '/internal/commit');
+    assert.deepEqual(
+      [answer.status, (answer.body as unknown as { code: string; message: string }).code],
+      [404, 'not_found'],
+    );
+    const taken = {
+      modelName: 'Workspace',
+      modelId: randomUUID(),
+      action: 'INSERT',
+      payload: { name: 'W', urlKey: (await stage.stored('Workspace', workspace))?.record['urlKey'] },
+    };
+    assert.equal((await post(unit('service', taken), {}, '/internal/commit')).status, 409);
+    assert.equal((await post(unit('caller', taken), {}, '/internal/commit')).status, 403);
+    assert.equal(await stage.head(), head);
+  });
+});
