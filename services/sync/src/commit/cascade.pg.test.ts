@@ -111,6 +111,7 @@ describe('deleting', function () {
   it('a workspace takes everything in it and nothing else, and nothing lets go of what goes anyway', async () => {
     const [own, other] = [await stage.person(), await stage.person()];
     const home = await stage.workspace(own);
+    for (let n = 0; n < 30; n += 1) await stage.join(home, 'guest');
     await stage.decided(
       other.id,
       change('INSERT', 'WorkspaceMember', randomUUID(), { workspaceId: home, userId: other.id, role: 'member' }),

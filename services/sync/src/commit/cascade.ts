@@ -3,7 +3,7 @@ import type { Row } from '../store/rows.ts';
 import { change, depart } from './effects.ts';
 import { descend } from './family.ts';
 import type { Effect } from './unit.ts';
-import { key, type World } from './world.ts';
+import { key, type Relation, type World } from './world.ts';
 
 const WorkspaceMember = modelNamed('WorkspaceMember');
 const ProjectMember = modelNamed('ProjectMember');
@@ -14,7 +14,7 @@ const TeamMember = modelNamed('TeamMember');
  * lets go. Keeps sync.mutate.cascade.
  */
 export function remove(world: World, row: Row, now: string): Effect[] {
-  const going = descend(world, row, (one) => membershipsInside(world, one));
+  const going = descend(world, row, membershipsInside);
   const gone = new Set(going.map(({ model, id }) => key(model, id)));
   world.expect(
     going.flatMap((one) => pointers(one).map(({ model, field }) => ({ model, field, value: one.id }))),
@@ -24,14 +24,10 @@ export function remove(world: World, row: Row, now: string): Effect[] {
 }
 
 /** Who leaves a workspace leaves its teams and projects: otherwise a private project would stay open to them. */
-function membershipsInside(world: World, membership: Row): Row[] {
-  if (membership.model !== WorkspaceMember) return [];
-  const value = membership.record['userId'] as string;
-  const relations = [TeamMember, ProjectMember].map((model) => ({ model, field: 'userId', value }));
-  world.expect(relations, 'write');
-  return relations
-    .flatMap((relation) => world.relatedBy(relation, 'write'))
-    .filter(({ workspaceId }) => workspaceId === membership.workspaceId);
+function membershipsInside({ model, record }: Row): Relation[] {
+  if (model !== WorkspaceMember) return [];
+  const value = record['userId'] as string;
+  return [TeamMember, ProjectMember].map((inside) => ({ model: inside, field: 'userId', value }));
 }
 
 const pointers = ({ model }: Row) => dependentsOf(model).filter(({ onDelete }) => onDelete === 'clear');

@@ -4,14 +4,16 @@ import type { Row } from '../store/rows.ts';
 import { key, TooMuch, type Relation, type World } from './world.ts';
 
 /**
- * A record and all that cannot be without it, parts before wholes, itself last; every row is locked, so nothing new can be attached
- * meanwhile. It is read level by level, a level in one round however many records it has.
+ * A record and all that cannot be without it in its workspace, parts before wholes, itself last. Every row is locked, so
+ * nothing new can be attached meanwhile. It is read level by level, a level in one round however many records it has.
  */
-export function descend(world: World, root: Row, more: (row: Row) => readonly Row[] = () => []): Row[] {
-  const relations = (row: Row): Relation[] =>
-    dependentsOf(row.model).flatMap(({ model, field, onDelete }) =>
+export function descend(world: World, root: Row, more: (row: Row) => readonly Relation[] = () => []): Row[] {
+  const relations = (row: Row): Relation[] => [
+    ...dependentsOf(row.model).flatMap(({ model, field, onDelete }) =>
       onDelete === 'delete' ? [{ model, field, value: row.id }] : [],
-    );
+    ),
+    ...more(row),
+  ];
   const parts = new Map<Row, readonly Row[]>();
   const found = new Map([[key(root.model, root.id), root]]);
   for (let level = [root]; level.length > 0;) {
@@ -19,7 +21,8 @@ export function descend(world: World, root: Row, more: (row: Row) => readonly Ro
     const next: Row[] = [];
     for (const row of level) {
       const own: Row[] = [];
-      for (const part of [...relations(row).flatMap((one) => world.relatedBy(one, 'write')), ...more(row)]) {
+      for (const part of relations(row).flatMap((relation) => world.relatedBy(relation, 'write'))) {
+        if (part.workspaceId !== row.workspaceId) continue;
         const name = key(part.model, part.id);
         const known = found.get(name);
         own.push(known ?? part);
