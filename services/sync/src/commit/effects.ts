@@ -85,7 +85,7 @@ function copies(world: World, row: Row): string[] {
 }
 
 /** A membership of a workspace or of a private project lets its person see a group. */
-export function opensGroup(row: Row): boolean {
+function opensGroup(row: Row): boolean {
   return row.model === WorkspaceMember || (row.model === ProjectMember && row.groupId === row.record['projectId']);
 }
 

@@ -23,7 +23,7 @@ export function roleIn(
   return (membership?.record['role'] as Role | undefined) ?? null;
 }
 
-export function isProjectMember(world: World, projectId: string, userId: string): boolean {
+function isProjectMember(world: World, projectId: string, userId: string): boolean {
   return world.related(ProjectMember, 'userId', userId, 'look').some(({ record }) => record['projectId'] === projectId);
 }
 
@@ -32,7 +32,7 @@ export function isProjectMember(world: World, projectId: string, userId: string)
  *
  * Keeps never.shown-outside.
  */
-export function sees(world: World, unit: Unit, place: { workspaceId: string | null; groupId: string }): boolean {
+function sees(world: World, unit: Unit, place: { workspaceId: string | null; groupId: string }): boolean {
   const { userId } = unit.principal;
   if (unit.authority === 'service') return true;
   if (place.workspaceId === null) return place.groupId === userId;
