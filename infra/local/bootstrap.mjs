@@ -14,6 +14,8 @@ const NODE_MAJOR_MIN = 18;
  */
 const TASKS = {
   bench: 'infra/bench/src/main.ts',
+  fuzz: 'test-e2e/fuzz/main.ts',
+  soak: 'infra/verify/src/soak/main.ts',
   'verify-log': 'infra/verify/src/main.ts',
 };
 

@@ -66,6 +66,7 @@ export const COMMON_ERRORS = [
   'unsupported_api_version',
   'not_found',
   'rate_limited',
+  'headers_too_large',
   'internal',
   'unavailable',
 ] as const satisfies readonly ErrorCode[];

@@ -1,0 +1,39 @@
+/**
+ * `npm run fuzz`: a long run of the fuzzer against a system of its own; ends with 1 when a rule was broken.
+ *
+ *   -- --requests 100000   about so many
+ *   -- --seed 7            the same run again
+ */
+import { startWorld } from '@wts/testkit';
+import { parseArgs } from 'node:util';
+import { fuzz } from './fuzz.ts';
+import { knownIds } from './known.ts';
+
+const { values } = parseArgs({
+  options: { requests: { type: 'string', default: '100000' }, seed: { type: 'string' } },
+});
+const ROUNDS_OF = 100;
+const seed = Number(values.seed ?? Date.now() % 2 ** 31);
+const RATE_LIMITS = JSON.stringify({ rest: 0, codes: 0, 'codes-address': 0, keys: 0 });
+
+await using world = await startWorld({ label: 'fuzz', overrides: { gateway: { RATE_LIMITS } } });
+let requests = 0;
+const statuses: Record<string, number> = {};
+for (let round = 0; requests < Number(values.requests); round += 1) {
+  // A new person each round: what one may own is bounded, and requests should not all end there.
+  const person = await world.person('Fuzzer');
+  const report = await fuzz({
+    baseUrl: world.baseUrl,
+    token: person.token,
+    seed: seed + round,
+    runsPerOperation: ROUNDS_OF,
+    known: await knownIds(world, person),
+  });
+  requests += report.requests;
+  for (const [status, count] of Object.entries(report.statuses)) statuses[status] = (statuses[status] ?? 0) + count;
+  process.stdout.write(`${requests} requests, seed ${seed + round}: ${JSON.stringify(statuses)}\n`);
+  if (report.faults.length === 0) continue;
+  process.stderr.write(`${report.faults.join('\n\n')}\n`);
+  process.exitCode = 1;
+  break;
+}
