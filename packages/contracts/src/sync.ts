@@ -46,6 +46,7 @@ const clientText = { type: 'string', minLength: 1, maxLength: 128 } as const;
 const syncIdText = { type: 'string', pattern: SYNC_ID_PATTERN } as const;
 const action = { type: 'string', enum: ACTIONS } as const;
 
+// Keeps sync.transaction.fields.
 export const syncTransactionSchema = {
   type: 'object',
   required: ['clientTxId', 'clientId', 'modelName', 'modelId', 'action', 'payload'],
@@ -62,6 +63,7 @@ export const syncTransactionSchema = {
   },
 } as const;
 
+// Keeps sync.mutate.scope.
 export const mutate = contract<{ body: { batchId: string; transactions: SyncTransaction[] }; reply: MutateReply }>({
   id: 'syncMutate',
   method: 'POST',
@@ -142,6 +144,8 @@ export interface BootstrapQuestion {
   readonly schemaHash?: string;
   /** A place the snapshot must have reached, such as that of the group change a client has just seen. */
   readonly firstSyncId?: string;
+  /** Sent by published clients: `full` at a start, `partial` for groups that were gained. */
+  readonly type?: string;
 }
 
 const bootstrapQuestionSchema = {
@@ -159,6 +163,12 @@ const bootstrapQuestionSchema = {
     },
     schemaHash: { type: 'string', maxLength: 256, description: 'Sent back in the first line.' },
     firstSyncId: { type: 'string', maxLength: 64, description: 'The snapshot is taken at this place or later.' },
+    type: {
+      type: 'string',
+      maxLength: 64,
+      description:
+        'With `full`, a syncGroups that names the group of the caller stands for all groups of the caller: published clients repeat the list they were given last, which may be out of date.',
+    },
   },
 } as const;
 

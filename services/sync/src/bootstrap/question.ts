@@ -21,11 +21,21 @@ export function readQuestion(principal: Principal, asked: BootstrapQuestion): Qu
     userId: principal.userId,
     workspaceId: principal.workspaceId ?? null,
     models: readModels(asked.onlyModels),
-    // A group that is no id is nobody's; asking for it alone asks for nothing.
-    groups: groups === null ? null : new Set(groups.filter(isUuid).map((group) => group.toLowerCase())),
+    groups: groups === null ? null : readGroups(groups, principal.userId, asked.type),
     schemaHash: asked.schemaHash ?? '',
     reached: parseSyncId(asked.firstSyncId) ?? 0n,
   };
+}
+
+/**
+ * Published clients repeat at every full load the groups they were told of last. Whoever has been away would never hear
+ * of a group gained meanwhile: the snapshot lies behind the gain. Who follows their own group follows their memberships,
+ * so that list stands for all. Keeps sync.client.compatible.
+ */
+function readGroups(named: readonly string[], userId: string, type: string | undefined): ReadonlySet<string> | null {
+  if (type === 'full' && named.includes(userId)) return null;
+  // A group that is no id is nobody's; asking for it alone asks for nothing.
+  return new Set(named.filter(isUuid).map((group) => group.toLowerCase()));
 }
 
 /** Strict, because a client that is sent a model it did not ask for fails as a whole. In the order of the registry. */

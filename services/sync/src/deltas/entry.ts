@@ -35,6 +35,11 @@ export class Entry {
     this.#source = source;
   }
 
+  /** True when it says that a person is no longer in a project. */
+  get isProjectLoss(): boolean {
+    return this.movedGroup !== null && this.action === 'DELETE' && this.#source.modelName === 'ProjectMember';
+  }
+
   get committedAtMs(): number {
     return Date.parse(this.#source.createdAt);
   }

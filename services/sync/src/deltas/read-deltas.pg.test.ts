@@ -187,6 +187,22 @@ describe('deltas', function () {
     }
   });
 
+  it('stops before the loss of a private project that a caller in letters has, which they follow by loading anew [sync.client.compatible]', async () => {
+    const project = randomUUID() as string;
+    const before = head();
+    const loss = { groupId: user, action: 'DELETE' as const, modelName: 'ProjectMember' };
+    await writer.append([
+      { groupId: home },
+      { ...loss, data: { projectId: project, userId: user } },
+      { groupId: home },
+    ]);
+    const having = await ask({ after: before, dialect: 'letters', asked: new Set([user, home, project]) });
+    assert.deepEqual([having.actions.length, having.hasMore, having.lastSyncId], [1, false, (before + 1n).toString()]);
+    const { lastSyncId } = await ask({ after: before, dialect: 'letters', asked: new Set([user, home]) });
+    assert.equal(lastSyncId, head().toString());
+    assert.equal((await ask({ after: before, asked: new Set([user, home, project]) })).actions.length, 3);
+  });
+
   it('gives pages of a size within bounds, whatever is asked for [sync.deltas.limit-clamped]', () => {
     assert.deepEqual([undefined, '0', '1', '5000', '999999999'].map(clampLimit), [1000, 1, 1, 5000, 5000]);
   });

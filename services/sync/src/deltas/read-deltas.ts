@@ -34,6 +34,7 @@ export interface DeltasQuestion extends Reader {
  *
  * Keeps sync.deltas.answer, sync.deltas.after-exclusive, sync.deltas.paging, sync.deltas.horizon and
  * sync.deltas.stale-cursor.
+ * Keeps sync.deltas.own-groups.
  */
 export async function readDeltas(sources: DeltasSources, question: DeltasQuestion): Promise<string> {
   const { after, limit, asked, dialect } = question;
@@ -53,6 +54,8 @@ export async function readDeltas(sources: DeltasSources, question: DeltasQuestio
     hasMore = entries.length > limit;
     const page = entries.slice(0, limit).map((source) => new Entry(source));
     for (const entry of page) {
+      // As for any cursor that cannot be gone on from, the socket tells such a client.
+      if (visibility.mustLoadAt(entry, dialect)) return reply(entry.id - 1n, false, texts);
       const text = visibility.show(entry, dialect);
       if (text !== null) texts.push(text);
     }

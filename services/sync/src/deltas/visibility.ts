@@ -33,6 +33,7 @@ export class Visibility {
   /** All groups that may ever be shown; what is asked for narrows them and never widens. */
   readonly reachable: ReadonlySet<string>;
   readonly #all: ReadonlySet<string>;
+  readonly #asked: ReadonlySet<string>;
   readonly #hidden: Set<string>;
   #visible: ReadonlySet<string>;
 
@@ -45,6 +46,7 @@ export class Visibility {
   ) {
     this.userId = userId;
     this.at = at;
+    this.#asked = asked;
     this.reachable = asked.size === 0 ? all : all.intersection(asked);
     this.#all = all;
     this.#hidden = new Set([...lost].filter((group) => all.has(group)));
@@ -76,6 +78,17 @@ export class Visibility {
 
   isMove(entry: Entry): boolean {
     return entry.movedGroup !== null && entry.groupId === this.userId;
+  }
+
+  /**
+   * True for an entry that a client in letters can only follow by loading everything anew: the loss of a private project
+   * it has. Such a client drops what belongs to a group by one field of each model, and applications name the workspace
+   * there: told of the loss alone, it would keep what is inside the project.
+   */
+  mustLoadAt(entry: Entry, dialect: Dialect): boolean {
+    return (
+      dialect === 'letters' && entry.isProjectLoss && this.isMove(entry) && this.#asked.has(entry.movedGroup ?? '')
+    );
   }
 
   /** Walks past an entry: its text when it is to be shown, else null. */

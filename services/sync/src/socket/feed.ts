@@ -60,6 +60,7 @@ const PAGE = 500;
  * because otherwise a lost group would be heard after its loss.
  *
  * Keeps sync.socket.catch-up, sync.socket.ascending and sync.socket.echo: who made a change does not matter here.
+ * Keeps sync.socket.own-groups, sync.membership.in-order.
  */
 export class Feed implements Listening, Pulling {
   readonly #sources: FeedSources;
@@ -202,6 +203,10 @@ export class Feed implements Listening, Pulling {
       if (isMove && entry.id > visibility.at) {
         unknown = entry.id;
         break;
+      }
+      if (visibility.mustLoadAt(entry, this.#dialect)) {
+        this.#outlet.requireBootstrap();
+        return null;
       }
       const text = visibility.show(entry, this.#dialect);
       if (text !== null) writer.add(entry.id, text);

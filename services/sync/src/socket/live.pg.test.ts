@@ -239,4 +239,21 @@ describe('sockets under change', function () {
     socket.pause();
     await eventually(() => at.door.size === 0);
   });
+
+  it('sends a client in letters that loses a private project it has to a bootstrap, and one that has it not onward [sync.client.compatible]', async () => {
+    const at = await replica();
+    const [home, project] = [randomUUID() as string, randomUUID() as string];
+    const [user] = (await people(1, home)) as [string];
+    const after = writer.committed.at(-1)!.syncId;
+    const having = await connect(at, { token: user, after, groups: [user, home, project] });
+    const others = await connect(at, { token: user, after, groups: [user, home] });
+    const words = await connect(at, { token: user, after });
+    const data = { projectId: project, userId: user };
+    await writer.append([{ groupId: user, action: 'DELETE', modelName: 'ProjectMember', data }]);
+    await having.until(({ frames }) => frames.some(({ code }) => code === 'BOOTSTRAP_REQUIRED'));
+    const switched = await others.untilAction(({ modelId }) => modelId === user);
+    assert.equal(switched.action as string, 'G');
+    await words.untilAction(({ modelName }) => modelName === 'ProjectMember');
+    assert.deepEqual(having.actions, []);
+  });
 });
