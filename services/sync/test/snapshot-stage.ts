@@ -5,6 +5,8 @@ import { startService, type RunningService } from '@wts/service-kit';
 import { testDatabase, type TestDatabase } from '@wts/testkit';
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { request, type IncomingMessage } from 'node:http';
 import { gunzipSync } from 'node:zlib';
 import { Pool } from 'pg';
 import { syncService } from '../src/service.ts';
@@ -100,9 +102,9 @@ export class SnapshotStage implements AsyncDisposable {
   }
 
   call(path: string, request: CallOptions): Promise<Response> {
-    const { principal, body, headers, signal } = request;
+    const { principal, body, headers, signal, method } = request;
     return fetch(`${this.service.url}${path}`, {
-      method: body === undefined ? 'GET' : 'POST',
+      method: method ?? (body === undefined ? 'GET' : 'POST'),
       headers: {
         'accept-encoding': 'identity',
         ...(body === undefined ? {} : { 'content-type': 'application/json' }),
@@ -112,6 +114,46 @@ export class SnapshotStage implements AsyncDisposable {
       body: body === undefined ? null : JSON.stringify(body),
       signal: signal ?? null,
     });
+  }
+
+  /** The answer as it comes, paused: nothing of the body is read before the test does. */
+  async raw(path: string, principal: Principal, headers: Record<string, string> = {}): Promise<IncomingMessage> {
+    const sent = request(`${this.service.url}${path}`, {
+      headers: { [HEADERS.principal]: tokenOf(principal), ...headers },
+      agent: false,
+    });
+    sent.end();
+    const [answer] = (await once(sent, 'response')) as [IncomingMessage];
+    return answer;
+  }
+
+  /** Many tasks at once, past the log: for answers of a size. */
+  async fillTasks(workspaceId: string, count: number, descriptionBytes = 400): Promise<void> {
+    const record = {
+      workspaceId,
+      projectId: null,
+      description: 'd'.repeat(descriptionBytes),
+      labelIds: [],
+      createdAt: '2026-11-21T09:00:00.000Z',
+    };
+    await this.sql.query(
+      `insert into sync.tasks (id, workspace_id, group_id, number, title, creator_id, start, start_bucket, priority,
+         label_ids, sort_order, created_at, updated_at, record)
+       select id, $1::uuid, $1::uuid, n, 'Task', $1, 'started', 'today', 0, '{}', '', now(), now(),
+         ('{"id":"' || id || '","number":' || n || ',' || substr($3, 2))::json
+       from (select gen_random_uuid() as id, n from generate_series(1000001, 1000000 + $2::int) n) made`,
+      [workspaceId, count, JSON.stringify(record)],
+    );
+    await this.sql.query('vacuum analyze sync.tasks');
+  }
+
+  /** Statements of the service that PostgreSQL is at work on, or transactions it left open. */
+  async busyConnections(): Promise<number> {
+    const { rows } = await this.sql.query<{ count: number }>(
+      `select count(*)::int from pg_stat_activity where datname = current_database() and application_name like 'wts-sync%'
+         and (state like 'idle in transaction%' or (state = 'active' and query like '%copy (%'))`,
+    );
+    return rows[0]?.count ?? 0;
   }
 
   async bootstrap(userId: string, query: Record<string, string> = {}, limitedTo?: string): Promise<Bootstrap> {
@@ -130,7 +172,8 @@ export class SnapshotStage implements AsyncDisposable {
 
 interface CallOptions {
   readonly principal: Principal;
-  /** With a body it is a POST. */
+  /** GET, or with a body POST. */
+  readonly method?: string;
   readonly body?: unknown;
   readonly headers?: Record<string, string>;
   readonly signal?: AbortSignal;

@@ -79,7 +79,8 @@ export class Bootstraps implements Disposable {
       if (narrowed.audience.groups.length === 0) return this.#answerOf(question, narrowed, person, null);
       const rest = await this.#join({ question, person, narrowed, encoding });
       try {
-        return this.#answerOf(question, narrowed, await rest.production.opened, rest);
+        const { at, epoch } = await rest.production.opened;
+        return this.#answerOf(question, narrowed, { at: rest.at ?? at, epoch }, rest);
       } catch (error) {
         rest.production.leave(rest.reader);
         if (!(error instanceof Moved)) throw error;
@@ -91,7 +92,7 @@ export class Bootstraps implements Disposable {
   #answerOf(
     { schemaHash }: Question,
     { subscribed }: Narrowed,
-    { at, epoch }: PersonGroups,
+    { at, epoch }: Pick<PersonGroups, 'at' | 'epoch'>,
     rest: Joined | null,
   ): BootstrapAnswer {
     const metadata = {
@@ -120,36 +121,37 @@ export class Bootstraps implements Disposable {
       const found = this.#kept.get(key);
       if (found === undefined || found === refused || !found.isShareable) return this.#produce(key, ask);
       const reader = found.join();
-      let serves = false;
+      let at: bigint | null = null;
       try {
-        serves = await this.#serves(found, ask);
+        at = await this.#placeOf(found, ask);
       } finally {
-        if (!serves) found.leave(reader);
+        if (at === null) found.leave(reader);
       }
-      if (serves) {
+      if (at !== null) {
         this.#options.metrics.onShared();
-        return { production: found, reader };
+        return { production: found, reader, at };
       }
       refused = found;
     }
   }
 
-  async #serves(production: Production, { question, person, narrowed }: Ask): Promise<boolean> {
+  /** The place of the log at which this production shows what the caller may see; null when it does not serve them. */
+  async #placeOf(production: Production, { question, person, narrowed }: Ask): Promise<bigint | null> {
     let taken: PersonGroups;
     try {
       taken = await production.opened;
     } catch (error) {
-      if (error instanceof Moved) return false;
+      if (error instanceof Moved) return null;
       throw error;
     }
-    if (taken.epoch !== person.epoch || taken.at < person.floor || taken.at < question.reached) return false;
-    if (taken.at === person.at) return true;
+    if (taken.epoch !== person.epoch || taken.at < person.floor || taken.at < question.reached) return null;
+    if (taken.at === person.at) return taken.at;
     const since = taken.at < person.at ? taken.at : person.at;
-    if (await this.#sources.changedSince(since, [question.userId])) return false;
-    if (taken.at > person.at) return true;
-    if (!(await this.#sources.changedSince(taken.at, narrowed.audience.groups))) return true;
+    if (await this.#sources.changedSince(since, [question.userId])) return null;
+    if (taken.at > person.at) return taken.at;
+    if (!(await this.#sources.changedSince(taken.at, narrowed.audience.groups))) return person.at;
     const ageMs = performance.now() - (production.openedAt ?? 0);
-    return this.#admission.isBusy && ageMs < LIMITS.snapshotSharedMs;
+    return this.#admission.isBusy && ageMs < LIMITS.snapshotSharedMs ? taken.at : null;
   }
 
   #produce(key: string, { question, person, narrowed, encoding }: Ask): Joined {
@@ -170,7 +172,7 @@ export class Bootstraps implements Disposable {
     );
     const reader = production.join();
     this.#keep(key, production);
-    return { production, reader };
+    return { production, reader, at: null };
   }
 
   #keep(key: string, production: Production): void {
@@ -208,6 +210,8 @@ export class Bootstraps implements Disposable {
 interface Joined {
   readonly production: Production;
   readonly reader: SpoolReader;
+  /** When not that of the snapshot: later, and nothing the caller may see has changed between. */
+  readonly at: bigint | null;
 }
 
 interface Ask {

@@ -118,7 +118,8 @@ function breakOff(res: Response): void {
   if (socket === null) return;
   const stalled = setTimeout(() => socket.destroy(), LIMITS.snapshotStalledMs);
   socket.once('close', () => clearTimeout(stalled));
-  socket.destroySoon();
+  // Node passes on what was written in this turn when the turn ends.
+  setImmediate(() => socket.destroySoon());
 }
 
 function ignore(): void {}

@@ -1,0 +1,251 @@
+import { MODEL_NAMES } from '@wts/models';
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { buffer } from 'node:stream/consumers';
+import { caller, idsOf, parseBootstrap, SnapshotStage } from './snapshot-stage.ts';
+
+interface ErrorAnswer {
+  readonly error: string;
+  readonly message: string;
+  readonly code: string;
+}
+
+describe('/sync/bootstrap', () => {
+  let stage: SnapshotStage;
+  let ada: string;
+  let bob: string;
+  let home: string;
+  before(async () => {
+    stage = await SnapshotStage.open('bootstrap');
+    ada = await stage.person('Ada');
+    bob = await stage.person('Bob');
+    home = await stage.workspace(ada);
+  });
+  after(() => stage[Symbol.asyncDispose]());
+
+  const refusal = async (query: string, userId = ada): Promise<ErrorAnswer> => {
+    const answer = await stage.call(`/sync/bootstrap${query}`, { principal: caller(userId) });
+    assert.equal(answer.status, 400);
+    return (await answer.json()) as ErrorAnswer;
+  };
+
+  describe('an answer', () => {
+    it('has the metadata first, then every record with its class, then its count', async () => {
+      const taskId = await stage.insert('Task', { workspaceId: home, title: 'One' }, ada);
+      const { metadata, rows } = await stage.bootstrap(ada, { schemaHash: 'cf858fcc229a2665' });
+      const { rows: state } = await stage.sql.query<{ epoch: string; head: string }>(
+        'select epoch::text, (select max(sync_id)::text from sync.sync_actions) as head from sync.log_state',
+      );
+      assert.deepEqual(metadata, {
+        lastSyncId: state[0]?.head,
+        subscribedSyncGroups: [ada, home],
+        schemaHash: 'cf858fcc229a2665',
+        databaseVersion: 1,
+        epoch: state[0]?.epoch,
+      });
+      assert.deepEqual(idsOf(rows, 'Workspace'), [home]);
+      assert.deepEqual(idsOf(rows, 'User'), [ada]);
+      assert.ok(idsOf(rows, 'Task').includes(taskId));
+    });
+
+    it('says in its headers what it is, and that it is nobody else’s', async () => {
+      const answer = await stage.raw('/sync/bootstrap', caller(ada));
+      answer.resume();
+      const { headers } = answer;
+      assert.equal(headers['content-type'], 'application/x-ndjson');
+      assert.equal(headers['cache-control'], 'no-store');
+      assert.equal(headers['vary'], 'accept-encoding');
+      assert.equal(headers['api-version'], '1');
+    });
+
+    it('holds archived records', async () => {
+      const taskId = await stage.insert('Task', { workspaceId: home, title: 'Old' }, ada);
+      await stage.commit([{ modelName: 'Task', modelId: taskId, action: 'ARCHIVE', payload: {} }], ada);
+      const { rows } = await stage.bootstrap(ada, { onlyModels: 'Task' });
+      const archived = rows.find(({ id }) => id === taskId);
+      assert.match(String(archived?.['archivedAt']), /^\d{4}-/);
+    });
+
+    it('repeats each record byte by byte, whatever text it holds', async () => {
+      const nasty = [
+        'quotes " \' ` and \\ back\\\\slashes \\. \\N \\n',
+        'lines\nand\r\nreturns\tand tabs, separators \u2028\u2029',
+        'control \u0001\u0002\u0003\u001f\u007f\u0085, byte order \ufeff, last \uffff',
+        'emoji 👩‍👩‍👧‍👦 zalgo Z͑ͫa͛l̸g͖o, arabic مرحبا, cjk 漢字, astral 𝒳',
+        '{"__class":"User","type":"end"}',
+        `long ${'ü'.repeat(40_000)}`,
+        '',
+      ];
+      for (const description of nasty) {
+        await stage.insert('Task', { workspaceId: home, title: 'Nasty', description }, ada);
+      }
+      const answer = await stage.raw('/sync/bootstrap?onlyModels=Task', caller(ada));
+      const sent = (await buffer(answer)).toString().split('\n').slice(1, -2).sort();
+      const { rows } = await stage.sql.query<{ record: string }>(
+        'select record::text as record from sync.tasks where group_id = $1',
+        [home],
+      );
+      assert.deepEqual(sent, rows.map(({ record }) => `{"__class":"Task",${record.slice(1)}`).sort());
+      const descriptions = new Set(sent.map((line) => (JSON.parse(line) as { description: string }).description));
+      for (const text of nasty) assert.ok(descriptions.has(text), text.slice(0, 40));
+    });
+
+    it('is compressed when asked, and only then', async () => {
+      const plain = await stage.bootstrap(ada);
+      for (const asked of ['gzip', 'gzip, deflate, br', 'br;q=1.0, GZIP;q=0.5', '*']) {
+        const answer = await stage.raw('/sync/bootstrap', caller(ada), { 'accept-encoding': asked });
+        assert.equal(answer.headers['content-encoding'], 'gzip', asked);
+        assert.deepEqual(parseBootstrap(await buffer(answer)).rows, plain.rows);
+      }
+      for (const asked of ['', 'identity', 'br', 'gzip;q=0', '*;q=0', 'gzip;q=0, *']) {
+        const answer = await stage.raw('/sync/bootstrap', caller(ada), { 'accept-encoding': asked });
+        assert.equal(answer.headers['content-encoding'], undefined, asked);
+        assert.deepEqual(parseBootstrap((await buffer(answer)).toString()).rows, plain.rows);
+      }
+    });
+
+    it('is also given by POST, with the same parameters in the query, in a body, or without any', async () => {
+      const expected = await stage.bootstrap(ada, { onlyModels: 'User,Workspace', schemaHash: 'x' });
+      const asked = { onlyModels: 'User,Workspace', schemaHash: 'x' };
+      const principal = caller(ada);
+      const byBody = await stage.call('/sync/bootstrap', { principal, body: asked });
+      assert.deepEqual(parseBootstrap(await byBody.text()), expected);
+      const byQuery = await stage.call(`/sync/bootstrap?${new URLSearchParams(asked)}`, { principal, body: {} });
+      assert.deepEqual(parseBootstrap(await byQuery.text()), expected);
+      const bare = await stage.call('/sync/bootstrap?onlyModels=User', { principal, method: 'POST' });
+      assert.deepEqual(idsOf(parseBootstrap(await bare.text()).rows), [ada]);
+    });
+  });
+
+  describe('onlyModels', () => {
+    it('lets through the models it names and no other', async () => {
+      for (const modelName of MODEL_NAMES) {
+        const { rows } = await stage.bootstrap(ada, { onlyModels: modelName });
+        assert.ok(rows.every(({ __class }) => __class === modelName));
+      }
+      const { rows } = await stage.bootstrap(ada, { onlyModels: 'Task, Workspace,Task,' });
+      const classes = rows.map(({ __class }) => __class);
+      assert.deepEqual([...new Set(classes)], ['Workspace', 'Task'], 'in the order of the registry');
+    });
+
+    it('refuses a model that is not there, by name, in words that no client takes for a bad connection', async () => {
+      assert.match((await refusal('?onlyModels=Task,Issue')).message, /Issue/);
+      for (const name of ['NetworkNode', 'fetch', 'timed%20out', '%3Cscript%3E', 'x'.repeat(65), '__proto__']) {
+        const { message, error } = await refusal(`?onlyModels=Task,${name}`);
+        assert.doesNotMatch(`${message} ${error}`, /network|fetch|timeout|timed out|aborted|econnrefused|</i);
+      }
+    });
+  });
+
+  describe('other parameters', () => {
+    it('are accepted and ignored, as published clients send them', async () => {
+      const expected = await stage.bootstrap(ada);
+      const query = { type: 'full', noSyncPackets: 'true', useCFCaching: '1', modelsHash: 'abc', noCache: '' };
+      assert.deepEqual((await stage.bootstrap(ada, { ...query, firstSyncId: '1' })).rows, expected.rows);
+      assert.deepEqual((await stage.bootstrap(ada, { firstSyncId: 'soon' })).rows, expected.rows);
+      assert.deepEqual((await stage.bootstrap(ada, { firstSyncId: '9999999999999999999' })).rows, expected.rows);
+    });
+
+    it('are refused when they are given twice, too long or no text', async () => {
+      await refusal('?onlyModels=Task&onlyModels=User');
+      await refusal(`?schemaHash=${'x'.repeat(257)}`);
+      await refusal('?schemaHash=%00');
+      for (const body of [[], 'text', { onlyModels: ['Task'] }, { syncGroups: 1 }, null]) {
+        const answer = await stage.call('/sync/bootstrap', { principal: caller(ada), body });
+        assert.equal(answer.status, 400, JSON.stringify(body));
+      }
+    });
+  });
+
+  describe('who sees what', () => {
+    it('shows nothing of another workspace, not even with its id', async () => {
+      const other = await stage.workspace(bob);
+      await stage.insert('Task', { workspaceId: other, title: 'Theirs' }, bob);
+      const { metadata, rows } = await stage.bootstrap(ada);
+      assert.ok(!metadata.subscribedSyncGroups.includes(other));
+      assert.ok(!JSON.stringify(rows).includes(other));
+      const foreign = await stage.bootstrap(ada, { syncGroups: `${other},${bob},${randomUUID()},nonsense` });
+      assert.deepEqual(foreign.metadata.subscribedSyncGroups, []);
+      assert.deepEqual(foreign.rows, []);
+    });
+
+    it('narrows to the groups that are asked for, and says which', async () => {
+      const second = await stage.workspace(ada);
+      const there = await stage.insert('Label', { workspaceId: second, name: 'There' }, ada);
+      const one = await stage.bootstrap(ada, { syncGroups: second.toUpperCase() });
+      assert.deepEqual(one.metadata.subscribedSyncGroups, [second]);
+      assert.deepEqual(idsOf(one.rows, 'Workspace'), [second]);
+      assert.deepEqual(idsOf(one.rows, 'Label'), [there]);
+      const own = await stage.bootstrap(ada, { syncGroups: ada });
+      assert.deepEqual(own.metadata.subscribedSyncGroups, [ada]);
+      assert.deepEqual(new Set(own.rows.map(({ __class }) => __class)), new Set(['User', 'WorkspaceMember']));
+      assert.deepEqual(new Set(own.rows.map(({ workspaceId }) => workspaceId)), new Set([undefined, home, second]));
+    });
+
+    it('shows a private project and all inside it to its members only', async () => {
+      await stage.join(bob, home);
+      const projectId = await stage.insert('Project', { workspaceId: home, key: 'P', name: 'P', isPrivate: true }, ada);
+      const taskId = await stage.insert('Task', { workspaceId: home, projectId, title: 'Secret' }, ada);
+      const commentId = await stage.insert('Comment', { workspaceId: home, taskId, body: 'Secret too' }, ada);
+      const inside = [projectId, taskId, commentId];
+      const seen = await stage.bootstrap(ada);
+      for (const id of inside) assert.ok(idsOf(seen.rows).includes(id));
+      assert.ok(seen.metadata.subscribedSyncGroups.includes(projectId));
+      for (const query of [{}, { syncGroups: `${projectId},${home}` }]) {
+        const text = JSON.stringify(await stage.bootstrap(bob, query));
+        for (const id of inside) assert.ok(!text.includes(id));
+      }
+      await stage.insert('ProjectMember', { projectId, userId: bob }, ada);
+      const joined = await stage.bootstrap(bob);
+      for (const id of inside) assert.ok(idsOf(joined.rows).includes(id));
+    });
+
+    it('shows a credential that is limited to a workspace that one alone', async () => {
+      const second = await stage.workspace(ada);
+      const { metadata, rows } = await stage.bootstrap(ada, {}, second);
+      assert.deepEqual(metadata.subscribedSyncGroups, [ada, second]);
+      assert.deepEqual(idsOf(rows, 'Workspace'), [second]);
+      assert.ok(rows.every(({ workspaceId }) => workspaceId === undefined || workspaceId === second));
+      const own = await stage.bootstrap(ada, { syncGroups: ada }, second);
+      assert.deepEqual(new Set(own.rows.map(({ workspaceId }) => workspaceId)), new Set([undefined, second]));
+    });
+
+    it('shows somebody without a workspace themselves', async () => {
+      const carol = await stage.person('Carol');
+      const { metadata, rows } = await stage.bootstrap(carol);
+      assert.deepEqual(metadata.subscribedSyncGroups, [carol]);
+      assert.deepEqual(idsOf(rows), [carol]);
+    });
+  });
+
+  describe('a snapshot that was read for somebody before', () => {
+    it('never hides what was committed before the caller asked', async () => {
+      for (let index = 0; index < 10; index += 1) {
+        await stage.bootstrap(ada);
+        const taskId = await stage.insert('Task', { workspaceId: home, title: `Task ${index}` }, ada);
+        const [mine, theirs] = await Promise.all([stage.bootstrap(ada), stage.bootstrap(bob)]);
+        assert.ok(idsOf(mine.rows).includes(taskId));
+        assert.ok(idsOf(theirs.rows).includes(taskId));
+      }
+    });
+
+    it('is never given to somebody whose memberships are not those it was read for', async () => {
+      const dora = await stage.person('Dora');
+      const membershipId = await stage.join(dora, home);
+      await stage.bootstrap(dora);
+      await stage.commit([{ modelName: 'WorkspaceMember', modelId: membershipId, action: 'DELETE', payload: {} }]);
+      const { metadata, rows } = await stage.bootstrap(dora);
+      assert.deepEqual(metadata.subscribedSyncGroups, [dora]);
+      assert.deepEqual(idsOf(rows), [dora]);
+    });
+  });
+
+  it('works for an empty log and a person nobody knows', async () => {
+    await using empty = await SnapshotStage.open('bootstrap-empty');
+    const nobody = randomUUID();
+    const { metadata, rows } = await empty.bootstrap(nobody);
+    assert.deepEqual([metadata.lastSyncId, metadata.subscribedSyncGroups, rows], ['0', [nobody], []]);
+    await empty.person();
+    assert.equal((await empty.bootstrap(nobody)).metadata.lastSyncId, '1');
+  });
+});

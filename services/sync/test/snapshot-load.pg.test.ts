@@ -1,0 +1,157 @@
+import { eventually } from '@wts/testkit';
+import assert from 'node:assert/strict';
+import { createServer } from 'node:net';
+import { once } from 'node:events';
+import { buffer, text } from 'node:stream/consumers';
+import type { AddressInfo } from 'node:net';
+import { MODEL_NAMES } from '@wts/models';
+import { caller, idsOf, parseBootstrap, parseLines, SnapshotStage } from './snapshot-stage.ts';
+
+const TASKS = 40_000;
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
+describe('snapshots under load', () => {
+  let stage: SnapshotStage;
+  let ada: string;
+  let home: string;
+  let metricsUrl: string;
+  before(async () => {
+    const port = await freePort();
+    metricsUrl = `http://127.0.0.1:${port}/metrics`;
+    stage = await SnapshotStage.open('snapshot-load', { METRICS_PORT: String(port) });
+    ada = await stage.person('Ada');
+    home = await stage.workspace(ada);
+    await stage.fillTasks(home, TASKS);
+  });
+  after(() => stage[Symbol.asyncDispose]());
+
+  const metric = async (name: string): Promise<number> => {
+    const answer = await fetch(metricsUrl, { headers: { connection: 'close' } });
+    const lines = (await answer.text()).split('\n');
+    const line = lines.find((one) => one.startsWith(`${name}{`) && one.includes('kind="bootstrap"'));
+    return Number(line?.split(' ').at(-1) ?? 0);
+  };
+  /** A change, so that no snapshot of before serves. */
+  const change = (): Promise<string> => stage.insert('Label', { workspaceId: home, name: 'Change' }, ada);
+  /** Readers of comments wait until the work is done. */
+  const whileHeld = async (work: () => Promise<void>): Promise<void> => {
+    const holder = await stage.sql.connect();
+    try {
+      await holder.query('begin; lock table sync.comments in access exclusive mode');
+      await work();
+    } finally {
+      await holder.query('rollback');
+      holder.release();
+    }
+  };
+
+  it('let a reader who takes nothing cost PostgreSQL nothing, and give them everything in the end', async () => {
+    await change();
+    const answer = await stage.raw('/sync/bootstrap', caller(ada));
+    await eventually(
+      async () => (await metric('wts_snapshots_running')) === 0 && (await stage.busyConnections()) === 0,
+    );
+    const before = process.memoryUsage().rss;
+    const others = await Promise.all(Array.from({ length: 5 }, () => stage.raw('/sync/bootstrap', caller(ada))));
+    await change();
+    assert.ok(process.memoryUsage().rss - before < 100_000_000);
+    for (const one of others) one.destroy();
+    const { rows } = parseBootstrap(await text(answer));
+    assert.equal(idsOf(rows, 'Task').length, TASKS);
+  });
+
+  it('are cut when their only reader leaves, and give their connection back', async () => {
+    await change();
+    await whileHeld(async () => {
+      const leaving = await stage.raw('/sync/bootstrap', caller(ada));
+      await eventually(async () => (await stage.busyConnections()) > 0);
+      leaving.destroy();
+      await eventually(async () => (await metric('wts_snapshots_running')) === 0);
+    });
+    await eventually(async () => (await stage.busyConnections()) === 0);
+    const { rows } = await stage.bootstrap(ada);
+    assert.equal(idsOf(rows, 'Task').length, TASKS);
+  });
+
+  it('that break off end with a line that says so and without an end of the body', async () => {
+    for (const encoding of ['identity', 'gzip']) {
+      await change();
+      await whileHeld(async () => {
+        const answer = await stage.raw('/sync/bootstrap', caller(ada), { 'accept-encoding': encoding });
+        await eventually(async () => (await stage.busyConnections()) > 0);
+        await stage.sql.query(
+          `select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and query like '%copy (%' and pid <> pg_backend_pid()`,
+        );
+        const pieces: Buffer[] = [];
+        answer.on('data', (piece: Buffer) => pieces.push(piece));
+        await assert.rejects(once(answer, 'end'), { code: 'ECONNRESET' });
+        if (encoding === 'gzip') return;
+        const lines = parseLines(Buffer.concat(pieces).toString());
+        assert.deepEqual(lines.at(-1), { type: 'error', message: 'Loading broke off; load again' });
+      });
+    }
+    const { rows } = await stage.bootstrap(ada);
+    assert.equal(idsOf(rows, 'Task').length, TASKS, 'the next one is whole');
+  });
+
+  it('serve 200 callers at once from a few readings', async () => {
+    const office = await stage.workspace(await stage.person('Owner'));
+    await stage.fillTasks(office, 2000);
+    const people = await Promise.all(Array.from({ length: 40 }, (_, index) => stage.person(`Person ${index}`)));
+    for (const person of people) await stage.join(person, office);
+    const rowsBefore = await metric('wts_snapshot_rows_total');
+    const callers = Array.from({ length: 200 }, (_, index) => people[index % people.length] ?? ada);
+    const answers = await Promise.all(
+      callers.map(async (userId) => {
+        const answer = await stage.raw('/sync/bootstrap', caller(userId), { 'accept-encoding': 'gzip' });
+        assert.equal(answer.statusCode, 200);
+        const { metadata, rows } = parseBootstrap(await buffer(answer));
+        assert.deepEqual(metadata.subscribedSyncGroups, [userId, office]);
+        return rows.length;
+      }),
+    );
+    assert.equal(new Set(answers).size, 1);
+    const rowsRead = (await metric('wts_snapshot_rows_total')) - rowsBefore;
+    assert.ok(rowsRead <= 4 * (answers[0] ?? 0), `${rowsRead} rows were read`);
+    assert.ok((await metric('wts_snapshots_shared_total')) >= 195);
+  });
+
+  it('beyond the queue are refused with the time to come again, and leave room for those before', async () => {
+    const lists = MODEL_NAMES.filter((name) => name !== 'Comment');
+    const subsets = Array.from({ length: 90 }, (_, index) =>
+      lists.filter((_name, bit) => ((index + 1) >> (bit % 7)) % 2 === 1).concat('Comment'),
+    );
+    const distinct = [...new Set(subsets.map(String))];
+    await change();
+    await whileHeld(async () => {
+      const gone = new AbortController();
+      const answers = distinct.map((onlyModels) =>
+        stage.call(`/sync/bootstrap?onlyModels=${onlyModels}`, { principal: caller(ada), signal: gone.signal }),
+      );
+      const settled = Promise.allSettled(answers);
+      const refused = await Promise.any(
+        answers.map(async (one) => {
+          const answer = await one;
+          assert.equal(answer.status, 503);
+          return answer;
+        }),
+      );
+      assert.match(refused.headers.get('retry-after') ?? '', /^[1-5]$/);
+      assert.equal(((await refused.json()) as { code: string }).code, 'unavailable');
+      gone.abort();
+      await settled;
+      await eventually(async () => (await metric('wts_snapshots_queued')) === 0);
+    });
+    assert.ok((await metric('wts_snapshots_refused_total')) > 0);
+    await eventually(async () => (await metric('wts_snapshots_running')) === 0);
+    assert.equal(idsOf((await stage.bootstrap(ada)).rows, 'Task').length, TASKS);
+  });
+});
