@@ -70,8 +70,8 @@ export const apiKeys: readonly Rule[] = [
     id: 'api-keys.revoke.everywhere',
     source: 'Design 4',
     text: 'Revocation reaches every replica within a second and closes open sockets of the key.',
-    home: null,
-    status: 'planned',
+    home: 'services/workspace/src/revocations.ts',
+    status: 'kept',
     issue: 4,
   },
   {

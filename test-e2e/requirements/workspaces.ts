@@ -158,8 +158,8 @@ export const workspaces: readonly Rule[] = [
     id: 'workspaces.members.cut-off',
     source: 'Design 4',
     text: 'A removed member is cut off on every replica within a second, open sockets included.',
-    home: null,
-    status: 'planned',
+    home: 'services/workspace/src/revocations.ts',
+    status: 'kept',
     issue: 4,
   },
   {

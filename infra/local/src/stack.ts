@@ -181,7 +181,8 @@ export class Stack implements AsyncDisposable {
       ]),
       BASE_URL: this.baseUrl,
       AUTH_URL: this.authUrl,
-      AUTH_PORT: String(this.#authPort),
+      // The first door has the public one; others listen wherever there is room.
+      AUTH_PORT: replica === 0 ? String(this.#authPort) : '0',
     };
     return {
       ...picked(env, PASSED_THROUGH),

@@ -23,6 +23,8 @@ import { openWire } from './wire.ts';
 export interface WorldOptions {
   readonly label?: string;
   readonly syncReplicas?: number;
+  /** The first is `baseUrl`; the others are `service('gateway', 1).url` and so on. */
+  readonly gatewayReplicas?: number;
   /** A PostgreSQL server of this world's own, for tests that stop or kill it. */
   readonly ownPostgres?: boolean;
   /** Settings of single services: `{ sync: { LOG_LEVEL: 'debug' } }`. */
@@ -55,7 +57,7 @@ const CALL_MS = 15_000;
 export async function startWorld(options: WorldOptions = {}): Promise<World> {
   // Closes what was opened when a later part cannot be.
   await using opening = new AsyncDisposableStack();
-  const { label = 'world', syncReplicas = 1 } = options;
+  const { label = 'world', syncReplicas = 1, gatewayReplicas = 1 } = options;
   const directory = scratch(label);
   const secrets = makeSecrets();
   const postgres = options.ownPostgres ? opening.use(await openTestPostgres(`${label}-postgres`)) : null;
@@ -71,7 +73,7 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
       database: { name: database.name, adminUrl: database.url, urlOf: database.urlOf },
       natsUrl: nats.url,
       secrets,
-      replicas: { sync: syncReplicas },
+      replicas: { sync: syncReplicas, gateway: gatewayReplicas },
       restarts: false,
       // Every answer a test gets is checked against its contract.
       env: { CHECK_REPLIES: 'on', ...process.env },

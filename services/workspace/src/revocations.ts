@@ -9,7 +9,8 @@ const FLUSH_MS = 500;
 /**
  * Tells every replica of every service that a credential or a membership ended. It does so before the caller is
  * answered, so that who revokes a key and tries it finds it dead. Without a broker the caches forget by themselves
- * within LIMITS.credentialCacheMs, so a failure here fails nothing.
+ * within LIMITS.credentialCacheMs, so a failure here fails nothing. Keeps api-keys.revoke.everywhere and
+ * workspaces.members.cut-off.
  */
 export function revocationDoor(nats: Nats, log: Logger): (revocation: Revocation) => Promise<void> {
   return async (revocation) => {
