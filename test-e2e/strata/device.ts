@@ -22,7 +22,7 @@ interface Store {
 }
 
 /** Tries again quickly: a test should not wait for the patience of a phone. */
-const RETRY = { maxRetries: 8, baseDelay: 50, maxDelay: 200 };
+const RETRY = { maxRetries: 3, baseDelay: 50, maxDelay: 200 };
 
 export class Device implements AsyncDisposable {
   client: SyncClient;
@@ -56,8 +56,11 @@ export class Device implements AsyncDisposable {
   /** A new device: nothing is on it yet. Resolves when it has loaded everything and hears what is new. */
   static async open(world: { readonly baseUrl: string }, token: string): Promise<Device> {
     const { hostname, port } = new URL(world.baseUrl);
-    const device = new Device(world.baseUrl, token, await openWire({ host: hostname, port: Number(port) }));
+    await using opening = new AsyncDisposableStack();
+    const wire = await openWire({ host: hostname, port: Number(port) });
+    const device = opening.use(new Device(world.baseUrl, token, wire));
     await device.start();
+    opening.move();
     return device;
   }
 
@@ -120,6 +123,13 @@ export class Device implements AsyncDisposable {
   /** All changes are taken and have come back. */
   async untilSettled(): Promise<void> {
     await eventually(async () => (await this.client.getPendingCount()) === 0, { deadlineMs: 15_000 });
+  }
+
+  /** Offline: the changes made so far were tried in vain and wait for the next connection. */
+  async untilGivenUp(): Promise<void> {
+    await eventually(async () =>
+      (await this.#storage.getOutbox()).every(({ state, retryCount }) => state === 'queued' && retryCount > 0),
+    );
   }
 
   /** What lies in the local database, which is what the next start begins with. */

@@ -1,0 +1,114 @@
+import { eventually, startWorld, type World } from '@wts/testkit';
+import { randomUUID } from 'node:crypto';
+import { Client } from 'pg';
+
+export interface Elsewhere {
+  readonly workspaceId: string;
+  readonly taskId: string;
+}
+
+export interface Secret {
+  readonly projectId: string;
+  readonly taskId: string;
+}
+
+/** A world for tests of devices, and what happens in it while they look away. */
+export class Arranged implements AsyncDisposable {
+  readonly world: World;
+  readonly #database: Client;
+
+  private constructor(world: World, database: Client) {
+    this.world = world;
+    this.#database = database;
+  }
+
+  static async open(label: string): Promise<Arranged> {
+    const world = await startWorld({ label });
+    const database = new Client({ connectionString: world.database.url });
+    await database.connect();
+    return new Arranged(world, database);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#database.end();
+    await this.world.close();
+  }
+
+  newTask(more: object = {}): { id: string; title: string } {
+    return { id: randomUUID(), workspaceId: this.world.workspaceId, title: 'Task', ...more } as never;
+  }
+
+  async put(modelName: string, payload: object, modelId: string = randomUUID()): Promise<string> {
+    await this.world.commit([{ modelName, modelId, action: 'INSERT', payload: { ...payload } }]);
+    return modelId;
+  }
+
+  async change(modelName: string, modelId: string, payload: object): Promise<void> {
+    await this.world.commit([{ modelName, modelId, action: 'UPDATE', payload: { ...payload } }]);
+  }
+
+  async remove(modelName: string, modelId: string): Promise<void> {
+    await this.world.commit([{ modelName, modelId, action: 'DELETE', payload: {} }]);
+  }
+
+  /** Another workspace, with one task in it. */
+  async elsewhere(): Promise<Elsewhere> {
+    const id = randomUUID();
+    const workspaceId = await this.put('Workspace', { name: 'Elsewhere', urlKey: `w-${id}` }, id);
+    await this.world.member('Eve', 'owner', workspaceId);
+    return { workspaceId, taskId: await this.put('Task', { workspaceId, title: 'Theirs' }) };
+  }
+
+  /** A private project of nobody, with one task in it. */
+  async secret(): Promise<Secret> {
+    const { workspaceId } = this.world;
+    const key = `P${randomUUID().slice(0, 8)}`;
+    const projectId = await this.put('Project', { workspaceId, key, name: 'Secret', isPrivate: true });
+    return { projectId, taskId: await this.put('Task', { workspaceId, projectId, title: 'Inside' }) };
+  }
+
+  /** A task; whoever has heard of it has heard of all that came before, or never will. */
+  marker(): Promise<string> {
+    return this.put('Task', { workspaceId: this.world.workspaceId, title: 'Marker' });
+  }
+
+  /** As retention does it: all there is leaves the log. The recent past in memory of the service goes with it. */
+  async trimLog(): Promise<void> {
+    await this.#database.query(`update sync.log_state set floor = (select max(sync_id) from sync.sync_actions)`);
+    await this.#database.query(`delete from sync.sync_actions where sync_id <= (select floor from sync.log_state)`);
+    await this.world.service('sync').restart();
+    await this.world.untilReady();
+  }
+
+  /**
+   * A change is taken, but its answer never arrives: the gateway dies while the commit of `send` waits for a lock, and the
+   * commit goes on.
+   */
+  async loseAnswerOf(taskId: string, send: () => Promise<unknown>): Promise<void> {
+    await this.#database.query('begin');
+    await this.#database.query('lock table sync.tasks in share mode');
+    await send();
+    await eventually(() =>
+      this.#has(`select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`),
+    );
+    await this.world.service('gateway').kill('SIGKILL');
+    await this.#database.query('commit');
+    await eventually(() => this.#has('select 1 from sync.tasks where id = $1', [taskId]));
+    await this.world.service('gateway').start();
+    await this.world.untilReady();
+  }
+
+  /** What the log says happened to a record, in order. */
+  async logged(modelId: string): Promise<string[]> {
+    const { rows } = await this.#database.query<{ action: string }>(
+      'select action from sync.sync_actions where model_id = $1 order by sync_id',
+      [modelId],
+    );
+    return rows.map(({ action }) => action);
+  }
+
+  async #has(sql: string, values: readonly unknown[] = []): Promise<boolean> {
+    const { rows } = await this.#database.query(sql, [...values]);
+    return rows.length > 0;
+  }
+}
