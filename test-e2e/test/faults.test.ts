@@ -1,9 +1,7 @@
 import { eventually, startWorld, type World } from '@wts/testkit';
-import { listenByPolling, listenBySocket, type Listener } from '@wts/verify';
+import { judge, listenByPolling, listenBySocket, writeUntil, type Listener, type Written } from '@wts/verify';
 import assert from 'node:assert/strict';
 import { setTimeout as pause } from 'node:timers/promises';
-import { judge } from './judge.ts';
-import { writeUntil, type Written } from './writers.ts';
 
 /** Each storm lasts as long as its fault needs, and then as long again, so that recovery is under load too. */
 const AFTER_MS = 1_500;

@@ -7,3 +7,6 @@ export type { Replica } from './compare.ts';
 export type { Finding } from './finding.ts';
 export { listenByPolling, listenBySocket, readPage } from './listeners.ts';
 export type { Listener, Target } from './listeners.ts';
+export { judge } from './storm/judge.ts';
+export { writeUntil } from './storm/writers.ts';
+export type { Written } from './storm/writers.ts';

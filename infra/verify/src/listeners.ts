@@ -14,12 +14,23 @@ export interface Listener extends AsyncDisposable {
   readonly received: readonly SyncAction[];
   /** The place up to which it was told everything. */
   readonly at: () => bigint;
+  /** Hands over what was received up to a place, and forgets it. */
+  readonly take: (upTo: bigint) => SyncAction[];
+}
+
+/** A socket that can be treated badly. */
+export interface SocketListener extends Listener {
+  /** As when the network goes: no close frame. */
+  readonly cut: () => void;
+  /** Stops reading, so that the server's buffers fill. */
+  readonly pause: () => void;
+  readonly resume: () => void;
 }
 
 const RETRY_MS = 200;
 
 /** A socket that resumes from its cursor whenever it is closed, as clients do. */
-export function listenBySocket(target: Target, name: string, after: string): Listener {
+export function listenBySocket(target: Target, name: string, after: string): SocketListener {
   const received: SyncAction[] = [];
   let cursor = BigInt(after);
   let isClosed = false;
@@ -52,6 +63,10 @@ export function listenBySocket(target: Target, name: string, after: string): Lis
     name,
     received,
     at: () => cursor,
+    take: (upTo) => takeUpTo(received, upTo),
+    cut: () => current?.terminate(),
+    pause: () => current?.pause(),
+    resume: () => current?.resume(),
     [Symbol.asyncDispose]: async () => {
       isClosed = true;
       current?.terminate();
@@ -79,11 +94,18 @@ export function listenByPolling(target: Target, name: string, after: string, eve
     name,
     received,
     at: () => BigInt(cursor),
+    take: (upTo) => takeUpTo(received, upTo),
     [Symbol.asyncDispose]: async () => {
       closing.abort();
       await running;
     },
   };
+}
+
+function takeUpTo(received: SyncAction[], upTo: bigint): SyncAction[] {
+  // From the end: entries ascend, or the comparison that follows says so.
+  const kept = received.findLastIndex(({ syncId }) => BigInt(syncId) <= upTo) + 1;
+  return received.splice(0, kept);
 }
 
 export async function readPage(

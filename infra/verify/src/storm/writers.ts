@@ -18,12 +18,31 @@ export interface Written {
 const RETRY_MS = 50;
 const TRIES_MS_MAX = 60_000;
 
+export interface Acknowledgement {
+  readonly clientTxId: string;
+  readonly modelId: string;
+  readonly syncId: string;
+}
+
+/** What writers did, kept whole: for storms of seconds. */
+export async function writeUntil(world: World, count: number, stop: AbortSignal): Promise<Written> {
+  const acknowledged = new Map<string, { modelId: string; syncId: string }>();
+  const { retries } = await keepWriting(world, count, stop, {
+    onAcknowledged: ({ clientTxId, ...answer }) => acknowledged.set(clientTxId, answer),
+  });
+  return { acknowledged, retries };
+}
+
 /**
  * `count` devices that make one task after the other until stopped. A change whose answer was an outage is sent again, as
  * the same transaction, until it is answered: that is what makes "acknowledged and lost" and "applied twice" visible.
  */
-export async function writeUntil(world: World, count: number, stop: AbortSignal): Promise<Written> {
-  const acknowledged = new Map<string, { modelId: string; syncId: string }>();
+export async function keepWriting(
+  world: World,
+  count: number,
+  stop: AbortSignal,
+  { restMs = 0, onAcknowledged }: { restMs?: number; onAcknowledged: (answer: Acknowledgement) => void },
+): Promise<{ retries: number }> {
   let retries = 0;
   const device = async (): Promise<void> => {
     const clientId = randomUUID();
@@ -34,7 +53,8 @@ export async function writeUntil(world: World, count: number, stop: AbortSignal)
         const reply = await sendTask(world, transaction);
         const result = reply?.results[0];
         if (result?.success === true) {
-          acknowledged.set(transaction.clientTxId, { modelId: transaction.modelId, syncId: result.syncId ?? '' });
+          const { clientTxId, modelId } = transaction;
+          onAcknowledged({ clientTxId, modelId, syncId: result.syncId ?? '' });
           break;
         }
         if (result !== undefined) throw new Error(`refused: ${result.error}`);
@@ -42,10 +62,11 @@ export async function writeUntil(world: World, count: number, stop: AbortSignal)
         retries += 1;
         await pause(RETRY_MS);
       }
+      if (restMs > 0) await pause(restMs * (0.5 + Math.random()));
     }
   };
   await Promise.all(Array.from({ length: count }, device));
-  return { acknowledged, retries };
+  return { retries };
 }
 
 /** Null when the system could not answer: nothing is known of the change. */

@@ -1,7 +1,9 @@
-import type { World } from '@wts/testkit';
-import { auditListeners, auditLog, auditReplica, type Finding, type Listener } from '@wts/verify';
+import { eventually, type World } from '@wts/testkit';
 import { Client } from 'pg';
-import { eventually } from '@wts/testkit';
+import { auditListeners, auditReplica } from '../audit-live.ts';
+import { auditLog } from '../audit-log.ts';
+import type { Finding } from '../finding.ts';
+import type { Listener } from '../listeners.ts';
 import type { Written } from './writers.ts';
 
 /** Everything the checker can say of a world after its storm: an empty list is the promise kept. */
