@@ -110,7 +110,10 @@ describe('/sync/bootstrap', () => {
       const principal = caller(ada);
       const byBody = await stage.call('/sync/bootstrap', { principal, body: asked });
       assert.deepEqual(parseBootstrap(await byBody.text()), expected);
-      const byQuery = await stage.call(`/sync/bootstrap?${new URLSearchParams(asked)}`, { principal, body: {} });
+      const byQuery = await stage.call(`/sync/bootstrap?${new URLSearchParams(asked).toString()}`, {
+        principal,
+        body: {},
+      });
       assert.deepEqual(parseBootstrap(await byQuery.text()), expected);
       const bare = await stage.call('/sync/bootstrap?onlyModels=User', { principal, method: 'POST' });
       assert.deepEqual(idsOf(parseBootstrap(await bare.text()).rows), [ada]);
