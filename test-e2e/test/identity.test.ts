@@ -1,0 +1,85 @@
+import { eventually, startWorld } from '@wts/testkit';
+import type { World } from '@wts/testkit';
+import assert from 'node:assert/strict';
+import { request } from 'undici';
+import { IdentityProvider, newKey } from './identity-provider.ts';
+
+describe('people of a real identity provider', () => {
+  const [first, second] = [newKey('first'), newKey('second')];
+  let provider: IdentityProvider;
+  let world: World;
+  before(async function () {
+    this.timeout(90_000);
+    provider = await IdentityProvider.plan([first, second]);
+    const JWT_ISSUERS = JSON.stringify([provider.configuration]);
+    world = await startWorld({ label: 'identity', overrides: { gateway: { JWT_ISSUERS }, sync: { JWT_ISSUERS } } });
+  });
+  after(async () => {
+    await world.close();
+    await provider.stop();
+  });
+
+  async function ask(token: string, path = '/api/workspaces'): Promise<{ status: number; text: string }> {
+    const { statusCode, body } = await request(`${world.baseUrl}${path}`, {
+      headers: { authorization: `Bearer ${token}` },
+    });
+    return { status: statusCode, text: await body.text() };
+  }
+  const statusOf = async (token: string): Promise<number> => (await ask(token)).status;
+
+  it('wait while nothing is known of their provider, and come in once it is there [authentication.jwt.accepted]', async () => {
+    await provider.start();
+    const token = await provider.signIn('ann');
+    await provider.stop();
+    const refused = await ask(token);
+    assert.equal(refused.status, 503);
+    assert.match(refused.text, /"code":"unavailable"/);
+    await provider.start();
+    await eventually(async () => (await statusOf(token)) === 200 || undefined);
+  });
+
+  it('are made on first sight, with the name they are given, and are the same person ever after [authentication.jwt.person]', async () => {
+    const tokens = [await provider.signIn('ben'), await provider.signIn('ben')];
+    assert.notEqual(tokens[0], tokens[1]);
+    const made = await Promise.all(tokens.map((token) => ask(token, '/sync/bootstrap')));
+    const people = made.map(({ text }) => {
+      const lines = text
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line) as Record<string, unknown>);
+      return lines.filter((line) => line['__class'] === 'User').map(({ id, name, email }) => ({ id, name, email }));
+    });
+    assert.equal(people[0]?.[0]?.name, 'Person ben');
+    assert.equal(people[0]?.[0]?.email, 'ben@example.com');
+    assert.deepEqual(people[0], people[1]);
+  });
+
+  it('stay in while their provider is away', async () => {
+    const token = await provider.signIn('cleo');
+    const unseen = await provider.signIn('dora');
+    assert.equal(await statusOf(token), 200);
+    await provider.stop();
+    assert.equal(await statusOf(token), 200);
+    assert.equal(await statusOf(unseen), 200, 'also who comes for the first time');
+    await provider.start();
+  });
+
+  it('come in with keys their provider has changed, and not with keys that are not its own [authentication.jwt.strict]', async () => {
+    const stranger = await IdentityProvider.plan([newKey('first')]);
+    await stranger.start();
+    const before = await provider.signIn('emma');
+    const foreign = await stranger.signIn('emma');
+    await stranger.stop();
+    assert.equal(await statusOf(foreign), 401);
+    await provider.start([second, first]);
+    const changed = await provider.signIn('emma');
+    assert.equal(headerOf(changed).kid, 'second');
+    // It was published before it was used, so nobody has to wait for it.
+    assert.equal(await statusOf(changed), 200);
+    assert.equal(await statusOf(before), 200, 'tokens signed before are good as long as their key is published');
+  });
+});
+
+function headerOf(token: string): { readonly kid?: string } {
+  return JSON.parse(Buffer.from(token.split('.', 1)[0] ?? '', 'base64url').toString('utf8')) as { kid?: string };
+}
