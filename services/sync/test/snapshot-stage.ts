@@ -38,7 +38,7 @@ type Payload = Record<string, unknown>;
 /** The sync service on a database of its own, called as the gateway calls it. */
 export class SnapshotStage implements AsyncDisposable {
   readonly database: TestDatabase;
-  readonly service: RunningService;
+  service: RunningService;
   /** As the superuser: to arrange and to look. */
   readonly sql: Pool;
   readonly #owned: AsyncDisposableStack;
@@ -54,23 +54,20 @@ export class SnapshotStage implements AsyncDisposable {
     await using opening = new AsyncDisposableStack();
     const database = opening.use(await testDatabase(label, { migrated: true }));
     const sql = opening.adopt(new Pool({ connectionString: database.url, max: 3 }), (pool) => pool.end());
-    const service = await startService(syncService, {
-      HOST: '127.0.0.1',
-      PORT: '0',
-      LOG_LEVEL: 'fatal',
-      INTERNAL_TOKEN_SECRET: SECRET,
-      DATABASE_URL: database.urlOf('wts_sync'),
-      NATS_URL: `nats://${NOWHERE}`,
-      WORKSPACE_URL: `http://${NOWHERE}`,
-      SHUTDOWN_GRACE_MS: '500',
-      ...settings,
-    });
-    opening.defer(() => service.close());
+    const service = await start(database, settings);
     return new SnapshotStage(database, service, sql, opening.move());
   }
 
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.#owned.disposeAsync();
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.service.close();
+    await this.#owned.disposeAsync();
+  }
+
+  /** Stops the service, lets the test work on a database nobody uses, and starts it with the settings it gives back. */
+  async restart(meanwhile: () => Promise<Record<string, string>>): Promise<void> {
+    await this.service.close();
+    for (const _ of Array.from({ length: this.sql.idleCount })) (await this.sql.connect()).release(true);
+    this.service = await start(this.database, await meanwhile());
   }
 
   /** A unit of changes under the authority of a service. */
@@ -168,6 +165,20 @@ export class SnapshotStage implements AsyncDisposable {
     assert.equal(answer.status, 200, await answer.clone().text());
     return parseLines(await answer.text());
   }
+}
+
+function start(database: TestDatabase, settings: Record<string, string>): Promise<RunningService> {
+  return startService(syncService, {
+    HOST: '127.0.0.1',
+    PORT: '0',
+    LOG_LEVEL: 'fatal',
+    INTERNAL_TOKEN_SECRET: SECRET,
+    DATABASE_URL: database.urlOf('wts_sync'),
+    NATS_URL: `nats://${NOWHERE}`,
+    WORKSPACE_URL: `http://${NOWHERE}`,
+    SHUTDOWN_GRACE_MS: '500',
+    ...settings,
+  });
 }
 
 interface CallOptions {

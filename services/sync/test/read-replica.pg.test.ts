@@ -1,0 +1,106 @@
+import assert from 'node:assert/strict';
+import { Client } from 'pg';
+import { SnapshotStage } from './snapshot-stage.ts';
+
+/**
+ * The copy is a second database made from the first, which then stands still: a replica that is far behind. What it gives
+ * out can be told from what the primary gives out, because its tasks are marked.
+ */
+describe('a copy of the database', () => {
+  let stage: SnapshotStage;
+  let admin: Client;
+  let copy: string;
+  let ada: string;
+  let bob: string;
+  let home: string;
+  let taskId: string;
+
+  beforeEach(async () => {
+    stage = await SnapshotStage.open('read-replica');
+    ada = await stage.person('Ada');
+    bob = await stage.person('Bob');
+    home = await stage.workspace(ada);
+    taskId = await stage.insert('Task', { workspaceId: home, title: 'Written before' }, ada);
+    copy = `${stage.database.name}_copy`;
+    admin = new Client({ connectionString: stage.database.adminUrl });
+    await admin.connect();
+    await stage.restart(async () => {
+      await admin.query(`create database ${copy} template ${stage.database.name}`);
+      await inCopy(`update sync.tasks set record = (replace(record::text, 'Written before', 'From the copy'))::json`);
+      const url = new URL(stage.database.urlOf('wts_sync'));
+      url.pathname = copy;
+      return { DATABASE_REPLICA_URL: url.href };
+    });
+  });
+
+  afterEach(async () => {
+    await stage[Symbol.asyncDispose]();
+    await admin.query(`drop database if exists ${copy} with (force)`);
+    await admin.end();
+  });
+
+  async function inCopy(sql: string): Promise<void> {
+    const url = new URL(stage.database.url);
+    url.pathname = copy;
+    const client = new Client({ connectionString: url.href });
+    await client.connect();
+    await client.query(sql);
+    await client.end();
+  }
+
+  const titles = async (userId = ada): Promise<unknown[]> => {
+    const { rows } = await stage.bootstrap(userId, { onlyModels: 'Task' });
+    return rows.map(({ title }) => title).sort();
+  };
+  const byBatch = async (more: object = {}): Promise<unknown[]> => {
+    const rows = await stage.batch(ada, [{ modelName: 'Task', indexedKey: 'id', keyValue: taskId }], more);
+    return rows.map(({ title }) => title);
+  };
+
+  it('is read while it lacks nothing of the caller, also when it lacks changes of others', async () => {
+    assert.deepEqual(await titles(), ['From the copy']);
+    assert.deepEqual(await byBatch(), ['From the copy']);
+    await stage.workspace(bob);
+    assert.deepEqual(await titles(), ['From the copy']);
+    const { metadata } = await stage.bootstrap(ada);
+    const { rows } = await stage.sql.query<{ head: string }>(
+      'select max(sync_id)::text as head from sync.sync_actions',
+    );
+    assert.ok(BigInt(metadata.lastSyncId) < BigInt(rows[0]?.head ?? 0), 'it answers up to its own horizon');
+  });
+
+  it('is passed over when it lacks what the caller could have written or lost', async () => {
+    await stage.insert('Task', { workspaceId: home, title: 'Written after' }, ada);
+    assert.deepEqual(await titles(), ['Written after', 'Written before']);
+    assert.deepEqual(await byBatch(), ['Written before']);
+  });
+
+  it('is passed over for somebody whose memberships changed after it', async () => {
+    await stage.join(bob, home);
+    assert.deepEqual(await titles(bob), ['Written before']);
+  });
+
+  it('is passed over when it is behind the place the caller names', async () => {
+    await stage.workspace(bob);
+    const { rows } = await stage.sql.query<{ head: string }>(
+      'select max(sync_id)::text as head from sync.sync_actions',
+    );
+    const firstSyncId = rows[0]?.head ?? '';
+    assert.deepEqual(await byBatch({ firstSyncId }), ['Written before']);
+    const { metadata } = await stage.bootstrap(ada, { firstSyncId });
+    assert.equal(metadata.lastSyncId, firstSyncId);
+  });
+
+  it('that is of another epoch is never read', async () => {
+    await inCopy('update sync.log_state set epoch = gen_random_uuid()');
+    assert.deepEqual(await titles(), ['Written before']);
+  });
+
+  it('may go away at any time', async () => {
+    assert.deepEqual(await titles(), ['From the copy']);
+    await admin.query(`drop database ${copy} with (force)`);
+    await stage.insert('Label', { workspaceId: home, name: 'Change' }, ada);
+    assert.deepEqual(await titles(), ['Written before']);
+    assert.deepEqual(await byBatch(), ['Written before']);
+  });
+});
