@@ -9,17 +9,19 @@ const LIST = {
 };
 
 /** Columns of a model as the published client wants them: `?` may be null, `#` is an index of the local database. */
-function fields(...names: readonly string[]): Fields {
+function fields(names: string): Fields {
   return Object.fromEntries(
-    names.map((name) => [
-      name.replace(/[?#]+$/, ''),
-      { ...(name.includes('?') ? { nullable: true } : {}), ...(name.includes('#') ? { indexed: true } : {}) },
-    ]),
+    names
+      .split(/\s+/)
+      .map((name) => [
+        name.replace(/[?#]+$/, ''),
+        { ...(name.includes('?') ? { nullable: true } : {}), ...(name.includes('#') ? { indexed: true } : {}) },
+      ]),
   );
 }
 
-const STAMPS = ['id', 'createdAt', 'updatedAt'] as const;
-const ARCHIVABLE = [...STAMPS, 'archivedAt?'] as const;
+const STAMPS = 'id createdAt updatedAt';
+const ARCHIVABLE = `${STAMPS} archivedAt?`;
 
 /**
  * Our models as an application declares them to the published client. All of them: a group that is gained is loaded
@@ -30,29 +32,27 @@ const ARCHIVABLE = [...STAMPS, 'archivedAt?'] as const;
  */
 export const SCHEMA: SchemaDefinition = {
   models: {
-    Workspace: { groupKey: 'id', fields: fields(...STAMPS, 'name', 'urlKey', 'logoUrl?') },
-    User: { fields: fields(...STAMPS, 'name', 'email?', 'avatarUrl?', 'username?') },
-    WorkspaceMember: { groupKey: 'workspaceId', fields: fields(...STAMPS, 'workspaceId', 'userId#', 'role') },
-    Team: { groupKey: 'workspaceId', fields: fields(...ARCHIVABLE, 'workspaceId', 'key', 'name', 'description?') },
-    TeamMember: { fields: fields(...STAMPS, 'teamId#', 'userId') },
+    Workspace: { groupKey: 'id', fields: fields(`${STAMPS} name urlKey logoUrl?`) },
+    User: { fields: fields(`${STAMPS} name email? avatarUrl? username?`) },
+    WorkspaceMember: { groupKey: 'workspaceId', fields: fields(`${STAMPS} workspaceId userId# role`) },
+    Team: { groupKey: 'workspaceId', fields: fields(`${ARCHIVABLE} workspaceId key name description?`) },
+    TeamMember: { fields: fields(`${STAMPS} teamId# userId`) },
     Project: {
       groupKey: 'workspaceId',
       fields: fields(
-        ...ARCHIVABLE,
-        ...['workspaceId', 'teamId?', 'key', 'name', 'description?', 'status', 'isPrivate', 'leadId?', 'creatorId'],
-        ...['startDate?', 'targetDate?', 'completedAt?', 'sortOrder'],
+        `${ARCHIVABLE} workspaceId teamId? key name description? status isPrivate leadId? creatorId
+         startDate? targetDate? completedAt? sortOrder`,
       ),
     },
-    ProjectMember: { groupKey: 'projectId', fields: fields(...STAMPS, 'projectId', 'userId') },
-    Label: { groupKey: 'workspaceId', fields: fields(...ARCHIVABLE, 'workspaceId', 'teamId?', 'name', 'color?') },
+    ProjectMember: { groupKey: 'projectId', fields: fields(`${STAMPS} projectId userId`) },
+    Label: { groupKey: 'workspaceId', fields: fields(`${ARCHIVABLE} workspaceId teamId? name color?`) },
     Task: {
       groupKey: 'workspaceId',
       fields: {
         ...fields(
-          ...ARCHIVABLE,
-          ...['workspaceId', 'number', 'title', 'description?', 'projectId?#', 'teamId?', 'assigneeId?', 'creatorId'],
-          ...['start', 'startBucket', 'startDate?', 'todayIndexReferenceDate?', 'deadlineAt?', 'priority'],
-          ...['sortOrder', 'repeatRule?', 'repeatTemplateId?', 'completedAt?'],
+          `${ARCHIVABLE} workspaceId number title description? projectId?# teamId? assigneeId? creatorId
+           start startBucket startDate? todayIndexReferenceDate? deadlineAt? priority
+           sortOrder repeatRule? repeatTemplateId? completedAt?`,
         ),
         labelIds: { serializer: LIST },
       },
@@ -60,12 +60,12 @@ export const SCHEMA: SchemaDefinition = {
     TaskChecklistItem: {
       loadStrategy: 'lazy',
       groupKey: 'workspaceId',
-      fields: fields(...STAMPS, 'workspaceId', 'taskId#', 'title', 'completedAt?', 'sortOrder'),
+      fields: fields(`${STAMPS} workspaceId taskId# title completedAt? sortOrder`),
     },
     Comment: {
       loadStrategy: 'partial',
       groupKey: 'workspaceId',
-      fields: fields(...STAMPS, 'workspaceId', 'taskId#', 'authorId', 'parentId?', 'body', 'editedAt?'),
+      fields: fields(`${STAMPS} workspaceId taskId# authorId parentId? body editedAt?`),
     },
   },
 };

@@ -72,9 +72,9 @@ export class Arranged implements AsyncDisposable {
     return this.put('Task', { workspaceId: this.world.workspaceId, title: 'Marker' });
   }
 
-  /** As retention does it: all there is leaves the log. The recent past in memory of the service goes with it. */
+  /** As retention does it: all but the last entry leaves the log. The recent past in memory of the service goes with it. */
   async trimLog(): Promise<void> {
-    await this.#database.query(`update sync.log_state set floor = (select max(sync_id) from sync.sync_actions)`);
+    await this.#database.query(`update sync.log_state set floor = (select max(sync_id) - 1 from sync.sync_actions)`);
     await this.#database.query(`delete from sync.sync_actions where sync_id <= (select floor from sync.log_state)`);
     await this.world.service('sync').restart();
     await this.world.untilReady();
