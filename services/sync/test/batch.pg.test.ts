@@ -29,7 +29,7 @@ describe('/sync/batch', () => {
   });
   after(() => stage[Symbol.asyncDispose]());
 
-  it('gives the full records of a key, as they are now', async () => {
+  it('gives the full records of a key, as they are now [sync.batch.ndjson]', async () => {
     const [taskId = ''] = taskIds;
     await stage.commit([{ modelName: 'Task', modelId: taskId, action: 'UPDATE', payload: { priority: 3 } }], ada);
     const rows = await stage.batch(ada, [{ modelName: 'Task', indexedKey: 'id', keyValue: taskId.toUpperCase() }]);
@@ -52,7 +52,7 @@ describe('/sync/batch', () => {
     assert.deepEqual(idsOf(await stage.batch(ada, [byId(archived), byId(deleted)])), [archived]);
   });
 
-  it('answers many requests from one snapshot, and a record once however many of them it matches', async () => {
+  it('answers many requests from one snapshot, and a record once however many of them it matches [sync.batch.requests]', async () => {
     const requests = [
       ...taskIds.map((taskId) => ({ modelName: 'Comment', indexedKey: 'taskId', keyValue: taskId })),
       { modelName: 'Comment', groupId: home },
@@ -123,7 +123,7 @@ describe('/sync/batch', () => {
     assert.deepEqual([answer.status, await answer.text()], [200, '']);
   });
 
-  it('takes firstSyncId as a floor and never leaves records out for it', async () => {
+  it('takes firstSyncId as a floor and never leaves records out for it [sync.batch.first-sync-id]', async () => {
     const requests = [{ modelName: 'Task', groupId: home }];
     const { metadata } = await stage.bootstrap(ada);
     const expected = idsOf(await stage.batch(ada, requests));

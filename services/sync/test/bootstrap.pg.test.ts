@@ -30,7 +30,7 @@ describe('/sync/bootstrap', () => {
   };
 
   describe('an answer', () => {
-    it('has the metadata first, then every record with its class, then its count', async () => {
+    it('has the metadata first, then every record with its class, then its count [sync.bootstrap.ndjson, sync.bootstrap.schema-hash]', async () => {
       const taskId = await stage.insert('Task', { workspaceId: home, title: 'One' }, ada);
       const { metadata, rows } = await stage.bootstrap(ada, { schemaHash: 'cf858fcc229a2665' });
       const { rows: state } = await stage.sql.query<{ epoch: string; head: string }>(
@@ -104,7 +104,7 @@ describe('/sync/bootstrap', () => {
       }
     });
 
-    it('is also given by POST, with the same parameters in the query, in a body, or without any', async () => {
+    it('is also given by POST, with the same parameters in the query, in a body, or without any [sync.bootstrap.post]', async () => {
       const expected = await stage.bootstrap(ada, { onlyModels: 'User,Workspace', schemaHash: 'x' });
       const asked = { onlyModels: 'User,Workspace', schemaHash: 'x' };
       const principal = caller(ada);
@@ -121,7 +121,7 @@ describe('/sync/bootstrap', () => {
   });
 
   describe('onlyModels', () => {
-    it('lets through the models it names and no other', async () => {
+    it('lets through the models it names and no other [sync.bootstrap.only-models]', async () => {
       for (const modelName of MODEL_NAMES) {
         const { rows } = await stage.bootstrap(ada, { onlyModels: modelName });
         assert.ok(rows.every(({ __class }) => __class === modelName));
@@ -161,7 +161,7 @@ describe('/sync/bootstrap', () => {
   });
 
   describe('who sees what', () => {
-    it('shows nothing of another workspace, not even with its id', async () => {
+    it('shows nothing of another workspace, not even with its id [sync.bootstrap.own-groups]', async () => {
       const other = await stage.workspace(bob);
       await stage.insert('Task', { workspaceId: other, title: 'Theirs' }, bob);
       const { metadata, rows } = await stage.bootstrap(ada);
@@ -172,7 +172,7 @@ describe('/sync/bootstrap', () => {
       assert.deepEqual(foreign.rows, []);
     });
 
-    it('narrows to the groups that are asked for, and says which', async () => {
+    it('narrows to the groups that are asked for, and says which [sync.bootstrap.sync-groups]', async () => {
       const second = await stage.workspace(ada);
       const there = await stage.insert('Label', { workspaceId: second, name: 'There' }, ada);
       const one = await stage.bootstrap(ada, { syncGroups: second.toUpperCase() });

@@ -48,9 +48,9 @@ describe('a copy of the database', () => {
     await client.end();
   }
 
-  const titles = async (userId = ada): Promise<unknown[]> => {
+  const titles = async (userId = ada): Promise<string[]> => {
     const { rows } = await stage.bootstrap(userId, { onlyModels: 'Task' });
-    return rows.map(({ title }) => title).sort();
+    return rows.map(({ title }) => title as string).sort();
   };
   const byBatch = async (more: object = {}): Promise<unknown[]> => {
     const rows = await stage.batch(ada, [{ modelName: 'Task', indexedKey: 'id', keyValue: taskId }], more);

@@ -201,7 +201,7 @@ describe('a snapshot and the deltas after it', () => {
   });
   after(() => stage[Symbol.asyncDispose]());
 
-  it('add up to what is there in the end, for everybody, whoever changes what meanwhile', async () => {
+  it('add up to what is there in the end, for everybody, whoever changes what meanwhile [sync.bootstrap.snapshot]', async () => {
     await fc.assert(fc.asyncProperty(fc.integer({ min: 0, max: 2 ** 32 - 1 }), run), { numRuns: 3 });
     assert.ok(compared >= 15, `${compared} snapshots could be compared`);
   }).timeout(120_000);

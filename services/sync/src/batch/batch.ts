@@ -12,6 +12,8 @@ import { visibleSql, type Audience } from '../store/visible.ts';
  * Records asked for by key or by group, as they are now: for models a client loads when it needs them. All requests of a
  * call are read in one snapshot, and all requests for a model in one statement, so a record comes once however many of
  * them it matches. Who may see what is the predicate of bootstrap.
+ *
+ * Keeps sync.batch.requests and sync.batch.first-sync-id.
  */
 
 export interface BatchQuestion {

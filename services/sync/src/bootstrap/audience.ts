@@ -10,7 +10,7 @@ export interface Narrowed {
 }
 
 /**
- * Asking for groups narrows and never widens.
+ * Asking for groups narrows and never widens. Keeps sync.bootstrap.sync-groups.
  *
  * All that the person's own group holds (their profile, the memberships that open a group to them) also stands in the
  * groups that those memberships open. So whoever asks for all their groups gets what everyone with the same workspaces and

@@ -24,7 +24,7 @@ import type { Question } from './question.ts';
  */
 
 export interface BootstrapAnswer extends Disposable {
-  /** The caller's own line. */
+  /** The caller's own line; repeats their schemaHash. Keeps sync.bootstrap.schema-hash. */
   readonly firstLine: string;
   /** What follows it; null when there is nothing to see. */
   readonly rest: Joined | null;

@@ -38,7 +38,7 @@ function readGroups(named: readonly string[], userId: string, type: string | und
   return new Set(named.filter(isUuid).map((group) => group.toLowerCase()));
 }
 
-/** Strict, because a client that is sent a model it did not ask for fails as a whole. In the order of the registry. */
+/** Strict, because a client that is sent a model it did not ask for fails as a whole. In the order of the registry. Keeps sync.bootstrap.only-models. */
 function readModels(list: string | undefined): readonly Model[] {
   const names = namesIn(list);
   if (names === null) return MODELS;

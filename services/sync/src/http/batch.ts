@@ -4,7 +4,7 @@ import type { Router } from 'express';
 import { readBatch, type Batches } from '../batch/batch.ts';
 import { chooseEncoding, sendProduction } from '../snapshots/send.ts';
 
-/** POST /sync/batch: records by key or group; nothing found is an empty answer. */
+/** POST /sync/batch: records by key or group; nothing found is an empty answer. Keeps sync.batch.ndjson. */
 export function mountBatch(router: Router, batches: Batches): void {
   mountStream(router, syncApi.batch, async ({ principal, body, req, res }) => {
     const answer = await batches.answer(readBatch(principal, body), chooseEncoding(req));

@@ -5,7 +5,7 @@ import type { Bootstraps } from '../bootstrap/bootstrap.ts';
 import { readQuestion } from '../bootstrap/question.ts';
 import { chooseEncoding, sendLines, sendProduction } from '../snapshots/send.ts';
 
-/** GET and POST /sync/bootstrap. What stands in the body takes precedence over the query. */
+/** GET and POST /sync/bootstrap. What stands in the body takes precedence over the query. Keeps sync.bootstrap.post. */
 export function mountBootstrap(router: Router, bootstraps: Bootstraps): void {
   const answer = async (principal: Principal, asked: BootstrapQuestion, res: Response): Promise<void> => {
     const question = readQuestion(principal, asked);

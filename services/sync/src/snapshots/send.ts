@@ -7,7 +7,7 @@ import type { SpoolReader } from './spool.ts';
 /**
  * Sends the own first line and then everything of the production, at the pace of the client. A client that takes nothing
  * for too long is cut off. When the production breaks off, so does the answer, after its line of error: the end of the
- * body is never sent, so nobody can take it for whole.
+ * body is never sent, so nobody can take it for whole. Keeps sync.bootstrap.ndjson.
  */
 export async function sendProduction(
   res: Response,

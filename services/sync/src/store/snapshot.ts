@@ -8,7 +8,8 @@ const GRACE_MS = 5_000;
 
 /**
  * One REPEATABLE READ transaction that reads. The head of the log and the person's groups are the first it reads, so
- * whatever it gives out is exactly the state at that head, and for groups the person had at that head.
+ * whatever it gives out is exactly the state at that head, and for groups the person had at that head. Keeps
+ * sync.bootstrap.snapshot.
  *
  * It ends in one of two ways: `close` hands the connection back clean, `destroy` cuts it in the middle of whatever it
  * does. It destroys itself when it becomes too old.
