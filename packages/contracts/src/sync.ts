@@ -133,6 +133,15 @@ export const mutate = contract<{ body: { batchId: string; transactions: SyncTran
         },
       },
     },
+    example: {
+      ok: true,
+      success: true,
+      lastSyncId: '43',
+      results: [{ clientTxId: 'tx-1', success: true, syncId: '43' }],
+      mutations: [
+        { clientTxId: 'tx-1', syncId: '43', modelName: 'Label', modelId: '7a10…', action: 'DELETE', record: {} },
+      ],
+    },
   },
   errors: ['malformed_json', 'payload_too_large', 'unsupported_media_type'],
 });
@@ -306,6 +315,7 @@ export const deltas = contract<{
         actions: { type: 'array', items: syncActionSchema },
       },
     },
+    example: { lastSyncId: '43', hasMore: false, actions: [] },
   },
   errors: ['bootstrap_required'],
 });

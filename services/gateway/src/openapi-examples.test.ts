@@ -1,0 +1,21 @@
+import { errorBody, errorBodySchema, ERROR_CODES, Fault } from '@wts/contracts';
+import { compile } from '@wts/service-kit';
+import assert from 'node:assert/strict';
+import { API_ROUTES } from './routes.ts';
+
+describe('the examples of the description', () => {
+  it('are there for every operation that answers with JSON, and fit its schema', () => {
+    for (const { contract } of API_ROUTES) {
+      const { status, contentType = 'application/json', schema, example } = contract.reply;
+      // A socket has no body, and the description itself is its own example.
+      if (status === 101 || contract.id === 'openapi') continue;
+      assert.notEqual(example, undefined, contract.id);
+      if (contentType === 'application/json') compile(schema, contract.id)(example);
+    }
+  });
+
+  it('of errors fit the one error shape', () => {
+    const check = compile(errorBodySchema, 'error');
+    for (const code of ERROR_CODES) check(errorBody(new Fault(code), 'a-request'));
+  });
+});
