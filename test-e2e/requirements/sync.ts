@@ -342,8 +342,8 @@ export const sync: readonly Rule[] = [
     id: 'sync.client.compatible',
     source: 'Design 7',
     text: 'The published sync client works unmodified, by configuration alone.',
-    home: null,
-    status: 'planned',
+    home: 'services/sync/src/bootstrap/question.ts',
+    status: 'kept',
     issue: 3,
   },
 ];
