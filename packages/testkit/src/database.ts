@@ -12,7 +12,8 @@ import {
 } from '@wts/local';
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
-import { escapeIdentifier } from 'pg';
+import { Client, escapeIdentifier } from 'pg';
+import { eventually } from './eventually.ts';
 import { scratch } from './scratch.ts';
 
 export interface TestDatabase extends AsyncDisposable {
@@ -35,6 +36,7 @@ export interface TestDatabaseOptions {
 
 const FALLBACK_KEY = 'test';
 const TEMPLATE_LOCK = 7_305_002;
+const LEAVE_MS = 1_000;
 let shared: Promise<PostgresServer> | null = null;
 
 /** A database with the roles and schemas of every service. Drop it, or let it go with the server. */
@@ -46,8 +48,30 @@ export async function testDatabase(label = 'test', options: TestDatabaseOptions 
     .slice(0, 30)}_${randomBytes(5).toString('hex')}`;
   const base = { adminUrl, name, fallbackKey: FALLBACK_KEY };
   const database = options.migrated ? await fromTemplate(base) : await provision(base);
-  const drop = () => dropDatabase(adminUrl, name);
+  const drop = async (): Promise<void> => {
+    await untilLeft(adminUrl, name);
+    await dropDatabase(adminUrl, name);
+  };
   return { name, url: database.adminUrl, adminUrl, urlOf: database.urlOf, drop, [Symbol.asyncDispose]: drop };
+}
+
+/**
+ * A pool has ended before its last connection is closed, and a connection that is cut then fails unheard. So whoever is
+ * leaving may leave; whoever stays is cut off all the same.
+ */
+async function untilLeft(adminUrl: string, name: string): Promise<void> {
+  const admin = new Client({ connectionString: adminUrl });
+  admin.on('error', () => {});
+  try {
+    await admin.connect();
+    const isEmpty = async (): Promise<boolean> =>
+      (await admin.query('SELECT FROM pg_stat_activity WHERE datname = $1', [name])).rowCount === 0;
+    await eventually(isEmpty, { deadlineMs: LEAVE_MS });
+  } catch {
+    // A server that is gone has nobody left in it; the rest is dropped with force.
+  } finally {
+    await admin.end().catch(() => {});
+  }
 }
 
 /** The server of this run (TEST_DATABASE_URL, which `npm test` sets), else one that lives as long as this process. */

@@ -8,14 +8,17 @@ import type { Knex } from 'knex';
  */
 export async function up(knex: Knex): Promise<void> {
   await knex.raw(`drop table sync.sync_actions_default`);
-  // Which server, and which of its timelines, wrote the log. A promotion begins a new timeline, a restored dump lives on
-  // another server. Where a hosted PostgreSQL does not tell, an administrator begins epochs by hand.
+  // A promotion begins a new timeline; a restored dump lives on another server. The first is asked for with every commit, so
+  // it must cost nothing. Where a hosted PostgreSQL does not tell, an administrator begins epochs by hand.
   await knex.raw(`do $do$ begin
     perform pg_walfile_name(pg_current_wal_lsn()), system_identifier from pg_control_system();
+    create function sync.log_timeline() returns text language sql volatile as
+      $$select left(pg_walfile_name(pg_current_wal_lsn()), 8)$$;
     create function sync.log_lineage() returns text language sql volatile as
-      $$select system_identifier || '/' || left(pg_walfile_name(pg_current_wal_lsn()), 8) from pg_control_system()$$;
+      $$select system_identifier || '/' || sync.log_timeline() from pg_control_system()$$;
   exception when insufficient_privilege or feature_not_supported or undefined_function or object_not_in_prerequisite_state then
-    create function sync.log_lineage() returns text language sql immutable as $$select 'unknown'$$;
+    create function sync.log_timeline() returns text language sql immutable as $$select 'unknown'$$;
+    create function sync.log_lineage() returns text language sql immutable as $$select 'unknown/unknown'$$;
   end $do$`);
   await knex.raw(`alter table sync.log_state
     add column began_at bigint not null default 0,
@@ -42,5 +45,6 @@ export async function down(knex: Knex): Promise<void> {
   await knex.raw(`drop function sync.begin_epoch()`);
   await knex.raw(`alter table sync.log_state drop column began_at, drop column floor_moved_at, drop column lineage`);
   await knex.raw(`drop function sync.log_lineage()`);
+  await knex.raw(`drop function sync.log_timeline()`);
   await knex.raw(`create table sync.sync_actions_default partition of sync.sync_actions default`);
 }

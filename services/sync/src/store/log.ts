@@ -23,8 +23,8 @@ export const HEAD = `greatest(coalesce((select sync_id from sync.sync_actions or
 export const CLIENT_FLOOR = `greatest(floor, began_at)`;
 
 /** Under the lock of the log: a promoted database begins a new epoch before it takes the next entry. */
-const SETTLE_EPOCH = `select pg_advisory_xact_lock(${LOG_LOCK});
-select sync.begin_epoch() from sync.log_state where lineage <> sync.log_lineage()`;
+const LOCK = `select pg_advisory_xact_lock(${LOG_LOCK});
+select sync.begin_epoch() from sync.log_state where split_part(lineage, '/', 2) <> sync.log_timeline()`;
 
 /** An entry to be appended; its place is the head plus `offset`. */
 export interface NewEntry {
@@ -70,7 +70,7 @@ export function appendSql(entries: readonly NewEntry[], keys: readonly NewKey[],
     return `('${userId}'::uuid, ${literal(clientId)}, ${literal(clientTxId)}, ${last}, array[${places.join(',')}]::bigint[])`;
   });
   const at = `${literal(createdAt)}::timestamptz`;
-  return `${SETTLE_EPOCH};
+  return `${LOCK};
 with head as materialized (select ${HEAD} as at),
 entries as (
   insert into sync.sync_actions (sync_id, event_id, workspace_id, group_id, model, model_id, action, record, data, changed, actor_id, client_id, client_tx_id, created_at)
@@ -161,7 +161,9 @@ export class ActionLog {
 
   /** Begins a new epoch when the database was promoted or restored since the last one began. */
   async settleEpoch(): Promise<void> {
-    await this.#pool.query(SETTLE_EPOCH);
+    await this.#pool.query(
+      `${LOCK}; select sync.begin_epoch() from sync.log_state where lineage <> sync.log_lineage()`,
+    );
   }
 
   /** All groups, by the primary key. The head is read in the same snapshot: everything up to it was there to be read. */
