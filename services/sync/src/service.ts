@@ -42,12 +42,12 @@ export const syncService: ServiceDefinition<ConfigOf<typeof settings>> = {
       log: actionLog,
       onCommitted: (listener) => engine.onCommitted(listener),
     });
-    const { bootstraps, batches } = openSnapshots({ kit, config, pool });
+    const { bootstraps, clientModels, batches } = openSnapshots({ kit, config, pool });
 
     const app = createApp(kit);
     mountMutate(app, engine);
     mountInternal(app, engine);
-    mountBootstrap(app, bootstraps);
+    mountBootstrap(app, bootstraps, clientModels);
     mountBatch(app, batches);
     mountDeltas(app, deltas);
     mountSocket(app);

@@ -3,6 +3,7 @@ import { openPostgres, type ServiceContext } from '@wts/service-kit';
 import type { Pool } from 'pg';
 import { Batches } from './batch/batch.ts';
 import { Bootstraps } from './bootstrap/bootstrap.ts';
+import { ClientModels } from './bootstrap/client-models.ts';
 import { Admission } from './snapshots/admission.ts';
 import { snapshotMetrics, type SnapshotKind } from './snapshots/metrics.ts';
 import { Sources } from './snapshots/sources.ts';
@@ -18,7 +19,11 @@ interface SnapshotsOptions {
  * What is read in snapshots. More of them at once than twice the cores only wait for each other, and they never take all
  * connections: half may be bootstraps, a quarter batches, the rest is for commits and for asking who sees what.
  */
-export function openSnapshots({ kit, config, pool }: SnapshotsOptions): { bootstraps: Bootstraps; batches: Batches } {
+export function openSnapshots({ kit, config, pool }: SnapshotsOptions): {
+  bootstraps: Bootstraps;
+  clientModels: ClientModels;
+  batches: Batches;
+} {
   const { log, stack, metrics } = kit;
   const { poolMax, replicaUrl } = config;
   const sources = new Sources({ primary: pool, replica: openReplica(kit, poolMax, replicaUrl), logger: log });
@@ -33,6 +38,7 @@ export function openSnapshots({ kit, config, pool }: SnapshotsOptions): { bootst
   });
   const slots = Math.min(availableParallelism() * 2, Math.floor(poolMax / 2));
   return {
+    clientModels: new ClientModels(pool, log),
     bootstraps: stack.use(new Bootstraps(toolsOf('bootstrap', slots))),
     batches: new Batches(toolsOf('batch', Math.floor(poolMax / 4))),
   };

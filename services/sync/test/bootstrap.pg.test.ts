@@ -140,6 +140,43 @@ describe('/sync/bootstrap', () => {
     });
   });
 
+  describe('a published client that gains a group', () => {
+    it('is sent only the models it named with its schema when it loaded everything', async () => {
+      const gina = await stage.person('Gina');
+      const second = await stage.workspace(gina);
+      await stage.insert('Label', { workspaceId: second, name: 'Label' }, gina);
+      const schemaHash = 'cf858fcc229a2665';
+      const classes = async (query: Record<string, string>): Promise<Set<unknown>> => {
+        const { rows } = await stage.bootstrap(gina, { syncGroups: second, ...query });
+        return new Set(rows.map(({ __class }) => __class));
+      };
+      await stage.bootstrap(gina, { type: 'full', schemaHash, onlyModels: 'Label,Task' });
+      await stage.bootstrap(gina, { type: 'full', schemaHash: 'other', onlyModels: 'Workspace' });
+      assert.deepEqual(await classes({ type: 'partial', schemaHash }), new Set(['Label']));
+      await stage.restart(async () => ({}));
+      assert.deepEqual(await classes({ type: 'partial', schemaHash }), new Set(['Label']), 'on every replica');
+      assert.deepEqual(await classes({ type: 'partial', schemaHash, onlyModels: 'Workspace' }), new Set(['Workspace']));
+      const everything = await classes({});
+      assert.ok(everything.has('WorkspaceMember'));
+      assert.deepEqual(await classes({ type: 'partial', schemaHash: 'unheard of' }), everything);
+      assert.deepEqual(await classes({ schemaHash }), everything);
+      await refusal(`?type=full&schemaHash=${schemaHash}&onlyModels=Nonsense`, gina);
+      assert.deepEqual(
+        await classes({ type: 'partial', schemaHash }),
+        new Set(['Label']),
+        'a refused list is not kept',
+      );
+    });
+
+    it('has so many schemas and no more', async () => {
+      for (let index = 0; index < 20; index += 1) {
+        await stage.bootstrap(bob, { type: 'full', schemaHash: `schema ${index}`, onlyModels: 'User' });
+      }
+      const { rows } = await stage.sql.query('select schema_hash from sync.client_models where user_id = $1', [bob]);
+      assert.equal(rows.length, 16);
+    });
+  });
+
   describe('other parameters', () => {
     it('are accepted and ignored, as published clients send them', async () => {
       const expected = await stage.bootstrap(ada);

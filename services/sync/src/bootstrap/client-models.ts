@@ -1,0 +1,79 @@
+import type { BootstrapQuestion } from '@wts/contracts';
+import type { Logger } from '@wts/service-kit';
+import type { Pool } from 'pg';
+
+/** More schemas than one person's devices have; the oldest goes first. */
+const SCHEMAS_PER_PERSON_MAX = 16;
+const KNOWN_MAX = 10_000;
+
+/**
+ * Which models the schema of a published client has. Such a client names them when it loads everything, and not when it
+ * loads a group it has gained; a record of a model it does not have would make that load fail as a whole. So what was
+ * named with a schema is kept for the person, where every replica finds it.
+ */
+export class ClientModels {
+  readonly #pool: Pool;
+  readonly #logger: Pick<Logger, 'warn'>;
+  /** What is in the table, as far as this process has seen; the oldest first. */
+  readonly #known = new Map<string, string>();
+
+  constructor(pool: Pool, logger: Pick<Logger, 'warn'>) {
+    this.#pool = pool;
+    this.#logger = logger;
+  }
+
+  /** The question with the models it leaves to us to know. */
+  async complete(userId: string, asked: BootstrapQuestion): Promise<BootstrapQuestion> {
+    const { type, schemaHash, onlyModels } = asked;
+    if (type !== 'partial' || !schemaHash || onlyModels) return asked;
+    const models = await this.#recall(userId, schemaHash);
+    return models === undefined ? asked : { ...asked, onlyModels: models };
+  }
+
+  /** Keeps what a question names, once it is known to be a good one. */
+  async remember(userId: string, { type, schemaHash, onlyModels: models }: BootstrapQuestion): Promise<void> {
+    if (type !== 'full' || !schemaHash || !models) return;
+    if (this.#known.get(keyOf(userId, schemaHash)) === models) return;
+    try {
+      await this.#pool.query(
+        `with kept as (
+           insert into sync.client_models (user_id, schema_hash, models) values ($1, $2, $3)
+           on conflict (user_id, schema_hash) do update set models = excluded.models, seen_at = excluded.seen_at
+         )
+         delete from sync.client_models where user_id = $1 and schema_hash in (
+           select schema_hash from sync.client_models where user_id = $1 and schema_hash <> $2
+           order by seen_at desc offset $4)`,
+        [userId, schemaHash, models, SCHEMAS_PER_PERSON_MAX - 1],
+      );
+      this.#keep(keyOf(userId, schemaHash), models);
+    } catch (err) {
+      // Reading is not to fail because writing does.
+      this.#logger.warn({ err }, 'the models of a client could not be kept');
+    }
+  }
+
+  async #recall(userId: string, schemaHash: string): Promise<string | undefined> {
+    const known = this.#known.get(keyOf(userId, schemaHash));
+    if (known !== undefined) return known;
+    const { rows } = await this.#pool.query<{ models: string }>(
+      'select models from sync.client_models where user_id = $1 and schema_hash = $2',
+      [userId, schemaHash],
+    );
+    const models = rows[0]?.models;
+    if (models !== undefined) this.#keep(keyOf(userId, schemaHash), models);
+    return models;
+  }
+
+  #keep(key: string, models: string): void {
+    this.#known.delete(key);
+    this.#known.set(key, models);
+    for (const [oldest] of this.#known) {
+      if (this.#known.size <= KNOWN_MAX) break;
+      this.#known.delete(oldest);
+    }
+  }
+}
+
+function keyOf(userId: string, schemaHash: string): string {
+  return `${userId} ${schemaHash}`;
+}
