@@ -40,9 +40,16 @@ function mark(isReached: boolean | null): string {
 
 /** Keeps the newest result beside the code, so that a change of the figures shows in a review. */
 export async function keep(rows: readonly Row[], name: string): Promise<string> {
+  return keepText(
+    `${name}.md`,
+    `# ${name}\n\n${new Date().toISOString().slice(0, 10)} · ${machineLine()}\n\n${table(rows)}\n`,
+  );
+}
+
+export async function keepText(file: string, text: string): Promise<string> {
   const directory = join(import.meta.dirname, '..', 'results');
   await mkdir(directory, { recursive: true });
-  const path = join(directory, `${name}.md`);
-  await writeFile(path, `# ${name}\n\n${new Date().toISOString().slice(0, 10)} · ${machineLine()}\n\n${table(rows)}\n`);
+  const path = join(directory, file);
+  await writeFile(path, text);
   return path;
 }

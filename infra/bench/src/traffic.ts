@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import type { MutateReply } from '@wts/contracts';
-import type { World } from '@wts/testkit';
 import { Pool } from 'undici';
 
 /** What a busy client sends: tasks of ordinary size. */
@@ -16,18 +15,27 @@ export function openClients(origin: string, clients: number): Pool {
   return new Pool(origin, { connections: clients, pipelining: 1 });
 }
 
-export async function mutate(pool: Pool, world: World, count: number): Promise<MutateReply> {
-  const transactions = Array.from({ length: count }, () => ({
-    clientTxId: randomUUID(),
-    clientId: 'bench',
-    modelName: 'Task',
-    action: 'INSERT',
-    ...newTask(world.workspaceId),
-  }));
+/** Where changes are sent, and by whom. */
+export interface Writer {
+  readonly apiKey: string;
+  readonly workspaceId: string;
+}
+
+export async function mutate(
+  pool: Pool,
+  { apiKey, workspaceId }: Writer,
+  count: number,
+  more: Record<string, unknown> = {},
+): Promise<MutateReply> {
+  const transactions = Array.from({ length: count }, () => {
+    const { modelId, payload } = newTask(workspaceId);
+    const common = { clientTxId: randomUUID(), clientId: 'bench', modelName: 'Task', action: 'INSERT' };
+    return { ...common, modelId, payload: { ...payload, ...more } };
+  });
   const { statusCode, body } = await pool.request({
     method: 'POST',
     path: '/sync/mutate',
-    headers: { authorization: `Bearer ${world.apiKey}`, 'content-type': 'application/json' },
+    headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' },
     body: JSON.stringify({ batchId: randomUUID(), transactions }),
   });
   const reply = (await body.json()) as MutateReply;

@@ -1,4 +1,6 @@
 import type { World } from '@wts/testkit';
+import { doorOf } from '../door.ts';
+import { listenAtHead } from '../listening.ts';
 import { openLoop, percentiles } from '../load.ts';
 import type { Row } from '../report.ts';
 import { ms } from '../report.ts';
@@ -22,7 +24,7 @@ const PACES: readonly Pace[] = [
 export async function liveRows(world: World, seconds: number): Promise<Row[]> {
   const rows: Row[] = [];
   for (const { perSecond, p50MsMax, p99MsMax } of PACES) {
-    const { fromSend, fromAnswer } = await measure(world, perSecond, seconds);
+    const { fromSend, fromAnswer } = await measureLatency(world, perSecond, seconds);
     rows.push({
       what: `commit -> socket at ${perSecond}/s`,
       ours: `p50 ${ms(Math.max(0, fromAnswer.p50Ms))}, p99 ${ms(fromAnswer.p99Ms)}`,
@@ -35,13 +37,16 @@ export async function liveRows(world: World, seconds: number): Promise<Row[]> {
   return rows;
 }
 
-async function measure(
+/** As one socket sees it among `others`; the one that subscribed last, which is told last. */
+export async function measureLatency(
   world: World,
   perSecond: number,
   seconds: number,
+  others = 0,
 ): Promise<{ fromSend: Percentiles; fromAnswer: Percentiles }> {
   const pool = openClients(world.baseUrl, 64);
   const { lastSyncId } = await mutate(pool, world, 1);
+  const crowd = others === 0 ? [] : await listenAtHead(doorOf(world), others - 1);
   const socket = await world.socket({ after: lastSyncId });
   const sent: { id: string; sentMs: number; answeredMs: number }[] = [];
   try {
@@ -54,6 +59,7 @@ async function measure(
     const last = sent.at(-1)?.id;
     await socket.untilAction(({ modelId }) => modelId === last);
   } finally {
+    for (const one of crowd) one.close();
     await socket.close();
     await pool.close();
   }

@@ -2,34 +2,39 @@ import { randomUUID } from 'node:crypto';
 import type { World } from '@wts/testkit';
 import { Pool as Connections } from 'pg';
 import { closedLoop, median, type Measured } from '../load.ts';
+import type { Door } from '../door.ts';
 import type { Row } from '../report.ts';
 import { ms, number } from '../report.ts';
-import { mutate, newTask, openClients } from '../traffic.ts';
+import { mutate, newTask, openClients, type Writer } from '../traffic.ts';
 
 interface Shape {
   readonly clients: number;
   readonly batch: number;
   readonly perSecondMin: number;
+  /** Against the peer. */
+  readonly ratioMin: number;
 }
 
 const SHAPES: readonly Shape[] = [
-  { clients: 16, batch: 1, perSecondMin: 2_500 },
-  { clients: 8, batch: 50, perSecondMin: 10_000 },
+  { clients: 16, batch: 1, perSecondMin: 2_500, ratioMin: 8 },
+  { clients: 8, batch: 50, perSecondMin: 10_000, ratioMin: 15 },
 ];
 
 /**
  * Changes accepted per second through the gateway, beside the raw limit: a bare loop that writes the same task and log rows,
  * with the same indexes, from as many connections in batches of the same size, and does nothing else. No order, no rules.
  */
-export async function mutateRows(world: World, rounds: number, seconds: number): Promise<Row[]> {
+export async function mutateRows(world: World, peer: Door | null, rounds: number, seconds: number): Promise<Row[]> {
   const rows: Row[] = [];
-  for (const { clients, batch, perSecondMin } of SHAPES) {
+  for (const { clients, batch, perSecondMin, ratioMin } of SHAPES) {
     const ours: Measured[] = [];
     const raw: Measured[] = [];
-    await throughGateway(world, clients, batch, 1);
+    const theirs: Measured[] = [];
+    await throughDoor(world, clients, batch, 1);
     for (let round = 0; round < rounds; round += 1) {
-      ours.push(await throughGateway(world, clients, batch, seconds));
+      ours.push(await throughDoor(world, clients, batch, seconds));
       raw.push(await bareLoop(world, clients, batch, seconds));
+      if (peer !== null) theirs.push(await throughDoor(peer, clients, batch, seconds));
     }
     const [us, limit] = [ours, raw].map((all) => median(all, ({ perSecond }) => perSecond)) as [Measured, Measured];
     rows.push({
@@ -40,14 +45,30 @@ export async function mutateRows(world: World, rounds: number, seconds: number):
       goal: `>= ${number(perSecondMin)}/s`,
       isReached: us.perSecond >= perSecondMin,
     });
+    if (peer === null) continue;
+    const them = median(theirs, ({ perSecond }) => perSecond);
+    const ratio = us.perSecond / them.perSecond;
+    rows.push({
+      what: `mutate ${clients}x${batch}, beside the peer`,
+      ours: `${number(us.perSecond)}/s, p50 ${ms(us.p50Ms)}`,
+      against: `${peer.name} ${number(them.perSecond)}/s, p50 ${ms(them.p50Ms)}`,
+      ratio: ratio.toFixed(1),
+      goal: `>= ${ratioMin}x`,
+      isReached: ratio >= ratioMin,
+    });
   }
   return rows;
 }
 
-async function throughGateway(world: World, clients: number, batch: number, seconds: number): Promise<Measured> {
-  const pool = openClients(world.baseUrl, clients);
+async function throughDoor(
+  door: Writer & { readonly baseUrl: string },
+  clients: number,
+  batch: number,
+  seconds: number,
+): Promise<Measured> {
+  const pool = openClients(door.baseUrl, clients);
   try {
-    return await closedLoop(clients, seconds, async () => (await mutate(pool, world, batch)).results.length);
+    return await closedLoop(clients, seconds, async () => (await mutate(pool, door, batch)).results.length);
   } finally {
     await pool.close();
   }
