@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import type { Duplex } from 'node:stream';
-import { STREAM } from '@wts/contracts';
+import { LIMITS, STREAM } from '@wts/contracts';
 import type { Revocation } from '@wts/contracts';
 import { testNats } from '@wts/testkit';
 import { connect } from 'nats';
@@ -44,15 +44,16 @@ describe('a dead credential', () => {
     world.forgetKey(token);
     assert.equal((await ask(token)).status, 200, 'it is remembered');
 
+    // Announced again and again: the gateway may still be connecting. Without news it would remember for five seconds.
     const announced = performance.now();
-    publish({ kind: 'credential', credentialId: principal.credential.id });
     for (;;) {
+      publish({ kind: 'credential', credentialId: principal.credential.id });
       const reply = await ask(token);
       if (reply.status === 401) {
         errorOf(reply, 401, 'api_key_invalid');
         break;
       }
-      assert.ok(performance.now() - announced < 1_000, 'a second later it still works');
+      assert.ok(performance.now() - announced < LIMITS.credentialCacheMs / 2, 'it still works');
     }
     assert.equal((await ask(other.token)).status, 200);
   });
