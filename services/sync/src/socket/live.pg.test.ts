@@ -252,7 +252,7 @@ describe('sockets under change', function () {
     await writer.append([{ groupId: user, action: 'DELETE', modelName: 'ProjectMember', data }]);
     await having.until(({ frames }) => frames.some(({ code }) => code === 'BOOTSTRAP_REQUIRED'));
     const switched = await others.untilAction(({ modelId }) => modelId === user);
-    assert.equal(switched.action as string, 'G');
+    assert.equal(switched.action, 'G');
     await words.untilAction(({ modelName }) => modelName === 'ProjectMember');
     assert.deepEqual(having.actions, []);
   });
