@@ -42,8 +42,8 @@ export const LIMITS = {
   /** A client that takes nothing for this long is cut off. */
   snapshotStalledMs: 30_000,
   /** Snapshots are kept in memory up to these sizes, one and all together, and on disk above. */
-  spoolMemoryBytes: 8 * 1024 * 1024,
-  spoolsMemoryBytesMax: 128 * 1024 * 1024,
+  spoolMemoryBytes: 16 * 1024 * 1024,
+  spoolsMemoryBytesMax: 192 * 1024 * 1024,
   spoolsDiskBytesMax: 2 * 1024 * 1024 * 1024,
   /** Same caller, device and transaction are recognized this long. */
   idempotencyDays: 30,

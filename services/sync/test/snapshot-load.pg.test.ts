@@ -124,6 +124,26 @@ describe('snapshots under load', () => {
     assert.ok((await metric('wts_snapshots_shared_total')) >= 195);
   });
 
+  it('serve a herd from a few readings also while others write', async () => {
+    const olga = await stage.person('Olga');
+    const office = await stage.workspace(olga);
+    await stage.fillTasks(office, 2000);
+    const rowsBefore = await metric('wts_snapshot_rows_total');
+    const query = `/sync/bootstrap?syncGroups=${office}`;
+    let isOver = false;
+    const writing = (async () => {
+      while (!isOver) await stage.insert('Label', { workspaceId: office, name: 'Meanwhile' }, olga);
+    })();
+    const answers = await Promise.all(
+      Array.from({ length: 150 }, async () => parseBootstrap(await text(await stage.raw(query, caller(olga))))),
+    );
+    isOver = true;
+    await writing;
+    assert.ok(answers.every(({ rows }) => idsOf(rows, 'Task').length === 2000));
+    const rowsRead = (await metric('wts_snapshot_rows_total')) - rowsBefore;
+    assert.ok(rowsRead <= 30 * 2200, `${rowsRead} rows were read`);
+  });
+
   it('beyond the queue are refused with the time to come again, and leave room for those before', async () => {
     const lists = MODEL_NAMES.filter((name) => name !== 'Comment');
     const subsets = Array.from({ length: 90 }, (_, index) =>

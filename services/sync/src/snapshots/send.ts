@@ -4,6 +4,8 @@ import { gzipHead, gzipTail } from './gzip.ts';
 import type { Encoding, Production } from './production.ts';
 import type { SpoolReader } from './spool.ts';
 
+type Source = Pick<Production, 'read' | 'encoding' | 'content'>;
+
 /**
  * Sends the own first line and then everything of the production, at the pace of the client. A client that takes nothing
  * for too long is cut off. When the production breaks off, so does the answer, after its line of error: the end of the
@@ -11,14 +13,15 @@ import type { SpoolReader } from './spool.ts';
  */
 export async function sendProduction(
   res: Response,
-  { production, reader }: { readonly production: Production; readonly reader: SpoolReader },
+  { production, reader }: { readonly production: Source; readonly reader: SpoolReader },
   firstLine: string,
+  stalledMs: number = LIMITS.snapshotStalledMs,
 ): Promise<void> {
   const head = Buffer.from(firstLine);
   const isGzip = production.encoding === 'gzip';
   if (isGzip) res.setHeader('content-encoding', 'gzip');
   startNdjson(res);
-  const outflow = new Outflow(res);
+  const outflow = new Outflow(res, stalledMs);
   try {
     // Node sends what is written within one turn together.
     if (isGzip) res.write(gzipHead(head));
@@ -32,7 +35,7 @@ export async function sendProduction(
     res.end(isGzip ? gzipTail(head, production.content) : undefined);
     await outflow.closed();
   } catch (error) {
-    if (!(error instanceof ClientGone)) breakOff(res);
+    if (!(error instanceof ClientGone)) breakOff(res, stalledMs);
   }
 }
 
@@ -67,11 +70,13 @@ class ClientGone extends Error {}
 /** What there is to wait for at the client's end. One thing is waited for at a time. */
 class Outflow {
   readonly #res: Response;
+  readonly #stalledMs: number;
   #waiting: PromiseWithResolvers<unknown> | undefined;
   #isGone: boolean;
 
-  constructor(res: Response) {
+  constructor(res: Response, stalledMs: number) {
     this.#res = res;
+    this.#stalledMs = stalledMs;
     this.#isGone = res.closed;
     res.on('drain', () => this.#waiting?.resolve(undefined));
     res.once('close', () => {
@@ -103,7 +108,7 @@ class Outflow {
   }
 
   async #unlessStalled(): Promise<void> {
-    const stalled = setTimeout(() => this.#res.destroy(), LIMITS.snapshotStalledMs);
+    const stalled = setTimeout(() => this.#res.destroy(), this.#stalledMs);
     try {
       await this.#wait().promise;
     } finally {
@@ -113,10 +118,10 @@ class Outflow {
 }
 
 /** Lets what was written leave, then closes the connection in the middle of the body. */
-function breakOff(res: Response): void {
+function breakOff(res: Response, stalledMs: number): void {
   const { socket } = res;
   if (socket === null) return;
-  const stalled = setTimeout(() => socket.destroy(), LIMITS.snapshotStalledMs);
+  const stalled = setTimeout(() => socket.destroy(), stalledMs);
   socket.once('close', () => clearTimeout(stalled));
   // Node passes on what was written in this turn when the turn ends.
   setImmediate(() => socket.destroySoon());

@@ -18,18 +18,24 @@ export class Snapshot implements AsyncDisposable {
   readonly person: PersonGroups;
   readonly #client: PoolClient;
   readonly #tooOld: NodeJS.Timeout;
-  readonly #openedAt = performance.now();
+  readonly #endsAt: number;
   #cause: Error | undefined;
   #isReleased = false;
 
-  private constructor(client: PoolClient, person: PersonGroups) {
+  private constructor(client: PoolClient, person: PersonGroups, ageMsMax: number) {
     this.#client = client;
     this.person = person;
-    this.#tooOld = setTimeout(() => this.destroy(new SnapshotTooOld()), LIMITS.snapshotAgeMs);
+    this.#endsAt = performance.now() + ageMsMax;
+    this.#tooOld = setTimeout(() => this.destroy(new SnapshotTooOld(ageMsMax)), ageMsMax);
     this.#tooOld.unref();
   }
 
-  static async open(pool: Pool, userId: string, workspaceId: string | null): Promise<Snapshot> {
+  static async open(
+    pool: Pool,
+    userId: string,
+    workspaceId: string | null,
+    ageMsMax: number = LIMITS.snapshotAgeMs,
+  ): Promise<Snapshot> {
     // They become part of the statement.
     if (!isUuid(userId) || !(workspaceId === null || isUuid(workspaceId))) throw new Error('A principal has no id');
     const client = await pool.connect();
@@ -38,10 +44,10 @@ export class Snapshot implements AsyncDisposable {
     try {
       const question = personGroupsSql(`'${userId}'`, workspaceId === null ? 'null' : `'${workspaceId}'`);
       const results = (await client.query(
-        `begin isolation level repeatable read read only; set local statement_timeout = ${LIMITS.snapshotAgeMs};
-         set local idle_in_transaction_session_timeout = ${LIMITS.snapshotAgeMs}; set local jit = off; ${question}`,
+        `begin isolation level repeatable read read only; set local statement_timeout = ${ageMsMax};
+         set local idle_in_transaction_session_timeout = ${ageMsMax}; set local jit = off; ${question}`,
       )) as unknown as QueryResult<PersonGroupsRow>[];
-      return new Snapshot(client, personGroupsOf(userId, results.at(-1)?.rows[0]));
+      return new Snapshot(client, personGroupsOf(userId, results.at(-1)?.rows[0]), ageMsMax);
     } catch (error) {
       client.off('error', ignore);
       client.release(true);
@@ -52,8 +58,7 @@ export class Snapshot implements AsyncDisposable {
   /** Copies what is selected into the sink; resolves with the number of records when the sink has taken all. */
   async copy(selections: readonly Selection[], sink: LineSink): Promise<number> {
     if (selections.length === 0) return 0;
-    const restMs = LIMITS.snapshotAgeMs - (performance.now() - this.#openedAt);
-    const copying = new CopyRows(selections, sink, restMs + GRACE_MS);
+    const copying = new CopyRows(selections, sink, this.#endsAt - performance.now() + GRACE_MS);
     try {
       if (this.#cause !== undefined) throw this.#cause;
       this.#client.query(copying);
@@ -96,8 +101,8 @@ export class Snapshot implements AsyncDisposable {
 }
 
 export class SnapshotTooOld extends Error {
-  constructor() {
-    super(`A snapshot may be read for ${LIMITS.snapshotAgeMs} ms`);
+  constructor(ageMsMax: number) {
+    super(`A snapshot may be read for ${ageMsMax} ms`);
     this.name = 'SnapshotTooOld';
   }
 }

@@ -1,0 +1,85 @@
+import type { Response } from 'express';
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer, get, type IncomingMessage } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { sendProduction } from './send.ts';
+import { Spool, SpoolRoom } from './spool.ts';
+
+const STALLED_MS = 100;
+
+/** One answer on a server of its own, and what became of its sending. */
+async function answering(
+  spool: Spool,
+  test: (answer: IncomingMessage, sent: Promise<void>) => Promise<void>,
+): Promise<void> {
+  const reader = spool.join();
+  const production = {
+    encoding: 'identity' as const,
+    content: { crc: 0, bytes: 0 },
+    read: (own: typeof reader) => spool.read(own),
+  };
+  const sending = Promise.withResolvers<void>();
+  const server = createServer((_req, res) => {
+    sending.resolve(sendProduction(res as Response, { production, reader }, 'first\n', STALLED_MS));
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  try {
+    const sent = get({ port: (server.address() as AddressInfo).port, host: '127.0.0.1', agent: false });
+    const [answer] = (await once(sent, 'response')) as [IncomingMessage];
+    await test(answer, sending.promise);
+  } finally {
+    server.closeAllConnections();
+    server.close();
+    await spool.dispose();
+  }
+}
+
+describe('sending', () => {
+  it('sends what comes as it comes', async () => {
+    const spool = new Spool(new SpoolRoom());
+    await answering(spool, async (answer, sent) => {
+      const pieces = answer.iterator({ destroyOnReturn: false });
+      assert.equal(String((await pieces.next()).value), 'first\n');
+      for (const line of ['second\n', 'third\n']) {
+        await spool.write(Buffer.from(line));
+        assert.equal(String((await pieces.next()).value), line);
+      }
+      spool.finish();
+      assert.equal((await pieces.next()).done, true);
+      await sent;
+    });
+  });
+
+  it('cuts off a client who takes nothing', async () => {
+    const spool = new Spool(new SpoolRoom());
+    for (let index = 0; index < 32; index += 1) await spool.write(Buffer.alloc(512 * 1024, 'x'));
+    spool.finish();
+    await answering(spool, async (answer, sent) => {
+      await sent;
+      await assert.rejects(text(answer), { code: 'ECONNRESET' });
+    });
+  });
+
+  it('stops when the client leaves', async () => {
+    const spool = new Spool(new SpoolRoom());
+    await answering(spool, async (answer, sent) => {
+      answer.destroy();
+      await sent;
+    });
+  });
+
+  it('lets the last words of what broke off through, and never the end of the body', async () => {
+    const spool = new Spool(new SpoolRoom());
+    await answering(spool, async (answer, sent) => {
+      let received = '';
+      answer.on('data', (piece: Buffer) => (received += String(piece)));
+      await spool.write(Buffer.from('last words\n'));
+      spool.fail(new Error('broke off'));
+      await assert.rejects(once(answer, 'end'), { code: 'ECONNRESET' });
+      assert.equal(received, 'first\nlast words\n');
+      await sent;
+    });
+  });
+});
