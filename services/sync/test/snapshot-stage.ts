@@ -199,7 +199,7 @@ export function caller(userId: string, workspaceId?: string): Principal {
   };
 }
 
-export function tokenOf(principal: Principal): string {
+function tokenOf(principal: Principal): string {
   return mintInternalToken(principal, SECRET);
 }
 

@@ -150,7 +150,7 @@ async function absencesOf(client: Client, userId: string, upTo: bigint): Promise
 }
 
 /** Connection lost, refused, or the server is starting or stopping (SQLSTATE classes 08 and 57). */
-export function isOutage(error: unknown): boolean {
+function isOutage(error: unknown): boolean {
   const { code = '', message = '' } = error as { code?: string; message?: string };
   return /^(08|57)/.test(code) || /^E(CONN|PIPE)/.test(code) || /terminated|timeout|fetch failed/i.test(message);
 }
