@@ -61,7 +61,7 @@ describe('a snapshot', () => {
   it('gives the stored text of every record byte by byte, with its class, whatever it holds and however long', async () => {
     const records = [
       '{"a":1}',
-      '{"text":"\\u0000 \\\\ \\" \\n \\. | , ; \u007f é 漢 👩‍👩‍👧"}',
+      '{"text":"\\u0000 \\\\ \\" \\n \\\\. | , ; \u007f é 漢 👩‍👩‍👧"}',
       '{ "spaces" : "kept" , "numbers" : 1.50e10 }',
       `{"long":"${'ü'.repeat(300_000)}"}`,
       ...Array.from({ length: 3000 }, (_, index) => `{"index":${index},"pad":"${'x'.repeat(index % 400)}"}`),
