@@ -19,8 +19,9 @@ interface Question {
 export function questionsOf(needs: readonly Need[]): Question[] {
   const isLook = (need: Need): boolean => 'lock' in need && need.lock === 'look';
   return [
-    ...counters(needs),
     ...rowsAndRelated(needs.filter((need) => !isLook(need))),
+    // After the rows: until then a group does not wait for the one that numbers tasks before it.
+    ...counters(needs),
     ...rowsAndRelated(needs.filter(isLook)),
     ...audiences(needs),
     ...creations(needs),
