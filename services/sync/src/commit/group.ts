@@ -314,8 +314,10 @@ function replaysSql(units: readonly Unit[]): string {
     x: clientId,
     t: clientTxId,
   }));
-  return `select k.user_id, k.client_id, k.client_tx_id, k.last_id::text, k.main_ids::text[] from sync.idempotency_keys k
-    join json_to_recordset(${literal(JSON.stringify(asked))}) as s(u uuid, x text, t text) on k.user_id = s.u and k.client_id = s.x and k.client_tx_id = s.t`;
+  // LIMIT keeps the planner from reading the whole table of keys for a join: each is looked up by the primary key.
+  return `select k.* from json_to_recordset(${literal(JSON.stringify(asked))}) as s(u uuid, x text, t text),
+    lateral (select user_id, client_id, client_tx_id, last_id::text, main_ids::text[] from sync.idempotency_keys
+      where user_id = s.u and client_id = s.x and client_tx_id = s.t limit 1) k`;
 }
 
 function keepReplays(replays: Map<string, Replay>, rows: readonly unknown[]): void {
