@@ -1,18 +1,10 @@
 import assert from 'node:assert/strict';
-import { createServer } from 'node:http';
-import type { Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { createAuthenticator } from '@wts/access';
 import { memberApi } from '@wts/contracts';
 import type { Contract } from '@wts/contracts';
-import { createLogger } from '@wts/service-kit';
 import { eventually, testNats } from '@wts/testkit';
-import { addressReader } from '../src/client-address.ts';
-import { createEdge } from '../src/edge/edge.ts';
-import { RateLimiter } from '../src/edge/limit-rate.ts';
 import { compileRoutes } from '../src/edge/route-table.ts';
-import { Tally } from '../src/rates/tally.ts';
-import { Upstream } from '../src/upstream.ts';
+import { openBareEdge } from './bare-edge.ts';
+import type { BareEdge } from './bare-edge.ts';
 import { errorOf, request, say } from './raw.ts';
 import type { RawReply } from './raw.ts';
 import { startWorld } from './world.ts';
@@ -155,8 +147,7 @@ describe('a rate', () => {
   });
 
   describe('of GraphQL', () => {
-    let server: Server;
-    let upstream: Upstream;
+    let edge: BareEdge;
     before(async () => {
       const contract: Contract = {
         id: 'graphql',
@@ -168,41 +159,12 @@ describe('a rate', () => {
         reply: { status: 200, schema: {} },
         errors: [],
       };
-      upstream = new Upstream('none', ['http://127.0.0.1:9'], createLogger({ name: 'test', level: 'silent' }));
-      const edge = createEdge({
-        routes: compileRoutes([{ contract, to: 'workspace' }]),
-        upstreams: { workspace: upstream, sync: upstream },
-        ownAnswers: new Map(),
-        authenticator: createAuthenticator({
-          issuers: [],
-          apiKeyPrefix: 'wts_',
-          resolveApiKey: async () => null,
-          resolvePerson: async () => '',
-        }),
-        rates: new RateLimiter({
-          tally: new Tally(),
-          onCounted: () => undefined,
-          addressOf: addressReader([]),
-          limits: {},
-        }),
-        tokenSecret: '',
-        origins: new Set(),
-        securityHeaders: [],
-        isDraining: () => false,
-        clientStalledMs: 1_000,
-        onAnswered: () => undefined,
-      });
-      server = createServer(edge);
-      await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+      edge = await openBareEdge(compileRoutes([{ contract, to: 'workspace' }]));
     });
-    after(async () => {
-      server.closeAllConnections();
-      server.close();
-      await upstream.close();
-    });
+    after(() => edge[Symbol.asyncDispose]());
 
     it('is 100 in 60 seconds per address, refused ones included, preflights not', async () => {
-      const { port } = server.address() as AddressInfo;
+      const { port } = edge;
       const post = (): Promise<RawReply> => say(port, request('POST /graphql'));
       assert.deepEqual(new Set(await statuses(100, post)), new Set([401]));
       const refused = await post();

@@ -1,0 +1,52 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { createAuthenticator } from '@wts/access';
+import { createLogger } from '@wts/service-kit';
+import { addressReader } from '../src/client-address.ts';
+import { createEdge } from '../src/edge/edge.ts';
+import { RateLimiter } from '../src/edge/limit-rate.ts';
+import type { compileRoutes } from '../src/edge/route-table.ts';
+import { Tally } from '../src/rates/tally.ts';
+import { Upstream } from '../src/upstream.ts';
+
+export interface BareEdge extends AsyncDisposable {
+  readonly port: number;
+}
+
+/** An edge with a route table of the test's own, no service behind it and nobody it knows: for what it says by itself. */
+export async function openBareEdge(routes: ReturnType<typeof compileRoutes>): Promise<BareEdge> {
+  const upstream = new Upstream('none', ['http://127.0.0.1:9'], createLogger({ name: 'test', level: 'silent' }));
+  const edge = createEdge({
+    routes,
+    upstreams: { workspace: upstream, sync: upstream },
+    ownAnswers: new Map(),
+    authenticator: createAuthenticator({
+      issuers: [],
+      apiKeyPrefix: 'wts_',
+      resolveApiKey: async () => null,
+      resolvePerson: async () => '',
+    }),
+    rates: new RateLimiter({
+      tally: new Tally(),
+      onCounted: () => undefined,
+      addressOf: addressReader([]),
+      limits: {},
+    }),
+    tokenSecret: '',
+    origins: new Set(),
+    securityHeaders: [],
+    isDraining: () => false,
+    clientStalledMs: 1_000,
+    onAnswered: () => undefined,
+  });
+  const server = createServer(edge);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    port: (server.address() as AddressInfo).port,
+    [Symbol.asyncDispose]: async () => {
+      server.closeAllConnections();
+      server.close();
+      await upstream.close();
+    },
+  };
+}
