@@ -32,7 +32,7 @@ interface RawOperation {
   readonly operationId: string;
   readonly parameters?: readonly (Parameter | { readonly $ref: string })[];
   readonly requestBody?: Content & { readonly required?: boolean };
-  readonly responses: Readonly<Record<string, Content>>;
+  readonly responses: Readonly<Record<string, Content | { readonly $ref: string }>>;
 }
 
 /** The description as its readers use it: operations, what a reference means, whether a value fits a schema. */
@@ -75,7 +75,9 @@ export class Description {
       path,
       parameters: parameters.map((one) => this.follow(one as Schema) as unknown as Parameter),
       body: schema === undefined ? null : { schema: this.follow(schema), required: requestBody?.required === true },
-      responses,
+      responses: Object.fromEntries(
+        Object.entries(responses).map(([status, one]) => [status, this.follow(one as Schema) as Content]),
+      ),
     };
   }
 }

@@ -115,8 +115,9 @@ export const apiKeys: readonly Rule[] = [
   {
     id: 'api-keys.owner.revokes',
     source: 'Specification 5',
-    text: 'The workspace owner revokes keys that reach the workspace.',
-    home: null,
-    status: 'planned',
+    text: 'The owner of a workspace sees and revokes the keys that are limited to it; one that reaches further is revoked by its person alone.',
+    home: 'services/workspace/src/commands/manage-api-keys.ts',
+    status: 'kept',
+    issue: 4,
   },
 ];

@@ -125,8 +125,8 @@ export const errors: readonly Rule[] = [
     id: 'errors.415.media-type',
     source: 'Design 5',
     text: 'A body that is not JSON is 415.',
-    home: null,
-    status: 'planned',
+    home: 'packages/service-kit/src/http/read-json.ts',
+    status: 'kept',
     issue: 2,
   },
   {

@@ -53,8 +53,8 @@ export const never: readonly Rule[] = [
     id: 'never.unbounded',
     source: 'Design 14.7',
     text: 'No memory, queue, retry or wait is without bound.',
-    home: null,
-    status: 'planned',
+    home: 'packages/contracts/src/limits.ts',
+    status: 'kept',
     issue: 2,
   },
   {

@@ -1,16 +1,42 @@
+import type { Person, World } from '@wts/testkit';
 import { startWorld } from '@wts/testkit';
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { request } from 'undici';
+import { Description } from '../fuzz/description.ts';
 import { fuzz } from '../fuzz/fuzz.ts';
 import { knownIds } from '../fuzz/known.ts';
 
+/** What is nearly a UUID, and what is nothing like one. */
+const NO_UUIDS = [
+  'x',
+  '1',
+  'null',
+  '018f2a3b6c1d7e009a003f5b8e7d2c10',
+  '018f2a3b-6c1d-7e00-9a00-3f5b8e7d2c1',
+  '018f2a3b-6c1d-7e00-9a00-3f5b8e7d2c10x',
+  '018f2a3b-6c1d-7e00-9a00-3f5b8e7d2c1g',
+  '{018f2a3b-6c1d-7e00-9a00-3f5b8e7d2c10}',
+  'urn:uuid:018f2a3b-6c1d-7e00-9a00-3f5b8e7d2c10',
+  '018f2a3b-6c1d-7e00-9a00-3f5b8e7d2c10%0a',
+  "'%20or%20true--",
+] as const;
+
 describe('every operation of the description', () => {
-  it('answers anything as described, and nothing with 5xx [never.500-by-input, meta.openapi.complete]', async function () {
-    this.timeout(120_000);
-    await using world = await startWorld({
+  let world: World;
+  let fuzzer: Person;
+  before(async function start() {
+    this.timeout(90_000);
+    world = await startWorld({
       label: 'fuzz',
       overrides: { gateway: { RATE_LIMITS: '{"codes": 0, "codes-address": 0}' } },
     });
-    const fuzzer = await world.person('Fuzzer');
+    fuzzer = await world.person('Fuzzer');
+  });
+  after(() => world.close());
+
+  it('answers anything as described, and nothing with 5xx [never.500-by-input, meta.openapi.complete]', async function all() {
+    this.timeout(120_000);
     const known = await knownIds(world, fuzzer);
     const report = await fuzz({
       baseUrl: world.baseUrl,
@@ -22,5 +48,28 @@ describe('every operation of the description', () => {
     assert.deepEqual(report.faults, []);
     // It got past the doors: both successes and refusals of every kind came back.
     for (const status of [200, 201, 400, 404]) assert.ok((report.statuses[status] ?? 0) > 0, String(status));
+  });
+
+  it('takes nothing but UUIDs for the ids in its path, and says which one is none [meta.paths.uuids]', async () => {
+    const document = await (await request(`${world.baseUrl}/openapi.json`)).body.json();
+    const { operations } = new Description(document);
+    let tried = 0;
+    for (const { id, method, path, parameters } of operations) {
+      const ids = parameters.filter((one) => one.in === 'path' && one.schema['format'] === 'uuid');
+      for (const [{ name }, wrong] of ids.flatMap((one) => NO_UUIDS.map((text) => [one, text] as const))) {
+        const filled = path.replaceAll(/\{(\w+)\}/g, (_, other: string) => (other === name ? wrong : randomUUID()));
+        const { statusCode, body } = await request(`${world.baseUrl}${filled}`, {
+          method: method as 'GET',
+          headers: { authorization: `Bearer ${fuzzer.token}` },
+        });
+        const refusal = (await body.json()) as { code?: string; message?: string };
+        // Line ends never get past the gateway, whatever they stand in.
+        const code = wrong.includes('%0a') ? 'malformed_request' : 'validation_failed';
+        assert.equal(`${statusCode} ${refusal.code}`, `400 ${code}`, `${id} ${filled}`);
+        if (code === 'validation_failed') assert.match(refusal.message ?? '', new RegExp(`^path/${name} `));
+        tried += 1;
+      }
+    }
+    assert.ok(tried >= 6 * NO_UUIDS.length);
   });
 });

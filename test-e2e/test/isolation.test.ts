@@ -16,7 +16,11 @@ interface Described {
 interface Answer {
   readonly status: number;
   readonly text: string;
+  readonly headers: Readonly<Record<string, unknown>>;
 }
+
+/** Differ from one answer to the next, whatever was asked. */
+const PASSING_HEADERS = /^(date|x-request-id|retry-after|(x-)?ratelimit(-.*)?)$/;
 
 /** A workspace with its owner and a record whose text nobody outside may ever read. */
 interface Home {
@@ -55,7 +59,7 @@ describe('the walls of a workspace', () => {
       },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
-    return { status: answer.statusCode, text: await answer.body.text() };
+    return { status: answer.statusCode, text: await answer.body.text(), headers: answer.headers };
   }
 
   async function make(owner: Person): Promise<{ id: string; urlKey: string; secret: string }> {
@@ -161,7 +165,7 @@ describe('the walls of a workspace', () => {
     return null;
   }
 
-  it('tell the same of a workspace that is foreign and of one that is not there [never.shown-outside]', async () => {
+  it('tell the same of a workspace that is foreign and of one that is not there, in status, headers, body and its length [never.shown-outside]', async () => {
     const caller = callers.get('admin with a full key');
     const foreign = await placeIn(homes.B, true);
     const missing: Place = {
@@ -182,6 +186,10 @@ describe('the walls of a workspace', () => {
       if (one.status < 400) continue;
       const told = (answer: Answer): object => ({ ...(JSON.parse(answer.text) as object), requestId: '' });
       assert.deepEqual(told(one), told(other), operationId);
+      // The length of the body among them.
+      const headed = ({ headers }: Answer): object =>
+        Object.fromEntries(Object.entries(headers).filter(([name]) => !PASSING_HEADERS.test(name)));
+      assert.deepEqual(headed(one), headed(other), operationId);
     }
   });
 

@@ -59,24 +59,24 @@ const bearer = /^bearer +([A-Za-z0-9._~+/-]+=*)$/i;
 export function createAuthenticator(options: AuthenticatorOptions): Authenticator {
   const clock = options.clock ?? Date.now;
   const remembered = new BoundedMap<string, Remembered>(REMEMBERED_MAX);
-  // One look-up per token at a time. Bounded by the requests in progress.
-  let underWay = new Map<string, Promise<Principal>>();
+  let underWay = new Round();
 
-  async function lookUp(token: string, flights: Map<string, Promise<Principal>>): Promise<Principal> {
+  async function lookUp(token: string, round: Round): Promise<Principal> {
     try {
       const principal = await resolve(token, options, clock);
+      // What was read may be older than the revocation. Whoever waits for it could be about to open a socket on it.
+      if (round.hasEndedFor(principal)) return await authenticateToken(token);
       const credentialEndsMs = principal.expiresAt === undefined ? Infinity : principal.expiresAt * 1000;
       const untilMs = Math.min(clock() + LIMITS.credentialCacheMs, credentialEndsMs);
-      // A revocation since the look-up began replaced the map: what was read may be older than the revocation.
-      if (flights === underWay) remembered.set(token, { outcome: principal, untilMs });
+      if (round === underWay) remembered.set(token, { outcome: principal, untilMs });
       return principal;
     } catch (failure) {
-      if (flights === underWay && isRefusal(failure)) {
+      if (round === underWay && isRefusal(failure)) {
         remembered.set(token, { outcome: failure, untilMs: clock() + REFUSED_MS });
       }
       throw failure;
     } finally {
-      flights.delete(token);
+      round.flights.delete(token);
     }
   }
 
@@ -87,10 +87,10 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
       if (known.outcome instanceof Fault) throw refusal(known.outcome.code);
       return known.outcome;
     }
-    let flight = underWay.get(token);
+    let flight = underWay.flights.get(token);
     if (flight === undefined) {
       flight = lookUp(token, underWay);
-      underWay.set(token, flight);
+      underWay.flights.set(token, flight);
     }
     return flight;
   }
@@ -99,14 +99,35 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
     authenticateToken,
     authenticate: async (headers) => authenticateToken(readHeader(headers)),
     forget(revocation) {
-      underWay = new Map();
+      underWay = underWay.end(revocation);
       remembered.deleteWhere(({ outcome }) => outcome instanceof Fault || isMeant(revocation, outcome));
     },
     close() {
-      underWay = new Map();
+      underWay = new Round();
       remembered.clear();
     },
   };
+}
+
+/** Look-ups between two revocations, one per token at a time. Bounded by the requests in progress. */
+class Round {
+  readonly flights = new Map<string, Promise<Principal>>();
+  #ended: { readonly by: Revocation; readonly next: Round } | null = null;
+
+  /** The round of look-ups that begin after the revocation. */
+  end(by: Revocation): Round {
+    const next = new Round();
+    this.#ended = { by, next };
+    return next;
+  }
+
+  /** True when this principal, read in this round, was revoked since the round began. */
+  hasEndedFor(principal: Principal): boolean {
+    for (let ended = this.#ended; ended !== null; ended = ended.next.#ended) {
+      if (isMeant(ended.by, principal)) return true;
+    }
+    return false;
+  }
 }
 
 // Keeps errors.401.no-header, errors.401.bad-format.

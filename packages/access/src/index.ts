@@ -1,4 +1,5 @@
 export { createApiKey, readApiKey } from './api-key.ts';
+export { BoundedMap } from './bounded-map.ts';
 export type { NewApiKey } from './api-key.ts';
 export { createAuthenticator } from './authenticator.ts';
 export type { Authenticator, AuthenticatorOptions, Identity } from './authenticator.ts';

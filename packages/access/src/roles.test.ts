@@ -24,8 +24,8 @@ describe('roles', () => {
     }
   });
 
-  it('let only an owner make owners and delete the workspace', () => {
-    for (const permission of ['owners.manage', 'workspace.delete'] as const) {
+  it('let only an owner make owners, end the keys of others and delete the workspace', () => {
+    for (const permission of ['owners.manage', 'keys.manage', 'workspace.delete'] as const) {
       assert.deepEqual(
         ROLES.filter((role) => can(role, permission)),
         ['owner'],

@@ -14,6 +14,8 @@ export const PERMISSIONS = {
   /** Make, unmake and remove owners. The last one always stays. */
   'owners.manage': { owner: 'all' },
   'invitations.manage': { owner: 'all', admin: 'all' },
+  /** See and end API keys of others that are limited to the workspace. Keys that reach further end with the membership. */
+  'keys.manage': { owner: 'all' },
   'webhooks.manage': { owner: 'all', admin: 'all' },
   'teams.manage': { owner: 'all', admin: 'all' },
   /** Who is in a private project. */

@@ -2,7 +2,8 @@ import { LIMITS, WIRE_VERSION } from '@wts/contracts';
 import type { ActionChunk, LogAction } from '@wts/contracts';
 
 /**
- * A chunk on the wire is JSON in UTF-8: `{"v":1,"epoch","prev","first","last","actions":[...]}`. The text of an action
+ * A chunk on the wire is JSON in UTF-8: `{"v":2,"epoch","prev","first","last","actions":[...]}`. An action whose data is
+ * its record, as of every INSERT, travels without `data`: the record is most of a chunk. The text of an action
  * is made once per process and kept beside the action, so handing a chunk to another replica, joining it with its
  * neighbors and publishing the result serialize nothing twice.
  */
@@ -12,7 +13,7 @@ const sizes = new WeakMap<ActionChunk, number>();
 function textOf(action: LogAction): string {
   let text = texts.get(action);
   if (text === undefined) {
-    text = JSON.stringify(action);
+    text = JSON.stringify(action.data === action.record ? { ...action, data: undefined } : action);
     texts.set(action, text);
   }
   return text;
@@ -52,6 +53,7 @@ export function decodeChunk(data: Uint8Array): ActionChunk {
   if (v !== WIRE_VERSION) throw new Error(`chunk of wire version ${String(v)}; this process speaks ${WIRE_VERSION}`);
   if (typeof epoch !== 'string' || !Array.isArray(actions)) throw new Error('not a chunk');
   if (typeof prev !== 'string' || typeof first !== 'string' || typeof last !== 'string') throw new Error('not a chunk');
+  for (const action of actions as { data?: unknown; record: unknown }[]) action.data ??= action.record;
   const chunk: ActionChunk = { epoch, prev, first, last, actions };
   sizes.set(chunk, data.byteLength);
   return chunk;

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { WIRE_VERSION } from '@wts/contracts';
+import type { LogAction } from '@wts/contracts';
 import { action, chunk } from '../test/actions.ts';
 import { chunkAfter, chunkBytes, chunksAfter, decodeChunk, encodeChunk, isHollow, messageIdOf } from './index.ts';
 import { encodeHollow, parseMessageId } from './chunk.ts';
@@ -11,18 +12,30 @@ import { encodeHollow, parseMessageId } from './chunk.ts';
  */
 const HASHES: Readonly<Record<number, string>> = {
   1: 'c6ce7f5954d81180645b78c69c9d8230e6155228d0ddeb290e142005ea2d540d',
+  2: '3a13899a777b4dd4470459aecdec13ce2dde8433e4956cff4aefed76bf69ebb6',
 };
+
+function insertion(): LogAction {
+  const { record } = action(7);
+  return action(7, { action: 'INSERT', record, data: record, changed: [], workspaceId: null });
+}
 
 describe('a chunk on the wire', () => {
   it('has exactly the bytes its version is pinned to', () => {
-    const first = action(7, { action: 'INSERT', changed: [], workspaceId: null });
-    const data = encodeChunk(chunkAfter('epoch-1', '6', [first, action(8)]));
+    const data = encodeChunk(chunkAfter('epoch-1', '6', [insertion(), action(8)]));
     assert.equal(createHash('sha256').update(data).digest('hex'), HASHES[WIRE_VERSION]);
   });
 
   it('comes back as it was sent', () => {
     const sent = chunk(4, 9);
     assert.deepEqual(decodeChunk(encodeChunk(sent)), sent);
+  });
+
+  it('carries a record once where it is all that the action shows', () => {
+    const sent = chunkAfter('e1', '6', [insertion()]);
+    const data = encodeChunk(sent);
+    assert.equal(Buffer.from(data).toString().split('Täsk 7').length, 2);
+    assert.deepEqual(decodeChunk(data), sent);
   });
 
   it('comes back from the middle of a larger buffer', () => {
@@ -35,7 +48,7 @@ describe('a chunk on the wire', () => {
     const data = Buffer.from(
       Buffer.from(encodeChunk(chunk(0, 1)))
         .toString()
-        .replace('"v":1', '"v":99'),
+        .replace('"v":2', '"v":99'),
     );
     assert.throws(() => decodeChunk(data), /wire version 99/);
   });
@@ -45,8 +58,8 @@ describe('a chunk on the wire', () => {
     'null',
     '[]',
     '{}',
-    '{"v":1}',
-    '{"v":1,"epoch":"e","actions":[],"prev":1,"first":"1","last":"2"}',
+    '{"v":2}',
+    '{"v":2,"epoch":"e","actions":[],"prev":1,"first":"1","last":"2"}',
   ]) {
     it(`is refused when it is ${text === '' ? 'empty' : text}`, () => {
       assert.throws(() => decodeChunk(Buffer.from(text)));

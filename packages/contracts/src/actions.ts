@@ -56,20 +56,36 @@ export interface ActionChunk {
 const uuid = { type: 'string', pattern: UUID_PATTERN } as const;
 const syncId = { type: 'string', pattern: SYNC_ID_PATTERN } as const;
 
+/** Any record; the description names the models and their fields in its place. */
+export const modelRecordSchema: JsonSchema = {
+  type: 'object',
+  description: 'A record of any model, whole: after the change, or before it for `DELETE`.',
+};
+
 export const syncActionSchema: JsonSchema = {
   type: 'object',
+  description: 'An entry of the log.',
   additionalProperties: false,
   required: ['syncId', 'modelName', 'modelId', 'action', 'data', 'groupId', 'clientTxId', 'clientId', 'createdAt'],
   properties: {
-    syncId,
-    modelName: { type: 'string' },
-    modelId: uuid,
-    action: { type: 'string', description: 'A word of the list, or its letter for callers that ask for letters.' },
-    data: { type: 'object' },
-    groupId: uuid,
-    clientTxId: { type: 'string' },
-    clientId: { type: 'string' },
-    createdAt: { type: 'string', format: 'date-time' },
+    syncId: { ...syncId, description: 'Its place in the log: larger is later. Compare as numbers of 64 bits.' },
+    modelName: { type: 'string', description: 'Such as `Task`.' },
+    modelId: { ...uuid, description: 'The record.' },
+    action: {
+      type: 'string',
+      enum: [...ACTIONS, ...Object.values(ACTION_LETTERS), 'G'],
+      description:
+        'What happened. Callers that ask for letters get the first letter (`V` for `UNARCHIVE`), and `G` for a change of their groups.',
+    },
+    data: {
+      type: 'object',
+      description:
+        'The whole record for `INSERT`, the changed fields and `updatedAt` for `UPDATE`, `archivedAt` for `ARCHIVE` and `UNARCHIVE`, nothing for `DELETE`.',
+    },
+    groupId: { ...uuid, description: 'Whom it is for: a workspace, a private project, or a person.' },
+    clientTxId: { type: 'string', description: 'The name its author gave the change.' },
+    clientId: { type: 'string', description: 'The device or process it is from.' },
+    createdAt: { type: 'string', format: 'date-time', description: 'When it was committed.' },
   },
 };
 

@@ -1,4 +1,5 @@
 import { contract } from './contract.ts';
+import { EXAMPLE_IDS } from './example-ids.ts';
 import { UUID_PATTERN } from './ids.ts';
 
 /** `read-only` keys hold the scope read, `full-access` keys all scopes. */
@@ -7,6 +8,8 @@ export type KeyPermissions = (typeof KEY_PERMISSIONS)[number];
 
 export interface ApiKey {
   readonly id: string;
+  /** Whose it is. */
+  readonly userId: string;
   readonly label: string;
   /** First characters of the token, to tell keys apart. */
   readonly keyPrefix: string;
@@ -27,22 +30,28 @@ const label = {
   minLength: 1,
   maxLength: 100,
   pattern: '\\S',
-  description: 'Not blank; length in Unicode code points.',
+  description: 'What it is for, to tell it from others. Not blank; length in Unicode code points.',
 } as const;
 
 const keyProperties = {
-  id: uuid,
-  label: { type: 'string' },
-  keyPrefix: { type: 'string', description: 'First characters of the token.' },
-  permissions: { type: 'string', enum: KEY_PERMISSIONS },
+  id: { ...uuid, description: 'Names it when it is to be revoked.' },
+  userId: { ...uuid, description: 'Whose it is.' },
+  label: { type: 'string', description: 'What it is for, in the words of whoever made it.' },
+  keyPrefix: { type: 'string', description: 'First characters of the token, to tell keys apart.' },
+  permissions: {
+    type: 'string',
+    enum: KEY_PERMISSIONS,
+    description: '`read-only`: the scope `read`. `full-access`: the scopes `read`, `write` and `admin`.',
+  },
   workspaceId: { type: ['string', 'null'], description: 'Set when the key sees one workspace only.' },
-  expiresAt: timestampOrNull,
-  createdAt: timestamp,
+  expiresAt: { ...timestampOrNull, description: 'When it dies by itself; null for never.' },
+  createdAt: { ...timestamp, description: 'When it was made.' },
   lastUsedAt: { ...timestampOrNull, description: 'At most a minute behind.' },
 } as const;
 
-const keySchema = {
+export const keySchema = {
   type: 'object',
+  description: 'A personal API key, without its token.',
   additionalProperties: false,
   required: Object.keys(keyProperties),
   properties: keyProperties,
@@ -56,14 +65,22 @@ const newKeyReply = {
     ok: { const: true },
     key: {
       ...keySchema,
+      description: 'The key, with its token this once.',
       required: [...keySchema.required, 'token'],
-      properties: { ...keyProperties, token: { type: 'string', description: 'Shown once; store it now.' } },
+      properties: {
+        ...keyProperties,
+        token: {
+          type: 'string',
+          description: 'Goes into `Authorization: Bearer`. Shown only here: keep it now, and keep it secret.',
+        },
+      },
     },
   },
 } as const;
 
 const example = {
-  id: '018f2a3b-8e3f-7b22-8c22-5b7daf9f4e32',
+  id: EXAMPLE_IDS.apiKey,
+  userId: EXAMPLE_IDS.person,
   label: 'ci',
   keyPrefix: 'wts_0Ab1Cd2E',
   permissions: 'full-access',
@@ -73,25 +90,34 @@ const example = {
   lastUsedAt: null,
 } as const;
 
-export const listApiKeys = contract<{ reply: { ok: true; keys: ApiKey[] } }>({
+export const listApiKeys = contract<{ query: { workspaceId?: string }; reply: { ok: true; keys: ApiKey[] } }>({
   id: 'listApiKeys',
   method: 'GET',
   path: '/api/auth/keys',
   summary: 'List your API keys',
-  description: 'Revoked keys are left out; tokens are never shown again.',
+  description:
+    'Revoked keys are left out; tokens are never shown again. With `workspaceId`, the owners of that workspace get the keys of everybody that are limited to it.',
   tag: 'API keys',
   scope: 'admin',
+  query: {
+    type: 'object',
+    properties: { workspaceId: { ...uuid, description: 'Keys limited to this workspace, for its owners.' } },
+  },
   reply: {
     status: 200,
+    description: 'The keys that live, without their tokens.',
     schema: {
       type: 'object',
       additionalProperties: false,
       required: ['ok', 'keys'],
-      properties: { ok: { const: true }, keys: { type: 'array', items: keySchema } },
+      properties: {
+        ok: { const: true },
+        keys: { type: 'array', items: keySchema, description: 'The newest first.' },
+      },
     },
     example: { ok: true, keys: [example] },
   },
-  errors: ['forbidden'],
+  errors: ['forbidden', 'not_found'],
 });
 
 /** Keeps api-keys.create.label-only. */
@@ -108,8 +134,10 @@ export const createApiKey = contract<{
   tag: 'API keys',
   scope: 'admin',
   body: { type: 'object', additionalProperties: false, required: ['label'], properties: { label } },
+  bodyExample: { label: 'ci' },
   reply: {
     status: 201,
+    description: 'The key with its token.',
     schema: newKeyReply,
     example: { ok: true, key: { ...example, token: 'wts_0Ab1Cd2Ef3Gh4Ij5Kl6Mn7Op8Qr9St0Uv1Wx2Yz3Ab4Cd5Ef6Gh7' } },
   },
@@ -121,17 +149,19 @@ export const revokeApiKey = contract<{ params: { keyId: string }; reply: { ok: t
   method: 'DELETE',
   path: '/api/auth/keys/{keyId}',
   summary: 'Revoke an API key',
-  description: 'Dead everywhere within a second; open sockets of the key close.',
+  description:
+    'Your own, or one that is limited to a workspace you own. Dead everywhere within a second; open sockets of the key close.',
   tag: 'API keys',
   scope: 'admin',
   params: {
     type: 'object',
     additionalProperties: false,
     required: ['keyId'],
-    properties: { keyId: uuid },
+    properties: { keyId: { ...uuid, description: 'Which one: its `id`, not its token.' } },
   },
   reply: {
     status: 200,
+    description: 'It is dead.',
     schema: { type: 'object', additionalProperties: false, required: ['ok'], properties: { ok: { const: true } } },
     example: { ok: true },
   },
@@ -170,4 +200,32 @@ export const internalCreateApiKey = contract<{
   },
   reply: { status: 201, schema: newKeyReply },
   errors: ['forbidden', 'not_found', 'conflict'],
+});
+
+/** Most keys of one answer of `internalListRevokedKeys`. */
+export const REVOKED_KEYS_PAGE = 1000;
+
+/**
+ * The keys revoked after a moment, the first of them first, for those who must not rest on a message that may get lost.
+ * Moments are those of the database: `at` of one answer is where the next question begins. An answer of
+ * REVOKED_KEYS_PAGE keys may not be all: go on after the last one.
+ */
+export const internalListRevokedKeys = contract<{
+  body: { since?: string; afterId?: string };
+  reply: { ok: true; at: string; keys: { id: string; userId: string; revokedAt: string }[] };
+}>({
+  id: 'internalListRevokedKeys',
+  method: 'POST',
+  path: '/internal/api-keys/revoked',
+  summary: 'API keys revoked after a moment; without one, the moment alone',
+  tag: 'Internal',
+  scope: 'none',
+  internal: true,
+  body: {
+    type: 'object',
+    additionalProperties: false,
+    properties: { since: timestamp, afterId: uuid },
+  },
+  reply: { status: 200, schema: { type: 'object' } },
+  errors: [],
 });

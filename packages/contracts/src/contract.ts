@@ -28,9 +28,13 @@ export interface Contract<S extends Shape = Shape> {
   readonly scope: Scope | 'none';
   /** Internal operations are served to other services only and never appear in the description. */
   readonly internal?: true;
+  /** Part of a web page for people: served to browsers, and no operation of the interface the description is about. */
+  readonly page?: true;
   readonly params?: JsonSchema;
   readonly query?: JsonSchema;
   readonly body?: JsonSchema;
+  /** A body as somebody would send it; shown in the description and held against the schema. */
+  readonly bodyExample?: unknown;
   readonly bodyBytesMax?: number;
   /** A request may come without a body. */
   readonly bodyOptional?: true;
@@ -38,6 +42,9 @@ export interface Contract<S extends Shape = Shape> {
   readonly idempotencyKey?: true;
   readonly reply: {
     readonly status: number;
+    /** What the caller has then, in one sentence. */
+    readonly description?: string;
+    /** JSON unless stated, as every request body is. Keeps meta.bodies.json. */
     readonly contentType?: string;
     readonly schema: JsonSchema;
     readonly example?: unknown;

@@ -1,6 +1,7 @@
 /**
  * Every bound of the system that a caller or an operator can meet, with its reason. Settings of the services name these
- * as defaults; nothing else in the code states a number twice. Units stand last in the name.
+ * as defaults; nothing else in the code states a number twice. Units stand last in the name. A bound that no code reads
+ * is refused by infra/tidy, and each place where something could gather has a test that fills it: keeps never.unbounded.
  */
 export const LIMITS = {
   /** A REST body is a form's worth of data. */
@@ -17,6 +18,18 @@ export const LIMITS = {
   requestTimeoutMs: 30_000,
   /** Above the idle time of common load balancers (60 s), so the balancer closes first. */
   keepAliveTimeoutMs: 65_000,
+  /** Connections of one process, which may open about 20 000 files where nobody raised the limit. */
+  connectionsMax: 18_000,
+  /** With fewer than these a service is of no use to anybody. */
+  connectionsMin: 64,
+  /** Files for what is no connection of a caller: stores, spools, the program itself. */
+  filesReserved: 256,
+  /** Connections beyond the bound that are answered at a time, as a share of it; any more are dropped without a word. */
+  connectionsRefusedShare: 0.05,
+  connectionRefusalMs: 2_000,
+  comeAgainSecondsMax: 5,
+  /** Connections that the system holds until they are taken, in a wave of clients that come back. Linux allows as many. */
+  connectionsBacklog: 4096,
   /** How long a service waits for another. */
   internalCallTimeoutMs: 10_000,
   /** `/ready` must answer before the prober gives up. */
@@ -61,6 +74,13 @@ export const LIMITS = {
   socketUnsentBytesMax: 256 * 1024,
   /** A socket that did not drain in this time is closed with a resumable code. */
   socketStalledMs: 20_000,
+  /**
+   * What all sockets of a process have not taken, and what each may leave, and for how long, while it is more than that:
+   * thousands who do not read must not fill the memory within the time that one of them is given.
+   */
+  socketsUnsentBytesMax: 256 * 1024 * 1024,
+  socketUnsentBytesTight: 64 * 1024,
+  socketStalledTightMs: 3_000,
   socketPacketActionsMax: 100,
   /** A packet this large is on its way before the next is made; larger ones would only delay their first entry. */
   socketPacketBytesMax: 64 * 1024,
@@ -70,10 +90,10 @@ export const LIMITS = {
   socketFramesWindowMs: 10_000,
   /** Time to read the error frame and answer the close, then the connection is cut. */
   socketClosingMs: 3_000,
-  /** Sockets per process, which may open about 20 000 files where nobody raised the limit. */
-  socketsMax: 18_000,
+  /** Of the connections of a process; the rest is for requests. */
+  socketsShare: 0.95,
 
-  /** Recent chunks kept in memory per sync replica. */
+  /** Recent chunks kept in memory per sync replica, counted as what they take of its heap. */
   ringBytesMax: 64 * 1024 * 1024,
   ringAgeMs: 60_000,
   /** One JetStream message; a quarter of the server's usual 1 MB payload bound. */
@@ -84,6 +104,9 @@ export const LIMITS = {
   /** Group commit: when others wait, a batch closes at the first of these. 50-200 already give 80 % of the gain, and two requests of 50 fit. */
   commitBatchMutations: 128,
   commitQueueMutationsMax: 20_000,
+  /** People and workspaces that a replica remembers between commits, and the most memberships of one of these people. */
+  commitMemoryEntriesMax: 2_000,
+  commitMemoryRowsMax: 32,
   /** One deletion or move touches at most this many records; it holds their locks and one place in the log. */
   cascadeActionsMax: 10_000,
 

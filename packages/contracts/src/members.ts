@@ -1,8 +1,9 @@
 import { contract } from './contract.ts';
+import { EXAMPLE_IDS } from './example-ids.ts';
 import { UUID_PATTERN } from './ids.ts';
 import { LIMITS } from './limits.ts';
 import type { Role } from './scopes.ts';
-import { ROLES } from './scopes.ts';
+import { ROLES, ROLES_DESCRIBED } from './scopes.ts';
 import type { Workspace } from './workspaces.ts';
 import { workspaceExample, workspaceSchema } from './workspaces.ts';
 
@@ -34,30 +35,34 @@ export interface Invitation {
 const uuid = { type: 'string', pattern: UUID_PATTERN } as const;
 const timestamp = { type: 'string', format: 'date-time' } as const;
 
+const workspaceId = { ...uuid, description: 'Of which workspace. One you are no member of is 404.' } as const;
+
 const workspaceParams = {
   type: 'object',
   additionalProperties: false,
   required: ['workspaceId'],
-  properties: { workspaceId: uuid },
+  properties: { workspaceId },
 } as const;
 
 const removed = {
   status: 200,
+  description: 'It is gone.',
   schema: { type: 'object', additionalProperties: false, required: ['ok'], properties: { ok: { const: true } } },
   example: { ok: true },
 } as const;
 
-const memberSchema = {
+export const memberSchema = {
   type: 'object',
+  description: 'A person in a workspace.',
   additionalProperties: false,
   required: ['userId', 'name', 'email', 'avatarUrl', 'role', 'joinedAt'],
   properties: {
-    userId: uuid,
-    name: { type: 'string' },
-    email: { type: ['string', 'null'] },
-    avatarUrl: { type: ['string', 'null'] },
-    role: { type: 'string', enum: ROLES },
-    joinedAt: timestamp,
+    userId: { ...uuid, description: 'Names the person, in every workspace.' },
+    name: { type: 'string', description: 'Full name.' },
+    email: { type: ['string', 'null'], description: 'As the identity provider gave it.' },
+    avatarUrl: { type: ['string', 'null'], description: 'Absolute URL of a picture.' },
+    role: { type: 'string', enum: ROLES, description: ROLES_DESCRIBED },
+    joinedAt: { ...timestamp, description: 'When they created or joined the workspace.' },
   },
 } as const;
 
@@ -66,22 +71,27 @@ export const listMembers = contract<{ params: { workspaceId: string }; reply: { 
   method: 'GET',
   path: '/api/workspaces/{workspaceId}/members',
   summary: 'List the members of a workspace',
+  description: 'Every member sees all of them. Roles are changed through `/sync/mutate`, as `WorkspaceMember` records.',
   tag: 'Workspaces',
   scope: 'read',
   params: workspaceParams,
   reply: {
     status: 200,
+    description: 'The members.',
     schema: {
       type: 'object',
       additionalProperties: false,
       required: ['ok', 'members'],
-      properties: { ok: { const: true }, members: { type: 'array', items: memberSchema } },
+      properties: {
+        ok: { const: true },
+        members: { type: 'array', items: memberSchema, description: 'Who joined first comes first.' },
+      },
     },
     example: {
       ok: true,
       members: [
         {
-          userId: '018f2a3b-7d2e-7f11-8b11-4a6c9f8e3d21',
+          userId: EXAMPLE_IDS.person,
           name: 'Ada Example',
           email: 'ada@example.com',
           avatarUrl: null,
@@ -99,42 +109,44 @@ export const removeMember = contract<{ params: { workspaceId: string; userId: st
   method: 'DELETE',
   path: '/api/workspaces/{workspaceId}/members/{userId}',
   summary: 'Remove a member, or leave',
-  description: 'Owners and admins remove members, owners also owners; anyone may leave. The last owner stays.',
+  description:
+    'Owners and admins remove members, owners also owners; anyone may leave, by naming themselves. The last owner stays (409). Within a second the person sees nothing of the workspace any more, on open sockets too.',
   tag: 'Workspaces',
   scope: 'admin',
   params: {
     type: 'object',
     additionalProperties: false,
     required: ['workspaceId', 'userId'],
-    properties: { workspaceId: uuid, userId: uuid },
+    properties: { workspaceId, userId: { ...uuid, description: 'Who.' } },
   },
-  reply: removed,
+  reply: { ...removed, description: 'They are no member any more.' },
   errors: ['not_found', 'forbidden', 'last_owner', 'conflict'],
 });
 
 const invitationProperties = {
-  id: uuid,
-  workspaceId: uuid,
+  id: { ...uuid, description: 'Names it when it is to be deleted.' },
+  workspaceId: { ...uuid, description: 'Where it leads.' },
   email: { type: ['string', 'null'], description: 'The only address that may redeem it; null for anyone.' },
-  role: { type: 'string', enum: INVITABLE_ROLES },
-  createdBy: uuid,
-  createdAt: timestamp,
-  expiresAt: timestamp,
+  role: { type: 'string', enum: INVITABLE_ROLES, description: 'What whoever redeems it becomes.' },
+  createdBy: { ...uuid, description: 'The person who invited.' },
+  createdAt: { ...timestamp, description: 'When it was made.' },
+  expiresAt: { ...timestamp, description: 'Until when it can be redeemed.' },
 } as const;
 
-const invitationSchema = {
+export const invitationSchema = {
   type: 'object',
+  description: 'A way into a workspace, for one address or for whoever has its code.',
   additionalProperties: false,
   required: Object.keys(invitationProperties),
   properties: invitationProperties,
 } as const;
 
 const invitationExample = {
-  id: '018f2a3b-9f4a-7c33-9d33-6c8ebf0a5f43',
+  id: EXAMPLE_IDS.invitation,
   workspaceId: workspaceExample.id,
   email: 'grace@example.com',
   role: 'member',
-  createdBy: '018f2a3b-7d2e-7f11-8b11-4a6c9f8e3d21',
+  createdBy: EXAMPLE_IDS.person,
   createdAt: '2026-11-21T09:00:00.000Z',
   expiresAt: '2026-11-28T09:00:00.000Z',
 } as const;
@@ -153,11 +165,15 @@ export const listInvitations = contract<{
   params: workspaceParams,
   reply: {
     status: 200,
+    description: 'The pending invitations, without their codes.',
     schema: {
       type: 'object',
       additionalProperties: false,
       required: ['ok', 'invitations'],
-      properties: { ok: { const: true }, invitations: { type: 'array', items: invitationSchema } },
+      properties: {
+        ok: { const: true },
+        invitations: { type: 'array', items: invitationSchema, description: 'The newest first.' },
+      },
     },
     example: { ok: true, invitations: [invitationExample] },
   },
@@ -173,7 +189,7 @@ export interface NewInvitation {
 /** Keeps workspaces.invitations.create and limits.invitation.days. */
 export const createInvitation = contract<{
   params: { workspaceId: string };
-  body: NewInvitation;
+  body: NewInvitation | undefined;
   reply: { ok: true; invitation: Invitation & { readonly code: string } };
 }>({
   id: 'createInvitation',
@@ -186,17 +202,37 @@ export const createInvitation = contract<{
   tag: 'Workspaces',
   scope: 'admin',
   params: workspaceParams,
+  // Nothing in it has to be said.
+  bodyOptional: true,
   body: {
     type: 'object',
     additionalProperties: false,
     properties: {
-      email: { type: 'string', format: 'email', maxLength: 320 },
-      role: { type: 'string', enum: INVITABLE_ROLES, default: 'member' },
-      expiresInDays: { type: 'integer', minimum: 1, maximum: 365, default: LIMITS.invitationDaysDefault },
+      email: {
+        type: 'string',
+        format: 'email',
+        maxLength: 320,
+        description: 'The only address that may redeem it, once. Left out: whoever has the code may, until it expires.',
+      },
+      role: {
+        type: 'string',
+        enum: INVITABLE_ROLES,
+        default: 'member',
+        description: `What whoever redeems it becomes. ${ROLES_DESCRIBED}`,
+      },
+      expiresInDays: {
+        type: 'integer',
+        minimum: 1,
+        maximum: 365,
+        default: LIMITS.invitationDaysDefault,
+        description: 'Days until it expires.',
+      },
     },
   },
+  bodyExample: { email: 'grace@example.com', role: 'member', expiresInDays: 7 },
   reply: {
     status: 201,
+    description: 'The invitation with its code.',
     schema: {
       type: 'object',
       additionalProperties: false,
@@ -206,7 +242,10 @@ export const createInvitation = contract<{
         invitation: {
           ...invitationSchema,
           required: [...invitationSchema.required, 'code'],
-          properties: { ...invitationProperties, code: { type: 'string', description: 'Shown once.' } },
+          properties: {
+            ...invitationProperties,
+            code: { type: 'string', description: 'Give it to whom you invite; shown only here.' },
+          },
         },
       },
     },
@@ -230,9 +269,9 @@ export const deleteInvitation = contract<{
     type: 'object',
     additionalProperties: false,
     required: ['workspaceId', 'invitationId'],
-    properties: { workspaceId: uuid, invitationId: uuid },
+    properties: { workspaceId, invitationId: { ...uuid, description: 'Which one.' } },
   },
-  reply: removed,
+  reply: { ...removed, description: 'Its code is worth nothing any more.' },
   errors: ['not_found', 'forbidden'],
 });
 
@@ -252,10 +291,14 @@ export const joinWorkspace = contract<{
     type: 'object',
     additionalProperties: false,
     required: ['code'],
-    properties: { code: { type: 'string', minLength: 1, maxLength: 200 } },
+    properties: {
+      code: { type: 'string', minLength: 1, maxLength: 200, description: 'As it was given to you.' },
+    },
   },
+  bodyExample: { code: 'Zk3v8Qm1rT0yW5xB7nJ2sLc9dHf4aGpE' },
   reply: {
     status: 200,
+    description: 'You are a member; also when you were one before.',
     schema: {
       type: 'object',
       additionalProperties: false,

@@ -1,20 +1,22 @@
 import { contract } from './contract.ts';
+import { DESCRIPTION_VERSION } from './version.ts';
 
 const ok = {
   type: 'object',
   additionalProperties: false,
   required: ['ok', 'status'],
-  properties: { ok: { const: true }, status: { type: 'string' } },
+  properties: { ok: { const: true }, status: { type: 'string', description: 'The same in one word.' } },
 } as const;
 
 export const health = contract<{ reply: { ok: true; status: 'up' } }>({
   id: 'health',
   method: 'GET',
   path: '/health',
-  summary: 'Is the process up',
+  summary: 'Ask whether the process is up',
+  description: 'For liveness probes. Waits for nothing: neither the database nor any other service is asked.',
   tag: 'Meta',
   scope: 'none',
-  reply: { status: 200, schema: ok, example: { ok: true, status: 'up' } },
+  reply: { status: 200, description: 'It is up.', schema: ok, example: { ok: true, status: 'up' } },
   errors: [],
 });
 
@@ -22,10 +24,12 @@ export const ready = contract<{ reply: { ok: true; status: 'ready' } }>({
   id: 'ready',
   method: 'GET',
   path: '/ready',
-  summary: 'Does the database answer',
+  summary: 'Ask whether the service can work',
+  description:
+    'For readiness probes and load balancers: asks the services, and they the database. 503 when one does not answer.',
   tag: 'Meta',
   scope: 'none',
-  reply: { status: 200, schema: ok, example: { ok: true, status: 'ready' } },
+  reply: { status: 200, description: 'It can.', schema: ok, example: { ok: true, status: 'ready' } },
   errors: ['unavailable'],
 });
 
@@ -33,9 +37,48 @@ export const description = contract<{ reply: object }>({
   id: 'openapi',
   method: 'GET',
   path: '/openapi.json',
-  summary: 'This description',
+  summary: 'Read this description',
+  description:
+    'OpenAPI 3.1, made from the contracts the operations are served from. Carries an `ETag`: ask again with `If-None-Match`.',
   tag: 'Meta',
   scope: 'none',
-  reply: { status: 200, schema: { type: 'object' } },
+  reply: {
+    status: 200,
+    description: 'The document.',
+    schema: { type: 'object', description: 'An OpenAPI document.' },
+    example: { openapi: '3.1.1', info: { title: 'Workspace Task Service', version: DESCRIPTION_VERSION }, paths: {} },
+  },
+  errors: [],
+});
+
+/** The description as a page for people. */
+export const docs = contract({
+  id: 'docs',
+  method: 'GET',
+  path: '/docs',
+  summary: 'This description, as a page',
+  tag: 'Meta',
+  scope: 'none',
+  page: true,
+  reply: { status: 200, contentType: 'text/html; charset=utf-8', schema: { type: 'string' } },
+  errors: [],
+});
+
+/** What that page is made of. */
+export const docsFile = contract<{ params: { file: string } }>({
+  id: 'docsFile',
+  method: 'GET',
+  path: '/docs/{file}',
+  summary: 'A file of the page',
+  tag: 'Meta',
+  scope: 'none',
+  page: true,
+  params: {
+    type: 'object',
+    additionalProperties: false,
+    required: ['file'],
+    properties: { file: { type: 'string', minLength: 1, maxLength: 100 } },
+  },
+  reply: { status: 200, contentType: 'text/javascript; charset=utf-8', schema: { type: 'string' } },
   errors: [],
 });

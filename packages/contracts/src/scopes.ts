@@ -5,6 +5,10 @@ export type Scope = (typeof SCOPES)[number];
 export const ROLES = ['owner', 'admin', 'member', 'guest'] as const;
 export type Role = (typeof ROLES)[number];
 
+/** What the roles are for, in the words of the description; the exact table is in `@wts/access`. */
+export const ROLES_DESCRIBED =
+  '`owner`: everything, owners included. `admin`: members, invitations, teams and webhooks. `member`: all work items. `guest`: reads, comments, and changes the tasks they created or are assigned.';
+
 /** The caller, as every service sees it. Minted by the gateway, carried in the internal token. */
 export interface Principal {
   readonly userId: string;

@@ -4,7 +4,7 @@ export const SUPPORTED_API_VERSIONS: readonly string[] = ['1'];
 /** Version of the machine-readable description. */
 export const DESCRIPTION_VERSION = '1.0.0';
 /** Version of what services say to each other (actions in the stream); `wire.test.ts` pins its hash. */
-export const WIRE_VERSION = 1;
+export const WIRE_VERSION = 2;
 
 export const HEADERS = {
   apiVersion: 'api-version',

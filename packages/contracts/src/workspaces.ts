@@ -1,5 +1,8 @@
 import { contract } from './contract.ts';
+import { EXAMPLE_IDS } from './example-ids.ts';
 import { UUID_PATTERN } from './ids.ts';
+import { LIMITS } from './limits.ts';
+import { ROLES, ROLES_DESCRIBED } from './scopes.ts';
 import type { Principal, Role } from './scopes.ts';
 
 export interface Workspace {
@@ -55,21 +58,22 @@ const timestamp = { type: 'string', format: 'date-time' } as const;
 /** Keeps workspaces.record.fields. */
 export const workspaceSchema = {
   type: 'object',
+  description: 'The space one organization works in, as you see it.',
   additionalProperties: false,
   required: ['id', 'name', 'urlKey', 'logoUrl', 'role', 'createdAt', 'updatedAt'],
   properties: {
-    id: uuid,
-    name: { type: 'string' },
-    urlKey: { type: 'string' },
-    logoUrl: { type: ['string', 'null'] },
-    role: { type: 'string', enum: ['owner', 'admin', 'member', 'guest'], description: 'Your role in it.' },
-    createdAt: timestamp,
-    updatedAt: timestamp,
+    id: { ...uuid, description: 'Names it everywhere; never changes.' },
+    name: { type: 'string', description: 'Shown to people.' },
+    urlKey: { type: 'string', description: 'Its name in addresses: unique, never changes.' },
+    logoUrl: { type: ['string', 'null'], description: 'Absolute URL of a picture.' },
+    role: { type: 'string', enum: ROLES, description: `Your role in it. ${ROLES_DESCRIBED}` },
+    createdAt: { ...timestamp, description: 'When it was created.' },
+    updatedAt: { ...timestamp, description: 'When its name or logo last changed.' },
   },
 } as const;
 
 export const workspaceExample = {
-  id: '018f2a3b-6c1d-7e00-9a00-3f5b8e7d2c10',
+  id: EXAMPLE_IDS.workspace,
   name: 'Platform',
   urlKey: 'platform',
   logoUrl: null,
@@ -83,15 +87,20 @@ export const listWorkspaces = contract<{ reply: { ok: true; workspaces: Workspac
   method: 'GET',
   path: '/api/workspaces',
   summary: 'List your workspaces',
+  description: 'Every workspace you are a member of. A key that is limited to one workspace sees that one.',
   tag: 'Workspaces',
   scope: 'read',
   reply: {
     status: 200,
+    description: 'Your workspaces; an empty list when there are none.',
     schema: {
       type: 'object',
       additionalProperties: false,
       required: ['ok', 'workspaces'],
-      properties: { ok: { const: true }, workspaces: { type: 'array', items: workspaceSchema } },
+      properties: {
+        ok: { const: true },
+        workspaces: { type: 'array', items: workspaceSchema, description: 'In the order of their names.' },
+      },
     },
     example: { ok: true, workspaces: [workspaceExample] },
   },
@@ -110,15 +119,23 @@ export const getWorkspaceBySlug = contract<{ params: { slug: string }; reply: { 
   method: 'GET',
   path: '/api/workspaces/by-slug/{slug}',
   summary: 'Read one workspace by its urlKey',
+  description: 'A workspace you are no member of is 404, whether it exists or not.',
   tag: 'Workspaces',
   scope: 'read',
   params: {
     type: 'object',
     additionalProperties: false,
     required: ['slug'],
-    properties: { slug: { type: 'string', minLength: 1, maxLength: 100 } },
+    properties: {
+      slug: { type: 'string', minLength: 1, maxLength: 100, description: 'The `urlKey` of the workspace.' },
+    },
   },
-  reply: { status: 200, schema: oneWorkspace, example: { ok: true, workspace: workspaceExample } },
+  reply: {
+    status: 200,
+    description: 'The workspace.',
+    schema: oneWorkspace,
+    example: { ok: true, workspace: workspaceExample },
+  },
   errors: ['not_found'],
 });
 
@@ -139,6 +156,7 @@ export const createWorkspace = contract<{ body: NewWorkspace; reply: { ok: true;
   idempotencyKey: true,
   path: '/api/workspaces',
   summary: 'Create a workspace and become its owner',
+  description: `One person owns at most ${LIMITS.workspacesOwnedMax} workspaces; beyond that it is 409.`,
   tag: 'Workspaces',
   scope: 'admin',
   body: {
@@ -151,19 +169,31 @@ export const createWorkspace = contract<{ body: NewWorkspace; reply: { ok: true;
         minLength: 1,
         maxLength: 100,
         pattern: '\\S',
-        description: 'Not blank; length in Unicode code points.',
+        description: 'Shown to people. Not blank; length in Unicode code points.',
       },
       urlKey: {
         type: 'string',
         minLength: 3,
         maxLength: 50,
         pattern: URL_KEY_PATTERN,
-        description: 'Lowercase letters, digits and single hyphens; unique.',
+        description:
+          'Its name in addresses, unique and for good: lowercase letters, digits, and single hyphens between them. Words that are part of addresses, such as `api` and `docs`, are refused.',
       },
-      logoUrl: { type: 'string', maxLength: 2048, format: 'http-url', description: 'Absolute http or https URL.' },
+      logoUrl: {
+        type: 'string',
+        maxLength: 2048,
+        format: 'http-url',
+        description: 'Absolute http or https URL of a picture.',
+      },
     },
   },
-  reply: { status: 201, schema: oneWorkspace, example: { ok: true, workspace: workspaceExample } },
+  bodyExample: { name: 'Platform', urlKey: 'platform' },
+  reply: {
+    status: 201,
+    description: 'The new workspace, with you as its owner.',
+    schema: oneWorkspace,
+    example: { ok: true, workspace: workspaceExample },
+  },
   errors: ['slug_taken', 'forbidden', 'conflict', 'malformed_json', 'payload_too_large', 'unsupported_media_type'],
 });
 

@@ -44,7 +44,7 @@ export interface Model {
   readonly archivable: boolean;
   readonly audience: Audience;
   readonly permissions: { readonly insert: Permission; readonly update: Permission; readonly delete: Permission };
-  /** No two records share the values of these fields. */
+  /** No two records share the values of these fields; `groupId` stands for those who see them. */
   readonly unique: readonly (readonly string[])[];
   /** Field of the person whose work it is, for `own` and `author`. */
   readonly owners: readonly string[];

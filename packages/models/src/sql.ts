@@ -32,14 +32,19 @@ export function columnsOf(declared: Model): readonly Column[] {
 /** JSON Schema of the record as clients see it. */
 export function recordSchema(declared: Model): Readonly<Record<string, unknown>> {
   const stamp = { type: 'string', format: 'date-time' };
+  const archivedAt = {
+    anyOf: [stamp, { type: 'null' }],
+    description: 'When it was put away; null while it is not.',
+    readOnly: true,
+  };
   const kept = {
-    createdAt: stamp,
-    updatedAt: stamp,
-    ...(declared.archivable ? { archivedAt: { anyOf: [stamp, { type: 'null' }] } } : {}),
+    createdAt: { ...stamp, description: 'When it was made.', readOnly: true },
+    updatedAt: { ...stamp, description: 'When it last changed.', readOnly: true },
+    ...(declared.archivable ? { archivedAt } : {}),
   };
   const properties = {
-    id: { type: 'string', format: 'uuid' },
-    ...Object.fromEntries(Object.entries(declared.fields).map(([name, { schema }]) => [name, schema])),
+    id: { type: 'string', format: 'uuid', description: 'Names it everywhere; never changes.' },
+    ...Object.fromEntries(Object.entries(declared.fields).map(([name, field]) => [name, fieldSchema(field)])),
     ...kept,
   };
   return {
@@ -48,5 +53,15 @@ export function recordSchema(declared: Model): Readonly<Record<string, unknown>>
     additionalProperties: false,
     required: Object.keys(properties),
     properties,
+  };
+}
+
+/** What a client has to know before it sends the field: who gives its value, what it is when left out, when it is fixed. */
+function fieldSchema({ schema, doc, initial, immutable, assigned }: Field): Readonly<Record<string, unknown>> {
+  if (assigned !== undefined) return { ...schema, readOnly: true };
+  return {
+    ...schema,
+    ...(immutable ? { description: `${doc} Given once.` } : {}),
+    ...(initial === undefined ? {} : { default: initial }),
   };
 }

@@ -146,7 +146,7 @@ describe('a call to another service', () => {
     await refuses(caller(strange.url).call(api.open, { principal: ann }), 'unavailable');
   });
 
-  it('ends at its deadline, whether the other side hangs or drips', async () => {
+  it('ends at its deadline, whether the other side hangs or drips [never.unbounded]', async () => {
     const hanging = await server(hang);
     const dripping = await server((_req, res) => {
       const timer = setInterval(() => res.write(' '), 10);
@@ -220,7 +220,7 @@ describe('a call to another service', () => {
     await call(api.open, { principal: ann });
   });
 
-  it('is not multiplied without end when everything is down', async () => {
+  it('is not multiplied without end when everything is down [never.unbounded]', async () => {
     const [one, two, three] = [await server(cut), await server(cut), await server(cut)];
     const { call } = caller(one.url, two.url, three.url);
     const calls = 300;
@@ -229,7 +229,7 @@ describe('a call to another service', () => {
     assert.ok(asked <= calls * 1.1 + 20, `${asked} requests for ${calls} calls`);
   });
 
-  it('is refused at once when too many are under way, and works again when they are over', async () => {
+  it('is refused at once when too many are under way, and works again when they are over [never.unbounded]', async () => {
     const held: (() => void)[] = [];
     const holding = await server((_req, res) => void held.push(() => res.end('{"ok":true}')));
     const { call } = caller(holding.url);

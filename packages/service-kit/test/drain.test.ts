@@ -84,7 +84,7 @@ describe('a service that is asked to stop', () => {
     await closing;
   });
 
-  it('cuts off what does not end within the grace, upgraded sockets too', async () => {
+  it('cuts off what does not end within the grace, upgraded sockets too [never.unbounded]', async () => {
     demo = await startDemo({ SHUTDOWN_GRACE_MS: '100' });
     const held = open(get('/hold'));
     const upgraded = open('GET /keep HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n');

@@ -52,7 +52,7 @@ describe('PostgreSQL', () => {
   const sql = (text: string, values?: unknown[]): Promise<{ rows: unknown[] }> => postgres.pool.query(text, values);
   const isUnavailable = (failure: unknown): boolean => faultOfSqlState(failure)?.code === 'unavailable';
 
-  it('bounds every statement, every lock and every forgotten transaction', async () => {
+  it('bounds every statement, every lock and every forgotten transaction [never.unbounded]', async () => {
     const shown = async (name: string): Promise<unknown> =>
       (await sql(`select current_setting('${name}') as value`)).rows[0];
     assert.deepEqual(await shown('statement_timeout'), { value: '15s' });

@@ -16,6 +16,7 @@ export function isRefusal(answer: Response, status: number, code: ErrorCode): Re
   assert.equal(statusCode, status);
   assert.equal(answer.headers['api-version'], API_VERSION);
   assert.equal(answer.headers['x-request-id'], requestId);
+  assert.equal(answer.headers['cache-control'], 'no-store');
   assert.match(String(answer.headers['content-type']), /^application\/json/);
   return answer;
 }

@@ -18,8 +18,12 @@ interface Child {
 
 const children: ChildProcess[] = [];
 
-function start(env: Record<string, string> = {}): Child {
-  const child = spawn(process.execPath, [join(import.meta.dirname, 'main.ts')], {
+/** With `files`, as in a shell that allows no more open files. */
+function start(env: Record<string, string> = {}, files?: number): Child {
+  const command = [process.execPath, join(import.meta.dirname, 'main.ts')];
+  const limited = files === undefined ? command : ['/bin/sh', '-c', `ulimit -n ${files} && exec "$0" "$@"`, ...command];
+  const [program = '', ...args] = limited;
+  const child = spawn(program, args, {
     env: { INTERNAL_TOKEN_SECRET: SECRET, ...env },
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   }) as ChildProcessByStdio<null, Readable, Readable>;
@@ -113,6 +117,21 @@ describe('the process of a service', () => {
     const child = start({ MISHAP: 'port taken' });
     assert.equal(await child.ended, 1);
     assert.match(child.err(), /^demo did not start\. Port \d+ on 127\.0\.0\.1 is taken; choose another one\.\n$/);
+  });
+
+  it('that may open too few files says which limit to raise, and ends with 1', async () => {
+    const child = start({}, 200);
+    assert.equal(await child.ended, 1);
+    assert.match(child.err(), /^demo did not start\. This process may open 200 files.*ulimit -n/);
+    assert.equal(child.err().trimEnd().split('\n').length, 1);
+  });
+
+  it('that may open few files takes fewer connections, and says so', async () => {
+    const child = start({}, 1024);
+    await listening(child);
+    const said = await eventually(() => child.lines().find(({ level }) => level === 'warn'));
+    assert.deepEqual([said['filesMax'], Number(said['connectionsMax']) < 1024], [1024, true]);
+    assert.match(String(said['msg']), /ulimit -n/);
   });
 
   it('that meets a bug at the start shows where, without secrets, and ends with 1', async () => {

@@ -20,7 +20,7 @@ describe('a sender who takes too long', () => {
       });
     });
     const patience = { headersTimeoutMs: PATIENCE_MS, requestTimeoutMs: 2 * PATIENCE_MS, checkMs: 20 };
-    server = createHttpServer(app, undefined, patience);
+    server = createHttpServer(app, { patience });
     port = await listen(server, '127.0.0.1', 0);
   });
   after(() => drainServer(server, 0));
@@ -35,7 +35,7 @@ describe('a sender who takes too long', () => {
     },
   };
   for (const [what, { parts, drip }] of Object.entries(cases)) {
-    it(`and ${what} is told so and cut off`, async () => {
+    it(`and ${what} is told so and cut off [limits.time.slow-sender]`, async () => {
       const answer = await raw({ port, parts, until: 'close', ...(drip === undefined ? {} : { drip }) });
       assert.equal(answer.status, 408, answer.text);
       assert.equal((JSON.parse(answer.body) as ErrorBody).code, 'request_timeout');
@@ -44,7 +44,7 @@ describe('a sender who takes too long', () => {
     });
   }
 
-  it('leaves no handler waiting for the rest', () => {
+  it('leaves no handler waiting for the rest [limits.time.slow-sender]', () => {
     assert.match(String(failure), /ended too soon/);
   });
 });

@@ -83,15 +83,25 @@ async function adminUrlOfTests(): Promise<string> {
 }
 
 export function openTestPostgres(label: string): Promise<PostgresServer> {
+  return openServer(label, { password: randomBytes(24).toString('base64url') });
+}
+
+/** A streaming standby of a server; it follows within milliseconds, unless told not to (`pg_wal_replay_pause()`). */
+export function openTestStandby(primary: PostgresServer, label: string): Promise<PostgresServer> {
+  const url = primary.url();
+  return openServer(label, { password: decodeURIComponent(new URL(url).password), standbyOf: url });
+}
+
+function openServer(label: string, how: { password: string; standbyOf?: string }): Promise<PostgresServer> {
   const directory = scratch(label);
   return openPostgres({
     directory: join(directory, 'data'),
     log: join(directory, 'postgres.log'),
     records: join(directory, 'run'),
-    password: randomBytes(24).toString('base64url'),
     env: process.env,
     resetHint: 'Remove the directory .local',
     throwaway: true,
+    ...how,
   });
 }
 

@@ -1,8 +1,10 @@
 /** How tests get PostgreSQL, NATS, whole worlds, people, sockets, receivers and time. */
 export type { SupervisedService } from '@wts/local';
+export { openBrowser } from './browser.ts';
+export type { Page } from './browser.ts';
 export { testClock } from './clock.ts';
 export type { TestClock } from './clock.ts';
-export { openTestPostgres, testDatabase } from './database.ts';
+export { openTestPostgres, openTestStandby, testDatabase } from './database.ts';
 export type { TestDatabase, TestDatabaseOptions } from './database.ts';
 export { eventually } from './eventually.ts';
 export { testNats } from './nats.ts';

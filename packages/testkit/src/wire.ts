@@ -10,31 +10,35 @@ export interface Wire extends AsyncDisposable {
   readonly cut: () => void;
   /** Connections stay open but nothing passes, new ones are accepted and hang: the other side fell silent. */
   readonly freeze: () => void;
-  /** Works again; what was held while frozen passes now. */
+  /** What the near side says arrives, what the far side answers is held: done, and nobody learns of it. */
+  readonly deafen: () => void;
+  /** Works again; what was held passes now. */
   readonly mend: () => void;
+  /** Connections from now on go elsewhere, as behind an address that moves to another server. */
+  readonly lead: (to: Far) => void;
 }
 
-type State = 'whole' | 'cut' | 'frozen';
+interface Far {
+  readonly host: string;
+  readonly port: number;
+}
 
-export async function openWire(target: { readonly host: string; readonly port: number }): Promise<Wire> {
+type State = 'whole' | 'cut' | 'frozen' | 'deaf';
+
+export async function openWire(target: Far): Promise<Wire> {
   let state: State = 'whole';
+  let end = target;
   const pairs = new Set<readonly [Socket, Socket]>();
   const waiting = new Set<() => void>();
 
   const join = (near: Socket) => {
-    const far = connect(target);
+    const far = connect(end);
     const pair = [near, far] as const;
     pairs.add(pair);
-    for (const socket of pair) {
-      socket.setNoDelay(true);
-      socket.on('error', () => {});
-      socket.on('close', () => {
-        pairs.delete(pair);
-        for (const end of pair) end.destroy();
-      });
-    }
+    endTogether(pair, () => pairs.delete(pair));
     near.pipe(far).pipe(near);
     if (state === 'frozen') for (const socket of pair) stopReading(socket);
+    if (state === 'deaf') stopReading(far);
   };
 
   const server: Server = createServer((near) => {
@@ -66,18 +70,37 @@ export async function openWire(target: { readonly host: string; readonly port: n
       state = 'frozen';
       for (const pair of pairs) for (const socket of pair) stopReading(socket);
     },
+    deafen: () => {
+      state = 'deaf';
+      for (const [, far] of pairs) stopReading(far);
+    },
     mend: () => {
       // Piping twice would pass everything twice.
       if (state === 'frozen') for (const [near, far] of pairs) near.pipe(far).pipe(near);
+      if (state === 'deaf') for (const [near, far] of pairs) far.pipe(near);
       state = 'whole';
       for (const go of waiting) go();
       waiting.clear();
+    },
+    lead: (to) => {
+      end = to;
     },
     [Symbol.asyncDispose]: async () => {
       breakAll();
       await new Promise((resolve) => server.close(resolve));
     },
   };
+}
+
+function endTogether(pair: readonly [Socket, Socket], onEnd: () => void): void {
+  for (const socket of pair) {
+    socket.setNoDelay(true);
+    socket.on('error', () => {});
+    socket.on('close', () => {
+      onEnd();
+      for (const one of pair) one.destroy();
+    });
+  }
 }
 
 function stopReading(socket: Socket): void {

@@ -1,9 +1,17 @@
 /** Bounds that only the gateway keeps, each with its reason. What clients meet as a rule stands in @wts/contracts. */
 export const EDGE_LIMITS = {
-  /** Bodies up to this size are collected before an upstream connection is taken: slow senders then hold no upstream. */
-  collectBytesMax: 64 * 1024,
-  /** Connections to one upstream process; a long bootstrap holds one for its whole length. */
-  connectionsMax: 512,
+  /** Bodies held at once, of all callers and of one: bodies are read to their end before a service is asked. */
+  bodyBytesOfAllMax: 256 * 1024 * 1024,
+  bodyBytesOfCallerMax: 32 * 1024 * 1024,
+  /** Requests of one caller under way at once: no small number of callers may take all there is, however slow they are. */
+  requestsOfCallerMax: 256,
+  /** A rest of a refused body up to this size is read and dropped, and the connection lives on. */
+  droppedBytesMax: 64 * 1024,
+  /**
+   * Connections to one upstream process. A bootstrap holds one for as long as its client reads; all that a process serves
+   * at once (LIMITS.snapshotAnswersMax) leave some for everybody else.
+   */
+  connectionsMax: 2560,
   /** Requests running or waiting per upstream. Above it waiting would only grow: answer 503 instead. */
   inFlightMax: 4096,
   /** A dead address must not cost a caller more than this before the next one is tried. */
@@ -18,10 +26,10 @@ export const EDGE_LIMITS = {
   readerStalledMs: 30_000,
   /** After refusing a body: how long to read and drop what is still coming, so that the answer is not lost to a reset. */
   lingerMs: 1_000,
-  /** First pause of an address that refused a connection; doubles up to the second figure. */
-  ejectMs: 500,
-  ejectMsMax: 15_000,
-  socketsMax: 20_000,
+  /** Handshakes with services under way. Thousands of clients that come back at once wait here, not in front of others. */
+  handshakesAtOnce: 64,
+  /** One who has waited longer for theirs is told to come again. */
+  handshakeWaitMs: 10_000,
   /** A spliced socket whose one half ended gets so long for the other. */
   halfOpenMs: 5_000,
   /** Upgrade refusals of an upstream are passed on up to this size. */

@@ -1,35 +1,59 @@
+import { MODEL_NAMES } from '@wts/models';
 import assert from 'node:assert/strict';
 import { describeRoutes } from './openapi.ts';
 import { API_ROUTES } from './routes.ts';
 
+interface Answer {
+  readonly headers?: object;
+  readonly content?: Record<string, { schema: { $ref?: string } }>;
+}
 interface Operation {
   readonly operationId: string;
   readonly security: readonly object[];
   readonly 'x-required-scope'?: string;
   readonly parameters: readonly { readonly $ref?: string; readonly name?: string }[];
-  readonly responses: Record<string, { headers?: object; content?: Record<string, { schema: { $ref?: string } }> }>;
+  readonly description: string;
+  readonly deprecated?: boolean;
+  readonly responses: Record<string, Answer & { readonly $ref?: string }>;
 }
 interface Description {
   readonly openapi: string;
   readonly info: { readonly version: string };
+  readonly externalDocs: { readonly url: string };
   readonly tags: readonly { readonly name: string; readonly description: string }[];
   readonly paths: Record<string, Record<string, Operation>>;
 }
 
-const description = describeRoutes(API_ROUTES, 'https://api.example.com/') as unknown as Description;
+const description = describeRoutes(API_ROUTES, { serverUrl: 'https://api.example.com/' }) as unknown as Description;
+/** What is served and no part of a web page. */
+const OPERATIONS = API_ROUTES.filter(({ contract }) => !contract.page);
 const operations = Object.values(description.paths).flatMap((path) => Object.values(path));
+
+function followed(reference: string): unknown {
+  const keys = reference.replace('#/', '').split('/');
+  return keys.reduce<unknown>((at, key) => (at as Record<string, unknown>)?.[key], description);
+}
 
 describe('the description of the interface', () => {
   it('is OpenAPI 3.1 of version 1.0.0 and lists exactly the public routes [meta.openapi.complete, versioning.description.version]', () => {
     assert.match(description.openapi, /^3\.1\./);
     assert.equal(description.info.version, '1.0.0');
-    const described = operations.map((operation) => operation.operationId).sort();
-    assert.deepEqual(described, API_ROUTES.map((route) => route.contract.id).sort());
+    const described = Object.entries(description.paths).flatMap(([path, methods]) =>
+      Object.entries(methods).map(([method, { operationId }]) => `${operationId} ${method.toUpperCase()} ${path}`),
+    );
+    const served = OPERATIONS.map(({ contract: { id, method, path } }) => `${id} ${method} ${path}`);
+    assert.deepEqual(described.sort(), served.sort());
     assert.doesNotMatch(JSON.stringify(description), /internal\/|Internal"/);
   });
 
+  it('leaves out its own page alone, and says where that is [meta.openapi.complete]', () => {
+    const left = API_ROUTES.filter((route) => !OPERATIONS.includes(route)).map(({ contract }) => contract.path);
+    assert.deepEqual(left, ['/docs', '/docs/{file}']);
+    assert.equal(description.externalDocs.url, 'https://api.example.com/docs');
+  });
+
   it('says for every operation which credential it needs, and none for public ones [authentication.bearer.every-call, sync.auth.each-call]', () => {
-    for (const { contract } of API_ROUTES) {
+    for (const { contract } of OPERATIONS) {
       const operation = description.paths[contract.path]?.[contract.method.toLowerCase()];
       assert.deepEqual(operation?.security, contract.scope === 'none' ? [] : [{ bearer: [] }]);
       assert.equal(operation?.['x-required-scope'], contract.scope === 'none' ? undefined : contract.scope);
@@ -40,7 +64,8 @@ describe('the description of the interface', () => {
   it('has the Api-Version parameter and response header everywhere, and one error shape', () => {
     for (const operation of operations) {
       assert.ok(operation.parameters.some((parameter) => parameter.$ref === '#/components/parameters/ApiVersion'));
-      for (const [status, response] of Object.entries(operation.responses)) {
+      for (const [status, given] of Object.entries(operation.responses)) {
+        const response = given.$ref === undefined ? given : (followed(given.$ref) as Answer);
         assert.ok(response.headers && 'Api-Version' in response.headers, `${operation.operationId} ${status}`);
         if (Number(status) < 400) continue;
         assert.equal(response.content?.['application/json']?.schema.$ref, '#/components/schemas/Error');
@@ -68,10 +93,55 @@ describe('the description of the interface', () => {
 
   it('refers only to what it holds', () => {
     for (const [, pointer = ''] of JSON.stringify(description).matchAll(/"\$ref":"#\/([^"]+)"/g)) {
-      const found = pointer
-        .split('/')
-        .reduce<unknown>((at, key) => (at as Record<string, unknown>)?.[key], description);
-      assert.notEqual(found, undefined, pointer);
+      assert.notEqual(followed(`#/${pointer}`), undefined, pointer);
     }
+  });
+
+  it('lists bootstrap as POST, and as GET beside it [meta.openapi.bootstrap-post]', () => {
+    const { get, post } = description.paths['/sync/bootstrap'] ?? {};
+    assert.equal(post?.operationId, 'syncBootstrapPost');
+    assert.equal(post['x-required-scope'], 'read');
+    assert.equal(get?.operationId, 'syncBootstrap');
+  });
+
+  it('says what every model of the sync routes looks like, from the registry', () => {
+    const { anyOf } = followed('#/components/schemas/ModelRecord') as { anyOf: { $ref: string }[] };
+    assert.deepEqual(
+      anyOf.map(({ $ref }) => $ref),
+      MODEL_NAMES.map((name) => `#/components/schemas/${name}Record`),
+    );
+    const { properties } = followed('#/components/schemas/TaskRecord') as { properties: Record<string, object> };
+    for (const name of ['number', 'title', 'startDate', 'completedAt']) assert.ok(name in properties, name);
+  });
+
+  it('names the rates of this deployment', () => {
+    const of = (rateLimits: Record<string, number>): string | undefined => {
+      const { paths } = describeRoutes(API_ROUTES, {
+        serverUrl: 'https://x.test',
+        rateLimits,
+      }) as unknown as Description;
+      return paths['/api/auth/keys']?.post?.description;
+    };
+    assert.match(of({}) ?? '', /At most 120 requests in 60 seconds for each person\./);
+    assert.match(of({ keys: 7 }) ?? '', /At most 7 requests in 60 seconds for each person\./);
+    assert.doesNotMatch(of({ keys: 0 }) ?? '', /for each person/);
+  });
+
+  it('marks operations that retire, with their days and what to use instead', () => {
+    const row = {
+      operation: 'listMembers',
+      deprecatedOn: '2026-11-21',
+      sunsetOn: '2027-03-01',
+      link: 'https://docs.example.com/members',
+    };
+    const given = { serverUrl: 'https://x.test', deprecations: [row] };
+    const { paths } = describeRoutes(API_ROUTES, given) as unknown as Description;
+    const marked = Object.values(paths).flatMap((path) => Object.values(path).filter(({ deprecated }) => deprecated));
+    assert.deepEqual(
+      marked.map(({ operationId }) => operationId),
+      ['listMembers'],
+    );
+    for (const word of [row.deprecatedOn, row.sunsetOn, row.link])
+      assert.ok(marked[0]?.description.includes(word), word);
   });
 });

@@ -1,31 +1,30 @@
 import {
   API_VERSION,
-  COMMON_ERRORS,
-  CREDENTIAL_ERRORS,
   DESCRIPTION_VERSION,
   ERRORS,
-  Fault,
-  IDEMPOTENCY_ERRORS,
   IDEMPOTENCY_KEY_PATTERN,
+  LIMITS,
   SUPPORTED_API_VERSIONS,
-  errorBody,
-  errorBodySchema,
-  syncActionSchema,
-  syncApi,
-  workspaceApi,
+  meta,
 } from '@wts/contracts';
-import type { Contract, ErrorCode, JsonSchema } from '@wts/contracts';
+import type { Contract, JsonSchema } from '@wts/contracts';
+import type { Deprecation } from './deprecations.ts';
+import { overview } from './openapi/overview.ts';
+import { RESPONSE_HEADERS, Responses, errorCodesOf, errorExample } from './openapi/responses.ts';
+import { Schemas } from './openapi/schemas.ts';
+import { RATE_POLICIES, withLimit } from './rates/policies.ts';
+import type { RateLimits, RatePolicy } from './rates/policies.ts';
 import type { Route } from './routes.ts';
 
 type Json = Record<string, unknown>;
 
-/** Schemas that get a name of their own; wherever a contract uses one of these objects, the name stands instead. */
-const NAMED = new Map<unknown, string>([
-  [errorBodySchema, 'Error'],
-  [workspaceApi.workspaceSchema, 'Workspace'],
-  [syncActionSchema, 'SyncAction'],
-  [syncApi.syncTransactionSchema, 'SyncTransaction'],
-]);
+/** What a deployment decides about its interface. */
+interface Deployment {
+  /** BASE_URL. */
+  readonly serverUrl: string;
+  readonly rateLimits?: RateLimits;
+  readonly deprecations?: readonly Deprecation[];
+}
 
 const TAGS: Record<Exclude<Contract['tag'], 'Internal'>, string> = {
   Workspaces: 'Workspaces, their members and invitations.',
@@ -37,15 +36,23 @@ const TAGS: Record<Exclude<Contract['tag'], 'Internal'>, string> = {
 };
 
 /**
- * The OpenAPI 3.1 description of the given routes: section 9 of the specification. Nothing in it is written by hand.
- * Keeps meta.openapi.answer, meta.openapi.complete, versioning.description.version, versioning.sync.not-stable.
+ * The OpenAPI 3.1 description of the given routes: section 9 of the specification. Everything in it follows from the
+ * contracts, the tables of errors, limits and rates, and the registry of models.
+ * Keeps meta.openapi.answer, meta.openapi.complete, meta.openapi.bootstrap-post, versioning.description.version,
+ * versioning.sync.not-stable.
  */
-export function describeRoutes(routes: readonly Route[], serverUrl: string): Json {
-  const contracts = routes.map((route) => route.contract).filter((contract) => !contract.internal);
-  const server = serverUrl.replace(/\/$/, '');
+export function describeRoutes(routes: readonly Route[], deployment: Deployment): Json {
+  const contracts = routes.map((route) => route.contract).filter((contract) => !contract.internal && !contract.page);
+  const server = deployment.serverUrl.replace(/\/$/, '');
+  const codes = [...new Set(contracts.flatMap(errorCodesOf))].sort(
+    (one, other) => ERRORS[one].status - ERRORS[other].status,
+  );
+  const schemas = new Schemas();
+  const responses = new Responses(schemas);
   const paths: Record<string, Json> = {};
   for (const contract of contracts) {
-    paths[contract.path] = { ...paths[contract.path], [contract.method.toLowerCase()]: describeOperation(contract) };
+    const operation = describeOperation(contract, deployment, schemas, responses);
+    paths[contract.path] = { ...paths[contract.path], [contract.method.toLowerCase()]: operation };
   }
   const used = new Set<string>(contracts.map((contract) => contract.tag));
   return {
@@ -53,10 +60,11 @@ export function describeRoutes(routes: readonly Route[], serverUrl: string): Jso
     info: {
       title: 'Workspace Task Service',
       version: DESCRIPTION_VERSION,
-      description: 'Tasks, projects and comments inside workspaces, with one server-ordered log of every change.',
-      contact: { name: 'Whoever runs this deployment', url: server },
+      description: overview(codes, server),
+      contact: { name: 'The operator of this deployment', url: server },
       license: { name: 'Apache 2.0', identifier: 'Apache-2.0' },
     },
+    externalDocs: { description: 'This description as a page', url: `${server}${meta.docs.path}` },
     servers: [{ url: server }],
     tags: Object.entries(TAGS)
       .filter(([name]) => used.has(name))
@@ -71,78 +79,99 @@ export function describeRoutes(routes: readonly Route[], serverUrl: string): Jso
           description: 'A personal API key, an OAuth access token, or the token of a signed-in user.',
         },
       },
-      parameters: {
-        ApiVersion: {
-          name: 'Api-Version',
-          in: 'header',
-          description: `Version of the interface; the current one (${API_VERSION}) when absent. Others are refused with 400.`,
-          schema: { type: 'string', enum: SUPPORTED_API_VERSIONS },
-        },
-        IdempotencyKey: {
-          name: 'Idempotency-Key',
-          in: 'header',
-          description:
-            'Text of your choice, new for each effect you want. The same request with the same key within 24 hours has no second effect and is given the first answer, with `Idempotency-Replayed: true`.',
-          schema: { type: 'string', pattern: IDEMPOTENCY_KEY_PATTERN },
-        },
-      },
-      headers: HEADERS,
-      schemas: Object.fromEntries([...NAMED].map(([schema, name]) => [name, expand(schema as JsonSchema)])),
-      examples: Object.fromEntries(errorCodesOf(contracts).map((code) => [code, { value: errorExample(code) }])),
+      parameters: PARAMETERS,
+      headers: RESPONSE_HEADERS,
+      schemas: schemas.named,
+      responses: responses.shared,
+      examples: Object.fromEntries(codes.map((code) => [code, errorExample(code)])),
     },
   };
 }
 
-const HEADERS = {
+const PARAMETERS = {
   ApiVersion: {
-    description: 'The version that answered.',
-    required: true,
+    name: 'Api-Version',
+    in: 'header',
+    description: `Version of the interface; the current one (${API_VERSION}) when absent. Others are refused with 400.`,
     schema: { type: 'string', enum: SUPPORTED_API_VERSIONS },
   },
-  RequestId: { description: 'Names this request in our logs.', required: true, schema: { type: 'string' } },
-  RetryAfter: { description: 'Seconds until the same request may succeed.', schema: { type: 'integer' } },
-  IdempotencyReplayed: {
-    description: 'This answer was given before, to the same Idempotency-Key.',
-    schema: { type: 'string', enum: ['true'] },
+  IdempotencyKey: {
+    name: 'Idempotency-Key',
+    in: 'header',
+    description: `Text of your choice, new for each effect you want. The same request with the same key within ${LIMITS.idempotencyKeptMs / 3_600_000} hours has no second effect and is given the first answer, with \`Idempotency-Replayed: true\`.`,
+    schema: { type: 'string', pattern: IDEMPOTENCY_KEY_PATTERN },
   },
-  Challenge: { description: 'How to authenticate (RFC 6750).', schema: { type: 'string' } },
 } as const;
 
-const COMMON_HEADERS = {
-  'Api-Version': { $ref: '#/components/headers/ApiVersion' },
-  'X-Request-Id': { $ref: '#/components/headers/RequestId' },
-};
-
-function describeOperation(contract: Contract): Json {
-  const { id, summary, description, tag, scope, body, reply } = contract;
-  const needs = scope === 'none' ? 'Needs no credential.' : `Needs the scope \`${scope}\`.`;
+function describeOperation(
+  contract: Contract,
+  { rateLimits = {}, deprecations = [] }: Deployment,
+  schemas: Schemas,
+  responses: Responses,
+): Json {
+  const { id, summary, tag, scope, body, bodyExample } = contract;
+  const notice = deprecations.find(({ operation }) => operation === id);
   return {
     operationId: id,
     summary,
-    description: description === undefined ? needs : `${description}\n\n${needs}`,
+    description: paragraphs(contract, rateLimits, notice).join('\n\n'),
     tags: [tag],
+    ...(notice === undefined ? {} : { deprecated: true }),
     security: scope === 'none' ? [] : [{ bearer: [] }],
     // Only OAuth schemes may list scopes in `security`, and API keys have them too.
     ...(scope === 'none' ? {} : { 'x-required-scope': scope }),
     parameters: [
       { $ref: '#/components/parameters/ApiVersion' },
       ...(contract.idempotencyKey ? [{ $ref: '#/components/parameters/IdempotencyKey' }] : []),
-      ...describeParameters(contract.params, 'path'),
-      ...describeParameters(contract.query, 'query'),
+      ...describeParameters(contract.params, 'path', schemas),
+      ...describeParameters(contract.query, 'query', schemas),
     ],
     ...(body === undefined
       ? {}
       : {
           requestBody: {
             required: contract.bodyOptional !== true,
-            content: { 'application/json': { schema: refer(body) } },
+            content: {
+              'application/json': {
+                schema: schemas.refer(body),
+                ...(bodyExample === undefined ? {} : { example: bodyExample }),
+              },
+            },
           },
         }),
-    responses: { [reply.status]: describeReply(contract), ...describeErrors(contract) },
+    responses: responses.of(contract),
   };
 }
 
-function describeParameters(schema: JsonSchema | undefined, place: 'path' | 'query'): Json[] {
+function paragraphs(contract: Contract, limits: RateLimits, notice: Deprecation | undefined): string[] {
+  const { description, scope } = contract;
+  const rates = RATE_POLICIES.filter((policy) => policy.appliesTo(contract)).flatMap(
+    (policy) => withLimit(policy, limits) ?? [],
+  );
+  return [
+    ...(notice === undefined
+      ? []
+      : [
+          `Deprecated since ${notice.deprecatedOn}; it may stop answering from ${notice.sunsetOn} on. [What to use instead](${notice.link})`,
+        ]),
+    ...(description === undefined ? [] : [description]),
+    scope === 'none' ? 'Needs no credential.' : `Needs the scope \`${scope}\`.`,
+    ...(rates.length === 0 ? [] : [rates.map(rateSentence).join(' ')]),
+  ];
+}
+
+function rateSentence({ limit, windowSeconds, per, onStatus }: RatePolicy): string {
+  const what = onStatus === undefined ? 'requests' : `refusals (${onStatus.join(', ')})`;
+  return `At most ${limit} ${what} in ${windowSeconds} seconds for each ${WHOSE[per]}.`;
+}
+
+const WHOSE: Record<RatePolicy['per'], string> = {
+  address: 'address',
+  caller: 'API key or signed-in person',
+  person: 'person',
+};
+
+function describeParameters(schema: JsonSchema | undefined, place: 'path' | 'query', schemas: Schemas): Json[] {
   const properties = (schema?.properties ?? {}) as Record<string, JsonSchema>;
   const required = (schema?.required ?? []) as readonly string[];
   return Object.entries(properties).map(([name, { description, ...rest }]) => ({
@@ -150,68 +179,6 @@ function describeParameters(schema: JsonSchema | undefined, place: 'path' | 'que
     in: place,
     required: place === 'path' || required.includes(name),
     ...(description === undefined ? {} : { description }),
-    schema: refer(rest),
+    schema: schemas.refer(rest),
   }));
-}
-
-function describeReply({ reply, idempotencyKey }: Contract): Json {
-  if (reply.status === 101) return { description: 'The connection is a WebSocket now.', headers: COMMON_HEADERS };
-  const example = reply.example === undefined ? {} : { example: reply.example };
-  return {
-    description: 'Done.',
-    headers: {
-      ...COMMON_HEADERS,
-      ...(idempotencyKey ? { 'Idempotency-Replayed': { $ref: '#/components/headers/IdempotencyReplayed' } } : {}),
-    },
-    content: { [reply.contentType ?? 'application/json']: { schema: refer(reply.schema), ...example } },
-  };
-}
-
-function describeErrors(contract: Contract): Record<string, Json> {
-  const byStatus = Map.groupBy(errorCodesOf([contract]), (code) => ERRORS[code].status);
-  const responses: Record<string, Json> = {};
-  for (const [status, codes] of [...byStatus].sort(([one], [other]) => one - other)) {
-    responses[status] = {
-      description: codes.map((code) => ERRORS[code].error).join('; or: '),
-      headers: {
-        ...COMMON_HEADERS,
-        ...(status === 429 || status === 503 ? { 'Retry-After': { $ref: '#/components/headers/RetryAfter' } } : {}),
-        ...(status === 401 ? { 'WWW-Authenticate': { $ref: '#/components/headers/Challenge' } } : {}),
-      },
-      content: {
-        'application/json': {
-          schema: { $ref: '#/components/schemas/Error' },
-          examples: Object.fromEntries(codes.map((code) => [code, { $ref: `#/components/examples/${code}` }])),
-        },
-      },
-    };
-  }
-  return responses;
-}
-
-function errorCodesOf(contracts: readonly Contract[]): ErrorCode[] {
-  const codes = contracts.flatMap((contract) => [
-    ...COMMON_ERRORS,
-    ...(contract.scope === 'none' ? [] : CREDENTIAL_ERRORS),
-    ...(contract.idempotencyKey ? IDEMPOTENCY_ERRORS : []),
-    ...contract.errors,
-  ]);
-  return [...new Set(codes)];
-}
-
-function errorExample(code: ErrorCode): Json {
-  const fault = new Fault(code, code === 'rate_limited' ? { retryAfterSeconds: 7 } : {});
-  return { ...errorBody(fault, '0192f0c1-5b7e-7c3a-9d3e-2f6a1b4c8d90') };
-}
-
-/** The schema with named schemas inside it replaced by their names. */
-function refer(schema: unknown): unknown {
-  const name = NAMED.get(schema);
-  return name === undefined ? expand(schema) : { $ref: `#/components/schemas/${name}` };
-}
-
-function expand(schema: unknown): unknown {
-  if (Array.isArray(schema)) return schema.map(refer);
-  if (typeof schema !== 'object' || schema === null) return schema;
-  return Object.fromEntries(Object.entries(schema).map(([key, value]) => [key, refer(value)]));
 }

@@ -1,17 +1,18 @@
-import { meta } from '@wts/contracts';
+import { Fault, meta } from '@wts/contracts';
 import type { Readiness } from '@wts/service-kit';
-import { answerJson } from './edge/answer.ts';
+import { DOCS_FILES, DOCS_PAGE } from './docs/page.ts';
+import { JSON_TYPE, answerJson } from './edge/answer.ts';
 import type { OwnAnswer } from './edge/edge.ts';
+import { staticAnswer } from './static-answer.ts';
 
 /**
  * What the gateway answers itself. The bodies are made once; only readiness has to ask somebody.
  * Keeps meta.health.no-wait, meta.health.up.
- * Keeps meta.openapi.answer.
+ * Keeps meta.openapi.answer, meta.docs.page.
  */
 export function ownAnswers(readiness: Readiness, description: object): ReadonlyMap<string, OwnAnswer> {
   const up = bytes({ ok: true, status: 'up' });
   const ready = bytes({ ok: true, status: 'ready' });
-  const openapi = bytes(description);
   const noStore = ['Cache-Control', 'no-store'];
   return new Map<string, OwnAnswer>([
     [meta.health.id, (exchange, res) => answerJson(exchange, res, 200, up, noStore)],
@@ -22,8 +23,19 @@ export function ownAnswers(readiness: Readiness, description: object): ReadonlyM
         answerJson(exchange, res, 200, ready, noStore);
       },
     ],
-    [meta.description.id, (exchange, res) => answerJson(exchange, res, 200, openapi)],
+    [meta.description.id, staticAnswer({ type: JSON_TYPE, bytes: bytes(description) })],
+    [meta.docs.id, staticAnswer(DOCS_PAGE)],
+    [meta.docsFile.id, docsFile()],
   ]);
+}
+
+function docsFile(): OwnAnswer {
+  const answers = new Map([...DOCS_FILES].map(([name, file]) => [name, staticAnswer(file)]));
+  return (exchange, res) => {
+    const answer = answers.get(exchange.path.slice(exchange.path.lastIndexOf('/') + 1));
+    if (answer === undefined) throw new Fault('not_found');
+    return answer(exchange, res);
+  };
 }
 
 function bytes(value: object): Buffer {

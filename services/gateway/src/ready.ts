@@ -1,5 +1,6 @@
 import { meta } from '@wts/contracts';
-import type { Target, Upstream } from './upstream.ts';
+import type { Address } from '@wts/service-kit';
+import type { Upstream } from './upstream.ts';
 
 /**
  * Asks a service whether it is ready, at its addresses in turn until one says yes. Throws what the last one said.
@@ -7,7 +8,7 @@ import type { Target, Upstream } from './upstream.ts';
  * Keeps meta.ready.ping, meta.ready.down, meta.ready.recovers.
  */
 export async function checkUpstream(upstream: Upstream, signal: AbortSignal): Promise<void> {
-  const tried = new Set<Target>();
+  const tried = new Set<Address>();
   let refusal: unknown = new Error(`${upstream.name} has no address`);
   for (let target = upstream.pick(tried); target !== null; target = upstream.pick(tried)) {
     tried.add(target);

@@ -17,6 +17,8 @@ export const API_ROUTES: readonly Route[] = [
   { contract: meta.health, to: 'gateway' },
   { contract: meta.ready, to: 'gateway' },
   { contract: meta.description, to: 'gateway' },
+  { contract: meta.docs, to: 'gateway' },
+  { contract: meta.docsFile, to: 'gateway' },
 
   { contract: workspaceApi.listWorkspaces, to: 'workspace' },
   { contract: workspaceApi.getWorkspaceBySlug, to: 'workspace' },

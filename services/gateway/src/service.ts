@@ -24,6 +24,7 @@ import { securityHeaders } from './edge/exchange.ts';
 import { RateLimiter } from './edge/limit-rate.ts';
 import { compileRoutes } from './edge/route-table.ts';
 import { askForBodiesLate, refuseConnect, takeOnlyWebSockets } from './edge/server-events.ts';
+import { Shares } from './edge/shares.ts';
 import { SocketDoor } from './edge/socket-door.ts';
 import { EDGE_LIMITS } from './limits.ts';
 import { describeRoutes } from './openapi.ts';
@@ -33,7 +34,7 @@ import { Tally } from './rates/tally.ts';
 import { checkUpstream } from './ready.ts';
 import { requestRecorder } from './record.ts';
 import { API_ROUTES, AUTH_ROUTES } from './routes.ts';
-import { Upstream } from './upstream.ts';
+import { openUpstream } from './upstream.ts';
 
 /**
  * The only public door. Two origins on two ports share every step; they differ in their route table. Opens no store:
@@ -42,6 +43,8 @@ import { Upstream } from './upstream.ts';
 export const gateway: ServiceDefinition<GatewayConfig> = {
   name: 'gateway',
   settings,
+  // Each call and each socket goes on to a service.
+  filesPerConnection: 2,
   async open(kit, config) {
     const notices = deprecationHeaders(DEPRECATIONS, new Set(API_ROUTES.map((route) => route.contract.id)));
     const upstreams = openUpstreams(kit, config);
@@ -55,10 +58,16 @@ export const gateway: ServiceDefinition<GatewayConfig> = {
     const { changed } = shareRates(tally, nats, kit.stack);
     const shared = {
       rates: new RateLimiter({ tally, onCounted: changed, addressOf, limits: config.rateLimits }),
+      shares: new Shares({
+        requestsMax: EDGE_LIMITS.requestsOfCallerMax,
+        bodyBytesMax: EDGE_LIMITS.bodyBytesOfCallerMax,
+        bodyBytesOfAllMax: EDGE_LIMITS.bodyBytesOfAllMax,
+      }),
       upstreams,
       authenticator,
-      ownAnswers: ownAnswers(kit.readiness, describeRoutes(API_ROUTES, config.baseUrl)),
+      ownAnswers: ownAnswers(kit.readiness, describe(config)),
       tokenSecret: config.internalTokenSecret,
+      socketsMax: kit.connections.socketsMax,
       origins: checkOrigins(config.corsOrigins),
       isDraining: kit.http.isDraining,
       clientStalledMs: config.clientStalledMs,
@@ -85,7 +94,7 @@ export const gateway: ServiceDefinition<GatewayConfig> = {
     const apiApp = serve(api);
     const authApp = serve(auth);
 
-    const authServer = createHttpServer(authApp, kit.log);
+    const authServer = createHttpServer(authApp, { log: kit.log, connections: kit.connections });
     onUpgrade(authServer, (req, socket, head) => authDoor.handle(req, socket, head), kit.log);
     prepare(authServer, authApp, auth);
     const authPort = await listen(authServer, config.host, config.authPort);
@@ -106,10 +115,14 @@ export const gateway: ServiceDefinition<GatewayConfig> = {
   },
 };
 
+function describe({ baseUrl, rateLimits }: GatewayConfig): object {
+  return describeRoutes(API_ROUTES, { serverUrl: baseUrl, rateLimits, deprecations: DEPRECATIONS });
+}
+
 function openUpstreams({ log, stack }: ServiceContext, config: GatewayConfig): EdgeParts['upstreams'] {
   const upstreams = {
-    workspace: new Upstream('workspace', config.workspaceUrls, log, config.upstreamTimeoutMs),
-    sync: new Upstream('sync', config.syncUrls, log, config.upstreamTimeoutMs),
+    workspace: openUpstream('workspace', config.workspaceUrls, log, config.upstreamTimeoutMs),
+    sync: openUpstream('sync', config.syncUrls, log, config.upstreamTimeoutMs),
   };
   for (const upstream of Object.values(upstreams)) stack.defer(() => upstream.close());
   return upstreams;

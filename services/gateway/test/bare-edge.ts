@@ -6,8 +6,9 @@ import { addressReader } from '../src/client-address.ts';
 import { createEdge } from '../src/edge/edge.ts';
 import { RateLimiter } from '../src/edge/limit-rate.ts';
 import type { compileRoutes } from '../src/edge/route-table.ts';
+import { Shares } from '../src/edge/shares.ts';
 import { Tally } from '../src/rates/tally.ts';
-import { Upstream } from '../src/upstream.ts';
+import { openUpstream } from '../src/upstream.ts';
 
 export interface BareEdge extends AsyncDisposable {
   readonly port: number;
@@ -15,7 +16,7 @@ export interface BareEdge extends AsyncDisposable {
 
 /** An edge with a route table of the test's own, no service behind it and nobody it knows: for what it says by itself. */
 export async function openBareEdge(routes: ReturnType<typeof compileRoutes>): Promise<BareEdge> {
-  const upstream = new Upstream('none', ['http://127.0.0.1:9'], createLogger({ name: 'test', level: 'silent' }));
+  const upstream = openUpstream('none', ['http://127.0.0.1:9'], createLogger({ name: 'test', level: 'silent' }));
   const edge = createEdge({
     routes,
     upstreams: { workspace: upstream, sync: upstream },
@@ -32,7 +33,9 @@ export async function openBareEdge(routes: ReturnType<typeof compileRoutes>): Pr
       addressOf: addressReader([]),
       limits: {},
     }),
+    shares: new Shares({ requestsMax: 10, bodyBytesMax: 1024, bodyBytesOfAllMax: 1024 }),
     tokenSecret: '',
+    socketsMax: 1,
     origins: new Set(),
     securityHeaders: [],
     isDraining: () => false,

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { LIMITS } from '@wts/contracts';
+import { EDGE_LIMITS } from '../src/limits.ts';
 import { RawClient, errorOf, request, say } from './raw.ts';
+import type { RawReply } from './raw.ts';
 import { startWorld, until } from './world.ts';
 import type { World } from './world.ts';
 
@@ -57,6 +59,65 @@ describe('what the gateway bounds', () => {
     assert.equal(world.sync.seen.length, 0, 'the service got a whole body');
   });
 
+  /** Requests of a caller that begin and never end; `drip` keeps each of them alive. */
+  function beginnings(token: string): { readonly first: string; readonly drip: string }[] {
+    const mutate = (...lines: string[]): string =>
+      request('POST /sync/mutate', [`Authorization: Bearer ${token}`, 'Content-Type: application/json', ...lines]);
+    return [
+      { first: `GET /sync/deltas HTTP/1.1\r\nHost: api.test\r\nAuthorization: Bearer ${token}\r\nX-A: `, drip: 'x' },
+      { first: mutate('Content-Length: 900'), drip: 'x' },
+      { first: `${mutate('Content-Length: 3000000')}${'x'.repeat(100_000)}`, drip: 'x' },
+      { first: mutate('Transfer-Encoding: chunked'), drip: '1\r\nx\r\n' },
+    ];
+  }
+
+  async function dribble(count: number, tokens: readonly string[]): Promise<{ client: RawClient; drip: string }[]> {
+    const kinds = tokens.flatMap(beginnings);
+    return Promise.all(
+      Array.from({ length: count }, async (_, index) => {
+        const { first = '', drip = '' } = kinds[index % kinds.length] ?? {};
+        return { client: (await RawClient.open(world.api)).send(first), drip };
+      }),
+    );
+  }
+
+  it('serves others while 500 senders dribble, who hold no place at a service [limits.time.slow-sender, never.unbounded]', async () => {
+    const slow = await dribble(
+      500,
+      Array.from({ length: 5 }, () => world.newKey(['write']).token),
+    );
+    try {
+      for (let count = 0; count < 50; count += 1) {
+        assert.equal((await say(world.api, request('GET /sync/deltas', [credential]))).status, 200);
+        for (const { client, drip } of slow) client.send(drip);
+      }
+      assert.equal(world.sync.started, 50, 'only whole requests reach the service');
+    } finally {
+      for (const { client } of slow) client.destroy();
+    }
+  });
+
+  it('gives no caller more than a share of itself, and all of it back to the next [limits.at-once.caller]', async () => {
+    const [greedy, other] = [world.newKey(['write']).token, world.newKey(['write']).token];
+    const ask = (token: string): Promise<RawReply> =>
+      say(world.api, request('GET /sync/deltas', [`Authorization: Bearer ${token}`]));
+    assert.equal((await ask(greedy)).status, 200);
+    const { first } = beginnings(greedy)[1] ?? { first: '' };
+    const open = Array.from({ length: EDGE_LIMITS.requestsOfCallerMax }, () => RawClient.open(world.api));
+    const slow = await Promise.all(open);
+    try {
+      for (const client of slow) client.send(first);
+      await until('the share is used up', async () => (await ask(greedy)).status === 429);
+      const refused = await ask(greedy);
+      errorOf(refused, 429, 'rate_limited');
+      assert.deepEqual(refused.headers['retry-after'], ['1']);
+      assert.equal((await ask(other)).status, 200);
+    } finally {
+      for (const client of slow) client.destroy();
+    }
+    await until('the share is free again', async () => (await ask(greedy)).status === 200);
+  });
+
   it('gives a client that sends all of a refused body its answer instead of a reset', async () => {
     const size = 6 * 1024 * 1024;
     const client = await RawClient.open(world.api);
@@ -93,7 +154,7 @@ describe('what the gateway bounds', () => {
 });
 
 describe('a client that takes nothing of its answer', () => {
-  it('is cut after a while, and the service is freed', async () => {
+  it('is cut after a while, and the service is freed [never.unbounded]', async () => {
     const world = await startWorld({ CLIENT_STALLED_MS: '200' });
     let isFreed = false;
     world.sync.answer = (_req, res) => {

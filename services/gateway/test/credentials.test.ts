@@ -98,6 +98,23 @@ describe('credentials at the door', () => {
     errorOf(await say(world.api, request('POST /api/workspaces', lines)), 403, 'insufficient_scope');
   });
 
+  it('without scope read load and follow nothing, and with it they do [sync.bootstrap.scope, sync.deltas.scope]', async () => {
+    const reads = ['GET /sync/bootstrap', 'POST /sync/bootstrap', 'GET /sync/deltas', 'POST /sync/batch'];
+    const [none, read] = [world.newKey([]), world.newKey(['read'])];
+    world.sync.reset();
+    for (const line of reads) {
+      const refused = await say(world.api, request(line, [`Authorization: Bearer ${none.token}`]));
+      errorOf(refused, 403, 'insufficient_scope');
+      assert.deepEqual(refused.headers['www-authenticate'], [
+        'Bearer realm="api", error="insufficient_scope", scope="read"',
+      ]);
+    }
+    assert.equal(world.sync.started, 0);
+    for (const line of reads) {
+      assert.equal((await say(world.api, request(line, [`Authorization: Bearer ${read.token}`]))).status, 200, line);
+    }
+  });
+
   it('are looked up once for many requests at once', async () => {
     const { token } = world.newKey(['read']);
     const before = world.workspace.lookUps;

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import { verifyInternalToken } from '@wts/access';
 import { WebSocket, WebSocketServer } from 'ws';
+import { EDGE_LIMITS } from '../src/limits.ts';
 import { RawClient, errorOf, request, say } from './raw.ts';
 import { startWorld, until } from './world.ts';
 import type { World } from './world.ts';
@@ -194,7 +195,7 @@ describe('the socket door', () => {
     client.destroy();
   });
 
-  it('holds the service when a reader stops, and brings everything when it goes on', async () => {
+  it('holds the service when a reader stops, and brings everything when it goes on [never.unbounded]', async () => {
     const socket = await connect(world);
     socket.pause();
     const [server] = service.sockets;
@@ -212,6 +213,25 @@ describe('the socket door', () => {
     socket.resume();
     await until('all frames are there', () => received === sent);
     socket.terminate();
+  });
+
+  it('asks a service for so many at once and lets the others wait, while requests pass between [never.unbounded]', async () => {
+    const { onUpgrade } = world.sync;
+    const held: (() => void)[] = [];
+    world.sync.onUpgrade = (...asked) => void held.push(() => onUpgrade(...asked));
+    const { handshakesAtOnce } = EDGE_LIMITS;
+    const wave = Array.from({ length: handshakesAtOnce + 30 }, () => connect(world));
+    await until('as many as may are asked', () => held.length === handshakesAtOnce);
+    const credential = `Authorization: Bearer ${world.fullKey}`;
+    assert.equal((await say(world.api, request('GET /sync/deltas', [credential]))).status, 200);
+    assert.equal(held.length, handshakesAtOnce);
+    // Each place that becomes free is given on.
+    held.shift()?.();
+    await until('the next one is asked', () => held.length === handshakesAtOnce);
+    world.sync.onUpgrade = onUpgrade;
+    for (const answer of held) answer();
+    for (const socket of await Promise.all(wave)) socket.terminate();
+    assert.equal(service.requests.length, wave.length);
   });
 
   it('ends both sides when either one ends, or breaks off', async () => {
@@ -242,6 +262,24 @@ describe('the socket door', () => {
   });
 });
 
+describe('the number of sockets', () => {
+  it('is bounded below that of connections: one more is told when to come again, and requests still come in [never.unbounded]', async () => {
+    const world = await startWorld({ CONNECTIONS_MAX: '64' });
+    serveSockets(world);
+    const sockets = await Promise.all(Array.from({ length: 60 }, () => connect(world)));
+    const reply = await say(world.api, request(`GET /sync/ws?token=${world.fullKey}`, HANDSHAKE));
+    assert.match(String(errorOf(reply, 503, 'unavailable').message), /sockets/);
+    assert.match(String(reply.headers['retry-after']), /^[1-5]$/);
+    const credential = `Authorization: Bearer ${world.fullKey}`;
+    assert.equal((await say(world.api, request('GET /sync/deltas', [credential]))).status, 200);
+    sockets.pop()?.terminate();
+    await until('a place is free', () => world.logs().includes('"status":101'));
+    (await connect(world)).terminate();
+    for (const socket of sockets) socket.terminate();
+    await world.close();
+  });
+});
+
 describe('the end of a socket, said by the gateway', () => {
   it('is 1012 from the service when the gateway stops, behind everything the service had sent', async () => {
     const world = await startWorld();
@@ -269,13 +307,15 @@ describe('the end of a socket, said by the gateway', () => {
     assert.equal((await client.reply()).status, 101);
     const messages: string[] = [];
     service.sockets[0]?.on('message', (data: Buffer) => messages.push(data.toString()));
-    client.send(Buffer.from([0x81, 0x84, 0, 0, 0, 0, 0x61, 0x62]));
+    // A whole frame in front, whose echo tells that the half one has come, too.
+    client.send(Buffer.from([0x81, 0x81, 0, 0, 0, 0, 0x2d, 0x81, 0x84, 0, 0, 0, 0, 0x61, 0x62]));
+    assert.equal((await client.bytes(3)).toString('latin1'), '\x81\x01-');
     const closing = world.gateway.close();
     client.send(Buffer.from([0x63, 0x64, 0x81, 0x81, 0, 0, 0, 0, 0x65]));
     const [echoes, close] = [await client.bytes(9), await client.bytes(4)];
     assert.equal(echoes.toString('latin1'), '\x81\x04abcd\x81\x01e');
     assert.deepEqual(close, Buffer.from([0x88, 0x02, 0x03, 0xf4]));
-    assert.deepEqual(messages, ['abcd', 'e']);
+    assert.deepEqual(messages, ['-', 'abcd', 'e']);
     client.destroy();
     await closing;
     await world.close();

@@ -102,9 +102,9 @@ export async function freePort(): Promise<number> {
 }
 
 /** Waits for a condition of the world, with a deadline. */
-export async function until(what: string, condition: () => boolean): Promise<void> {
+export async function until(what: string, condition: () => boolean | Promise<boolean>): Promise<void> {
   const deadline = performance.now() + 8_000;
-  while (!condition()) {
+  while (!(await condition())) {
     if (performance.now() > deadline) throw new Error(`waited in vain until ${what}`);
     await new Promise((resolve) => setTimeout(resolve, 5));
   }

@@ -16,13 +16,13 @@ export const settings = defineSettings({
     default: 16,
     min: 4,
     max: 200,
-    doc: 'Connections to PostgreSQL per process. Two commit, the rest read.',
+    doc: 'Connections to PostgreSQL per process, for reading. Up to three more commit.',
   }),
   replicaUrl: setting.url('DATABASE_REPLICA_URL', {
     secret: true,
     optional: true,
     protocols: ['postgres', 'postgresql'],
-    doc: 'A streaming copy of the database for large reads. Used while it has what the caller needs; else the primary is.',
+    doc: 'A streaming copy of the database: bootstrap, batch and deltas are read there as far as it has what the caller needs.',
   }),
   retentionDays: setting.int('LOG_RETENTION_DAYS', {
     default: 30,

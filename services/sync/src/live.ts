@@ -1,20 +1,24 @@
 import { createAuthenticator, servicePrincipal } from '@wts/access';
 import type { Authenticator, Issuer } from '@wts/access';
-import type { ActionChunk } from '@wts/contracts';
-import { workspaceApi } from '@wts/contracts';
+import type { ActionChunk, Revocation } from '@wts/contracts';
+import { apiKeyApi, workspaceApi } from '@wts/contracts';
 import { createCaller, onRevocation, openNats } from '@wts/service-kit';
-import type { ServiceContext } from '@wts/service-kit';
+import type { Caller, ServiceContext } from '@wts/service-kit';
 import type { Pool } from 'pg';
+import { pageReader } from './deltas/page-reader.ts';
 import type { DeltasSources } from './deltas/read-deltas.ts';
 import { Groups } from './groups/groups.ts';
 import { Hub } from './hub/hub.ts';
+import type { HubOptions } from './hub/hub.ts';
 import { openHandover } from './relay/handover.ts';
 import { relayMetrics } from './relay/metrics.ts';
 import { startRelay } from './relay/relay.ts';
 import { openSocketDoor } from './socket/door.ts';
 import type { SocketDoor } from './socket/door.ts';
-import { readEntries, readLostGroups } from './store/entries.ts';
+import { followRevokedKeys } from './socket/revoked-keys.ts';
+import { readEntries } from './store/entries.ts';
 import type { ActionLog } from './store/log.ts';
+import type { Standby } from './store/standby.ts';
 
 interface LiveOptions {
   readonly kit: ServiceContext;
@@ -27,25 +31,73 @@ interface LiveOptions {
     readonly issuers?: readonly Issuer[] | undefined;
   };
   readonly pool: Pool;
+  readonly standby: Standby | null;
   readonly log: ActionLog;
   readonly onCommitted: (listener: (chunk: ActionChunk) => void) => void;
 }
 
 /** The way of a change after its commit: relay to the stream, hub, sockets; and what pollers read. */
-export function openLive({ kit, config, pool, log, onCommitted }: LiveOptions): {
+export function openLive({ kit, config, pool, standby, log, onCommitted }: LiveOptions): {
   door: SocketDoor;
   deltas: DeltasSources;
 } {
-  const { stack, log: logger, metrics, readiness } = kit;
+  const { stack, log: logger, metrics } = kit;
   const nats = openNats({ url: config.natsUrl, name: `wts-${kit.name}`, log: logger, stack });
   const nc = () => nats.connection();
   const handover = openHandover({ nats, onCommitted, logger });
   const { databaseUrl, streamReplicas } = config;
   stack.use(startRelay({ nc, log, handover, databaseUrl, streamReplicas, metrics: relayMetrics(metrics), logger }));
 
+  const hub = followLog({ nc, log, handover: (offer) => handover.listen(offer) }, kit);
+
+  const groups = new Groups(pool);
+  const workspace = openWorkspace(kit, config.workspaceUrls);
+  const authenticator = openAuthenticator(kit, config, workspace);
+  const door = stack.use(
+    openSocketDoor({
+      hub,
+      groups,
+      readEntries: (...range) => readEntries(pool, ...range),
+      readHead: () => log.head(),
+      authenticate: (token) => authenticator.authenticateToken(token),
+      internalTokenSecret: kit.internalTokenSecret,
+      socketsMax: kit.connections.socketsMax,
+      metrics,
+      logger,
+    }),
+  );
+  const onRevoked = (revocation: Revocation): void => {
+    authenticator.forget(revocation);
+    door.revoke(revocation);
+  };
+  onRevocation(nats, onRevoked);
+  const { REVOKED_KEYS_PAGE: pageMax, internalListRevokedKeys } = apiKeyApi;
+  stack.use(
+    followRevokedKeys({
+      list: (body, signal) =>
+        workspace.call(internalListRevokedKeys, {
+          principal: servicePrincipal(kit.name),
+          body,
+          idempotent: true,
+          timeoutMs: REVOKED_TIMEOUT_MS,
+          signal,
+        }),
+      onRevoked,
+      pageMax,
+      logger,
+    }),
+  );
+  return { door, deltas: { groups, readPage: pageReader(pool, standby) } };
+}
+
+/** The hub, following the log for as long as the service runs. */
+function followLog(
+  sources: Pick<HubOptions, 'nc' | 'log' | 'handover'>,
+  { stack, log: logger, readiness }: ServiceContext,
+): Hub {
   // Not the signal that begins draining: sockets are served until they are told to go.
   const stopping = new AbortController();
-  const hub = new Hub({ nc, log, handover: (offer) => handover.listen(offer), signal: stopping.signal, logger });
+  const hub = new Hub({ ...sources, signal: stopping.signal, logger });
   const following = hub.run().catch((error: unknown) => {
     logger.error({ err: error }, 'the hub stopped');
     readiness.fail('hub', 'the hub stopped');
@@ -57,41 +109,28 @@ export function openLive({ kit, config, pool, log, onCommitted }: LiveOptions): 
   readiness.add('hub', async () => {
     if (!hub.isOpen) throw new Error('the log has not been read yet');
   });
+  return hub;
+}
 
-  const groups = new Groups(pool);
-  const deltas: DeltasSources = {
-    groups: {
-      of: (userId, workspaceId) => groups.of(userId, workspaceId),
-      lostAt: (userId, place) => readLostGroups(pool, userId, place),
-    },
-    readEntries: (...range) => readEntries(pool, ...range),
-  };
-  const authenticator = openAuthenticator(kit, config);
-  const door = stack.use(
-    openSocketDoor({
-      hub,
-      ...deltas,
-      readHead: () => log.head(),
-      authenticate: (token) => authenticator.authenticateToken(token),
-      internalTokenSecret: kit.internalTokenSecret,
-      metrics,
-      logger,
-    }),
-  );
-  onRevocation(nats, (revocation) => {
-    authenticator.forget(revocation);
-    door.revoke(revocation);
-  });
-  return { door, deltas };
+/** A question that hangs must not hold up the next one for longer than a credential may be remembered. */
+const REVOKED_TIMEOUT_MS = 2_000;
+
+function openWorkspace(
+  { name: self, stack, log, internalTokenSecret }: ServiceContext,
+  urls: readonly string[],
+): Caller {
+  const workspace = createCaller({ name: 'workspace', urls, secret: internalTokenSecret, self, log });
+  stack.defer(() => workspace.close());
+  return workspace;
 }
 
 /** For the tokens in subscribe frames; the two look-ups only the workspace service can answer. */
-function openAuthenticator(kit: ServiceContext, config: LiveOptions['config']): Authenticator {
-  const { name, stack, log } = kit;
+function openAuthenticator(
+  { name, stack }: ServiceContext,
+  config: LiveOptions['config'],
+  workspace: Caller,
+): Authenticator {
   const principal = servicePrincipal(name);
-  const secret = kit.internalTokenSecret;
-  const workspace = createCaller({ name: 'workspace', urls: config.workspaceUrls, secret, self: name, log });
-  stack.defer(() => workspace.close());
   const authenticator = createAuthenticator({
     issuers: config.issuers ?? [],
     apiKeyPrefix: config.apiKeyPrefix,

@@ -1,4 +1,5 @@
 import { Counter, Histogram, type Registry } from 'prom-client';
+import type { StandbyOutcome } from './store/standby.ts';
 
 /** What an operator watches of commits: how many, how large the groups, how long. */
 export function commitMetrics(registry: Registry): (group: { mutations: number; seconds: number }) => void {
@@ -24,4 +25,15 @@ export function commitMetrics(registry: Registry): (group: { mutations: number; 
     size.observe(group.mutations);
     seconds.observe(group.seconds);
   };
+}
+
+/** What an operator watches of the copy of the database: whether it takes reads off the primary, and if not, why. */
+export function standbyMetrics(registry: Registry): (outcome: StandbyOutcome) => void {
+  const reads = new Counter({
+    name: 'wts_standby_reads_total',
+    help: 'Reads the copy of the database served, passed on because it lacked something, failed, or was not asked because it had just failed.',
+    labelNames: ['outcome'] as const,
+    registers: [registry],
+  });
+  return (outcome) => reads.inc({ outcome });
 }

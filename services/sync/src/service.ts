@@ -1,5 +1,12 @@
-import { createApp, notFoundAndErrors, openPostgres, type ConfigOf, type ServiceDefinition } from '@wts/service-kit';
-import { CommitEngine } from './commit/engine.ts';
+import {
+  createApp,
+  notFoundAndErrors,
+  openPostgres,
+  type ConfigOf,
+  type ServiceContext,
+  type ServiceDefinition,
+} from '@wts/service-kit';
+import { CommitEngine, GROUPS_AT_ONCE_MAX } from './commit/engine.ts';
 import { settings } from './config.ts';
 import { mountBatch } from './http/batch.ts';
 import { mountBootstrap } from './http/bootstrap.ts';
@@ -8,10 +15,15 @@ import { mountInternal } from './http/internal.ts';
 import { mountMutate } from './http/mutate.ts';
 import { mountSocket } from './http/socket.ts';
 import { openLive } from './live.ts';
-import { commitMetrics } from './metrics.ts';
+import { commitMetrics, standbyMetrics } from './metrics.ts';
 import { openSnapshots } from './snapshots.ts';
+import { COMMITTING } from './store/line.ts';
 import { ActionLog } from './store/log.ts';
+import { Standby } from './store/standby.ts';
 import { keepLog, retentionOf } from './upkeep.ts';
+
+/** A server that does not answer small questions at once is no help to anybody. */
+const STANDBY_PATIENCE_MS = 2_000;
 
 /**
  * The one writer of every synced model, and the keeper of the log. A change comes in by `http/`, is decided and committed
@@ -23,26 +35,28 @@ export const syncService: ServiceDefinition<ConfigOf<typeof settings>> = {
   settings,
   async open(kit, config) {
     const { log, stack, readiness } = kit;
-    const { pool } = openPostgres({
-      url: config.databaseUrl,
-      poolMax: config.poolMax,
-      applicationName: 'wts-sync',
-      log,
-      stack,
-      readiness,
+    const database = { url: config.databaseUrl, log, stack };
+    const { pool } = openPostgres({ ...database, poolMax: config.poolMax, applicationName: 'wts-sync', readiness });
+    const committing = openPostgres({
+      ...database,
+      poolMax: GROUPS_AT_ONCE_MAX,
+      applicationName: 'wts-sync-commit',
+      ...COMMITTING,
     });
     const actionLog = new ActionLog(pool);
-    const engine = new CommitEngine({ pool, log: actionLog, observe: commitMetrics(kit.metrics) });
+    const engine = new CommitEngine({ pool: committing.pool, log: actionLog, observe: commitMetrics(kit.metrics) });
     const retention = retentionOf({ days: config.retentionDays, entries: config.retentionEntries });
     stack.use(keepLog({ pool, log: actionLog, databaseUrl: config.databaseUrl, retention, logger: log }));
+    const standby = openStandby(kit, config);
     const { door, deltas } = openLive({
       kit,
       config,
       pool,
+      standby,
       log: actionLog,
       onCommitted: (listener) => engine.onCommitted(listener),
     });
-    const { bootstraps, clientModels, batches } = openSnapshots({ kit, config, pool });
+    const { bootstraps, clientModels, batches } = openSnapshots({ kit, poolMax: config.poolMax, pool, standby });
 
     const app = createApp(kit);
     mountMutate(app, engine);
@@ -61,3 +75,20 @@ export const syncService: ServiceDefinition<ConfigOf<typeof settings>> = {
     };
   },
 };
+
+function openStandby(
+  { log, stack, metrics }: ServiceContext,
+  { replicaUrl: url, poolMax }: ConfigOf<typeof settings>,
+): Standby | null {
+  if (url === undefined) return null;
+  // Not part of readiness: without it, the primary is read.
+  const { pool } = openPostgres({
+    url,
+    poolMax,
+    applicationName: 'wts-sync-read',
+    patienceMs: STANDBY_PATIENCE_MS,
+    log,
+    stack,
+  });
+  return new Standby({ pool, logger: log, observe: standbyMetrics(metrics) });
+}

@@ -1,5 +1,5 @@
 import { availableParallelism } from 'node:os';
-import { openPostgres, type ServiceContext } from '@wts/service-kit';
+import type { ServiceContext } from '@wts/service-kit';
 import type { Pool } from 'pg';
 import { Batches } from './batch/batch.ts';
 import { Bootstraps } from './bootstrap/bootstrap.ts';
@@ -8,25 +8,26 @@ import { Admission } from './snapshots/admission.ts';
 import { snapshotMetrics, type SnapshotKind } from './snapshots/metrics.ts';
 import { Sources } from './snapshots/sources.ts';
 import { SpoolRoom } from './snapshots/spool.ts';
+import type { Standby } from './store/standby.ts';
 
 interface SnapshotsOptions {
   readonly kit: Pick<ServiceContext, 'log' | 'stack' | 'metrics'>;
-  readonly config: { readonly poolMax: number; readonly replicaUrl?: string | undefined };
+  readonly poolMax: number;
   readonly pool: Pool;
+  readonly standby: Standby | null;
 }
 
 /**
  * What is read in snapshots. More of them at once than twice the cores only wait for each other, and they never take all
  * connections: half may be bootstraps, a quarter batches, the rest is for commits and for asking who sees what.
  */
-export function openSnapshots({ kit, config, pool }: SnapshotsOptions): {
+export function openSnapshots({ kit, poolMax, pool, standby }: SnapshotsOptions): {
   bootstraps: Bootstraps;
   clientModels: ClientModels;
   batches: Batches;
 } {
   const { log, stack, metrics } = kit;
-  const { poolMax, replicaUrl } = config;
-  const sources = new Sources({ primary: pool, replica: openReplica(kit, poolMax, replicaUrl), logger: log });
+  const sources = new Sources(pool, standby);
   const room = new SpoolRoom();
   const metricsOf = snapshotMetrics(metrics);
   const toolsOf = (kind: SnapshotKind, slots: number) => ({
@@ -42,10 +43,4 @@ export function openSnapshots({ kit, config, pool }: SnapshotsOptions): {
     bootstraps: stack.use(new Bootstraps(toolsOf('bootstrap', slots))),
     batches: new Batches(toolsOf('batch', Math.floor(poolMax / 4))),
   };
-}
-
-function openReplica({ log, stack }: SnapshotsOptions['kit'], poolMax: number, url: string | undefined): Pool | null {
-  if (url === undefined) return null;
-  // Not part of readiness: without it, the primary is read.
-  return openPostgres({ url, poolMax, applicationName: 'wts-sync-read', log, stack }).pool;
 }

@@ -2,10 +2,13 @@ import type { ActionChunk, ActionName, LogAction } from '@wts/contracts';
 import { chunkAfter } from '@wts/action-stream';
 import { randomUUID } from 'node:crypto';
 import type { Pool, PoolClient } from 'pg';
-import { appendSql } from '../src/store/log.ts';
+import { append } from '../src/store/log.ts';
+import { together } from '../src/store/prepared.ts';
 
 export interface NewAction {
   readonly groupId: string;
+  /** Where it lies, when that is not its group. */
+  readonly workspaceId?: string | null;
   readonly action?: ActionName;
   readonly modelName?: string;
   readonly modelId?: string;
@@ -51,12 +54,12 @@ export class LogWriter {
   async join(userId: string, workspaceId: string): Promise<ActionChunk> {
     const id = randomUUID();
     const rows = `insert into sync.workspace_members (id, user_id, role, created_at, updated_at, workspace_id, group_id, record)
-      values ('${id}', '${userId}', 'member', now(), now(), '${workspaceId}', '${workspaceId}', '{}');`;
+      values ('${id}', '${userId}', 'member', now(), now(), '${workspaceId}', '${workspaceId}', '{}')`;
     return this.append(membership('INSERT', id, userId, workspaceId), { rows });
   }
 
   async leave(userId: string, workspaceId: string): Promise<ActionChunk> {
-    const rows = `delete from sync.workspace_members where user_id = '${userId}' and workspace_id = '${workspaceId}';`;
+    const rows = `delete from sync.workspace_members where user_id = '${userId}' and workspace_id = '${workspaceId}'`;
     return this.append(membership('DELETE', randomUUID(), userId, workspaceId), { rows });
   }
 
@@ -65,7 +68,7 @@ export class LogWriter {
     const full = actions.map((one, index) => ({
       offset: index + 1,
       eventId: randomUUID(),
-      workspaceId: one.groupId,
+      workspaceId: one.workspaceId === undefined ? one.groupId : one.workspaceId,
       groupId: one.groupId,
       modelName: one.modelName ?? 'Task',
       modelId: one.modelId ?? randomUUID(),
@@ -88,10 +91,12 @@ export class LogWriter {
       last: full.length,
       mains: [1],
     };
-    const results = (await client.query(
-      `begin; ${rows} ${appendSql(entries, [key], createdAt)}; commit`,
-    )) as unknown as { rows: { head: string; epoch: string }[] }[];
-    const { head, epoch } = results.at(-2)!.rows[0]!;
+    const results = await together(client, [
+      `begin; ${rows || 'select'}`,
+      ...append(entries, [key], createdAt),
+      'commit',
+    ]);
+    const { head, epoch } = results.at(-2)!.rows[0] as { head: string; epoch: string };
     const committed = full.map(({ offset, ...one }): LogAction => {
       const record = { id: one.modelId, ...one.data };
       const data = one.action === 'INSERT' ? record : one.data;
@@ -103,7 +108,8 @@ export class LogWriter {
 }
 
 function membership(action: ActionName, modelId: string, userId: string, workspaceId: string): NewAction[] {
-  const one = { modelName: 'WorkspaceMember', modelId, action, data: { workspaceId, userId, role: 'member' } };
+  const data = { workspaceId, userId, role: 'member' };
+  const one = { modelName: 'WorkspaceMember', modelId, action, workspaceId, data };
   return [
     { ...one, groupId: workspaceId },
     { ...one, groupId: userId },

@@ -27,6 +27,9 @@ describe('a copy of the database', () => {
     await stage.restart(async () => {
       await admin.query(`create database ${copy} template ${stage.database.name}`);
       await inCopy(`update sync.tasks set record = (replace(record::text, 'Written before', 'From the copy'))::json`);
+      await inCopy(
+        `update sync.sync_actions set record = (replace(record::text, 'Written before', 'From the copy'))::json`,
+      );
       const url = new URL(stage.database.urlOf('wts_sync'));
       url.pathname = copy;
       return { DATABASE_REPLICA_URL: url.href };
@@ -56,6 +59,26 @@ describe('a copy of the database', () => {
     const rows = await stage.batch(ada, [{ modelName: 'Task', indexedKey: 'id', keyValue: taskId }], more);
     return rows.map(({ title }) => title);
   };
+
+  const told = async (after: string, userId = ada): Promise<unknown[]> => {
+    const { actions } = await stage.deltas(userId, { after });
+    return actions.filter(({ modelName }) => modelName === 'Task').map(({ data }) => data['title']);
+  };
+
+  it('gives what it has of a page of deltas; the rest comes from the primary [sync.deltas.replica]', async () => {
+    assert.deepEqual(await told('0'), ['From the copy']);
+    await stage.insert('Task', { workspaceId: home, title: 'Written after' }, ada);
+    assert.deepEqual(await told('0'), ['From the copy', 'Written after']);
+    const { actions, hasMore, lastSyncId } = await stage.deltas(ada, { after: '0', limit: '2' });
+    assert.deepEqual([actions.length, hasMore, lastSyncId], [2, true, actions[1]?.syncId]);
+  });
+
+  it('is no reason to send a cursor away that is ahead of it', async () => {
+    await stage.insert('Task', { workspaceId: home, title: 'Written after' }, ada);
+    const { lastSyncId } = await stage.deltas(ada, { after: '0' });
+    await stage.insert('Task', { workspaceId: home, title: 'Written later' }, ada);
+    assert.deepEqual(await told(lastSyncId), ['Written later']);
+  });
 
   it('is read while it lacks nothing of the caller, also when it lacks changes of others', async () => {
     assert.deepEqual(await titles(), ['From the copy']);
@@ -94,6 +117,7 @@ describe('a copy of the database', () => {
   it('that is of another epoch is never read', async () => {
     await inCopy('update sync.log_state set epoch = gen_random_uuid()');
     assert.deepEqual(await titles(), ['Written before']);
+    assert.deepEqual(await told('0'), ['Written before']);
   });
 
   it('may go away at any time', async () => {
@@ -102,5 +126,6 @@ describe('a copy of the database', () => {
     await stage.insert('Label', { workspaceId: home, name: 'Change' }, ada);
     assert.deepEqual(await titles(), ['Written before']);
     assert.deepEqual(await byBatch(), ['Written before']);
+    assert.deepEqual(await told('0'), ['Written before']);
   });
 });

@@ -5,12 +5,13 @@ import { createHttpServer, listen } from '@wts/service-kit';
 import type { NatsConnection } from 'nats';
 import type { Pool } from 'pg';
 import { Registry } from 'prom-client';
+import type { EntrySource } from '../src/deltas/entry.ts';
 import { Groups } from '../src/groups/groups.ts';
 import { Hub } from '../src/hub/hub.ts';
 import type { Handover } from '../src/relay/handover.ts';
 import { openSocketDoor } from '../src/socket/door.ts';
 import type { SocketDoor, SocketDoorOptions } from '../src/socket/door.ts';
-import { readEntries, readLostGroups } from '../src/store/entries.ts';
+import { readEntries } from '../src/store/entries.ts';
 import { ActionLog } from '../src/store/log.ts';
 import type { LogWriter } from './log-writer.ts';
 
@@ -31,8 +32,11 @@ export interface ReplicaOptions {
   readonly handover?: Handover;
   readonly nc?: () => NatsConnection | null;
   readonly limits?: SocketDoorOptions['limits'];
+  readonly socketsMax?: number;
   readonly ring?: { bytesMax: number; ageMs: number };
   readonly pollMs?: number;
+  /** Told of each page read for a socket. */
+  readonly onPage?: (entries: readonly EntrySource[]) => void;
 }
 
 /** Who a token stands for in these tests: `<user id>`, `<user id> until <seconds>`, or `<user id> in <workspace id>`. */
@@ -67,14 +71,16 @@ export async function openReplica(options: ReplicaOptions): Promise<Replica> {
   const groups = new Groups(pool);
   const door = openSocketDoor({
     hub,
-    groups: {
-      of: (userId, workspaceId) => groups.of(userId, workspaceId),
-      lostAt: (userId, place) => readLostGroups(pool, userId, place),
+    groups,
+    readEntries: async (...range) => {
+      const page = await readEntries(pool, ...range);
+      options.onPage?.(page.entries);
+      return page;
     },
-    readEntries: (...range) => readEntries(pool, ...range),
     readHead: () => log.head(),
     authenticate: async (token) => principalOf(token),
     internalTokenSecret: SECRET,
+    socketsMax: options.socketsMax ?? 1_000,
     metrics: new Registry(),
     logger: quiet,
     ...(options.limits === undefined ? {} : { limits: options.limits }),

@@ -1,5 +1,5 @@
 import { mintInternalToken } from '@wts/access';
-import type { InternalCommitReply, InternalMutation, Principal, Role } from '@wts/contracts';
+import type { DeltasReply, InternalCommitReply, InternalMutation, Principal, Role } from '@wts/contracts';
 import { HEADERS, syncApi } from '@wts/contracts';
 import { startService, type RunningService } from '@wts/service-kit';
 import { testDatabase, type TestDatabase } from '@wts/testkit';
@@ -50,9 +50,11 @@ export class SnapshotStage implements AsyncDisposable {
     this.#owned = owned;
   }
 
-  static async open(label: string, settings: Record<string, string> = {}): Promise<SnapshotStage> {
+  /** With a server of one's own when the URL of its superuser is given. */
+  static async open(label: string, settings: Record<string, string> = {}, adminUrl?: string): Promise<SnapshotStage> {
     await using opening = new AsyncDisposableStack();
-    const database = opening.use(await testDatabase(label, { migrated: true }));
+    const where = adminUrl === undefined ? {} : { adminUrl };
+    const database = opening.use(await testDatabase(label, { migrated: true, ...where }));
     const sql = opening.adopt(new Pool({ connectionString: database.url, max: 3 }), (pool) => pool.end());
     const service = await start(database, settings);
     return new SnapshotStage(database, service, sql, opening.move());
@@ -158,6 +160,13 @@ export class SnapshotStage implements AsyncDisposable {
     const answer = await this.call(`/sync/bootstrap?${new URLSearchParams(query).toString()}`, { principal });
     assert.equal(answer.status, 200, await answer.clone().text());
     return parseBootstrap(await answer.text());
+  }
+
+  async deltas(userId: string, query: Record<string, string>, limitedTo?: string): Promise<DeltasReply> {
+    const principal = caller(userId, limitedTo);
+    const answer = await this.call(`/sync/deltas?${new URLSearchParams(query).toString()}`, { principal });
+    assert.equal(answer.status, 200, await answer.clone().text());
+    return (await answer.json()) as DeltasReply;
   }
 
   async batch(userId: string, requests: readonly object[], more: object = {}): Promise<Line[]> {

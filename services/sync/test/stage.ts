@@ -11,6 +11,7 @@ import { CommitEngine } from '../src/commit/engine.ts';
 import type { Refusal } from '../src/commit/refusal.ts';
 import type { AppliedMutation, Mutation, Unit, UnitOutcome } from '../src/commit/unit.ts';
 import { ActionLog } from '../src/store/log.ts';
+import { COMMITTING } from '../src/store/line.ts';
 
 export type Applied = Extract<UnitOutcome, { ok: true }>;
 type Payload = Readonly<Record<string, unknown>>;
@@ -46,7 +47,7 @@ export class Stage implements AsyncDisposable {
     const url = database.urlOf('wts_sync');
     const pools = Array.from(
       { length: replicas },
-      () => openPostgres({ url, poolMax: 8, applicationName: 'wts-sync', log, stack }).pool,
+      () => openPostgres({ url, poolMax: 8, applicationName: 'wts-sync', ...COMMITTING, log, stack }).pool,
     );
     return new Stage(database, pools, stack);
   }

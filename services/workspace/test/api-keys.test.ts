@@ -1,10 +1,10 @@
 import { readApiKey } from '@wts/access';
-import type { Principal, Revocation } from '@wts/contracts';
-import { apiKeyApi, LIMITS, workspaceApi } from '@wts/contracts';
+import type { ApiKey, BodyOf, Principal, ReplyOf, Revocation } from '@wts/contracts';
+import { apiKeyApi, LIMITS, memberApi, workspaceApi } from '@wts/contracts';
 import { eventually } from '@wts/testkit';
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import type { Person, World } from './world.ts';
+import type { Answer, Person, World } from './world.ts';
 import { openWorld, SERVICE } from './world.ts';
 
 describe('API keys', () => {
@@ -86,6 +86,54 @@ describe('API keys', () => {
     assert.equal((await resolve(token))?.userId, ada.userId);
   });
 
+  it('that are limited to a workspace are seen and ended by its owners, and by nobody else but their person [api-keys.owner.revokes]', async () => {
+    const { id: workspaceId, owner, admin, member } = await world.workspace('admin', 'member');
+    const { owner: foreign } = await world.workspace();
+    const limited = async (who: Person): Promise<ApiKey & { token: string }> => {
+      const body = { label: 'deploys', permissions: 'full-access', workspaceId } as const;
+      return (await world.ask(who, apiKeyApi.internalCreateApiKey, { body })).body.key;
+    };
+    const list = (who: Person): Promise<Answer<typeof apiKeyApi.listApiKeys>> =>
+      world.ask(who, apiKeyApi.listApiKeys, { query: { workspaceId } });
+    const revoke = async (who: Person, keyId: string): Promise<unknown> => {
+      const { status, code } = await world.ask(who, apiKeyApi.revokeApiKey, { params: { keyId } });
+      return code ?? status;
+    };
+    const wide = await create(member);
+    const { token, ...key } = await limited(member);
+    const { id: own } = await limited(owner);
+
+    const seen = await list(owner);
+    assert.deepEqual(new Set(seen.body.keys.map(({ id }) => id)), new Set([key.id, own]));
+    assert.deepEqual(
+      seen.body.keys.find(({ id }) => id === key.id),
+      key,
+    );
+    assert.ok(!seen.text.includes(token) && !seen.text.includes(wide.id));
+    for (const who of [admin, member]) assert.equal((await list(who)).code, 'forbidden');
+    assert.equal((await list(foreign)).code, 'not_found');
+
+    for (const who of [admin, foreign]) assert.equal(await revoke(who, key.id), 'not_found');
+    assert.equal(await revoke(owner, wide.id), 'not_found', 'it opens other workspaces too');
+    assert.equal(await revoke(member, own), 'not_found');
+    assert.notEqual(await resolve(token), null);
+
+    const heard = await world.stage.revocations();
+    assert.equal(await revoke(owner, key.id), 200);
+    const expected: Revocation = { kind: 'credential', credentialId: key.id, userId: member.userId };
+    assert.deepEqual(await heard.next(), expected);
+    assert.equal(await resolve(token), null);
+    assert.deepEqual(
+      (await list(owner)).body.keys.map(({ id }) => id),
+      [own],
+    );
+    // Whoever left took nothing along: their key opens nothing, and the owner can still put it away.
+    const { id: left } = await limited(member);
+    await world.ask(member, memberApi.removeMember, { params: { workspaceId, userId: member.userId } });
+    assert.equal(await revoke(owner, left), 200);
+    assert.equal((await resolve(wide.token))?.userId, member.userId);
+  });
+
   it('are not for credentials without the scope admin, nor for those of one workspace', async () => {
     const ada = await world.person();
     const { id } = await create(ada);
@@ -140,6 +188,32 @@ describe('API keys', () => {
     assert.equal(Date.parse((await create(parent)).expiresAt ?? ''), endsAt * 1000);
     // A session ends too, but what a person makes in it lasts.
     assert.equal((await create({ ...ada.principal, expiresAt: endsAt })).expiresAt, null);
+  });
+
+  it('that were revoked are listed to services from any moment on, in pages, none left out [api-keys.revoke.everywhere]', async () => {
+    const ada = await world.person();
+    type Question = BodyOf<typeof apiKeyApi.internalListRevokedKeys>;
+    const ask = async (body: Question): Promise<ReplyOf<typeof apiKeyApi.internalListRevokedKeys>> => {
+      const { status, body: reply, text } = await world.ask(SERVICE, apiKeyApi.internalListRevokedKeys, { body });
+      assert.equal(status, 200, text);
+      return reply;
+    };
+    const { at: since, keys: none } = await ask({});
+    assert.deepEqual(none, []);
+    const made = [await create(ada), await create(ada), await create(ada)];
+    for (const { id } of made) await world.ask(ada, apiKeyApi.revokeApiKey, { params: { keyId: id } });
+    const { keys } = await ask({ since });
+    assert.deepEqual(
+      keys.map(({ id, userId }) => ({ id, userId })),
+      made.map(({ id }) => ({ id, userId: ada.userId })),
+    );
+    // Several revoked at the very same moment: a page that ends among them goes on after the last of it.
+    await world.stage.sql(`update workspace.api_keys set revoked_at = $1 where user_id = $2`, [since, ada.userId]);
+    const [first, ...rest] = (await ask({ since })).keys;
+    assert.equal(rest.length, 2);
+    assert.deepEqual((await ask({ since: first?.revokedAt ?? '', afterId: first?.id ?? '' })).keys, rest);
+    const outside = await world.ask(ada, apiKeyApi.internalListRevokedKeys, { body: { since: 'yesterday' } });
+    assert.equal(outside.code, 'validation_failed');
   });
 
   it('are bounded per person', async () => {

@@ -34,6 +34,14 @@ describe('invitations', () => {
     assert.ok(!listed.text.includes(code));
   });
 
+  it('may be asked for without a word, as everything in the request may be left out [workspaces.invitations.create]', async () => {
+    const { id: workspaceId, owner } = await world.workspace();
+    const ask = () => world.ask(owner, memberApi.createInvitation, { params: { workspaceId }, body: undefined });
+    const made = await ask();
+    assert.equal(made.status, 201, made.text);
+    assert.equal(made.body.invitation.role, 'member');
+  });
+
   it('keep the code nowhere but in the hands of who made it [workspaces.invitations.code-once]', async () => {
     const { id, owner } = await world.workspace();
     const { code, id: invitationId } = await world.invite(owner, id, {});

@@ -37,6 +37,7 @@ export interface Answer<C> {
 type Request<C> = (ParamsOf<C> extends Record<string, never> ? object : { readonly params: ParamsOf<C> }) &
   (BodyOf<C> extends undefined ? object : { readonly body: BodyOf<C> }) & {
     readonly headers?: Readonly<Record<string, string>>;
+    readonly query?: Readonly<Record<string, string>>;
   };
 
 /**
@@ -58,15 +59,18 @@ export class World {
       params = {},
       body,
       headers = {},
+      query = {},
     } = request as {
       params?: Record<string, string>;
       body?: object;
       headers?: Record<string, string>;
+      query?: Record<string, string>;
     };
     const path = contract.path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(params[name] ?? ''));
     const method = contract.method.toLowerCase() as 'get' | 'post' | 'patch' | 'delete';
     const agent = supertest(this.service.url);
     const answer = await agent[method](path)
+      .query(query)
       .set(headers)
       .set(HEADERS.principal, mintInternalToken(principal, SECRET))
       .send(body);

@@ -9,14 +9,15 @@ export const Project = model({
   archivable: true,
   event: 'project',
   permissions: { insert: 'contribute', update: 'contribute', delete: 'contribute' },
-  unique: [['workspaceId', 'key']],
+  // Not in the whole workspace: a key that is refused would tell of a private project to whoever tries it.
+  unique: [['groupId', 'key']],
   owners: ['creatorId', 'leadId'],
   fields: {
     workspaceId: reference('Workspace', 'delete', { doc: 'Home.', immutable: true }),
     teamId: reference('Team', 'clear', { doc: 'Team that owns it.', nullable: true }),
     key: text(
       { min: 1, max: 32, pattern: /^[A-Za-z0-9][A-Za-z0-9_-]*$/ },
-      { doc: 'Short code, unique in the workspace.' },
+      { doc: 'Short code, unique among the projects of the workspace that are not private.' },
     ),
     name: text({ min: 1, max: 200 }, { doc: 'Shown everywhere.' }),
     description: text({ max: 50_000 }, { doc: 'Markdown.', nullable: true }),

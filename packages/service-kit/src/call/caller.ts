@@ -3,11 +3,11 @@ import type { BodyOf, Contract, ErrorCode, ParamsOf, Principal, QueryOf, ReplyOf
 import { ERRORS, Fault, HEADERS, LIMITS } from '@wts/contracts';
 import type { Logger } from '../observe/logger.ts';
 import { endCallSpan, isTracing, startCallSpan } from '../observe/tracing.ts';
+import { Addresses } from './addresses.ts';
+import type { Address } from './addresses.ts';
 import { RetryBudget } from './budget.ts';
 import type { Answer, Outgoing } from './dispatch.ts';
 import { dispatch } from './dispatch.ts';
-import type { Endpoint } from './endpoints.ts';
-import { Endpoints } from './endpoints.ts';
 
 interface CallerOptions {
   /** The service that is called; for logs and traces. */
@@ -38,6 +38,15 @@ export interface Caller {
 
 /** The first try and two more, each elsewhere while there is an elsewhere. */
 const TRIES_MAX = 3;
+const CONNECTING = {
+  underWayMax: 1024,
+  connections: 64,
+  /** Services stand next to each other: a connection that takes longer is not coming. */
+  connectTimeoutMs: 1_000,
+  /** Every call has a deadline of its own over all of these. */
+  headersTimeoutMs: 0,
+  bodyTimeoutMs: 0,
+};
 /** Where there is no elsewhere: it may be restarting. */
 const RETRY_PAUSE_MS = 50;
 /** A try that may be repeated elsewhere gets half of the time left, but never less than this. */
@@ -50,27 +59,27 @@ const TRY_MS_MIN = 1_000;
  * budget, so that a struggling service is not buried under them.
  */
 export function createCaller({ name, urls, secret, self, log }: CallerOptions): Caller {
-  const endpoints = new Endpoints(urls);
+  const addresses = new Addresses({ name, urls, log, ...CONNECTING });
   const budget = new RetryBudget();
 
   async function ask(outgoing: Outgoing, isRepeatable: boolean, deadlineMs: number): Promise<Answer> {
-    const tried: Endpoint[] = [];
+    const tried = new Set<Address>();
     budget.deposit();
-    for (;;) {
-      const endpoint = endpoints.pick(tried, performance.now());
-      tried.push(endpoint);
-      const hasElsewhere = tried.length < Math.min(endpoints.count, TRIES_MAX);
+    for (let tries = 1; ; tries += 1) {
+      const address = (addresses.pick(tried) ?? addresses.pick()) as Address;
+      tried.add(address);
+      const hasElsewhere = tries < Math.min(addresses.count, TRIES_MAX);
       try {
-        const answer = await dispatch(endpoint, outgoing, isRepeatable && hasElsewhere ? half(deadlineMs) : deadlineMs);
-        endpoints.succeeded(endpoint);
+        const answer = await dispatch(address, outgoing, isRepeatable && hasElsewhere ? half(deadlineMs) : deadlineMs);
+        addresses.answered(address);
         return answer;
       } catch (cause) {
         const failure = kindOf(cause);
-        if (failure !== 'cancelled' && failure !== 'crowded') endpoints.failed(endpoint, performance.now());
-        log.debug({ peer: name, origin: endpoint.origin, failure, err: cause }, 'call failed');
+        if (failure !== 'cancelled') addresses.failed(address, cause);
+        log.debug({ peer: name, origin: address.origin.origin, failure, err: cause }, 'call failed');
         const mayRetry = failure === 'unreachable' || (isRepeatable && (failure === 'cut' || failure === 'overdue'));
         const hasTime = performance.now() + RETRY_PAUSE_MS < deadlineMs;
-        if (!mayRetry || !hasTime || tried.length >= TRIES_MAX || !budget.withdraw()) {
+        if (!mayRetry || !hasTime || tries === TRIES_MAX || !budget.withdraw()) {
           throw new Fault('unavailable', { cause });
         }
         if (!hasElsewhere) await pause(RETRY_PAUSE_MS);
@@ -84,7 +93,11 @@ export function createCaller({ name, urls, secret, self, log }: CallerOptions): 
       const headers = headersOf(options, secret, self);
       const span = isTracing() ? startCallSpan(`${name} ${contract.id}`, headers) : undefined;
       try {
-        const answer = await ask(compose(contract, options, headers), idempotent, performance.now() + timeoutMs);
+        addresses.enter();
+        const deadlineMs = performance.now() + timeoutMs;
+        const answer = await ask(compose(contract, options, headers), idempotent, deadlineMs).finally(() =>
+          addresses.leave(),
+        );
         if (span !== undefined) endCallSpan(span);
         return readAnswer(answer, name, log) as ReplyOf<typeof contract>;
       } catch (failure) {
@@ -92,7 +105,7 @@ export function createCaller({ name, urls, secret, self, log }: CallerOptions): 
         throw failure;
       }
     },
-    close: () => endpoints.close(),
+    close: () => addresses.close(),
   };
 }
 
@@ -133,8 +146,8 @@ function pathOf<C extends Contract>(contract: C, { params, query }: CallOptions<
   return `${path}?${new URLSearchParams(pairs.map(([key, value]) => [key, String(value)])).toString()}`;
 }
 
-/** Nothing was sent; it broke in the middle; it took too long; the caller gave up; too much is under way. */
-type FailureKind = 'unreachable' | 'cut' | 'overdue' | 'cancelled' | 'crowded';
+/** Nothing was sent; it broke in the middle; it took too long; the caller gave up. */
+type FailureKind = 'unreachable' | 'cut' | 'overdue' | 'cancelled';
 
 const NOTHING_SENT: readonly string[] = [
   'ECONNREFUSED',
@@ -148,7 +161,6 @@ const NOTHING_SENT: readonly string[] = [
 function kindOf(cause: unknown): FailureKind {
   const { code, name } = (cause ?? {}) as { code?: string; name?: string };
   if (name === 'TimeoutError') return 'overdue';
-  if (name === 'RangeError') return 'crowded';
   if (name === 'AbortError') return 'cancelled';
   if (code !== undefined && NOTHING_SENT.includes(code)) return 'unreachable';
   return 'cut';

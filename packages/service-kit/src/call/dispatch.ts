@@ -1,5 +1,5 @@
 import type { Dispatcher } from 'undici';
-import type { Endpoint } from './endpoints.ts';
+import type { Address } from './addresses.ts';
 
 export interface Outgoing {
   readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
@@ -16,26 +16,21 @@ export interface Answer {
 
 /** An answer between services is a page of data at most; more is a fault, and must not fill the memory. */
 const ANSWER_BYTES_MAX = 32 * 1024 * 1024;
-/** Calls to one origin at once, waiting ones included. More would all miss their deadline. */
-const IN_FLIGHT_MAX = 1024;
 
 /**
  * One request, with one deadline over all of it: waiting for a connection, connecting, sending, every byte of the answer.
  * (undici's own timeouts start again with each byte.) `deadlineMs` is on the clock of `performance.now()`. Rejects with
- * the error of undici, a TimeoutError, an AbortError when the caller gave up, or a RangeError when too much is under way.
+ * the error of undici, a TimeoutError, or an AbortError when the caller gave up.
  */
-export async function dispatch(endpoint: Endpoint, outgoing: Outgoing, deadlineMs: number): Promise<Answer> {
-  if (endpoint.inFlight >= IN_FLIGHT_MAX) throw new RangeError(`More than ${IN_FLIGHT_MAX} calls are under way.`);
+export async function dispatch({ pool }: Address, outgoing: Outgoing, deadlineMs: number): Promise<Answer> {
   const exchange = new ClientExchange(outgoing.signal, deadlineMs);
-  endpoint.inFlight += 1;
   try {
     if (!exchange.isOver) {
       const { method, path, headers, body } = outgoing;
-      endpoint.pool.dispatch({ method, path, headers, body }, exchange);
+      pool.dispatch({ method, path, headers, body }, exchange);
     }
     return await exchange.answer;
   } finally {
-    endpoint.inFlight -= 1;
     exchange.release();
   }
 }

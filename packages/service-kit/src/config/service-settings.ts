@@ -21,6 +21,11 @@ export const serviceSettings = defineSettings({
     secret: true,
     doc: `Signs the tokens services call each other with; the same for all of them, at least ${SECRET_CHARS_MIN} characters.`,
   }),
+  connectionsMax: setting.int('CONNECTIONS_MAX', {
+    default: LIMITS.connectionsMax,
+    min: LIMITS.connectionsMin,
+    doc: 'Connections of callers, sockets among them, over all ports; one more is answered 503. Fewer where fewer files may be opened.',
+  }),
   shutdownGraceMs: setting.durationMs('SHUTDOWN_GRACE_MS', {
     default: LIMITS.drainMs,
     max: 600_000,

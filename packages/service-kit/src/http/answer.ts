@@ -67,7 +67,9 @@ export function answerFailure(error: unknown, req: IncomingMessage, res: ServerR
     return;
   }
   for (const name of HEADERS_OF_CONTENT) res.removeHeader(name);
-  sendJson(req, res, fault.status, errorBody(fault, exchange.requestId), faultHeaders(fault));
+  // Some statuses may be kept by default, and what is not there now may be made in a moment.
+  const headers = { 'cache-control': 'no-store', ...faultHeaders(fault) };
+  sendJson(req, res, fault.status, errorBody(fault, exchange.requestId), headers);
 }
 
 /** Headers that go with a fault, also on answers written by hand. */

@@ -24,6 +24,7 @@ type Frozen<T> = T extends object ? { readonly [K in keyof T]: Frozen<T[K]> } : 
 /**
  * Mounts an operation. The order of what is checked is the order of what may be told: who calls (the internal token),
  * whether they hold the scope, then path, query and body. Only then the handler runs; what it returns is the answer.
+ * Keeps meta.paths.uuids.
  */
 export function mount<C extends Contract, const R extends Frozen<ReplyOf<C>>>(
   router: IRouter,
@@ -136,6 +137,10 @@ function readQuery(req: Request, check: Validate | undefined): unknown {
   // 0: no bound on the number of parameters, because what is past a bound would be dropped silently. The address has one.
   const query = start === -1 ? {} : parseQueryString(req.url.slice(start + 1), '&', '=', { maxKeys: 0 });
   for (const name in query) {
+    // What other frameworks read as a list or an object, such as `limit[]` or `id[$ne]`, must not pass as unknown.
+    if (!PLAIN_NAME.test(name)) {
+      throw new Fault('validation_failed', { message: `query must not have the property "${name.slice(0, 100)}"` });
+    }
     const value = query[name];
     if (typeof value !== 'string') {
       throw new Fault('validation_failed', { message: `query/${name.slice(0, 100)} must be given once` });
@@ -148,4 +153,5 @@ function readQuery(req: Request, check: Validate | undefined): unknown {
   return query;
 }
 
+const PLAIN_NAME = /^[\w.-]+$/;
 const EMPTY = Object.freeze({});

@@ -11,6 +11,7 @@ const jsonType = /^application\/json[ \t]*(?:;[ \t]*charset[ \t]*=[ \t]*"?utf-8"
 /**
  * Reads a JSON body. The type must be `application/json` in UTF-8 and not compressed: inflating is how a small message
  * becomes a large one. What the text may hold is the rule of `parseJson`.
+ * Keeps errors.415.media-type.
  */
 export async function readJson(req: IncomingMessage, limits: BodyLimits = {}): Promise<unknown> {
   const type = req.headers['content-type'];
@@ -36,16 +37,21 @@ export async function readBytes(req: IncomingMessage, bytesMax: number): Promise
     if (bytes > bytesMax) reject(tooLarge(bytesMax));
     else chunks.push(chunk);
   };
+  // Every request closes; that is news only before its end.
+  const onEnd = (): void => {
+    req.off('close', onCut);
+    resolve();
+  };
   const onCut = (): void => reject(new Fault('malformed_request', { message: 'The body ended too soon.' }));
   req.on('data', onData);
-  req.once('end', resolve);
+  req.once('end', onEnd);
   req.once('error', onCut);
   req.once('close', onCut);
   try {
     await promise;
   } finally {
     req.off('data', onData);
-    req.off('end', resolve);
+    req.off('end', onEnd);
     req.off('close', onCut);
     // The error listener stays: a request that fails later, unheard, would end the process.
     if (bytes > bytesMax) req.pause();

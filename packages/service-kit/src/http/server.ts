@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { createServer, STATUS_CODES } from 'node:http';
-import type { IncomingMessage, RequestListener, Server } from 'node:http';
+import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { API_VERSION, errorBody, Fault, LIMITS } from '@wts/contracts';
 import { SetupError } from '../life/setup-error.ts';
 import type { Logger } from '../observe/logger.ts';
 import { faultHeaders } from './answer.ts';
+import { Connections, refusalOf, unlessSurplus } from './connections.ts';
 import { checkMessage, requestIdOf } from './exchange.ts';
 
 /** How often Node looks for connections that passed their time. */
@@ -20,8 +21,19 @@ interface Patience {
   readonly checkMs: number;
 }
 
-/** A server with the limits every door has. Answers of Node's own parser have the common shape too. */
-export function createHttpServer(listener: RequestListener, log?: Logger, patience: Partial<Patience> = {}): Server {
+interface ServerOptions {
+  readonly log?: Logger;
+  readonly patience?: Partial<Patience>;
+  /** Of the process, when the server is not the only one of it. */
+  readonly connections?: Connections;
+}
+
+/**
+ * A server with the limits every door has. Answers of Node's own parser have the common shape too. A sender who dribbles
+ * is told so and cut off, whatever part of the request is late: keeps limits.time.slow-sender.
+ */
+export function createHttpServer(listener: RequestListener, options: ServerOptions = {}): Server {
+  const { log, patience = {}, connections = new Connections(LIMITS.connectionsMax, log) } = options;
   const server = createServer(
     {
       maxHeaderSize: LIMITS.headerBytes,
@@ -33,10 +45,11 @@ export function createHttpServer(listener: RequestListener, log?: Logger, patien
       // Node would answer in its own shape; `checkMessage` looks at the same.
       requireHostHeader: false,
     },
-    listener,
+    unlessSurplus(listener, refuse),
   );
   // Node would silently drop headers past its count; `checkMessage` refuses the request instead.
   server.maxHeadersCount = 0;
+  connections.hold(server);
   attachParserErrors(server, log);
   return server;
 }
@@ -53,10 +66,14 @@ function attachParserErrors(server: Server, log?: Logger): void {
     else writeFault(socket, fault, requestId);
   });
   server.on('checkExpectation', (req, res) => {
-    const fault = new Fault('expectation_failed', { message: 'Only Expect: 100-continue is understood.' });
-    const { head, body } = render(fault, requestIdOf(req));
-    res.writeHead(fault.status, head).end(body);
+    refuse(new Fault('expectation_failed', { message: 'Only Expect: 100-continue is understood.' }), req, res);
   });
+}
+
+/** Answers a request that no application sees. */
+function refuse(fault: Fault, req: IncomingMessage, res: ServerResponse): void {
+  const { head, body } = render(fault, requestIdOf(req));
+  res.writeHead(fault.status, head).end(body);
 }
 
 function faultOfParser({ code }: NodeJS.ErrnoException): Fault {
@@ -82,7 +99,7 @@ export function onUpgrade(server: Server, listener: UpgradeListener, log?: Logge
     sockets.add(socket);
     socket.once('close', () => sockets.delete(socket));
     socket.on('error', () => socket.destroy());
-    const fault = checkMessage(req);
+    const fault = refusalOf(socket) ?? checkMessage(req);
     if (fault !== null) return refuseUpgrade(socket, fault, requestIdOf(req));
     try {
       return listener(req, socket, head);
@@ -117,6 +134,7 @@ function render(fault: Fault, requestId: string): { head: Record<string, string 
     'Api-Version': API_VERSION,
     'X-Request-Id': requestId,
     'X-Content-Type-Options': 'nosniff',
+    'Cache-Control': 'no-store',
     ...faultHeaders(fault),
     Connection: 'close',
   };
@@ -127,7 +145,7 @@ function render(fault: Fault, requestId: string): { head: Record<string, string 
 export async function listen(server: Server, host: string, port: number): Promise<number> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   server.once('error', reject);
-  server.listen(port, host, resolve);
+  server.listen({ port, host, backlog: LIMITS.connectionsBacklog }, resolve);
   try {
     await promise;
   } catch (cause) {

@@ -6,19 +6,23 @@ import type { ServiceConfig } from '../config/service-settings.ts';
 import { serviceSettings } from '../config/service-settings.ts';
 import type { Setting } from '../config/settings.ts';
 import { parseSettings } from '../config/settings.ts';
+import { Connections } from '../http/connections.ts';
 import type { HttpOptions } from '../http/exchange.ts';
 import type { UpgradeListener } from '../http/server.ts';
 import { createHttpServer, drainServer, listen, onUpgrade } from '../http/server.ts';
 import type { Logger } from '../observe/logger.ts';
 import { createLogger } from '../observe/logger.ts';
-import { createMetrics, serveMetrics } from '../observe/metrics.ts';
+import { createMetrics, serveMetrics, watchConnections } from '../observe/metrics.ts';
 import { startTracing } from '../observe/tracing.ts';
+import { connectionsWithin, filesMax } from './files.ts';
 import { Readiness } from './readiness.ts';
 
 /** A service: what it is configured by, and how it opens what it needs. */
 export interface ServiceDefinition<C> {
   readonly name: string;
   readonly settings: { readonly [K in keyof C]: Setting<C[K]> };
+  /** Files a connection of a caller takes: two when the service opens one of its own for it. */
+  readonly filesPerConnection?: number;
   open(kit: ServiceContext, config: C): Promise<Opened>;
 }
 
@@ -42,6 +46,8 @@ export interface ServiceContext {
   readonly metrics: Registry;
   readonly readiness: Readiness;
   readonly http: HttpOptions;
+  /** All ports of the process share them. */
+  readonly connections: Connections;
   readonly internalTokenSecret: string;
   /** Aborts when draining begins: loops that nobody waits for end here. */
   readonly signal: AbortSignal;
@@ -78,6 +84,10 @@ export async function startService<C>(
   const draining = new AbortController();
   const readiness = new Readiness(log);
   const { registry, requests } = createMetrics(name);
+  const { connectionsMax: wanted } = config;
+  const filesEach = definition.filesPerConnection ?? 1;
+  const connections = new Connections(connectionsWithin(filesMax(), { wanted, filesEach }, log), log);
+  watchConnections(registry, connections);
   if (config.otelEndpoint !== undefined) {
     stack.use(await startTracing({ service: name, endpoint: config.otelEndpoint }));
   }
@@ -99,6 +109,7 @@ export async function startService<C>(
     metrics: registry,
     readiness,
     http,
+    connections,
     internalTokenSecret: config.internalTokenSecret,
     signal: draining.signal,
   };
@@ -126,7 +137,7 @@ async function open<C>(
 ): Promise<{ opened: Opened; server: Server; port: number }> {
   try {
     const opened = await definition.open(kit, config);
-    const server = createHttpServer(opened.app, kit.log);
+    const server = createHttpServer(opened.app, { log: kit.log, connections: kit.connections });
     if (opened.onUpgrade !== undefined) onUpgrade(server, opened.onUpgrade, kit.log);
     opened.prepare?.(server);
     return { opened, server, port: await listen(server, opened.host, opened.port) };

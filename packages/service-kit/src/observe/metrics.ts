@@ -1,6 +1,6 @@
 import type { Server } from 'node:http';
 import { createServer } from 'node:http';
-import { collectDefaultMetrics, Histogram, Registry } from 'prom-client';
+import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 
 /** Seconds. Most answers take under 5 ms; the upper end is where callers give up. */
 const BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
@@ -36,6 +36,28 @@ export function createMetrics(service: string): { registry: Registry; requests: 
       },
     },
   };
+}
+
+/** How near a process is to its bound. */
+export function watchConnections(
+  registry: Registry,
+  connections: { readonly open: number; readonly max: number },
+): void {
+  for (const [name, help, read] of [
+    ['http_connections', 'Open connections of callers, sockets among them.', () => connections.open],
+    ['http_connections_max', 'Connections taken before new ones are turned away.', () => connections.max],
+  ] as const) {
+    registry.registerMetric(
+      new Gauge({
+        name,
+        help,
+        registers: [],
+        collect() {
+          this.set(read());
+        },
+      }),
+    );
+  }
 }
 
 /** Serves `/metrics` on a port of its own, which no balancer publishes. Collecting starts only when it does. */

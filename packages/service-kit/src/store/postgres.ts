@@ -12,6 +12,12 @@ interface PostgresOptions {
   readonly poolMax: number;
   /** Shows in pg_stat_activity. */
   readonly applicationName: string;
+  /** Settings of PostgreSQL for these connections. */
+  readonly settings?: Readonly<Record<string, string>>;
+  /** Statements are sent without waiting for the answer to the one before; whoever shares a connection has to bear that. */
+  readonly pipeline?: boolean;
+  /** For a server one can do without: connecting and short answers are waited for no longer than this. */
+  readonly patienceMs?: number;
   readonly log: Logger;
   /** Closes the pool with the service. */
   readonly stack: AsyncDisposableStack;
@@ -43,14 +49,20 @@ const TIMEOUTS = {
  * that render as `unavailable`, and when it is back they work. Connections that died are forgotten
  * as they are noticed, so right after a restart one query per connection may still fail.
  */
-export function openPostgres({ url, poolMax, applicationName, log, stack, readiness }: PostgresOptions): Postgres {
+export function openPostgres(options: PostgresOptions): Postgres {
+  const { url, poolMax, applicationName, settings = {}, pipeline = false, patienceMs, log, stack, readiness } = options;
   const pool = new Pool({
     connectionString: url,
     max: poolMax,
     application_name: applicationName,
+    options: Object.entries(settings)
+      .map(([name, value]) => `-c ${name}=${value}`)
+      .join(' '),
+    pipeline,
     keepAlive: true,
     keepAliveInitialDelayMillis: 10_000,
     ...TIMEOUTS,
+    ...(patienceMs === undefined ? {} : { query_timeout: patienceMs, connectionTimeoutMillis: patienceMs }),
   });
   // Idle connections die with the server. Unheard, that event would end the process.
   pool.on('error', (err) => log.warn({ err }, 'lost an idle connection to PostgreSQL'));

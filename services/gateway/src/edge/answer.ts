@@ -64,7 +64,7 @@ export const JSON_TYPE = 'application/json';
  */
 function leavesMuchUnread(exchange: Exchange): boolean {
   if (exchange.req.complete || !exchange.hasBody) return false;
-  return exchange.headers.transferEncoding.length > 0 || exchange.declaredBytes > EDGE_LIMITS.collectBytesMax;
+  return exchange.headers.transferEncoding.length > 0 || exchange.declaredBytes > EDGE_LIMITS.droppedBytesMax;
 }
 
 /**

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
-import { buffer } from 'node:stream/consumers';
-import type { Fault } from '@wts/contracts';
-import { BoundedBody, ClientGone } from './bound-body.ts';
+import { Fault } from '@wts/contracts';
+import { ClientGone, collectBody } from './bound-body.ts';
 
 /** A request's body as a stream; the only part of a request that is looked at. */
 function sender(parts: Iterable<Buffer>): { req: IncomingMessage; taken: () => number } {
@@ -15,40 +14,45 @@ function sender(parts: Iterable<Buffer>): { req: IncomingMessage; taken: () => n
     }
   }
   const stream = Readable.from(counted(), { objectMode: false, highWaterMark: 16 * 1024 });
-  const req = Object.assign(stream, { complete: false }) as unknown as IncomingMessage;
-  stream.once('end', () => (req.complete = true));
-  return { req, taken: () => taken };
+  return { req: stream as unknown as IncomingMessage, taken: () => taken };
 }
 
 function* endless(): Generator<Buffer> {
   for (;;) yield Buffer.alloc(16 * 1024, 'x');
 }
 
+const roomForAll = (): null => null;
+
 describe('a body on its way', () => {
-  it('arrives whole when it ends at its bound', async () => {
-    const { req } = sender([Buffer.from('ab'), Buffer.from('cd')]);
-    assert.equal((await buffer(new BoundedBody(req, 4))).toString(), 'abcd');
+  it('arrives whole when it ends at its bound, with its length or without', async () => {
+    for (const declared of [4, null]) {
+      const { req } = sender([Buffer.from('ab'), Buffer.from('cd')]);
+      assert.equal((await collectBody(req, declared, 4, roomForAll)).toString(), 'abcd');
+    }
+    assert.equal((await collectBody(sender([]).req, null, 4, roomForAll)).length, 0);
   });
 
-  it('ends in a fault at the first byte past its bound', async () => {
+  it('ends in a fault at the first byte past its bound, and no more of it is taken', async () => {
     const { req, taken } = sender(endless());
-    await assert.rejects(buffer(new BoundedBody(req, 100_000)), (error: Fault) => error.code === 'payload_too_large');
+    const collected = collectBody(req, null, 100_000, roomForAll);
+    await assert.rejects(collected, (error: Fault) => error.code === 'payload_too_large');
     assert.ok(taken() < 300_000, `${taken()} bytes were taken`);
   });
 
-  it('takes no more from the sender than fits in its buffers while nobody reads it', async () => {
+  it('ends where there is no room for more of it, and no more of it is taken [never.unbounded]', async () => {
     const { req, taken } = sender(endless());
-    const body = new BoundedBody(req, 1024 ** 3);
-    body.read(0);
-    for (let turn = 0; turn < 100; turn += 1) await new Promise((resolve) => setImmediate(resolve));
-    assert.ok(taken() <= 256 * 1024, `${taken()} bytes were taken`);
-    body.destroy();
+    let room = 50_000;
+    const hold = (bytes: number): Fault | null => {
+      room -= bytes;
+      return room < 0 ? new Fault('unavailable') : null;
+    };
+    await assert.rejects(collectBody(req, null, 1024 ** 3, hold), (error: Fault) => error.code === 'unavailable');
+    assert.ok(taken() < 300_000, `${taken()} bytes were taken`);
   });
 
   it('breaks off when the sender leaves in the middle', async () => {
     const { req } = sender(endless());
-    const body = new BoundedBody(req, 1024 ** 3);
-    body.once('data', () => req.destroy());
-    await assert.rejects(buffer(body), ClientGone);
+    req.once('data', () => req.destroy());
+    await assert.rejects(collectBody(req, null, 1024 ** 3, roomForAll), ClientGone);
   });
 });

@@ -1,12 +1,14 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Authenticator } from '@wts/access';
 import { mintInternalToken } from '@wts/access';
+import { Fault } from '@wts/contracts';
 import { isTracing, traceRequest } from '@wts/service-kit';
 import type { UpstreamName } from '../routes.ts';
 import type { Upstream } from '../upstream.ts';
 import { allowOrigin, answerOptions } from './allow-origin.ts';
 import { answerFault, startAnswer } from './answer.ts';
 import { authenticate } from './authenticate.ts';
+import type { HoldBytes } from './bound-body.ts';
 import { ClientGone, boundBody } from './bound-body.ts';
 import { Exchange } from './exchange.ts';
 import { forward } from './forward.ts';
@@ -16,6 +18,7 @@ import { matchMethod, matchPath } from './match-route.ts';
 import { negotiateVersion } from './negotiate-version.ts';
 import { refuseAmbiguity } from './refuse-ambiguity.ts';
 import type { RouteTable } from './route-table.ts';
+import type { Shares } from './shares.ts';
 
 /** Answers an operation that the gateway serves itself. */
 export type OwnAnswer = (exchange: Exchange, res: ServerResponse) => void | Promise<void>;
@@ -28,7 +31,9 @@ export interface EdgeParts {
   readonly ownAnswers: ReadonlyMap<string, OwnAnswer>;
   readonly authenticator: Authenticator;
   readonly rates: RateLimiter;
+  readonly shares: Shares;
   readonly tokenSecret: string;
+  readonly socketsMax: number;
   /** Origins of web pages that may call `browsers` routes. */
   readonly origins: ReadonlySet<string>;
   readonly securityHeaders: readonly string[];
@@ -94,13 +99,28 @@ async function pass(exchange: Exchange, res: ServerResponse, parts: EdgeParts): 
       await answerHere(exchange, res, parts);
       return;
     }
-    const body = await boundBody(exchange, res);
+    const body = await boundBody(exchange, res, takeShare(exchange, res, parts.shares));
     const token = exchange.principal === null ? null : mintInternalToken(exchange.principal, parts.tokenSecret);
     forward(exchange, res, parts.upstreams[route.to], body, token, parts.clientStalledMs);
   } catch (failure) {
     if (failure instanceof ClientGone) return;
     answerFault(exchange, res, failure);
   }
+}
+
+/** A place among the requests of this caller until the answer is out; what it gives back counts the bytes of the body. */
+function takeShare({ principal }: Exchange, res: ServerResponse, shares: Shares): HoldBytes {
+  if (res.closed) throw new ClientGone();
+  const caller = principal?.userId ?? '';
+  let held = 0;
+  shares.enter(caller);
+  res.once('close', () => shares.leave(caller, held));
+  return (bytes) => {
+    // Of a client that has left, nothing is held any more.
+    const fault = res.closed ? new Fault('malformed_request') : shares.hold(caller, bytes);
+    if (fault === null) held += bytes;
+    return fault;
+  };
 }
 
 async function answerHere(exchange: Exchange, res: ServerResponse, { ownAnswers }: EdgeParts): Promise<void> {

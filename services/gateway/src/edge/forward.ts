@@ -1,17 +1,17 @@
 import type { ServerResponse } from 'node:http';
 import { Fault, HEADERS } from '@wts/contracts';
 import { carryTrace, isTracing } from '@wts/service-kit';
+import type { Address } from '@wts/service-kit';
 import type { Dispatcher } from 'undici';
 import { errors } from 'undici';
-import type { Target, Upstream } from '../upstream.ts';
+import type { Upstream } from '../upstream.ts';
 import { answerFault, startAnswer } from './answer.ts';
-import type { OnwardBody } from './bound-body.ts';
-import { BoundedBody, ClientGone } from './bound-body.ts';
+import { ClientGone } from './bound-body.ts';
 import type { Exchange } from './exchange.ts';
 
 /**
- * Sends a request to its service and streams the answer back: bytes are passed on as they come, a slow side holds the
- * other, and whoever leaves ends both. Only a request of which no byte was sent is tried at another address, because
+ * Sends a whole request to its service and streams the answer back: bytes are passed on as they come, a slow side holds
+ * the other, and whoever leaves ends both. Only a request of which no byte was sent is tried at another address, because
  * only then is it certain that nothing happened.
  * Keeps errors.503.retry-after.
  */
@@ -19,7 +19,7 @@ export function forward(
   exchange: Exchange,
   res: ServerResponse,
   upstream: Upstream,
-  body: OnwardBody,
+  body: Buffer | null,
   internalToken: string | null,
   clientStalledMs: number,
 ): void {
@@ -37,8 +37,8 @@ class Passage implements Dispatcher.DispatchHandler {
   readonly #upstream: Upstream;
   readonly #options: Dispatcher.DispatchOptions;
   readonly #clientStalledMs: number;
-  #target: Target | null = null;
-  #tried: Set<Target> | null = null;
+  #target: Address | null = null;
+  #tried: Set<Address> | null = null;
   #controller: Dispatcher.DispatchController | null = null;
   #isClosed = false;
   #hasLeft = false;
@@ -49,7 +49,7 @@ class Passage implements Dispatcher.DispatchHandler {
     exchange: Exchange,
     res: ServerResponse,
     upstream: Upstream,
-    body: OnwardBody,
+    body: Buffer | null,
     internalToken: string | null,
     clientStalledMs: number,
   ) {
@@ -60,7 +60,7 @@ class Passage implements Dispatcher.DispatchHandler {
     this.#options = {
       method: exchange.method,
       path: exchange.url,
-      headers: onwardHeaders(exchange, body, internalToken),
+      headers: onwardHeaders(exchange, internalToken),
       body,
       // HEAD would cost a connection each time; our services are known to send no body.
       reset: false,
@@ -92,7 +92,7 @@ class Passage implements Dispatcher.DispatchHandler {
   onResponseStart(controller: Dispatcher.DispatchController, status: number, headers: ReplyHeaders): void {
     // Informational answers are between the service and us.
     if (status < 200) return;
-    this.#upstream.answered(this.#target as Target);
+    this.#upstream.answered(this.#target as Address);
     // Credentials are judged here alone. A service that does not believe us is not the caller's fault.
     if (status === 401 && this.#exchange.principal !== null) {
       controller.abort(new Error(`${this.#upstream.name} refused the internal token`));
@@ -122,7 +122,7 @@ class Passage implements Dispatcher.DispatchHandler {
 
   onResponseError(_controller: Dispatcher.DispatchController | null, error: Error): void {
     if (this.#isClosed) return;
-    const target = this.#target as Target;
+    const target = this.#target as Address;
     // An address that accepts connections and says nothing is no better than one that refuses them.
     if (error instanceof errors.HeadersTimeoutError) this.#upstream.failed(target, error);
     // No controller, no connection: nothing was sent, and another address may be better.
@@ -137,7 +137,6 @@ class Passage implements Dispatcher.DispatchHandler {
 
   #fail(error: Error): void {
     this.#leave();
-    if (this.#options.body instanceof BoundedBody) this.#options.body.destroy();
     answerFault(this.#exchange, this.#res, faultOf(error));
   }
 
@@ -158,18 +157,11 @@ function faultOf(error: Error): Fault {
   return new Fault('unavailable', { cause: error });
 }
 
-function onwardHeaders(
-  { headers, requestId, declaredBytes }: Exchange,
-  body: OnwardBody,
-  token: string | null,
-): string[] {
+function onwardHeaders({ headers, requestId }: Exchange, token: string | null): string[] {
   const lines = headers.onward;
   lines.push(HEADERS.requestId, requestId);
   if (isTracing()) replaceTrace(lines);
   if (token !== null) lines.push(HEADERS.principal, token);
-  if (body instanceof BoundedBody && headers.transferEncoding.length === 0) {
-    lines.push('content-length', String(declaredBytes));
-  }
   return lines;
 }
 

@@ -2,9 +2,11 @@ import { request as httpRequest } from 'node:http';
 import type { IncomingMessage } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import type { Duplex } from 'node:stream';
-import { Fault, HEADERS, LIMITS } from '@wts/contracts';
+import { comeAgainSeconds, Fault, HEADERS, LIMITS } from '@wts/contracts';
+import { Gate } from '@wts/service-kit';
+import type { Address } from '@wts/service-kit';
 import { EDGE_LIMITS } from '../limits.ts';
-import type { Target, Upstream } from '../upstream.ts';
+import type { Upstream } from '../upstream.ts';
 import type { Exchange } from './exchange.ts';
 import { connectionOptions } from './read-headers.ts';
 
@@ -42,9 +44,15 @@ function asksForWebSocket({ headers }: Exchange): boolean {
   );
 }
 
+/** Per address, so that those who wait for a process that sleeps are in nobody's way who goes to another. */
+const gates = new WeakMap<Address, Gate>();
+
 /**
  * Opens the socket at the service on a connection of its own. An address that refuses the connection is passed over and
  * the next one tried; once a connection stands, whatever happens on it is the answer.
+ *
+ * Only so many handshakes go to an address at once. When thousands of clients come back in one second, the others wait
+ * here, where they cost nothing, and requests of those who never left pass between.
  */
 export async function shakeHands(
   upstream: Upstream,
@@ -52,10 +60,15 @@ export async function shakeHands(
   exchange: Exchange,
   internalToken: string,
 ): Promise<HandshakeReply> {
-  const tried = new Set<Target>();
+  const askedAt = performance.now();
+  const tried = new Set<Address>();
   for (let target = upstream.pick(tried); target !== null; target = upstream.pick(tried)) {
-    tried.add(target);
-    const attempt = await ask(target, path, exchange, internalToken);
+    const address = target;
+    tried.add(address);
+    const attempt = await gateOf(address).run(async () => {
+      if (performance.now() - askedAt > EDGE_LIMITS.handshakeWaitMs) throw comeAgain();
+      return ask(address, path, exchange, internalToken);
+    });
     if (!('refused' in attempt)) {
       upstream.answered(target);
       // As for any request: a service that does not believe us is not the caller's fault.
@@ -68,8 +81,24 @@ export async function shakeHands(
   throw new Fault('unavailable');
 }
 
+export function comeAgain(): Fault {
+  return new Fault('unavailable', {
+    message: 'Too many sockets are being opened; try again shortly',
+    retryAfterSeconds: comeAgainSeconds(),
+  });
+}
+
+function gateOf(address: Address): Gate {
+  let gate = gates.get(address);
+  if (gate === undefined) {
+    gate = new Gate(EDGE_LIMITS.handshakesAtOnce);
+    gates.set(address, gate);
+  }
+  return gate;
+}
+
 function ask(
-  { origin }: Target,
+  { origin }: Address,
   path: string,
   exchange: Exchange,
   internalToken: string,

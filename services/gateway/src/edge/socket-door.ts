@@ -12,7 +12,7 @@ import { JSON_TYPE, renderFault } from './answer.ts';
 import type { RenderedFault } from './answer.ts';
 import { authenticateSocket, takeToken } from './authenticate.ts';
 import { Exchange } from './exchange.ts';
-import { checkHandshake, shakeHands } from './handshake.ts';
+import { checkHandshake, comeAgain, shakeHands } from './handshake.ts';
 import type { HandshakeReply } from './handshake.ts';
 import type { EdgeParts } from './edge.ts';
 import { matchMethod, matchPath } from './match-route.ts';
@@ -55,7 +55,7 @@ export class SocketDoor {
   }
 
   async #admit(exchange: Exchange, socket: Duplex, head: Buffer): Promise<void> {
-    const { routes, origins, authenticator, upstreams, tokenSecret, rates } = this.#parts;
+    const { routes, origins, authenticator, upstreams, tokenSecret, rates, socketsMax } = this.#parts;
     refuseAmbiguity(exchange);
     negotiateVersion(exchange);
     const entry = matchPath(exchange, routes);
@@ -63,7 +63,8 @@ export class SocketDoor {
     const route = matchMethod(exchange, entry);
     exchange.route = route;
     exchange.reply.push(...route.notice);
-    if (!route.isSocket || route.to === 'gateway') {
+    const { to } = route;
+    if (!route.isSocket || to === 'gateway') {
       throw new Fault('malformed_request', { message: 'This address does not upgrade.' });
     }
     checkHandshake(exchange);
@@ -73,9 +74,9 @@ export class SocketDoor {
       throw rates.refuse(exchange, failure);
     });
     exchange.principal = principal;
-    if (this.#isClosing || this.#splices.size + this.#pending > EDGE_LIMITS.socketsMax) throw new Fault('unavailable');
-    const upstream = upstreams[route.to];
-    const reply = await shakeHands(upstream, exchange.path + rest, exchange, mintInternalToken(principal, tokenSecret));
+    if (this.#isClosing || this.#splices.size + this.#pending > socketsMax) throw comeAgain();
+    const internalToken = mintInternalToken(principal, tokenSecret);
+    const reply = await shakeHands(upstreams[to], exchange.path + rest, exchange, internalToken);
     if (reply.agreed) this.#join(exchange, principal, socket, head, reply);
     else this.#passRefusalOn(exchange, socket, reply);
   }

@@ -84,7 +84,7 @@ export class Batches {
         workspaceId,
         encoding,
         pool: async () => {
-          if (!sources.hasReplica) return sources.primary;
+          if (!sources.hasStandby) return sources.primary;
           return sources.pick({ userId, reached, person: await sources.groups.of(userId, workspaceId ?? undefined) });
         },
         select: (person) => {

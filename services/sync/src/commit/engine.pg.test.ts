@@ -162,7 +162,7 @@ describe('the commit engine', function () {
     assert.match(String((await warned)[0]), /a listener of a test/);
   });
 
-  it('refuses more than can wait, at once and with a time to try again', async () => {
+  it('refuses more than can wait, at once and with a time to try again [never.unbounded]', async () => {
     const engine = new CommitEngine({ pool: stage.pool, log: stage.log });
     const blocker = new Client({ connectionString: stage.database.urlOf('wts_sync') });
     await blocker.connect();

@@ -10,7 +10,10 @@ const ProjectMember = modelNamed('ProjectMember');
 const Project = modelNamed('Project');
 const Task = modelNamed('Task');
 
-/** The role of a person in a workspace; null when they are not in it. `refer` keeps them in it until commit. */
+/**
+ * The role of a person in a workspace; null when they are not in it. `refer` holds it until commit; otherwise the group
+ * makes sure at the end that it is still so, which holds up nobody.
+ */
 export function roleIn(
   world: World,
   workspaceId: string,
@@ -20,11 +23,16 @@ export function roleIn(
   const membership = world
     .related(WorkspaceMember, 'userId', userId, lock)
     .find(({ record }) => record['workspaceId'] === workspaceId);
+  if (membership && lock === 'look') world.rely(membership);
   return (membership?.record['role'] as Role | undefined) ?? null;
 }
 
 function isProjectMember(world: World, projectId: string, userId: string): boolean {
-  return world.related(ProjectMember, 'userId', userId, 'look').some(({ record }) => record['projectId'] === projectId);
+  const membership = world
+    .related(ProjectMember, 'userId', userId, 'look')
+    .find(({ record }) => record['projectId'] === projectId);
+  if (membership) world.rely(membership);
+  return membership !== undefined;
 }
 
 /**
@@ -75,9 +83,17 @@ export function permit(world: World, unit: Unit, row: Row, action: 'update' | 'd
   if (!mayName(world, unit, model, row)) {
     return refuse('not_found', `${model.name} not found`);
   }
-  if (needed === 'self') return row.id === unit.principal.userId ? null : forbidden(model);
+  if (needed === 'self') return permitSelf(unit, row);
   const role = row.workspaceId === null ? null : roleIn(world, row.workspaceId, unit.principal.userId);
   return role !== null && holds(world, unit, row, role, needed) ? null : forbidden(model);
+}
+
+/** A person is seen in all their workspaces, so a credential for one of them does not change the person. */
+function permitSelf({ principal }: Unit, { id, model }: Row): Refusal | null {
+  if (id !== principal.userId) return forbidden(model);
+  return principal.workspaceId === undefined
+    ? null
+    : refuse('forbidden', `A credential for one workspace does not allow this change of a ${model.name}`);
 }
 
 function holds(world: World, unit: Unit, row: Row, role: Role, needed: Permission): boolean {

@@ -56,8 +56,52 @@ describe('changes that meet', function () {
   /** Each unit by a replica of its own, the first one a moment ahead or behind by chance. */
   const atOnce = (...units: readonly Unit[]): Promise<UnitOutcome[]> =>
     Promise.all(units.map((unit, index) => stage.send(unit, stage.engines[index % 3])));
+  const membershipOf = async (someone: Someone): Promise<string> => {
+    const { rows } = await stage.pool.query<{ id: string }>(
+      'select id from sync.workspace_members where workspace_id = $1 and user_id = $2',
+      [workspace, someone.id],
+    );
+    return rows[0]!.id;
+  };
   const insert = (model: string, payload: object): Unit =>
     owner.unit(change('INSERT', model, randomUUID(), { ...home(), ...payload }));
+
+  it('a member writes until they are removed, become a guest, or lose a private project [never.shown-outside]', async () => {
+    const hidden = await project({ isPrivate: true });
+    const inHidden = { model: 'Task', payload: { title: 'T', projectId: hidden } };
+    // A guest may still make tasks.
+    const label = { model: 'Label', payload: { name: 'L', color: '#aabbcc' } };
+    for (let round = 0; round < ROUNDS; round += 1) {
+      const someone = await stage.join(workspace, 'member');
+      const inProject = await owner.make('ProjectMember', { projectId: hidden, userId: someone.id });
+      const inWorkspace = await membershipOf(someone);
+      const [{ model, payload }, end] = (
+        [
+          [inHidden, change('DELETE', 'ProjectMember', inProject)],
+          [label, change('UPDATE', 'WorkspaceMember', inWorkspace, { role: 'guest' })],
+          [label, change('DELETE', 'WorkspaceMember', inWorkspace)],
+        ] as const
+      )[round % 3]!;
+      const head = await stage.head();
+      const write = (): Unit => someone.unit(change('INSERT', model, randomUUID(), { ...home(), ...payload }));
+      // Each device goes on until it is refused; it is shut out by a replica that has nothing else to do.
+      const device = async (replica: number): Promise<void> => {
+        while ((await stage.send(write(), stage.engines[replica])).ok);
+      };
+      const devices = [device(0), device(1), device(0), device(1)];
+      await stage.send(write(), stage.engines[0]);
+      assert.ok((await stage.send(owner.unit(end), stage.engines[2])).ok);
+      await Promise.all(devices);
+
+      const entries = await stage.entries(head);
+      const ended = entries.findIndex(({ modelId }) => modelId === end.modelId);
+      const late = entries
+        .slice(ended)
+        .filter(({ actorId, modelName }) => actorId === someone.id && modelName === model);
+      assert.ok(ended > 0);
+      assert.deepEqual(late, []);
+    }
+  });
 
   it('a task goes into a project that becomes private', async () => {
     for (let round = 0; round < ROUNDS; round += 1) {

@@ -160,6 +160,22 @@ describe('what one may not see', function () {
     }
   });
 
+  it('of a private project shows not even by its key, which others may have too until it becomes public [never.shown-outside, sync.private-project.walls]', async () => {
+    // The hidden one has this key.
+    const key = { workspaceId: workspace, key: 'SECRET', name: 'Open' };
+    const taken = await member.make('Project', key);
+    const again = refused(await owner.try('INSERT', 'Project', randomUUID(), key));
+    assert.equal(again.error, 'Another Project has this key');
+    await owner.make('Project', { ...key, isPrivate: true });
+
+    // Its own members are told when there is no room for it among the others.
+    const opened = await insider.try('UPDATE', 'Project', hidden['Project']!, { isPrivate: false });
+    assert.equal(refused(opened).error, 'Another Project has this key');
+    await member.delete('Project', taken);
+    applied(await insider.try('UPDATE', 'Project', hidden['Project']!, { isPrivate: false }));
+    applied(await insider.try('UPDATE', 'Project', hidden['Project']!, { isPrivate: true }));
+  });
+
   it('is not opened by a private project that takes the id of a workspace or of a person', async () => {
     for (const id of [workspace, insider.id, workspace.toUpperCase()]) {
       const outcome = await outsider.try('INSERT', 'Project', id, {
@@ -189,6 +205,9 @@ describe('what one may not see', function () {
       userId: outsider.id,
     }));
     applied(await limited.try('INSERT', 'Task', randomUUID(), { workspaceId: elsewhere, title: 'x' }));
+    // Whoever sees the person in any workspace would see the change.
+    const renamed = await limited.try('UPDATE', 'User', outsider.id, { name: 'Mallory' });
+    assert.equal(refused(renamed).code, 'forbidden');
     const groups = new Groups(stage.pool);
     assert.deepEqual((await groups.of(outsider.id, elsewhere)).groups, new Set([outsider.id, elsewhere]));
     assert.deepEqual((await groups.of(outsider.id)).groups, new Set([outsider.id, elsewhere, workspace]));

@@ -11,7 +11,7 @@ import type { LockStrength, Row } from '../store/rows.ts';
 export class World {
   readonly #rows = new Map<string, { row: Row | null; lock: LockStrength }>();
   readonly #related = new Map<string, { rows: readonly Row[]; lock: LockStrength }>();
-  readonly #counters = new Map<string, number>();
+  readonly #counters = new Map<string, number | null>();
   readonly #audiences = new Map<string, Set<string>>();
   readonly #creations = new Map<string, Creation | null>();
 
@@ -20,6 +20,14 @@ export class World {
   #journal: (() => void)[] = [];
   readonly #numbers = new Map<string, number>();
   readonly #joined = new Map<string, Set<string>>();
+  readonly #relied = new Map<Model, Map<string, Row>>();
+
+  readonly #ahead: LastNumbers | undefined;
+
+  /** `ahead`: how far groups that are still under way have numbered tasks. */
+  constructor(ahead?: LastNumbers) {
+    this.#ahead = ahead;
+  }
 
   // What was read.
 
@@ -37,8 +45,9 @@ export class World {
     for (const row of rows) this.keepRow(relation.model, row.id, row, lock);
   }
 
-  keepCounter(workspaceId: string, last: number): void {
-    this.#counters.set(workspaceId, last);
+  /** Null: the workspace has none yet. */
+  keepCounter(workspaceId: string, last: number | null): void {
+    this.#counters.set(workspaceId, last === null ? null : Math.max(last, this.#ahead?.get(workspaceId) ?? 0));
   }
 
   keepAudience(userId: string, groups: Iterable<string>): void {
@@ -104,6 +113,16 @@ export class World {
     return read;
   }
 
+  /**
+   * Says that a decision rests on a row that is not held. It must still be as it was when the group takes its place in the
+   * log: what is decided on a membership stands before the end of that membership, or not at all.
+   */
+  rely(row: Row): void {
+    const relied = this.#relied.get(row.model);
+    if (relied) relied.set(row.id, row);
+    else this.#relied.set(row.model, new Map([[row.id, row]]));
+  }
+
   // What the rules do.
 
   put(row: Row): void {
@@ -127,7 +146,7 @@ export class World {
     const read = this.#counters.get(workspaceId);
     if (read === undefined) throw new Unread([{ kind: 'counter', workspaceId }]);
     const before = this.#numbers.get(workspaceId);
-    const next = (before ?? read) + 1;
+    const next = (before ?? read ?? 0) + 1;
     this.#numbers.set(workspaceId, next);
     this.#journal.push(() =>
       before === undefined ? this.#numbers.delete(workspaceId) : this.#numbers.set(workspaceId, before),
@@ -148,6 +167,7 @@ export class World {
     this.#changed.clear();
     this.#numbers.clear();
     this.#joined.clear();
+    this.#relied.clear();
   }
 
   // What is to be written.
@@ -167,8 +187,21 @@ export class World {
     return { inserts, updates, deletes };
   }
 
+  /** What was relied on, by model. What this group writes itself it holds. */
+  relied(): [model: Model, rows: Row[]][] {
+    return [...this.#relied].map(([model, rows]) => {
+      const own = this.#changed.get(model);
+      return [model, [...rows.values()].filter(({ id }) => !own?.has(id))];
+    });
+  }
+
   newNumbers(): ReadonlyMap<string, number> {
     return this.#numbers;
+  }
+
+  /** Where the counter of a workspace stood when it was read. */
+  lastNumber(workspaceId: string): number | null {
+    return this.#counters.get(workspaceId) ?? null;
   }
 
   newAudiences(): [userId: string, groupId: string][] {
@@ -185,6 +218,11 @@ export class World {
     changes.set(id, row);
     this.#journal.push(() => (before === undefined ? changes.delete(id) : changes.set(id, before)));
   }
+}
+
+/** By workspace. */
+export interface LastNumbers {
+  get(workspaceId: string): number | undefined;
 }
 
 export interface Creation {
@@ -234,7 +272,7 @@ export function key(model: Model, id: string): string {
   return `${model.name}:${id}`;
 }
 
-function relationKey({ model, field, value, and }: Relation): string {
+export function relationKey({ model, field, value, and }: Relation): string {
   return `${model.name}.${field}:${value}${and ? `&${and.field}:${and.value}` : ''}`;
 }
 

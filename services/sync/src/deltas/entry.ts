@@ -7,46 +7,67 @@ export type Dialect = 'words' | 'letters';
 /** A log entry with its data as an object, or as the JSON text that stands in the log. */
 export type EntrySource = Omit<SyncAction, 'data'> &
   ({ readonly data: SyncAction['data'] } | { readonly dataText: string }) & {
+    /** Where what it tells of lies; null for what lies in no workspace, such as a person. */
+    readonly workspaceId: string | null;
     /** The group that this entry opened to somebody, or closed; null for all other entries. */
     readonly movedGroup: string | null;
   };
 
+/** What an entry costs beside the characters of its text: its object, its place as a number, its group, string headers. */
+const FIXED_BYTES = 256;
+
 /**
- * A log entry as clients read it. Its JSON text is made when the first reader wants it and kept; the two spellings
- * share all of it but the action.
+ * A log entry as clients read it. It is kept as its JSON text in words and nothing else: the parsed record it was made from
+ * takes several times as much memory, and the entries of a whole minute are kept. The two spellings differ in the action
+ * alone.
  *
  * Keeps sync.action.fields, sync.action.sync-id, sync.action.words and sync.action.letters.
  */
 export class Entry {
   readonly id: bigint;
   readonly groupId: string;
+  readonly workspaceId: string | null;
   readonly action: ActionName;
   /** When the entry says that a person gained or lost a group: which. In the person's own group it is meant for them. */
   readonly movedGroup: string | null;
-  readonly #source: EntrySource;
-  #head: string | undefined;
-  #tail = '';
+  /** True when it says that a person is no longer in a project. */
+  readonly isProjectLoss: boolean;
+  readonly #words: string;
+  readonly #actionAt: number;
 
   constructor(source: EntrySource) {
-    this.id = BigInt(source.syncId);
-    this.groupId = source.groupId;
-    this.action = source.action;
-    this.movedGroup = source.movedGroup;
-    this.#source = source;
+    const { syncId, modelName, modelId, action, groupId, clientTxId, clientId, createdAt, movedGroup } = source;
+    this.id = BigInt(syncId);
+    this.groupId = groupId;
+    // Almost always the same text, which is then kept once.
+    this.workspaceId = source.workspaceId === groupId ? groupId : source.workspaceId;
+    this.action = action;
+    this.movedGroup = movedGroup;
+    this.isProjectLoss = movedGroup !== null && action === 'DELETE' && modelName === 'ProjectMember';
+    const head = `{"syncId":"${syncId}","modelName":"${modelName}","modelId":"${modelId}","action":"`;
+    const data = 'dataText' in source ? source.dataText : JSON.stringify(source.data);
+    this.#actionAt = head.length;
+    // Joined, because a sum of strings would keep all its parts.
+    this.#words = [
+      head,
+      action,
+      '","data":',
+      data,
+      `,"groupId":"${groupId}","clientTxId":${JSON.stringify(clientTxId)},"clientId":${JSON.stringify(clientId)}`,
+      `,"createdAt":"${createdAt}"}`,
+    ].join('');
   }
 
-  /** True when it says that a person is no longer in a project. */
-  get isProjectLoss(): boolean {
-    return this.movedGroup !== null && this.action === 'DELETE' && this.#source.modelName === 'ProjectMember';
-  }
-
-  get committedAtMs(): number {
-    return Date.parse(this.#source.createdAt);
+  /** About what it takes of the heap. A text of anything beyond ASCII may take two bytes for each character. */
+  get bytes(): number {
+    const { length } = this.#words;
+    return FIXED_BYTES + (Buffer.byteLength(this.#words) === length ? length : 2 * length);
   }
 
   text(dialect: Dialect): string {
-    const head = (this.#head ??= this.#spell());
-    return head + (dialect === 'letters' ? ACTION_LETTERS[this.action] : this.action) + this.#tail;
+    if (dialect === 'words') return this.#words;
+    const after = this.#actionAt + this.action.length;
+    return this.#words.slice(0, this.#actionAt) + ACTION_LETTERS[this.action] + this.#words.slice(after);
   }
 
   /**
@@ -54,7 +75,7 @@ export class Entry {
    * has. It stands in place of the membership itself because a client follows one entry per place.
    */
   groupChangeText(userId: string, groups: Iterable<string>): string {
-    const { syncId, clientTxId, clientId, createdAt } = this.#source;
+    const { syncId, clientTxId, clientId, createdAt } = JSON.parse(this.#words) as SyncAction;
     return JSON.stringify({
       syncId,
       modelName: '__sync_groups__',
@@ -66,13 +87,6 @@ export class Entry {
       clientId,
       createdAt,
     });
-  }
-
-  #spell(): string {
-    const { syncId, modelName, modelId, clientTxId, clientId, createdAt } = this.#source;
-    const data = 'dataText' in this.#source ? this.#source.dataText : JSON.stringify(this.#source.data);
-    this.#tail = `","data":${data},"groupId":"${this.groupId}","clientTxId":${JSON.stringify(clientTxId)},"clientId":${JSON.stringify(clientId)},"createdAt":"${createdAt}"}`;
-    return `{"syncId":"${syncId}","modelName":"${modelName}","modelId":"${modelId}","action":"`;
   }
 }
 

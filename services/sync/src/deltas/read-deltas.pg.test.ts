@@ -8,7 +8,8 @@ import * as fc from 'fast-check';
 import { Pool } from 'pg';
 import { LogWriter } from '../../test/log-writer.ts';
 import { Groups } from '../groups/groups.ts';
-import { readEntries, readLostGroups } from '../store/entries.ts';
+import { readEntries } from '../store/entries.ts';
+import { pageReader } from './page-reader.ts';
 import { clampLimit, readDeltas } from './read-deltas.ts';
 import type { DeltasQuestion, DeltasSources } from './read-deltas.ts';
 
@@ -29,13 +30,9 @@ describe('deltas', function () {
     database = await testDatabase('deltas', { migrated: true });
     pool = new Pool({ connectionString: database.urlOf('wts_sync') });
     writer = new LogWriter(pool);
-    const groups = new Groups(pool);
     sources = {
-      groups: {
-        of: (userId, workspaceId) => groups.of(userId, workspaceId),
-        lostAt: (userId, place) => readLostGroups(pool, userId, place),
-      },
-      readEntries: (...range) => readEntries(pool, ...range),
+      groups: new Groups(pool),
+      readPage: pageReader(pool, null),
     };
     // home for ever; other before, lost, gained, lost, gained: at last a member of both.
     await writer.append([{ groupId: home, action: 'INSERT' }, { groupId: other }]);
@@ -159,9 +156,30 @@ describe('deltas', function () {
     });
   });
 
-  it('limits a credential of one workspace to that one', async () => {
-    const { actions } = await ask({ workspaceId: home });
-    assert.ok(actions.every(({ groupId }) => groupId === home || groupId === user));
+  it('limits a credential of one workspace to that one, and tells it nothing of what its person is in others [never.shown-outside]', async () => {
+    for (const dialect of ['words', 'letters'] as const) {
+      for (const asked of [new Set<string>(), new Set([user, home, other])]) {
+        const { actions, lastSyncId } = await ask({ workspaceId: home, dialect, asked });
+        assert.equal(lastSyncId, head().toString());
+        assert.ok(actions.some(({ groupId }) => groupId === user));
+        assert.ok(!JSON.stringify(actions).includes(other));
+        const wanted = writer.committed.filter(({ workspaceId }) => workspaceId === home);
+        assert.deepEqual(
+          actions.map(({ syncId }) => syncId),
+          wanted.map(({ syncId }) => syncId),
+        );
+      }
+    }
+  });
+
+  it('sends no credential of one workspace to a bootstrap for what is lost in another [never.shown-outside]', async () => {
+    const project = randomUUID() as string;
+    const before = head();
+    const loss = { groupId: user, action: 'DELETE' as const, modelName: 'ProjectMember' };
+    await writer.append([{ ...loss, workspaceId: other, data: { projectId: project, userId: user } }]);
+    const asked = new Set([user, home, project]);
+    const { actions, lastSyncId } = await ask({ after: before, workspaceId: home, dialect: 'letters', asked });
+    assert.deepEqual([actions, lastSyncId], [[], head().toString()]);
   });
 
   it('reads many groups as it reads few', async () => {

@@ -4,17 +4,21 @@ import { Entry } from './entry.ts';
 import { Visibility } from './visibility.ts';
 import type { GroupSource, Reader } from './visibility.ts';
 
-/** Entries of these groups in (after, upTo], and the place up to which the log was trimmed, of one snapshot. */
-export type ReadEntries = (
+/**
+ * The first entries of these groups in (after, upTo], and the place up to which the log was trimmed by then. The epoch is
+ * that of the log in which the places were learned.
+ */
+export type ReadPage = (
   groups: readonly string[],
   after: bigint,
   limit: number,
   upTo: bigint,
+  epoch: string,
 ) => Promise<{ entries: readonly EntrySource[]; floor: bigint }>;
 
 export interface DeltasSources {
   readonly groups: GroupSource;
-  readonly readEntries: ReadEntries;
+  readonly readPage: ReadPage;
 }
 
 export interface DeltasQuestion extends Reader {
@@ -39,17 +43,17 @@ export interface DeltasQuestion extends Reader {
 export async function readDeltas(sources: DeltasSources, question: DeltasQuestion): Promise<string> {
   const { after, limit, asked, dialect } = question;
   const visibility = await Visibility.read(sources.groups, question, asked, after);
-  const horizon = visibility.at;
+  const { at: horizon, floor: known, epoch } = visibility;
   // A place that is not there yet: the cursor is of another log, such as the one before a backup was restored.
-  if (after > horizon) return unreachable(question);
+  if (after > horizon || after < known) return unreachable(question);
 
   const followed = [...visibility.followed];
   const texts: string[] = [];
   let cursor = after;
-  let hasMore = true;
+  let hasMore = after < horizon;
   // A page of which nothing is to be shown would look like the end to some clients.
   while (hasMore && texts.length === 0) {
-    const { entries, floor } = await sources.readEntries(followed, cursor, limit + 1, horizon);
+    const { entries, floor } = await sources.readPage(followed, cursor, limit + 1, horizon, epoch);
     if (cursor < floor) return unreachable(question);
     hasMore = entries.length > limit;
     const page = entries.slice(0, limit).map((source) => new Entry(source));

@@ -6,12 +6,20 @@ export interface Reader {
   readonly workspaceId?: string | undefined;
 }
 
+/** The groups a person may see, exact for a place in the log, and what the log was then. */
+export interface KnownGroups {
+  readonly groups: ReadonlySet<string>;
+  readonly at: bigint;
+  /** Entries up to and including this place were trimmed. */
+  readonly floor: bigint;
+  readonly epoch: string;
+  /** Those they had been in and were out of right after the place that was asked about. */
+  readonly lost: Iterable<string>;
+}
+
 /** Where the groups of a reader come from. */
 export interface GroupSource {
-  /** The groups a person may see, exact for a place in the log. */
-  of(userId: string, workspaceId?: string): Promise<{ groups: ReadonlySet<string>; at: bigint }>;
-  /** The groups a person had been in and was out of at a place. */
-  lostAt(userId: string, place: bigint): Promise<Iterable<string>>;
+  after(place: bigint, userId: string, workspaceId?: string): Promise<KnownGroups>;
 }
 
 /**
@@ -24,28 +32,35 @@ export interface GroupSource {
  * Gains and losses are entries of the reader's own group, so walking the entries in order keeps this exact, up to the
  * place the groups were read at. Beyond it they must be read again.
  *
+ * A person's own group also tells what they become and cease to be in each of their workspaces. A credential that is
+ * limited to one of them is told of that one: keeps never.shown-outside.
+ *
  * Keeps sync.deltas.own-groups, sync.socket.own-groups and sync.membership.in-order.
  */
 export class Visibility {
   readonly userId: string;
   /** The groups are exact up to this place. */
   readonly at: bigint;
+  readonly floor: bigint;
+  readonly epoch: string;
   /** All groups that may ever be shown; what is asked for narrows them and never widens. */
   readonly reachable: ReadonlySet<string>;
+  readonly #only: string | undefined;
   readonly #all: ReadonlySet<string>;
   readonly #asked: ReadonlySet<string>;
   readonly #hidden: Set<string>;
   #visible: ReadonlySet<string>;
 
   private constructor(
-    userId: string,
-    all: ReadonlySet<string>,
-    at: bigint,
+    { userId, workspaceId }: Reader,
+    { groups: all, at, floor, epoch, lost }: KnownGroups,
     asked: ReadonlySet<string>,
-    lost: Iterable<string>,
   ) {
     this.userId = userId;
+    this.#only = workspaceId;
     this.at = at;
+    this.floor = floor;
+    this.epoch = epoch;
     this.#asked = asked;
     this.reachable = asked.size === 0 ? all : all.intersection(asked);
     this.#all = all;
@@ -60,10 +75,7 @@ export class Visibility {
     asked: ReadonlySet<string>,
     place: bigint,
   ): Promise<Visibility> {
-    const { groups, at } = await source.of(reader.userId, reader.workspaceId);
-    // At the very place the groups are exact for, a lost group is simply not among them.
-    const lost = place > 0n && place < at ? await source.lostAt(reader.userId, place) : [];
-    return new Visibility(reader.userId, groups, at, asked, lost);
+    return new Visibility(reader, await source.after(place, reader.userId, reader.workspaceId), asked);
   }
 
   /** The groups whose entries are shown right now. */
@@ -80,6 +92,19 @@ export class Visibility {
     return entry.movedGroup !== null && entry.groupId === this.userId;
   }
 
+  /** True for an entry of the reader's own group that their credential may not be told of. */
+  #isElsewhere({ workspaceId }: Entry): boolean {
+    return this.#only !== undefined && workspaceId !== null && workspaceId !== this.#only;
+  }
+
+  /**
+   * True when others with the same groups may be shown more of these than this reader: entries of the person's own group
+   * must then be looked at one by one.
+   */
+  mustSift(groups: ReadonlySet<string>): boolean {
+    return this.#only !== undefined && groups.has(this.userId);
+  }
+
   /**
    * True for an entry that a client in letters can only follow by loading everything anew: the loss of a private project
    * it has. Such a client drops what belongs to a group by one field of each model, and applications name the workspace
@@ -87,7 +112,11 @@ export class Visibility {
    */
   mustLoadAt(entry: Entry, dialect: Dialect): boolean {
     return (
-      dialect === 'letters' && entry.isProjectLoss && this.isMove(entry) && this.#asked.has(entry.movedGroup ?? '')
+      dialect === 'letters' &&
+      entry.isProjectLoss &&
+      this.isMove(entry) &&
+      this.#asked.has(entry.movedGroup ?? '') &&
+      !this.#isElsewhere(entry)
     );
   }
 
@@ -95,7 +124,7 @@ export class Visibility {
   show(entry: Entry, dialect: Dialect): string | null {
     const isMove = this.isMove(entry);
     if (isMove) this.#move(entry);
-    if (!this.#visible.has(entry.groupId)) return null;
+    if (!this.#visible.has(entry.groupId) || this.#isElsewhere(entry)) return null;
     const isSwitch = isMove && dialect === 'letters';
     return isSwitch ? entry.groupChangeText(this.userId, this.#all.difference(this.#hidden)) : entry.text(dialect);
   }

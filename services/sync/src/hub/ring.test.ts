@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
-import { chunkAfter } from '@wts/action-stream';
-import type { ActionChunk, LogAction } from '@wts/contracts';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { chunkAfter, decodeChunk, encodeChunk } from '@wts/action-stream';
+import type { ActionChunk, LogAction, ModelRecord } from '@wts/contracts';
 import * as fc from 'fast-check';
 import { Ring } from './ring.ts';
 
@@ -23,8 +25,8 @@ function action(id: number, groupId = 'group'): LogAction {
   };
 }
 
-function chunk(after: number, length: number): ActionChunk {
-  const [first, ...rest] = Array.from({ length }, (_, index) => action(after + index + 1));
+function chunk(after: number, length: number, make: (id: number) => LogAction = action): ActionChunk {
+  const [first, ...rest] = Array.from({ length }, (_, index) => make(after + index + 1));
   return chunkAfter('e', String(after), [first!, ...rest]);
 }
 
@@ -57,9 +59,9 @@ describe('the ring', () => {
     );
   });
 
-  it('keeps no more bytes than it may, and the newest of them', () => {
+  it('keeps no more bytes than it may, and the newest of them [never.unbounded]', () => {
     fc.assert(
-      fc.property(lengths, fc.integer({ min: 2_500, max: 20_000 }), (list, bytesMax) => {
+      fc.property(lengths, fc.integer({ min: 4_000, max: 20_000 }), (list, bytesMax) => {
         const { ring, end } = filled(list, { bytesMax, ageMs: 60_000 });
         assert.ok(ring.bytes <= bytesMax);
         assert.notEqual(ring.since(BigInt(end - 1)), null);
@@ -87,5 +89,42 @@ describe('the ring', () => {
     const pushed = ring.push(chunkAfter('e', '0', [joins, changes]));
     assert.deepEqual([...pushed.moved], ['person']);
     assert.equal(pushed.entries[0]?.movedGroup, 'w');
+  });
+
+  describe('counts what it takes of the heap', () => {
+    setFlagsFromString('--expose-gc');
+    const collect = runInNewContext('gc') as () => void;
+    const heapBytes = (): number => {
+      // What is only held weakly goes with the second collection.
+      collect();
+      collect();
+      const { heapUsed, external } = process.memoryUsage();
+      return heapUsed + external;
+    };
+    const record = (text: string): ModelRecord => ({ id: crypto.randomUUID(), title: text, description: text });
+
+    for (const [what, length, text] of [
+      ['single entries', 1, 'a task of a few words'],
+      ['large chunks', 100, 'a task of a few words'],
+      ['long texts', 1, 'lorem ipsum '.repeat(150)],
+      ['texts of another alphabet', 10, 'задача в несколько слов '.repeat(8)],
+    ] as const)
+      it(`for ${what}, of this process and of others`, () => {
+        const ring = new Ring({ bytesMax: 16 * 1024 * 1024, ageMs: 600_000 });
+        const before = heapBytes();
+        for (let after = 0; after < 9_000; after += length) {
+          const read = chunk(after, length, (id) => {
+            const data = record(`${id} ${text}`);
+            return { ...action(id, crypto.randomUUID()), modelId: data.id, data, record: data };
+          });
+          // From the wire; and as a commit makes it, who encodes it for others and keeps the text of each action with it.
+          const chunkOfOthers = decodeChunk(encodeChunk(read));
+          if (after % 200 === 0) encodeChunk(chunkOfOthers);
+          ring.push(chunkOfOthers);
+        }
+        const taken = heapBytes() - before;
+        assert.ok(taken < ring.bytes * 1.1, `${taken} bytes are taken, ${ring.bytes} are counted`);
+        assert.ok(taken > ring.bytes * 0.5, `${taken} bytes are taken, ${ring.bytes} are counted`);
+      });
   });
 });

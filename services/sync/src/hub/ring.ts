@@ -1,4 +1,3 @@
-import { chunkBytes } from '@wts/action-stream';
 import type { ActionChunk } from '@wts/contracts';
 import { entriesOf } from '../deltas/entry.ts';
 import type { Entry } from '../deltas/entry.ts';
@@ -11,7 +10,10 @@ export interface RingChunk {
   readonly groups: ReadonlySet<string>;
   /** People who gained or lost a group within this chunk. Almost always none. */
   readonly moved: ReadonlySet<string>;
+  /** What it takes of the heap, about. */
   readonly bytes: number;
+  /** When its last entry was committed: milliseconds since 1970. */
+  readonly committedAtMs: number;
   readonly arrivedAt: number;
 }
 
@@ -21,8 +23,13 @@ export interface RingLimits {
 }
 
 const NOBODY: ReadonlySet<string> = new Set();
+/** What a chunk takes beside its entries: its objects and numbers, and the set of its groups. */
+const CHUNK_BYTES = 512;
 
-/** The most recent chunks, without holes. Whoever is behind its beginning reads the log. */
+/**
+ * The most recent chunks, without holes. Whoever is behind its beginning reads the log. Its bound is one of memory: what is
+ * counted is what the chunks take of the heap, so nothing of what they were made from is kept.
+ */
 export class Ring {
   readonly #limits: RingLimits;
   #chunks: RingChunk[] = [];
@@ -45,7 +52,8 @@ export class Ring {
       entries,
       groups: new Set(entries.map(({ groupId }) => groupId)),
       moved: moved.length === 0 ? NOBODY : new Set(moved),
-      bytes: chunkBytes(chunk),
+      bytes: entries.reduce((sum, { bytes }) => sum + bytes, CHUNK_BYTES),
+      committedAtMs: Date.parse(chunk.actions.at(-1)?.createdAt ?? ''),
       arrivedAt: performance.now(),
     };
     this.#chunks.push(added);

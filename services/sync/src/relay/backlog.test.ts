@@ -59,7 +59,7 @@ describe('the backlog of the relay', () => {
     assert.equal(backlog.bytes, 0);
   });
 
-  it('holds a bounded number of bytes however long the broker is gone', () => {
+  it('holds a bounded number of bytes however long the broker is gone [never.unbounded]', () => {
     const backlog = new Backlog();
     for (let after = 0; after < 1_000; after += 1) {
       backlog.add(chunk(after, 1, 50_000));

@@ -38,12 +38,14 @@ export function openHandover({ nats, onCommitted, logger }: HandoverOptions): Ha
   };
 
   onCommitted((chunk) => {
-    tell(chunk);
     const connection = nats.connection();
-    if (connection === null) return;
-    const header = headers();
-    header.set(SENDER, self);
-    connection.publish(STREAM.handover, encodeWithin(connection, chunk), { headers: header });
+    if (connection !== null) {
+      const header = headers();
+      header.set(SENDER, self);
+      connection.publish(STREAM.handover, encodeWithin(connection, chunk), { headers: header });
+    }
+    // After it was encoded: who listens here asks how large it is.
+    tell(chunk);
   });
 
   nats.onConnect((connection) => {

@@ -37,7 +37,7 @@ describe('admission', () => {
     assert.equal(seen.queued, 0);
   });
 
-  it('sends those past the queue away, each to come back at a moment of its own', async () => {
+  it('sends those past the queue away, each to come back at a moment of its own [never.unbounded]', async () => {
     const seen = watch();
     const admission = seen.admission(1);
     using _place = await admission.enter(never);

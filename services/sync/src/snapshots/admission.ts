@@ -1,4 +1,4 @@
-import { Fault, LIMITS } from '@wts/contracts';
+import { comeAgainSeconds, Fault, LIMITS } from '@wts/contracts';
 
 export interface AdmissionWatch {
   onRunning(count: number): void;
@@ -43,11 +43,9 @@ export class Admission {
 
   refuse(): Fault {
     this.#watch.onRefused();
-    // Spread over a few seconds, so that those who were refused together do not come back together.
-    const retryAfterSeconds = 1 + Math.floor(Math.random() * 5);
     return new Fault('unavailable', {
       message: 'Too many snapshots are being read; try again shortly',
-      retryAfterSeconds,
+      retryAfterSeconds: comeAgainSeconds(),
     });
   }
 

@@ -52,7 +52,7 @@ describe('a spool', () => {
     }
   });
 
-  it('keeps to its memory while a reader takes nothing, and still gives it everything', async () => {
+  it('keeps to its memory while a reader takes nothing, and still gives it everything [never.unbounded]', async () => {
     const room = new SpoolRoom();
     const spool = new Spool(room);
     const stalled = spool.join();
@@ -111,7 +111,7 @@ describe('a spool', () => {
     await spool.dispose();
   });
 
-  it('refuses to write past the disk it may take, once, and keeps what was said', async () => {
+  it('refuses to write past the disk it may take, once, and keeps what was said [never.unbounded]', async () => {
     const room = new SpoolRoom();
     room.diskBytes = LIMITS.spoolsDiskBytesMax + 1;
     const spool = new Spool(room);

@@ -1,24 +1,24 @@
 import { requireScope, verifyInternalToken } from '@wts/access';
 import type { Logger } from '@wts/action-stream';
-import { API_VERSION, Fault, HEADERS, LIMITS, syncApi } from '@wts/contracts';
+import { API_VERSION, comeAgainSeconds, Fault, HEADERS, LIMITS, syncApi } from '@wts/contracts';
 import type { Principal, Revocation } from '@wts/contracts';
-import { refuseUpgrade, requestIdOf } from '@wts/service-kit';
+import { Gate, refuseUpgrade, requestIdOf } from '@wts/service-kit';
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { Registry } from 'prom-client';
 import { WebSocket, WebSocketServer } from 'ws';
 import { Entry } from '../deltas/entry.ts';
-import type { Dialect } from '../deltas/entry.ts';
-import type { DeltasSources } from '../deltas/read-deltas.ts';
+import type { Dialect, EntrySource } from '../deltas/entry.ts';
+import type { GroupSource } from '../deltas/visibility.ts';
 import type { Hub } from '../hub/hub.ts';
 import { Audience } from './audience.ts';
 import { isDialect } from './frames.ts';
-import { Gate } from './gate.ts';
 import { Memberships } from './memberships.ts';
 import { socketMetrics } from './metrics.ts';
 import { Rounds } from './rounds.ts';
 import { CLOSE, SOCKET_LIMITS, Session } from './session.ts';
 import type { SessionSources, SocketLimits } from './session.ts';
+import { Unsent } from './unsent.ts';
 
 /*
  * The WebSocket door.
@@ -35,14 +35,23 @@ import type { SessionSources, SocketLimits } from './session.ts';
  * Keeps sync.socket.frame-max and sync.socket.drain.
  */
 
-export interface SocketDoorOptions extends DeltasSources {
+export interface SocketDoorOptions {
+  readonly groups: GroupSource;
+  /** Entries of these groups in (after, upTo], and the place up to which the log was trimmed, of one snapshot. */
+  readonly readEntries: (
+    groups: readonly string[],
+    after: bigint,
+    limit: number,
+    upTo: bigint,
+  ) => Promise<{ entries: readonly EntrySource[]; floor: bigint }>;
   readonly hub: Hub;
   readonly readHead: () => Promise<{ head: bigint; floor: bigint }>;
   readonly authenticate: (token: string) => Promise<Principal>;
   readonly internalTokenSecret: string;
   readonly metrics: Registry;
   readonly logger: Logger;
-  readonly limits?: Partial<SocketLimits> & { readonly tickMs?: number; readonly socketsMax?: number };
+  readonly socketsMax: number;
+  readonly limits?: Partial<SocketLimits> & { readonly tickMs?: number };
 }
 
 export interface SocketDoor extends AsyncDisposable {
@@ -87,10 +96,20 @@ class Door implements SocketDoor {
   constructor(options: SocketDoorOptions) {
     this.#options = options;
     const { hub, limits = {}, logger } = options;
-    const { tickMs = TICK_MS, socketsMax = LIMITS.socketsMax, ...changed } = limits;
-    this.#socketsMax = socketsMax;
+    const { tickMs = TICK_MS, ...changed } = limits;
+    this.#socketsMax = options.socketsMax;
     const gate = new Gate(QUERIES_AT_ONCE);
-    const metrics = socketMetrics(options.metrics, { sockets: () => this.size, ringBytes: () => hub.ringBytes });
+    const allowed: SocketLimits = { ...SOCKET_LIMITS, ...changed };
+    const unsent = new Unsent(
+      allowed.unsentOfAllBytesMax,
+      { bytes: allowed.unsentBytesMax, stalledMs: allowed.stalledMs },
+      { bytes: LIMITS.socketUnsentBytesTight, stalledMs: Math.min(allowed.stalledMs, LIMITS.socketStalledTightMs) },
+    );
+    const metrics = socketMetrics(options.metrics, {
+      sockets: () => this.size,
+      ringBytes: () => hub.ringBytes,
+      unsentBytes: () => unsent.bytes,
+    });
     this.#sources = {
       hub,
       gate,
@@ -108,12 +127,13 @@ class Door implements SocketDoor {
       },
       authenticate: options.authenticate,
       readHead: options.readHead,
-      limits: { ...SOCKET_LIMITS, ...changed },
+      unsent,
+      limits: allowed,
     };
     this.#server = this.#openServer();
     this.#stopListening = hub.listen({
       onChunk: (chunk) => {
-        this.#newest = chunk.entries.at(-1) ?? null;
+        this.#newestMs = chunk.committedAtMs;
         this.#sources.audience.wake(chunk);
       },
       onEpoch: () => {
@@ -124,7 +144,8 @@ class Door implements SocketDoor {
     this.#ticking.unref();
   }
 
-  #newest: Entry | null = null;
+  /** When the newest entry that no round has brought was committed. */
+  #newestMs: number | null = null;
 
   get size(): number {
     return this.#sessions.size;
@@ -142,7 +163,7 @@ class Door implements SocketDoor {
         throw new Fault('validation_failed', { message: 'query/actions must be "words" or "letters"' });
       }
       if (this.#isDraining || !this.#options.hub.isOpen || this.size >= this.#socketsMax)
-        throw new Fault('unavailable');
+        throw new Fault('unavailable', { retryAfterSeconds: comeAgainSeconds() });
       this.#server.handleUpgrade(req, stream, head, (ws) =>
         this.#admit(ws as TellingWebSocket, stream, principal, asked ?? undefined),
       );
@@ -228,9 +249,9 @@ class Door implements SocketDoor {
   }
 
   #observeLag(): void {
-    const newest = this.#newest;
-    this.#newest = null;
-    if (newest !== null) this.#sources.metrics.lag.observe(Math.max(0, Date.now() - newest.committedAtMs) / 1000);
+    const committedAtMs = this.#newestMs;
+    this.#newestMs = null;
+    if (committedAtMs !== null) this.#sources.metrics.lag.observe(Math.max(0, Date.now() - committedAtMs) / 1000);
   }
 }
 

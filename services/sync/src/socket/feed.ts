@@ -5,7 +5,7 @@ import { PacketWriter } from '../hub/packet.ts';
 import type { Packet } from '../hub/packet.ts';
 import type { RingChunk } from '../hub/ring.ts';
 import type { Audience, Listening } from './audience.ts';
-import type { Gate } from './gate.ts';
+import type { Gate } from '@wts/service-kit';
 import type { Memberships } from './memberships.ts';
 import type { Pulling, Rounds, SharedPackets } from './rounds.ts';
 
@@ -45,7 +45,13 @@ export interface FeedStart {
   readonly visibility: Visibility;
 }
 
-const PAGE = 500;
+/**
+ * Entries read at a time. A page is made of what its client takes: it grows while all of it is taken, and shrinks when most
+ * was read for nothing. So thousands who catch up at once on large entries hold what they can send, not pages of it.
+ */
+const PAGE_MIN = 16;
+const PAGE_FIRST = 64;
+const PAGE_MAX = 512;
 
 /**
  * One subscription's way through the log: a cursor, and the groups that may be seen from there on.
@@ -68,6 +74,7 @@ export class Feed implements Listening, Pulling {
   readonly #reader: Reader;
   readonly #dialect: Dialect;
   readonly #asked: ReadonlySet<string>;
+  #page = PAGE_FIRST;
   /** As of the cursor. */
   #visibility: Visibility;
   #followed: ReadonlySet<string>;
@@ -147,7 +154,9 @@ export class Feed implements Listening, Pulling {
 
   #take(chunks: readonly RingChunk[], horizon: bigint, shared: SharedPackets): void {
     const range = chunks.filter(({ last }) => last <= horizon);
-    if (range.some(({ moved }) => moved.has(this.#reader.userId))) {
+    const isOwn = ({ moved, groups }: RingChunk): boolean =>
+      moved.has(this.#reader.userId) || this.#visibility.mustSift(groups);
+    if (range.some(isOwn)) {
       const entries = range.flatMap((chunk) => chunk.entries);
       const change = this.#walk(entries, horizon);
       if (change !== null) {
@@ -231,21 +240,32 @@ export class Feed implements Listening, Pulling {
   }
 
   async #catchUp(): Promise<void> {
-    const { hub, gate, readEntries } = this.#sources;
+    const { hub, gate } = this.#sources;
     while (!this.#isEnded && !this.#outlet.isFull && !this.#isDoubtful && hub.since(this.#cursor) === null) {
-      const after = this.#cursor;
-      const horizon = hub.last;
-      const followed = [...this.#followed];
-      const { entries, floor } = await gate.run(() => readEntries(followed, after, PAGE, horizon));
-      if (this.#isEnded) return;
-      if (after < floor) {
-        this.#outlet.requireBootstrap();
-        return;
-      }
-      const upTo = entries.length < PAGE ? horizon : (entries.at(-1)?.id ?? horizon);
-      const change = this.#walk(entries, upTo);
+      const change = await gate.run(() => this.#takePage());
       if (change !== null) await this.#regroup(change);
     }
+  }
+
+  /**
+   * Reads a page and sends what is in it. Whole within the gate and a function of its own, because what waits at the gate
+   * would keep its last page while it does: one for each of thousands, instead of one for each place.
+   */
+  async #takePage(): Promise<bigint | null> {
+    if (this.#isEnded) return null;
+    const after = this.#cursor;
+    const horizon = this.#sources.hub.last;
+    const page = this.#page;
+    const { entries, floor } = await this.#sources.readEntries([...this.#followed], after, page, horizon);
+    if (this.#isEnded) return null;
+    if (after < floor) {
+      this.#outlet.requireBootstrap();
+      return null;
+    }
+    const upTo = entries.length < page ? horizon : (entries.at(-1)?.id ?? horizon);
+    const change = this.#walk(entries, upTo);
+    this.#page = this.#outlet.isFull ? Math.max(PAGE_MIN, page / 2) : Math.min(PAGE_MAX, page * 2);
+    return change;
   }
 
   /** Reads what may be seen from the cursor on, by groups that are exact up to `known` at least. */

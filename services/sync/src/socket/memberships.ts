@@ -2,7 +2,7 @@ import { Fault } from '@wts/contracts';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Visibility } from '../deltas/visibility.ts';
 import type { GroupSource, Reader } from '../deltas/visibility.ts';
-import type { Gate } from './gate.ts';
+import type { Gate } from '@wts/service-kit';
 
 /** A copy of the database may be a moment behind the place it is asked about. */
 const RETRY_MS = 20;

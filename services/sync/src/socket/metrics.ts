@@ -10,11 +10,12 @@ export interface SocketMetrics {
 
 export function socketMetrics(
   registry: Registry,
-  read: { readonly sockets: () => number; readonly ringBytes: () => number },
+  read: { readonly sockets: () => number; readonly ringBytes: () => number; readonly unsentBytes: () => number },
 ): SocketMetrics {
   const registers = [registry];
   registry.registerMetric(gauge('wts_sync_sockets', 'Open WebSockets.', read.sockets));
   registry.registerMetric(gauge('wts_sync_ring_bytes', 'Recent chunks kept in memory.', read.ringBytes));
+  registry.registerMetric(gauge('wts_sync_unsent_bytes', 'Sent to sockets and not taken yet.', read.unsentBytes));
   return {
     packets: new Counter({ name: 'wts_sync_packets_total', help: 'Delta frames sent.', registers }),
     actions: new Counter({

@@ -13,6 +13,7 @@ import type { FeedSources, Outlet } from './feed.ts';
 import { errorFrame, parseClientFrame, subscribedFrame } from './frames.ts';
 import type { SocketErrorCode, Subscribe } from './frames.ts';
 import type { SocketMetrics } from './metrics.ts';
+import type { Unsent } from './unsent.ts';
 
 /** What the sessions of one replica share. */
 export interface SessionSources extends FeedSources {
@@ -21,6 +22,7 @@ export interface SessionSources extends FeedSources {
   readonly readHead: () => Promise<{ head: bigint; floor: bigint }>;
   readonly metrics: SocketMetrics;
   readonly logger: Logger;
+  readonly unsent: Unsent;
   readonly limits: SocketLimits;
 }
 
@@ -30,6 +32,8 @@ export interface SocketLimits {
   readonly watermarkMs: number;
   readonly unsentBytesMax: number;
   readonly stalledMs: number;
+  /** Of all sockets together. */
+  readonly unsentOfAllBytesMax: number;
 }
 
 export const SOCKET_LIMITS: SocketLimits = {
@@ -38,6 +42,7 @@ export const SOCKET_LIMITS: SocketLimits = {
   watermarkMs: LIMITS.socketWatermarkMs,
   unsentBytesMax: LIMITS.socketUnsentBytesMax,
   stalledMs: LIMITS.socketStalledMs,
+  unsentOfAllBytesMax: LIMITS.socketsUnsentBytesMax,
 };
 
 /** Close codes: RFC 6455, section 7.4, and the registry of it. */
@@ -69,6 +74,8 @@ export class Session implements Outlet {
   #pingAt: number;
   #isAlive = true;
   #fullSince: number | null = null;
+  /** As the sum of all sockets knows it. */
+  #unsentBytes = 0;
   #sentAt = 0;
   #sentUpTo = 0n;
 
@@ -162,6 +169,9 @@ export class Session implements Outlet {
   /** Called about once a second. */
   tick(now: number): void {
     this.#now = now;
+    this.#countUnsent();
+    // A stream says that it drained only when it had been filled to its own mark.
+    if (this.#fullSince !== null && this.#unsentBytes === 0) this.#drained();
     const { limits } = this.#sources;
     if (this.#closesAt !== null) {
       if (now >= this.#closesAt) this.terminate();
@@ -176,7 +186,7 @@ export class Session implements Outlet {
       this.close(CLOSE.policy, 'UNAUTHORIZED', 'The token has expired');
     } else if (this.#turn === 0 && now - this.#openedAt >= limits.subscribeTimeoutMs) {
       this.close(CLOSE.policy, 'SUBSCRIBE_TIMEOUT', 'No subscribe frame came');
-    } else if (this.#fullSince !== null && now - this.#fullSince >= limits.stalledMs) {
+    } else if (this.#fullSince !== null && now - this.#fullSince >= this.#sources.unsent.allowance.stalledMs) {
       this.close(CLOSE.tryAgain, 'SLOW_CONSUMER', 'Too slow: connect again and go on from lastSyncId');
     } else {
       this.#ping(now);
@@ -277,25 +287,34 @@ export class Session implements Outlet {
   #write(frame: Buffer): void {
     if (this.#ws.readyState !== WebSocket.OPEN) return;
     this.#stream.write(frame);
-    if (this.#fullSince === null && this.#stream.writableLength > this.#sources.limits.unsentBytesMax) {
-      this.#fullSince = this.#now;
-    }
+    this.#noteWritten();
   }
 
   #drained(): void {
+    this.#countUnsent();
     this.#fullSince = null;
     this.#feed?.resume();
+  }
+
+  #noteWritten(): void {
+    this.#countUnsent();
+    if (this.#unsentBytes > this.#sources.unsent.allowance.bytes) this.#fullSince ??= this.#now;
+  }
+
+  #countUnsent(): void {
+    this.#unsentBytes = this.#sources.unsent.change(this.#unsentBytes, this.#stream.writableLength);
   }
 
   /** A client that pings and never reads must not fill our memory with answers. */
   #pong(data: Buffer): void {
     this.#isAlive = true;
     if (this.#closesAt === null && !this.isFull) this.#ws.pong(data);
-    if (this.#stream.writableLength > this.#sources.limits.unsentBytesMax) this.#fullSince ??= this.#now;
+    this.#noteWritten();
   }
 
   #end(): void {
     this.#closesAt ??= this.#now;
     this.#unsubscribe();
+    this.#unsentBytes = this.#sources.unsent.change(this.#unsentBytes, 0);
   }
 }

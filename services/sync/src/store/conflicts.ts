@@ -16,7 +16,7 @@ for (const model of MODELS as readonly Model[]) {
   for (const fields of model.unique) {
     const name = `${model.table}_${fields.map(snakeCase).join('_')}_key`;
     if (fields.some((field) => model.fields[field]?.assigned === 'counter')) decidedByAnotherLook.add(name);
-    const own = fields.filter((field) => field !== 'workspaceId').join(' and ');
+    const own = fields.filter((field) => !['workspaceId', 'groupId'].includes(field)).join(' and ');
     const code = model.name === 'Workspace' ? 'slug_taken' : 'conflict';
     constraints.set(name, { code, error: `Another ${model.name} has this ${own}` });
   }
@@ -33,6 +33,9 @@ export function explainConflict(error: unknown): { code: ErrorCode; error: strin
   return null;
 }
 
+/** in_failed_sql_transaction: the one that was sent before it on the same connection failed, and this one never began. */
+const BEHIND_A_FAILURE = '25P02';
+
 /**
  * Deadlocks, serialization and lock waits pass when tried again. So does a race for one idempotency key, for an id or for a
  * task's number: the loser then sees what the winner made. A race for the place in the log cannot happen under the lock;
@@ -41,6 +44,7 @@ export function explainConflict(error: unknown): { code: ErrorCode; error: strin
 export function retriable(error: unknown): boolean {
   if (isRetryableSqlState(error)) return true;
   const { code, constraint } = error as DatabaseError;
+  if (code === BEHIND_A_FAILURE) return true;
   if (code !== '23505' || typeof constraint !== 'string') return false;
   return decidedByAnotherLook.has(constraint) || constraint.startsWith('sync_actions');
 }

@@ -1,6 +1,6 @@
 import type { ActionName, LogAction, ModelRecord } from '@wts/contracts';
 import type { Pool } from 'pg';
-import { literal, uuidList } from './literal.ts';
+import { arrayOf, fromJsonList, jsonList, Prepared, type Call } from './prepared.ts';
 
 /*
  * The log: what became true, in one order.
@@ -23,8 +23,10 @@ export const HEAD = `greatest(coalesce((select sync_id from sync.sync_actions or
 export const CLIENT_FLOOR = `greatest(floor, began_at)`;
 
 /** Under the lock of the log: a promoted database begins a new epoch before it takes the next entry. */
-const LOCK = `select pg_advisory_xact_lock(${LOG_LOCK});
-select sync.begin_epoch() from sync.log_state where split_part(lineage, '/', 2) <> sync.log_timeline()`;
+const LOCK = [
+  `select pg_advisory_xact_lock(${LOG_LOCK})`,
+  `select sync.begin_epoch() from sync.log_state where split_part(lineage, '/', 2) <> sync.log_timeline()`,
+].map((text) => new Prepared('', text));
 
 /** An entry to be appended; its place is the head plus `offset`. */
 export interface NewEntry {
@@ -54,35 +56,58 @@ export interface NewKey {
   readonly mains: readonly (number | bigint)[];
 }
 
-/**
- * Takes the lock, reads the head, appends entries and idempotency keys at the places that follow. Sent in one message with
- * COMMIT, so the lock is held for one statement and one flush. The head is read by a statement of its own snapshot, taken
- * after the lock was given.
- */
-export function appendSql(entries: readonly NewEntry[], keys: readonly NewKey[], createdAt: string): string {
-  const entryRows = entries.map(
-    (e) =>
-      `(${e.offset}, '${e.eventId}'::uuid, ${e.workspaceId === null ? 'null' : `'${e.workspaceId}'`}::uuid, '${e.groupId}'::uuid, '${e.modelName}', '${e.modelId}'::uuid, '${e.action}', ${literal(e.record)}::json, ${e.data === null ? 'null' : literal(e.data)}::json, '{${e.changed.join(',')}}'::text[], '${e.actorId}'::uuid, ${literal(e.clientId)}, ${literal(e.clientTxId)})`,
-  );
-  // Older places travel as negative numbers, since offsets are positive.
-  const keyRows = keys.map(({ userId, clientId, clientTxId, last, mains }) => {
-    const places = mains.map((place) => (typeof place === 'bigint' ? -place : place));
-    return `('${userId}'::uuid, ${literal(clientId)}, ${literal(clientTxId)}, ${last}, array[${places.join(',')}]::bigint[])`;
-  });
-  const at = `${literal(createdAt)}::timestamptz`;
-  return `${LOCK};
-with head as materialized (select ${HEAD} as at),
+const ENTRY = 'uuid[], uuid[], uuid[], text[], uuid[], text[], text, text, text[], uuid[], text[], text[]';
+const KEY = 'uuid[], text[], text[], integer[], text[]';
+
+const APPEND = new Prepared(
+  `${ENTRY}, ${KEY}, timestamptz`,
+  `with head as materialized (select ${HEAD} as at),
 entries as (
   insert into sync.sync_actions (sync_id, event_id, workspace_id, group_id, model, model_id, action, record, data, changed, actor_id, client_id, client_tx_id, created_at)
-  select head.at + s.n, s.e, s.w, s.g, s.m, s.i, s.a, s.r, s.d, s.c, s.u, s.x, s.t, ${at}
-  from head, (values ${entryRows.join(',')}) as s(n, e, w, g, m, i, a, r, d, c, u, x, t)
+  select head.at + s.n, s.e, s.w, s.g, s.m, s.i, s.a, s.r, s.d, s.c::text[], s.u, s.x, s.t, $18
+  from head, unnest($1, $2, $3, $4, $5, $6, ${fromJsonList('$7')}, ${fromJsonList('$8')}, $9, $10, $11, $12) with ordinality as s(e, w, g, m, i, a, r, d, c, u, x, t, n)
 ),
 keys as (
   insert into sync.idempotency_keys (user_id, client_id, client_tx_id, last_id, main_ids, created_at)
-  select s.u, s.x, s.t, head.at + s.l, array(select case when place > 0 then head.at + place else -place end from unnest(s.m) with ordinality as m(place, n) order by n), ${at}
-  from head, (values ${keyRows.join(',')}) as s(u, x, t, l, m)
+  select s.u, s.x, s.t, head.at + s.l, array(select case when place > 0 then head.at + place else -place end from unnest(s.m::bigint[]) with ordinality as m(place, n) order by n), $18
+  from head, unnest($13, $14, $15, $16, $17) as s(u, x, t, l, m)
 )
-select at::text as head, (select epoch from sync.log_state) as epoch from head`;
+select at::text as head, (select epoch from sync.log_state) as epoch from head`,
+);
+
+/**
+ * Takes the lock, reads the head, appends entries and idempotency keys at the places that follow. Sent in one message with
+ * COMMIT, so the lock is held for one statement and one flush. The head is read by a statement of its own snapshot, taken
+ * after the lock was given; so is what the `conditions` see.
+ */
+export function append(
+  entries: readonly NewEntry[],
+  keys: readonly NewKey[],
+  createdAt: string,
+  conditions: readonly Call[] = [],
+): Call[] {
+  const append = APPEND.with(
+    entries.map(({ eventId }) => eventId),
+    entries.map(({ workspaceId }) => workspaceId),
+    entries.map(({ groupId }) => groupId),
+    entries.map(({ modelName }) => modelName),
+    entries.map(({ modelId }) => modelId),
+    entries.map(({ action }) => action),
+    jsonList(entries.map(({ record }) => record)),
+    jsonList(entries.map(({ data }) => data)),
+    entries.map(({ changed }) => arrayOf(changed)),
+    entries.map(({ actorId }) => actorId),
+    entries.map(({ clientId }) => clientId),
+    entries.map(({ clientTxId }) => clientTxId),
+    keys.map(({ userId }) => userId),
+    keys.map(({ clientId }) => clientId),
+    keys.map(({ clientTxId }) => clientTxId),
+    keys.map(({ last }) => String(last)),
+    // Older places travel as negative numbers, since offsets are positive.
+    keys.map(({ mains }) => arrayOf(mains.map((place) => String(typeof place === 'bigint' ? -place : place)))),
+    createdAt,
+  );
+  return [...LOCK.map((statement) => statement.with()), ...conditions, append];
 }
 
 export interface LogRow {
@@ -105,6 +130,14 @@ export interface LogRow {
 /** `sync_id` comes out as text: orders must name `sync_actions.sync_id`, or '10' sorts before '9'. */
 const COLUMNS = `sync_id::text, event_id, workspace_id, group_id, model, model_id, action, record::text as record, data::text as data, changed,
   actor_id, client_id, client_tx_id, to_char(created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as created_at`;
+
+const READ = `with next as materialized (
+    select (select sync_id from sync.sync_actions where sync_id > $1::bigint order by sync_id limit 1) as at
+  )
+  select (select ${HEAD})::text as head, floor::text, epoch::text, page.* from sync.log_state left join (
+    select ${COLUMNS}, sync_id as place from sync.sync_actions
+    where sync_id >= (select at from next) and sync_id < (select at from next) + $2::int
+  ) page on true order by page.place`;
 
 function actionOf(row: LogRow): LogAction {
   const record = JSON.parse(row.record) as ModelRecord;
@@ -162,19 +195,20 @@ export class ActionLog {
   /** Begins a new epoch when the database was promoted or restored since the last one began. */
   async settleEpoch(): Promise<void> {
     await this.#pool.query(
-      `${LOCK}; select sync.begin_epoch() from sync.log_state where lineage <> sync.log_lineage()`,
+      `select pg_advisory_xact_lock(${LOG_LOCK}); select sync.begin_epoch() from sync.log_state where lineage <> sync.log_lineage()`,
     );
   }
 
-  /** All groups, by the primary key. The head is read in the same snapshot: everything up to it was there to be read. */
-  async read(after: bigint, limit: number, upTo?: bigint): Promise<LogPage> {
-    const { rows } = await this.#pool.query<LogRow & { head: string; floor: string; epoch: string }>(
-      `with head as (select ${HEAD} as at, floor, epoch from sync.log_state)
-       select head.at::text as head, head.floor::text as floor, head.epoch::text as epoch, page.* from head left join lateral (
-         select ${COLUMNS} from sync.sync_actions where sync_id > $1 and sync_id <= least(head.at, coalesce($3::bigint, head.at)) order by sync_actions.sync_id limit $2
-       ) page on true order by page.sync_id::bigint`,
-      [after.toString(), limit, upTo?.toString() ?? null],
-    );
+  /**
+   * All groups: what stands in the next `limit` places that are taken, so whatever plan is chosen reads no more than that. The
+   * head is read in the same snapshot: everything up to it was there to be read.
+   */
+  async read(after: bigint, limit: number): Promise<LogPage> {
+    const { rows } = await this.#pool.query<LogRow & { head: string; floor: string; epoch: string }>({
+      name: 'read_log',
+      text: READ,
+      values: [after.toString(), limit],
+    });
     const [first] = rows;
     if (first === undefined) throw new Error('sync.log_state has no row: the migrations did not run to the end');
     const { head, floor, epoch } = first;
@@ -194,7 +228,8 @@ export class ActionLog {
 }
 
 /** Who made these records: their first INSERT entries. Rests on index (model_id, sync_id). */
-export function creationsSql(ids: Iterable<string>): string {
-  return `select distinct on (model, model_id) model, model_id, client_id, actor_id, sync_id::text
-    from sync.sync_actions where model_id in (${uuidList(ids)}) and action = 'INSERT' order by model, model_id, sync_id`;
-}
+export const CREATIONS = new Prepared(
+  'uuid[]',
+  `select distinct on (model, model_id) model, model_id, client_id, actor_id, sync_id::text
+    from sync.sync_actions where model_id = any($1) and action = 'INSERT' order by model, model_id, sync_id`,
+);

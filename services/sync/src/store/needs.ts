@@ -1,13 +1,14 @@
-import { LIMITS } from '@wts/contracts';
 import { MODELS, modelNamed, type Model } from '@wts/models';
 import { key, TooMuch, type Need, type Relation, type World } from '../commit/world.ts';
-import { creationsSql } from './log.ts';
-import { uuidList } from './literal.ts';
-import { rowOf, selectRelatedSql, selectRowsSql, type LockStrength, type Row, type StoredRow } from './rows.ts';
+import { CREATIONS } from './log.ts';
+import { Prepared, statements, type Call } from './prepared.ts';
+import { RELATED_MAX, rowOf, selectRelated, selectRows, type LockStrength, type Row, type StoredRow } from './rows.ts';
+
+export type CounterLock = 'look' | 'hold';
 
 /** A statement, and where its rows go in the world. */
 interface Question {
-  readonly sql: string;
+  readonly call: Call;
   take(rows: readonly unknown[], world: World): void;
 }
 
@@ -16,12 +17,12 @@ interface Question {
  * within a model: two groups that lock the same rows meet at the first one and do not wait in a circle. What is only looked
  * at comes last, when no lock is waited for any more: it then is not older than what is held.
  */
-export function questionsOf(needs: readonly Need[]): Question[] {
+export function questionsOf(needs: readonly Need[], counterLock: CounterLock): Question[] {
   const isLook = (need: Need): boolean => 'lock' in need && need.lock === 'look';
   return [
     ...rowsAndRelated(needs.filter((need) => !isLook(need))),
     // After the rows: until then a group does not wait for the one that numbers tasks before it.
-    ...counters(needs),
+    ...counters(needs, counterLock),
     ...rowsAndRelated(needs.filter(isLook)),
     ...audiences(needs),
     ...creations(needs),
@@ -61,7 +62,7 @@ function rowsByLock(needs: readonly Need[], model: Model): Map<LockStrength, Set
 
 function rowQuestion(model: Model, ids: ReadonlySet<string>, lock: LockStrength): Question {
   return {
-    sql: selectRowsSql(model, ids, lock),
+    call: selectRows(model, lock).with([...ids]),
     take(rows, world) {
       const found = new Map((rows as StoredRow[]).map((stored) => [stored.id, rowOf(model, stored)]));
       for (const id of ids) world.keepRow(model, id, found.get(id) ?? null, lock);
@@ -72,13 +73,12 @@ function rowQuestion(model: Model, ids: ReadonlySet<string>, lock: LockStrength)
 /** Relations that differ in their value only. */
 function relatedQuestion(relations: readonly (Relation & { lock: LockStrength })[]): Question {
   const { model, field, and, lock } = relations[0] as Relation & { lock: LockStrength };
-  const limit = LIMITS.cascadeActionsMax;
   const values = new Set(relations.map(({ value }) => value));
   return {
-    // One more than may be touched: enough to know that it is too many.
-    sql: selectRelatedSql({ model, field, values, and }, lock, limit + 1),
+    call: selectRelated(model, field, and?.field ?? '', lock).with([...values], ...(and ? [and.value] : [])),
     take(stored, world) {
-      if (stored.length > limit) throw new TooMuch(`This concerns more than ${limit} records; do it in smaller steps`);
+      if (stored.length > RELATED_MAX)
+        throw new TooMuch(`This concerns more than ${RELATED_MAX} records; do it in smaller steps`);
       const holders = new Map([...values].map((value): [string, Row[]] => [value, []]));
       for (const row of (stored as StoredRow[]).map((one) => rowOf(model, one))) {
         for (const value of [row.record[field]].flat()) holders.get(value as string)?.push(row);
@@ -88,32 +88,46 @@ function relatedQuestion(relations: readonly (Relation & { lock: LockStrength })
   };
 }
 
+const COUNTERS = statements(
+  (lock: CounterLock) =>
+    new Prepared(
+      'uuid[]',
+      `select workspace_id, last_number from sync.task_counters where workspace_id = any($1) order by workspace_id${lock === 'hold' ? ' for update' : ''}`,
+    ),
+);
+
 /**
- * The counter's row lock makes numbers dense: a group that numbers tasks of a workspace waits for the one before it. Keeps
+ * Numbers are dense, so groups that number tasks of a workspace follow each other. `hold`: by the lock of the counter, from
+ * here on. `look`: the counter is insisted on when it is written, and until then the groups may overlap. Keeps
  * sync.mutate.task-number.
  */
-function counters(needs: readonly Need[]): Question[] {
+function counters(needs: readonly Need[], lock: CounterLock): Question[] {
   const ids = new Set(needs.flatMap((need) => (need.kind === 'counter' ? [need.workspaceId] : [])));
   if (ids.size === 0) return [];
   return [
     {
-      sql: `select workspace_id, last_number from sync.task_counters where workspace_id in (${uuidList(ids)}) order by workspace_id for update`,
+      call: COUNTERS(lock).with([...ids]),
       take(rows, world) {
         const found = new Map(
           (rows as { workspace_id: string; last_number: number }[]).map((row) => [row.workspace_id, row.last_number]),
         );
-        for (const id of ids) world.keepCounter(id, found.get(id) ?? 0);
+        for (const id of ids) world.keepCounter(id, found.get(id) ?? null);
       },
     },
   ];
 }
+
+const AUDIENCES = new Prepared(
+  'uuid[]',
+  'select user_id, group_id from sync.user_audiences where user_id = any($1) order by user_id, group_id',
+);
 
 function audiences(needs: readonly Need[]): Question[] {
   const ids = new Set(needs.flatMap((need) => (need.kind === 'audience' ? [need.userId] : [])));
   if (ids.size === 0) return [];
   return [
     {
-      sql: `select user_id, group_id from sync.user_audiences where user_id in (${uuidList(ids)}) order by user_id, group_id`,
+      call: AUDIENCES.with([...ids]),
       take(rows, world) {
         const found = Map.groupBy(rows as { user_id: string; group_id: string }[], (row) => row.user_id);
         for (const id of ids)
@@ -131,7 +145,7 @@ function creations(needs: readonly Need[]): Question[] {
   if (wanted.length === 0) return [];
   return [
     {
-      sql: creationsSql(new Set(wanted.map(({ id }) => id))),
+      call: CREATIONS.with([...new Set(wanted.map(({ id }) => id))]),
       take(rows, world) {
         const found = new Map(
           (rows as { model: string; model_id: string; client_id: string; actor_id: string; sync_id: string }[]).map(

@@ -44,7 +44,7 @@ export async function findFloor(
 
 /**
  * Moves the floor: from this commit on nobody may begin below it, and only later the entries go. Who had lost a group
- * below the floor is kept, because `readLostGroups` has to know. A replica that slept and comes late with a lower floor
+ * below the floor is kept, because `lostGroupsSql` has to know. A replica that slept and comes late with a lower floor
  * changes nothing.
  */
 export async function raiseFloor(pool: Pool, to: bigint): Promise<boolean> {

@@ -1,6 +1,6 @@
-import type { ModelRecord } from '@wts/contracts';
+import { LIMITS, type ModelRecord } from '@wts/contracts';
 import { snakeCase, type Model } from '@wts/models';
-import { literal, uuidList } from './literal.ts';
+import { statements, fromJsonList, joinedJsonList, jsonList, Prepared, type Argument, type Call } from './prepared.ts';
 import { layoutOf } from './tables.ts';
 
 /** A record with what the server knows about it. */
@@ -23,33 +23,32 @@ export type LockStrength = 'look' | 'refer' | 'write';
 
 const LOCKS: Record<LockStrength, string> = { look: '', refer: ' for share', write: ' for update' };
 
+/** More are too much for one transaction; one more than that is read, to know that it is too many. */
+export const RELATED_MAX = LIMITS.cascadeActionsMax;
+
 const selected = 'id, group_id, workspace_id, record::text as record';
 
 /** Locked in order of id, models in order of the registry: two commits cannot wait for each other in a circle. */
-export function selectRowsSql(model: Model, ids: Iterable<string>, lock: LockStrength): string {
-  return `select ${selected} from ${layoutOf(model).table} where id in (${uuidList(ids)}) order by id${LOCKS[lock]}`;
-}
+export const selectRows = statements(
+  (model: Model, lock: LockStrength) =>
+    new Prepared(
+      'uuid[]',
+      `select ${selected} from ${layoutOf(model).table} where id = any($1) order by id${LOCKS[lock]}`,
+    ),
+);
 
-/** Rests on the index every reference has (gin for lists). */
-export function selectRelatedSql(
-  relation: {
-    readonly model: Model;
-    readonly field: string;
-    readonly values: Iterable<string>;
-    readonly and?: { readonly field: string; readonly value: string } | undefined;
-  },
-  lock: LockStrength,
-  limit: number,
-): string {
-  const { model, field, values, and } = relation;
+/** By the values of a reference and, unless `and` is empty, the text of that field. Rests on the index of every reference. */
+export const selectRelated = statements((model: Model, field: string, and: string, lock: LockStrength) => {
   const column = snakeCase(field);
-  const list = uuidList(values);
   const matches = model.fields[field]?.reference?.many
-    ? `${column} && array[${list}]::uuid[] and ${column} <> '{}'`
-    : `${column} in (${list})`;
-  const narrowed = and ? ` and ${snakeCase(and.field)} = ${literal(and.value)}` : '';
-  return `select ${selected} from ${layoutOf(model).table} where ${matches}${narrowed} order by id limit ${limit}${LOCKS[lock]}`;
-}
+    ? `${column} && $1 and ${column} <> '{}'`
+    : `${column} = any($1)`;
+  const narrowed = and === '' ? '' : ` and ${snakeCase(and)} = $2`;
+  return new Prepared(
+    and === '' ? 'uuid[]' : 'uuid[], text',
+    `select ${selected} from ${layoutOf(model).table} where ${matches}${narrowed} order by id limit ${RELATED_MAX + 1}${LOCKS[lock]}`,
+  );
+});
 
 export interface StoredRow {
   id: string;
@@ -69,29 +68,75 @@ export function rowOf(model: Model, stored: StoredRow): Row {
   };
 }
 
-/** The rows as values, and the columns read back out of their records. */
-function sourceSql(model: Model, rows: readonly Row[]): string {
-  const values = rows.map(
-    (row) =>
-      `('${row.groupId}'::uuid, ${row.workspaceId === null ? 'null' : `'${row.workspaceId}'`}::uuid, ${literal(row.text)}::json)`,
-  );
-  const typed = layoutOf(model).columns.map(({ field, type }) => `"${field}" ${type}`);
-  return `(values ${values.join(',')}) as s(g, w, r), json_to_record(s.r) as c(${typed.join(', ')})`;
+/**
+ * Rows as they come, and beside each the columns read back out of its record: one call of each function for all rows, not
+ * one for each row.
+ */
+function sourceSql(model: Model): string {
+  const { columns } = layoutOf(model);
+  const typed = columns.map(({ field, type }) => `"${field}" ${type}`);
+  const names = columns.map(({ field }) => `"${field}"`);
+  return `rows from (unnest($1, $2, ${fromJsonList('$3')}), json_to_recordset(${joinedJsonList('$3')}) as (${typed.join(', ')})) as s(group_id, workspace_id, record, ${names.join(', ')})`;
 }
 
-export function insertRowsSql(model: Model, rows: readonly Row[]): string {
+const SOURCE_TYPES = 'uuid[], uuid[], text';
+
+function source(rows: readonly Row[]): Argument[] {
+  return [
+    rows.map(({ groupId }) => groupId),
+    rows.map(({ workspaceId }) => workspaceId),
+    jsonList(rows.map(({ text }) => text)),
+  ];
+}
+
+const INSERT = statements((model: Model) => {
   const { table, columns } = layoutOf(model);
   const names = columns.map(({ name }) => name).join(', ');
-  const values = columns.map(({ field }) => `c."${field}"`).join(', ');
-  return `insert into ${table} (${names}, workspace_id, group_id, record) select ${values}, s.w, s.g, s.r from ${sourceSql(model, rows)}`;
-}
+  const values = columns.map(({ field }) => `s."${field}"`).join(', ');
+  return new Prepared(
+    SOURCE_TYPES,
+    `insert into ${table} (${names}, workspace_id, group_id, record) select ${values}, s.workspace_id, s.group_id, s.record from ${sourceSql(model)}`,
+  );
+});
 
-export function updateRowsSql(model: Model, rows: readonly Row[]): string {
+const UPDATE = statements((model: Model) => {
   const { table, columns } = layoutOf(model);
-  const sets = columns.filter(({ name }) => name !== 'id').map(({ name, field }) => `${name} = c."${field}"`);
-  return `update ${table} t set ${sets.join(', ')}, workspace_id = s.w, group_id = s.g, record = s.r from ${sourceSql(model, rows)} where t.id = c.id`;
+  const sets = columns.filter(({ name }) => name !== 'id').map(({ name, field }) => `${name} = s."${field}"`);
+  return new Prepared(
+    SOURCE_TYPES,
+    `update ${table} t set ${sets.join(', ')}, workspace_id = s.workspace_id, group_id = s.group_id, record = s.record from ${sourceSql(model)} where t.id = s.id`,
+  );
+});
+
+const DELETE = statements(
+  (model: Model) => new Prepared('uuid[]', `delete from ${layoutOf(model).table} where id = any($1)`),
+);
+
+const UNCHANGED = statements(
+  (model: Model) =>
+    new Prepared(
+      'uuid[], text',
+      `select sync.insist(count(*) = cardinality($1)) from unnest($1, string_to_array($2, chr(31))) as s(id, record)
+        join ${layoutOf(model).table} t on t.id = s.id and t.record::text = s.record`,
+    ),
+);
+
+/** Ends the transaction, to be tried again, unless these rows are as they were read. */
+export function unchanged(model: Model, rows: readonly Row[]): Call {
+  return UNCHANGED(model).with(
+    rows.map(({ id }) => id),
+    jsonList(rows.map(({ text }) => text)),
+  );
 }
 
-export function deleteRowsSql(model: Model, ids: readonly string[]): string {
-  return `delete from ${layoutOf(model).table} where id in (${uuidList(ids)})`;
+export function insertRows(model: Model, rows: readonly Row[]): Call {
+  return INSERT(model).with(...source(rows));
+}
+
+export function updateRows(model: Model, rows: readonly Row[]): Call {
+  return UPDATE(model).with(...source(rows));
+}
+
+export function deleteRows(model: Model, ids: readonly string[]): Call {
+  return DELETE(model).with(ids);
 }

@@ -2,6 +2,7 @@ import type { NewWorkspace, Principal, Workspace } from '@wts/contracts';
 import { Fault, LIMITS } from '@wts/contracts';
 import { randomUUID } from 'node:crypto';
 import { checkUrlKey } from '../domain/url-key.ts';
+import { seenWorkspace } from '../store/workspaces.ts';
 import type { WorkspaceReads } from '../store/workspaces.ts';
 import type { CommitUnitDoor, Trace } from './commit-unit.ts';
 import { recordOf } from './commit-unit.ts';
@@ -42,6 +43,5 @@ export async function createWorkspace(
     },
     trace,
   );
-  const record = recordOf(reply, 'Workspace') as unknown as Omit<Workspace, 'role'>;
-  return { ...record, role: 'owner' };
+  return seenWorkspace(recordOf(reply, 'Workspace') as unknown as Omit<Workspace, 'role'>, 'owner');
 }

@@ -1,8 +1,8 @@
-import { createApiKey as mintApiKey, requireScope } from '@wts/access';
+import { can, createApiKey as mintApiKey, requireScope } from '@wts/access';
 import type { ApiKey, NewApiKey, Principal, Revocation } from '@wts/contracts';
-import { Fault, LIMITS } from '@wts/contracts';
+import { Fault, LIMITS, ROLES } from '@wts/contracts';
 import { randomUUID } from 'node:crypto';
-import { standingIn } from '../queries/standing.ts';
+import { requirePermission, standingIn } from '../queries/standing.ts';
 import type { ApiKeyStore } from '../store/api-keys.ts';
 import type { WorkspaceReads } from '../store/workspaces.ts';
 
@@ -12,6 +12,9 @@ interface Door {
   readonly apiKeyPrefix: string;
   readonly revoke: (revocation: Revocation) => Promise<void>;
 }
+
+/** Who may end a key that somebody limited to their workspace. */
+const KEY_OFFICE = ROLES.filter((role) => can(role, 'keys.manage'));
 
 /** Makes a key and shows its token this once. Keeps api-keys.create.answer and api-keys.token.once. */
 export async function createApiKey(
@@ -42,20 +45,35 @@ export async function createApiKey(
   return { ...made, token };
 }
 
-/** The keys of the caller, without tokens. Keeps api-keys.list.no-token. */
-export async function listApiKeys({ keys }: Door, principal: Principal): Promise<ApiKey[]> {
+/**
+ * The keys of the caller, or those that are limited to a workspace of theirs, without tokens. Keeps
+ * api-keys.list.no-token.
+ */
+export async function listApiKeys(
+  { keys, workspaces }: Door,
+  principal: Principal,
+  workspaceId: string | undefined,
+): Promise<ApiKey[]> {
   requireKeyOffice(principal);
-  return keys.listOf(principal.userId);
+  if (workspaceId === undefined) return keys.listOf(principal.userId);
+  await requirePermission(workspaces, principal, workspaceId, 'keys.manage');
+  return keys.listIn(workspaceId);
 }
 
 /**
- * The key is dead at once here; the revocation takes it out of every cache and closes its sockets. Keeps
- * api-keys.revoke.dead.
+ * The key is dead at once here; the revocation takes it out of every cache and closes its sockets.
+ *
+ * A key belongs to its person, who ends any of theirs. The owner of a workspace ends keys that are limited to it, because
+ * these open nothing else. One that opens other workspaces too is not for them to end: they remove its person, which
+ * shuts all credentials of that person out of this workspace and touches no other. To anybody else it is not there.
+ *
+ * Keeps api-keys.revoke.dead and api-keys.owner.revokes.
  */
 export async function revokeApiKey({ keys, revoke }: Door, principal: Principal, keyId: string): Promise<void> {
   requireKeyOffice(principal);
-  if (!(await keys.revoke(principal.userId, keyId))) throw new Fault('not_found');
-  await revoke({ kind: 'credential', credentialId: keyId.toLowerCase(), userId: principal.userId });
+  const userId = await keys.revoke(principal.userId, keyId, KEY_OFFICE);
+  if (userId === null) throw new Fault('not_found');
+  await revoke({ kind: 'credential', credentialId: keyId.toLowerCase(), userId });
 }
 
 /** A credential for one workspace may not make, see or end credentials for others. */

@@ -4,11 +4,11 @@ import type { IRouter } from 'express';
 import { createApiKey, listApiKeys, revokeApiKey } from '../commands/manage-api-keys.ts';
 import type { Doors } from '../doors.ts';
 
-/** Personal API keys of the caller. */
+/** Personal API keys: those of the caller, and those limited to a workspace the caller owns. */
 export function mountApiKeys(router: IRouter, doors: Doors): void {
-  mount(router, apiKeyApi.listApiKeys, async ({ principal }) => ({
+  mount(router, apiKeyApi.listApiKeys, async ({ principal, query }) => ({
     ok: true,
-    keys: await listApiKeys(doors, principal),
+    keys: await listApiKeys(doors, principal, query.workspaceId),
   }));
   mount(
     router,

@@ -59,7 +59,7 @@ export function mountWorkspaces(router: IRouter, doors: Doors): void {
     memberApi.createInvitation,
     async ({ principal, params, body }) => ({
       ok: true,
-      invitation: await createInvitation(doors, principal, params.workspaceId, body),
+      invitation: await createInvitation(doors, principal, params.workspaceId, body ?? {}),
     }),
     keyed,
   );

@@ -1,4 +1,4 @@
-import type { ApiKey, KeyPermissions } from '@wts/contracts';
+import type { ApiKey, KeyPermissions, Role } from '@wts/contracts';
 import type { Knex } from 'knex';
 import { rows } from './rows.ts';
 
@@ -22,14 +22,27 @@ export interface LiveKey {
   readonly expiresAt: Date | null;
 }
 
+export interface RevokedKeys {
+  /** To the microsecond: a place between two keys. */
+  readonly at: string;
+  readonly keys: { readonly id: string; readonly userId: string; readonly revokedAt: string }[];
+}
+
 /** The token itself never gets here: keeps api-keys.token.stored-hashed. */
 export interface ApiKeyStore {
   /** Null when the person has `activeMax` keys already. */
   insert(key: NewStoredKey, activeMax: number): Promise<ApiKey | null>;
   /** The newest first; without revoked ones. */
   listOf(userId: string): Promise<ApiKey[]>;
-  /** False when the person has no such key, or revoked it before. */
-  revoke(userId: string, id: string): Promise<boolean>;
+  /** Those of everybody that are limited to a workspace. */
+  listIn(workspaceId: string): Promise<ApiKey[]>;
+  /**
+   * Ends a key of the person, or one limited to a workspace in which they have one of these roles; whose it was. Null
+   * when there is no such key, or it was revoked before.
+   */
+  revoke(userId: string, id: string, roles: readonly Role[]): Promise<string | null>;
+  /** Keys revoked after a place, in order; and the time of the database. */
+  listRevoked(after: { readonly since: string; readonly id: string } | null, limit: number): Promise<RevokedKeys>;
   /** Null for a key that is unknown, revoked or expired: callers cannot tell which. */
   findLive(tokenHash: string): Promise<LiveKey | null>;
   /** Writes that keys were just used, leaving alone those written within `intervalMs`. */
@@ -42,7 +55,7 @@ interface KeyRow extends Omit<ApiKey, 'expiresAt' | 'createdAt' | 'lastUsedAt'> 
   readonly lastUsedAt: Date | null;
 }
 
-const COLUMNS = `id, label, key_prefix as "keyPrefix", permissions, workspace_id as "workspaceId",
+const COLUMNS = `id, user_id as "userId", label, key_prefix as "keyPrefix", permissions, workspace_id as "workspaceId",
   expires_at as "expiresAt", created_at as "createdAt", last_used_at as "lastUsedAt"`;
 
 export function apiKeyStore(knex: Knex): ApiKeyStore {
@@ -63,10 +76,35 @@ export function apiKeyStore(knex: Knex): ApiKeyStore {
         order by created_at desc, id`;
       return (await rows<KeyRow>(knex, sql, { userId })).map(shown);
     },
-    revoke: async (userId, id) => {
-      const sql = `update workspace.api_keys set revoked_at = now()
-        where id = :id and user_id = :userId and revoked_at is null returning id`;
-      return (await rows(knex, sql, { id, userId })).length > 0;
+    // Index api_keys (workspace_id).
+    listIn: async (workspaceId) => {
+      const sql = `select ${COLUMNS} from workspace.api_keys
+        where workspace_id = :workspaceId and revoked_at is null order by created_at desc, id`;
+      return (await rows<KeyRow>(knex, sql, { workspaceId })).map(shown);
+    },
+    // How long it takes must not tell whether a foreign key is there: what the person administers is read for any id, since
+    // a value that is sought by must be known before the index is asked.
+    revoke: async (userId, id, roles) => {
+      const sql = `with office as materialized (
+          select coalesce(array_agg(workspace_id), '{}') as ids from sync.workspace_members
+            where user_id = :userId and role = any(:roles)
+        )
+        update workspace.api_keys k set revoked_at = now()
+        where id = (select cast(:id as uuid) from office) and revoked_at is null
+          and (user_id = :userId or workspace_id = any((select ids from office)::uuid[]))
+        returning user_id as "userId"`;
+      const [revoked] = await rows<{ userId: string }>(knex, sql, { id, userId, roles });
+      return revoked?.userId ?? null;
+    },
+    // Index api_keys (revoked_at).
+    listRevoked: async (after, limit) => {
+      const [clock] = await rows<{ at: string }>(knex, `select ${timeText('clock_timestamp()')} as at`);
+      if (clock === undefined) throw new Error('a select without a table has one row');
+      if (after === null) return { at: clock.at, keys: [] };
+      const sql = `select id, user_id as "userId", ${timeText('revoked_at')} as "revokedAt" from workspace.api_keys
+        where revoked_at >= cast(:since as timestamptz) and (revoked_at, id) > (cast(:since as timestamptz), cast(:id as uuid))
+        order by revoked_at, id limit :limit`;
+      return { at: clock.at, keys: await rows(knex, sql, { ...after, limit }) };
     },
     // Unique index api_keys (token_hash).
     findLive: async (tokenHash) => {
@@ -83,6 +121,8 @@ export function apiKeyStore(knex: Knex): ApiKeyStore {
     },
   };
 }
+
+const timeText = (value: string): string => `to_char(${value} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`;
 
 function shown(row: KeyRow): ApiKey {
   return {

@@ -77,7 +77,7 @@ describe('the stores', () => {
       const userId = randomUUID();
       const first = await insert(userId, 1);
       assert.equal(await insert(userId, 1), null);
-      assert.ok(await keys.revoke(userId, first?.id ?? ''));
+      assert.equal(await keys.revoke(userId, first?.id ?? '', []), userId);
       assert.ok(await insert(userId, 1));
     });
 

@@ -25,13 +25,16 @@ interface WorkspaceRow {
 
 export function workspaceReads(knex: Knex): WorkspaceReads {
   const select = `select w.record, m.role from sync.workspace_members m join sync.workspaces w on w.id = m.workspace_id`;
-  const first = (found: WorkspaceRow[]): Workspace | null => (found[0] ? seen(found[0]) : null);
+  const first = (found: WorkspaceRow[]): Workspace | null =>
+    found[0] ? seenWorkspace(found[0].record, found[0].role) : null;
   return {
     // Index workspace_members (user_id).
     listOf: async (userId, only) => {
       const sql = `${select} where m.user_id = :userId and (w.id = :only or cast(:only as uuid) is null)
         order by lower(w.name), w.id`;
-      return (await rows<WorkspaceRow>(knex, sql, { userId, only })).map(seen);
+      return (await rows<WorkspaceRow>(knex, sql, { userId, only })).map(({ record, role }) =>
+        seenWorkspace(record, role),
+      );
     },
     countOwnedBy: async (userId) => {
       const sql = `select count(*)::int as owned from sync.workspace_members where user_id = :userId and role = 'owner'`;
@@ -71,7 +74,8 @@ export function workspaceReads(knex: Knex): WorkspaceReads {
   };
 }
 
-function seen({ record, role }: WorkspaceRow): Workspace {
+/** A workspace as one of its members sees it. */
+export function seenWorkspace(record: Omit<Workspace, 'role'>, role: Role): Workspace {
   const { id, name, urlKey, logoUrl, createdAt, updatedAt } = record;
   return { id, name, urlKey, logoUrl, role, createdAt, updatedAt };
 }

@@ -1,6 +1,6 @@
 /**
- * Lets a bounded number of tasks run at once; the others wait in order. Thousands of clients that reconnect in the same
- * second must not take every connection of the pool from those who write.
+ * Lets a bounded number of tasks run at once; the others wait in order. Thousands of clients that come back in the same
+ * second must not take everything from those who only want to go on.
  */
 export class Gate {
   readonly #atOnce: number;

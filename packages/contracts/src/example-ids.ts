@@ -1,0 +1,10 @@
+/** Ids of the examples in the description: the same thing has the same id in all of them. */
+export const EXAMPLE_IDS = {
+  person: '018f2a3b-7d2e-7f11-8b11-4a6c9f8e3d21',
+  workspace: '018f2a3b-6c1d-7e00-9a00-3f5b8e7d2c10',
+  apiKey: '018f2a3b-8e3f-7b22-8c22-5b7daf9f4e32',
+  invitation: '018f2a3b-9f4a-7c33-9d33-6c8ebf0a5f43',
+  label: '018f2a3b-a05b-7d44-8e44-7d9fc01b6054',
+  clientTx: '018f2a3b-b16c-7e55-9f55-8ea0d12c7165',
+  epoch: '018f2a3b-c27d-7f66-8a66-9fb1e23d8276',
+} as const;

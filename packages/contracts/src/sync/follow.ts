@@ -1,0 +1,111 @@
+import type { SyncAction } from '../actions.ts';
+import { syncActionSchema } from '../actions.ts';
+import { contract } from '../contract.ts';
+import { EXAMPLE_IDS } from '../example-ids.ts';
+import { LIMITS } from '../limits.ts';
+import { labelExample, syncIdText } from './parts.ts';
+
+export interface DeltasReply {
+  readonly lastSyncId: string;
+  readonly hasMore: boolean;
+  readonly actions: readonly SyncAction[];
+}
+
+// Keeps sync.deltas.scope.
+export const deltas = contract<{
+  query: { after?: string; limit?: string; syncGroups?: string; actions?: 'words' | 'letters' };
+  reply: DeltasReply;
+}>({
+  id: 'syncDeltas',
+  method: 'GET',
+  path: '/sync/deltas',
+  summary: 'Read the log after a cursor',
+  description:
+    'Pages of what happened after `after`, ascending, in the groups you may see. Go on with `after` = `lastSyncId`, at once while `hasMore` is true. 409 says that the cursor is older than the log, or of another database: load everything again.',
+  tag: 'Sync',
+  scope: 'read',
+  query: {
+    type: 'object',
+    properties: {
+      after: { ...syncIdText, description: 'Cursor, exclusive; default 0.' },
+      limit: {
+        type: 'string',
+        pattern: '^[0-9]{1,9}$',
+        description: `Default ${LIMITS.deltasLimitDefault}, clamped to 1..${LIMITS.deltasLimitMax}.`,
+      },
+      syncGroups: {
+        type: 'string',
+        maxLength: 8192,
+        description: 'Comma-separated groups: narrows, never widens. Also asks for letters.',
+      },
+      actions: {
+        type: 'string',
+        enum: ['words', 'letters'],
+        description: 'Spelling of `action`: `INSERT`, or `I` as published Strata Sync clients read it. Default: words.',
+      },
+    },
+  },
+  reply: {
+    status: 200,
+    description: 'One page.',
+    schema: {
+      type: 'object',
+      additionalProperties: false,
+      required: ['lastSyncId', 'hasMore', 'actions'],
+      properties: {
+        lastSyncId: {
+          ...syncIdText,
+          description: 'Your next `after`: how far was looked, also where nothing was for you.',
+        },
+        hasMore: { type: 'boolean', description: 'There is more already.' },
+        actions: { type: 'array', items: syncActionSchema, description: 'Ascending by `syncId`.' },
+      },
+    },
+    example: {
+      lastSyncId: '43',
+      hasMore: false,
+      actions: [
+        {
+          syncId: '43',
+          modelName: 'Label',
+          modelId: EXAMPLE_IDS.label,
+          action: 'INSERT',
+          data: labelExample,
+          groupId: EXAMPLE_IDS.workspace,
+          clientTxId: EXAMPLE_IDS.clientTx,
+          clientId: 'laptop',
+          createdAt: '2026-11-21T09:00:00.000Z',
+        },
+      ],
+    },
+  },
+  errors: ['bootstrap_required'],
+});
+
+/** The WebSocket door: mounted by the sync service, proxied by the gateway; the token stands in the query string. */
+export const socket = contract<{ query: { token?: string } }>({
+  id: 'syncSocket',
+  method: 'GET',
+  path: '/sync/ws',
+  summary: 'Receive the log live, over a WebSocket',
+  description: `Upgrade with \`?token=\`, because browsers cannot send the header; a bad token is refused before the upgrade, in the common error shape. Then all frames are JSON texts.
+
+| direction | frame |
+|---|---|
+| to the server | \`{"type":"subscribe","afterSyncId":"43","token":"…"}\`: within ${LIMITS.socketSubscribeTimeoutMs / 1000} seconds; may be sent again |
+| to you | \`{"type":"subscribed","afterSyncId":"43","groups":["…"]}\`: your own id and those of your workspaces and private projects |
+| to you | \`{"type":"delta","packet":{"lastSyncId":"44","actions":[…]}}\`: everything after \`afterSyncId\`, ascending, then what is new; \`actions\` as in deltas, empty every ${LIMITS.socketWatermarkMs / 1000} seconds of silence |
+| to you | \`{"type":"error","code":"BOOTSTRAP_REQUIRED","message":"…","lastSyncId":"43"}\`: before the server closes; \`lastSyncId\` is where to resume |
+
+Keep the last \`lastSyncId\` and subscribe with it again after any end.`,
+  tag: 'Sync',
+  scope: 'read',
+  query: {
+    type: 'object',
+    properties: {
+      token: { type: 'string', maxLength: 8192, description: 'Any credential; it is kept out of all logs.' },
+    },
+  },
+  reply: { status: 101, description: 'The connection is a WebSocket now.', schema: { type: 'string' } },
+  errors: ['upgrade_required'],
+});

@@ -1,0 +1,240 @@
+import type { ActionName, ModelRecord } from '../actions.ts';
+import { modelRecordSchema } from '../actions.ts';
+import { contract } from '../contract.ts';
+import type { ErrorCode } from '../errors.ts';
+import { EXAMPLE_IDS } from '../example-ids.ts';
+import { UUID_PATTERN } from '../ids.ts';
+import { LIMITS } from '../limits.ts';
+import { action, clientText, labelExample, modelNameText, syncIdText } from './parts.ts';
+
+/** One change a client asks for: section 2 of the specification. */
+export interface SyncTransaction {
+  readonly clientTxId: string;
+  readonly clientId: string;
+  readonly modelName: string;
+  readonly modelId: string;
+  readonly action: ActionName;
+  readonly payload: { readonly [field: string]: unknown };
+}
+
+export interface MutationResult {
+  readonly clientTxId: string;
+  readonly success: boolean;
+  readonly syncId?: string;
+  /** Stable text; free of SQL and of the words network, fetch, timeout and aborted, which clients retry on. */
+  readonly error?: string;
+  readonly code?: ErrorCode;
+}
+
+export interface AcceptedMutation {
+  readonly clientTxId: string;
+  readonly syncId: string;
+  readonly modelName: string;
+  readonly modelId: string;
+  readonly action: ActionName;
+  /** The full record after the change, server-assigned fields included; before it, for DELETE. */
+  readonly record: ModelRecord;
+}
+
+export interface MutateReply {
+  readonly ok: true;
+  readonly success: boolean;
+  readonly lastSyncId: string;
+  readonly results: readonly MutationResult[];
+  readonly mutations: readonly AcceptedMutation[];
+}
+
+// Keeps sync.transaction.fields.
+export const syncTransactionSchema = {
+  type: 'object',
+  description: 'One change to one record.',
+  required: ['clientTxId', 'clientId', 'modelName', 'modelId', 'action', 'payload'],
+  properties: {
+    clientTxId: {
+      ...clientText,
+      description: `Your name for this change, such as a new UUID. The same one sent again within ${LIMITS.idempotencyDays} days is answered, not applied again.`,
+    },
+    clientId: { ...clientText, description: 'Your name for the device or process the change is from.' },
+    modelName: modelNameText,
+    modelId: {
+      type: 'string',
+      pattern: UUID_PATTERN,
+      description: 'The record. For `INSERT` you choose it: a new UUID.',
+    },
+    action,
+    payload: {
+      type: 'object',
+      description:
+        'Fields and their values: all that have no default for `INSERT`, those that change for `UPDATE`, none for the others. What the server assigns is ignored.',
+    },
+  },
+} as const;
+
+// Keeps sync.mutate.scope.
+export const mutate = contract<{ body: { batchId: string; transactions: SyncTransaction[] }; reply: MutateReply }>({
+  id: 'syncMutate',
+  method: 'POST',
+  path: '/sync/mutate',
+  summary: 'Apply a batch of changes',
+  description:
+    'Transactions are applied in order; each has its own result. A refused transaction does not stop the others. An accepted one is on disk and in the log when you are answered, and `syncId` says where: once your deltas or your socket have come to that place, you have it and all before it. Where two change the same field, the later place in the log wins.',
+  tag: 'Sync',
+  scope: 'write',
+  bodyBytesMax: LIMITS.mutateBodyBytes,
+  body: {
+    type: 'object',
+    required: ['batchId', 'transactions'],
+    properties: {
+      batchId: { ...clientText, description: 'Your name for the batch, for your own logs.' },
+      transactions: {
+        type: 'array',
+        minItems: 1,
+        maxItems: LIMITS.mutateTransactionsMax,
+        items: syncTransactionSchema,
+        description: 'Applied in this order.',
+      },
+    },
+  },
+  bodyExample: {
+    batchId: 'batch-1',
+    transactions: [
+      {
+        clientTxId: EXAMPLE_IDS.clientTx,
+        clientId: 'laptop',
+        modelName: 'Label',
+        modelId: EXAMPLE_IDS.label,
+        action: 'INSERT',
+        payload: { workspaceId: EXAMPLE_IDS.workspace, name: 'urgent', color: '#d33a2c' },
+      },
+    ],
+  },
+  reply: {
+    status: 200,
+    description:
+      'What became of each transaction. Look at `success`: a refused transaction is answered here, not by a status.',
+    schema: {
+      type: 'object',
+      additionalProperties: false,
+      required: ['ok', 'success', 'lastSyncId', 'results', 'mutations'],
+      properties: {
+        ok: { const: true },
+        success: { type: 'boolean', description: 'True when every transaction was accepted.' },
+        lastSyncId: {
+          ...syncIdText,
+          description: 'Highest place in the log this batch reached; a cursor at or past it has seen it.',
+        },
+        results: {
+          type: 'array',
+          description: 'One for each transaction, in their order.',
+          items: {
+            type: 'object',
+            additionalProperties: false,
+            required: ['clientTxId', 'success'],
+            properties: {
+              clientTxId: { type: 'string', description: 'Which one.' },
+              success: { type: 'boolean', description: 'Whether it was accepted.' },
+              syncId: { ...syncIdText, description: 'Its place in the log, when accepted.' },
+              error: { type: 'string', description: 'Why it was refused, for a person.' },
+              code: { type: 'string', description: 'Why it was refused: one of the error codes.' },
+            },
+          },
+        },
+        mutations: {
+          type: 'array',
+          description: 'The accepted ones, with their records.',
+          items: {
+            type: 'object',
+            additionalProperties: false,
+            required: ['clientTxId', 'syncId', 'modelName', 'modelId', 'action', 'record'],
+            properties: {
+              clientTxId: { type: 'string', description: 'Which one.' },
+              syncId: { ...syncIdText, description: 'Its place in the log.' },
+              modelName: { type: 'string', description: 'Such as `Task`.' },
+              modelId: { type: 'string', description: 'The record.' },
+              action,
+              record: modelRecordSchema,
+            },
+          },
+        },
+      },
+    },
+    example: {
+      ok: true,
+      success: true,
+      lastSyncId: '43',
+      results: [{ clientTxId: EXAMPLE_IDS.clientTx, success: true, syncId: '43' }],
+      mutations: [
+        {
+          clientTxId: EXAMPLE_IDS.clientTx,
+          syncId: '43',
+          modelName: 'Label',
+          modelId: EXAMPLE_IDS.label,
+          action: 'INSERT',
+          record: labelExample,
+        },
+      ],
+    },
+  },
+  errors: ['malformed_json', 'payload_too_large', 'unsupported_media_type'],
+});
+
+/** A change asked for by another service. Nobody outside can reach this operation. */
+export interface InternalMutation {
+  readonly modelName: string;
+  readonly modelId: string;
+  readonly action: ActionName;
+  readonly payload: { readonly [field: string]: unknown };
+}
+
+export interface InternalCommitReply {
+  readonly ok: true;
+  readonly lastSyncId: string;
+  readonly mutations: readonly { readonly syncId: string; readonly modelName: string; readonly record: ModelRecord }[];
+}
+
+/**
+ * The one door for change, for services: all mutations together or none. `authority: 'service'` lets the caller write
+ * what no client may (a Workspace, a membership, a person), because the caller has decided it.
+ * A refusal is answered with the error code of the refusal.
+ */
+export const internalCommit = contract<{
+  body: { clientId: string; clientTxId: string; authority: 'service' | 'caller'; mutations: InternalMutation[] };
+  reply: InternalCommitReply;
+}>({
+  id: 'internalCommit',
+  method: 'POST',
+  path: '/internal/commit',
+  summary: 'Commit a unit of changes',
+  tag: 'Internal',
+  scope: 'none',
+  internal: true,
+  bodyBytesMax: LIMITS.mutateBodyBytes,
+  body: {
+    type: 'object',
+    additionalProperties: false,
+    required: ['clientId', 'clientTxId', 'authority', 'mutations'],
+    properties: {
+      clientId: clientText,
+      clientTxId: clientText,
+      authority: { type: 'string', enum: ['service', 'caller'] },
+      mutations: {
+        type: 'array',
+        minItems: 1,
+        maxItems: LIMITS.mutateTransactionsMax,
+        items: {
+          type: 'object',
+          additionalProperties: false,
+          required: ['modelName', 'modelId', 'action', 'payload'],
+          properties: {
+            modelName: { type: 'string' },
+            modelId: { type: 'string', pattern: UUID_PATTERN },
+            action,
+            payload: { type: 'object' },
+          },
+        },
+      },
+    },
+  },
+  reply: { status: 200, schema: { type: 'object' } },
+  errors: ['conflict', 'slug_taken', 'last_owner', 'forbidden'],
+});

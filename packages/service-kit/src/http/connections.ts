@@ -1,0 +1,80 @@
+import type { RequestListener, Server } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { comeAgainSeconds, Fault, LIMITS, meta } from '@wts/contracts';
+import type { Logger } from '../observe/logger.ts';
+
+/** How often it is said that connections are turned away: a flood of them must not become a flood of lines. */
+const SAID_EVERY_MS = 10_000;
+
+/** Connections beyond the bound: their first request is answered with why. */
+const surplus = new WeakSet<Duplex>();
+
+/**
+ * How many connections a process takes, over all its ports. One more is taken all the same, for as long as it takes to
+ * answer its first request with 503 and a time to come again: whoever is merely dropped cannot tell a full server from a
+ * broken one. Only so many are answered at a time; any more are dropped before they cost a handshake.
+ *
+ * Sockets get less than all, so that requests and probes still come in when no more sockets do.
+ */
+export class Connections {
+  readonly max: number;
+  readonly #log: Pick<Logger, 'warn'> | undefined;
+  #open = 0;
+  #silentUntil = 0;
+
+  constructor(max: number, log?: Pick<Logger, 'warn'>) {
+    this.max = max;
+    this.#log = log;
+  }
+
+  get open(): number {
+    return this.#open;
+  }
+
+  get socketsMax(): number {
+    return Math.floor(this.max * LIMITS.socketsShare);
+  }
+
+  /** Counts the connections of this server among those of the process. */
+  hold(server: Server): void {
+    server.maxConnections = this.max + Math.ceil(this.max * LIMITS.connectionsRefusedShare);
+    server.on('drop', () => this.#warn());
+    server.on('connection', (socket) => {
+      this.#open += 1;
+      socket.once('close', () => (this.#open -= 1));
+      if (this.#open <= this.max) return;
+      this.#warn();
+      surplus.add(socket);
+      // One who says nothing is not waited for as long as others are.
+      const timer = setTimeout(() => socket.destroy(), LIMITS.connectionRefusalMs);
+      socket.once('close', () => clearTimeout(timer));
+    });
+  }
+
+  #warn(): void {
+    if (performance.now() < this.#silentUntil) return;
+    this.#silentUntil = performance.now() + SAID_EVERY_MS;
+    this.#log?.warn({ connectionsMax: this.max }, 'too many connections: new ones are turned away');
+  }
+}
+
+/** What a request or upgrade on a surplus connection is answered with; null on all others. */
+export function refusalOf(socket: Duplex): Fault | null {
+  if (!surplus.has(socket)) return null;
+  return new Fault('unavailable', {
+    message: 'All connections of this server are taken; try again shortly',
+    retryAfterSeconds: comeAgainSeconds(),
+  });
+}
+
+/** Passes on what comes by connections within the bound. A probe learns also of a full server that it is alive. */
+export function unlessSurplus(
+  listener: RequestListener,
+  refuse: (fault: Fault, ...exchange: Parameters<RequestListener>) => void,
+): RequestListener {
+  return (req, res) => {
+    const fault = refusalOf(req.socket);
+    if (fault === null || req.url === meta.health.path) listener(req, res);
+    else refuse(fault, req, res);
+  };
+}

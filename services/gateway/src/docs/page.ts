@@ -1,0 +1,84 @@
+import { readFileSync } from 'node:fs';
+import type { StaticFile } from '../static-answer.ts';
+
+/**
+ * The reference page at `/docs`: Swagger UI over `/openapi.json`, from files of its package and two small ones of our
+ * own. All of them are in memory from the start, so a request names a file of a closed list and never a path of a disk.
+ * Addresses on the page are relative: it also works where a proxy serves the API under a prefix and takes it off.
+ * Decision 0006 says why this renderer. Keeps meta.docs.files.
+ */
+export const DOCS_PAGE: StaticFile = file(
+  'text/html; charset=utf-8',
+  `<!doctype html>
+<html lang="en">
+  <head>
+    <meta charset="utf-8">
+    <meta name="viewport" content="width=device-width, initial-scale=1">
+    <title>Workspace Task Service: API reference</title>
+    <link rel="icon" href="data:,">
+    <link rel="stylesheet" href="docs/index.css">
+    <link rel="stylesheet" href="docs/swagger-ui.css">
+  </head>
+  <body>
+    <noscript>This page shows <a href="openapi.json">openapi.json</a> and needs JavaScript for it.</noscript>
+    <main id="reference"></main>
+    <script src="docs/swagger-ui-bundle.js"></script>
+    <script src="docs/start.js"></script>
+  </body>
+</html>
+`,
+);
+
+/** By the last part of their address. */
+export const DOCS_FILES: ReadonlyMap<string, StaticFile> = new Map([
+  ['index.css', file('text/css; charset=utf-8', read(import.meta.resolve('swagger-ui-dist/index.css')))],
+  ['swagger-ui.css', file('text/css; charset=utf-8', read(import.meta.resolve('swagger-ui-dist/swagger-ui.css')))],
+  [
+    'swagger-ui-bundle.js',
+    file('text/javascript; charset=utf-8', read(import.meta.resolve('swagger-ui-dist/swagger-ui-bundle.js'))),
+  ],
+  [
+    'start.js',
+    file(
+      'text/javascript; charset=utf-8',
+      // A token somebody enters lives in the memory of the page and ends with it. No outside validator is asked.
+      `SwaggerUIBundle({
+  url: 'openapi.json',
+  dom_id: '#reference',
+  deepLinking: true,
+  displayRequestDuration: true,
+  filter: true,
+  persistAuthorization: false,
+  validatorUrl: null,
+});
+`,
+    ),
+  ],
+]);
+
+/**
+ * Everything the page loads and calls is of its own origin, nothing on it is inline, nobody may frame it: what somebody
+ * enters there goes to this API and nowhere else. Swagger UI draws its icons from `data:`. Keeps meta.docs.closed.
+ */
+function file(type: string, content: string | Buffer): StaticFile {
+  return {
+    type,
+    bytes: Buffer.from(content),
+    lines: [
+      'Content-Security-Policy',
+      "default-src 'none'; script-src 'self'; style-src 'self'; img-src data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+      'X-Frame-Options',
+      'DENY',
+      'Referrer-Policy',
+      'no-referrer',
+      'Cross-Origin-Opener-Policy',
+      'same-origin',
+      'Cross-Origin-Resource-Policy',
+      'same-origin',
+    ],
+  };
+}
+
+function read(url: string): Buffer {
+  return readFileSync(new URL(url));
+}

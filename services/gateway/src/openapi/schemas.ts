@@ -1,0 +1,62 @@
+import {
+  UUID_PATTERN,
+  apiKeyApi,
+  errorBodySchema,
+  memberApi,
+  modelRecordSchema,
+  syncActionSchema,
+  syncApi,
+  workspaceApi,
+} from '@wts/contracts';
+import { MODELS, recordSchema } from '@wts/models';
+
+type Json = Record<string, unknown>;
+
+/** Schemas that get a name of their own; wherever a contract uses one of these objects, the name stands instead. */
+const NAMED = new Map<unknown, string>([
+  [errorBodySchema, 'Error'],
+  [workspaceApi.workspaceSchema, 'Workspace'],
+  [memberApi.memberSchema, 'Member'],
+  [memberApi.invitationSchema, 'Invitation'],
+  [apiKeyApi.keySchema, 'ApiKey'],
+  [syncActionSchema, 'SyncAction'],
+  [syncApi.syncTransactionSchema, 'SyncTransaction'],
+  [modelRecordSchema, 'ModelRecord'],
+]);
+
+/** Schemas of contracts as the description writes them, and those among them that have names. */
+export class Schemas {
+  readonly named: Json = {};
+
+  /** The schema with named schemas inside it replaced by their names. */
+  refer(schema: unknown): unknown {
+    const name = NAMED.get(schema);
+    return name === undefined ? this.#expand(schema) : this.#reference(name, schema);
+  }
+
+  #reference(name: string, schema: unknown): Json {
+    if (!(name in this.named)) {
+      // Its place is taken first: a schema may lead back to itself.
+      this.named[name] = {};
+      this.named[name] = schema === modelRecordSchema ? this.#anyModel() : this.#expand(schema);
+    }
+    return { $ref: `#/components/schemas/${name}` };
+  }
+
+  /** What a record is, the registry of models says. */
+  #anyModel(): Json {
+    return {
+      description: modelRecordSchema.description,
+      anyOf: MODELS.map((model) => this.#reference(`${model.name}Record`, recordSchema(model))),
+    };
+  }
+
+  #expand(schema: unknown): unknown {
+    if (Array.isArray(schema)) return schema.map((item) => this.refer(item));
+    if (typeof schema !== 'object' || schema === null) return schema;
+    const entries = Object.entries(schema).map(([key, value]): [string, unknown] => [key, this.refer(value)]);
+    // What the pattern says to a program, the format says to a person.
+    const isUuid = 'pattern' in schema && schema.pattern === UUID_PATTERN;
+    return Object.fromEntries(isUuid ? [...entries, ['format', 'uuid']] : entries);
+  }
+}

@@ -1,0 +1,60 @@
+import { createHash } from 'node:crypto';
+import { promisify } from 'node:util';
+import { gzip } from 'node:zlib';
+import { startAnswer } from './edge/answer.ts';
+import type { OwnAnswer } from './edge/edge.ts';
+
+/** Something that stays the same for as long as the process lives. */
+export interface StaticFile {
+  readonly type: string;
+  readonly bytes: Buffer;
+  /** Further header lines, in the flat form Node writes. */
+  readonly lines?: readonly string[];
+}
+
+/** Less than this fits into the first packet either way. */
+const COMPRESS_BYTES_MIN = 1400;
+
+/**
+ * Answers with the file, or with 304 to whoever has it. It may be kept and must be asked about: the next release may
+ * answer from the same address, and replicas of two releases stand side by side while one replaces the other.
+ * Compressed once, when somebody first asks for it. Keeps meta.docs.revalidated.
+ */
+export function staticAnswer({ type, bytes, lines = [] }: StaticFile): OwnAnswer {
+  const hash = createHash('sha256').update(bytes).digest('base64url');
+  const isCompressible = bytes.length >= COMPRESS_BYTES_MIN;
+  let compressed: Promise<Buffer> | null = null;
+  return async (exchange, res) => {
+    const { 'accept-encoding': encodings = '', 'if-none-match': known = '' } = exchange.req.headers;
+    const isCompressed = isCompressible && acceptsGzip(encodings);
+    const tag = isCompressed ? `"${hash}.gzip"` : `"${hash}"`;
+    const common = ['ETag', tag, 'Cache-Control', 'no-cache', ...(isCompressible ? ['Vary', 'Accept-Encoding'] : [])];
+    if (isKnown(known, tag)) {
+      startAnswer(exchange, res, 304, [...common, ...lines]);
+      res.end();
+      return;
+    }
+    const body = isCompressed ? await (compressed ??= promisify(gzip)(bytes, { level: 9 })) : bytes;
+    const encoding = isCompressed ? ['Content-Encoding', 'gzip'] : [];
+    const length = ['Content-Length', String(body.length)];
+    startAnswer(exchange, res, 200, ['Content-Type', type, ...length, ...encoding, ...common, ...lines]);
+    res.end(body);
+  };
+}
+
+/** RFC 9110 section 12.5.3: named, itself or by the asterisk, and not with a weight of nothing. */
+function acceptsGzip(acceptEncoding: string): boolean {
+  const weights = new Map(
+    acceptEncoding.split(',').map((part) => {
+      const [coding = '', ...parameters] = part.split(';').map((text) => text.trim().toLowerCase());
+      const weight = parameters.find((parameter) => parameter.startsWith('q='))?.slice(2) ?? '1';
+      return [coding, Number(weight)];
+    }),
+  );
+  return (weights.get('gzip') ?? weights.get('*') ?? 0) > 0;
+}
+
+/** RFC 9110 section 13.1.2: a weak tag is as good as a strong one here. */
+function isKnown(ifNoneMatch: string, tag: string): boolean {
+  return ifNoneMatch.split(',').some((known) => ['*', tag, `W/${tag}`].includes(known.trim()));
+}

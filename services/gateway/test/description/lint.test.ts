@@ -1,0 +1,106 @@
+import { createConfig, lintFromString } from '@redocly/openapi-core';
+import { Spectral } from '@stoplight/spectral-core';
+import type { RulesetDefinition } from '@stoplight/spectral-core';
+import { oas } from '@stoplight/spectral-rulesets';
+import assert from 'node:assert/strict';
+import { describeRoutes } from '../../src/openapi.ts';
+import { API_ROUTES } from '../../src/routes.ts';
+import { RULES } from './rules.ts';
+
+/** A rule that is not kept, where, and why. Everything else every rule of both linters says is kept. */
+interface Exemption {
+  readonly rule: string;
+  /** Everywhere, when left out. */
+  readonly at?: RegExp;
+  readonly why: string;
+}
+
+const SOCKET_WHY = 'A WebSocket succeeds with 101; operation-succeeds of our own rules asks for one success.';
+const TAGS_WHY = 'Tags stand in the order a newcomer needs them.';
+
+const REDOCLY: readonly Exemption[] = [
+  { rule: 'operation-2xx-response', at: /~1sync~1ws\/get/, why: SOCKET_WHY },
+  { rule: 'tags-alphabetical', why: TAGS_WHY },
+  {
+    rule: 'no-ambiguous-paths',
+    at: /workspaces~1\{workspaceId\}~1(?:members|invitations)$/,
+    why: 'The specification names both addresses, and no workspace has the id "by-slug": ids are UUIDs.',
+  },
+  { rule: 'operation-4xx-problem-details-rfc7807', why: 'The specification fixes the body of errors.' },
+  { rule: 'path-segment-plural', why: 'The specification fixes the addresses.' },
+  { rule: 'response-mime-type', at: /~1sync~1(?:bootstrap|batch)\//, why: 'Streams of lines, by the specification.' },
+  {
+    rule: 'scalar-property-missing-example',
+    why: 'Bodies are shown whole: answer-example and body-example of our own rules ask for it.',
+  },
+  {
+    rule: 'required-string-property-missing-min-length',
+    why: 'Texts that are answered may be empty; input-bounded of our own rules asks for the other end of those that are sent.',
+  },
+];
+
+const SPECTRAL: readonly Exemption[] = [
+  { rule: 'operation-success-response', at: /^paths \/sync\/ws get/, why: SOCKET_WHY },
+  { rule: 'openapi-tags-alphabetical', why: TAGS_WHY },
+  { rule: 'contact-properties', why: 'Who operates a deployment, and where they get mail, we do not know.' },
+  { rule: 'license-url', why: 'OpenAPI 3.1 allows `identifier` or `url`, not both; the identifier is exact.' },
+];
+
+interface Finding {
+  readonly rule: string;
+  readonly at: string;
+  readonly message: string;
+}
+
+function judge(findings: readonly Finding[], exemptions: readonly Exemption[]): void {
+  const covers = (exemption: Exemption, { rule, at }: Finding): boolean =>
+    exemption.rule === rule && (exemption.at?.test(at) ?? true);
+  const rest = findings.filter((finding) => !exemptions.some((exemption) => covers(exemption, finding)));
+  assert.deepEqual(rest, []);
+  // An exemption nobody needs any more would hide the next fault.
+  const idle = exemptions.filter((exemption) => !findings.some((finding) => covers(exemption, finding)));
+  assert.deepEqual(idle, []);
+}
+
+describe('the description, read by linters', () => {
+  // Some rules look at the address of the server: one as a deployment has it.
+  const document = describeRoutes(API_ROUTES, { serverUrl: 'https://tasks.acme.test' });
+
+  it('breaks no rule of Redocly that has no reason to be broken [meta.openapi.lint]', async function redocly() {
+    this.timeout(60_000);
+    const config = await createConfig({ extends: ['all'] });
+    const problems = await lintFromString({ source: JSON.stringify(document), absoluteRef: '/openapi.json', config });
+    judge(
+      problems.map(({ ruleId, message, location }) => ({ rule: ruleId, at: location[0]?.pointer ?? '', message })),
+      REDOCLY,
+    );
+  });
+
+  it('breaks no rule of Spectral that has no reason to be broken, and none of our own [meta.openapi.lint]', async function spectral() {
+    this.timeout(60_000);
+    const linter = new Spectral();
+    linter.setRuleset({ extends: [[oas as RulesetDefinition, 'all']], ...RULES });
+    const results = await linter.run(structuredClone(document));
+    judge(
+      results.map(({ code, message, path }) => ({ rule: String(code), at: path.join(' '), message })),
+      SPECTRAL,
+    );
+  });
+
+  it('would not get away with an example that does not fit its schema', async function examples() {
+    this.timeout(60_000);
+    const text = JSON.stringify(document);
+    const source = text.replace('"example":{"name":"Platform"', '"example":{"name":5');
+    assert.notEqual(source, text);
+    const config = await createConfig({ extends: ['all'] });
+    const problems = await lintFromString({ source, absoluteRef: '/openapi.json', config });
+    assert.ok(problems.some(({ ruleId }) => ruleId === 'no-invalid-media-type-examples'));
+    const linter = new Spectral();
+    linter.setRuleset({ extends: [[oas as RulesetDefinition, 'off']], rules: { 'oas3-valid-media-example': 'error' } });
+    const results = await linter.run(JSON.parse(source) as Record<string, unknown>);
+    assert.deepEqual(
+      results.map(({ code, path }) => `${String(code)} ${path.join(' ')}`),
+      ['oas3-valid-media-example paths /api/workspaces post requestBody content application/json example name'],
+    );
+  });
+});

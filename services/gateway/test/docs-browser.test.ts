@@ -1,0 +1,126 @@
+import { openBrowser } from '@wts/testkit';
+import type { Page } from '@wts/testkit';
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer, request as forward } from 'node:http';
+import type { Server } from 'node:http';
+import { freePort, startWorld } from './world.ts';
+import type { World } from './world.ts';
+
+/** A page, what it asked for, and what went wrong in the browser's own words. */
+interface Watched {
+  readonly page: Page;
+  readonly asked: Set<string>;
+  readonly faults: string[];
+}
+
+/** A browser on a busy machine takes its time; what is waited for here comes or does not. */
+const WAIT_MS = 60_000;
+const PREFIX = '/some/prefix';
+
+describe('the reference page in a browser (skipped where there is no Chromium)', function page() {
+  this.timeout(180_000);
+  let browser: Awaited<ReturnType<typeof openBrowser>> | undefined;
+  let world: World;
+  let proxy: Server;
+  /** Where people reach it, behind a proxy that takes the prefix off; the gateway itself is `direct`. */
+  let outside: string;
+  let direct: string;
+
+  before(async function start() {
+    browser = await openBrowser(this);
+    const port = await freePort();
+    outside = `http://127.0.0.1:${port}${PREFIX}`;
+    world = await startWorld({ BASE_URL: outside });
+    direct = `http://127.0.0.1:${world.api}`;
+    proxy = await startProxy(port, world.api);
+  });
+  after(async () => {
+    if (browser === undefined) return;
+    await browser.close();
+    proxy.closeAllConnections();
+    proxy.close();
+    await world.close();
+  });
+
+  const open = async (base: string): Promise<Watched> => {
+    const page = await browser!.newPage();
+    page.setDefaultTimeout(WAIT_MS);
+    const watched = { page, asked: new Set<string>(), faults: [] as string[] };
+    // What the policy forbids is reported here, as is every failed load and thrown error.
+    page.on('console', (message) => {
+      if (['error', 'warning'].includes(message.type())) watched.faults.push(message.text());
+    });
+    page.on('pageerror', (error) => watched.faults.push(String(error)));
+    page.on('request', (request) => watched.asked.add(request.url()));
+    await page.goto(`${base}/docs`);
+    return watched;
+  };
+
+  it('shows every operation of the description, breaks its own policy nowhere and asks nobody else [meta.docs.page, meta.docs.closed]', async () => {
+    const { page, asked, faults } = await open(direct);
+    const description = (await (await fetch(`${direct}/openapi.json`)).json()) as {
+      info: { title: string };
+      paths: Record<string, Record<string, { summary: string }>>;
+    };
+    const operations = Object.values(description.paths).flatMap((path) => Object.values(path));
+    await page
+      .locator('.opblock')
+      .nth(operations.length - 1)
+      .waitFor();
+    const shown = await page.locator('.opblock-summary-description').allInnerTexts();
+    assert.deepEqual(shown.toSorted(), operations.map(({ summary }) => summary).toSorted());
+    assert.ok((await page.locator('.info .title').innerText()).startsWith(description.info.title));
+    // Schemas, examples and errors are drawn when an operation is unfolded.
+    const unfolded = page.locator('#operations-Sync-syncMutate');
+    await unfolded.locator('.opblock-summary-control').click();
+    await unfolded.locator('.responses-table').first().waitFor();
+    for (const url of asked) assert.ok(url.startsWith(`${direct}/`) || url.startsWith('data:'), url);
+    assert.deepEqual(faults, []);
+    await page.close();
+  });
+
+  it('tries an operation out under a prefix, with the credential somebody enters, and keeps nothing of it', async () => {
+    const { page, faults } = await open(outside);
+    await page.locator('.btn.authorize').click();
+    await page.locator('.auth-container input').fill(world.readKey);
+    await page.locator('.auth-btn-wrapper .authorize').click();
+    await page.locator('.auth-btn-wrapper .btn-done').click();
+    const operation = page.locator('#operations-Workspaces-listWorkspaces');
+    await operation.locator('.opblock-summary-control').click();
+    await operation.locator('.try-out__btn').click();
+    await operation.locator('.execute').click();
+    const answer = operation.locator('.live-responses-table');
+    await answer.locator('.response-col_status').last().waitFor();
+    assert.match(await answer.innerText(), /\b200\b/);
+    assert.equal(world.workspace.last.url, '/api/workspaces');
+    assert.notEqual(world.workspace.last.principal, null);
+    assert.deepEqual(faults, []);
+    const kept = await page.evaluate('JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie])');
+    assert.equal(kept, '[{},{},""]');
+    await page.close();
+  });
+});
+
+/** A proxy as people put in front: it serves the gateway under a prefix and takes it off. */
+async function startProxy(port: number, to: number): Promise<Server> {
+  const server = createServer((req, res) => {
+    const path = req.url ?? '';
+    if (!path.startsWith(`${PREFIX}/`)) {
+      res.writeHead(404).end();
+      return;
+    }
+    const onward = forward(
+      { port: to, host: '127.0.0.1', method: req.method, path: path.slice(PREFIX.length), headers: req.headers },
+      (reply) => {
+        res.writeHead(reply.statusCode ?? 502, reply.headers);
+        reply.pipe(res);
+      },
+    );
+    onward.on('error', () => res.destroy());
+    req.pipe(onward);
+  });
+  server.listen(port, '127.0.0.1');
+  await once(server, 'listening');
+  return server;
+}

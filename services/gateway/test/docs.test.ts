@@ -1,0 +1,207 @@
+import assert from 'node:assert/strict';
+import { gunzipSync } from 'node:zlib';
+import { request as fetchRaw } from 'undici';
+import { errorOf, request, say } from './raw.ts';
+import type { RawReply } from './raw.ts';
+import { startWorld } from './world.ts';
+import type { World } from './world.ts';
+
+/** Addresses the page names, as they stand in it. */
+function linksOf(html: string): string[] {
+  return [...html.matchAll(/\b(?:src|href)="([^"]*)"/g)].map((match) => match[1]!);
+}
+
+const TYPES: Readonly<Record<string, string>> = {
+  css: 'text/css; charset=utf-8',
+  js: 'text/javascript; charset=utf-8',
+  json: 'application/json',
+};
+const FILES = ['/docs/index.css', '/docs/swagger-ui.css', '/docs/swagger-ui-bundle.js', '/docs/start.js'];
+
+describe('the reference page', () => {
+  let world: World;
+  let page: RawReply;
+  before(async () => {
+    world = await startWorld();
+    page = await say(world.api, request('GET /docs'));
+  });
+  after(() => world.close());
+
+  it('is HTML for anyone, with everything around it that every answer has [meta.docs.page, versioning.response.always]', () => {
+    assert.equal(page.status, 200);
+    assert.deepEqual(page.headers['content-type'], ['text/html; charset=utf-8']);
+    assert.deepEqual(page.headers['api-version'], ['1']);
+    assert.equal(page.headers['x-request-id']?.length, 1);
+  });
+
+  it('and its files allow nothing inline, nothing from elsewhere, no frame around them and no word of where one came from [meta.docs.closed]', async () => {
+    for (const path of ['/docs', ...FILES]) {
+      const { headers } = await say(world.api, request(`GET ${path}`));
+      const policy = new Map(
+        headers['content-security-policy']?.[0]?.split('; ').map((directive) => {
+          const [name = '', ...sources] = directive.split(' ');
+          return [name, sources.join(' ')];
+        }),
+      );
+      assert.deepEqual(
+        Object.fromEntries(policy),
+        {
+          'default-src': "'none'",
+          'script-src': "'self'",
+          'style-src': "'self'",
+          'img-src': 'data:',
+          'connect-src': "'self'",
+          'base-uri': "'none'",
+          'form-action': "'none'",
+          'frame-ancestors': "'none'",
+        },
+        path,
+      );
+      assert.deepEqual(headers['x-content-type-options'], ['nosniff'], path);
+      assert.deepEqual(headers['referrer-policy'], ['no-referrer'], path);
+      assert.deepEqual(headers['x-frame-options'], ['DENY'], path);
+      assert.deepEqual(headers['cross-origin-opener-policy'], ['same-origin'], path);
+      assert.deepEqual(headers['cross-origin-resource-policy'], ['same-origin'], path);
+    }
+  });
+
+  it('holds nothing its policy forbids: no inline script, style or handler', () => {
+    const scripts = [...page.body.matchAll(/<script\b([^>]*)>([^<]*)<\/script>/g)];
+    assert.equal(scripts.length, 2);
+    for (const [, attributes, content] of scripts) {
+      assert.match(attributes!, /\bsrc="/);
+      assert.equal(content, '');
+    }
+    assert.doesNotMatch(page.body, /<style|\sstyle=|\son\w+=|javascript:/i);
+  });
+
+  it('names only what this origin serves, by addresses that hold under a prefix too [meta.docs.closed]', async () => {
+    const links = linksOf(page.body).filter((link) => link !== 'data:,');
+    assert.equal(links.length, 5);
+    for (const link of links) {
+      // A proxy serves the gateway under a prefix and takes it off.
+      const { pathname, host } = new URL(link, 'https://tasks.test/some/prefix/docs');
+      assert.equal(host, 'tasks.test', link);
+      assert.ok(pathname.startsWith('/some/prefix/'), link);
+      const reply = await say(world.api, request(`GET ${pathname.replace('/some/prefix', '')}`));
+      assert.equal(reply.status, 200, link);
+      assert.deepEqual(reply.headers['content-type'], [TYPES[/\w+$/.exec(link)![0]]], link);
+    }
+  });
+
+  it('is drawn from the description that is served, and from no other place', async () => {
+    const start = await say(world.api, request('GET /docs/start.js'));
+    assert.match(start.body, /\burl: 'openapi\.json'/);
+    assert.match(start.body, /\bvalidatorUrl: null/);
+    assert.doesNotMatch(start.body + page.body, /https?:|\/\//);
+    for (const css of ['/docs/index.css', '/docs/swagger-ui.css']) {
+      const { body } = await say(world.api, request(`GET ${css}`));
+      assert.doesNotMatch(body, /@import|url\((?!["']?data:)/, css);
+    }
+  });
+
+  it('is read, never written: other methods are 405 with Allow [errors.405.allow]', async () => {
+    for (const path of ['/docs', '/docs/start.js']) {
+      for (const method of ['POST', 'PUT', 'DELETE', 'TRACE']) {
+        const reply = await say(world.api, request(`${method} ${path}`));
+        errorOf(reply, 405, 'method_not_allowed');
+        assert.deepEqual(reply.headers.allow, ['GET, HEAD, OPTIONS'], path);
+      }
+    }
+  });
+
+  it('has the files of its list and no others, whatever the address looks like [meta.docs.files]', async () => {
+    for (const name of [
+      'swagger-ui.js',
+      'swagger-ui-bundle.js.map',
+      'package.json',
+      'index.html',
+      'Start.js',
+      'start%2ejs',
+      'constructor',
+      '__proto__',
+      '',
+      '.',
+      '..',
+      'start.js/',
+      '../package.json',
+    ]) {
+      errorOf(await say(world.api, request(`GET /docs/${name}`)), 404, 'not_found');
+    }
+    for (const name of ['..%2fpackage.json', '%2e%2e', '..%5cpackage.json', 'start.js%00', '%2fetc%2fpasswd']) {
+      errorOf(await say(world.api, request(`GET /docs/${name}`)), 400, 'malformed_request');
+    }
+  });
+
+  it('belongs to the origin of the API', async () => {
+    errorOf(await say(world.auth, request('GET /docs')), 404, 'not_found');
+  });
+});
+
+describe('what stays the same while the gateway runs', () => {
+  let world: World;
+  before(async () => {
+    world = await startWorld();
+  });
+  after(() => world.close());
+
+  const PATHS = ['/docs', ...FILES, '/openapi.json'];
+
+  it('is sent once to whoever asks whether it has changed [meta.docs.revalidated]', async () => {
+    for (const path of PATHS) {
+      const { headers } = await say(world.api, request(`GET ${path}`));
+      assert.deepEqual(headers['cache-control'], ['no-cache'], path);
+      const tag = headers.etag![0]!;
+      for (const known of [tag, `W/${tag}`, `"other", ${tag}`, '*']) {
+        const again = await say(world.api, request(`GET ${path}`, [`If-None-Match: ${known}`]));
+        assert.equal(again.status, 304, `${path} ${known}`);
+        assert.deepEqual(again.headers.etag, [tag]);
+        assert.deepEqual(again.headers['api-version'], ['1']);
+        assert.equal(again.headers['content-length'], undefined);
+      }
+      const changed = await say(world.api, request(`GET ${path}`, ['If-None-Match: "other"']));
+      assert.equal(changed.status, 200, path);
+    }
+  });
+
+  it('says for HEAD what it says for GET, without the body', async () => {
+    for (const path of PATHS) {
+      const [get, head] = await Promise.all(
+        (['GET', 'HEAD'] as const).map(async (method) => {
+          const { statusCode, headers, body } = await fetchRaw(`http://127.0.0.1:${world.api}${path}`, { method });
+          const { length } = await body.text();
+          const told = { ...headers, date: '', connection: '', 'keep-alive': '', 'x-request-id': '' };
+          return { statusCode, headers: told, length };
+        }),
+      );
+      assert.deepEqual(head!.headers, get!.headers, path);
+      assert.equal(head!.statusCode, 200, path);
+      assert.equal(head!.length, 0, path);
+      assert.ok(get!.length > 0, path);
+    }
+  });
+
+  it('is compressed for those who say so, under a tag of its own, and the same once unpacked', async () => {
+    for (const path of ['/docs/swagger-ui-bundle.js', '/docs/swagger-ui.css', '/openapi.json']) {
+      const get = async (encoding: string) => {
+        const { headers, body } = await fetchRaw(`http://127.0.0.1:${world.api}${path}`, {
+          headers: { 'accept-encoding': encoding },
+        });
+        return { headers, bytes: Buffer.from(await body.arrayBuffer()) };
+      };
+      const plain = await get('identity');
+      assert.equal(plain.headers['content-encoding'], undefined);
+      for (const accepted of ['gzip', 'br, GZIP;q=0.5', '*']) {
+        const packed = await get(accepted);
+        assert.equal(packed.headers['content-encoding'], 'gzip', accepted);
+        assert.equal(packed.headers.vary, 'Accept-Encoding');
+        assert.notEqual(packed.headers.etag, plain.headers.etag);
+        assert.ok(packed.bytes.length < plain.bytes.length / 2);
+        assert.deepEqual(gunzipSync(packed.bytes), plain.bytes);
+      }
+      for (const refused of ['br', 'gzip;q=0', 'gzip;q=0.0, *', '*;q=0', 'x-gzip']) {
+        assert.deepEqual((await get(refused)).bytes, plain.bytes, refused);
+      }
+    }
+  });
+});

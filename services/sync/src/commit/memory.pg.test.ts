@@ -1,0 +1,179 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { LIMITS } from '@wts/contracts';
+import { eventually } from '@wts/testkit';
+import { Client } from 'pg';
+import { Stage, applied, change, only, refused } from '../../test/stage.ts';
+import type { Someone } from '../../test/stage.ts';
+import { CommitEngine } from './engine.ts';
+import type { Unit } from './unit.ts';
+
+describe('what a replica remembers between commits', function () {
+  this.timeout(30_000);
+  let stage: Stage;
+  let ours: CommitEngine;
+  let theirs: CommitEngine;
+  let other: Client;
+  let owner: Someone;
+  let workspace: string;
+  /** What went to PostgreSQL from the first replica. */
+  const messages: string[] = [];
+
+  before(async () => {
+    stage = await Stage.open('memory');
+    theirs = stage.engines[1]!;
+    stage.pool.on('connect', (client) => {
+      const query = client.query.bind(client) as (...args: unknown[]) => unknown;
+      client.query = ((...args: unknown[]) => {
+        messages.push(String(args[0]));
+        return query(...args);
+      }) as typeof client.query;
+    });
+    other = new Client({ connectionString: stage.database.url });
+    await other.connect();
+    owner = await stage.person();
+    workspace = await stage.workspace(owner);
+  });
+  // One that remembers nothing yet, and was misled by nothing.
+  beforeEach(() => {
+    ours = new CommitEngine({ pool: stage.pool, log: stage.log });
+  });
+  after(async () => {
+    await other.end();
+    await stage[Symbol.asyncDispose]();
+  });
+
+  const task = (someone = owner, id: string = randomUUID()): Unit =>
+    someone.unit(change('INSERT', 'Task', id, { workspaceId: workspace, title: 'Task' }));
+  const numberOf = async (unit: Unit, engine = ours): Promise<unknown> =>
+    only(await stage.send(unit, engine)).record['number'];
+  /** Messages of the first replica for a commit. */
+  async function messagesOf(work: () => Promise<unknown>): Promise<string[]> {
+    messages.length = 0;
+    await work();
+    return messages.filter((text) => /^(?:begin|rollback)|commit$/.test(text));
+  }
+  /** Until the first replica trusts what it remembers, which is the owner's membership and the last number. */
+  const settle = (): Promise<unknown> =>
+    eventually(async () => (await messagesOf(() => stage.send(task(), ours))).length === 1);
+
+  it('spares the question: what is only made takes one message', async () => {
+    await settle();
+    const sent = await messagesOf(() => stage.send(task(), ours));
+    assert.equal(sent.length, 1);
+    assert.match(sent[0] ?? '', /^begin.*commit$/s);
+  });
+
+  it('does not lead astray: another replica numbered tasks meanwhile [sync.mutate.task-number]', async () => {
+    await settle();
+    const before = Number(await numberOf(task()));
+    const deleted = task();
+    applied(await stage.send(deleted, theirs));
+    applied(await stage.send(owner.unit(change('DELETE', 'Task', deleted.mutations[0]!.modelId)), theirs));
+    assert.equal(await numberOf(task()), before + 2, 'a number is not used again, even when nobody has it any more');
+  });
+
+  it('numbers without a gap when replicas write at the same time, group upon group [sync.mutate.task-number]', async () => {
+    const head = await stage.head();
+    await Promise.all(
+      Array.from({ length: 60 }, async (_, index) => {
+        for (let round = 0; round < 5; round += 1) {
+          const outcomes = await [ours, theirs][index % 2]!.commit([task(), task()]);
+          for (const outcome of outcomes) applied(outcome);
+        }
+      }),
+    );
+    const numbers = (await stage.entries(head)).map(({ record }) => Number(record['number']));
+    assert.equal(numbers.length, 600);
+    assert.deepEqual(
+      numbers,
+      numbers.map((_, index) => numbers[0]! + index),
+      'in the order of the log, too',
+    );
+  });
+
+  it('opens nothing to who was put out by another replica [never.shown-outside]', async () => {
+    const guest = await stage.join(workspace, 'member');
+    await settle();
+    await eventually(async () => (await messagesOf(() => stage.send(task(guest), ours))).length === 1);
+    const { rows } = await stage.pool.query<{ id: string }>(
+      'select id from sync.workspace_members where user_id = $1',
+      [guest.id],
+    );
+    applied(await stage.send(owner.unit(change('DELETE', 'WorkspaceMember', rows[0]!.id)), theirs));
+    const late = task(guest);
+    assert.equal(refused(await stage.send(late, ours)).code, 'not_found');
+    assert.equal(await stage.stored('Task', late.mutations[0]!.modelId), null);
+  });
+
+  it('lets in at once who was let in by another replica', async () => {
+    const newcomer = await stage.person();
+    assert.equal(refused(await stage.send(task(newcomer), ours)).code, 'not_found');
+    await settle();
+    const membership = { workspaceId: workspace, userId: newcomer.id, role: 'member' };
+    applied(
+      await stage.send(
+        { ...owner.unit(change('INSERT', 'WorkspaceMember', randomUUID(), membership)), authority: 'service' },
+        theirs,
+      ),
+    );
+    applied(await stage.send(task(newcomer), ours));
+  });
+
+  it('answers what is sent again as the first time, and its neighbors as ever [sync.mutate.idempotent]', async () => {
+    const known = task();
+    const first = only(await stage.send(known, theirs));
+    await settle();
+    const [again, fresh, sameRecord, foreign] = await ours.commit([
+      known,
+      task(),
+      task(owner, first.modelId),
+      { ...task(owner, first.modelId), clientId: 'another device' },
+    ]);
+    assert.deepEqual([only(again!).syncId, applied(again!).replayed], [first.syncId, true]);
+    assert.equal(applied(fresh!).replayed, false);
+    assert.equal(only(sameRecord!).syncId, first.syncId);
+    assert.equal(refused(foreign!).code, 'conflict');
+  });
+
+  it('fails for no group that was sent behind one that failed', async () => {
+    const known = task();
+    const first = only(await stage.send(known, theirs));
+    await settle();
+    const head = await stage.head();
+    // PostgreSQL takes the first group, and while it waits the second one is sent behind it.
+    await other.query('begin; lock table sync.tasks in share mode');
+    const crowd = (unit?: Unit): Unit[] => [
+      ...Array.from({ length: LIMITS.commitBatchMutations - 1 }, () => task()),
+      unit ?? task(),
+    ];
+    const sent = await messagesOf(async () => {
+      const groups = Promise.all([ours.commit(crowd(known)), ours.commit(crowd())]);
+      await eventually(() => messages.filter((text) => text.startsWith('begin')).length === 2);
+      await other.query('rollback');
+      const [one, two] = await groups;
+      for (const outcome of [...one, ...two]) applied(outcome);
+      assert.equal(only(one.at(-1)!).syncId, first.syncId);
+    });
+    assert.ok(sent.length > 2, 'neither was taken by heart');
+    const numbers = (await stage.entries(head)).map(({ record }) => Number(record['number']));
+    assert.equal(new Set(numbers).size, 2 * LIMITS.commitBatchMutations - 1);
+    assert.equal(Math.max(...numbers) - Math.min(...numbers), numbers.length - 1);
+  });
+
+  it('is given up when its connection is lost, and what was sent there is not lost [never.acknowledged-lost]', async () => {
+    await settle();
+    await other.query('begin; lock table sync.tasks in share mode');
+    const sending = stage.send(task(), ours).catch((error: unknown) => error);
+    await eventually(async () => {
+      const { rows } = await other.query(
+        `select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+      );
+      return rows.length > 0;
+    });
+    assert.ok((await sending) instanceof Error);
+    await other.query('rollback');
+    await settle();
+    assert.equal(Number(await numberOf(task())) + 1, await numberOf(task()));
+  });
+});

@@ -1,0 +1,251 @@
+import { randomUUID } from 'node:crypto';
+import type { ActionChunk, LogAction } from '@wts/contracts';
+import { modelNamed, MODELS, type Model } from '@wts/models';
+import type { PoolClient } from 'pg';
+import { append, type NewEntry, type NewKey } from '../store/log.ts';
+import { Prepared, together, type Call } from '../store/prepared.ts';
+import { deleteRows, insertRows, unchanged, updateRows, type Row } from '../store/rows.ts';
+import type { Refusal } from './refusal.ts';
+import type { Effect, Unit } from './unit.ts';
+import type { World } from './world.ts';
+
+const Workspace = modelNamed('Workspace');
+
+export interface Replay {
+  readonly lastId: bigint;
+  readonly mainIds: readonly bigint[];
+}
+
+/** What the group made of a unit; places become known when the whole group has its own. */
+export type GroupOutcome =
+  | {
+      readonly kind: 'applied';
+      readonly lastId: bigint;
+      readonly mains: readonly { readonly syncId: bigint; readonly effect: Effect | null }[];
+    }
+  | { readonly kind: 'replayed'; readonly replay: Replay }
+  | { readonly kind: 'refused'; readonly refusal: Refusal };
+
+export interface GroupResult {
+  readonly outcomes: readonly GroupOutcome[];
+  readonly chunk: ActionChunk | null;
+}
+
+export type Decided =
+  | {
+      readonly kind: 'applied';
+      readonly effects: readonly Effect[];
+      readonly mains: readonly { effect: Effect | null; replayOf: bigint | undefined }[];
+    }
+  | { readonly kind: 'same'; readonly as: number }
+  | { readonly kind: 'replayed'; readonly replay: Replay }
+  | { readonly kind: 'refused'; readonly refusal: Refusal };
+
+/** What is to be written. */
+export interface Ready {
+  readonly world: World;
+  readonly decided: readonly Decided[];
+  /** False when nothing was read: the transaction has yet to begin. */
+  readonly hasBegun: boolean;
+  /** The lock timeout of later rounds is set. */
+  readonly isLater: boolean;
+  /** When this was decided. */
+  readonly now: string;
+}
+
+/** Said aloud: under any other level, waiting for a lock would end in an error and not in the newer row. */
+export const BEGIN = 'begin isolation level read committed';
+
+export async function writeGroup(
+  client: PoolClient,
+  units: readonly Unit[],
+  { world, decided, hasBegun, isLater, now }: Ready,
+  onSent: (world: World) => void,
+): Promise<GroupResult> {
+  const entries: (NewEntry & { effect: Effect })[] = [];
+  const keys: NewKey[] = [];
+  const offsets = new Map<Effect, number>();
+  for (const [index, unit] of units.entries()) {
+    const one = decided[index];
+    if (one?.kind !== 'applied' || one.effects.length === 0) continue;
+    for (const effect of one.effects) {
+      offsets.set(effect, entries.length + 1);
+      entries.push(entryOf(effect, unit, entries.length + 1));
+    }
+    const last = entries.length;
+    keys.push({
+      userId: unit.principal.userId,
+      clientId: unit.clientId,
+      clientTxId: unit.clientTxId,
+      last,
+      mains: one.mains.map(({ effect, replayOf }) => (effect ? (offsets.get(effect) ?? last) : (replayOf ?? last))),
+    });
+  }
+  if (entries.length === 0) {
+    if (hasBegun) await client.query('rollback');
+    return { outcomes: outcomesOf(decided, offsets, 0n), chunk: null };
+  }
+  const answer = together(client, [
+    ...(hasBegun ? [] : [BEGIN]),
+    ...(isLater ? ['set local lock_timeout to default'] : []),
+    ...writes(world),
+    ...append(entries, keys, now, conditionsOf(world)),
+    'commit',
+  ]);
+  onSent(world);
+  const results = await answer;
+  const appended = results.at(-2)?.rows[0] as { head: string; epoch: string };
+  const head = BigInt(appended.head);
+  return { outcomes: outcomesOf(decided, offsets, head), chunk: chunkOf(entries, head, now, appended.epoch) };
+}
+
+const COUNT = new Prepared(
+  'uuid[], integer[]',
+  `insert into sync.task_counters as c (workspace_id, last_number) select * from unnest($1, $2)
+    on conflict (workspace_id) do update set last_number = excluded.last_number`,
+);
+
+/** Waits for the group that numbered tasks before, and insists that it went as far as was read or remembered. */
+const COUNT_ON = new Prepared(
+  'uuid[], integer[], integer[]',
+  `with counted as (
+    update sync.task_counters c set last_number = c.last_number + s.next - s.last
+      from unnest($1, $2, $3) as s(id, last, next) where c.workspace_id = s.id returning c.last_number = s.next as holds
+  ) select sync.insist(count(*) = cardinality($1) and bool_and(holds)) from counted`,
+);
+
+/** In order of the workspaces, so that two groups do not wait in a circle. */
+function counts(world: World, made: readonly Row[]): Call[] {
+  // A workspace begins with its counter: with nothing to lock, its first tasks would all take the same number.
+  const numbers = new Map([...made.map(({ id }): [string, number] => [id, 0]), ...world.newNumbers()]);
+  const ids = [...numbers.keys()].sort();
+  const [fresh, known] = [
+    ids.filter((id) => world.lastNumber(id) === null),
+    ids.filter((id) => world.lastNumber(id) !== null),
+  ];
+  const next = (id: string): string => String(numbers.get(id));
+  const calls: Call[] = [];
+  if (fresh.length > 0) calls.push(COUNT.with(fresh, fresh.map(next)));
+  if (known.length > 0)
+    calls.push(
+      COUNT_ON.with(
+        known,
+        known.map((id) => String(world.lastNumber(id))),
+        known.map(next),
+      ),
+    );
+  return calls;
+}
+
+const JOIN_AUDIENCE = new Prepared(
+  'uuid[], uuid[]',
+  `insert into sync.user_audiences (user_id, group_id) select * from unnest($1, $2) on conflict do nothing`,
+);
+
+function writes(world: World): Call[] {
+  const { inserts, updates, deletes } = world.writes();
+  // Counters first: who waits for one holds nothing that is new, so whoever counts before never waits for them.
+  const calls = counts(world, inserts.get(Workspace) ?? []);
+  // Then deletes: a record may go and another take its unique values within one group.
+  for (const model of (MODELS as readonly Model[]).toReversed()) {
+    const ids = deletes.get(model);
+    if (ids) calls.push(deleteRows(model, ids));
+  }
+  for (const model of MODELS as readonly Model[]) {
+    const updated = updates.get(model);
+    if (updated) calls.push(updateRows(model, updated));
+    const inserted = inserts.get(model);
+    if (inserted) calls.push(insertRows(model, inserted));
+  }
+  const joined = world.newAudiences();
+  if (joined.length > 0) {
+    const people = joined.map(([userId]) => userId);
+    calls.push(
+      JOIN_AUDIENCE.with(
+        people,
+        joined.map(([, groupId]) => groupId),
+      ),
+    );
+  }
+  return calls;
+}
+
+/**
+ * Under the log's lock: nobody's membership ended or shrank between the look at it and the place in the log. Keeps
+ * never.shown-outside for what is in flight while somebody is removed.
+ */
+function conditionsOf(world: World): Call[] {
+  return world.relied().flatMap(([model, rows]) => (rows.length === 0 ? [] : [unchanged(model, rows)]));
+}
+
+function outcomesOf(decided: readonly Decided[], offsets: ReadonlyMap<Effect, number>, head: bigint): GroupOutcome[] {
+  const place = (effect: Effect): bigint => head + BigInt(offsets.get(effect) ?? 0);
+  const outcome = (one: Decided): GroupOutcome => {
+    if (one.kind === 'same') return outcome(decided[one.as] as Decided);
+    if (one.kind !== 'applied') return one;
+    const mains = one.mains.map(({ effect, replayOf }) => ({
+      effect,
+      syncId: effect ? place(effect) : (replayOf ?? 0n),
+    }));
+    const last = one.effects.at(-1);
+    return {
+      kind: 'applied',
+      mains,
+      lastId: last ? place(last) : mains.reduce((max, { syncId }) => (syncId > max ? syncId : max), 0n),
+    };
+  };
+  return decided.map(outcome);
+}
+
+function entryOf(effect: Effect, unit: Unit, offset: number): NewEntry & { effect: Effect } {
+  return {
+    effect,
+    offset,
+    eventId: randomUUID(),
+    workspaceId: effect.workspaceId,
+    groupId: effect.groupId,
+    modelName: effect.model.name,
+    modelId: effect.id,
+    action: effect.action,
+    record: effect.text,
+    data: effect.data,
+    changed: effect.changed,
+    actorId: unit.principal.userId,
+    clientId: unit.clientId,
+    clientTxId: unit.clientTxId,
+  };
+}
+
+function chunkOf(
+  entries: readonly (NewEntry & { effect: Effect })[],
+  head: bigint,
+  createdAt: string,
+  epoch: string,
+): ActionChunk {
+  const actions = entries.map((entry): LogAction => {
+    const { record } = entry.effect;
+    return {
+      syncId: (head + BigInt(entry.offset)).toString(),
+      modelName: entry.modelName,
+      modelId: entry.modelId,
+      action: entry.action,
+      data: entry.data === null ? record : (JSON.parse(entry.data) as { [field: string]: unknown }),
+      groupId: entry.groupId,
+      clientTxId: entry.clientTxId,
+      clientId: entry.clientId,
+      createdAt,
+      eventId: entry.eventId,
+      workspaceId: entry.workspaceId,
+      actorId: entry.actorId,
+      record,
+      changed: entry.changed,
+    };
+  });
+  return {
+    epoch,
+    prev: head.toString(),
+    first: (head + 1n).toString(),
+    last: (head + BigInt(entries.length)).toString(),
+    actions,
+  };
+}

@@ -1,0 +1,28 @@
+import type { Pool } from 'pg';
+import { readEntries } from '../store/entries.ts';
+import type { Standby } from '../store/standby.ts';
+import type { ReadPage } from './read-deltas.ts';
+
+/**
+ * Where pages are read: what a copy of the database has of them there, the rest from the primary. So the answer is the one
+ * the primary alone would give, whatever the copy lacks, and reading far behind the head costs the primary nothing.
+ *
+ * Which groups are read and up to which place comes from the primary, see `Groups`: the copy never decides who sees
+ * what, and an entry that it has does not change any more. A copy of another epoch may hold other entries at the same
+ * places; it is passed over.
+ *
+ * Keeps sync.deltas.replica.
+ */
+export function pageReader(primary: Pool, standby: Standby | null): ReadPage {
+  return async (groups, after, limit, upTo, epoch) => {
+    const copied = await standby?.read(async (pool) => {
+      const page = await readEntries(pool, groups, after, limit, upTo);
+      return page.epoch === epoch && page.upTo > after ? page : null;
+    });
+    if (!copied) return readEntries(primary, groups, after, limit, upTo);
+    const missing = limit - copied.entries.length;
+    if (missing === 0 || copied.upTo === upTo) return copied;
+    const { entries, floor } = await readEntries(primary, groups, copied.upTo, missing, upTo);
+    return { entries: [...copied.entries, ...entries], floor };
+  };
+}

@@ -1,0 +1,93 @@
+import assert from 'node:assert/strict';
+import type { Revocation } from '@wts/contracts';
+import { eventually } from '@wts/testkit';
+import { followRevokedKeys } from './revoked-keys.ts';
+import type { RevokedPage } from './revoked-keys.ts';
+
+const PAGE = 3;
+const quiet = { warn: () => undefined };
+const moment = (second: number): string => new Date(Date.UTC(2026, 10, 21, 10, 0, second)).toISOString();
+
+/** The keys of a workspace service, which can be away. */
+class Keys {
+  readonly revoked: { id: string; userId: string; revokedAt: string }[] = [];
+  readonly heard: Revocation[] = [];
+  questions = 0;
+  now = 0;
+  isAway = false;
+
+  revoke(second: number): string {
+    const id = `key-${String(this.revoked.length).padStart(3, '0')}`;
+    this.revoked.push({ id, userId: 'ann', revokedAt: moment(second) });
+    return id;
+  }
+
+  follow(): AsyncDisposable {
+    return followRevokedKeys({
+      everyMs: 1,
+      pageMax: PAGE,
+      logger: quiet,
+      onRevoked: (revocation) => void this.heard.push(revocation),
+      list: async ({ since, afterId = '' }): Promise<RevokedPage> => {
+        this.questions += 1;
+        if (this.isAway) throw new Error('away');
+        const at = moment(this.now);
+        if (since === undefined) return { at, keys: [] };
+        const after = this.revoked.filter(
+          ({ id, revokedAt }) => revokedAt > since || (revokedAt === since && id > afterId),
+        );
+        return { at, keys: after.slice(0, PAGE) };
+      },
+    });
+  }
+
+  async untilHeard(id: string): Promise<void> {
+    await eventually(() => this.heard.some(({ credentialId }) => credentialId === id));
+  }
+
+  async untilAskedAgain(): Promise<void> {
+    // The one that is under way may have begun before.
+    const enough = this.questions + 2;
+    await eventually(() => this.questions >= enough);
+  }
+}
+
+describe('following revoked keys', () => {
+  it('tells of each key that is revoked, once and with its person, and not of those from before', async () => {
+    const keys = new Keys();
+    keys.now = 60;
+    keys.revoke(1);
+    await using _following = keys.follow();
+    await keys.untilAskedAgain();
+    const id = keys.revoke(61);
+    await keys.untilHeard(id);
+    await keys.untilAskedAgain();
+    assert.deepEqual(keys.heard, [{ kind: 'credential', credentialId: id, userId: 'ann' }]);
+  });
+
+  it('tells of a key that becomes visible after later ones', async () => {
+    const keys = new Keys();
+    keys.now = 60;
+    await using _following = keys.follow();
+    await keys.untilAskedAgain();
+    await keys.untilHeard(keys.revoke(60));
+    keys.now = 65;
+    await keys.untilAskedAgain();
+    await keys.untilHeard(keys.revoke(56));
+  });
+
+  it('makes up for the time in which nobody could be asked, however many there were', async () => {
+    const keys = new Keys();
+    keys.now = 60;
+    await using _following = keys.follow();
+    await keys.untilAskedAgain();
+    keys.isAway = true;
+    await keys.untilAskedAgain();
+    const ids = Array.from({ length: 4 * PAGE }, () => keys.revoke(70));
+    keys.now = 3_000;
+    await keys.untilAskedAgain();
+    assert.equal(keys.heard.length, 0);
+    keys.isAway = false;
+    for (const id of ids) await keys.untilHeard(id);
+  });
+});

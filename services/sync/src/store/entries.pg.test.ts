@@ -1,0 +1,209 @@
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { testDatabase, type TestDatabase } from '@wts/testkit';
+import * as fc from 'fast-check';
+import { Pool } from 'pg';
+import { Groups } from '../groups/groups.ts';
+import { readEntries } from './entries.ts';
+import { ActionLog } from './log.ts';
+import { makePartitions } from './partitions.ts';
+
+const ENTRIES = 100_000;
+const PARTITIONS = 10;
+const PAGE = 1000;
+
+const groupNamed = (name: string): string => {
+  const hex = createHash('md5').update(name).digest('hex');
+  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
+};
+const groupsNamed = (name: string, count: number): string[] =>
+  Array.from({ length: count }, (_, index) => groupNamed(`${name}${index}`));
+
+/** What is read of the log, told by the counters of PostgreSQL: no clock decides. */
+interface Touched {
+  /** Entries of indexes and rows of tables. */
+  readonly rows: number;
+  /** Of indexes and tables. */
+  readonly blocks: number;
+}
+
+describe('a page of the log', function () {
+  this.timeout(120_000);
+  let stack: AsyncDisposableStack;
+  let database: TestDatabase;
+  /** One connection: counters are its own. */
+  let pool: Pool;
+
+  beforeEach(async () => {
+    stack = new AsyncDisposableStack();
+    database = stack.use(await testDatabase('entries', { migrated: true }));
+    pool = stack.adopt(new Pool({ connectionString: database.urlOf('wts_sync'), max: 1 }), (one) => one.end());
+  });
+  afterEach(() => stack.disposeAsync());
+
+  /** A log in partitions. `group` is SQL over the place n and a number r that is random, from 0 to 9999. */
+  async function fill(group: string, entries = ENTRIES): Promise<void> {
+    await pool.query('drop table sync.sync_actions_0');
+    for (let from = 0; from < PARTITIONS; from += 1) {
+      await makePartitions(pool, BigInt((from * entries) / PARTITIONS), BigInt(entries / PARTITIONS));
+    }
+    // Nobody comes by and makes statistics in the middle of a test.
+    const { rows } = await pool.query<{ name: string }>(
+      `select inhrelid::regclass::text as name from pg_inherits where inhparent = 'sync.sync_actions'::regclass`,
+    );
+    for (const { name } of rows) await pool.query(`alter table ${name} set (autovacuum_enabled = off)`);
+    await write(group, 1, entries);
+  }
+
+  async function write(group: string, from: number, to: number): Promise<void> {
+    await pool.query(
+      `insert into sync.sync_actions (sync_id, event_id, group_id, model, model_id, action, record, data, changed, actor_id, client_id, client_tx_id, created_at)
+       select n, id, ${group}, 'Task', id, 'UPDATE', '{}', '{}', '{title}', id, 'c', 't', now()
+       from (select n, (random() * 9999)::int as r, (random() * 999999)::int as s, gen_random_uuid() as id
+             from generate_series(${from}, ${to}) n offset 0) one`,
+    );
+  }
+
+  async function counters(): Promise<Touched> {
+    const { rows } = await pool.query<{ rows: string; blocks: string }>(
+      `with log as (select inhrelid as id from pg_inherits where inhparent = 'sync.sync_actions'::regclass),
+       read as (select indexrelid as id from pg_index join log on log.id = indrelid union all select id from log)
+       select sum(pg_stat_get_xact_tuples_returned(id) + pg_stat_get_xact_tuples_fetched(id))::text as rows,
+         sum(pg_stat_get_xact_blocks_fetched(id))::text as blocks from read`,
+    );
+    return { rows: Number(rows[0]?.rows), blocks: Number(rows[0]?.blocks) };
+  }
+
+  /** Counters are handed in between transactions, so all of it is one. */
+  async function watch(work: () => Promise<unknown>): Promise<Touched> {
+    await pool.query('begin');
+    const before = await counters();
+    await work();
+    const after = await counters();
+    await pool.query('rollback');
+    return { rows: after.rows - before.rows, blocks: after.blocks - before.blocks };
+  }
+
+  async function expected(groups: readonly string[], after: number, limit: number, upTo: number): Promise<string[]> {
+    const { rows } = await pool.query<{ at: string }>(
+      `select sync_id::text as at from sync.sync_actions where group_id = any($1::uuid[]) and sync_id > $2 and sync_id <= $3
+       order by sync_actions.sync_id limit $4`,
+      [groups, after, upTo, limit],
+    );
+    return rows.map(({ at }) => at);
+  }
+
+  async function pageIsCheap(name: string, groups: readonly string[], timesMax = 7): Promise<void> {
+    const limit = PAGE + 1;
+    for (const after of [0, ENTRIES / 2, ENTRIES - 300, ENTRIES]) {
+      let found: string[] = [];
+      const touched = await watch(async () => {
+        const { entries } = await readEntries(pool, groups, BigInt(after), limit, BigInt(ENTRIES));
+        found = entries.map(({ syncId }) => syncId);
+      });
+      assert.deepEqual(found, await expected(groups, after, limit, ENTRIES), name);
+      const what = `${name}, after ${after}: ${touched.rows} rows in ${touched.blocks} blocks for ${found.length} entries`;
+      // Each is found and read, in the index and in its row (when found, that is before the first VACUUM only).
+      assert.ok(touched.rows <= timesMax * limit, what);
+      assert.ok(touched.blocks <= timesMax * limit + 3 * groups.length * PARTITIONS + (await blocksOfOld(limit)), what);
+    }
+  }
+
+  /** Relay and hub read all groups. */
+  async function followingIsCheap(): Promise<void> {
+    const log = new ActionLog(pool);
+    for (const after of [0n, BigInt(ENTRIES / 2), BigInt(ENTRIES)]) {
+      const touched = await watch(() => log.read(after, PAGE));
+      assert.ok(touched.rows <= 3 * PAGE, `all after ${after}: ${touched.rows} rows in ${touched.blocks} blocks`);
+    }
+  }
+
+  /** Before PostgreSQL 17, each place is looked for in each partition that the page reaches into. */
+  async function blocksOfOld(limit: number): Promise<number> {
+    const { rows } = await pool.query<{ version: string }>(`select current_setting('server_version_num') as version`);
+    return Number(rows[0]?.version) < 170_000 ? 2 * limit * PARTITIONS : 0;
+  }
+
+  const shapes: Record<string, readonly string[]> = {
+    'one group with 1 %': [groupNamed('large')],
+    'one group with 0.01 %': [groupNamed('small')],
+    'one group without entries': [groupNamed('nothing')],
+    '200 groups with 90 %': groupsNamed('busy', 200),
+    '200 groups with 5 %': groupsNamed('calm', 200),
+    '200 groups with 0.01 %': groupsNamed('quiet', 200),
+    'one busy group among 200': [...groupsNamed('quiet', 199), groupNamed('busy7')],
+    'more groups than the page has entries': [...groupsNamed('busy', 200), ...groupsNamed('nothing', 1300)],
+  };
+  const mixed = `md5(case when r < 9000 then 'busy' || s % 200 when r < 9500 then 'calm' || s % 200 when r < 9600 then 'large'
+    when r < 9601 then 'small' when r < 9602 then 'quiet' || s % 200 else 'other' || s % 1000 end)::uuid`;
+
+  const states: Record<string, () => Promise<void>> = {
+    'without statistics': () => fill(mixed),
+    'after VACUUM': async () => {
+      await fill(mixed);
+      await pool.query('vacuum analyze sync.sync_actions');
+    },
+    'with statistics of a time when all was of one group': async () => {
+      await fill(`md5('all')::uuid`);
+      await pool.query('analyze sync.sync_actions');
+      await pool.query(`delete from sync.sync_actions`);
+      await write(mixed, 1, ENTRIES);
+    },
+  };
+  for (const [state, arrange] of Object.entries(states)) {
+    it(`is read without looking at much more than its entries, ${state}`, async () => {
+      await arrange();
+      for (const [name, groups] of Object.entries(shapes)) await pageIsCheap(name, groups);
+      await followingIsCheap();
+    });
+  }
+
+  it('is read without looking at much more than its entries, where one group has all of the log', async () => {
+    await fill(`md5('all')::uuid`);
+    await pageIsCheap('all', [groupNamed('all')]);
+    await pageIsCheap('all among 200', [...groupsNamed('nothing', 199), groupNamed('all')]);
+  });
+
+  it('is read without looking at much more than its entries, where many groups begin to be busy at once', async () => {
+    await fill(`md5(case when n < ${ENTRIES * 0.6} then 'other' else 'busy' end || s % 200)::uuid`);
+    // Windows that prove too full are given up, not read.
+    await pageIsCheap('busy later', groupsNamed('busy', 200), 30);
+  });
+
+  it('holds the first entries of its groups, wherever they lie and however small it is', async () => {
+    // Stretches of one group, of many, and of none of those asked for.
+    await fill(
+      `md5('g' || case (n / 40) % 5 when 0 then 0 when 1 then s % 6 when 2 then 9 when 3 then s % 12 else 1 end)::uuid`,
+      2_000,
+    );
+    const groups = fc.subarray(groupsNamed('g', 12), { minLength: 1 });
+    const place = fc.nat(2_050);
+    await fc.assert(
+      fc.asyncProperty(groups, place, place, fc.integer({ min: 1, max: 60 }), async (asked, after, upTo, limit) => {
+        const page = await readEntries(pool, asked, BigInt(after), limit, BigInt(upTo));
+        assert.deepEqual(
+          page.entries.map(({ syncId }) => syncId),
+          await expected(asked, after, limit, upTo),
+        );
+        assert.equal(page.upTo, BigInt(Math.min(upTo, 2_000)));
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  it('costs those who lost groups what they lost, however much stands in their own group', async () => {
+    await fill(`md5('person')::uuid`);
+    const [person, project] = [groupNamed('person'), groupNamed('project')];
+    await pool.query(
+      `update sync.sync_actions set model = 'ProjectMember', action = case when sync_id = 500 then 'DELETE' else 'INSERT' end,
+         record = json_build_object('projectId', $1::text) where sync_id in (400, 500, 90000)`,
+      [project],
+    );
+    const groups = new Groups(pool);
+    let lost: readonly string[] = [];
+    const touched = await watch(async () => ({ lost } = await groups.after(80_000n, person)));
+    assert.deepEqual(lost, [project]);
+    assert.deepEqual((await groups.after(95_000n, person)).lost, []);
+    assert.ok(touched.rows < 50, `${touched.rows} rows`);
+  });
+});

@@ -1,0 +1,40 @@
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import type { SocketDoorOptions } from '../src/socket/door.ts';
+
+/** What a process that holds sockets says of itself. */
+export interface Look {
+  /** After a full collection. */
+  readonly aliveBytes: number;
+  readonly sockets: number;
+}
+
+export interface ReplicaProcessOptions {
+  readonly databaseUrl: string;
+  readonly limits: SocketDoorOptions['limits'];
+}
+
+/** A replica in a process of its own, so that its memory can be told from that of its clients. It follows the log by polling. */
+export async function replicaProcess(
+  stack: AsyncDisposableStack,
+  options: ReplicaProcessOptions,
+): Promise<{ baseUrl: string; look: () => Promise<Look> }> {
+  const child = fork(new URL('replica-main.ts', import.meta.url), [JSON.stringify(options)], {
+    execArgv: ['--expose-gc'],
+    stdio: 'inherit',
+  });
+  stack.defer(async () => {
+    child.kill('SIGKILL');
+    if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
+  });
+  const [{ baseUrl }] = (await once(child, 'message')) as [{ baseUrl: string }];
+  return {
+    baseUrl,
+    async look() {
+      const told = once(child, 'message');
+      child.send('look');
+      const [look] = (await told) as [Look];
+      return look;
+    },
+  };
+}

@@ -1,0 +1,195 @@
+import assert from 'node:assert/strict';
+import { randomInt } from 'node:crypto';
+import type { DeltasReply } from '@wts/contracts';
+import { eventually, openTestPostgres, openTestStandby, openWire, type Wire } from '@wts/testkit';
+import { Pool } from 'pg';
+import { LogWriter } from './log-writer.ts';
+import { caller, SnapshotStage } from './snapshot-stage.ts';
+
+type Server = Awaited<ReturnType<typeof openTestPostgres>>;
+
+/** A real one, that streams; what it has at a moment is decided by holding back its replay. */
+describe('a streaming standby', function () {
+  this.timeout(120_000);
+  let stack: AsyncDisposableStack;
+  let primary: Server;
+  let stage: SnapshotStage;
+  let standby: Server;
+  /** Between the service and the standby. */
+  let wire: Wire;
+  /** The superuser, on the standby. */
+  let copy: Pool;
+  let ada: string;
+  let bob: string;
+  let home: string;
+  let membership: string;
+
+  before(async () => {
+    primary = await openTestPostgres('primary');
+  });
+  after(() => primary[Symbol.asyncDispose]());
+  beforeEach(async () => {
+    stack = new AsyncDisposableStack();
+    stage = stack.use(await SnapshotStage.open('standby', {}, primary.url()));
+    ada = await stage.person('Ada');
+    bob = await stage.person('Bob');
+    home = await stage.workspace(ada);
+    membership = await stage.join(bob, home);
+    await task('Before');
+    standby = stack.use(await openTestStandby(primary, 'standby'));
+    copy = stack.adopt(new Pool({ connectionString: standby.url(stage.database.name), max: 1 }), (pool) => pool.end());
+    copy.on('error', () => {});
+    wire = stack.use(await openWire({ host: '127.0.0.1', port: standby.port }));
+    await stage.restart(async () => {
+      const url = new URL(stage.database.urlOf('wts_sync'));
+      url.port = String(wire.port);
+      return { DATABASE_REPLICA_URL: url.href };
+    });
+    await hasAll();
+  });
+  afterEach(() => stack.disposeAsync());
+
+  const task = (title: string): Promise<string> => stage.insert('Task', { workspaceId: home, title }, ada);
+  const hold = (): Promise<unknown> => copy.query('select pg_wal_replay_pause()');
+  const release = (): Promise<unknown> => copy.query('select pg_wal_replay_resume()');
+  const headOf = async (pool: Pool): Promise<string> =>
+    (await pool.query<{ at: string }>('select max(sync_id)::text as at from sync.sync_actions')).rows[0]?.at ?? '';
+  const hasAll = (): Promise<unknown> =>
+    eventually(async () => (await headOf(copy)) === (await headOf(stage.sql)), { deadlineMs: 20_000 });
+
+  const titles = ({ actions }: DeltasReply): unknown[] =>
+    actions.flatMap(({ modelName, data }) => (modelName === 'Task' ? [data['title']] : []));
+  const heard = async (after = '0', userId = ada): Promise<unknown[]> => titles(await stage.deltas(userId, { after }));
+
+  /** Whether the service has read a page there while `work` went on. */
+  async function isRead(work: () => Promise<unknown>): Promise<boolean> {
+    const now = await copy.query<{ now: Date }>('select clock_timestamp() as now');
+    await work();
+    const { rows } = await copy.query(
+      `select 1 from pg_stat_activity where application_name = 'wts-sync-read' and query like '%find_page%' and query_start >= $1`,
+      [now.rows[0]?.now],
+    );
+    return rows.length > 0;
+  }
+
+  it('is read for deltas, snapshots and records while it has what is asked for [sync.deltas.replica]', async () => {
+    await task('After');
+    await hasAll();
+    assert.ok(await isRead(async () => assert.deepEqual(await heard(), ['Before', 'After'])), 'it was not asked');
+    const { rows } = await stage.bootstrap(ada, { onlyModels: 'Task' });
+    assert.equal(rows.length, 2);
+  });
+
+  it('that is held back lets nobody miss anything, and sends nobody to a bootstrap [sync.deltas.replica]', async () => {
+    await hold();
+    await task('Held back');
+    const { lastSyncId, hasMore } = await stage.deltas(ada, { after: '0' });
+    assert.deepEqual([lastSyncId, hasMore], [await headOf(stage.sql), false]);
+    assert.ok(BigInt(await headOf(copy)) < BigInt(lastSyncId), 'it was not held back');
+    assert.ok(await isRead(async () => assert.deepEqual(await heard(), ['Before', 'Held back'])), 'it was not asked');
+
+    // Cursors beyond its end: at the head, and before it.
+    assert.deepEqual(await stage.deltas(ada, { after: lastSyncId }), { lastSyncId, hasMore: false, actions: [] });
+    await task('Later');
+    assert.deepEqual(await heard(lastSyncId), ['Later']);
+    const { metadata } = await stage.bootstrap(ada);
+    assert.deepEqual(await heard(metadata.lastSyncId), []);
+    await release();
+    await hasAll();
+    assert.deepEqual(await heard(), ['Before', 'Held back', 'Later']);
+  });
+
+  it('never shows more than the primary allows: a member it still knows was removed [sync.deltas.own-groups]', async () => {
+    assert.deepEqual(await heard('0', bob), ['Before']);
+    await hold();
+    await task('Between');
+    await stage.commit([{ modelName: 'WorkspaceMember', modelId: membership, action: 'DELETE', payload: {} }], ada);
+    const known = await copy.query('select 1 from sync.workspace_members where user_id = $1', [bob]);
+    assert.equal(known.rowCount, 1, 'it was not held back');
+    const { actions } = await stage.deltas(bob, { after: '0' });
+    assert.deepEqual([...new Set(actions.map(({ groupId }) => groupId))], [bob]);
+    assert.deepEqual(
+      actions.filter(({ action }) => action === 'DELETE').map(({ modelId }) => modelId),
+      [membership],
+    );
+    assert.deepEqual((await stage.bootstrap(bob, { onlyModels: 'Task' })).rows, []);
+  });
+
+  it('gives pollers everything once and in order, while it falls behind and catches up under them', async () => {
+    const pollers = [1, 3, 50].map((limit) => ({ limit, cursor: '0', heard: [] as string[] }));
+    const poll = async (poller: (typeof pollers)[number]): Promise<boolean> => {
+      const { limit, cursor } = poller;
+      const { actions, hasMore, lastSyncId } = await stage.deltas(ada, { after: cursor, limit: String(limit) });
+      poller.heard.push(...actions.map(({ syncId }) => syncId));
+      poller.cursor = lastSyncId;
+      return hasMore;
+    };
+    for (let round = 0; round < 40; round += 1) {
+      const turn = randomInt(3);
+      await Promise.all([
+        task(`Task ${round}`),
+        ...pollers.map(poll),
+        ...(turn === 0 ? [hold()] : turn === 1 ? [release()] : []),
+      ]);
+    }
+    for (const poller of pollers) while (await poll(poller));
+    const { rows } = await stage.sql.query<{ at: string }>(
+      'select sync_id::text as at from sync.sync_actions where group_id in ($1, $2) order by sync_actions.sync_id',
+      [ada, home],
+    );
+    for (const { heard, limit } of pollers) {
+      assert.deepEqual(
+        heard,
+        rows.map(({ at }) => at),
+        `in pages of ${limit}`,
+      );
+    }
+  });
+
+  it('below whose end the log was trimmed is no way around the floor', async () => {
+    await hold();
+    const floor = await headOf(stage.sql);
+    await stage.sql.query('update sync.log_state set floor = $1', [floor]);
+    const answer = await stage.call('/sync/deltas?after=1', { principal: caller(ada) });
+    assert.deepEqual([answer.status, ((await answer.json()) as { error: string }).error], [409, 'BOOTSTRAP_REQUIRED']);
+  });
+
+  it('that hangs is waited for once and for a short while, and read again when it answers', async () => {
+    await heard();
+    wire.freeze();
+    const answers = await Promise.all(Array.from({ length: 8 }, () => heard()));
+    assert.deepEqual(
+      answers,
+      answers.map(() => ['Before']),
+    );
+    await task('Meanwhile');
+    assert.deepEqual(await heard(), ['Before', 'Meanwhile']);
+    wire.mend();
+    await eventually(() => isRead(() => heard()), { deadlineMs: 30_000 });
+  });
+
+  it('that is killed is done without, and read again when it is back', async () => {
+    await heard();
+    await standby.kill();
+    await task('Meanwhile');
+    assert.deepEqual(await heard(), ['Before', 'Meanwhile']);
+    assert.equal((await stage.bootstrap(ada, { onlyModels: 'Task' })).rows.length, 2);
+    await standby.start();
+    await eventually(() => isRead(() => heard()), { deadlineMs: 30_000 });
+    assert.deepEqual(await heard(), ['Before', 'Meanwhile']);
+  });
+
+  it('that was promoted is at most an old copy, and another log from its first entry on', async () => {
+    await copy.query('select pg_promote()');
+    await task('Here');
+    assert.deepEqual(await heard(), ['Before', 'Here']);
+    const url = new URL(stage.database.urlOf('wts_sync'));
+    url.port = String(standby.port);
+    const there = stack.adopt(new Pool({ connectionString: url.href }), (pool) => pool.end());
+    const writer = new LogWriter(there);
+    await writer.append([{ groupId: home, data: { title: 'There' } }]);
+    await task('Here again');
+    assert.deepEqual(await heard(), ['Before', 'Here', 'Here again']);
+    assert.equal((await stage.bootstrap(ada, { onlyModels: 'Task' })).rows.length, 3);
+  });
+});

@@ -1,0 +1,95 @@
+import type { World } from '@wts/testkit';
+import { startWorld } from '@wts/testkit';
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { request } from 'undici';
+import { Description } from '../fuzz/description.ts';
+import type { Operation } from '../fuzz/description.ts';
+import type { Place } from './walls.ts';
+import { WALLS } from './walls.ts';
+
+const JSON_TYPE = 'application/json';
+/** Types a body may not have; a web page could send the first three to a foreign origin without asking. */
+const OTHER_TYPES = [
+  'text/plain',
+  'application/x-www-form-urlencoded',
+  'multipart/form-data; boundary=x',
+  'application/xml',
+  'application/json-patch+json',
+  'application/json; charset=utf-16',
+  'application/json; charset=latin1',
+  null,
+] as const;
+
+describe('bodies', () => {
+  let world: World;
+  let operations: readonly Operation[];
+  before(async function () {
+    this.timeout(90_000);
+    world = await startWorld({ label: 'bodies' });
+    const { body } = await request(`${world.baseUrl}/openapi.json`);
+    // A socket is no request with an answer; `sockets.test.ts` of the gateway speaks to it.
+    operations = new Description(await body.json()).operations.filter(({ id }) => id !== 'syncSocket');
+  });
+  after(() => world.close());
+
+  async function ask(
+    { id, method }: Operation,
+    sending: { readonly type?: string | null; readonly token?: string | null; readonly encoding?: string } = {},
+  ): Promise<{ status: number; type: string; text: string }> {
+    const { type = JSON_TYPE, token = world.apiKey, encoding } = sending;
+    const operation = WALLS[id] as (typeof WALLS)[string];
+    const place: Place = {
+      workspaceId: world.workspaceId,
+      urlKey: 'demo',
+      ownerId: world.userId,
+      invitationId: randomUUID(),
+      keyId: randomUUID(),
+      unique: randomUUID(),
+    };
+    const sent = operation.body?.(place);
+    const { statusCode, headers, body } = await request(`${world.baseUrl}${operation.path(place)}`, {
+      method: method as 'GET',
+      headers: {
+        ...(token === null ? {} : { authorization: `Bearer ${token}` }),
+        ...(sent === undefined || type === null ? {} : { 'content-type': type }),
+        ...(encoding === undefined ? {} : { 'content-encoding': encoding }),
+      },
+      ...(sent === undefined ? {} : { body: Buffer.from(JSON.stringify(sent)) }),
+    });
+    return { status: statusCode, type: String(headers['content-type']), text: await body.text() };
+  }
+
+  it('of answers are JSON unless the description states another type, and of errors always [meta.bodies.json]', async () => {
+    const stated: Record<string, string> = {};
+    for (const operation of operations) {
+      const { status, type, text } = await ask(operation);
+      const declared = Object.keys(operation.responses[status]?.content ?? {});
+      assert.deepEqual(declared, [type], `${operation.id} answered ${status}`);
+      if (type !== JSON_TYPE) stated[operation.id] = type;
+      // Each line of a stream of lines is JSON too.
+      for (const line of type === JSON_TYPE ? [text] : text.trimEnd().split('\n')) JSON.parse(line);
+
+      const refused = await ask(operation, { token: null });
+      if (refused.status < 400) continue;
+      assert.equal(refused.type, JSON_TYPE, operation.id);
+      assert.equal((JSON.parse(refused.text) as { statusCode: number }).statusCode, refused.status);
+    }
+    const ndjson = 'application/x-ndjson';
+    assert.deepEqual(stated, { syncBootstrap: ndjson, syncBootstrapPost: ndjson, syncBatch: ndjson });
+  });
+
+  it('of requests are JSON: every operation that takes one refuses all else with 415 [errors.415.media-type, meta.bodies.json]', async () => {
+    const taking = operations.filter(({ body }) => body !== null);
+    assert.ok(taking.length >= 7);
+    for (const operation of taking) {
+      for (const type of OTHER_TYPES) {
+        const { status, text } = await ask(operation, { type });
+        assert.equal(status, 415, `${operation.id} took ${type}: ${text}`);
+        assert.match(text, /"code":"unsupported_media_type"/);
+      }
+      assert.equal((await ask(operation, { encoding: 'gzip' })).status, 415, `${operation.id} inflates`);
+      assert.ok(operation.responses[415], `${operation.id} does not say so`);
+    }
+  });
+});

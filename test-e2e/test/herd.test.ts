@@ -1,0 +1,47 @@
+import { startWorld, type World } from '@wts/testkit';
+import { Bystander, faultsOf, Herd, stampede, type Fault } from '@wts/verify';
+import assert from 'node:assert/strict';
+
+/** `npm run storm` is the same with 5 000. */
+const CLIENTS = 500;
+
+describe('hundreds of clients that are dropped in one moment and back in the next', function () {
+  this.timeout(120_000);
+  let stack: AsyncDisposableStack;
+  let world: World;
+  let bystander: Bystander;
+  let herd: Herd;
+  before(async () => {
+    stack = new AsyncDisposableStack();
+    world = stack.use(await startWorld({ label: 'herd', syncReplicas: 2, gatewayReplicas: 2 }));
+    bystander = stack.use(await Bystander.settle(world));
+    herd = stack.use(await Herd.gather(world, { clients: CLIENTS, people: 20, forgetfulOneIn: 10 }));
+  });
+  after(() => stack.disposeAsync());
+
+  const pass = async (fault: Omit<Fault, 'name'>, dropped: RegExp): Promise<void> => {
+    const passage = await stampede(world, herd, bystander, { name: '', ...fault });
+    assert.deepEqual(faultsOf(passage), []);
+    assert.ok(passage.meanwhile.tookMs.length > 0, 'nobody worked beside them');
+    assert.ok([...passage.back.turnedAway.keys()].some((reason) => dropped.test(reason)));
+  };
+
+  it('by the death of a gateway have everything once and in order from another, in bounded memory and in nobody else’s way [never.actions-lost, never.unbounded]', async () => {
+    const gateway = world.service('gateway', 0);
+    await pass({ door: world.service('gateway', 1).url, happen: () => gateway.kill() }, /^closed 1006$/);
+    await gateway.start();
+    await world.untilReady();
+  });
+
+  it('by the death of a sync replica have everything from the other [never.actions-lost, never.unbounded]', async () => {
+    const replica = world.service('sync', 0);
+    await pass({ door: world.service('gateway', 1).url, happen: () => replica.kill() }, /^closed 1006$/);
+    await replica.start();
+    await world.untilReady();
+  });
+
+  it('by a gateway that restarts are told so, and have everything from another [sync.socket.drain, never.actions-lost]', async () => {
+    const gateway = world.service('gateway', 1);
+    await pass({ door: world.service('gateway', 0).url, happen: () => gateway.restart() }, /^closed 1012$/);
+  });
+});

@@ -1,0 +1,207 @@
+import type { ErrorBody, MutateReply, Workspace } from '@wts/contracts';
+import type { Person, World } from '@wts/testkit';
+import { startWorld } from '@wts/testkit';
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { request } from 'undici';
+import { Description } from '../fuzz/description.ts';
+import type { Operation } from '../fuzz/description.ts';
+import type { Place } from './walls.ts';
+import { WALLS } from './walls.ts';
+
+interface Answer {
+  readonly status: number;
+  readonly code: string | undefined;
+  readonly text: string;
+  readonly headers: Readonly<Record<string, unknown>>;
+}
+
+/** Bodies that no two readers would read alike, or that hold what nothing can store. */
+const BAD_BODIES: Readonly<Record<string, string | Buffer>> = {
+  nothing: '',
+  'half of JSON': '{',
+  'more than JSON': '{}x',
+  null: 'null',
+  'a number': '1',
+  'a list': '[]',
+  'lists 20 000 deep': '['.repeat(20_000),
+  'objects 20 000 deep': '{"a":'.repeat(20_000),
+  'a key twice': '{"name":"a","name":"b"}',
+  'a prototype': '{"__proto__":{"polluted":1}}',
+  'a prototype by its constructor': '{"constructor":{"prototype":{"polluted":1}}}',
+  'a NUL': '{"name":"\\u0000"}',
+  'half a surrogate pair': '{"name":"\\ud800"}',
+  'bytes that are no UTF-8': Buffer.from([0x7b, 0x22, 0xff, 0xfe, 0x22, 0x3a, 0x31, 0x7d]),
+  'a byte order mark': '\uFEFF{}',
+  'a number beyond all': '{"name":1e400}',
+};
+/** Passes over what it does not know in a question. */
+const OPEN_QUESTION = 'syncBootstrapPost';
+
+describe('input at the public door', () => {
+  let world: World;
+  let ann: Person;
+  let operations: readonly Operation[];
+  before(async function () {
+    this.timeout(90_000);
+    world = await startWorld({ label: 'input', overrides: { gateway: { RATE_LIMITS: '{"codes": 0}' } } });
+    ann = await world.member('Ann', 'owner');
+    const { body } = await request(`${world.baseUrl}/openapi.json`);
+    operations = new Description(await body.json()).operations;
+  });
+  after(() => world.close());
+
+  async function ask(
+    method: string,
+    path: string,
+    body?: object | string | Buffer,
+    headers: Readonly<Record<string, string>> = {},
+  ): Promise<Answer> {
+    const bytes = typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body);
+    const answer = await request(`${world.baseUrl}${path}`, {
+      method: method as 'GET',
+      headers: {
+        authorization: `Bearer ${ann.token}`,
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      ...(body === undefined ? {} : { body: bytes }),
+    });
+    const text = await answer.body.text();
+    const isError = answer.statusCode >= 400;
+    const code = isError ? (JSON.parse(text) as ErrorBody).code : undefined;
+    return { status: answer.statusCode, code, text, headers: answer.headers };
+  }
+
+  const place = (): Place => ({
+    workspaceId: world.workspaceId,
+    urlKey: 'demo',
+    ownerId: world.userId,
+    invitationId: randomUUID(),
+    keyId: randomUUID(),
+    unique: randomUUID(),
+  });
+
+  const mutate = async (transaction: object): Promise<MutateReply['results'][0] & { record: unknown }> => {
+    const sent = { clientTxId: randomUUID(), clientId: 'input', modelId: randomUUID(), action: 'INSERT' };
+    const answer = await ask('POST', '/sync/mutate', { batchId: 'input', transactions: [{ ...sent, ...transaction }] });
+    assert.equal(answer.status, 200, answer.text);
+    const reply = JSON.parse(answer.text) as MutateReply;
+    return { ...reply.results[0]!, record: reply.mutations[0]?.record };
+  };
+
+  it('that is no body anyone could rely on is 400 for every operation that takes one [errors.400.json, errors.400.bad-text, never.500-by-input]', async () => {
+    const taking = operations.filter(({ body }) => body !== null);
+    assert.ok(taking.length >= 7);
+    for (const { id, method, body: described } of taking) {
+      const path = WALLS[id]?.path(place()) ?? '';
+      const fine = [
+        // A body that may be left out may also be empty.
+        ...(described?.required === true ? [] : ['nothing']),
+        ...(id === OPEN_QUESTION ? ['a prototype', 'a prototype by its constructor'] : []),
+      ];
+      for (const [what, body] of Object.entries(BAD_BODIES)) {
+        const { status, text } = await ask(method, path, body);
+        const isFine = fine.includes(what);
+        assert.equal(isFine ? status < 300 : status === 400, true, `${id}, ${what}: ${status} ${text.slice(0, 300)}`);
+        assert.ok(!text.includes('polluted'));
+      }
+    }
+  });
+
+  it('that is a number is read exactly, however large, or refused [sync.deltas.after-exclusive, sync.deltas.limit-clamped, errors.400.validation]', async () => {
+    const head = (JSON.parse((await ask('GET', '/sync/deltas')).text) as { lastSyncId: string }).lastSyncId;
+    for (const wrong of ['-1', '+1', '1e3', ' 1', '1 ', '0x1', '1.0', '', 'NaN', '9'.repeat(19), '9'.repeat(25)]) {
+      assert.equal((await ask('GET', `/sync/deltas?after=${encodeURIComponent(wrong)}`)).status, 400, wrong);
+      const requests = [{ modelName: 'Task', groupId: world.workspaceId }];
+      assert.equal((await ask('POST', '/sync/batch', { requests, firstSyncId: wrong })).status, 400, wrong);
+    }
+    // Beyond what a float can tell apart: one above the largest place there can be is another number.
+    for (const beyond of ['9007199254740993', '9223372036854775807']) {
+      assert.equal((await ask('GET', `/sync/deltas?after=${beyond}`)).code, 'bootstrap_required');
+    }
+    assert.equal((await ask('GET', `/sync/deltas?after=${head.padStart(19, '0')}`)).status, 200);
+    for (const limit of ['abc', '-1', '1.5', '1e2', '', '1'.repeat(10)]) {
+      assert.equal((await ask('GET', `/sync/deltas?limit=${limit}`)).status, 400, limit);
+    }
+    for (const limit of ['0', '1', '99999', '999999999']) {
+      assert.equal((await ask('GET', `/sync/deltas?limit=${limit}`)).status, 200, limit);
+    }
+    for (const limit of [0, 366, 1.5, '7', 1e308]) {
+      const path = `/api/workspaces/${world.workspaceId}/invitations`;
+      assert.equal((await ask('POST', path, { expiresInDays: limit })).status, 400, String(limit));
+    }
+  });
+
+  it('that stands twice in a query, or looks like a list or an object, is refused [errors.400.bad-text]', async () => {
+    for (const path of [
+      '/sync/deltas?limit=25&limit=5',
+      '/sync/deltas?limit[]=5',
+      '/sync/deltas?after[$gt]=0',
+      '/sync/deltas?__proto__[x]=1',
+      '/sync/bootstrap?onlyModels=Task&onlyModels=User',
+      '/sync/bootstrap?syncGroups[]=x',
+      '/api/auth/keys?workspaceId[$ne]=',
+      `/api/auth/keys?workspaceId=${world.workspaceId}&workspaceId=${world.workspaceId}`,
+      '/api/auth/keys?workspaceId=',
+    ]) {
+      assert.equal((await ask('GET', path)).code, 'validation_failed', path);
+    }
+  });
+
+  it('that is a day or a moment is one of the calendar, or refused [sync.mutate.results]', async () => {
+    const task = (fields: object): ReturnType<typeof mutate> =>
+      mutate({ modelName: 'Task', payload: { workspaceId: world.workspaceId, title: 'Dated', ...fields } });
+    for (const wrong of ['2026-02-30', '+010000-01-01', '2026-1-1', 'now', '2026-11-21T09:00:00', '', 1e300]) {
+      assert.equal((await task({ deadlineAt: wrong })).code, 'validation_failed', String(wrong));
+      assert.equal((await task({ completedAt: wrong })).code, 'validation_failed', String(wrong));
+    }
+    const { record } = await task({ deadlineAt: '2028-02-29', completedAt: '2026-11-21T11:00:00+02:00' });
+    const { deadlineAt, completedAt } = record as Record<string, unknown>;
+    assert.deepEqual([deadlineAt, completedAt], ['2028-02-29', '2026-11-21T09:00:00.000Z']);
+  });
+
+  it('that is a name is kept as it is, whatever script it is in, and counted in code points [limits.workspace.name, workspaces.create.name]', async () => {
+    const names = [
+      '\u202Eright to left\u202C',
+      'zero\u200Bwidth\u200D\uFEFF',
+      'e\u0301 is not \u00E9',
+      'tab\there, line\nthere, bell\u0007',
+      '🏳️‍🌈'.repeat(16),
+      '𝒲'.repeat(100),
+      `<script>alert(1)</script>"'&; drop table workspaces;--`,
+      '‮ً̎\u0085\u2028',
+    ];
+    for (const name of names) {
+      const urlKey = `n-${randomUUID().slice(0, 18)}`;
+      const made = await ask('POST', '/api/workspaces', { name, urlKey });
+      assert.equal(made.status, 201, made.text);
+      const read = await ask('GET', `/api/workspaces/by-slug/${urlKey}`);
+      assert.equal((JSON.parse(read.text) as { workspace: Workspace }).workspace.name, name);
+    }
+    const urlKey = `n-${randomUUID().slice(0, 18)}`;
+    assert.equal((await ask('POST', '/api/workspaces', { name: '𝒲'.repeat(101), urlKey })).status, 400);
+  });
+
+  it('never comes back in a header', async () => {
+    const mark = `mark${randomUUID().slice(0, 8)}`;
+    const broken = `${mark}\r\nSet-Cookie: ${mark}=1`;
+    const answers = [
+      await ask('POST', '/api/workspaces', { name: broken, urlKey: `${mark}-1`, logoUrl: `https://a.test/${mark}` }),
+      await ask('POST', '/api/workspaces', { name: 'x', urlKey: `${mark}-2`, logoUrl: `https://a.test/${broken}` }),
+      await ask('POST', '/api/auth/keys', { label: broken }),
+      await ask('GET', `/api/workspaces/by-slug/${mark}`),
+      await ask('GET', `/sync/bootstrap?schemaHash=${encodeURIComponent(broken)}`),
+      await ask('GET', `/${mark}?${mark}=${encodeURIComponent(broken)}`),
+      await ask('GET', '/health', undefined, { 'x-request-id': `${mark} with blanks` }),
+      await ask('GET', '/health', undefined, { 'api-version': mark }),
+      await ask('GET', '/api/workspaces', undefined, { authorization: `Bearer ${mark}` }),
+      await ask('GET', '/sync/deltas', undefined, { origin: `https://${mark}.test` }),
+      await ask('POST', '/api/auth/keys', { label: 'x' }, { 'idempotency-key': mark }),
+    ];
+    for (const { headers } of answers) assert.ok(!JSON.stringify(headers).includes(mark), JSON.stringify(headers));
+    // The one that does, and is made of plain characters only.
+    const { headers } = await ask('GET', '/health', undefined, { 'x-request-id': mark });
+    assert.equal(headers['x-request-id'], mark);
+  });
+});

@@ -1,0 +1,258 @@
+import type { MutateReply } from '@wts/contracts';
+import type { LiveSocket, Person, World } from '@wts/testkit';
+import { socketOf, startWorld } from '@wts/testkit';
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { request } from 'undici';
+import { Description } from '../fuzz/description.ts';
+import type { Caller, Place } from './walls.ts';
+import { expectedOf, WALLS } from './walls.ts';
+
+/** A workspace of the person, with a private project inside. */
+interface Home {
+  readonly id: string;
+  readonly urlKey: string;
+  /** A text that stands in many records of it. */
+  readonly secret: string;
+  readonly ids: Readonly<Record<'Label' | 'Team' | 'Project' | 'Task' | 'hidden' | 'WorkspaceMember', string>>;
+}
+
+interface Answer {
+  readonly status: number;
+  readonly text: string;
+}
+
+const LIMITED: Caller = { role: null, scopes: ['read', 'write', 'admin'], isRestricted: true };
+
+/*
+ * A key for one workspace in the hands of whoever runs a job there. Its person belongs to other workspaces too: that, and
+ * everything in them, must be to the key as if it were not there, on every surface, in every answer.
+ */
+describe('a key for one workspace', () => {
+  let world: World;
+  let ann: Person;
+  let inside: Home;
+  let outside: Home;
+  let key: string;
+  /** What no answer may hold. */
+  let hidden: string[];
+
+  before(async function () {
+    this.timeout(90_000);
+    world = await startWorld({ label: 'limited' });
+    ann = await world.person('Ann');
+    [inside, outside] = [await home(), await home()];
+    key = (await world.keyOf(ann, { permissions: 'full-access', workspaceId: inside.id })).token;
+    hidden = [outside.id, outside.urlKey, outside.secret, ...Object.values(outside.ids)];
+  });
+  after(() => world.close());
+
+  async function ask(token: string, method: string, path: string, body?: object): Promise<Answer> {
+    const answer = await request(`${world.baseUrl}${path}`, {
+      method: method as 'GET',
+      headers: {
+        authorization: `Bearer ${token}`,
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    return { status: answer.statusCode, text: await answer.body.text() };
+  }
+
+  async function mutate(token: string, transaction: object): Promise<MutateReply['results'][0] & { text: string }> {
+    const sent = { clientTxId: randomUUID(), clientId: 'device', payload: {}, ...transaction };
+    const answer = await ask(token, 'POST', '/sync/mutate', { batchId: randomUUID(), transactions: [sent] });
+    assert.equal(answer.status, 200, answer.text);
+    const [result] = (JSON.parse(answer.text) as MutateReply).results;
+    assert.ok(result);
+    return { ...result, clientTxId: '', text: answer.text };
+  }
+
+  async function make(modelName: string, payload: object): Promise<string> {
+    const modelId = randomUUID();
+    const { success, error } = await mutate(ann.token, { modelName, modelId, action: 'INSERT', payload });
+    assert.ok(success, error ?? '');
+    return modelId;
+  }
+
+  async function home(): Promise<Home> {
+    const secret = `secret-${randomUUID()}`;
+    const urlKey = `w-${randomUUID().slice(0, 18)}`;
+    const made = await ask(ann.token, 'POST', '/api/workspaces', { name: secret, urlKey });
+    const { id: workspaceId } = (JSON.parse(made.text) as { workspace: { id: string } }).workspace;
+    const Project = await make('Project', { workspaceId, key: 'OPEN', name: secret });
+    const private_ = { workspaceId, key: 'HIDDEN', name: secret, isPrivate: true };
+    const ids = {
+      Project,
+      Label: await make('Label', { workspaceId, name: secret }),
+      Team: await make('Team', { workspaceId, key: 'T', name: secret }),
+      Task: await make('Task', { workspaceId, title: secret, projectId: Project }),
+      hidden: await make('Project', private_),
+      WorkspaceMember: await membershipIn(workspaceId),
+    };
+    return { id: workspaceId, urlKey, secret, ids };
+  }
+
+  async function membershipIn(workspaceId: string): Promise<string> {
+    const requests = [{ modelName: 'WorkspaceMember', groupId: workspaceId }];
+    const { text } = await ask(ann.token, 'POST', '/sync/batch', { requests });
+    return (JSON.parse(text) as { id: string }).id;
+  }
+
+  function showsNothing({ text }: Answer, what: string): void {
+    for (const one of hidden) assert.ok(!text.includes(one), `${what} showed ${one}: ${text.slice(0, 2000)}`);
+  }
+
+  it('finds no other workspace of its person by any operation [never.shown-outside]', async () => {
+    const { body } = await request(`${world.baseUrl}/openapi.json`);
+    const { operations } = new Description(await body.json());
+    for (const { id, method } of operations) {
+      const operation = WALLS[id] as (typeof WALLS)[string];
+      const place: Place = {
+        workspaceId: outside.id,
+        urlKey: outside.urlKey,
+        ownerId: ann.userId,
+        invitationId: randomUUID(),
+        keyId: randomUUID(),
+        unique: randomUUID(),
+      };
+      const answer = await ask(key, method, operation.path(place), operation.body?.(place));
+      assert.equal(answer.status, expectedOf(operation, LIMITED, true).status, `${id}: ${answer.text}`);
+      showsNothing(answer, id);
+    }
+    assert.equal((await ask(key, 'GET', `/api/auth/keys?workspaceId=${inside.id}`)).status, 403);
+  });
+
+  it('reads nothing of them by any question to sync [never.shown-outside, sync.bootstrap.own-groups, sync.deltas.own-groups]', async () => {
+    const groups = [ann.userId, inside.id, outside.id, outside.ids.hidden].join(',');
+    const requests = [
+      ...[ann.userId, outside.id, outside.ids.hidden].flatMap((groupId) =>
+        ['WorkspaceMember', 'ProjectMember', 'Project', 'User', 'Workspace'].map((modelName) => ({
+          modelName,
+          groupId,
+        })),
+      ),
+      ...['WorkspaceMember', 'ProjectMember', 'TeamMember'].map((modelName) => ({
+        modelName,
+        indexedKey: 'userId',
+        keyValue: ann.userId,
+      })),
+      { modelName: 'Workspace', indexedKey: 'id', keyValue: outside.id },
+      { modelName: 'Task', indexedKey: 'projectId', keyValue: outside.ids.Project },
+    ];
+    const answers = [
+      ['everything', await ask(key, 'GET', '/sync/bootstrap')],
+      ['everything of these groups', await ask(key, 'GET', `/sync/bootstrap?syncGroups=${groups}&type=full`)],
+      ['what is their own', await ask(key, 'GET', `/sync/bootstrap?syncGroups=${ann.userId}`)],
+      ['memberships', await ask(key, 'POST', '/sync/bootstrap', { onlyModels: 'WorkspaceMember,ProjectMember' })],
+      ['by key and group', await ask(key, 'POST', '/sync/batch', { requests })],
+      ['the log', await ask(key, 'GET', '/sync/deltas')],
+      ['the log in letters', await ask(key, 'GET', '/sync/deltas?actions=letters')],
+      ['the log of these groups', await ask(key, 'GET', `/sync/deltas?syncGroups=${groups}`)],
+    ] as const;
+    for (const [what, answer] of answers) {
+      assert.equal(answer.status, 200, answer.text);
+      showsNothing(answer, what);
+      // It is not only silent: what it may see is there.
+      assert.ok(answer.text.includes(ann.userId), what);
+    }
+  });
+
+  it('hears nothing of them on sockets, neither what was nor what happens [never.shown-outside, sync.socket.own-groups]', async () => {
+    const groups = [ann.userId, inside.id, outside.id, outside.ids.hidden];
+    const sockets: LiveSocket[] = [
+      await socketOf(world, { token: key }),
+      await socketOf(world, { token: key, groups: [] }),
+      await socketOf(world, { token: key, groups }),
+    ];
+    const role = (value: string): Promise<unknown> =>
+      world.commit([
+        {
+          modelName: 'WorkspaceMember',
+          modelId: outside.ids.WorkspaceMember,
+          action: 'UPDATE',
+          payload: { role: value },
+        },
+      ]);
+    await world.member('Heir', 'owner', outside.id);
+    await role('admin');
+    const project = await make('Project', { workspaceId: outside.id, key: 'LATER', name: 'Later', isPrivate: true });
+    await role('guest');
+    assert.equal(
+      (await ask(ann.token, 'DELETE', `/api/workspaces/${outside.id}/members/${ann.userId}`)).status,
+      200,
+      'she leaves',
+    );
+    await world.commit([
+      {
+        modelName: 'WorkspaceMember',
+        modelId: randomUUID(),
+        action: 'INSERT',
+        payload: { workspaceId: outside.id, userId: ann.userId, role: 'owner' },
+      },
+    ]);
+    const fence = await make('Label', { workspaceId: inside.id, name: 'fence' });
+    for (const socket of sockets) {
+      await socket.untilAction(({ modelId }) => modelId === fence);
+      const text = JSON.stringify(socket.frames);
+      showsNothing({ status: 200, text }, 'a socket');
+      assert.ok(!text.includes(project));
+      await socket.close();
+    }
+  });
+
+  it('writes nothing there, and is told the same of what is there and of what is not [never.shown-outside, sync.mutate.outsider]', async () => {
+    const { ids } = outside;
+    const task = (more: object): object => ({ workspaceId: inside.id, title: 'x', ...more });
+    const probes: readonly (readonly [string, (id: string) => object])[] = [
+      [outside.id, (workspaceId) => ({ modelName: 'Task', payload: { workspaceId, title: 'x' } })],
+      [ids.Project, (projectId) => ({ modelName: 'Task', payload: task({ projectId }) })],
+      [ids.hidden, (projectId) => ({ modelName: 'Task', payload: task({ projectId }) })],
+      [ids.Team, (teamId) => ({ modelName: 'Task', payload: task({ teamId }) })],
+      [ids.Label, (labelId) => ({ modelName: 'Task', payload: task({ labelIds: [labelId] }) })],
+      [ids.Task, (taskId) => ({ modelName: 'Comment', payload: { workspaceId: inside.id, taskId, body: 'x' } })],
+      [ids.Task, (modelId) => ({ modelName: 'Task', modelId, action: 'UPDATE', payload: { title: 'x' } })],
+      [ids.hidden, (modelId) => ({ modelName: 'Project', modelId, action: 'ARCHIVE' })],
+      [ids.WorkspaceMember, (modelId) => ({ modelName: 'WorkspaceMember', modelId, action: 'DELETE' })],
+      [outside.id, (modelId) => ({ modelName: 'Workspace', modelId, action: 'UPDATE', payload: { name: 'x' } })],
+    ];
+    for (const [id, transaction] of probes) {
+      const send = (target: string): ReturnType<typeof mutate> =>
+        mutate(key, { modelId: randomUUID(), action: 'INSERT', ...transaction(target) });
+      const [{ text, ...there }, { text: _, ...nowhere }] = [await send(id), await send(randomUUID())];
+      assert.deepEqual(there, nowhere);
+      assert.equal(there.code, 'not_found', text);
+      showsNothing({ status: 200, text }, JSON.stringify(transaction('')));
+    }
+  });
+
+  it('does not get back by a repetition what its person wrote there [never.shown-outside, sync.mutate.idempotent]', async () => {
+    const transaction = {
+      clientTxId: randomUUID(),
+      modelName: 'Task',
+      modelId: randomUUID(),
+      action: 'INSERT',
+      payload: { workspaceId: outside.id, title: outside.secret },
+    };
+    assert.ok((await mutate(ann.token, transaction)).text.includes(outside.secret));
+    const { text } = await mutate(key, { ...transaction, payload: { workspaceId: inside.id, title: 'x' } });
+    showsNothing({ status: 200, text }, 'a repetition');
+  });
+
+  it('changes nothing of its person, whom others see elsewhere [never.shown-outside]', async () => {
+    const change = { modelName: 'User', modelId: ann.userId, action: 'UPDATE', payload: { name: 'Mallory' } };
+    assert.equal((await mutate(key, change)).code, 'forbidden');
+  });
+
+  it('has nothing left once its person is out of the workspace [workspaces.members.cut-off]', async () => {
+    await world.member('Heir', 'owner', inside.id);
+    const path = `/api/workspaces/${inside.id}/members/${ann.userId}`;
+    assert.equal((await ask(ann.token, 'DELETE', path)).status, 200);
+    for (const path of ['/sync/bootstrap', '/sync/deltas', '/api/workspaces']) {
+      const { text } = await ask(key, 'GET', path);
+      showsNothing({ status: 200, text }, path);
+      assert.ok(!text.includes(inside.secret), path);
+    }
+    assert.ok((await ask(ann.token, 'GET', '/api/workspaces')).text.includes(outside.id));
+  });
+});

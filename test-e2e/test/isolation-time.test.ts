@@ -1,0 +1,251 @@
+import type { Person, World } from '@wts/testkit';
+import { startWorld } from '@wts/testkit';
+import assert from 'node:assert/strict';
+import { randomBytes, randomUUID } from 'node:crypto';
+import { crc32 } from 'node:zlib';
+import { Pool } from 'undici';
+
+interface Sent {
+  readonly method: string;
+  readonly path: string;
+  readonly body?: object;
+  readonly token?: string;
+}
+
+/** A question about something foreign, and the same question about something that is not there. */
+interface Pair {
+  readonly status: number;
+  readonly there: () => Sent;
+  readonly nowhere: () => Sent;
+}
+
+const PAIRS = 200;
+/** In standard deviations of a fair coin. What leans by more is looked at closer, because little differences add up. */
+const SUSPICIOUS = 2.5;
+const PAIRS_OF_SUSPECTS = 1200;
+/** Chance alone goes this far once in many millions of runs. One more query to PostgreSQL goes further. */
+const LEANING_MAX = 5.5;
+const UNLIMITED = JSON.stringify({ rest: 0, codes: 0, 'codes-address': 0, keys: 0, credentials: 0 });
+
+/*
+ * How long an answer takes must not tell what is there either. Times of single requests say little on a machine that does
+ * other things, so each question about something foreign is asked beside the same question about nothing, in random order,
+ * many times: when both take equally long, each is the slower one about half of the time, however much times vary.
+ */
+describe('the time of an answer', function () {
+  this.timeout(240_000);
+  let world: World;
+  let pool: Pool;
+  let eve: Person;
+  let own: string;
+
+  before(async () => {
+    world = await startWorld({ label: 'time', overrides: { gateway: { RATE_LIMITS: UNLIMITED } } });
+    pool = new Pool(world.baseUrl, { connections: 1 });
+    eve = await world.person('Eve');
+    own = (await workspaceOf(eve)).id;
+  });
+  after(async () => {
+    await pool.close();
+    await world.close();
+  });
+
+  async function send({ method, path, body, token = eve.token }: Sent): Promise<{ status: number; text: string }> {
+    const answer = await pool.request({
+      method,
+      path,
+      headers: {
+        authorization: `Bearer ${token}`,
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    return { status: answer.statusCode, text: await answer.body.text() };
+  }
+
+  async function made<T>(sent: Sent): Promise<T> {
+    const { status, text } = await send(sent);
+    assert.ok(status < 300, text);
+    return JSON.parse(text) as T;
+  }
+
+  async function workspaceOf({ token }: Person): Promise<{ id: string; urlKey: string }> {
+    const body = { name: 'Somebody', urlKey: `w-${randomUUID().slice(0, 18)}` };
+    const sent = { method: 'POST', path: '/api/workspaces', body, token };
+    return (await made<{ workspace: { id: string; urlKey: string } }>(sent)).workspace;
+  }
+
+  async function timed(sent: Sent, status: number): Promise<number> {
+    const started = performance.now();
+    const answer = await send(sent);
+    const took = performance.now() - started;
+    assert.equal(answer.status, status, `${sent.method} ${sent.path}: ${answer.text}`);
+    return took;
+  }
+
+  /** Above 0 when the first takes longer more often than the second; a fair coin stays near 0. */
+  async function leaning(first: () => Promise<number>, second: () => Promise<number>): Promise<number> {
+    let [slower, lean] = [0, 0];
+    const isOpen = (count: number): boolean => {
+      const far = Math.abs(lean);
+      return count <= PAIRS || (far > SUSPICIOUS && far < 2 * LEANING_MAX && count <= PAIRS_OF_SUSPECTS);
+    };
+    for (let count = 1; isOpen(count); count += 1) {
+      const [one, other] = Math.random() < 0.5 ? [first, second] : [second, first];
+      const took = new Map([[one, await one()]]);
+      took.set(other, await other());
+      if ((took.get(first) ?? 0) > (took.get(second) ?? 0)) slower += 1;
+      lean = (slower - count / 2) / (Math.sqrt(count) / 2);
+    }
+    return lean;
+  }
+
+  async function tellsNothing(pairs: Readonly<Record<string, Pair>>): Promise<void> {
+    for (const [what, { status, there, nowhere }] of Object.entries(pairs)) {
+      // The first ones open what stays open.
+      for (const sent of [there(), nowhere()]) await timed(sent, status);
+      const lean = await leaning(
+        () => timed(there(), status),
+        () => timed(nowhere(), status),
+      );
+      assert.ok(Math.abs(lean) < LEANING_MAX, `${what}: what is there leans by ${lean.toFixed(1)}`);
+    }
+  }
+
+  const by = (method: string, path: string, body?: object): Sent => ({
+    method,
+    path,
+    ...(body === undefined ? {} : { body }),
+  });
+
+  it('that differs is told by this measure, however busy the machine is', async () => {
+    const once = (): Promise<number> => timed(by('GET', `/api/workspaces/${randomUUID()}/members`), 404);
+    const lean = await leaning(async () => (await once()) + (await once()) + (await once()), once);
+    assert.ok(lean > LEANING_MAX, String(lean));
+  });
+
+  it('tells nothing of workspaces, people and invitations that are foreign [never.shown-outside]', async () => {
+    const owner = await world.person('Owner');
+    const { id, urlKey } = await workspaceOf(owner);
+    const path = `/api/workspaces/${id}/invitations`;
+    const open = await made<{ invitation: { id: string } }>({ ...by('POST', path, {}), token: owner.token });
+    const leaver = await world.member('Leaver', 'admin', id);
+    const orphan = await made<{ invitation: { code: string } }>({ ...by('POST', path, {}), token: leaver.token });
+    await made({ ...by('DELETE', `/api/workspaces/${id}/members/${leaver.userId}`), token: leaver.token });
+    const code = (): string => randomBytes(24).toString('base64url').slice(0, orphan.invitation.code.length);
+
+    const asking = (make: (value: string) => Sent, foreign: string, other: () => string = randomUUID): Pair => ({
+      status: 404,
+      there: () => make(foreign),
+      nowhere: () => make(other()),
+    });
+    await tellsNothing({
+      'members of a workspace': asking((one) => by('GET', `/api/workspaces/${one}/members`), id),
+      'inviting into a workspace': asking((one) => by('POST', `/api/workspaces/${one}/invitations`, {}), id),
+      'a workspace by its slug': asking(
+        (one) => by('GET', `/api/workspaces/by-slug/${one}`),
+        urlKey,
+        () => `w-${randomUUID().slice(0, 18)}`,
+      ),
+      'removing a person': asking((one) => by('DELETE', `/api/workspaces/${own}/members/${one}`), owner.userId),
+      'deleting an invitation': asking(
+        (one) => by('DELETE', `/api/workspaces/${own}/invitations/${one}`),
+        open.invitation.id,
+      ),
+      'a code whose maker is gone': asking(
+        (one) => by('POST', '/api/workspaces/join', { code: one }),
+        orphan.invitation.code,
+        code,
+      ),
+    });
+  });
+
+  it('tells nothing of keys, neither of their ids nor of how much of one was guessed [never.shown-outside]', async () => {
+    const owner = await world.person('Owner');
+    const { id: workspaceId } = await workspaceOf(owner);
+    const wide = await world.keyOf(owner, { permissions: 'full-access' });
+    const narrow = await world.keyOf(owner, { permissions: 'full-access', workspaceId });
+    const ended = await world.keyOf(owner, { permissions: 'full-access' });
+    await made({ ...by('DELETE', `/api/auth/keys/${ended.id}`), token: owner.token });
+    const revoking = (keyId: string): Pair => ({
+      status: 404,
+      there: () => by('DELETE', `/api/auth/keys/${keyId}`),
+      nowhere: () => by('DELETE', `/api/auth/keys/${randomUUID()}`),
+    });
+    const calling = (token: () => string): Pair => ({
+      status: 401,
+      there: () => ({ ...by('GET', '/api/workspaces'), token: token() }),
+      nowhere: () => ({ ...by('GET', '/api/workspaces'), token: keyLike('') }),
+    });
+    await tellsNothing({
+      'revoking a key': revoking(wide.id),
+      'revoking a key for one workspace': revoking(narrow.id),
+      'revoking a key that was revoked': revoking(ended.id),
+      // Never the same twice, since a refusal is remembered for a moment.
+      'calling with most of a key': calling(() => keyLike(wide.token.slice(0, 40))),
+      'calling with most of a key that was revoked': calling(() => keyLike(ended.token.slice(0, 40))),
+    });
+  });
+
+  it('tells nothing of records and groups that are foreign [never.shown-outside]', async () => {
+    const owner = await world.person('Owner');
+    const { id: workspaceId } = await workspaceOf(owner);
+    const record = async (modelName: string, payload: object): Promise<string> => {
+      const modelId = randomUUID();
+      await world.commit([{ modelName, modelId, action: 'INSERT', payload: { workspaceId, ...payload } }]);
+      return modelId;
+    };
+    const project = await record('Project', { key: 'P', name: 'P' });
+    const task = await record('Task', { title: 'T', projectId: project });
+    const mutate = (transaction: object): Sent =>
+      by('POST', '/sync/mutate', {
+        batchId: 'time',
+        transactions: [
+          { clientTxId: randomUUID(), clientId: 'time', modelId: randomUUID(), action: 'INSERT', ...transaction },
+        ],
+      });
+    const asking = (make: (value: string) => Sent, foreign: string): Pair => ({
+      status: 200,
+      there: () => make(foreign),
+      nowhere: () => make(randomUUID()),
+    });
+    const batch = (request: object): Sent => by('POST', '/sync/batch', { requests: [request] });
+    await tellsNothing({
+      'loading a group': asking((one) => by('GET', `/sync/bootstrap?syncGroups=${one}`), workspaceId),
+      'a record by its id': asking((one) => batch({ modelName: 'Task', indexedKey: 'id', keyValue: one }), task),
+      'records of a parent': asking(
+        (one) => batch({ modelName: 'Task', indexedKey: 'projectId', keyValue: one }),
+        project,
+      ),
+      'memberships of a person': asking(
+        (one) => batch({ modelName: 'WorkspaceMember', indexedKey: 'userId', keyValue: one }),
+        owner.userId,
+      ),
+      'changing a record': asking(
+        (modelId) => mutate({ modelName: 'Task', modelId, action: 'UPDATE', payload: { title: 'x' } }),
+        task,
+      ),
+      'pointing to a record': asking(
+        (projectId) => mutate({ modelName: 'Task', payload: { workspaceId: own, title: 'x', projectId } }),
+        project,
+      ),
+      'giving a task to a person': asking(
+        (assigneeId) => mutate({ modelName: 'Task', payload: { workspaceId: own, title: 'x', assigneeId } }),
+        owner.userId,
+      ),
+    });
+  });
+});
+
+const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+
+/** A key nobody made, with a checksum that fits, so that it is looked for like any other. */
+function keyLike(beginning: string): string {
+  let text = 'wts_';
+  while (text.length < 'wts_'.length + 43) text += ALPHABET[randomBytes(1).readUInt8() % 62];
+  // Made in the same way whatever it begins with: what goes before a question shows in the time of its answer.
+  text = beginning + text.slice(beginning.length);
+  let [rest, sum] = [crc32(text), ''];
+  for (; rest > 0; rest = Math.floor(rest / 62)) sum = `${ALPHABET[rest % 62]}${sum}`;
+  return text + sum.padStart(6, '0');
+}

@@ -1,0 +1,271 @@
+import type { Role } from '@wts/contracts';
+import type { Person, World } from '@wts/testkit';
+import { eventually, startWorld } from '@wts/testkit';
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import fc from 'fast-check';
+import { request } from 'undici';
+
+/** What they are at the beginning, so that most of what they try is not refused for want of a membership. */
+const BEGINNING: readonly (Role | null)[] = ['owner', 'admin', 'guest', null];
+const RUNS = 15;
+const COMMANDS_MAX = 40;
+const SEED = 20_261_121;
+
+/** What ought to be, kept in a few lines of its own: who is what, which codes open the workspace, which keys live. */
+interface Model {
+  readonly roles: (Role | null)[];
+  readonly invitations: { role: Role; by: number; isThere: boolean }[];
+  readonly keys: { of: number; isAlive: boolean }[];
+}
+
+/** The same things as they are called outside. */
+interface Real {
+  readonly workspaceId: string;
+  readonly people: readonly Person[];
+  readonly invitations: { id: string; code: string }[];
+  readonly keys: { id: string; token: string }[];
+}
+
+type Command = fc.AsyncCommand<Model, Real>;
+
+const holdsOffice = (role: Role | null | undefined): boolean => role === 'owner' || role === 'admin';
+const owners = ({ roles }: Model): number => roles.filter((role) => role === 'owner').length;
+
+/** A command from its name, when it makes sense, and what it does. */
+function command(name: string, check: (model: Model) => boolean, run: Command['run']): Command {
+  return { check, run, toString: () => name };
+}
+
+describe('members, invitations and keys', () => {
+  let world: World;
+  before(async function () {
+    this.timeout(90_000);
+    world = await startWorld({ label: 'members-model', overrides: { gateway: { RATE_LIMITS: '{"codes": 0}' } } });
+  });
+  after(() => world.close());
+
+  async function ask<T>(token: string, method: string, path: string, body?: object): Promise<T & { status: number }> {
+    const answer = await request(`${world.baseUrl}${path}`, {
+      method,
+      headers: {
+        authorization: `Bearer ${token}`,
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    return { ...((await answer.body.json()) as T), status: answer.statusCode };
+  }
+
+  const as = ({ people }: Real, who: number): { token: string; userId: string } => people[who] as Person;
+  const home = ({ workspaceId }: Real, rest = ''): string => `/api/workspaces/${workspaceId}${rest}`;
+
+  const invite = (by: number, role: Exclude<Role, 'owner'>): Command =>
+    command(
+      `${by} invites a ${role}`,
+      () => true,
+      async (model, real) => {
+        const own = model.roles[by];
+        const made = await ask<{ invitation: { id: string; code: string } }>(
+          as(real, by).token,
+          'POST',
+          home(real, '/invitations'),
+          { role },
+        );
+        assert.equal(made.status, own === null ? 404 : holdsOffice(own) ? 201 : 403);
+        if (made.status !== 201) return;
+        real.invitations.push(made.invitation);
+        model.invitations.push({ role, by, isThere: true });
+      },
+    );
+
+  const uninvite = (by: number, index: number): Command =>
+    command(
+      `${by} deletes invitation ${index}`,
+      ({ invitations }) => index < invitations.length,
+      async (model, real) => {
+        const invitation = model.invitations[index]!;
+        const path = home(real, `/invitations/${real.invitations[index]!.id}`);
+        const { status } = await ask(as(real, by).token, 'DELETE', path);
+        const own = model.roles[by];
+        assert.equal(status, own === null ? 404 : !holdsOffice(own) ? 403 : invitation.isThere ? 200 : 404);
+        if (status === 200) invitation.isThere = false;
+      },
+    );
+
+  const join = (who: number, index: number): Command =>
+    command(
+      `${who} joins by invitation ${index}`,
+      ({ invitations }) => index < invitations.length,
+      async (model, real) => {
+        const { role, by, isThere } = model.invitations[index]!;
+        const { code } = real.invitations[index]!;
+        const joined = await ask<{ role: Role }>(as(real, who).token, 'POST', '/api/workspaces/join', { code });
+        // It speaks with the authority of who made it.
+        const isOpen = isThere && holdsOffice(model.roles[by]);
+        assert.equal(joined.status, isOpen ? 200 : 404);
+        if (!isOpen) return;
+        model.roles[who] ??= role;
+        assert.equal(joined.role, model.roles[who]);
+      },
+    );
+
+  const remove = (by: number, who: number): Command =>
+    command(
+      by === who ? `${by} leaves` : `${by} removes ${who}`,
+      () => true,
+      async (model, real) => {
+        const [own, theirs] = [model.roles[by], model.roles[who]];
+        const path = home(real, `/members/${as(real, who).userId}`);
+        const { status } = await ask(as(real, by).token, 'DELETE', path);
+        const isAllowed = by === who || own === 'owner' || (own === 'admin' && theirs !== 'owner');
+        if (own === null || theirs === null) assert.equal(status, 404);
+        else if (!isAllowed) assert.equal(status, 403);
+        else if (theirs === 'owner' && owners(model) === 1) assert.equal(status, 409);
+        else {
+          assert.equal(status, 200);
+          model.roles[who] = null;
+        }
+      },
+    );
+
+  const makeOf = (who: number, role: Role): Command =>
+    command(
+      `${who} becomes ${role}`,
+      (model) => {
+        const own = model.roles[who];
+        return own !== null && own !== role && !(own === 'owner' && owners(model) === 1);
+      },
+      async (model, real) => {
+        const requests = [{ modelName: 'WorkspaceMember', indexedKey: 'userId', keyValue: as(real, who).userId }];
+        const answer = await request(`${world.baseUrl}/sync/batch`, {
+          method: 'POST',
+          headers: { authorization: `Bearer ${as(real, who).token}`, 'content-type': 'application/json' },
+          body: JSON.stringify({ requests }),
+        });
+        const { id: modelId } = JSON.parse((await answer.body.text()).split('\n', 1)[0] ?? '') as { id: string };
+        await world.commit([{ modelName: 'WorkspaceMember', modelId, action: 'UPDATE', payload: { role } }]);
+        model.roles[who] = role;
+      },
+    );
+
+  const makeKey = (who: number): Command =>
+    command(
+      `${who} makes a key`,
+      () => true,
+      async (model, real) => {
+        const path = '/api/auth/keys';
+        const made = await ask<{ key: { id: string; token: string } }>(as(real, who).token, 'POST', path, {
+          label: 'key',
+        });
+        assert.equal(made.status, 201);
+        real.keys.push(made.key);
+        model.keys.push({ of: who, isAlive: true });
+      },
+    );
+
+  const revoke = (by: number, index: number): Command =>
+    command(
+      `${by} revokes key ${index}`,
+      ({ keys }) => index < keys.length,
+      async (model, real) => {
+        const key = model.keys[index]!;
+        const { id, token } = real.keys[index]!;
+        const { status } = await ask(as(real, by).token, 'DELETE', `/api/auth/keys/${id}`);
+        const isTheirs = key.of === by && key.isAlive;
+        assert.equal(status, isTheirs ? 200 : 404);
+        if (!isTheirs) return;
+        key.isAlive = false;
+        // The news of it travels for a moment.
+        await eventually(async () => (await ask(token, 'GET', '/api/workspaces')).status === 401, {
+          deadlineMs: 1_000,
+        });
+      },
+    );
+
+  /** All that anybody may see is as it ought to be. */
+  const look = (who: number): Command =>
+    command(
+      `${who} looks`,
+      () => true,
+      async (model, real) => {
+        const { token } = as(real, who);
+        const own = model.roles[who];
+        const listed = await ask<{ workspaces: { id: string; role: Role }[] }>(token, 'GET', '/api/workspaces');
+        const wanted = own === null ? [] : [{ id: real.workspaceId, role: own }];
+        assert.deepEqual(
+          listed.workspaces.map(({ id, role }) => ({ id, role })),
+          wanted,
+        );
+
+        const members = await ask<{ members: { userId: string; role: Role }[] }>(token, 'GET', home(real, '/members'));
+        assert.equal(members.status, own === null ? 404 : 200);
+        if (own !== null) {
+          const roles = model.roles.flatMap((role, index) => (role === null ? [] : [[as(real, index).userId, role]]));
+          assert.deepEqual(
+            new Map(members.members.map(({ userId, role }) => [userId, role])),
+            new Map(roles as [string, Role][]),
+          );
+        }
+
+        const path = home(real, '/invitations');
+        const pending = await ask<{ invitations: { id: string }[] }>(token, 'GET', path);
+        assert.equal(pending.status, own === null ? 404 : holdsOffice(own) ? 200 : 403);
+        if (holdsOffice(own)) {
+          const open = model.invitations.flatMap(({ isThere, by }, index) =>
+            isThere && holdsOffice(model.roles[by]) ? [real.invitations[index]!.id] : [],
+          );
+          assert.deepEqual(new Set(pending.invitations.map(({ id }) => id)), new Set(open));
+        }
+
+        const keys = await ask<{ keys: { id: string }[] }>(token, 'GET', '/api/auth/keys');
+        const alive = model.keys.flatMap(({ of, isAlive }, index) =>
+          of === who && isAlive ? [real.keys[index]!.id] : [],
+        );
+        assert.deepEqual(new Set(keys.keys.map(({ id }) => id)), new Set(alive));
+      },
+    );
+
+  it('are what a model of a few lines says, whatever anybody does in whatever order [workspaces.members.remove, workspaces.members.last-owner, workspaces.join.code, workspaces.invitations.list, workspaces.roles.manage, api-keys.revoke.dead, api-keys.list.no-token]', async function () {
+    this.timeout(120_000);
+    const who = fc.nat(BEGINNING.length - 1);
+    const which = fc.nat(2);
+    const commands = fc.commands(
+      [
+        fc.tuple(who, fc.constantFrom('admin', 'member', 'guest')).map((args) => invite(...args)),
+        fc.tuple(who, which).map((args) => uninvite(...args)),
+        fc.tuple(who, which).map((args) => join(...args)),
+        fc.tuple(who, which).map((args) => join(...args)),
+        fc.tuple(who, who).map((args) => remove(...args)),
+        fc.tuple(who, fc.constantFrom('owner', 'admin', 'member', 'guest')).map((args) => makeOf(...args)),
+        who.map(makeKey),
+        fc.tuple(who, which).map((args) => revoke(...args)),
+        who.map(look),
+      ],
+      { maxCommands: COMMANDS_MAX, size: 'max' },
+    );
+    await fc.assert(
+      fc.asyncProperty(commands, async (all) => {
+        const people: Person[] = [];
+        for (const index of BEGINNING.keys()) people.push(await world.person(`Person ${index}`));
+        const urlKey = `m-${randomUUID().slice(0, 18)}`;
+        const body = { name: 'Model', urlKey };
+        const made = await ask<{ workspace: { id: string } }>(people[0]!.token, 'POST', '/api/workspaces', body);
+        const workspaceId = made.workspace.id;
+        for (const [index, role] of BEGINNING.entries()) {
+          if (index === 0 || role === null) continue;
+          const payload = { workspaceId, userId: people[index]!.userId, role };
+          await world.commit([{ modelName: 'WorkspaceMember', modelId: randomUUID(), action: 'INSERT', payload }]);
+        }
+        const real: Real = { workspaceId, people, invitations: [], keys: [] };
+        const model: Model = { roles: [...BEGINNING], invitations: [], keys: [] };
+        for (const first of [invite(0, 'member'), invite(1, 'admin'), makeKey(0), makeKey(1)]) {
+          await first.run(model, real);
+        }
+        await fc.asyncModelRun(() => ({ model, real }), all);
+        for (const index of BEGINNING.keys()) await look(index).run(model, real);
+      }),
+      { seed: SEED, numRuns: RUNS },
+    );
+  });
+});
