@@ -1,57 +1,59 @@
 import type { World } from '@wts/testkit';
-import { execFile } from 'node:child_process';
-import { promisify } from 'node:util';
-import { mutate, openClients } from './traffic.ts';
+import { cloneTasks } from './seed.ts';
+import { mutate, openClients, type Writer } from './traffic.ts';
+
+/** A process that an answer or a socket passes through. */
+export interface Part {
+  readonly name: string;
+  readonly pid: number;
+  readonly log: string;
+}
 
 /** A system under measurement, as its callers see it, and where it keeps its log. */
-export interface Door {
+export interface Door extends Writer {
   readonly name: string;
   readonly baseUrl: string;
-  readonly apiKey: string;
   readonly userId: string;
-  readonly workspaceId: string;
-  /** Of the process that holds the sockets. */
-  readonly pid: () => number;
+  /** All its processes between a client and PostgreSQL. */
+  readonly parts: () => readonly Part[];
   readonly log: { readonly table: string; readonly place: string };
+  /** Tasks like those that clients make, but loaded past the door. */
   readonly seedTasks: (count: number) => Promise<void>;
 }
 
 export function doorOf(world: World): Door {
   const { baseUrl, apiKey, userId, workspaceId } = world;
-  return {
+  const door: Door = {
     name: 'ours',
     baseUrl,
     apiKey,
     userId,
     workspaceId,
-    pid: () => world.service('sync').pid ?? 0,
+    parts: () =>
+      ['gateway', 'sync'].map((name) => {
+        const { pid, log } = world.service(name);
+        if (pid === null) throw new Error(`${name} has ended; its log: ${log}`);
+        return { name, pid, log };
+      }),
     log: { table: 'sync.sync_actions', place: 'sync_id' },
-    seedTasks: (count) => seedTasks(world, count),
+    seedTasks: async (count) =>
+      cloneTasks(world.database.url, {
+        table: 'sync.tasks',
+        modelId: await oneTask(door),
+        count,
+        counter: 'sync.task_counters',
+      }),
   };
+  return door;
 }
 
-const BATCH = 100;
-
-async function seedTasks(world: World, count: number): Promise<void> {
-  const pool = openClients(world.baseUrl, 8);
+/** The id of a task that came the usual way. */
+export async function oneTask(door: Door): Promise<string> {
+  const pool = openClients(door.baseUrl, 1);
   try {
-    let left = Math.ceil(count / BATCH);
-    const client = async (): Promise<void> => {
-      while (left > 0) {
-        left -= 1;
-        await mutate(pool, world, BATCH);
-      }
-    };
-    await Promise.all(Array.from({ length: 8 }, client));
+    const { modelIds } = await mutate(pool, door, 1);
+    return modelIds[0] ?? '';
   } finally {
     await pool.close();
   }
-}
-
-const run = promisify(execFile);
-
-/** Megabytes in memory. */
-export async function residentOf(pid: number): Promise<number> {
-  const { stdout } = await run('ps', ['-o', 'rss=', '-p', String(pid)]);
-  return Number(stdout.trim()) / 1024;
 }

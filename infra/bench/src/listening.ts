@@ -6,20 +6,35 @@ import { mutate, openClients } from './traffic.ts';
 const OPEN_MS = 30_000;
 const MARK = Buffer.from('"syncId":"');
 const AT_ONCE = 25;
+const LOOK_MS = 10;
 
-/** A socket that costs its reader little: it counts actions by their mark, and parses only when told to keep ids. */
+/** What a listener keeps of what it hears. Counting costs the least: it looks for a mark and parses nothing. */
+export type Keeps = 'count' | 'ids' | 'arrivals';
+
+interface Heard {
+  readonly packet?: { readonly actions: readonly { syncId: string; modelId: string }[] };
+}
+
+/** A socket that costs its reader little. */
 export class Listening {
   actions = 0;
   frames = 0;
+  isOpen = true;
+  /** With `ids`, in the order they came. */
   readonly ids: string[] = [];
+  /** With `arrivals`, in milliseconds of `performance.now`, by the id of what was changed. */
+  readonly arrivals = new Map<string, number>();
   readonly #socket: WebSocket;
-  readonly #keepsIds: boolean;
+  readonly #keeps: Keeps;
 
-  constructor(socket: WebSocket, keepsIds: boolean) {
+  constructor(socket: WebSocket, keeps: Keeps) {
     this.#socket = socket;
-    this.#keepsIds = keepsIds;
+    this.#keeps = keeps;
     socket.on('message', (data) => this.#hear(data as Buffer));
     socket.on('error', () => socket.terminate());
+    socket.on('close', () => {
+      this.isOpen = false;
+    });
   }
 
   pause(): void {
@@ -32,32 +47,55 @@ export class Listening {
 
   #hear(data: Buffer): void {
     this.frames += 1;
-    if (this.#keepsIds) {
-      const { packet } = JSON.parse(data.toString('utf8')) as { packet?: { actions: { syncId: string }[] } };
-      for (const { syncId } of packet?.actions ?? []) this.ids.push(syncId);
-      this.actions = this.ids.length;
+    if (this.#keeps === 'count') {
+      for (let at = data.indexOf(MARK); at >= 0; at = data.indexOf(MARK, at + MARK.length)) this.actions += 1;
       return;
     }
-    for (let at = data.indexOf(MARK); at >= 0; at = data.indexOf(MARK, at + MARK.length)) this.actions += 1;
+    const atMs = performance.now();
+    const { packet } = JSON.parse(data.toString('utf8')) as Heard;
+    for (const { syncId, modelId } of packet?.actions ?? []) {
+      this.actions += 1;
+      if (this.#keeps === 'ids') this.ids.push(syncId);
+      else this.arrivals.set(modelId, atMs);
+    }
   }
 }
 
+/** Where a door takes sockets: its public address unless another is given. */
+export type SocketWay = (door: Door) => { readonly url: string; readonly headers?: Record<string, string> };
+
+const publicWay: SocketWay = ({ baseUrl, apiKey }) => ({
+  url: `${baseUrl.replace(/^http/, 'ws')}/sync/ws?token=${encodeURIComponent(apiKey)}`,
+});
+
 /** Sockets that have subscribed from the log's present head on. */
-export async function listenAtHead(door: Door, count: number, keepsIds = false): Promise<Listening[]> {
+export async function listenAtHead(
+  door: Door,
+  count: number,
+  keeps: Keeps = 'count',
+  way: SocketWay = publicWay,
+): Promise<Listening[]> {
   const pool = openClients(door.baseUrl, 1);
   const { lastSyncId } = await mutate(pool, door, 1);
   await pool.close();
   const all: Listening[] = [];
-  while (all.length < count) {
-    const next = Math.min(AT_ONCE, count - all.length);
-    all.push(...(await Promise.all(Array.from({ length: next }, () => open(door, lastSyncId, keepsIds)))));
+  try {
+    while (all.length < count) {
+      const next = Math.min(AT_ONCE, count - all.length);
+      all.push(...(await Promise.all(Array.from({ length: next }, () => open(door, lastSyncId, keeps, way)))));
+    }
+    return all;
+  } catch (error) {
+    for (const one of all) one.close();
+    throw error;
   }
-  return all;
 }
 
-async function open(door: Door, after: string, keepsIds: boolean): Promise<Listening> {
-  const url = `${door.baseUrl.replace(/^http/, 'ws')}/sync/ws?token=${encodeURIComponent(door.apiKey)}`;
-  const socket = new WebSocket(url, { perMessageDeflate: false });
+async function open(door: Door, after: string, keeps: Keeps, way: SocketWay): Promise<Listening> {
+  const { url, headers = {} } = way(door);
+  const socket = new WebSocket(url, { perMessageDeflate: false, headers });
+  // Before anything comes: several frames may arrive at once.
+  const listening = new Listening(socket, keeps);
   await new Promise<void>((resolve, reject) => {
     const timer = setTimeout(() => reject(new Error(`a socket of ${door.name} did not subscribe`)), OPEN_MS);
     socket.once('error', reject);
@@ -69,19 +107,24 @@ async function open(door: Door, after: string, keepsIds: boolean): Promise<Liste
       resolve();
     });
   });
-  return new Listening(socket, keepsIds);
+  return listening;
 }
 
-/** Waits until nothing more arrives. Returns when the last came. */
-export async function untilSilent(all: readonly Listening[], silentMs: number, deadlineMs: number): Promise<number> {
+/** Waits until all have come, or nothing more arrives. Returns when the last came. */
+export async function untilHeard(
+  all: readonly Listening[],
+  actions: number,
+  silentMs: number,
+  deadlineMs: number,
+): Promise<number> {
   const until = performance.now() + deadlineMs;
   let heard = -1;
   let changedMs = performance.now();
-  while (performance.now() < until && performance.now() - changedMs < silentMs) {
-    const now = all.reduce((sum, { actions }) => sum + actions, 0);
+  while (performance.now() < until && performance.now() - changedMs < silentMs && heard < actions) {
+    const now = all.reduce((sum, { actions: came }) => sum + came, 0);
     if (now !== heard) changedMs = performance.now();
     heard = now;
-    await pause(10);
+    await pause(LOOK_MS);
   }
   return changedMs;
 }

@@ -30,29 +30,59 @@ export async function closedLoop(
   return { perSecond: operations / ((performance.now() - startedMs) / 1000), ...percentiles(latenciesMs) };
 }
 
+/** So many calls, `clients` at a time. */
+export async function inParallel(clients: number, count: number, call: () => Promise<unknown>): Promise<void> {
+  let left = count;
+  const client = async (): Promise<void> => {
+    while (left > 0) {
+      left -= 1;
+      await call();
+    }
+  };
+  await Promise.all(Array.from({ length: clients }, client));
+}
+
+export interface Paced {
+  /** Calls answered, over the time until the last answer. */
+  readonly perSecond: number;
+  /** False when answers fell behind the pace. */
+  readonly isKept: boolean;
+}
+
+/** A pace is kept while this much of it is answered. */
+const KEPT_SHARE = 0.95;
+/** With this many seconds' worth of calls unanswered no more are sent: it would only take longer to find out the same. */
+const BEHIND_SECONDS_MAX = 2;
+
 /** `perSecond` calls on a fixed clock, whether or not earlier ones were answered: a slow system cannot slow its own load down. */
-export async function openLoop(perSecond: number, seconds: number, call: () => Promise<void>): Promise<void> {
+export async function openLoop(perSecond: number, seconds: number, call: () => Promise<void>): Promise<Paced> {
   const startedMs = performance.now();
   const total = Math.round(perSecond * seconds);
   const calls: Promise<void>[] = [];
-  for (let sent = 0; sent < total;) {
+  let answered = 0;
+  const isBehind = (): boolean => calls.length - answered > perSecond * BEHIND_SECONDS_MAX;
+  const answer = (): void => {
+    answered += 1;
+  };
+  while (calls.length < total && !isBehind()) {
     const due = Math.min(total, Math.floor(((performance.now() - startedMs) / 1000) * perSecond) + 1);
-    for (; sent < due; sent += 1) calls.push(call());
+    while (calls.length < due) calls.push(call().then(answer));
     await pause(1);
   }
   await Promise.all(calls);
+  const reached = calls.length / ((performance.now() - startedMs) / 1000);
+  return { perSecond: reached, isKept: calls.length === total && reached >= perSecond * KEPT_SHARE };
 }
 
-export function percentiles(values: readonly number[]): { p50Ms: number; p95Ms: number; p99Ms: number } {
+export interface Percentiles {
+  readonly p50Ms: number;
+  readonly p95Ms: number;
+  readonly p99Ms: number;
+}
+
+export function percentiles(values: readonly number[]): Percentiles {
   const sorted = values.toSorted((a, b) => a - b);
   const at = (share: number): number =>
     sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
   return { p50Ms: at(0.5), p95Ms: at(0.95), p99Ms: at(0.99) };
-}
-
-/** The middle one of several rounds by a measure: one disturbed round does not decide. */
-export function median<T>(rounds: readonly T[], measure: (round: T) => number): T {
-  const middle = rounds.toSorted((a, b) => measure(a) - measure(b))[rounds.length >> 1];
-  if (middle === undefined) throw new Error('a benchmark needs at least one round');
-  return middle;
 }

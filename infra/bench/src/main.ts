@@ -1,79 +1,204 @@
 /**
- * `npm run bench [-- --only mutate,live,hop --peer --rounds 3 --seconds 5 --full]`: a system of its own on this machine, one
- * generator, every figure beside a limit or peer measured in the same run. Prints a table and keeps it in `results/`.
- *
- * `--peer` installs and runs Strata's server beside ours (`peers/README.md`). `--full` lets cost grow to a million tasks.
+ * `npm run bench`: systems of their own on this machine, one generator, every figure beside a limit or a peer measured in
+ * the same rounds. `npm run bench -- --help` says the rest.
  */
+import { Refusal, runTask } from '@wts/local';
+import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { startWorld } from '@wts/testkit';
-import { doorOf } from './door.ts';
-import { openPeer } from './peer.ts';
-import { keep, machineLine, table, type Row } from './report.ts';
-import { bootstrapRows } from './rows/bootstrap.ts';
-import { deltaRows } from './rows/deltas.ts';
-import { fanoutRows, stalledRows } from './rows/fanout.ts';
-import { FULL, measureGrowth, QUICK } from './rows/growth.ts';
-import { hopRows } from './rows/hop.ts';
-import { liveRows } from './rows/live.ts';
-import { missingRows } from './rows/missing.ts';
-import { mutateRows } from './rows/mutate.ts';
+import { Bystanders } from './cpu.ts';
+import { commitLine, machineLine } from './machine.ts';
+import { PART_NAMES, PARTS, type BenchPart, type PartName } from './parts.ts';
+import { PEER_VERSIONS } from './peer.ts';
+import { percent, table } from './report.ts';
+import { keep, QUIET_SHARE_MAX, type PartResult } from './results.ts';
+import type { Findings, Scene } from './scene.ts';
+import { openSystem, type System } from './system.ts';
 
-const PARTS = ['mutate', 'missing', 'live', 'hop', 'fanout', 'stalled', 'bootstrap', 'deltas', 'growth'] as const;
-type Part = (typeof PARTS)[number];
+const USAGE = `npm run bench [-- options]
 
-const { values } = parseArgs({
-  options: {
-    only: { type: 'string', default: PARTS.join(',') },
-    peer: { type: 'boolean', default: false },
-    full: { type: 'boolean', default: false },
-    rounds: { type: 'string', default: '3' },
-    seconds: { type: 'string', default: '5' },
-  },
+  --peer         installs Strata's server at the first time and measures it beside ours
+  --full         the largest sizes, longer rounds, and keeps the results in infra/bench/results
+  --keep         keeps the results of a shorter run too
+  --only A,B     these parts: ${PART_NAMES.join(', ')}
+  --rounds N     default 3; the middle one counts
+  --seconds N    of a round; default 3, with --full 5
+  --help
+
+Kept results of single parts take the place of the same parts in what was kept before.`;
+
+/** A part that takes so many times as long as it should hangs. */
+const PATIENCE = 4;
+const PATIENCE_SECONDS_MIN = 240;
+const QUIET_MS = 2_000;
+
+interface Options {
+  readonly parts: readonly PartName[];
+  readonly withPeer: boolean;
+  readonly isFull: boolean;
+  readonly keeps: boolean;
+  readonly rounds: number;
+  readonly seconds: number;
+}
+
+const beganMs = performance.now();
+
+await runTask(async (stack) => {
+  const options = readOptions();
+  if (options === null) {
+    console.log(USAGE);
+    return 0;
+  }
+  await greet(options);
+  const measured: Record<string, PartResult> = {};
+  const left = [...options.parts];
+  stack.defer(() => {
+    if (left.length > 0) console.log(`\nNot measured. Go on with: ${commandOf(options, left)}`);
+  });
+  const failed: PartName[] = [];
+  for (const name of options.parts) {
+    const result = await measurePart(stack, name, options);
+    // Told to stop: what it was measured on is gone.
+    if (stack.disposed) return 1;
+    if (result === null) failed.push(name);
+    else {
+      measured[name] = result;
+      if (options.keeps) await keep({ [name]: result }, PART_NAMES);
+      left.splice(left.indexOf(name), 1);
+    }
+  }
+  const rows = Object.values(measured).flatMap((part) => part.rows);
+  if (rows.length > 0) console.log(`\n${table(rows)}\n`);
+  if (options.keeps) console.log(`Kept in ${await keep({}, PART_NAMES)}`);
+  return failed.length === 0 ? 0 : 1;
 });
-const rounds = Math.max(1, Number(values.rounds));
-const seconds = Math.max(1, Number(values.seconds));
-const BOOTSTRAP_TASKS = 20_000;
-const LOG_ENTRIES = values.full ? 2_000_000 : 200_000;
 
-const wanted = values.only.split(',').map((name) => name.trim());
-const unknown = wanted.filter((name) => !(PARTS as readonly string[]).includes(name));
-if (unknown.length > 0) {
-  process.stderr.write(`No such part: ${unknown.join(', ')}. There are ${PARTS.join(', ')}.\n`);
-  process.exit(1);
-}
-
-process.stdout.write(`${machineLine()}\n`);
-const rows: Row[] = [];
-for (const part of PARTS.filter((name) => wanted.includes(name))) {
-  process.stdout.write(`measuring ${part} ...\n`);
-  rows.push(...(await measure(part)));
-}
-if (rows.length > 0) process.stdout.write(`\n${table(rows)}\n\n`);
-if (wanted.length === PARTS.length) process.stdout.write(`Kept in ${await keep(rows, 'service')}\n`);
-
-/** Each part in a system of its own, so that none is measured on what another left behind. */
-async function measure(part: Part): Promise<Row[]> {
-  await using world = await startWorld({ label: 'bench', ownPostgres: true, overrides: quiet() });
-  const ours = doorOf(world);
-  await using peer = values.peer ? await openPeer(world) : null;
-  const parts: Record<Part, () => Promise<Row[]>> = {
-    mutate: () => mutateRows(world, peer, rounds, seconds),
-    missing: () => missingRows(world, peer, ours, seconds),
-    live: () => liveRows(world, seconds),
-    hop: () => hopRows(world, rounds, Math.min(seconds, 3)),
-    fanout: () => fanoutRows(ours, peer),
-    stalled: () => stalledRows(ours, peer),
-    bootstrap: () => bootstrapRows(ours, peer, BOOTSTRAP_TASKS, rounds),
-    deltas: () => deltaRows(world, ours, LOG_ENTRIES, seconds),
-    growth: async () => {
-      process.stdout.write(`${await measureGrowth(world, ours, values.full ? FULL : QUICK, seconds)}\n`);
-      return [];
+function readOptions(): Options | null {
+  const { values } = parseArgs({
+    options: {
+      only: { type: 'string', default: PART_NAMES.join(',') },
+      peer: { type: 'boolean', default: false },
+      full: { type: 'boolean', default: false },
+      keep: { type: 'boolean', default: false },
+      rounds: { type: 'string', default: '3' },
+      seconds: { type: 'string' },
+      help: { type: 'boolean', default: false },
     },
+  });
+  if (values.help) return null;
+  const wanted = values.only.split(',').map((name) => name.trim());
+  const unknown = wanted.filter((name) => !(PART_NAMES as readonly string[]).includes(name));
+  if (unknown.length > 0) throw new Refusal(`No such part: ${unknown.join(', ')}. There are ${PART_NAMES.join(', ')}.`);
+  return {
+    parts: PART_NAMES.filter((name) => wanted.includes(name)),
+    withPeer: values.peer,
+    isFull: values.full,
+    keeps: values.full || values.keep,
+    rounds: wholeNumber('rounds', values.rounds),
+    seconds: wholeNumber('seconds', values.seconds ?? (values.full ? '5' : '3')),
   };
-  return await parts[part]();
 }
 
-/** Request logs cost the same everywhere and measure the disk. */
-function quiet(): Record<string, Record<string, string>> {
-  return Object.fromEntries(['gateway', 'sync', 'workspace'].map((name) => [name, { LOG_LEVEL: 'warn' }]));
+function wholeNumber(name: string, text: string): number {
+  const value = Number(text);
+  if (Number.isInteger(value) && value >= 1 && value <= 60) return value;
+  throw new Refusal(`--${name} takes a whole number from 1 to 60, not "${text}".`);
+}
+
+async function greet(options: Options): Promise<void> {
+  const bystanders = new Bystanders();
+  await pause(QUIET_MS);
+  const share = bystanders.share();
+  const seconds = options.parts.reduce((sum, name) => sum + secondsOf(name, options), 0);
+  console.log(`${machineLine()}, Node ${process.versions.node}`);
+  console.log(
+    `${options.parts.length} parts, about ${Math.ceil(seconds / 60)} min. CPU of others now: ${percent(share)}`,
+  );
+  if ((share ?? 0) > QUIET_SHARE_MAX)
+    console.log('The machine is not quiet: ratios may hold, single figures will not.');
+}
+
+function secondsOf(name: PartName, { isFull }: Options): number {
+  const { seconds, secondsFull } = PARTS[name];
+  return isFull ? secondsFull : seconds;
+}
+
+/** Null when it failed, which is told and does not stop the others. */
+async function measurePart(stack: AsyncDisposableStack, name: PartName, options: Options): Promise<PartResult | null> {
+  const { measure, start }: BenchPart = PARTS[name];
+  const { parts, withPeer, isFull, rounds, seconds } = options;
+  say(`${name} (${parts.indexOf(name) + 1} of ${parts.length}), about ${secondsOf(name, options)} s`);
+  const startedMs = performance.now();
+  const bystanders = new Bystanders();
+  try {
+    // Disposed of here, or by whoever stops the run.
+    const system = stack.use(await openSystem(withPeer, start));
+    try {
+      const { world, ours, peer } = system;
+      const versions = await versionsOf(system);
+      const scene: Scene = { world, ours, peer, rounds, seconds, isFull, say: (text) => say(`  ${text}`) };
+      const findings = await inTime(
+        measure(scene),
+        Math.max(PATIENCE_SECONDS_MIN, secondsOf(name, options) * PATIENCE),
+      );
+      const tookSeconds = (performance.now() - startedMs) / 1000;
+      const othersShare = bystanders.share();
+      say(`  done in ${Math.round(tookSeconds)} s; CPU of others: ${percent(othersShare)}`);
+      return {
+        at: new Date().toISOString(),
+        command: commandOf(options),
+        machine: machineLine(),
+        versions,
+        commit: commitLine(),
+        rounds,
+        seconds,
+        tookSeconds,
+        othersShare,
+        ...findings,
+      };
+    } finally {
+      await system[Symbol.asyncDispose]();
+    }
+  } catch (error) {
+    if (stack.disposed) return null;
+    say(`  ${name} could not be measured`);
+    console.error(error);
+    return null;
+  }
+}
+
+async function inTime(measuring: Promise<Findings>, seconds: number): Promise<Findings> {
+  const over = new AbortController();
+  const late = pause(seconds * 1000, null, { signal: over.signal }).catch(() => null);
+  try {
+    const findings = await Promise.race([measuring, late]);
+    if (findings === null) throw new Error(`not done in ${seconds} s`);
+    return findings;
+  } finally {
+    over.abort();
+    // What is still under way fails when its system goes.
+    measuring.catch(() => undefined);
+  }
+}
+
+async function versionsOf({ world, peer }: System): Promise<string> {
+  const { postgres, nats } = world;
+  const own = [`Node ${process.versions.node}`, `PostgreSQL ${postgres.version}`, `NATS ${nats.version}`];
+  return [...own, ...(peer === null ? [] : [PEER_VERSIONS])].join(', ');
+}
+
+function commandOf({ parts, withPeer, isFull, keeps, rounds, seconds }: Options, only = parts): string {
+  const flags = [
+    ...(withPeer ? ['--peer'] : []),
+    ...(isFull ? ['--full'] : []),
+    ...(keeps && !isFull ? ['--keep'] : []),
+    ...(only.length === PART_NAMES.length ? [] : [`--only ${only.join(',')}`]),
+    ...(rounds === 3 ? [] : [`--rounds ${rounds}`]),
+    ...(seconds === (isFull ? 5 : 3) ? [] : [`--seconds ${seconds}`]),
+  ];
+  return ['npm run bench', ...(flags.length === 0 ? [] : ['--', ...flags])].join(' ');
+}
+
+function say(text: string): void {
+  const seconds = Math.floor((performance.now() - beganMs) / 1000);
+  console.log(`${String(Math.floor(seconds / 60)).padStart(2, '0')}:${String(seconds % 60).padStart(2, '0')}  ${text}`);
 }

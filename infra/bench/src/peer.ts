@@ -1,64 +1,92 @@
+import { launch, type RunningProcess } from '@wts/local';
 import type { World } from '@wts/testkit';
-import { execFile, fork, type ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
-import { copyFile, mkdir, stat, writeFile } from 'node:fs/promises';
+import { execFile } from 'node:child_process';
+import { copyFile, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { Client } from 'pg';
-import type { Door } from './door.ts';
+import { oneTask, type Door } from './door.ts';
+import { cloneTasks } from './seed.ts';
 
 const run = promisify(execFile);
 const FOLDER = join(import.meta.dirname, '..', 'peers');
 const INSTALLED = join(FOLDER, '.installed');
+const COMPLETE = join(INSTALLED, 'complete.json');
+const LOG = join(INSTALLED, 'strata.log');
+/** To the patch, so that a figure of today can be had again. */
 const PACKAGES = {
   '@stratasync/server': '0.5.1',
-  '@fastify/websocket': '^11.2.0',
-  'drizzle-orm': '^1.0.0-beta.1',
-  fastify: '^5.6.0',
-  pg: '^8.16.0',
-  redis: '^5.8.0',
+  '@fastify/websocket': '11.3.6',
+  'drizzle-orm': '1.0.0-rc.5-ab785fc',
+  fastify: '5.12.8',
+  pg: '8.23.1',
+  redis: '5.12.1',
 };
 const INSTALL_MS = 180_000;
 const START_MS = 30_000;
+const STOP_MS = 2_000;
 
 export interface Peer extends Door, AsyncDisposable {}
 
+/** What a result says it was measured beside. */
+export const PEER_VERSIONS = `Strata ${PACKAGES['@stratasync/server']} (fastify ${PACKAGES.fastify}, drizzle ${PACKAGES['drizzle-orm']}, pg ${PACKAGES.pg})`;
+
 /** Strata's server as a process of its own, beside ours on the same PostgreSQL. Installed at the first time. */
-export async function openPeer(world: World): Promise<Peer> {
+export async function openPeer(world: World, nodeOptions: string): Promise<Peer> {
   await install();
   const file = join(INSTALLED, 'strata.mjs');
   await copyFile(join(FOLDER, 'strata.mjs'), file);
-  const child = fork(file, {
+  await rm(LOG, { force: true });
+  const { userId, workspaceId, database } = world;
+  const { promise: listening, resolve } = Promise.withResolvers<string>();
+  const server = await launch({
+    name: 'strata',
+    command: process.execPath,
+    args: [file],
     cwd: INSTALLED,
     env: {
-      ...process.env,
+      PATH: process.env['PATH'],
       NODE_ENV: 'production',
-      DATABASE_URL: world.database.url,
-      USER_ID: world.userId,
-      WORKSPACE_ID: world.workspaceId,
+      NODE_OPTIONS: nodeOptions,
+      DATABASE_URL: database.url,
+      USER_ID: userId,
+      WORKSPACE_ID: workspaceId,
     },
+    log: LOG,
+    channel: true,
+    onMessage: (message) => resolve((message as { listening: string }).listening),
+    background: true,
   });
-  const [{ listening }] = (await once(child, 'message', { signal: AbortSignal.timeout(START_MS) })) as [
-    { listening: string },
-  ];
-  const { userId, workspaceId } = world;
-  return {
-    name: 'Strata 0.5.1',
-    baseUrl: listening,
+  const door: Door = {
+    name: `Strata ${PACKAGES['@stratasync/server']}`,
+    baseUrl: await untilListening(server, listening),
     apiKey: 'bench',
     userId,
     workspaceId,
-    pid: () => child.pid ?? 0,
+    parts: () => [{ name: 'strata', pid: server.pid, log: LOG }],
     log: { table: 'strata.sync_actions', place: 'id' },
-    seedTasks: (count) => seed(world, count),
-    [Symbol.asyncDispose]: () => stop(child),
+    seedTasks: async (count) =>
+      cloneTasks(database.url, { table: 'strata.tasks', modelId: await oneTask(door), count }),
   };
+  return { ...door, [Symbol.asyncDispose]: async () => void (await server.stop('SIGTERM', STOP_MS)) };
+}
+
+async function untilListening(server: RunningProcess, listening: Promise<string>): Promise<string> {
+  const over = new AbortController();
+  // A timer that keeps this process waiting: a server in the background does not.
+  const late = pause(START_MS, null, { signal: over.signal }).catch(() => null);
+  const address = await Promise.race([listening, late, server.exited.then(() => null)]);
+  over.abort();
+  if (address !== null) return address;
+  await server.stop('SIGKILL', STOP_MS);
+  throw new Error(`the peer did not start:\n${await readFile(LOG, 'utf8')}`);
 }
 
 async function install(): Promise<void> {
-  const isThere = await stat(join(INSTALLED, 'node_modules', '@stratasync', 'server')).catch(() => null);
-  if (isThere !== null) return;
+  const wanted = JSON.stringify(PACKAGES);
+  if ((await readFile(COMPLETE, 'utf8').catch(() => '')) === wanted) return;
   process.stdout.write('installing the peer ...\n');
+  await rm(INSTALLED, { recursive: true, force: true });
   await mkdir(INSTALLED, { recursive: true });
   await writeFile(
     join(INSTALLED, 'package.json'),
@@ -66,27 +94,5 @@ async function install(): Promise<void> {
   );
   const options = ['install', '--no-audit', '--no-fund', '--no-package-lock', '--ignore-scripts', '--legacy-peer-deps'];
   await run('npm', options, { cwd: INSTALLED, timeout: INSTALL_MS });
-}
-
-async function stop(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return;
-  child.kill('SIGKILL');
-  await once(child, 'exit');
-}
-
-/** Straight into its table: through its door ten thousand rows would take a minute. */
-async function seed(world: World, count: number): Promise<void> {
-  const client = new Client({ connectionString: world.database.url });
-  await client.connect();
-  try {
-    await client.query(
-      `insert into strata.tasks (id, workspace_id, number, title, description, priority, start, start_bucket, creator_id, sort_order, created_at, updated_at)
-       select gen_random_uuid(), $1, n, 'Write down what the migration needs', repeat('x', 120), 2, 'not_started', 'today', $2, '', now(), now()
-       from generate_series(1, $3::int) n`,
-      [world.workspaceId, world.userId, count],
-    );
-    await client.query('analyze strata.tasks');
-  } finally {
-    await client.end();
-  }
+  await writeFile(COMPLETE, wanted);
 }

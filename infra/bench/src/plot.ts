@@ -1,46 +1,182 @@
+/** How one cost grows with the size of something. A flat line is a cost that does not. */
 export interface Line {
   readonly name: string;
-  /** What grows. */
+  readonly who: 'ours' | 'peer';
+  /** Of the cost. */
+  readonly unit: string;
+  /** What grows. Lines over the same axis, in the same unit, share a panel. */
   readonly axis: string;
-  readonly points: { readonly size: number; readonly cost: number }[];
+  readonly points: readonly { readonly size: number; readonly cost: number }[];
 }
 
-const [WIDTH, HEIGHT, LEFT, TOP, PANEL] = [760, 420, 60, 30, 360];
-const COLORS = ['#1f77b4', '#d62728', '#2ca02c', '#9467bd', '#ff7f0e'];
+interface Panel {
+  readonly axis: string;
+  readonly unit: string;
+  readonly lines: readonly Line[];
+}
 
-/**
- * One picture for all: each cost relative to its first, over the growth of what it is held against, both by powers of ten. The
- * dashed line is cost that grows as fast as its cause.
- */
-export function plot(lines: readonly Line[]): string {
-  const growths = lines.flatMap(({ points }) => points.map(({ size }) => size / (points[0]?.size ?? 1)));
-  const decades = Math.max(1, Math.ceil(Math.log10(Math.max(...growths))));
-  const x = (growth: number): number => LEFT + (Math.log10(growth) / decades) * PANEL;
-  const y = (ratio: number): number => TOP + PANEL - ((Math.log10(Math.max(ratio, 0.1)) + 1) / (decades + 1)) * PANEL;
-  const parts = [
-    `<svg xmlns="http://www.w3.org/2000/svg" width="${WIDTH}" height="${HEIGHT + 20}" font-family="sans-serif" font-size="12">`,
-    `<rect width="100%" height="100%" fill="white"/>`,
-  ];
-  for (let power = -1; power <= decades; power += 1) {
-    const at = y(10 ** power);
-    parts.push(`<path d="M${LEFT} ${at}H${LEFT + PANEL}" stroke="#ddd"/>`);
-    parts.push(`<text x="${LEFT - 8}" y="${at + 4}" text-anchor="end">${10 ** power}x</text>`);
-    if (power < 0) continue;
-    parts.push(`<text x="${x(10 ** power)}" y="${TOP + PANEL + 18}" text-anchor="middle">${10 ** power}x</text>`);
-  }
-  parts.push(
-    `<path d="M${x(1)} ${y(1)}L${x(10 ** decades)} ${y(10 ** decades)}" stroke="#999" stroke-dasharray="4 4" fill="none"/>`,
-    `<text x="${LEFT + PANEL / 2}" y="${TOP + PANEL + 38}" text-anchor="middle">growth of the cause</text>`,
+const COLUMNS = 2;
+const [PANEL_WIDTH, PANEL_HEIGHT] = [470, 320];
+/** Around the field of a panel; above it stands the legend. */
+const [LEFT, RIGHT, TOP, BOTTOM] = [62, 28, 92, 46];
+const FIELD = { width: PANEL_WIDTH - LEFT - RIGHT, height: PANEL_HEIGHT - TOP - BOTTOM };
+const HEAD = 58;
+const LEGEND_STEP = 18;
+/** Shapes tell the costs of one panel apart, colors and dashes whose they are: it reads without colors too. */
+const SHAPES = ['circle', 'square', 'triangle'] as const;
+
+const LIGHT = { paper: '#ffffff', ink: '#1f2328', faint: '#59636e', grid: '#d1d9e0', ours: '#0550ae', peer: '#bc4c00' };
+const DARK = { paper: '#0d1117', ink: '#f0f6fc', faint: '#9198a1', grid: '#3d444d', ours: '#79c0ff', peer: '#ffa657' };
+
+/** Its own background in both schemes, because a page cannot tell a picture which one it has. */
+const STYLE = `
+text { font: 12px system-ui, "Segoe UI", "Helvetica Neue", Arial, sans-serif; }
+.title { font-size: 17px; font-weight: 600; }
+.head { font-size: 13px; font-weight: 600; }
+.line { stroke-width: 2; }
+.peer.line { stroke-dasharray: 6 4; }
+${colors(LIGHT)}
+@media (prefers-color-scheme: dark) {
+${colors(DARK)}
+}
+`;
+
+/** Spelled out for each, because not every viewer knows variables. */
+function colors({ paper, ink, faint, grid, ours, peer }: typeof LIGHT): string {
+  return [
+    `.paper { fill: ${paper}; }`,
+    `text { fill: ${ink}; }`,
+    `.faint { fill: ${faint}; }`,
+    `.grid { stroke: ${grid}; }`,
+    `.ours { stroke: ${ours}; fill: ${ours}; }`,
+    `.peer { stroke: ${peer}; fill: ${peer}; }`,
+    '.line { fill: none; }',
+  ].join('\n');
+}
+
+/** All lines as one picture: a panel for each thing that grows, both scales by powers of ten. */
+export function plot(lines: readonly Line[], title: string, note: string): string {
+  const panels = panelsOf(lines);
+  const width = PANEL_WIDTH * Math.min(COLUMNS, Math.max(1, panels.length));
+  const height = HEAD + PANEL_HEIGHT * Math.ceil(panels.length / COLUMNS);
+  const drawn = panels.map((panel, index) => {
+    const [x, y] = [(index % COLUMNS) * PANEL_WIDTH, HEAD + Math.floor(index / COLUMNS) * PANEL_HEIGHT];
+    return `<g transform="translate(${x} ${y})">\n${drawPanel(panel)}\n</g>`;
+  });
+  return [
+    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" role="img">`,
+    `<title>${escape(title)}</title>`,
+    `<style>${STYLE}</style>`,
+    `<rect class="paper" width="${width}" height="${height}"/>`,
+    `<text class="title" x="20" y="28">${escape(title)}</text>`,
+    `<text class="faint" x="20" y="47">${escape(note)}</text>`,
+    ...drawn,
+    '</svg>\n',
+  ].join('\n');
+}
+
+function panelsOf(lines: readonly Line[]): Panel[] {
+  const drawable = lines.filter(({ points }) => points.some(({ cost }) => cost > 0));
+  return [...Map.groupBy(drawable, ({ axis, unit }) => `${axis} ${unit}`).values()].flatMap((same) => {
+    const [first] = same;
+    return first === undefined ? [] : [{ axis: first.axis, unit: first.unit, lines: same }];
+  });
+}
+
+function drawPanel({ axis, unit, lines }: Panel): string {
+  const points = lines.flatMap((line) => line.points).filter(({ cost }) => cost > 0);
+  const x = scale(
+    points.map(({ size }) => size),
+    LEFT,
+    LEFT + FIELD.width,
   );
-  for (const [index, { name, axis, points }] of lines.entries()) {
-    const color = COLORS[index % COLORS.length] ?? 'black';
-    const [first] = points;
-    if (first === undefined) continue;
-    const path = points.map(({ size, cost }) => `${x(size / first.size)} ${y(cost / first.cost)}`).join('L');
-    parts.push(`<path d="M${path}" stroke="${color}" stroke-width="2" fill="none"/>`);
-    const line = TOP + 20 + index * 22;
-    parts.push(`<rect x="${LEFT + PANEL + 24}" y="${line - 9}" width="12" height="12" fill="${color}"/>`);
-    parts.push(`<text x="${LEFT + PANEL + 42}" y="${line + 2}">${name} over ${axis}</text>`);
-  }
-  return `${parts.join('\n')}\n</svg>\n`;
+  const y = scale(
+    points.map(({ cost }) => cost),
+    TOP + FIELD.height,
+    TOP,
+  );
+  const names = [...new Set(lines.map(({ name }) => name))];
+  return [
+    `<text class="head" x="${LEFT}" y="16">${escape(`${unit} over ${axis}`)}</text>`,
+    ...y.ticks.map(
+      (value) =>
+        `<path class="grid" d="M${LEFT} ${y.of(value)}h${FIELD.width}"/>` +
+        `<text class="faint" x="${LEFT - 8}" y="${y.of(value) + 4}" text-anchor="end">${figure(value)}</text>`,
+    ),
+    ...x.decades.map(
+      (value) =>
+        `<path class="grid" d="M${x.of(value)} ${TOP}v${FIELD.height}"/>` +
+        `<text class="faint" x="${x.of(value)}" y="${TOP + FIELD.height + 18}" text-anchor="middle">${figure(value)}</text>`,
+    ),
+    `<text class="faint" x="${LEFT + FIELD.width / 2}" y="${TOP + FIELD.height + 36}" text-anchor="middle">${escape(axis)}</text>`,
+    `<text class="faint" transform="translate(14 ${TOP + FIELD.height / 2}) rotate(-90)" text-anchor="middle">${escape(unit)}</text>`,
+    ...lines.map((line) => drawLine(line, names.indexOf(line.name), x.of, y.of)),
+    ...lines.map((line, index) => drawLegend(line, names.indexOf(line.name), index)),
+  ].join('\n');
+}
+
+function drawLine(
+  { who, points }: Line,
+  shape: number,
+  x: (size: number) => number,
+  y: (cost: number) => number,
+): string {
+  const places = points.filter(({ cost }) => cost > 0).map(({ size, cost }) => [x(size), y(cost)] as const);
+  const path = places.map((place) => place.join(' ')).join('L');
+  return [`<path class="line ${who}" d="M${path}"/>`, ...places.map((place) => drawMark(who, shape, ...place))].join(
+    '\n',
+  );
+}
+
+/** In two columns, ours on the left. */
+function drawLegend({ name, who }: Line, shape: number, index: number): string {
+  const [column, row] = [index % 2, Math.floor(index / 2)];
+  const [left, line] = [LEFT + column * (FIELD.width / 2 + 10), 36 + row * LEGEND_STEP];
+  return [
+    `<path class="line ${who}" d="M${left} ${line - 4}h28"/>`,
+    drawMark(who, shape, left + 14, line - 4),
+    `<text x="${left + 36}" y="${line}">${escape(`${name}, ${who === 'ours' ? 'ours' : 'Strata'}`)}</text>`,
+  ].join('\n');
+}
+
+function drawMark(who: Line['who'], shape: number, x: number, y: number): string {
+  const kind = SHAPES[shape % SHAPES.length];
+  if (kind === 'circle') return `<circle class="${who}" cx="${x}" cy="${y}" r="4"/>`;
+  if (kind === 'square') return `<rect class="${who}" x="${x - 4}" y="${y - 4}" width="8" height="8"/>`;
+  return `<path class="${who}" d="M${x} ${y - 5}l5 9h-10z"/>`;
+}
+
+export interface Scale {
+  /** Powers of ten, which enclose everything. */
+  readonly decades: readonly number[];
+  /** To be marked: those, and where there are few of them twos and fives. */
+  readonly ticks: readonly number[];
+  readonly of: (value: number) => number;
+}
+
+const FEW_DECADES = 2;
+
+/** By powers of ten, from one end to the other. */
+export function scale(values: readonly number[], from: number, to: number): Scale {
+  const first = Math.floor(Math.log10(Math.min(...values)) + 1e-9);
+  const last = Math.max(first + 1, Math.ceil(Math.log10(Math.max(...values)) - 1e-9));
+  const decades = Array.from({ length: last - first + 1 }, (_, index) => 10 ** (first + index));
+  const between = decades.slice(0, -1).flatMap((power) => [2 * power, 5 * power]);
+  return {
+    decades,
+    ticks: last - first > FEW_DECADES ? decades : [...decades, ...between],
+    of: (value) => round(from + ((Math.log10(value) - first) / (last - first)) * (to - from)),
+  };
+}
+
+/** `0.01`, `1`, `100`, `10 k`, `1 M`. */
+export function figure(value: number): string {
+  if (value >= 1e6) return `${value / 1e6} M`;
+  return value >= 1e4 ? `${value / 1e3} k` : String(Number(value.toPrecision(6)));
+}
+
+const round = (value: number): number => Math.round(value * 10) / 10;
+
+function escape(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
 }

@@ -1,6 +1,4 @@
-import { mkdir, writeFile } from 'node:fs/promises';
-import { cpus, totalmem } from 'node:os';
-import { join } from 'node:path';
+import type { Ratio } from './rounds.ts';
 
 /** One line of the table: what was measured, beside what, and what is to be reached. */
 export interface Row {
@@ -15,41 +13,49 @@ export interface Row {
 
 export const number = (value: number): string =>
   value >= 100 ? Math.round(value).toLocaleString('en-US') : value.toFixed(value >= 10 ? 1 : 2);
+export const count = (value: number): string => value.toLocaleString('en-US');
 export const ms = (value: number): string => `${value.toFixed(2)} ms`;
+export const percent = (share: number | null): string => (share === null ? 'not told' : `${Math.round(share * 100)} %`);
 
-export function machineLine(): string {
-  const [cpu] = cpus();
-  return `${cpus().length} cores (${cpu?.model.trim() ?? 'unknown'}), ${Math.round(totalmem() / 2 ** 30)} GiB, Node ${process.versions.node}, ${process.platform} ${process.arch}`;
+/** The ratio that is shown, and between which the rounds lay. */
+export function ratioText(ratio: Ratio | null): string {
+  if (ratio === null) return '';
+  const { middle, least, most } = ratio;
+  const of = (value: number): string => value.toFixed(value < 10 ? 1 : 0);
+  return of(least) === of(most) ? `${of(middle)}x` : `${of(middle)}x (${of(least)}-${of(most)})`;
 }
 
+/** Without a peer there is nothing to be judged against. */
+export function reaches(ratio: Ratio | null, least: number): boolean | null {
+  return ratio === null ? null : ratio.middle >= least;
+}
+
+/** Several goals of one row; one that is missed decides, whatever is not known of the others. */
+export function all(...goals: readonly (boolean | null)[]): boolean | null {
+  if (goals.includes(false)) return false;
+  return goals.includes(null) ? null : true;
+}
+
+const HEADER = ['measure', 'ours', 'beside', 'ratio', 'goal', ''] as const;
+
+/** Columns padded, so that it reads the same on a terminal and in a browser. */
 export function table(rows: readonly Row[]): string {
-  const header = ['measure', 'ours', 'against', 'ratio', 'goal', ''];
-  const cells = rows.map((row) => [row.what, row.ours, row.against, row.ratio, row.goal, mark(row.isReached)]);
+  return grid(
+    HEADER,
+    rows.map((row) => [row.what, row.ours, row.against, row.ratio, row.goal, mark(row.isReached)]),
+  );
+}
+
+export function grid(header: readonly string[], cells: readonly (readonly string[])[]): string {
   const widths = header.map((title, column) =>
-    Math.max(title.length, ...cells.map((row) => (row[column] ?? '').length)),
+    Math.max(title.length, 3, ...cells.map((row) => (row[column] ?? '').length)),
   );
   const line = (row: readonly string[]): string =>
-    `| ${row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(' | ')} |`;
+    `| ${widths.map((width, column) => (row[column] ?? '').padEnd(width)).join(' | ')} |`;
   return [line(header), `|${widths.map((width) => '-'.repeat(width + 2)).join('|')}|`, ...cells.map(line)].join('\n');
 }
 
 function mark(isReached: boolean | null): string {
   if (isReached === null) return '';
-  return isReached ? 'reached' : 'short';
-}
-
-/** Keeps the newest result beside the code, so that a change of the figures shows in a review. */
-export async function keep(rows: readonly Row[], name: string): Promise<string> {
-  return keepText(
-    `${name}.md`,
-    `# ${name}\n\n${new Date().toISOString().slice(0, 10)} · ${machineLine()}\n\n${table(rows)}\n`,
-  );
-}
-
-export async function keepText(file: string, text: string): Promise<string> {
-  const directory = join(import.meta.dirname, '..', 'results');
-  await mkdir(directory, { recursive: true });
-  const path = join(directory, file);
-  await writeFile(path, text);
-  return path;
+  return isReached ? '✓ met' : '✗ SHORT';
 }

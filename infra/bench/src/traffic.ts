@@ -21,12 +21,17 @@ export interface Writer {
   readonly workspaceId: string;
 }
 
+/** What every sync server of this protocol answers, and the ids of the tasks in the order they were sent. */
+export interface Mutated extends Pick<MutateReply, 'success' | 'lastSyncId' | 'results'> {
+  readonly modelIds: readonly string[];
+}
+
 export async function mutate(
   pool: Pool,
   { apiKey, workspaceId }: Writer,
   count: number,
   more: Record<string, unknown> = {},
-): Promise<MutateReply> {
+): Promise<Mutated> {
   const transactions = Array.from({ length: count }, () => {
     const { modelId, payload } = newTask(workspaceId);
     const common = { clientTxId: randomUUID(), clientId: 'bench', modelName: 'Task', action: 'INSERT' };
@@ -38,8 +43,8 @@ export async function mutate(
     headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' },
     body: JSON.stringify({ batchId: randomUUID(), transactions }),
   });
-  const reply = (await body.json()) as MutateReply;
+  const reply = (await body.json()) as Omit<Mutated, 'modelIds'>;
   if (statusCode !== 200 || !reply.success)
     throw new Error(`a change was not taken: ${statusCode} ${JSON.stringify(reply).slice(0, 300)}`);
-  return reply;
+  return { ...reply, modelIds: transactions.map(({ modelId }) => modelId) };
 }

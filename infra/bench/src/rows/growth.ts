@@ -1,12 +1,14 @@
-import type { World } from '@wts/testkit';
-import { residentOf, type Door } from '../door.ts';
-import { plot, type Line } from '../plot.ts';
-import { keepText, number } from '../report.ts';
-import { closedLoop } from '../load.ts';
+import type { Door } from '../door.ts';
+import { closedLoop, type Measured } from '../load.ts';
+import type { Line } from '../plot.ts';
+import { count, number, type Row } from '../report.ts';
+import { inTurns, median } from '../rounds.ts';
+import type { Findings, Scene } from '../scene.ts';
 import { mutate, openClients } from '../traffic.ts';
-import { load } from './bootstrap.ts';
+import { load, type Loaded } from './bootstrap.ts';
 import { growLog, readPages } from './deltas.ts';
-import { measureLatency } from './live.ts';
+import { measureLatency, type Latency } from './live.ts';
+import { growPeerLog } from './peer-log.ts';
 
 export interface GrowthSizes {
   readonly tasks: readonly number[];
@@ -14,59 +16,149 @@ export interface GrowthSizes {
   readonly sockets: readonly number[];
 }
 
-export const QUICK: GrowthSizes = { tasks: [10_000, 100_000], groups: [1, 10, 100], sockets: [10, 100] };
-export const FULL: GrowthSizes = {
-  tasks: [10_000, 100_000, 1_000_000],
-  groups: [1, 10, 100],
-  sockets: [10, 100, 1_000],
-};
+export const QUICK: GrowthSizes = { tasks: [10_000, 100_000], groups: [1, 10, 100], sockets: [10, 100, 1_000] };
+export const FULL: GrowthSizes = { ...QUICK, tasks: [10_000, 100_000, 1_000_000] };
 const LOG_ENTRIES = 200_000;
-const PACE_PER_SECOND = 100;
+/** What both can keep up with before a thousand sockets: cost is to be seen, not overload. */
+const PACE_PER_SECOND = 20;
+const SECONDS_MAX = 3;
+/** From here on one reading takes so long that a short disturbance does not show. */
+const LARGE_TASKS = 1_000_000;
+/** A heap finds its size with the first answers; only then does more of it mean anything. */
+const WARM_UPS = 3;
+/** A heap breathes: what matters is that a hundred times as much to load is not seen in it. */
+const FLAT = { ratioMax: 1.5, growthMin: 100 };
 
 /** How the cost of one thing grows with the size of another. A flat line is a cost that does not. */
-export async function measureGrowth(world: World, ours: Door, sizes: GrowthSizes, seconds: number): Promise<string> {
-  const lines: Line[] = [];
-  const bootstrap: Line = { name: 'bootstrap, ms per 1,000 tasks', axis: 'tasks', points: [] };
-  const change: Line = { name: 'one change, p50 ms', axis: 'tasks', points: [] };
-  const resident: Line = { name: 'memory of sync, MB', axis: 'tasks', points: [] };
-  let seeded = 0;
-  for (const tasks of sizes.tasks) {
-    await ours.seedTasks(tasks - seeded);
-    seeded = tasks;
-    const { rows, perSecond } = await load(ours, 1);
-    bootstrap.points.push({ size: rows, cost: 1_000_000 / perSecond });
-    change.points.push({ size: tasks, cost: await changeMs(ours, seconds) });
-    resident.points.push({ size: tasks, cost: await residentOf(ours.pid()) });
-  }
-  const live: Line = { name: 'change -> all sockets, p50 ms', axis: 'sockets', points: [] };
-  for (const sockets of sizes.sockets) {
-    const { fromSend } = await measureLatency(world, PACE_PER_SECOND, seconds, sockets);
-    live.points.push({ size: sockets, cost: fromSend.p50Ms });
-  }
-  const page: Line = { name: 'delta page of 1,000, p50 ms', axis: 'groups', points: [] };
-  const log = await growLog(world, ours, LOG_ENTRIES);
-  for (const groups of sizes.groups) {
-    page.points.push({ size: groups, cost: (await readPages(ours, log, groups, seconds)).p50Ms });
-  }
-  lines.push(bootstrap, change, resident, live, page);
-  await keepText('growth.svg', plot(lines));
-  const table = [
-    '| what | with | cost |',
-    '|---|---|---|',
-    ...lines.flatMap(({ name, axis, points }) =>
-      points.map(({ size, cost }) => `| ${name} | ${number(size)} ${axis} | ${cost.toFixed(2)} |`),
-    ),
-  ].join('\n');
-  await keepText('growth.md', `# How cost grows\n\n![plot](growth.svg)\n\n${table}\n`);
-  return table;
+export async function growthLines(scene: Scene, sizes: GrowthSizes): Promise<Findings> {
+  const lines = new Lines(scene);
+  await overTasks(lines, sizes.tasks);
+  await overSockets(lines, sizes.sockets);
+  await overGroups(lines, sizes.groups);
+  return { rows: memoryRows(scene, lines.all), lines: lines.all, raw: lines.all };
 }
 
-async function changeMs(ours: Door, seconds: number): Promise<number> {
-  const pool = openClients(ours.baseUrl, 1);
+const MEMORY = 'memory, at most';
+
+type Contender = 'ours' | 'peer';
+
+/** Gathers points into lines; measures ours and the peer by turns. */
+class Lines {
+  readonly all: Line[] = [];
+  readonly scene: Scene;
+
+  constructor(scene: Scene) {
+    this.scene = scene;
+  }
+
+  get doors(): readonly Door[] {
+    const { ours, peer } = this.scene;
+    return peer === null ? [ours] : [ours, peer];
+  }
+
+  async take<T>(rounds: number, measure: (door: Door) => Promise<T>): Promise<Record<Contender, readonly T[]>> {
+    const { ours, peer } = this.scene;
+    return inTurns<Contender, T>(rounds, {
+      ours: () => measure(ours),
+      peer: peer === null ? undefined : () => measure(peer),
+    });
+  }
+
+  add<T>(
+    line: Omit<Line, 'who' | 'points'>,
+    size: number,
+    measured: Record<Contender, readonly T[]>,
+    cost: (one: T) => number,
+  ): void {
+    for (const who of ['ours', 'peer'] as const) {
+      if (measured[who].length === 0) continue;
+      const point = { size, cost: median(measured[who].map(cost), (one) => one) };
+      const known = this.all.findIndex((one) => one.name === line.name && one.axis === line.axis && one.who === who);
+      const { points = [] } = this.all[known] ?? {};
+      this.all.splice(known < 0 ? this.all.length : known, known < 0 ? 0 : 1, {
+        ...line,
+        who,
+        points: [...points, point],
+      });
+    }
+  }
+}
+
+async function overTasks(lines: Lines, sizes: readonly number[]): Promise<void> {
+  const { rounds, seconds, say } = lines.scene;
+  let seeded = 0;
+  for (const tasks of sizes) {
+    for (const door of lines.doors) await door.seedTasks(tasks - seeded);
+    say(`${count(tasks)} tasks are there`);
+    for (let time = 0; seeded === 0 && time < WARM_UPS; time += 1) await lines.take(1, (door) => load(door, 10, tasks));
+    seeded = tasks;
+    const axis = 'tasks in the workspace';
+    const loaded = await lines.take<Loaded>(tasks >= LARGE_TASKS ? 1 : rounds, (door) => load(door, 1, tasks));
+    lines.add({ name: 'bootstrap, each 1,000', unit: 'ms', axis }, tasks, loaded, ({ perSecond }) => 1e6 / perSecond);
+    lines.add({ name: MEMORY, unit: 'MB', axis }, tasks, loaded, ({ peakMb }) => peakMb);
+    const changed = await lines.take<Measured>(rounds, (door) => changes(door, Math.min(seconds, SECONDS_MAX)));
+    lines.add({ name: 'one change, p50', unit: 'ms', axis }, tasks, changed, ({ p50Ms }) => p50Ms);
+  }
+}
+
+async function overSockets(lines: Lines, sizes: readonly number[]): Promise<void> {
+  const { rounds, seconds, say } = lines.scene;
+  const axis = 'sockets listening';
+  for (const sockets of sizes) {
+    const heard = await lines.take<Latency>(rounds, (door) =>
+      measureLatency(door, { perSecond: PACE_PER_SECOND, seconds: Math.min(seconds, SECONDS_MAX), sockets }),
+    );
+    lines.add({ name: 'to the last of them, p50', unit: 'ms', axis }, sockets, heard, ({ fromSend }) => fromSend.p50Ms);
+    lines.add({ name: 'CPU of a change', unit: 'ms', axis }, sockets, heard, (one) => one.cpuMsPerChange ?? 0);
+    say(`${count(sockets)} sockets have heard it`);
+  }
+}
+
+async function overGroups(lines: Lines, sizes: readonly number[]): Promise<void> {
+  const { world, ours, peer, rounds, seconds, say } = lines.scene;
+  const logs = new Map([[ours, await growLog(world, ours, LOG_ENTRIES)]]);
+  if (peer !== null) logs.set(peer, await growPeerLog(world, LOG_ENTRIES));
+  say(`the log has ${count(LOG_ENTRIES)} entries`);
+  for (const groups of sizes) {
+    const read = await lines.take<Measured>(rounds, async (door) => {
+      const log = logs.get(door);
+      if (log === undefined) throw new Error(`${door.name} has no log`);
+      return readPages(door, log, groups, Math.min(seconds, SECONDS_MAX));
+    });
+    lines.add(
+      { name: 'page of 1,000, p50', unit: 'ms', axis: 'groups of the reader' },
+      groups,
+      read,
+      ({ p50Ms }) => p50Ms,
+    );
+  }
+}
+
+async function changes(door: Door, seconds: number): Promise<Measured> {
+  const pool = openClients(door.baseUrl, 1);
   try {
-    const { p50Ms } = await closedLoop(1, seconds, async () => (await mutate(pool, ours, 1)).results.length);
-    return p50Ms;
+    return await closedLoop(1, seconds, async () => (await mutate(pool, door, 1)).results.length);
   } finally {
     await pool.close();
   }
+}
+
+/** Memory is flat when it does not follow what is loaded. */
+function memoryRows({ peer }: Scene, lines: readonly Line[]): Row[] {
+  const of = (who: Contender): Line['points'] =>
+    lines.find((line) => line.who === who && line.name === MEMORY)?.points ?? [];
+  const words = (all: Line['points']): string => `${all.map(({ cost }) => number(cost)).join(', ')} MB`;
+  const points = of('ours');
+  const growth = (points.at(-1)?.cost ?? Infinity) / (points[0]?.cost ?? 0);
+  const isTelling = (points.at(-1)?.size ?? 0) >= FLAT.growthMin * (points[0]?.size ?? Infinity);
+  return [
+    {
+      what: `memory while ${points.map(({ size }) => count(size)).join(', ')} tasks are loaded`,
+      ours: words(points),
+      against: peer === null ? '' : `${peer.name} ${words(of('peer'))}`,
+      ratio: `${growth.toFixed(2)}x from first to last`,
+      goal: isTelling ? `flat: <= ${FLAT.ratioMax}x` : '',
+      isReached: isTelling ? growth <= FLAT.ratioMax : null,
+    },
+  ];
 }

@@ -1,53 +1,98 @@
-import type { World } from '@wts/testkit';
 import { Client } from 'pg';
 import type { Door } from '../door.ts';
-import { listenAtHead, untilSilent } from '../listening.ts';
+import { listenAtHead, untilHeard } from '../listening.ts';
 import { closedLoop } from '../load.ts';
-import { number, type Row } from '../report.ts';
+import type { Findings, Scene } from '../scene.ts';
+import { count } from '../report.ts';
+import { inTurns } from '../rounds.ts';
 import { mutate, openClients } from '../traffic.ts';
 
 const WRITERS = 32;
 const SOCKETS = 8;
-const SILENT_MS = 1_500;
+const SILENT_MS = 2_000;
 const DEADLINE_MS = 30_000;
 
-/** Actions that stand in the log and never came to a live socket, while 32 writers write. The same checker for both. */
-export async function missingRows(world: World, peer: Door | null, ours: Door, seconds: number): Promise<Row[]> {
-  const us = await measure(world, ours, seconds);
-  const them = peer === null ? null : await measure(world, peer, seconds);
-  return [
-    {
-      what: `actions missing on ${SOCKETS} live sockets, ${WRITERS} writers`,
-      ours: words(us),
-      against: peer === null || them === null ? '' : `${peer.name} ${words(them)}`,
-      ratio: '',
-      goal: '0',
-      isReached: us.missing === 0,
-    },
-  ];
+/** What 32 writers wrote, and what of it live sockets did not get, or got wrong. The same checker for both. */
+export async function missingRows({ world, ours, peer, rounds, seconds }: Scene): Promise<Findings> {
+  const databaseUrl = world.database.url;
+  const measured = await inTurns<'ours' | 'peer', Heard>(rounds, {
+    ours: () => measure(databaseUrl, ours, seconds),
+    peer: peer === null ? undefined : () => measure(databaseUrl, peer, seconds),
+  });
+  const us = sum(measured.ours);
+  return {
+    rows: [
+      {
+        what: `actions missing on ${SOCKETS} live sockets, ${WRITERS} writers`,
+        ours: words(us),
+        against: peer === null ? '' : `${peer.name} ${words(sum(measured.peer))}`,
+        ratio: '',
+        goal: '0 missing, doubled or disordered',
+        isReached: us.missing + us.doubled + us.disordered === 0,
+      },
+    ],
+    raw: measured,
+  };
 }
 
-interface Missing {
-  readonly missing: number;
+export interface Heard {
   readonly expected: number;
+  readonly missing: number;
+  readonly doubled: number;
+  /** Came after one with a higher place. */
+  readonly disordered: number;
 }
 
-const words = ({ missing, expected }: Missing): string =>
-  `${number(missing)} of ${number(expected)} (${((100 * missing) / Math.max(1, expected)).toFixed(2)} %)`;
+/** Compares what sockets heard, in the order they heard it, with the log. */
+export function compare(log: readonly string[], sockets: readonly (readonly string[])[]): Heard {
+  return sum(
+    sockets.map((ids) => {
+      const came = new Set(ids);
+      let last = 0n;
+      let disordered = 0;
+      for (const id of ids.map(BigInt)) {
+        if (id < last) disordered += 1;
+        else last = id;
+      }
+      return {
+        expected: log.length,
+        missing: log.filter((id) => !came.has(id)).length,
+        doubled: ids.length - came.size,
+        disordered,
+      };
+    }),
+  );
+}
 
-async function measure(world: World, door: Door, seconds: number): Promise<Missing> {
-  const sockets = await listenAtHead(door, SOCKETS, true);
+function sum(all: readonly Heard[]): Heard {
+  const of = (field: keyof Heard): number => all.reduce((total, one) => total + one[field], 0);
+  return {
+    expected: of('expected'),
+    missing: of('missing'),
+    doubled: of('doubled'),
+    disordered: of('disordered'),
+  };
+}
+
+const words = ({ missing, expected, doubled, disordered }: Heard): string =>
+  [
+    `${count(missing)} of ${count(expected)} missing (${((100 * missing) / Math.max(1, expected)).toFixed(2)} %)`,
+    ...(doubled > 0 ? [`${count(doubled)} doubled`] : []),
+    ...(disordered > 0 ? [`${count(disordered)} disordered`] : []),
+  ].join(', ');
+
+async function measure(databaseUrl: string, door: Door, seconds: number): Promise<Heard> {
+  const sockets = await listenAtHead(door, SOCKETS, 'ids');
   const pool = openClients(door.baseUrl, WRITERS);
-  const before = await placesAfter(world, door, null);
+  const [before = '0'] = await placesAfter(databaseUrl, door, null);
   try {
     await closedLoop(WRITERS, seconds, async () => (await mutate(pool, door, 1)).results.length);
-    await untilSilent(sockets, SILENT_MS, DEADLINE_MS);
-    const expected = await placesAfter(world, door, before.at(-1) ?? '0');
-    const missing = sockets.reduce((sum, { ids }) => {
-      const came = new Set(ids);
-      return sum + expected.filter((id) => !came.has(id)).length;
-    }, 0);
-    return { missing, expected: expected.length * SOCKETS };
+    const log = await placesAfter(databaseUrl, door, before);
+    await untilHeard(sockets, log.length * SOCKETS, SILENT_MS, DEADLINE_MS);
+    return compare(
+      log,
+      sockets.map(({ ids }) => ids),
+    );
   } finally {
     for (const socket of sockets) socket.close();
     await pool.close();
@@ -55,8 +100,9 @@ async function measure(world: World, door: Door, seconds: number): Promise<Missi
 }
 
 /** All places after one; with null only the last. */
-async function placesAfter(world: World, { log, workspaceId }: Door, after: string | null): Promise<string[]> {
-  const client = new Client({ connectionString: world.database.url });
+async function placesAfter(databaseUrl: string, door: Door, after: string | null): Promise<string[]> {
+  const { log, workspaceId } = door;
+  const client = new Client({ connectionString: databaseUrl });
   await client.connect();
   try {
     const { rows } = await client.query<{ at: string }>(

@@ -1,0 +1,96 @@
+import { readFileSync, readdirSync } from 'node:fs';
+
+/** What the processors did since the machine started, in milliseconds. */
+export interface MachineTime {
+  readonly busyMs: number;
+  readonly allMs: number;
+}
+
+/** One process; `cpuMs` with its children that have ended and were waited for. */
+export interface ProcessTime {
+  readonly pid: number;
+  readonly parent: number;
+  readonly cpuMs: number;
+  readonly ownMs: number;
+}
+
+/** USER_HZ, which is 100 on every Linux. */
+const TICK_MS = 10;
+
+/** `/proc/stat` (proc(5)). Guests are counted in user time already; what a hypervisor gave to others counts as busy. */
+export function parseMachine(text: string): MachineTime {
+  const ticks = (text.split('\n', 1)[0] ?? '').trim().split(/\s+/).slice(1, 9).map(Number);
+  const [user = 0, nice = 0, system = 0, idle = 0, ioWait = 0, irq = 0, softIrq = 0, steal = 0] = ticks;
+  const busy = user + nice + system + irq + softIrq + steal;
+  return { busyMs: busy * TICK_MS, allMs: (busy + idle + ioWait) * TICK_MS };
+}
+
+/** `/proc/<pid>/stat`. The name in it may hold anything, also blanks and brackets. */
+export function parseProcess(text: string): ProcessTime {
+  const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
+  const ticks = (at: number): number => Number(fields[at] ?? 0);
+  const own = ticks(11) + ticks(12);
+  return {
+    pid: Number.parseInt(text, 10),
+    parent: ticks(1),
+    cpuMs: (own + ticks(13) + ticks(14)) * TICK_MS,
+    ownMs: own * TICK_MS,
+  };
+}
+
+/** What a process and everything below it used. */
+export function sumOfTree(processes: readonly ProcessTime[], root: number): number {
+  const byParent = Map.groupBy(processes, ({ parent }) => parent);
+  let sum = processes.find(({ pid }) => pid === root)?.cpuMs ?? 0;
+  const below = [...(byParent.get(root) ?? [])];
+  for (let one = below.pop(); one !== undefined; one = below.pop()) {
+    sum += one.cpuMs;
+    below.push(...(byParent.get(one.pid) ?? []));
+  }
+  return sum;
+}
+
+/** CPU time of single processes, for what a row cost them; null where the system does not tell. */
+export function cpuMsOf(pids: readonly number[]): number | null {
+  const times = pids.map((pid) => readProcess(pid)?.ownMs);
+  return times.every((time) => time !== undefined) ? times.reduce((sum, time) => sum + time, 0) : null;
+}
+
+/**
+ * How much of the machine others had while we measured: all that was busy, less this process and what it started. Null
+ * where there is no `/proc`.
+ */
+export class Bystanders {
+  #from: { readonly machine: MachineTime; readonly oursMs: number } | null = look();
+
+  /** The share since the beginning, or since it was asked last. */
+  share(): number | null {
+    const [from, to] = [this.#from, look()];
+    this.#from = to;
+    if (from === null || to === null) return null;
+    const allMs = to.machine.allMs - from.machine.allMs;
+    const othersMs = to.machine.busyMs - from.machine.busyMs - (to.oursMs - from.oursMs);
+    // Ticks are coarse: over a short time the difference may come out below nothing.
+    return allMs <= 0 ? null : Math.min(1, Math.max(0, othersMs / allMs));
+  }
+}
+
+function look(): { machine: MachineTime; oursMs: number } | null {
+  try {
+    const machine = parseMachine(readFileSync('/proc/stat', 'utf8'));
+    const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
+    const processes = pids.flatMap((pid) => readProcess(Number(pid)) ?? []);
+    return { machine, oursMs: sumOfTree(processes, process.pid) };
+  } catch {
+    return null;
+  }
+}
+
+function readProcess(pid: number): ProcessTime | undefined {
+  try {
+    return parseProcess(readFileSync(`/proc/${pid}/stat`, 'utf8'));
+  } catch {
+    // Gone in the meantime, or another system.
+    return undefined;
+  }
+}

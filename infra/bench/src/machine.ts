@@ -1,0 +1,19 @@
+import { execFileSync } from 'node:child_process';
+import { cpus, totalmem } from 'node:os';
+
+export function machineLine(): string {
+  const [cpu] = cpus();
+  return `${cpus().length} cores (${cpu?.model.trim() ?? 'unknown'}), ${Math.round(totalmem() / 2 ** 30)} GiB, ${process.platform} ${process.arch}`;
+}
+
+/** The state of the code that was measured; null outside of a clone. */
+export function commitLine(): string | null {
+  const git = (...args: string[]): string => execFileSync('git', args, { cwd: import.meta.dirname, encoding: 'utf8' });
+  try {
+    // Results that are being written are no change of what is measured.
+    const isChanged = git('status', '--porcelain', '--', ':/', ':!*/bench/results/*').trim() !== '';
+    return `${git('rev-parse', '--short', 'HEAD').trim()}${isChanged ? ' with changes' : ''}`;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,36 @@
+import type { World } from '@wts/testkit';
+import { randomUUID } from 'node:crypto';
+import { Client } from 'pg';
+import type { LargeLog } from './deltas.ts';
+
+const GROUPS = 400;
+const OWN_GROUPS = 200;
+
+/** The peer's log, with the traffic of ours in `growLog`: a tenth in the first group, the rest spread, half of it others'. */
+export async function growPeerLog(world: World, entries: number): Promise<LargeLog> {
+  const groups = Array.from({ length: GROUPS }, () => randomUUID() as string);
+  const client = new Client({ connectionString: world.database.url });
+  await client.connect();
+  try {
+    const { rows } = await client.query<{ head: string }>(
+      `select coalesce(max(id), 0)::text as head from strata.sync_actions`,
+    );
+    await client.query(
+      `insert into strata.sync_group_memberships (user_id, group_id, group_type)
+       select $1, g, 'workspace' from unnest($2::uuid[]) g`,
+      [world.userId, groups.slice(0, OWN_GROUPS)],
+    );
+    await client.query(
+      `insert into strata.sync_actions (model, model_id, action, data, group_id, client_id, client_tx_id)
+       select 'Task', gen_random_uuid(), 'U',
+         jsonb_build_object('title', 'Write down what the migration needs', 'updatedAt', extract(epoch from now()) * 1000),
+         ($1::uuid[])[case when n % 10 = 0 then 1 else 2 + (n % ($2::int - 1)) end], 'bench', gen_random_uuid()
+       from generate_series(1, $3::int) n`,
+      [groups, GROUPS, entries],
+    );
+    await client.query('analyze strata.sync_actions');
+    return { entries, groups: groups.slice(0, OWN_GROUPS), from: BigInt(rows[0]?.head ?? '0') };
+  } finally {
+    await client.end();
+  }
+}

@@ -1,0 +1,102 @@
+import type { Door } from '../door.ts';
+import { listenAtHead } from '../listening.ts';
+import { inParallel } from '../load.ts';
+import { Inside, residentMb } from '../memory.ts';
+import { number } from '../report.ts';
+import { inTurns, median } from '../rounds.ts';
+import type { Findings, Scene } from '../scene.ts';
+import { mutate, openClients } from '../traffic.ts';
+
+const STALLED = 20;
+/** More than the system's own buffers of a connection take, on both sides of a gateway. */
+const LARGE_BYTES = 10_000;
+const ACTIONS = 3_000;
+const BATCH = 10;
+const WRITERS = 4;
+/** Looked at so many times while it is written: a server that closes sockets that stall has held the most before. */
+const LOOKS = 3;
+/** Recent changes are kept in memory up to a bound; from then on more of them take no more. */
+const WARM_UPS = 3;
+const GROWN_MB_MAX = 10;
+
+/** What 20 sockets that never read cost, beyond what writing the same to nobody costs. */
+export async function stalledRows({ ours, peer, rounds, say }: Scene): Promise<Findings> {
+  await using opened = new AsyncDisposableStack();
+  const insides = new Map<Door, Inside>();
+  for (const door of peer === null ? [ours] : [ours, peer]) {
+    insides.set(door, opened.use(await Inside.open(door.parts())));
+    for (let time = 0; time < WARM_UPS; time += 1) await write(door, ACTIONS);
+    say(`${door.name} is warm`);
+  }
+  const measured = await inTurns<'ours' | 'peer', Grown>(rounds, {
+    ours: () => grown(ours, insides.get(ours)),
+    peer: peer === null ? undefined : () => grown(peer, insides.get(peer)),
+  });
+  const us = median(measured.ours, ({ heldMb }) => heldMb);
+  return {
+    rows: [
+      {
+        what: `memory held for ${STALLED} stalled sockets`,
+        ours: words(us),
+        against: peer === null ? '' : `${peer.name} ${words(median(measured.peer, ({ heldMb }) => heldMb))}`,
+        ratio: '',
+        goal: `< ${GROWN_MB_MAX} MB`,
+        isReached: us.heldMb < GROWN_MB_MAX,
+      },
+    ],
+    raw: measured,
+  };
+}
+
+interface Grown {
+  readonly heldMb: number;
+  readonly residentMb: number;
+  /** What each process holds more. */
+  readonly parts: { readonly [name: string]: number };
+}
+
+const words = ({ heldMb, residentMb: resident }: Grown): string =>
+  `${signed(heldMb)} MB (resident ${signed(resident)} MB)`;
+const signed = (megabytes: number): string => `${megabytes < 0 ? '-' : '+'}${number(Math.abs(megabytes))}`;
+const sum = (numbers: readonly number[]): number => numbers.reduce((total, one) => total + one, 0);
+
+async function grown(door: Door, inside: Inside | undefined): Promise<Grown> {
+  const alone = await most(door, inside);
+  const sockets = await listenAtHead(door, STALLED);
+  try {
+    for (const socket of sockets) socket.pause();
+    const stalled = await most(door, inside);
+    const names = door.parts().map(({ name }) => name);
+    return {
+      heldMb: sum(stalled.held) - sum(alone.held),
+      residentMb: stalled.residentMb - alone.residentMb,
+      parts: Object.fromEntries(names.map((name, at) => [name, (stalled.held[at] ?? 0) - (alone.held[at] ?? 0)])),
+    };
+  } finally {
+    for (const socket of sockets) socket.close();
+  }
+}
+
+/** The most that is held while a load is written. */
+async function most(door: Door, inside: Inside | undefined): Promise<{ held: readonly number[]; residentMb: number }> {
+  const seen: { held: readonly number[]; residentMb: number }[] = [];
+  for (let time = 0; time < LOOKS; time += 1) {
+    await write(door, ACTIONS / LOOKS);
+    const held = (await inside?.heldMb()) ?? [];
+    seen.push({ held, residentMb: residentMb(door.parts()) });
+  }
+  return {
+    held: seen.reduce((top, one) => (sum(one.held) > sum(top) ? one.held : top), [] as readonly number[]),
+    residentMb: Math.max(...seen.map((one) => one.residentMb)),
+  };
+}
+
+async function write(door: Door, actions: number): Promise<void> {
+  const pool = openClients(door.baseUrl, WRITERS);
+  const description = 'x'.repeat(LARGE_BYTES);
+  try {
+    await inParallel(WRITERS, actions / BATCH, () => mutate(pool, door, BATCH, { description }));
+  } finally {
+    await pool.close();
+  }
+}
