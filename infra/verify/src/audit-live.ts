@@ -2,7 +2,7 @@ import { MODELS, type Model } from '@wts/models';
 import type { ClientBase } from 'pg';
 import { applyActions, compareDeliveries, type Replica } from './compare.ts';
 import { FINDINGS_MAX, type Finding } from './finding.ts';
-import { readPage, type Listener, type Target } from './listeners.ts';
+import { readPage, readSnapshot, type Listener, type Target } from './listeners.ts';
 
 /** What these groups should have heard after a place, up to another. */
 export async function expectedIds(
@@ -43,17 +43,52 @@ export async function auditReplica(
   groups: readonly string[],
 ): Promise<{ records: number; findings: Finding[] }> {
   const replica: Replica = new Map();
-  let after = '0';
+  const at = await follow(target, replica, '0');
+  return { records: replica.size, findings: await compareModels(client, MODELS, groups, replica, at) };
+}
+
+/**
+ * Comes as a new client does: loads these models, or all, follows what happened after that, and holds its copy against the
+ * tables. A snapshot that is not of one moment, or not of the place it says, shows here.
+ */
+export async function auditNewcomer(
+  client: ClientBase,
+  target: Target,
+  groups: readonly string[],
+  onlyModels: readonly string[] = MODELS.map(({ name }) => name),
+): Promise<Finding[]> {
+  const { lastSyncId, rows } = await readSnapshot(target, onlyModels);
+  const replica: Replica = new Map();
+  for (const { __class: modelName, ...record } of rows) {
+    replica.set(`${modelName} ${String(record['id'])}`, { modelName, record });
+  }
+  const at = await follow(target, replica, lastSyncId);
+  const models = (MODELS as readonly Model[]).filter(({ name }) => onlyModels.includes(name));
+  return compareModels(client, models, groups, replica, at);
+}
+
+/** Applies all that comes after a place; the place it has come to. */
+async function follow(target: Target, replica: Replica, from: string): Promise<string> {
+  let after = from;
   for (let hasMore = true; hasMore;) {
     const page = await readPage(target, after);
     applyActions(replica, page.actions);
     after = page.lastSyncId;
     hasMore = page.hasMore;
   }
+  return after;
+}
+
+async function compareModels(
+  client: ClientBase,
+  models: readonly Model[],
+  groups: readonly string[],
+  replica: Replica,
+  at: string,
+): Promise<Finding[]> {
   const findings: Finding[] = [];
-  for (const model of MODELS as readonly Model[])
-    findings.push(...(await compareModel(client, model, groups, replica, after)));
-  return { records: replica.size, findings };
+  for (const model of models) findings.push(...(await compareModel(client, model, groups, replica, at)));
+  return findings;
 }
 
 async function compareModel(

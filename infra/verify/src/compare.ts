@@ -11,22 +11,22 @@ export function compareDeliveries(
   received: readonly string[],
 ): Finding[] {
   const findings: Finding[] = [];
-  const found = (seen: string): void => {
-    findings.push({ promise: 'delivered-once-in-order', seen: `${listener}: ${seen}` });
+  const found = (promise: Finding['promise'], seen: string): void => {
+    findings.push({ promise, seen: `${listener}: ${seen}` });
   };
   const wanted = new Set(expected);
   const got = new Set<string>();
   let last = -1n;
   for (const id of received) {
-    if (got.has(id)) found(`${id} came twice`);
-    else if (BigInt(id) <= last) found(`${id} came after ${last}`);
-    if (!wanted.has(id)) found(`${id} is not for it`);
+    if (got.has(id)) found('nothing-doubled', `${id} came twice`);
+    else if (BigInt(id) <= last) found('in-order', `${id} came after ${last}`);
+    if (!wanted.has(id)) found('nothing-foreign', `${id} is not for it`);
     got.add(id);
     last = BigInt(id);
   }
   const missing = expected.filter((id) => !got.has(id));
-  for (const id of missing.slice(0, FINDINGS_MAX)) found(`${id} did not come`);
-  if (missing.length > FINDINGS_MAX) found(`${missing.length - FINDINGS_MAX} more did not come`);
+  for (const id of missing.slice(0, FINDINGS_MAX)) found('nothing-missing', `${id} did not come`);
+  if (missing.length > FINDINGS_MAX) found('nothing-missing', `${missing.length - FINDINGS_MAX} more did not come`);
   return findings;
 }
 

@@ -8,7 +8,13 @@ export interface Finding {
     | 'columns-are-record'
     | 'place-follows-parent'
     | 'stream-is-log'
-    | 'delivered-once-in-order'
+    | 'nothing-missing'
+    | 'nothing-doubled'
+    | 'in-order'
+    | 'nothing-foreign'
+    | 'acknowledged-is-there'
+    | 'applied-once'
+    | 'nobody-stands-still'
     | 'replica-is-state';
   /** What was seen, with the place or id to look at. */
   readonly seen: string;

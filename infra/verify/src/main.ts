@@ -9,12 +9,12 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { connect } from 'nats';
 import { Client } from 'pg';
 import { request } from 'undici';
 import { auditListeners, auditReplica } from './audit-live.ts';
 import { auditLog } from './audit-log.ts';
 import { auditStream } from './audit-stream.ts';
+import { connectToBroker } from './broker.ts';
 import type { Finding } from './finding.ts';
 import { listenByPolling, listenBySocket, readPage, type Listener } from './listeners.ts';
 import { findSystem, type System } from './target.ts';
@@ -45,11 +45,7 @@ try {
 async function verify(system: System): Promise<boolean> {
   const client = new Client({ connectionString: system.databaseUrl });
   await client.connect();
-  const { hostname, port, username, password } = new URL(system.natsUrl);
-  const nc = await connect({
-    servers: `${hostname}:${port || '4222'}`,
-    ...(username ? { user: decodeURIComponent(username), pass: decodeURIComponent(password) } : {}),
-  });
+  const nc = await connectToBroker(system.natsUrl);
   try {
     const live = await listen(system, client);
     const log = await auditLog(client);

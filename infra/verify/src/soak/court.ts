@@ -1,38 +1,48 @@
+import type { SyncAction } from '@wts/contracts';
 import type { World } from '@wts/testkit';
 import { Client } from 'pg';
 import { expectedIds } from '../audit-live.ts';
 import { compareDeliveries } from '../compare.ts';
 import type { Finding } from '../finding.ts';
 import type { Listener } from '../listeners.ts';
+import { isOutage } from '../storm/outage.ts';
 import type { Acknowledgement } from '../storm/writers.ts';
 
 interface Watched {
   readonly listener: Listener;
-  readonly userId: string;
-  /** A person who comes and goes: of the workspace they hear what falls into their memberships. */
-  readonly isVisitor: boolean;
+  readonly hears: Hears;
   judgedUpTo: bigint;
+  /** Judged once more, and then let go. */
+  isLeaving: boolean;
 }
+
+/** What somebody is to hear: all of these groups, or as a visitor, who comes and goes, what falls into their memberships. */
+export type Hears = { readonly groups: readonly string[] } | { readonly visitor: string };
 
 /**
  * Judges while things happen: again and again each listener's deliveries since the last time are held against the log and
  * forgotten, and each acknowledgement is looked up at the place that was answered. So a soak may last as long as it likes.
  */
 export class Court {
-  readonly findings: string[] = [];
+  readonly findings: Finding[] = [];
   delivered = 0;
   acknowledged = 0;
   rounds = 0;
   readonly #world: World;
-  readonly #watched: Watched[] = [];
+  #watched: Watched[] = [];
   #answers: Acknowledgement[] = [];
 
   constructor(world: World) {
     this.#world = world;
   }
 
-  watch(listener: Listener, userId: string, from: bigint, isVisitor = false): void {
-    this.#watched.push({ listener, userId, isVisitor, judgedUpTo: from });
+  watch(listener: Listener, hears: Hears, from: bigint): void {
+    this.#watched.push({ listener, hears, judgedUpTo: from, isLeaving: false });
+  }
+
+  /** Who was watched goes: what came until then is judged. */
+  dismiss(listener: Listener): void {
+    for (const one of this.#watched) if (one.listener === listener) one.isLeaving = true;
   }
 
   acknowledge(answer: Acknowledgement): void {
@@ -54,6 +64,9 @@ export class Court {
         await this.#judgeAnswers(client, answers.splice(0));
         for (const one of this.#watched) await this.#judgeListener(client, one);
       });
+      const leaving = this.#watched.filter(({ isLeaving }) => isLeaving);
+      this.#watched = this.#watched.filter((one) => !leaving.includes(one));
+      await Promise.all(leaving.map(({ listener }) => listener[Symbol.asyncDispose]()));
       this.rounds += 1;
       return true;
     } catch (error) {
@@ -64,23 +77,23 @@ export class Court {
     }
   }
 
-  /** At the end: nothing stands in the log twice. */
+  /** At the end: no transaction stands in the log twice. */
   async findDoubled(): Promise<void> {
     await this.#withLog(async (client) => {
       const { rows } = await client.query<{ id: string; n: string }>(
-        `select model_id::text as id, count(*)::text as n from sync.sync_actions where model = 'Task' and action = 'INSERT'
-         group by model_id having count(*) > 1 limit 20`,
+        `select model_id::text as id, count(*)::text as n from sync.sync_actions where model = 'Task'
+         group by actor_id, client_id, client_tx_id, model_id, group_id, action having count(*) > 1 limit 20`,
       );
-      for (const { id, n } of rows) this.#find(`applied ${n} times: task ${id}`);
+      for (const { id, n } of rows) this.#find('applied-once', `applied ${n} times: task ${id}`);
     });
   }
 
   report(findings: readonly Finding[]): void {
-    for (const { promise, seen } of findings) this.#find(`${promise}: ${seen}`);
+    this.findings.push(...findings);
   }
 
-  #find(text: string): void {
-    this.findings.push(text);
+  #find(promise: Finding['promise'], seen: string): void {
+    this.findings.push({ promise, seen });
   }
 
   async #judgeAnswers(client: Client, answers: readonly Acknowledgement[]): Promise<void> {
@@ -92,36 +105,50 @@ export class Court {
     for (const { clientTxId, modelId, syncId } of answers) {
       const row = byPlace.get(syncId);
       if (row?.tx !== clientTxId || row.id !== modelId)
-        this.#find(`acknowledged at ${syncId} and not there: task ${modelId}`);
+        this.#find('acknowledged-is-there', `acknowledged at ${syncId} and not there: task ${modelId}`);
     }
   }
 
   async #judgeListener(client: Client, one: Watched): Promise<void> {
-    const { listener, userId, isVisitor, judgedUpTo } = one;
+    const { listener, hears, judgedUpTo } = one;
     const upTo = listener.at();
     const heard = listener.take(upTo);
-    const { workspaceId } = this.#world;
-    if (isVisitor) {
-      const own = heard.filter(({ groupId }) => groupId === userId).map(({ syncId }) => syncId);
-      this.report(compareDeliveries(listener.name, await expectedIds(client, [userId], judgedUpTo, upTo), own));
-      const absences = await absencesOf(client, userId, upTo);
-      const others = heard.filter(({ groupId }) => groupId !== userId).map(({ syncId }) => BigInt(syncId));
-      const leaked = others.filter((id) => absences.some(({ from, to }) => id > from && id < to));
-      for (const id of leaked) this.#find(`${listener.name}: ${id} came and is of a time without membership`);
-      const last = others.findIndex((id, index) => index > 0 && id <= (others[index - 1] ?? 0n));
-      if (last >= 0) this.#find(`${listener.name}: ${others[last]} came after ${others[last - 1]}`);
+    if ('visitor' in hears) {
+      await this.#judgeVisitor(client, listener.name, hears.visitor, heard, judgedUpTo, upTo);
     } else {
-      const expected = await expectedIds(client, [userId, workspaceId], judgedUpTo, upTo);
-      this.report(
-        compareDeliveries(
-          listener.name,
-          expected,
-          heard.map(({ syncId }) => syncId),
-        ),
-      );
+      const expected = await expectedIds(client, hears.groups, judgedUpTo, upTo);
+      const ids = heard.map(({ syncId }) => syncId);
+      this.report(compareDeliveries(listener.name, expected, ids));
     }
     this.delivered += heard.length;
     one.judgedUpTo = upTo;
+  }
+
+  async #judgeVisitor(
+    client: Client,
+    name: string,
+    userId: string,
+    heard: readonly SyncAction[],
+    after: bigint,
+    upTo: bigint,
+  ): Promise<void> {
+    const own = heard.filter(({ groupId }) => groupId === userId).map(({ syncId }) => syncId);
+    this.report(compareDeliveries(name, await expectedIds(client, [userId], after, upTo), own));
+    const absences = await absencesOf(client, userId, upTo);
+    const others = heard.filter(({ groupId }) => groupId !== userId).map(({ syncId }) => BigInt(syncId));
+    const leaked = others.filter((id) => absences.some(({ from, to }) => id > from && id < to));
+    for (const id of leaked) this.#find('nothing-foreign', `${name}: ${id} came and is of a time without membership`);
+    const last = others.findIndex((id, index) => index > 0 && id <= (others[index - 1] ?? 0n));
+    if (last >= 0) this.#find('in-order', `${name}: ${others[last]} came after ${others[last - 1]}`);
+  }
+
+  /** For whoever else wants to look into the log while it lasts. Nothing is found while it cannot be read. */
+  async withLog(work: (client: Client) => Promise<readonly Finding[]>): Promise<void> {
+    try {
+      await this.#withLog(async (client) => this.report(await work(client)));
+    } catch (error) {
+      if (!isOutage(error)) throw error;
+    }
   }
 
   async #withLog(work: (client: Client) => Promise<void>): Promise<void> {
@@ -147,10 +174,4 @@ async function absencesOf(client: Client, userId: string, upTo: bigint): Promise
     if (action !== 'DELETE') return [];
     return [{ from: BigInt(at), to: BigInt(rows[index + 1]?.at ?? upTo + 1n) }];
   });
-}
-
-/** Connection lost, refused, or the server is starting or stopping (SQLSTATE classes 08 and 57). */
-function isOutage(error: unknown): boolean {
-  const { code = '', message = '' } = error as { code?: string; message?: string };
-  return /^(08|57)/.test(code) || /^E(CONN|PIPE)/.test(code) || /terminated|timeout|fetch failed/i.test(message);
 }

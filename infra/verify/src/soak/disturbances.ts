@@ -1,5 +1,8 @@
-import type { World } from '@wts/testkit';
+import { STREAM } from '@wts/contracts';
+import type { Store, SupervisedService, World } from '@wts/testkit';
 import { setTimeout as pause } from 'node:timers/promises';
+import { Client } from 'pg';
+import { connectToBroker } from '../broker.ts';
 
 export interface Disturbance {
   readonly name: string;
@@ -9,49 +12,115 @@ export interface Disturbance {
 const READY_MS = 60_000;
 const ASLEEP_MS = 5_000;
 const AWAY_MS = 2_000;
+/** Longer than a silent connection to NATS goes unnoticed. */
+const CUT_OFF_MS = 15_000;
+const HELD_MS = 5_000;
+const CUTS = 3;
 
-/** One turn: every process is killed, those that can sleep sleep and wake as zombies, the stores go away and come back. */
+/**
+ * One turn: every process is killed, those that can sleep sleep and wake as zombies, stores go away and come back, and
+ * what lies between them fails. A transaction is held open beside, and sessions of the database die in the middle.
+ */
 export function disturbancesOf(world: World): Disturbance[] {
-  const places = [
-    ['sync', 0],
-    ['sync', 1],
-    ['gateway', 0],
-    ['workspace', 0],
-  ] as const;
-  const nameOf = (service: string, replica: number): string => (service === 'sync' ? `sync ${replica + 1}` : service);
-  const kills = places.map(([service, replica]) => ({
-    name: `SIGKILL ${nameOf(service, replica)}`,
+  const syncs = world.services.filter(({ name }) => name.startsWith('sync'));
+  const [gateway, workspace] = [world.service('gateway'), world.service('workspace')];
+  return [
+    ...syncs.map(kill),
+    { name: 'SIGKILL NATS', happen: () => comeBack(world.nats) },
+    ...syncs.slice(0, 2).map((service) => sleep(service, ASLEEP_MS)),
+    sleep(gateway, AWAY_MS),
+    kill(gateway),
+    kill(workspace),
+    { name: 'SIGKILL PostgreSQL', happen: () => comeBack(world.postgres) },
+    ...syncs.map((service) => ({
+      name: `rolling restart of ${service.name}`,
+      happen: () => service.restart(READY_MS),
+    })),
+    { name: 'a transaction held open beside', happen: () => holdOpen(world) },
+    { name: 'all sessions of the database cut, again and again', happen: () => cutSessions(world) },
+    { name: 'the stream deleted', happen: () => deleteStream(world) },
+    silence(world, 0, 'nats', CUT_OFF_MS),
+    silence(world, syncs.length - 1, 'postgres', HELD_MS),
+  ];
+}
+
+function kill(service: SupervisedService): Disturbance {
+  return {
+    name: `SIGKILL ${service.name}`,
     happen: async () => {
-      const process = world.service(service, replica);
-      await process.kill('SIGKILL');
+      await service.kill('SIGKILL');
       await pause(AWAY_MS / 4);
-      await process.start();
-      await process.untilReady(READY_MS);
+      await service.start();
+      await service.untilReady(READY_MS);
     },
-  }));
-  const sleeps = places.slice(0, 3).map(([service, replica]) => ({
-    name: `SIGSTOP ${nameOf(service, replica)}`,
+  };
+}
+
+function sleep(service: SupervisedService, ms: number): Disturbance {
+  return {
+    name: `SIGSTOP ${service.name}`,
     happen: async () => {
-      world.service(service, replica).pause();
-      await pause(service === 'gateway' ? AWAY_MS : ASLEEP_MS);
-      world.service(service, replica).resume();
+      service.pause();
+      await pause(ms);
+      service.resume();
     },
-  }));
-  const restarts = places.slice(0, 2).map(([service, replica]) => ({
-    name: `rolling restart of ${nameOf(service, replica)}`,
-    happen: () => world.service(service, replica).restart(READY_MS),
-  }));
-  const stores = [
-    { name: 'SIGKILL NATS', server: world.nats },
-    { name: 'SIGKILL PostgreSQL', server: world.postgres },
-  ].map(({ name, server }) => ({
-    name,
+  };
+}
+
+async function comeBack(server: { kill: () => Promise<void>; start: () => Promise<void> }): Promise<void> {
+  await server.kill();
+  await pause(AWAY_MS);
+  await server.start();
+}
+
+/** Connections stay open and nothing passes. */
+function silence(world: World, replica: number, store: Store, ms: number): Disturbance {
+  return {
+    name: `sync ${replica + 1} hears nothing of ${store}`,
     happen: async () => {
-      await server.kill();
-      await pause(AWAY_MS);
-      await server.start();
+      const wire = world.wire('sync', store, replica);
+      wire.freeze();
+      await pause(ms);
+      wire.mend();
     },
-  }));
-  const [nats, postgres] = stores as [Disturbance, Disturbance];
-  return [...kills.slice(0, 2), nats, ...sleeps, ...kills.slice(2), postgres, ...restarts];
+  };
+}
+
+/** It has written, so whoever waits for older transactions waits for it. */
+async function holdOpen(world: World): Promise<void> {
+  await withDatabase(world, async (client) => {
+    await client.query('begin; create table held_open (n int); select pg_current_xact_id()');
+    await pause(HELD_MS);
+    await client.query('rollback');
+  });
+}
+
+async function cutSessions(world: World): Promise<void> {
+  await withDatabase(world, async (client) => {
+    for (let cut = 0; cut < CUTS; cut += 1) {
+      await client.query(
+        `select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and usename like 'wts_%'`,
+      );
+      await pause(AWAY_MS / 2);
+    }
+  });
+}
+
+async function deleteStream(world: World): Promise<void> {
+  const broker = await connectToBroker(world.nats.url);
+  try {
+    await (await broker.jetstreamManager()).streams.delete(STREAM.name);
+  } finally {
+    await broker.close();
+  }
+}
+
+async function withDatabase(world: World, work: (client: Client) => Promise<void>): Promise<void> {
+  const client = new Client({ connectionString: world.database.url });
+  await client.connect();
+  try {
+    await work(client);
+  } finally {
+    await client.end();
+  }
 }

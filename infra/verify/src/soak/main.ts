@@ -1,31 +1,41 @@
 /**
- * `npm run soak [-- --minutes 10 --writers 8]`: a system of its own, people who write and listen, and every process killed or
- * put to sleep in turn, judged all the while. Ends with 0 when nothing was missing, doubled or out of order, every
- * acknowledged change is there, and memory is flat.
+ * `npm run soak [-- --minutes 10 --writers 8 --sockets 6 --replicas 2]`: a system of its own, people who write and listen,
+ * and every process killed or put to sleep in turn, judged all the while. Ends with 0 when nothing was missing, doubled or
+ * out of order, every acknowledged change is there, and memory is flat; with 1 otherwise, also when one of these could not
+ * be shown.
  *
- * The first part of the time is stormy; the last third is calm, because only a process that lives can show a slope.
+ * The first part of the time is stormy, for one whole turn of disturbances at least. The last part is calm and long enough
+ * to judge memory, because only a process that lives can show a slope.
  */
 import { startWorld, type World } from '@wts/testkit';
 import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { connect } from 'nats';
 import { Client } from 'pg';
 import { auditReplica } from '../audit-live.ts';
 import { auditLog } from '../audit-log.ts';
 import { auditStream } from '../audit-stream.ts';
+import { connectToBroker } from '../broker.ts';
 import { keepWriting } from '../storm/writers.ts';
 import { Court } from './court.ts';
 import { disturbancesOf } from './disturbances.ts';
-import { Memory } from './memory.ts';
-import { gather } from './people.ts';
+import { Lives } from './lives.ts';
+import { gather, headOf } from './people.ts';
+import { CALM_MS_MIN, verdictOf } from './verdict.ts';
 
 const { values } = parseArgs({
-  options: { minutes: { type: 'string', default: '10' }, writers: { type: 'string', default: '8' } },
+  options: {
+    minutes: { type: 'string', default: '10' },
+    writers: { type: 'string', default: '8' },
+    sockets: { type: 'string', default: '6' },
+    replicas: { type: 'string', default: '2' },
+  },
 });
-const STORMY_SHARE = 0.6;
-const WRITER_RESTS_MS = 25;
+const STORMY_SHARE = 0.5;
+/** Of each writer. When it is calm, a pace that any machine can keep: what recent entries take follows the pace. */
+const WRITES_EVERY_MS = { stormy: 60, calm: 200 };
+const COPIES_MAX = 3;
 const JUDGE_EVERY_MS = 3_000;
-const SAMPLE_EVERY_MS = 2_000;
+const LOOK_EVERY_MS = 1_000;
 const NEWS_EVERY_MS = 15_000;
 const BETWEEN_MS = 4_000;
 const CATCH_UP_MS = 60_000;
@@ -38,7 +48,14 @@ const say = (line: string): void => {
   );
 };
 
-const world = await startWorld({ label: 'soak', syncReplicas: 2, ownPostgres: true });
+using lives = new Lives();
+const world = await startWorld({
+  label: 'soak',
+  syncReplicas: Number(values.replicas),
+  ownPostgres: true,
+  wires: true,
+  overrides: lives.overrides,
+});
 try {
   process.exitCode = (await soak(world, Number(values.minutes) * 60_000)) ? 0 : 1;
 } finally {
@@ -47,56 +64,69 @@ try {
 
 async function soak(system: World, lastsMs: number): Promise<boolean> {
   const court = new Court(system);
-  const memory = new Memory();
   const stop = new AbortController();
-  await using hears = new AsyncDisposableStack();
-  const people = await gather(system, court, stop.signal, hears);
+  await using stack = new AsyncDisposableStack();
+  let calmSinceMs: number | null = null;
+  const scene = {
+    world: system,
+    court,
+    start: await headOf(system),
+    stop: stop.signal,
+    isCalm: () => calmSinceMs !== null,
+    stack,
+  };
+  const people = await gather(scene, Number(values.sockets));
   const writing = keepWriting(system, Number(values.writers), stop.signal, {
-    restMs: WRITER_RESTS_MS,
+    everyMs: () => WRITES_EVERY_MS[calmSinceMs === null ? 'stormy' : 'calm'],
+    copiesMax: COPIES_MAX,
     onAcknowledged: (answer) => court.acknowledge(answer),
   });
-  const untilMs = performance.now() + lastsMs;
   const background = [
     every(JUDGE_EVERY_MS, stop.signal, async () => void (await court.sit())),
-    every(SAMPLE_EVERY_MS, stop.signal, () => memory.sample(processesOf(system))),
-    every(NEWS_EVERY_MS, stop.signal, async () =>
-      say(
-        `${court.acknowledged} written, ${court.delivered} delivered, ${court.findings.length} findings; MB: ${memory.latest()}`,
-      ),
-    ),
+    every(LOOK_EVERY_MS, stop.signal, () => lives.look(system)),
+    every(NEWS_EVERY_MS, stop.signal, async () => say(news(court))),
   ];
-  const storm = disturb(system, performance.now() + lastsMs * STORMY_SHARE);
+  const disturbing = disturbThenRest(system, lastsMs, () => (calmSinceMs = Date.now()));
   // Whoever fails ends the soak at once.
-  const calm = storm.then(() => pause(Math.max(0, untilMs - performance.now())));
-  await Promise.race([calm, writing, ...background]).finally(() => stop.abort());
-  const disturbances = await storm;
+  await Promise.race([disturbing, writing, ...people, ...background]).finally(() => stop.abort());
+  const disturbances = await disturbing;
   const { retries } = await writing;
   await Promise.all([...people, ...background]);
   await system.untilReady();
   await judgeTheEnd(system, court);
 
-  const slopes = memory.slopes();
-  say(
-    `${court.acknowledged} changes acknowledged (${retries} sent again), ${court.delivered} deliveries judged in ${court.rounds} rounds`,
-  );
-  say(`${disturbances} disturbances survived`);
-  for (const { process: name, megabytes, perMinute, isFlat } of slopes) {
-    const slope =
-      perMinute === null ? 'too short a life to say' : `${perMinute.toFixed(2)} MB a minute${isFlat ? '' : ': GROWS'}`;
-    say(`memory of ${name}: ${Math.round(megabytes)} MB, ${slope}`);
-  }
-  for (const finding of court.findings.slice(0, 50)) say(`BROKEN  ${finding}`);
-  const isSound = court.findings.length === 0 && slopes.every(({ isFlat }) => isFlat);
-  say(
-    isSound ? 'Sound: nothing missing, doubled or out of order; memory is flat.' : `${court.findings.length} findings.`,
-  );
+  const { isSound, lines } = verdictOf({
+    acknowledged: court.acknowledged,
+    retries,
+    delivered: court.delivered,
+    rounds: court.rounds,
+    disturbances,
+    findings: court.findings,
+    calmSinceMs: calmSinceMs ?? Date.now(),
+    processes: system.services.map(({ name }) => name),
+    alive: lives.alive(),
+    native: lives.native(),
+    resident: [...lives.resident(), ...lives.nats()],
+  });
+  for (const line of lines) say(line);
   return isSound;
 }
 
-async function disturb(system: World, untilMs: number): Promise<number> {
+function news({ acknowledged, delivered, findings }: Court): string {
+  const resident = [...lives.resident(), ...lives.nats()].map(
+    ({ process: name, samples }) => [name, Math.round(samples.at(-1)?.megabytes ?? 0)] as const,
+  );
+  const megabytes = [...new Map(resident)].map((one) => one.join(' ')).join(', ');
+  return `${acknowledged} acknowledged, ${delivered} heard, ${findings.length} findings; MB resident: ${megabytes}`;
+}
+
+/** Resolves to the number of disturbances, when the time is over and enough of it was calm. */
+async function disturbThenRest(system: World, lastsMs: number, onCalm: () => unknown): Promise<number> {
   const turn = disturbancesOf(system);
+  const startedMs = performance.now();
+  const stormyMs = lastsMs - Math.max(lastsMs * (1 - STORMY_SHARE), CALM_MS_MIN);
   let count = 0;
-  while (performance.now() < untilMs) {
+  while (count < turn.length || performance.now() - startedMs < stormyMs) {
     const next = turn[count % turn.length];
     if (next === undefined) break;
     say(next.name);
@@ -105,26 +135,28 @@ async function disturb(system: World, untilMs: number): Promise<number> {
     count += 1;
     await pause(BETWEEN_MS);
   }
-  if (count < turn.length) say(`the time was too short for a whole turn: ${count} of ${turn.length} disturbances`);
+  const calmMs = Math.max(lastsMs - (performance.now() - startedMs), CALM_MS_MIN);
+  onCalm();
+  say(`calm for ${Math.round(calmMs / 1000)} s, to see what memory does`);
+  await pause(calmMs);
   return count;
 }
 
 async function judgeTheEnd(system: World, court: Court): Promise<void> {
   const client = new Client({ connectionString: system.database.url });
   await client.connect();
-  const { hostname, port, username, password } = new URL(system.nats.url);
-  const nc = await connect({
-    servers: `${hostname}:${port}`,
-    user: decodeURIComponent(username),
-    pass: decodeURIComponent(password),
-  });
+  const nc = await connectToBroker(system.nats.url);
   try {
+    // Who left meanwhile is judged as of then.
+    await court.sit();
     const log = await auditLog(client);
     const deadlineMs = performance.now() + CATCH_UP_MS;
     while (court.reached < log.head && performance.now() < deadlineMs) await pause(50);
     if (court.reached < log.head)
-      court.findings.push(`somebody stands still at ${court.reached}; the log has come to ${log.head}`);
-    if (!(await court.sit())) court.findings.push('the log cannot be read at the end');
+      court.report([
+        { promise: 'nobody-stands-still', seen: `one is at ${court.reached}; the log has come to ${log.head}` },
+      ]);
+    if (!(await court.sit())) throw new Error('the log cannot be read at the end');
     await court.findDoubled();
     const groups = [system.userId, system.workspaceId];
     court.report(log.findings);
@@ -134,10 +166,6 @@ async function judgeTheEnd(system: World, court: Court): Promise<void> {
     await nc.close();
     await client.end();
   }
-}
-
-function processesOf(system: World): { name: string; pid: number | null }[] {
-  return [...system.services.map(({ name, pid }) => ({ name, pid })), { name: 'nats', pid: system.nats.pid() }];
 }
 
 async function every(ms: number, stop: AbortSignal, work: () => Promise<void>): Promise<void> {

@@ -1,89 +1,84 @@
-import { execFile } from 'node:child_process';
-import { promisify } from 'node:util';
-
-const run = promisify(execFile);
-/** Caches fill, the ring of recent entries reaches its age, the heap finds its size: growth before this says nothing. */
-const WARM_UP_MS = 120_000;
-const SAMPLES_MIN = 45;
-/** Growth that would be a leak, rather than a heap that is collected when it likes. */
-const MB_PER_MINUTE_MAX = 2;
-
-interface Sample {
+/** What a process took at a moment. */
+export interface Sample {
   readonly atMs: number;
   readonly megabytes: number;
 }
 
-export interface Slope {
+/** A process from its start to its end; the next one of that name begins small again. */
+export interface Life {
   readonly process: string;
-  readonly megabytes: number;
-  /** Null while there are too few samples to say. */
+  readonly bornMs: number;
+  readonly samples: readonly Sample[];
+}
+
+export interface MemoryRules {
+  /** Growth of a young process says nothing: caches fill, the ring of recent entries reaches its age. */
+  readonly warmUpMs: number;
+  /** Since then the load is the same. What follows a load rises and falls with it, and says nothing either. */
+  readonly steadySinceMs: number;
+  /** A life is judged when it was looked at for this long after its warm-up. */
+  readonly judgedMsMin: number;
+  readonly perMinuteMax: number;
+}
+
+export interface Growth {
+  readonly process: string;
+  /** Megabytes a minute in the life that grew most. Null when no life was long enough to say: then nothing is shown. */
   readonly perMinute: number | null;
+  readonly judgedLives: number;
+  readonly latest: number;
+  readonly peak: number;
   readonly isFlat: boolean;
 }
 
-/** Resident memory of processes over time, each life of a process for itself. */
-export class Memory {
-  readonly #lives = new Map<string, { process: string; samples: Sample[] }>();
+const SAMPLES_MIN = 10;
+/** Every pair of samples is looked at: of a run of a day, so many are enough. */
+const SAMPLES_MAX = 400;
 
-  async sample(processes: readonly { name: string; pid: number | null }[]): Promise<void> {
-    const alive = processes.filter(({ pid }) => pid !== null);
-    const { stdout } = await run('ps', ['-o', 'pid=,rss=', '-p', alive.map(({ pid }) => pid).join(',')]).catch(
-      // It fails when one of them is gone, and tells of the others all the same.
-      (error: unknown) => ({ stdout: (error as { stdout?: string }).stdout ?? '' }),
-    );
-    const resident = new Map(
-      stdout
-        .trim()
-        .split('\n')
-        .map((line) => line.trim().split(/\s+/).map(Number) as [number, number]),
-    );
-    for (const { name, pid } of alive) {
-      const kilobytes = resident.get(pid ?? 0);
-      if (kilobytes === undefined) continue;
-      const key = `${name} ${pid}`;
-      const life = this.#lives.get(key) ?? { process: name, samples: [] };
-      this.#lives.set(key, life);
-      life.samples.push({ atMs: performance.now(), megabytes: kilobytes / 1024 });
-    }
-  }
-
-  latest(): string {
-    const newest = new Map<string, number>();
-    for (const { process, samples } of this.#lives.values()) newest.set(process, samples.at(-1)?.megabytes ?? 0);
-    return [...newest].map(([name, megabytes]) => `${name} ${Math.round(megabytes)}`).join(', ');
-  }
-
-  /** Of the last life of each process, after warming up: least squares, and flat when growth is not beyond its error. */
-  slopes(): Slope[] {
-    const last = new Map<string, Sample[]>();
-    for (const { process, samples } of this.#lives.values()) last.set(process, samples);
-    return [...last].map(([process, samples]) => {
-      const began = samples[0]?.atMs ?? 0;
-      const warm = samples.filter(({ atMs }) => atMs - began >= WARM_UP_MS);
-      const megabytes = samples.at(-1)?.megabytes ?? 0;
-      if (warm.length < SAMPLES_MIN) return { process, megabytes, perMinute: null, isFlat: true };
-      const { slope, error } = leastSquares(warm);
-      return { process, megabytes, perMinute: slope, isFlat: slope - 2 * error <= MB_PER_MINUTE_MAX };
-    });
-  }
+/**
+ * Judges each life by itself and after its warm-up: a fit over several lives would take a restart for shrinking, and one
+ * that begins at birth would take warming up for a leak. A process is flat when it was judged, and no life of it grew.
+ */
+export function judgeMemory(lives: readonly Life[], rules: MemoryRules): Growth[] {
+  return [...Map.groupBy(lives, ({ process }) => process)].map(([process, ofIt]) => {
+    const slopes = ofIt.flatMap((life) => slopeOf(life, rules) ?? []);
+    const perMinute = slopes.length === 0 ? null : Math.max(...slopes);
+    const samples = ofIt.flatMap((life) => life.samples);
+    return {
+      process,
+      perMinute,
+      judgedLives: slopes.length,
+      latest: samples.reduce((last, one) => (one.atMs >= last.atMs ? one : last), { atMs: 0, megabytes: 0 }).megabytes,
+      peak: samples.reduce((most, { megabytes }) => Math.max(most, megabytes), 0),
+      isFlat: perMinute !== null && perMinute <= rules.perMinuteMax,
+    };
+  });
 }
 
-/** Megabytes a minute, and the standard error of it. */
-export function leastSquares(samples: readonly Sample[]): { slope: number; error: number } {
-  const n = samples.length;
-  const minutes = samples.map(({ atMs }) => atMs / 60_000);
-  const meanX = minutes.reduce((sum, x) => sum + x, 0) / n;
-  const meanY = samples.reduce((sum, { megabytes }) => sum + megabytes, 0) / n;
-  let [xx, xy] = [0, 0];
-  for (const [index, { megabytes }] of samples.entries()) {
-    const dx = (minutes[index] ?? 0) - meanX;
-    xx += dx * dx;
-    xy += dx * (megabytes - meanY);
-  }
-  const slope = xy / xx;
-  const residual = samples.reduce(
-    (sum, { megabytes }, index) => sum + (megabytes - meanY - slope * ((minutes[index] ?? 0) - meanX)) ** 2,
-    0,
+function slopeOf({ bornMs, samples }: Life, { warmUpMs, steadySinceMs, judgedMsMin }: MemoryRules): number | null {
+  const warm = samples.filter(({ atMs }) => atMs >= Math.max(bornMs, steadySinceMs) + warmUpMs);
+  const judgedMs = (warm.at(-1)?.atMs ?? 0) - (warm[0]?.atMs ?? 0);
+  return warm.length < SAMPLES_MIN || judgedMs < judgedMsMin ? null : robustSlope(thin(warm));
+}
+
+function thin(samples: readonly Sample[]): readonly Sample[] {
+  const step = Math.ceil(samples.length / SAMPLES_MAX);
+  return samples.filter((_, index) => index % step === 0);
+}
+
+/**
+ * Megabytes a minute: the median of the slopes between any two samples (Theil and Sen). Up to a quarter of the samples
+ * may be anything, such as one taken in the middle of a large answer, and it does not move.
+ */
+export function robustSlope(samples: readonly Sample[]): number {
+  const slopes = samples.flatMap((one, index) =>
+    samples
+      .slice(index + 1)
+      .filter(({ atMs }) => atMs !== one.atMs)
+      .map((other) => ((other.megabytes - one.megabytes) / (other.atMs - one.atMs)) * 60_000),
   );
-  return { slope, error: Math.sqrt(residual / Math.max(1, n - 2) / xx) };
+  slopes.sort((a, b) => a - b);
+  const middle = slopes.length >> 1;
+  const upper = slopes[middle] ?? 0;
+  return slopes.length % 2 === 1 ? upper : (upper + (slopes[middle - 1] ?? upper)) / 2;
 }

@@ -1,52 +1,72 @@
+import type { ActionName, InternalMutation } from '@wts/contracts';
 import type { Person, World } from '@wts/testkit';
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import { listenByPolling, listenBySocket, type SocketListener } from '../listeners.ts';
+import { auditNewcomer } from '../audit-live.ts';
+import { listenByPolling, listenBySocket, type Listener, type SocketListener } from '../listeners.ts';
+import { send } from '../storm/writers.ts';
 import type { Court } from './court.ts';
 
 const STAYS_MS = 3_000;
 const RETRY_MS = 500;
-const COMMIT_CALLS_MAX = 200;
+const HIDES_EVERY_MS = 1_000;
+const WANDERS_EVERY_MS = 1_500;
+/** A wanderer goes back no further, so that one after the other is there in time. */
+const WANDERS_BACK_MAX = 5_000;
+const CATCHES_UP_MS = 60_000;
+const ARRIVES_EVERY_MS = 20_000;
+/** What a newcomer loads when it is calm: large snapshots are kept for a while, and would look like growth. */
+const SMALL_MODELS = ['Workspace', 'WorkspaceMember', 'User', 'Project'];
 
-/** Everybody who listens: steady ones, a poller, one that reads in fits, one whose network is bad, and a visitor. */
-export async function gather(
-  world: World,
-  court: Court,
-  stop: AbortSignal,
-  hears: AsyncDisposableStack,
-): Promise<Promise<void>[]> {
-  const owner = { baseUrl: world.baseUrl, token: world.apiKey };
-  const start = await headOf(world);
-  const join = (name: string): SocketListener => {
-    const listener = hears.use(listenBySocket(owner, name, start));
-    court.watch(listener, world.userId, BigInt(start));
-    return listener;
-  };
-  for (let index = 1; index <= 4; index += 1) join(`socket ${index}`);
-  const poller = hears.use(listenByPolling(owner, 'poller', start));
-  court.watch(poller, world.userId, BigInt(start));
-  const slow = join('slow socket');
-  const restless = join('restless socket');
-
-  const visitor = await world.person('Visitor');
-  const target = { baseUrl: world.baseUrl, token: visitor.token };
-  for (const listener of [
-    listenBySocket(target, 'visiting socket', start),
-    listenByPolling(target, 'visiting poller', start),
-  ])
-    court.watch(hears.use(listener), visitor.userId, BigInt(start), true);
-  return [readInFits(slow, stop), loseTheNetwork(restless, stop), comeAndGo(world, visitor, stop)];
+export interface Scene {
+  readonly world: World;
+  readonly court: Court;
+  /** The place from which everybody hears. */
+  readonly start: string;
+  readonly stop: AbortSignal;
+  readonly isCalm: () => boolean;
+  readonly stack: AsyncDisposableStack;
 }
 
-async function headOf(world: World): Promise<string> {
+/**
+ * Everybody who listens: steady sockets, a poller, one that reads in fits, one whose network is bad, a visitor who comes and
+ * goes, one who hides and shows work, wanderers who begin anywhere, and newcomers who load everything.
+ */
+export async function gather(scene: Scene, sockets: number): Promise<Promise<void>[]> {
+  const { world, court, start, stack } = scene;
+  const join = (name: string): SocketListener => {
+    const listener = stack.use(listenBySocket(ownerOf(world), name, start));
+    court.watch(listener, { groups: [world.userId, world.workspaceId] }, BigInt(start));
+    return listener;
+  };
+  for (let index = 1; index <= sockets; index += 1) join(`socket ${index}`);
+  const poller = stack.use(listenByPolling(ownerOf(world), 'poller', start));
+  court.watch(poller, { groups: [world.userId, world.workspaceId] }, BigInt(start));
+  const slow = join('slow socket');
+  const restless = join('restless socket');
+  return [
+    readInFits(slow, scene),
+    loseTheNetwork(restless, scene),
+    comeAndGo(await visitor(scene), scene),
+    hideAndShow(await hider(scene), scene),
+    wander(scene),
+    arrive(scene),
+  ];
+}
+
+/** The place where the log is when nothing has happened but the demo workspace, which is no part of a soak. */
+export async function headOf(world: World): Promise<string> {
   await using socket = await world.socket({ after: '1' });
-  // What the demo workspace began with is no part of the soak.
   await socket.until(({ actions }) => actions.length > 0);
   return socket.cursor();
 }
 
+function ownerOf({ baseUrl, apiKey }: World): { baseUrl: string; token: string } {
+  return { baseUrl, token: apiKey };
+}
+
 /** Asleep for up to half a minute: the server stops feeding it, or closes it, and it goes on from its cursor. */
-async function readInFits(listener: SocketListener, stop: AbortSignal): Promise<void> {
+async function readInFits(listener: SocketListener, { stop }: Scene): Promise<void> {
   while (!stop.aborted) {
     await rest(2_000 + Math.random() * 6_000, stop);
     listener.pause();
@@ -56,36 +76,133 @@ async function readInFits(listener: SocketListener, stop: AbortSignal): Promise<
   listener.resume();
 }
 
-async function loseTheNetwork(listener: SocketListener, stop: AbortSignal): Promise<void> {
+async function loseTheNetwork(listener: SocketListener, { stop }: Scene): Promise<void> {
   while (!stop.aborted) {
     await rest(500 + Math.random() * 4_000, stop);
     listener.cut();
   }
 }
 
-/** A membership that begins and ends all the time. What is not answered is asked for again, as the same change. */
-async function comeAndGo(world: World, { userId }: Person, stop: AbortSignal): Promise<void> {
+async function visitor({ world, court, start, stack }: Scene): Promise<Person> {
+  const person = await world.person('Visitor');
+  const target = { baseUrl: world.baseUrl, token: person.token };
+  for (const listener of [
+    listenBySocket(target, 'visiting socket', start),
+    listenByPolling(target, 'visiting poller', start),
+  ])
+    court.watch(stack.use(listener), { visitor: person.userId }, BigInt(start));
+  return person;
+}
+
+/** A membership that begins and ends all the time. */
+async function comeAndGo({ userId }: Person, { world, stop }: Scene): Promise<void> {
   while (!stop.aborted) {
     const modelId = randomUUID();
     const payload = { workspaceId: world.workspaceId, userId, role: 'member' };
-    await insist(() => world.commit([{ modelName: 'WorkspaceMember', modelId, action: 'INSERT', payload }]), stop);
-    await rest(STAYS_MS * (0.5 + Math.random()), stop);
-    await insist(() => world.commit([{ modelName: 'WorkspaceMember', modelId, action: 'DELETE', payload: {} }]), stop);
-    await rest(STAYS_MS * (0.5 + Math.random()), stop);
+    const join = { modelName: 'WorkspaceMember', modelId, action: 'INSERT', payload } as const;
+    const leave = { modelName: 'WorkspaceMember', modelId, action: 'DELETE', payload: {} } as const;
+    for (const change of [join, leave]) {
+      await insist(() => isCommitted(world, change), stop);
+      await rest(STAYS_MS * (0.5 + Math.random()), stop);
+    }
   }
 }
 
-/** Until it is done, or was done by a try whose answer got lost: then it is refused, and that is as good. */
-async function insist(change: () => Promise<unknown>, stop: AbortSignal): Promise<void> {
-  for (let call = 0; call < COMMIT_CALLS_MAX && !stop.aborted; call += 1) {
-    try {
-      await change();
-      return;
-    } catch (error) {
-      if (/answers 4\d\d/.test((error as Error).message)) return;
-      await rest(RETRY_MS, stop);
-    }
+/** Refused counts as done: it was, by a try whose answer got lost. */
+async function isCommitted(world: World, change: InternalMutation): Promise<true | null> {
+  try {
+    await world.commit([change]);
+    return true;
+  } catch (error) {
+    return /answers 4\d\d/.test((error as Error).message) ? true : null;
   }
+}
+
+interface Hider {
+  readonly token: string;
+  readonly clientId: string;
+  readonly projectId: string;
+  readonly taskId: string;
+}
+
+/** The member of a private project: hears of it and of the workspace, which does not hear of it. */
+async function hider({ world, court, stop, stack }: Scene): Promise<Hider> {
+  const { userId, token } = await world.member('Hider');
+  const { workspaceId, baseUrl } = world;
+  const self = { token, clientId: randomUUID(), projectId: randomUUID(), taskId: randomUUID() };
+  const project = { workspaceId, key: 'HIDDEN', name: 'Hidden', isPrivate: true };
+  await change(world, self, ['Project', self.projectId, 'INSERT', project], stop);
+  const task = { workspaceId, title: 'Seen and unseen' };
+  const from = await change(world, self, ['Task', self.taskId, 'INSERT', task], stop);
+  const listener = stack.use(listenBySocket({ baseUrl, token }, 'hiding socket', from));
+  court.watch(listener, { groups: [userId, workspaceId, self.projectId] }, BigInt(from));
+  return self;
+}
+
+/** A task goes into the private project and out of it: each time it ends on one side and begins on the other. */
+async function hideAndShow(self: Hider, { world, stop }: Scene): Promise<void> {
+  for (let isHidden = true; !stop.aborted; isHidden = !isHidden) {
+    const move = { projectId: isHidden ? self.projectId : null };
+    await change(world, self, ['Task', self.taskId, 'UPDATE', move], stop);
+    await rest(HIDES_EVERY_MS * (0.5 + Math.random()), stop);
+  }
+}
+
+type Change = readonly [modelName: string, modelId: string, action: ActionName, payload: { [field: string]: unknown }];
+
+/** Resolves to the place of it. */
+async function change(
+  { baseUrl }: World,
+  { token, clientId }: Hider,
+  [modelName, modelId, action, payload]: Change,
+  stop: AbortSignal,
+): Promise<string> {
+  const transaction = { clientTxId: randomUUID(), clientId, modelName, modelId, action, payload };
+  const result = await insist(() => send(baseUrl, token, transaction), stop);
+  if (result?.success === false) throw new Error(`${action} of a ${modelName} was refused: ${result.error}`);
+  return result?.syncId ?? '0';
+}
+
+/** One after the other begins anywhere in the log, and must get exactly what follows. */
+async function wander({ world, court, start, stop }: Scene): Promise<void> {
+  for (let visit = 1; !stop.aborted; visit += 1) {
+    await rest(WANDERS_EVERY_MS * (0.5 + Math.random()), stop);
+    const reached = court.reached;
+    const back = Math.min(WANDERS_BACK_MAX, Number(reached - BigInt(start)));
+    const from = reached - BigInt(Math.floor(Math.random() * (back + 1)));
+    const listener = listenBySocket(ownerOf(world), `wanderer ${visit}`, String(from));
+    court.watch(listener, { groups: [world.userId, world.workspaceId] }, from);
+    if (!(await comesTo(listener, reached, stop)))
+      court.report([{ promise: 'nobody-stands-still', seen: `${listener.name} stands still at ${listener.at()}` }]);
+    court.dismiss(listener);
+  }
+}
+
+async function comesTo({ at }: Listener, place: bigint, stop: AbortSignal): Promise<boolean> {
+  const deadlineMs = performance.now() + CATCHES_UP_MS;
+  while (at() < place && !stop.aborted && performance.now() < deadlineMs) await rest(50, stop);
+  return at() >= place || stop.aborted;
+}
+
+/** New clients load a snapshot, follow what comes after it, and compare their copy with the tables. */
+async function arrive({ world, court, stop, isCalm }: Scene): Promise<void> {
+  const groups = [world.userId, world.workspaceId];
+  while (!stop.aborted) {
+    await rest(ARRIVES_EVERY_MS * (0.5 + Math.random()), stop);
+    if (stop.aborted) return;
+    const models = isCalm() ? [SMALL_MODELS] : [];
+    await court.withLog((client) => auditNewcomer(client, ownerOf(world), groups, ...models));
+  }
+}
+
+/** Until it is answered; null when nobody waits for it any more. */
+async function insist<T>(attempt: () => Promise<T | null>, stop: AbortSignal): Promise<T | null> {
+  while (!stop.aborted) {
+    const answer = await attempt();
+    if (answer !== null) return answer;
+    await rest(RETRY_MS, stop);
+  }
+  return null;
 }
 
 function rest(ms: number, stop: AbortSignal): Promise<void> {

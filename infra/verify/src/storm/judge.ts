@@ -2,6 +2,8 @@ import { eventually, type World } from '@wts/testkit';
 import { Client } from 'pg';
 import { auditListeners, auditReplica } from '../audit-live.ts';
 import { auditLog } from '../audit-log.ts';
+import { auditStream } from '../audit-stream.ts';
+import { connectToBroker } from '../broker.ts';
 import type { Finding } from '../finding.ts';
 import type { Listener } from '../listeners.ts';
 import type { Written } from './writers.ts';
@@ -15,6 +17,7 @@ export async function judge(
 ): Promise<string[]> {
   const client = new Client({ connectionString: world.database.url });
   await client.connect();
+  const broker = await connectToBroker(world.nats.url);
   try {
     const { head } = await auditLog(client);
     await eventually(() => listeners.every(({ at }) => at() >= head), { deadlineMs: 30_000 });
@@ -22,10 +25,12 @@ export async function judge(
     const findings: Finding[] = [
       ...(await auditLog(client)).findings,
       ...(await auditListeners(client, listeners, groups, BigInt(start), head)),
+      ...(await auditStream(broker, client)).findings,
       ...(await auditReplica(client, { baseUrl: world.baseUrl, token: world.apiKey }, groups)).findings,
     ];
     return [...findings.map(({ promise, seen }) => `${promise}: ${seen}`), ...(await lostOrDoubled(client, written))];
   } finally {
+    await broker.close();
     await client.end();
   }
 }

@@ -1,8 +1,9 @@
-import type { MutateReply } from '@wts/contracts';
+import type { MutateReply, SyncTransaction } from '@wts/contracts';
 import type { World } from '@wts/testkit';
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { request } from 'undici';
+import { isOutage } from './outage.ts';
 
 export interface Sent {
   readonly clientTxId: string;
@@ -24,6 +25,16 @@ export interface Acknowledgement {
   readonly syncId: string;
 }
 
+interface Writing {
+  /** Each device makes one change in so many milliseconds; 0 for one after the other. */
+  readonly everyMs?: () => number;
+  /** Where they write; the first door when nothing is said. */
+  readonly door?: () => string;
+  /** Each change is sent up to so many times at once, as by clients that lose patience. Every answer must be the same. */
+  readonly copiesMax?: number;
+  readonly onAcknowledged: (answer: Acknowledgement) => void;
+}
+
 /** What writers did, kept whole: for storms of seconds. */
 export async function writeUntil(world: World, count: number, stop: AbortSignal): Promise<Written> {
   const acknowledged = new Map<string, { modelId: string; syncId: string }>();
@@ -34,67 +45,76 @@ export async function writeUntil(world: World, count: number, stop: AbortSignal)
 }
 
 /**
- * `count` devices that make one task after the other until stopped. A change whose answer was an outage is sent again, as
+ * `count` devices that make one task after the other until stopped, at a pace of one every `everyMs`. A change whose answer was an outage is sent again, as
  * the same transaction, until it is answered: that is what makes "acknowledged and lost" and "applied twice" visible.
  */
 export async function keepWriting(
   world: World,
   count: number,
   stop: AbortSignal,
-  { restMs = 0, onAcknowledged }: { restMs?: number; onAcknowledged: (answer: Acknowledgement) => void },
+  { everyMs = () => 0, door = () => world.baseUrl, copiesMax = 1, onAcknowledged }: Writing,
 ): Promise<{ retries: number }> {
   let retries = 0;
   const device = async (): Promise<void> => {
     const clientId = randomUUID();
+    let dueMs = performance.now() + Math.random() * everyMs();
     while (!stop.aborted) {
       const transaction = { clientTxId: randomUUID(), clientId, modelId: randomUUID() };
       const startedMs = performance.now();
       for (;;) {
-        const reply = await sendTask(world, transaction);
-        const result = reply?.results[0];
-        if (result?.success === true) {
-          const { clientTxId, modelId } = transaction;
-          onAcknowledged({ clientTxId, modelId, syncId: result.syncId ?? '' });
-          break;
+        const copies = 1 + Math.floor(Math.random() * copiesMax);
+        const results = await Promise.all(
+          Array.from({ length: copies }, () => send(door(), world.apiKey, taskOf(world, transaction))),
+        );
+        const answers = results.filter((result) => result !== null);
+        for (const { success, syncId = '', error } of answers) {
+          if (!success) throw new Error(`refused: ${error}`);
+          onAcknowledged({ clientTxId: transaction.clientTxId, modelId: transaction.modelId, syncId });
         }
-        if (result !== undefined) throw new Error(`refused: ${result.error}`);
+        if (answers.length > 0) break;
         if (performance.now() - startedMs > TRIES_MS_MAX) throw new Error('a change was not taken within a minute');
         retries += 1;
         await pause(RETRY_MS);
       }
-      if (restMs > 0) await pause(restMs * (0.5 + Math.random()));
+      // What could not be written in time is not made up for: after an outage the pace is what it was before.
+      const pace = everyMs();
+      dueMs = Math.max(dueMs + pace, performance.now());
+      if (pace > 0) await pause(Math.max(0, dueMs - performance.now()));
     }
   };
   await Promise.all(Array.from({ length: count }, device));
   return { retries };
 }
 
-/** Null when the system could not answer: nothing is known of the change. */
-async function sendTask(
-  world: World,
+function taskOf(
+  { workspaceId }: World,
   { clientTxId, clientId, modelId }: Sent & { clientId: string },
-): Promise<MutateReply | null> {
-  const payload = { workspaceId: world.workspaceId, title: `Task ${modelId}` };
-  const transaction = { clientTxId, clientId, modelName: 'Task', modelId, action: 'INSERT', payload };
+): SyncTransaction {
+  const payload = { workspaceId, title: `Task ${modelId}` };
+  return { clientTxId, clientId, modelName: 'Task', modelId, action: 'INSERT', payload };
+}
+
+/** What became of a change. Null when the system could not answer: nothing is known of it. */
+export async function send(
+  door: string,
+  token: string,
+  transaction: SyncTransaction,
+): Promise<MutateReply['results'][number] | null> {
   try {
-    const { statusCode, body } = await request(`${world.baseUrl}/sync/mutate`, {
+    const { statusCode, body } = await request(`${door}/sync/mutate`, {
       method: 'POST',
-      headers: { authorization: `Bearer ${world.apiKey}`, 'content-type': 'application/json' },
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
       body: JSON.stringify({ batchId: randomUUID(), transactions: [transaction] }),
       headersTimeout: 15_000,
       bodyTimeout: 15_000,
     });
-    if (statusCode === 200) return (await body.json()) as MutateReply;
     const text = await body.text();
-    if (statusCode !== 503) throw new Error(`answered ${statusCode}: ${text}`);
-    return null;
+    if (statusCode === 503) return null;
+    const result = statusCode === 200 ? (JSON.parse(text) as MutateReply).results[0] : undefined;
+    if (result === undefined) throw new Error(`answered ${statusCode}: ${text}`);
+    return result;
   } catch (error) {
     if (isOutage(error)) return null;
     throw error;
   }
-}
-
-function isOutage(error: unknown): boolean {
-  const code = (error as { code?: string }).code ?? '';
-  return code === 'ECONNREFUSED' || code === 'ECONNRESET' || code === 'EPIPE' || code.startsWith('UND_ERR');
 }
