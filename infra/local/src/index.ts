@@ -5,6 +5,8 @@ export { databaseExists, describeDatabase, dropDatabase, provision, withServerLo
 export { LOCAL } from './layout.ts';
 export { removeAtExit } from './processes/guard.ts';
 export { identityOf, isAlive } from './processes/identity.ts';
+export { launch } from './processes/launch.ts';
+export type { RunningProcess } from './processes/launch.ts';
 export { Refusal } from './refusal.ts';
 export { makeSecrets } from './secrets.ts';
 export type { NatsServer } from './servers/nats.ts';
@@ -13,3 +15,4 @@ export type { PostgresServer } from './servers/postgres.ts';
 export { openPostgres } from './servers/postgres.ts';
 export { LOCAL_JWT, Stack } from './stack.ts';
 export { SupervisedService } from './supervised.ts';
+export { runTask } from './task.ts';

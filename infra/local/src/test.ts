@@ -19,7 +19,8 @@ const USAGE = `npm test [-- options]
   --grep TEXT      only tests whose title contains it
   --help
 
-Ends with the line "N passed, N failed"; each static check counts as one.
+Ends with the line "N passed, N failed", and ", N skipped" where this machine lacks what a test needs; each static check
+counts as one.
 TEST_DATABASE_URL: PostgreSQL of your own, as a superuser, instead of one of the run's own.`;
 
 const LOGS = join(LOCAL, 'test-logs');
@@ -47,6 +48,7 @@ await runTask(async (stack) => {
   const checks = only === undefined ? STATIC_CHECKS : [];
   let passed = 0;
   let failed = 0;
+  const skipped: string[] = [];
   if (checks.length > 0) {
     console.log('Static checks');
     passed = await runChecks(checks, console.log);
@@ -58,15 +60,18 @@ await runTask(async (stack) => {
   for (const result of results) {
     passed += result.passed;
     failed += result.failures.length;
+    skipped.push(...result.skipped.map((title) => `${result.folder}: ${title}`));
   }
   if (suites.length === 0) failed += 1;
   const broken = results.filter((result) => result.failures.length > 0);
   if (broken.length > 0) console.log('\nFailed');
   for (const { folder, failures } of broken) for (const { title } of failures) console.log(`  ✗ ${folder}: ${title}`);
+  if (skipped.length > 0) console.log('\nSkipped');
+  for (const title of skipped) console.log(`  - ${title}`);
   console.log(
     `\nin ${((Date.now() - since) / 1000).toFixed(0)} s${failed === 0 ? '' : `; the output of each suite is in ${LOGS}`}`,
   );
-  console.log(`${passed} passed, ${failed} failed`);
+  console.log(`${passed} passed, ${failed} failed${skipped.length === 0 ? '' : `, ${skipped.length} skipped`}`);
   return failed === 0 ? 0 : 1;
 });
 
@@ -133,10 +138,10 @@ async function runSuites(
   return results;
 }
 
-function report({ folder, passed, failures, seconds }: SuiteResult): void {
+function report({ folder, passed, skipped, failures, seconds }: SuiteResult): void {
   const failed = failures.length === 0 ? '' : `, ${failures.length} failed`;
   console.log(
-    `  ${failures.length === 0 ? '✓' : '✗'} ${folder.padEnd(26)} ${seconds.toFixed(1).padStart(6)} s   ${passed} passed${failed}`,
+    `  ${failures.length === 0 ? '✓' : '✗'} ${folder.padEnd(26)} ${seconds.toFixed(1).padStart(6)} s   ${passed} passed${failed}${skipped.length === 0 ? '' : `, ${skipped.length} skipped`}`,
   );
   for (const { title, text } of failures) console.log(`\n      ✗ ${title}\n${text.replace(/^/gm, '        ')}\n`);
 }

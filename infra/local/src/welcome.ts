@@ -22,6 +22,7 @@ export function welcome(
     `  Ready in ${seconds.toFixed(1)} s.`,
     '',
     `  API             ${baseUrl}`,
+    `  Reference       ${baseUrl}/docs`,
     `  Auth            ${authUrl}`,
     `  API key         ${demo.apiKey}`,
     `  read-only key   ${demo.readOnlyApiKey}`,

@@ -1,10 +1,10 @@
 import { ERROR_CODES, STREAM } from '@wts/contracts';
 import { RULES } from '@wts/test-e2e/requirements';
-import { drawers, generated, kebabCase, topLevel, vagueTypes } from '../src/checks/names.ts';
+import { drawers, generated, kebabCase, numberedTwice, topLevel, vagueTypes } from '../src/checks/names.ts';
 import { links, machines, openEnds, secrets } from '../src/checks/prose.ts';
 import { coverage } from '../src/checks/requirements.ts';
 import { longFiles, longFunctions, readmes } from '../src/checks/sizes.ts';
-import { errorCodes, operations, producers } from '../src/checks/wiring.ts';
+import { bounds, errorCodes, operations, producers } from '../src/checks/wiring.ts';
 import { declaredOperations } from '../src/operations.ts';
 import { ROOT, describeFinding, repositoryTree, trackedButIgnored } from '../src/tree.ts';
 import type { Finding } from '../src/tree.ts';
@@ -12,11 +12,14 @@ import type { Finding } from '../src/tree.ts';
 const tree = repositoryTree();
 const subjects = Object.entries(STREAM).flatMap(([key, value]) => (String(value).startsWith('wts.') ? [key] : []));
 
+const BOUNDS = ['packages/contracts/src/limits.ts', 'services/gateway/src/limits.ts'];
+
 const HOUSE_RULES: readonly (readonly [title: string, check: () => readonly Finding[]])[] = [
   ['holds only the top-level entries of the design', () => topLevel(tree)],
   ['has no drawers', () => drawers(tree)],
   ['names files in kebab-case', () => kebabCase(tree)],
   ['names types after things', () => vagueTypes(tree)],
+  ['gives no number twice to migrations and decisions', () => numberedTwice(tree)],
   ['tracks nothing a tool makes', () => generated(tree, trackedButIgnored())],
   ['keeps files short enough to hold in the head', () => longFiles(tree)],
   ['keeps functions on one screen', () => longFunctions(tree, ROOT)],
@@ -28,6 +31,7 @@ const HOUSE_RULES: readonly (readonly [title: string, check: () => readonly Find
   ['gives and tests every error code', () => errorCodes(tree, ERROR_CODES)],
   ['mounts every operation, with a scope', () => operations(tree, declaredOperations())],
   ['has one producer per subject of the stream', () => producers(tree, subjects)],
+  ['reads every bound it states [never.unbounded]', () => bounds(tree, BOUNDS)],
   ['keeps every rule of the interface that it says it keeps', () => coverage(tree, RULES)],
 ];
 

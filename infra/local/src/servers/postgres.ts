@@ -17,6 +17,7 @@ import type { ServerControl } from './kept.ts';
 import { keep } from './kept.ts';
 import type { PostgresPrograms } from './postgres-programs.ts';
 import { findPostgres } from './postgres-programs.ts';
+import { copyServer } from './standby.ts';
 import type { Unprivileged } from './unprivileged.ts';
 import { unprivileged } from './unprivileged.ts';
 
@@ -31,6 +32,8 @@ export interface PostgresOptions {
   readonly resetHint: string;
   /** For data that dies with its world: initdb need not wait for the disk. The running server still syncs. */
   readonly throwaway?: boolean;
+  /** URL of a superuser: a streaming standby of that server, and not a new one. The password is that server's. */
+  readonly standbyOf?: string;
   /** When given, a server that ends by itself is started again, and this is told. */
   readonly onCrash?: (text: string) => void;
 }
@@ -73,6 +76,7 @@ export async function openPostgres(options: PostgresOptions): Promise<PostgresSe
   const port = await freePort(options.port);
   const isNew = !existsSync(join(data, 'PG_VERSION'));
   if (!isNew) refuseOtherMajor(data, programs, options.resetHint);
+  else if (options.standbyOf !== undefined) await copyServer(options.standbyOf, data, user);
   else await initialize(data, programs, user, options);
   const url = (database = 'postgres') => `postgres://${SUPERUSER}:${options.password}@127.0.0.1:${port}/${database}`;
   const control = await keep({

@@ -3,6 +3,8 @@
 /** What a suite tells while it runs. */
 export type TestMessage =
   | { readonly type: 'pass'; readonly title: string; readonly ms: number }
+  /** For want of something this machine has not. */
+  | { readonly type: 'skip'; readonly title: string }
   | { readonly type: 'fail'; readonly title: string; readonly text: string }
   | { readonly type: 'end' };
 
@@ -15,7 +17,18 @@ function messageReporter(runner: Mocha.Runner): void {
   runner.on('fail', (test: Mocha.Test, error: unknown) =>
     tell({ type: 'fail', title: titleOf(test), text: textOf(error) }),
   );
+  runner.on('pending', (test: Mocha.Test) => tell(skipped(test)));
   runner.once('end', () => tell({ type: 'end' }));
+}
+
+/**
+ * A test may find out that the machine has not what it needs (`this.skip()`); then it is counted as skipped. One that is
+ * written never to run (`it.skip`, `describe.skip`, no body) is a promise nobody keeps, and fails.
+ */
+function skipped(test: Mocha.Test): TestMessage {
+  const title = titleOf(test);
+  if (typeof test.fn === 'function') return { type: 'skip', title };
+  return { type: 'fail', title, text: 'It is written to be skipped: let it run, or take it out.' };
 }
 
 function titleOf(test: Mocha.Test): string {

@@ -19,6 +19,7 @@ export interface Failure {
 export interface SuiteResult {
   readonly folder: SuiteFolder;
   readonly passed: number;
+  readonly skipped: readonly string[];
   readonly failures: readonly Failure[];
   readonly seconds: number;
 }
@@ -57,6 +58,7 @@ export function findSuites(): SuiteFolder[] {
 export async function runSuite({ folder, log, env, grep, onTest, onLaunch }: SuiteRun): Promise<SuiteResult> {
   const since = Date.now();
   const failures: Failure[] = [];
+  const skipped: string[] = [];
   let passed = 0;
   let ended = false;
   let timer: NodeJS.Timeout | undefined;
@@ -85,6 +87,7 @@ export async function runSuite({ folder, log, env, grep, onTest, onLaunch }: Sui
       const told = message as TestMessage;
       patience(SILENT_MS, `said nothing for ${SILENT_MS / 1000} s`);
       if (told.type === 'pass') onTest((passed += 1), told.title);
+      else if (told.type === 'skip') skipped.push(told.title);
       else if (told.type === 'fail') failures.push({ title: told.title, text: told.text });
       else {
         ended = true;
@@ -98,7 +101,7 @@ export async function runSuite({ folder, log, env, grep, onTest, onLaunch }: Sui
   clearTimeout(timer);
   const fault = overdue ?? (ended ? null : `ended before its tests did (${wordsOf(exit)})`);
   if (fault !== null) failures.push({ title: '(the suite itself)', text: `${fault}\n${lastLines(log, 30)}` });
-  else if (passed + failures.length === 0 && grep === undefined)
+  else if (passed + skipped.length + failures.length === 0 && grep === undefined)
     failures.push({ title: '(the suite itself)', text: `ran no test\n${lastLines(log, 30)}` });
-  return { folder, passed, failures, seconds: (Date.now() - since) / 1000 };
+  return { folder, passed, skipped, failures, seconds: (Date.now() - since) / 1000 };
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { plantedTree } from '../tree.ts';
-import { drawers, generated, kebabCase, topLevel, vagueTypes } from './names.ts';
+import { drawers, generated, kebabCase, numberedTwice, topLevel, vagueTypes } from './names.ts';
 
 const tree = (...paths: string[]) => plantedTree(Object.fromEntries(paths.map((path) => [path, ''])));
 
@@ -58,6 +58,16 @@ describe('names', () => {
     assert.deepEqual(
       findings.map(({ line }) => line),
       [1, 3],
+    );
+  });
+
+  it('refuses a number that two migrations or decisions of a folder have', () => {
+    const findings = numberedTwice(
+      tree('a/migrations/0001-b.ts', 'a/migrations/0001-c.ts', 'b/migrations/0001-b.ts', 'decisions/0002-d.md'),
+    );
+    assert.deepEqual(
+      findings.map(({ path }) => path),
+      ['a/migrations/0001-c.ts'],
     );
   });
 

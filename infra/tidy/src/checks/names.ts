@@ -80,6 +80,21 @@ export function vagueTypes(tree: Tree): Finding[] {
   return findings;
 }
 
+const NUMBERED = /^(.*\/)?(migrations|decisions)\/(\d{4})-[^/]+$/;
+
+/** Two branches that took the same number are each fine alone; together nothing starts. */
+export function numberedTwice(tree: Tree): Finding[] {
+  const taken = new Map<string, string>();
+  return tree.files.flatMap((path) => {
+    const [, folder = '', kind, number] = NUMBERED.exec(path) ?? [];
+    if (number === undefined) return [];
+    const key = `${folder}${kind}/${number}`;
+    const first = taken.get(key);
+    if (first === undefined) taken.set(key, path);
+    return first === undefined ? [] : [{ path, message: `has the number of ${first}: take the next free one` }];
+  });
+}
+
 export function generated(tree: Tree, trackedButIgnored: readonly string[]): Finding[] {
   const paths = new Set([...tree.files.filter((path) => GENERATED.test(path)), ...trackedButIgnored]);
   return [...paths].map((path) => ({ path, message: 'made by a tool: git rm --cached it and name it in .gitignore' }));

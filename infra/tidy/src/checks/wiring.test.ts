@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { plantedTree } from '../tree.ts';
-import { errorCodes, operations, producers } from './wiring.ts';
+import { bounds, errorCodes, operations, producers } from './wiring.ts';
 
 describe('wiring', () => {
   it('refuses an error code nobody gives, and one no test names', () => {
@@ -61,6 +61,20 @@ describe('wiring', () => {
     assert.equal(messages.length, 2);
     assert.match(messages[0] ?? '', /open to everybody/);
     assert.match(messages[1] ?? '', /under \/internal\//);
+  });
+
+  it('refuses a bound that no shipped code reads, and takes one by whatever name its table has [never.unbounded]', () => {
+    const table = 'packages/contracts/src/limits.ts';
+    const tree = plantedTree({
+      [table]:
+        'export const LIMITS = {\n  /** a: 1 */\n  usedMs: 1,\n  unusedMax: 1_000,\n  usedMsMax: 2,\n} as const;',
+      'services/a/src/b.ts': 'wait(LIMITS.usedMs); const { max = LIMITS.usedMsMax } = limits;',
+      'services/a/test/b.test.ts': 'fill(LIMITS.unusedMax);',
+    });
+    assert.deepEqual(
+      bounds(tree, [table]).map(({ message }) => message.split(':')[0]),
+      ['nothing reads unusedMax'],
+    );
   });
 
   it('refuses a subject with two producers, and one with none', () => {

@@ -33,7 +33,7 @@ export interface Operation {
 
 const SCOPES = new Set(['read', 'write', 'admin']);
 /** Open to everybody because they show nothing of anybody. */
-const OPEN = new Set(['/health', '/ready', '/openapi.json']);
+const OPEN = new Set(['/health', '/ready', '/openapi.json', '/docs', '/docs/{file}']);
 
 const ROUTES = 'services/gateway/src/routes.ts';
 
@@ -90,6 +90,24 @@ export function producers(tree: Tree, subjects: readonly string[]): Finding[] {
     return [
       { path: 'packages/contracts/src/actions.ts', message: `STREAM.${subject} needs exactly one producer; ${found}` },
     ];
+  });
+}
+
+/** A table of bounds: one name to a line. */
+const BOUNDS = /^ {2}(\w+): /gm;
+
+/** A bound that no code reads bounds nothing, and whoever looks it up believes that it does. */
+export function bounds(tree: Tree, tables: readonly string[]): Finding[] {
+  return tables.flatMap((table): Finding[] => {
+    const readers = textOf(
+      tree,
+      tree.files.filter((path) => isProduct(path) && path !== table),
+    );
+    return [...tree.read(table).matchAll(BOUNDS)].flatMap(([, name = '']): Finding[] =>
+      new RegExp(`\\.${name}\\b`).test(readers)
+        ? []
+        : [{ path: table, message: `nothing reads ${name}: hold what it bounds to it, or take it out` }],
+    );
   });
 }
 
