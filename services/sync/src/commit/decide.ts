@@ -66,8 +66,7 @@ function insert(world: World, unit: Unit, model: Model, id: string, mutation: Mu
     guard(world, unit, null, draft);
   if (refusal) return refusal;
 
-  const existing = world.row(model, id, 'write');
-  if (existing) return replayOrConflict(world, unit, model, id);
+  if (world.isTaken(model, id)) return replayOrConflict(world, unit, model, id);
   for (const [name, { assigned }] of Object.entries(model.fields)) {
     if (assigned === 'counter') values[name] = world.nextNumber(values['workspaceId'] as string);
   }

@@ -28,11 +28,11 @@ export function foreseenNeeds(units: readonly Unit[]): Need[] {
 function foresee(needs: Need[], people: Set<string>, { modelName, modelId, action, payload }: Mutation): void {
   const model = findModel(modelName);
   if (!model) return;
-  needs.push({ kind: 'row', model, id: modelId.toLowerCase(), lock: 'write' });
+  const id = modelId.toLowerCase();
+  needs.push(action === 'INSERT' ? { kind: 'taken', model, id } : { kind: 'row', model, id, lock: 'write' });
   if (action === 'INSERT') needs.push(...counterOf(model, payload));
   if (action === 'INSERT' && model === Project) {
-    for (const group of GROUP_MODELS)
-      needs.push({ kind: 'row', model: group, id: modelId.toLowerCase(), lock: 'look' });
+    for (const group of GROUP_MODELS) needs.push({ kind: 'taken', model: group, id });
   }
   if (action !== 'INSERT' && action !== 'UPDATE') return;
   for (const [name, field] of Object.entries(model.fields)) {

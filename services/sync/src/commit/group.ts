@@ -1,6 +1,6 @@
 import { LIMITS } from '@wts/contracts';
 import type { Pool, PoolClient } from 'pg';
-import { questionsOf } from '../store/needs.ts';
+import { questionsOf, type Askers } from '../store/needs.ts';
 import { Prepared, together, type Call } from '../store/prepared.ts';
 import { decide, type Decision } from './decide.ts';
 import type { Memory } from './memory.ts';
@@ -75,9 +75,10 @@ async function readAndDecide(
   // Who may do what is looked at without lock. When it was waited for locks after that, somebody may have been let in
   // meanwhile, so before anything is refused it is looked at again.
   const looks: Need[] = [];
+  const askers = askersOf(units);
   let opening: Call[] = [BEGIN, REPLAYS.with(...namesOf(units))];
   for (let round = 0; ; round += 1) {
-    const questions = questionsOf(needs, memory === null ? 'hold' : 'look');
+    const questions = questionsOf(needs, memory === null ? 'hold' : 'look', askers);
     const answers = await together(client, [...opening, ...questions.map(({ call }) => call)]);
     if (round === 0) keepReplays(replays, answers[1]?.rows ?? []);
     const offset = answers.length - questions.length;
@@ -153,6 +154,11 @@ function orMissing(missing: Need[], decision: () => Decision): Decision | null {
     missing.push(...error.needs);
     return null;
   }
+}
+
+function askersOf(units: readonly Unit[]): Askers {
+  if (units.some(({ authority }) => authority === 'service')) return 'service';
+  return [...new Set(units.map(({ principal }) => principal.userId))];
 }
 
 function keyOf(userId: string, clientId: string, clientTxId: string): string {

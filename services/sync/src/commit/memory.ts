@@ -33,7 +33,7 @@ export class Memory {
   recall(needs: readonly Need[]): World | null {
     const world = new World();
     for (const need of needs) {
-      if (need.kind === 'row' && need.lock === 'write') world.keepRow(need.model, need.id, null, 'write');
+      if (need.kind === 'taken') world.keepTaken(need.model, need.id, false);
       else if (need.kind === 'related' && need.lock === 'look') {
         const rows = this.#related.get(relationKey(need));
         if (!rows) return null;

@@ -45,7 +45,7 @@ export function guard(world: World, unit: Unit, before: Row | null, after: Row |
  * projects, so one that took the id of a workspace or a person would open that group to its maker.
  */
 function guardGroup(world: World, project: Row): Refusal | null {
-  const isTaken = GROUP_MODELS.some((model) => world.row(model, project.id, 'look') !== null);
+  const isTaken = GROUP_MODELS.some((model) => world.isTaken(model, project.id));
   return isTaken ? refuse('conflict', 'A Project with this id exists') : null;
 }
 

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { ActionName } from '@wts/contracts';
+import { modelNamed } from '@wts/models';
 import { Stage, applied, membership, refused } from '../../test/stage.ts';
 import type { Someone } from '../../test/stage.ts';
 import { Groups } from '../groups/groups.ts';
@@ -157,6 +159,33 @@ describe('what one may not see', function () {
       ];
       assert.deepEqual(answers[0], answers[1]);
       assert.equal(refused(answers[0]!).code, 'not_found');
+    }
+  });
+
+  it('of another workspace cannot be held up, nor told by a wait for those who change it [never.shown-outside]', async () => {
+    const insiders = await stage.pool.connect();
+    try {
+      await insiders.query('begin');
+      for (const [model, id] of Object.entries(there))
+        await insiders.query(`select id from sync.${modelNamed(model).table} where id = $1 for update`, [id]);
+      const workspaceId = elsewhere;
+      const probes = [
+        ...Object.entries(there).map(([model, id]) =>
+          outsider.try('UPDATE', model, id, { ...(patches[model] ?? { name: 'Mine' }) }),
+        ),
+        outsider.try('INSERT', 'Task', randomUUID(), { workspaceId, title: 'x', projectId: there['Project'] }),
+        outsider.try('INSERT', 'Task', randomUUID(), { workspaceId, title: 'x', labelIds: [there['Label']] }),
+        outsider.try('INSERT', 'Comment', randomUUID(), { workspaceId, taskId: there['Task'], body: 'x' }),
+      ];
+      const answers = await Promise.race([Promise.all(probes), delay(10_000, null, { ref: false })]);
+      assert.ok(answers, 'waited for rows that are not theirs');
+      for (const answer of answers) assert.equal(refused(answer).code, 'not_found');
+      // A new record with the id of one of theirs meets its id, and waits for nothing either.
+      const taken = await outsider.try('INSERT', 'Task', there['Task']!, { workspaceId, title: 'x' });
+      assert.equal(refused(taken).code, 'conflict');
+    } finally {
+      await insiders.query('rollback');
+      insiders.release();
     }
   });
 

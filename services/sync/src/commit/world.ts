@@ -1,5 +1,5 @@
 import { MODELS, type Model } from '@wts/models';
-import type { LockStrength, Row } from '../store/rows.ts';
+import type { HoldStrength, LockStrength, Row } from '../store/rows.ts';
 
 /**
  * What a group of mutations knows of the database, and what it has changed so far.
@@ -9,7 +9,8 @@ import type { LockStrength, Row } from '../store/rows.ts';
  * database, and still see every row exactly as it is under lock.
  */
 export class World {
-  readonly #rows = new Map<string, { row: Row | null; lock: LockStrength }>();
+  readonly #rows = new Map<string, { row: Row | null; lock: HoldStrength }>();
+  readonly #taken = new Map<string, boolean>();
   readonly #related = new Map<string, { rows: readonly Row[]; lock: LockStrength }>();
   readonly #counters = new Map<string, number | null>();
   readonly #audiences = new Map<string, Set<string>>();
@@ -32,9 +33,13 @@ export class World {
   // What was read.
 
   /** A row that is held cannot change, so the stronger lock stays and a weaker reading adds nothing. */
-  keepRow(model: Model, id: string, row: Row | null, lock: LockStrength): void {
+  keepRow(model: Model, id: string, row: Row | null, lock: HoldStrength): void {
     const known = this.#rows.get(key(model, id));
     if (!known || rank(known.lock) < rank(lock)) this.#rows.set(key(model, id), { row, lock });
+  }
+
+  keepTaken(model: Model, id: string, isTaken: boolean): void {
+    this.#taken.set(key(model, id), isTaken);
   }
 
   keepRelated(relation: Relation, rows: readonly Row[], lock: LockStrength): void {
@@ -61,12 +66,21 @@ export class World {
   // What the rules ask.
 
   /** The record as the mutations before this one leave it; null when there is none. */
-  row(model: Model, id: string, lock: LockStrength): Row | null {
+  row(model: Model, id: string, lock: HoldStrength): Row | null {
     const changed = this.#changed.get(model)?.get(id);
     if (changed !== undefined) return changed;
     const read = this.#rows.get(key(model, id));
     if (!read || rank(read.lock) < rank(lock)) throw new Unread([{ kind: 'row', model, id, lock }]);
     return read.row;
+  }
+
+  /** Whether there is a record with this id, whoever may see it. The unique index has the last word. */
+  isTaken(model: Model, id: string): boolean {
+    const changed = this.#changed.get(model)?.get(id);
+    if (changed !== undefined) return changed !== null;
+    const isTaken = this.#taken.get(key(model, id));
+    if (isTaken === undefined) throw new Unread([{ kind: 'taken', model, id }]);
+    return isTaken;
   }
 
   /** Records whose field holds the value. */
@@ -240,7 +254,8 @@ export interface Relation {
 }
 
 export type Need =
-  | { readonly kind: 'row'; readonly model: Model; readonly id: string; readonly lock: LockStrength }
+  | { readonly kind: 'row'; readonly model: Model; readonly id: string; readonly lock: HoldStrength }
+  | { readonly kind: 'taken'; readonly model: Model; readonly id: string }
   | ({ readonly kind: 'related'; readonly lock: LockStrength } & Relation)
   | { readonly kind: 'counter'; readonly workspaceId: string }
   | { readonly kind: 'audience'; readonly userId: string }

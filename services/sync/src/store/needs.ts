@@ -2,9 +2,23 @@ import { MODELS, modelNamed, type Model } from '@wts/models';
 import { key, TooMuch, type Need, type Relation, type World } from '../commit/world.ts';
 import { CREATIONS } from './log.ts';
 import { Prepared, statements, type Call } from './prepared.ts';
-import { RELATED_MAX, rowOf, selectRelated, selectRows, type LockStrength, type Row, type StoredRow } from './rows.ts';
+import {
+  RELATED_MAX,
+  rowOf,
+  selectRelated,
+  selectRows,
+  selectTaken,
+  selectTheirRows,
+  type HoldStrength,
+  type LockStrength,
+  type Row,
+  type StoredRow,
+} from './rows.ts';
 
 export type CounterLock = 'look' | 'hold';
+
+/** For whom is read: all people who call in a group, or a service, which may read everything. */
+export type Askers = readonly string[] | 'service';
 
 /** A statement, and where its rows go in the world. */
 interface Question {
@@ -17,19 +31,23 @@ interface Question {
  * within a model: two groups that lock the same rows meet at the first one and do not wait in a circle. What is only looked
  * at comes last, when no lock is waited for any more: it then is not older than what is held.
  */
-export function questionsOf(needs: readonly Need[], counterLock: CounterLock): Question[] {
+export function questionsOf(needs: readonly Need[], counterLock: CounterLock, askers: Askers): Question[] {
   const isLook = (need: Need): boolean => 'lock' in need && need.lock === 'look';
   return [
-    ...rowsAndRelated(needs.filter((need) => !isLook(need))),
+    ...rowsAndRelated(
+      needs.filter((need) => !isLook(need)),
+      askers,
+    ),
     // After the rows: until then a group does not wait for the one that numbers tasks before it.
     ...counters(needs, counterLock),
-    ...rowsAndRelated(needs.filter(isLook)),
+    ...rowsAndRelated(needs.filter(isLook), askers),
+    ...taken(needs),
     ...audiences(needs),
     ...creations(needs),
   ];
 }
 
-function rowsAndRelated(needs: readonly Need[]): Question[] {
+function rowsAndRelated(needs: readonly Need[], askers: Askers): Question[] {
   return (MODELS as readonly Model[]).flatMap((model) => {
     const related = needs.filter((need) => need.kind === 'related' && need.model === model) as readonly (Relation & {
       lock: LockStrength;
@@ -38,7 +56,7 @@ function rowsAndRelated(needs: readonly Need[]): Question[] {
     // Sets before single rows: a row is often one of a set, and two groups that lock the set meet at its first row.
     return [
       ...[...alike.values()].map(relatedQuestion),
-      ...[...rowsByLock(needs, model)].map(([lock, ids]) => rowQuestion(model, ids, lock)),
+      ...[...rowsByLock(needs, model)].map(([lock, ids]) => rowQuestion(model, ids, lock, askers)),
     ];
   });
 }
@@ -47,8 +65,8 @@ function rowsAndRelated(needs: readonly Need[]): Question[] {
  * Rows to write and rows to refer to are locked by one statement, all for writing: in two statements, one group that
  * writes A and refers to B would wait in a circle with one that writes B and refers to A.
  */
-function rowsByLock(needs: readonly Need[], model: Model): Map<LockStrength, Set<string>> {
-  const byLock = new Map<LockStrength, Set<string>>();
+function rowsByLock(needs: readonly Need[], model: Model): Map<HoldStrength, Set<string>> {
+  const byLock = new Map<HoldStrength, Set<string>>();
   const rows = needs.filter((need) => need.kind === 'row' && need.model === model) as (Need & { kind: 'row' })[];
   const isWriting = rows.some(({ lock }) => lock === 'write');
   for (const { id, lock } of rows) {
@@ -60,14 +78,28 @@ function rowsByLock(needs: readonly Need[], model: Model): Map<LockStrength, Set
   return byLock;
 }
 
-function rowQuestion(model: Model, ids: ReadonlySet<string>, lock: LockStrength): Question {
+function rowQuestion(model: Model, ids: ReadonlySet<string>, lock: HoldStrength, askers: Askers): Question {
   return {
-    call: selectRows(model, lock).with([...ids]),
+    call:
+      askers === 'service'
+        ? selectRows(model, lock).with([...ids])
+        : selectTheirRows(model, lock).with([...ids], askers),
     take(rows, world) {
       const found = new Map((rows as StoredRow[]).map((stored) => [stored.id, rowOf(model, stored)]));
       for (const id of ids) world.keepRow(model, id, found.get(id) ?? null, lock);
     },
   };
+}
+
+function taken(needs: readonly Need[]): Question[] {
+  const wanted = needs.filter((need) => need.kind === 'taken');
+  return [...Map.groupBy(wanted, ({ model }) => model)].map(([model, ofModel]) => ({
+    call: selectTaken(model).with(ofModel.map(({ id }) => id)),
+    take(rows, world) {
+      const found = new Set((rows as { id: string }[]).map(({ id }) => id));
+      for (const { id } of ofModel) world.keepTaken(model, id, found.has(id));
+    },
+  }));
 }
 
 /** Relations that differ in their value only. */

@@ -19,7 +19,8 @@ export interface Row {
  * `write`: will change or go. `refer`: must stay as it is until commit, because a new record points to it or takes its
  * group from it; FOR SHARE, since FOR KEY SHARE would let its group change underneath. `look`: no lock.
  */
-export type LockStrength = 'look' | 'refer' | 'write';
+export type LockStrength = 'look' | HoldStrength;
+export type HoldStrength = 'refer' | 'write';
 
 const LOCKS: Record<LockStrength, string> = { look: '', refer: ' for share', write: ' for update' };
 
@@ -30,11 +31,30 @@ const selected = 'id, group_id, workspace_id, record::text as record';
 
 /** Locked in order of id, models in order of the registry: two commits cannot wait for each other in a circle. */
 export const selectRows = statements(
-  (model: Model, lock: LockStrength) =>
+  (model: Model, lock: HoldStrength) =>
     new Prepared(
       'uuid[]',
       `select ${selected} from ${layoutOf(model).table} where id = any($1) order by id${LOCKS[lock]}`,
     ),
+);
+
+/**
+ * Only rows of these people and of their workspaces; the rules say what each of them may see of that. Somebody else's row is
+ * not locked and then left out, but not locked at all: no stranger holds up its people, and none is told by a wait, or by
+ * the time that a lock takes, that it is there. Keeps never.shown-outside.
+ */
+export const selectTheirRows = statements(
+  (model: Model, lock: HoldStrength) =>
+    new Prepared(
+      'uuid[], uuid[]',
+      `select ${selected} from ${layoutOf(model).table}
+        where id = any($1) and coalesce(workspace_id, id) = any($2 || array(select workspace_id from sync.workspace_members where user_id = any($2)))
+        order by id${LOCKS[lock]}`,
+    ),
+);
+
+export const selectTaken = statements(
+  (model: Model) => new Prepared('uuid[]', `select id from ${layoutOf(model).table} where id = any($1)`),
 );
 
 /** By the values of a reference and, unless `and` is empty, the text of that field. Rests on the index of every reference. */
