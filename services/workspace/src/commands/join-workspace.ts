@@ -3,7 +3,7 @@ import { Fault } from '@wts/contracts';
 import { randomUUID } from 'node:crypto';
 import { hashInvitationCode } from '../domain/invitation-code.ts';
 import type { StoredInvitation } from '../domain/redemption.ts';
-import { isBacked, judgeRedemption } from '../domain/redemption.ts';
+import { BACKING_ROLES, judgeRedemption } from '../domain/redemption.ts';
 import type { IdentityStore } from '../store/identities.ts';
 import type { InvitationStore } from '../store/invitations.ts';
 import type { WorkspaceReads } from '../store/workspaces.ts';
@@ -28,11 +28,10 @@ export async function joinWorkspace(door: Door, principal: Principal, code: stri
   }
   const { userId } = principal;
   const [invitation, addresses] = await Promise.all([
-    door.invitations.findByCode(hashInvitationCode(code)),
+    door.invitations.findByCode(hashInvitationCode(code), BACKING_ROLES),
     door.identities.addressesOf(userId),
   ]);
-  // Only once it may count: an invitation that is as good as unknown takes no longer to refuse than an unknown one.
-  const isMember = invitation !== null && isBacked(invitation) && (await isIn(door, userId, invitation));
+  const isMember = invitation !== null && (await isIn(door, userId, invitation));
   const judgement = judgeRedemption(invitation, { userId, addresses, isMember }, new Date());
   if (judgement.outcome === 'refused') throw new Fault(judgement.code);
   // A judgement other than a refusal needs an invitation.

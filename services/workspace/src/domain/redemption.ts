@@ -1,5 +1,5 @@
 import { can } from '@wts/access';
-import type { ErrorCode, InvitableRole, Role } from '@wts/contracts';
+import { ROLES, type ErrorCode, type InvitableRole, type Role } from '@wts/contracts';
 import { sameAddress } from './profile.ts';
 
 export interface StoredInvitation {
@@ -47,10 +47,12 @@ export function judgeRedemption(invitation: StoredInvitation | null, redeemer: R
   return isSpent ? { outcome: 'refused', code: 'invitation_expired' } : { outcome: 'join' };
 }
 
+export const BACKING_ROLES: readonly Role[] = ROLES.filter((role) => can(role, 'invitations.manage'));
+
 /**
  * An invitation speaks with the authority of who made it. When that is gone, so is the invitation: otherwise an admin
  * could leave a door open for themselves before being removed.
  */
 export function isBacked({ creatorRole }: Pick<StoredInvitation, 'creatorRole'>): boolean {
-  return creatorRole !== null && can(creatorRole, 'invitations.manage');
+  return creatorRole !== null && BACKING_ROLES.includes(creatorRole);
 }

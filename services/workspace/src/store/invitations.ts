@@ -1,4 +1,4 @@
-import type { InvitableRole, Invitation } from '@wts/contracts';
+import type { InvitableRole, Invitation, Role } from '@wts/contracts';
 import type { Knex } from 'knex';
 import type { StoredInvitation } from '../domain/redemption.ts';
 import { rows } from './rows.ts';
@@ -20,7 +20,8 @@ export interface InvitationStore {
   listPending(workspaceId: string): Promise<StoredInvitation[]>;
   /** False when the workspace has no such pending invitation. */
   delete(workspaceId: string, id: string): Promise<boolean>;
-  findByCode(codeHash: Buffer): Promise<StoredInvitation | null>;
+  /** Null also when its creator is none of these today: what does not count is not even read. */
+  findByCode(codeHash: Buffer, creatorRoles: readonly Role[]): Promise<StoredInvitation | null>;
   /** Takes an invitation for one use. False when somebody was first, or it was deleted meanwhile. */
   claim(id: string, userId: string): Promise<boolean>;
   /** Gives a claim back after the membership was refused. */
@@ -60,8 +61,9 @@ export function invitationStore(knex: Knex): InvitationStore {
       return (await rows(knex, sql, { id, workspaceId })).length > 0;
     },
     // Unique index invitations (code_hash).
-    findByCode: async (codeHash) => {
-      const [found] = await rows<StoredInvitation>(knex, `${SELECT} where i.code_hash = :codeHash`, { codeHash });
+    findByCode: async (codeHash, creatorRoles) => {
+      const sql = `${SELECT} where i.code_hash = :codeHash and m.role = any(:creatorRoles)`;
+      const [found] = await rows<StoredInvitation>(knex, sql, { codeHash, creatorRoles });
       return found ?? null;
     },
     claim: async (id, userId) => {

@@ -41,9 +41,9 @@ export function workspaceReads(knex: Knex): WorkspaceReads {
       const [found] = await rows<{ owned: number }>(knex, sql, { userId });
       return found?.owned ?? 0;
     },
-    // Unique indexes workspaces (url_key) and workspace_members (workspace_id, user_id).
+    // Found among the person's own, never by the index of all slugs: a slug that others have takes no longer than a free one.
     bySlug: async (userId, urlKey) =>
-      first(await rows(knex, `${select} where w.url_key = :urlKey and m.user_id = :userId`, { userId, urlKey })),
+      first(await rows(knex, `${select} where w.url_key || '' = :urlKey and m.user_id = :userId`, { userId, urlKey })),
     byId: async (userId, workspaceId) =>
       first(await rows(knex, `${select} where w.id = :workspaceId and m.user_id = :userId`, { userId, workspaceId })),
     roleOf: async (userId, workspaceId) => {
