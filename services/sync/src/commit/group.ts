@@ -60,6 +60,8 @@ export function decideByHeart(units: readonly Unit[], needs: readonly Need[], me
   const now = new Date().toISOString();
   const { decided, missing } = decideAll(world, units, NO_REPLAYS, now);
   if (missing.length > 0 || decided.some(({ kind }) => kind === 'refused')) return null;
+  // That an id is free is insisted on by the index of the record that takes it, and by nothing else.
+  if (needs.some((need) => need.kind === 'taken' && !world.makes(need.model, need.id))) return null;
   return { world, decided, hasBegun: false, isLater: false, now };
 }
 

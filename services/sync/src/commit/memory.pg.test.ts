@@ -106,6 +106,17 @@ describe('what a replica remembers between commits', function () {
     assert.equal(await stage.stored('Task', late.mutations[0]!.modelId), null);
   });
 
+  it('lets no project take the id of a workspace or of a person, whose group it would open [never.shown-outside]', async () => {
+    const stranger = await stage.person();
+    const theirWorkspace = await stage.workspace(stranger);
+    await settle();
+    const home = { workspaceId: workspace, name: 'Trap' };
+    for (const id of [theirWorkspace, stranger.id, stranger.id.toUpperCase()]) {
+      const trap = owner.unit(change('INSERT', 'Project', id, { ...home, key: id.slice(0, 8) }));
+      assert.equal(refused(await stage.send(trap, ours)).code, 'conflict');
+    }
+  });
+
   it('lets in at once who was let in by another replica', async () => {
     const newcomer = await stage.person();
     assert.equal(refused(await stage.send(task(newcomer), ours)).code, 'not_found');

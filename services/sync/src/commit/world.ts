@@ -83,6 +83,11 @@ export class World {
     return isTaken;
   }
 
+  /** Whether this group writes a record with this id. */
+  makes(model: Model, id: string): boolean {
+    return (this.#changed.get(model)?.get(id) ?? null) !== null;
+  }
+
   /** Records whose field holds the value. */
   related(model: Model, field: string, value: string, lock: LockStrength): readonly Row[] {
     return this.relatedBy({ model, field, value }, lock);
