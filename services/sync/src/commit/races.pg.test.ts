@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { MODELS, modelNamed, snakeCase } from '@wts/models';
 import type { Model } from '@wts/models';
+import { eventually } from '@wts/testkit';
 import { copiesOfTables, differencesOf, foldLog } from '../../test/fold.ts';
 import { Stage, change } from '../../test/stage.ts';
 import type { Someone } from '../../test/stage.ts';
@@ -137,6 +138,27 @@ describe('changes that meet', function () {
         outcomes.slice(0, 4).map(({ ok }) => ok),
         [true, true, true, true],
       );
+    }
+  });
+
+  it('a comment is answered while its deletion waits for an older answer', async () => {
+    const taskId = await owner.make('Task', { ...home(), title: 'T' });
+    const said = await owner.make('Comment', { ...home(), taskId, body: 'Said' });
+    const older = await owner.make('Comment', { ...home(), taskId, parentId: said, body: 'Older' });
+    const holder = await stage.pool.connect();
+    try {
+      await holder.query('begin');
+      await holder.query('select id from sync.comments where id = $1 for update', [older]);
+      const deletion = owner.try('DELETE', 'Comment', said, {}, { engine: stage.engines[1]! });
+      // The first try gives up; the next one waits as long as it takes.
+      const waits = `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock' and clock_timestamp() - query_start > interval '0.2 s'`;
+      await eventually(async () => (await stage.pool.query(waits)).rows.length > 0);
+      const answer = insert('Comment', { taskId, parentId: said, body: 'Newer' });
+      assert.ok((await stage.send(answer, stage.engines[2])).ok);
+      await holder.query('rollback');
+      assert.ok((await deletion).ok);
+    } finally {
+      holder.release();
     }
   });
 

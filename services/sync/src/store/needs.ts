@@ -53,10 +53,13 @@ function rowsAndRelated(needs: readonly Need[], askers: Askers): Question[] {
       lock: LockStrength;
     })[];
     const alike = Map.groupBy(related, ({ lock, field, and }) => `${lock} ${field} ${and?.field} ${and?.value}`);
-    // Sets before single rows: a row is often one of a set, and two groups that lock the set meet at its first row.
+    const sets = [...alike.values()];
+    // Sets before single rows: a row is often one of a set, and two groups that lock the set meet at its first row. Parts of
+    // records of the same model are read once more when those are held: somebody may have added one until then.
     return [
-      ...[...alike.values()].map(relatedQuestion),
+      ...sets.map(relatedQuestion),
       ...[...rowsByLock(needs, model)].map(([lock, ids]) => rowQuestion(model, ids, lock, askers)),
+      ...sets.filter(([one]) => one && model.fields[one.field]?.reference?.model === model.name).map(relatedQuestion),
     ];
   });
 }
@@ -189,7 +192,7 @@ function creations(needs: readonly Need[]): Question[] {
           world.keepCreation(
             model,
             id,
-            row ? { clientId: row.client_id, actorId: row.actor_id, syncId: BigInt(row.sync_id) } : null,
+            row ? { clientId: row.client_id, actorId: row.actor_id, entry: BigInt(row.sync_id) } : null,
           );
         }
       },
