@@ -72,14 +72,21 @@ function insert(world: World, unit: Unit, model: Model, id: string, mutation: Mu
   }
   const row = rowOf(model, place, buildRecord(model, id, values, born));
   const effects = arrive(world, unit, row, now);
-  return { ok: true, effects, main: mainOf(effects, row) };
+  const main = mainOf(effects, row);
+  world.keepMaker(row, { clientId: unit.clientId, actorId: unit.principal.userId, entry: main });
+  return { ok: true, effects, main };
 }
 
 /** The same device sending the same new record again, under another transaction id, meets its own record: the first answer stands. */
 function replayOrConflict(world: World, unit: Unit, model: Model, id: string): Decision {
   const creation = world.creation(model, id);
   if (creation && creation.clientId === unit.clientId && creation.actorId === unit.principal.userId) {
-    return { ok: true, effects: [], main: null, replayOf: creation.syncId };
+    const { entry: first } = creation;
+    return {
+      ok: true,
+      effects: [],
+      ...(typeof first === 'bigint' ? { main: null, replayOf: first } : { main: first }),
+    };
   }
   return refuse('conflict', `A ${model.name} with this id exists`);
 }

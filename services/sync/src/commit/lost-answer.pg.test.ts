@@ -146,6 +146,34 @@ describe('a unit that is sent again because its answer got lost', function () {
     }
   });
 
+  it('as a new record under new keys in one group makes one record, which stays that of its maker [sync.mutate.insert-replay]', async () => {
+    const mutation = task('Twice');
+    const once = owner.unit(mutation);
+    const other = { clientId: 'other device' };
+    const twice = { ...owner.unit(mutation), mutations: [mutation, task('Beside')] };
+    const undone = {
+      ...owner.unit(mutation, other),
+      mutations: [change('DELETE', 'Task', mutation.modelId), mutation, change('DELETE', 'Task', randomUUID())],
+    };
+    const outcomes = await stage.engine.commit([
+      once,
+      owner.unit(mutation),
+      undone,
+      twice,
+      owner.unit(mutation, other),
+    ]);
+    const [first, again, bad, part, foreign] = outcomes;
+    assert.deepEqual([only(again!).syncId, only(again!).record], [only(first!).syncId, only(first!).record]);
+    assert.equal(refused(bad!).code, 'not_found');
+    assert.equal(applied(part!).mutations[0]?.syncId, only(first!).syncId);
+    assert.equal(refused(foreign!).code, 'conflict');
+    const replay = applied(await stage.send(twice));
+    assert.deepEqual(
+      replay.mutations.map(({ syncId }) => syncId),
+      applied(part!).mutations.map(({ syncId }) => syncId),
+    );
+  });
+
   it('as a unit of which a part was made before answers each part from its own place', async () => {
     const mutation = task('Part');
     const first = only(await stage.send(owner.unit(mutation)));

@@ -1,5 +1,6 @@
 import { MODELS, type Model } from '@wts/models';
 import type { HoldStrength, LockStrength, Row } from '../store/rows.ts';
+import type { Effect } from './unit.ts';
 
 /**
  * What a group of mutations knows of the database, and what it has changed so far.
@@ -18,6 +19,7 @@ export class World {
 
   /** Changes since the last read, by model and id; null: deleted. */
   readonly #changed = new Map<Model, Map<string, Row | null>>();
+  readonly #made = new Map<string, Creation>();
   #journal: (() => void)[] = [];
   readonly #numbers = new Map<string, number>();
   readonly #joined = new Map<string, Set<string>>();
@@ -127,6 +129,8 @@ export class World {
 
   /** Who made a record, when an INSERT meets one that exists. */
   creation(model: Model, id: string): Creation | null {
+    const made = this.#made.get(key(model, id));
+    if (made) return made;
     const read = this.#creations.get(key(model, id));
     if (read === undefined) throw new Unread([{ kind: 'creation', model, id }]);
     return read;
@@ -146,6 +150,14 @@ export class World {
 
   put(row: Row): void {
     this.#change(row.model, row.id, row);
+  }
+
+  /** Says who made a record, for whoever makes it again. */
+  keepMaker({ model, id }: Row, creation: Creation): void {
+    const name = key(model, id);
+    const before = this.#made.get(name);
+    this.#made.set(name, creation);
+    this.#journal.push(() => (before === undefined ? this.#made.delete(name) : this.#made.set(name, before)));
   }
 
   remove(row: Row): void {
@@ -184,6 +196,7 @@ export class World {
   /** Forgets what was changed, not what was read: to decide again. */
   startAgain(): void {
     this.#changed.clear();
+    this.#made.clear();
     this.#numbers.clear();
     this.#joined.clear();
     this.#relied.clear();
@@ -247,7 +260,8 @@ export interface LastNumbers {
 export interface Creation {
   readonly clientId: string;
   readonly actorId: string;
-  readonly syncId: bigint;
+  /** Its entry in the log: the place, or the entry itself when it has none yet. */
+  readonly entry: bigint | Effect | null;
 }
 
 /** Records whose `field` holds `value`, an id; `and` narrows them by a text of the model's own. */
