@@ -5,6 +5,7 @@
  *   -- --seed 7            the same run again
  */
 import { startWorld } from '@wts/testkit';
+import { numbersOrExit } from '@wts/verify';
 import { parseArgs } from 'node:util';
 import { fuzz } from './fuzz.ts';
 import { knownIds } from './known.ts';
@@ -13,13 +14,16 @@ const { values } = parseArgs({
   options: { requests: { type: 'string', default: '100000' }, seed: { type: 'string' } },
 });
 const ROUNDS_OF = 100;
-const seed = Number(values.seed ?? Date.now() % 2 ** 31);
+const { requests: wanted, seed } = numbersOrExit(
+  { requests: values.requests, seed: values.seed ?? String(Date.now() % 2 ** 31) },
+  { requests: 1, seed: 0 },
+);
 const RATE_LIMITS = JSON.stringify({ rest: 0, codes: 0, 'codes-address': 0, keys: 0 });
 
 await using world = await startWorld({ label: 'fuzz', overrides: { gateway: { RATE_LIMITS } } });
 let requests = 0;
 const statuses: Record<string, number> = {};
-for (let round = 0; requests < Number(values.requests); round += 1) {
+for (let round = 0; requests < wanted; round += 1) {
   // A new person each round: what one may own is bounded, and requests should not all end there.
   const person = await world.person('Fuzzer');
   const report = await fuzz({

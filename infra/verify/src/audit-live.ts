@@ -35,7 +35,8 @@ export async function auditListeners(
 
 /**
  * Follows the log from its beginning as a client would, and holds the copy it gets against the tables: same records, same
- * values. Says nothing when entries were trimmed, because then a client starts from a bootstrap.
+ * values, and no others. Only for a log that holds its beginning, and somebody who has lost no group: what was said of a
+ * group while they were out is not told to them, a client loads it anew (`hasBeginning`).
  */
 export async function auditReplica(
   client: ClientBase,
@@ -47,6 +48,18 @@ export async function auditReplica(
   return { records: replica.size, findings: await compareModels(client, MODELS, groups, replica, at) };
 }
 
+/** Whether all that these groups hold can be learned from the log alone. */
+export async function hasBeginning(client: ClientBase, groups: readonly string[]): Promise<boolean> {
+  const { rows } = await client.query<{ has: boolean }>(
+    `select floor = 0 and began_at = 0 and not exists (
+       select from sync.sync_actions where group_id = any($1::uuid[]) and action = 'DELETE'
+         and model in ('WorkspaceMember', 'ProjectMember') and group_id = (record->>'userId')::uuid
+     ) as has from sync.log_state`,
+    [groups],
+  );
+  return rows[0]?.has ?? false;
+}
+
 /**
  * Comes as a new client does: loads these models, or all, follows what happened after that, and holds its copy against the
  * tables. A snapshot that is not of one moment, or not of the place it says, shows here.
@@ -56,7 +69,7 @@ export async function auditNewcomer(
   target: Target,
   groups: readonly string[],
   onlyModels: readonly string[] = MODELS.map(({ name }) => name),
-): Promise<Finding[]> {
+): Promise<{ records: number; findings: Finding[] }> {
   const { lastSyncId, rows } = await readSnapshot(target, onlyModels);
   const replica: Replica = new Map();
   for (const { __class: modelName, ...record } of rows) {
@@ -64,7 +77,7 @@ export async function auditNewcomer(
   }
   const at = await follow(target, replica, lastSyncId);
   const models = (MODELS as readonly Model[]).filter(({ name }) => onlyModels.includes(name));
-  return compareModels(client, models, groups, replica, at);
+  return { records: replica.size, findings: await compareModels(client, models, groups, replica, at) };
 }
 
 /** Applies all that comes after a place; the place it has come to. */
@@ -108,7 +121,7 @@ async function compareModel(
        and not exists (select from sync.sync_actions a where a.model_id = t.id and a.sync_id > $2)`,
     [groups, at],
   );
-  const findings: Finding[] = [];
+  const findings: Finding[] = await surplus(client, model, visible, groups, replica, at);
   for (const { id, record } of rows) {
     const copy = replica.get(`${model.name} ${id}`)?.record;
     const differing = Object.keys(record).filter(
@@ -123,4 +136,28 @@ async function compareModel(
     });
   }
   return findings;
+}
+
+/** What a client has and should not: what is gone, or what was never for it. */
+async function surplus(
+  client: ClientBase,
+  model: Model,
+  visible: string,
+  groups: readonly string[],
+  replica: Replica,
+  at: string,
+): Promise<Finding[]> {
+  const ids = [...replica.values()].flatMap(({ modelName, record }) =>
+    modelName === model.name ? [record['id']] : [],
+  );
+  const { rows } = await client.query<{ id: string }>(
+    `select copy.id::text from unnest($3::uuid[]) as copy(id)
+     where not exists (select from sync.${model.table} t where t.id = copy.id and ${visible})
+       and not exists (select from sync.sync_actions a where a.model_id = copy.id and a.sync_id > $2) limit ${FINDINGS_MAX}`,
+    [groups, at, ids],
+  );
+  return rows.map(({ id }) => ({
+    promise: 'replica-is-state',
+    seen: `${model.name} ${id}: a client has it, and it is gone or not for it`,
+  }));
 }

@@ -12,6 +12,7 @@ export { faultsOf, stampede } from './herd/stampede.ts';
 export type { Fault } from './herd/stampede.ts';
 export { listenByPolling, listenBySocket, readPage } from './listeners.ts';
 export type { Listener, Target } from './listeners.ts';
+export { numbersOrExit } from './numbers.ts';
 export { judge } from './storm/judge.ts';
 export { writeUntil } from './storm/writers.ts';
 export type { Written } from './storm/writers.ts';

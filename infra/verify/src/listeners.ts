@@ -123,11 +123,15 @@ export async function readPage(
 
 type SnapshotRow = { readonly __class: string } & { readonly [field: string]: unknown };
 
+export interface Snapshot {
+  readonly lastSyncId: string;
+  /** All groups of the caller, their own first. */
+  readonly groups: readonly string[];
+  readonly rows: readonly SnapshotRow[];
+}
+
 /** A whole snapshot. One that ends without saying so is a fault: its reader could take it for whole. */
-export async function readSnapshot(
-  target: Target,
-  onlyModels: readonly string[],
-): Promise<{ lastSyncId: string; rows: SnapshotRow[] }> {
+export async function readSnapshot(target: Target, onlyModels: readonly string[]): Promise<Snapshot> {
   const { statusCode, body } = await request(`${target.baseUrl}/sync/bootstrap?onlyModels=${onlyModels.join(',')}`, {
     headers: { authorization: `Bearer ${target.token}` },
     headersTimeout: 20_000,
@@ -140,6 +144,9 @@ export async function readSnapshot(
   if (type !== 'end' || rowCount !== lines.length - 2) {
     throw new Error(`/sync/bootstrap gave ${lines.length} lines that end with ${lines.at(-1)}`);
   }
-  const { lastSyncId } = JSON.parse(lines[0] ?? '') as { lastSyncId: string };
-  return { lastSyncId, rows: lines.slice(1, -1).map((line) => JSON.parse(line) as SnapshotRow) };
+  const { lastSyncId, subscribedSyncGroups: groups } = JSON.parse(lines[0] ?? '') as {
+    lastSyncId: string;
+    subscribedSyncGroups: string[];
+  };
+  return { lastSyncId, groups, rows: lines.slice(1, -1).map((line) => JSON.parse(line) as SnapshotRow) };
 }

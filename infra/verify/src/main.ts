@@ -4,60 +4,93 @@
  *   -- --seconds 10    listen that long by sockets and pollers
  *   -- --sockets 4     so many sockets
  *   -- --writes 20     make so many changes a second meanwhile (default none: this may be somebody's system)
- *   -- --follow        again and again until stopped
+ *   -- --follow        again and again until stopped; then the code tells of all it has seen
  */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { Client } from 'pg';
-import { request } from 'undici';
-import { auditListeners, auditReplica } from './audit-live.ts';
+import { auditListeners, auditNewcomer, auditReplica, hasBeginning } from './audit-live.ts';
 import { auditLog } from './audit-log.ts';
 import { auditStream } from './audit-stream.ts';
 import { connectToBroker } from './broker.ts';
 import type { Finding } from './finding.ts';
-import { listenByPolling, listenBySocket, readPage, type Listener } from './listeners.ts';
+import { listenByPolling, listenBySocket, readPage, readSnapshot, type Listener } from './listeners.ts';
+import { numbersOf } from './numbers.ts';
+import { isOutage } from './storm/outage.ts';
+import { send } from './storm/writers.ts';
 import { findSystem, type System } from './target.ts';
 
-const { values } = parseArgs({
-  options: {
-    seconds: { type: 'string', default: '10' },
-    sockets: { type: 'string', default: '4' },
-    writes: { type: 'string', default: '0' },
-    follow: { type: 'boolean', default: false },
-  },
-});
 const CATCH_UP_MS = 15_000;
+const LOOK_AGAIN_MS = 5_000;
 
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
 
+const stopping = new AbortController();
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stopping.abort());
+
 try {
-  const system = await findSystem(process.env);
-  let isSound = true;
-  do isSound = (await verify(system)) && isSound;
-  while (values.follow);
-  process.exitCode = isSound ? 0 : 1;
+  process.exitCode = (await main()) ? 0 : 1;
 } catch (error) {
   process.stderr.write(`${(error as Error).message}\n`);
   process.exitCode = 1;
 }
 
-async function verify(system: System): Promise<boolean> {
+interface Options {
+  readonly seconds: number;
+  readonly sockets: number;
+  readonly writes: number;
+}
+
+async function main(): Promise<boolean> {
+  const {
+    values: { follow, ...values },
+  } = parseArgs({
+    options: {
+      seconds: { type: 'string', default: '10' },
+      sockets: { type: 'string', default: '4' },
+      writes: { type: 'string', default: '0' },
+      follow: { type: 'boolean', default: false },
+    },
+  });
+  const options = numbersOf(values, { seconds: 0, sockets: 0, writes: 0 });
+  const system = await findSystem(process.env);
+  if (!follow) return verify(system, options);
+  let isSound = true;
+  while (!stopping.signal.aborted) isSound = (await verifyOrWait(system, options)) && isSound;
+  return isSound;
+}
+
+/** A process beside the system outlives its restarts: what is away is looked at when it is back. */
+async function verifyOrWait(system: System, options: Options): Promise<boolean> {
+  try {
+    return await verify(system, options);
+  } catch (error) {
+    if (!isOutage(error)) throw error;
+    say(`away     ${(error as Error).message}`);
+    await rest(LOOK_AGAIN_MS);
+    return true;
+  }
+}
+
+async function verify(system: System, options: Options): Promise<boolean> {
   const client = new Client({ connectionString: system.databaseUrl });
+  // Told by the query that is under way, or by the next one.
+  client.on('error', () => {});
   await client.connect();
   const nc = await connectToBroker(system.natsUrl);
   try {
-    const live = await listen(system, client);
+    const live = await listen(system, client, options);
     const log = await auditLog(client);
     const stream = await auditStream(nc, client);
-    const replica = log.floor === 0n ? await auditReplica(client, system, live.groups) : { records: 0, findings: [] };
-    const findings = [...log.findings, ...stream.findings, ...live.findings, ...replica.findings];
+    const newcomer = await auditNewcomer(client, system, live.groups);
+    const replica = (await hasBeginning(client, live.groups)) ? await auditReplica(client, system, live.groups) : null;
+    const findings = [log, stream, live, newcomer, ...(replica ? [replica] : [])].flatMap((audit) => audit.findings);
     say(`log      ${log.entries} entries, ${log.floor}..${log.head}`);
     say(`stream   ${stream.chunks} chunks`);
-    say(
-      `live     ${live.heard} entries to each of ${live.listeners} listeners${live.heard === 0 ? ' (nothing happened; --writes 20 makes something happen)' : ''}`,
-    );
-    say(`replica  ${replica.records} records, followed from the beginning`);
+    say(`live     ${live.words}`);
+    say(`newcomer ${newcomer.records} records, loaded and followed`);
+    if (replica) say(`replica  ${replica.records} records, followed from the beginning`);
     for (const { promise, seen } of findings) say(`BROKEN   ${promise}: ${seen}`);
     say(findings.length === 0 ? 'Sound: nothing missing, doubled or out of order.' : `${findings.length} findings.`);
     return findings.length === 0;
@@ -69,78 +102,61 @@ async function verify(system: System): Promise<boolean> {
 
 interface Heard {
   readonly groups: readonly string[];
-  readonly listeners: number;
-  readonly heard: number;
+  readonly words: string;
   readonly findings: readonly Finding[];
 }
 
-async function listen(system: System, client: Client): Promise<Heard> {
-  const start = await headOf(system);
-  const groups = await groupsOf(system, client);
+async function listen(system: System, client: Client, { seconds, sockets, writes }: Options): Promise<Heard> {
+  // Also where the log has lost its beginning, a snapshot says where one stands and what one may hear.
+  const { lastSyncId: start, groups, rows } = await readSnapshot(system, ['Workspace']);
   await using stack = new AsyncDisposableStack();
-  const listeners: Listener[] = Array.from({ length: Number(values.sockets) }, (_, index) =>
+  const listeners: Listener[] = Array.from({ length: sockets }, (_, index) =>
     stack.use(listenBySocket(system, `socket ${index + 1}`, start)),
   );
   listeners.push(stack.use(listenByPolling(system, 'poller', start)));
-  const endMs = performance.now() + Number(values.seconds) * 1000;
-  const workspaceId = groups.find((group) => group !== groups[0]);
-  while (performance.now() < endMs) {
-    if (Number(values.writes) > 0 && workspaceId !== undefined) await write(system, workspaceId);
-    await pause(Number(values.writes) > 0 ? 1000 / Number(values.writes) : 100);
+  const endMs = performance.now() + seconds * 1000;
+  while (performance.now() < endMs && !stopping.signal.aborted) {
+    if (writes > 0) await write(system, rows[0]?.['id'] as string | undefined);
+    await rest(writes > 0 ? 1000 / writes : 100);
   }
-  const upTo = BigInt(await headOf(system));
+  const upTo = BigInt(await headAfter(system, start));
   const deadlineMs = performance.now() + CATCH_UP_MS;
   while (listeners.some(({ at }) => at() < upTo) && performance.now() < deadlineMs) await pause(50);
-  const findings = await auditListeners(client, listeners, groups, BigInt(start), upTo);
-  return { groups, listeners: listeners.length, heard: listeners[0]?.received.length ?? 0, findings };
+
+  const now = await readSnapshot(system, ['Workspace']);
+  if (new Set(now.groups).symmetricDifference(new Set(groups)).size > 0) {
+    return { groups: now.groups, words: 'not judged: the memberships of the listener changed meanwhile', findings: [] };
+  }
+  const heard = listeners[0]?.received.length ?? 0;
+  const hint = heard === 0 ? ' (nothing happened; --writes 20 makes something happen)' : '';
+  return {
+    groups,
+    words: `${heard} entries to each of ${listeners.length} listeners${hint}`,
+    findings: await auditListeners(client, listeners, groups, BigInt(start), upTo),
+  };
 }
 
-async function headOf(system: System): Promise<string> {
-  let after = '0';
-  for (;;) {
+async function headAfter(system: System, start: string): Promise<string> {
+  for (let after = start; ;) {
     const page = await readPage(system, after);
     after = page.lastSyncId;
     if (!page.hasMore) return after;
   }
 }
 
-/** The person of the credential first, then their workspaces and private projects. */
-async function groupsOf(system: System, client: Client): Promise<string[]> {
-  const socket = new WebSocket(
-    `${system.baseUrl.replace(/^http/, 'ws')}/sync/ws?token=${encodeURIComponent(system.token)}`,
-  );
-  const groups = await new Promise<string[]>((resolve, reject) => {
-    socket.addEventListener('open', () =>
-      socket.send(JSON.stringify({ type: 'subscribe', afterSyncId: '1', token: system.token })),
-    );
-    socket.addEventListener('message', ({ data }) => {
-      const frame = JSON.parse(String(data)) as { type: string; groups?: string[]; message?: string };
-      if (frame.type === 'subscribed') resolve(frame.groups ?? []);
-      else if (frame.type === 'error') reject(new Error(`/sync/ws: ${frame.message ?? 'refused'}`));
-    });
-    socket.addEventListener('error', () => reject(new Error(`/sync/ws cannot be opened at ${system.baseUrl}`)));
-  });
-  socket.close();
-  const { rows } = await client.query<{ id: string }>(`select id::text from sync.users where id = any($1::uuid[])`, [
-    groups,
-  ]);
-  const self = rows[0]?.id ?? '';
-  return [self, ...groups.filter((group) => group !== self)];
-}
-
-async function write(system: System, workspaceId: string): Promise<void> {
-  const transaction = {
+async function write(system: System, workspaceId: string | undefined): Promise<void> {
+  if (workspaceId === undefined) throw new Error('--writes needs a credential of somebody who is in a workspace.');
+  const result = await send(system.baseUrl, system.token, {
     clientTxId: randomUUID(),
     clientId: 'verify-log',
     modelName: 'Task',
     modelId: randomUUID(),
     action: 'INSERT',
     payload: { workspaceId, title: 'Written by verify:log' },
-  };
-  const { body } = await request(`${system.baseUrl}/sync/mutate`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${system.token}`, 'content-type': 'application/json' },
-    body: JSON.stringify({ batchId: randomUUID(), transactions: [transaction] }),
   });
-  await body.dump();
+  if (result?.success === false) throw new Error(`--writes: a change was refused: ${result.error}`);
+}
+
+async function rest(ms: number): Promise<void> {
+  await pause(ms, undefined, { signal: stopping.signal }).catch(() => undefined);
 }

@@ -7,6 +7,7 @@
 import { filesMax } from '@wts/service-kit';
 import { startWorld } from '@wts/testkit';
 import { parseArgs } from 'node:util';
+import { numbersOrExit } from '../numbers.ts';
 import { Bystander } from './bystander.ts';
 import { Herd } from './herd.ts';
 import { faultsOf, stampede, wordsOf, type Fault } from './stampede.ts';
@@ -19,7 +20,7 @@ const FORGETFUL_ONE_IN = 10;
 const FILES_EACH = 2.5;
 
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
-const [clients, people] = [Number(values.clients), Number(values.people)];
+const { clients, people } = numbersOrExit(values, { clients: 1, people: 1 });
 const files = Math.ceil(clients * FILES_EACH) + 500;
 if (filesMax() < files) {
   say(`${clients} clients take up to ${files} open files in one process, and ${filesMax()} are allowed here.`);

@@ -15,6 +15,7 @@ import { auditReplica } from '../audit-live.ts';
 import { auditLog } from '../audit-log.ts';
 import { auditStream } from '../audit-stream.ts';
 import { connectToBroker } from '../broker.ts';
+import { numbersOrExit } from '../numbers.ts';
 import { keepWriting } from '../storm/writers.ts';
 import { Court } from './court.ts';
 import { disturbancesOf } from './disturbances.ts';
@@ -40,6 +41,7 @@ const NEWS_EVERY_MS = 15_000;
 const BETWEEN_MS = 4_000;
 const CATCH_UP_MS = 60_000;
 
+const asked = numbersOrExit(values, { minutes: 0, writers: 1, sockets: 0, replicas: 1 });
 const beganMs = performance.now();
 const say = (line: string): void => {
   const seconds = Math.floor((performance.now() - beganMs) / 1000);
@@ -51,13 +53,13 @@ const say = (line: string): void => {
 using lives = new Lives();
 const world = await startWorld({
   label: 'soak',
-  syncReplicas: Number(values.replicas),
+  syncReplicas: asked.replicas,
   ownPostgres: true,
   wires: true,
   overrides: lives.overrides,
 });
 try {
-  process.exitCode = (await soak(world, Number(values.minutes) * 60_000)) ? 0 : 1;
+  process.exitCode = (await soak(world, asked.minutes * 60_000)) ? 0 : 1;
 } finally {
   await world.close();
 }
@@ -75,8 +77,8 @@ async function soak(system: World, lastsMs: number): Promise<boolean> {
     isCalm: () => calmSinceMs !== null,
     stack,
   };
-  const people = await gather(scene, Number(values.sockets));
-  const writing = keepWriting(system, Number(values.writers), stop.signal, {
+  const people = await gather(scene, asked.sockets);
+  const writing = keepWriting(system, asked.writers, stop.signal, {
     everyMs: () => WRITES_EVERY_MS[calmSinceMs === null ? 'stormy' : 'calm'],
     copiesMax: COPIES_MAX,
     onAcknowledged: (answer) => court.acknowledge(answer),

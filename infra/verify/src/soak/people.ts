@@ -191,7 +191,7 @@ async function arrive({ world, court, stop, isCalm }: Scene): Promise<void> {
     await rest(ARRIVES_EVERY_MS * (0.5 + Math.random()), stop);
     if (stop.aborted) return;
     const models = isCalm() ? [SMALL_MODELS] : [];
-    await court.withLog((client) => auditNewcomer(client, ownerOf(world), groups, ...models));
+    await court.withLog(async (client) => (await auditNewcomer(client, ownerOf(world), groups, ...models)).findings);
   }
 }
 

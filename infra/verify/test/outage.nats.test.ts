@@ -1,0 +1,43 @@
+import { testNats } from '@wts/testkit';
+import assert from 'node:assert/strict';
+import { Client } from 'pg';
+import { request } from 'undici';
+import { connectToBroker } from '../src/broker.ts';
+import { isOutage } from '../src/storm/outage.ts';
+
+const failureOf = (work: Promise<unknown>): Promise<unknown> =>
+  work.then(
+    () => assert.fail('it did not fail'),
+    (error: unknown) => error,
+  );
+
+describe('an outage', () => {
+  it('is a database, a broker or a door where nobody listens', async () => {
+    const client = new Client({ connectionString: 'postgres://nobody@127.0.0.1:1/none' });
+    for (const work of [
+      () => client.connect(),
+      () => connectToBroker('nats://127.0.0.1:1'),
+      () => request('http://127.0.0.1:1/'),
+    ]) {
+      const error = await failureOf(work());
+      assert.ok(isOutage(error), String(error));
+    }
+  });
+
+  it('is a broker that goes away in the middle', async function () {
+    this.timeout(30_000);
+    await using server = await testNats('outage');
+    const nc = await connectToBroker(server.url);
+    await server.kill();
+    await nc.close();
+    const error = await failureOf(nc.jetstreamManager());
+    assert.ok(isOutage(error), String(error));
+  });
+
+  it('is a service that says so, and no other answer', () => {
+    assert.ok(isOutage(new Error('/sync/deltas answered 503: {}')));
+    for (const fault of ['answered 500: {}', 'answered 409: {}', 'a change was refused']) {
+      assert.ok(!isOutage(new Error(fault)), fault);
+    }
+  });
+});

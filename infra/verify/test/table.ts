@@ -1,0 +1,52 @@
+import { testDatabase } from '@wts/testkit';
+import { randomUUID } from 'node:crypto';
+import { Client } from 'pg';
+
+/** A table of one team and the log that made it: what the audits look at, to be broken by tests. */
+export class Table implements AsyncDisposable {
+  readonly client: Client;
+  readonly workspaceId = randomUUID();
+  readonly userId = randomUUID();
+  readonly now = '2026-11-21T09:00:00.000Z';
+  readonly team;
+  readonly #drop: () => Promise<void>;
+
+  private constructor(client: Client, drop: () => Promise<void>) {
+    this.client = client;
+    this.#drop = drop;
+    const { workspaceId, now: createdAt } = this;
+    const id = randomUUID();
+    this.team = { id, workspaceId, key: 'T', name: 'Team', description: null, createdAt, updatedAt: createdAt };
+  }
+
+  static async set(entries = 3): Promise<Table> {
+    const database = await testDatabase('audit', { migrated: true });
+    const table = new Table(new Client({ connectionString: database.url }), () => database.drop());
+    await table.client.connect();
+    await table.client.query(
+      `insert into sync.teams (id, workspace_id, key, name, created_at, updated_at, group_id, record) values ($1, $2, 'T', 'Team', $3, $3, $2, $4)`,
+      [table.team.id, table.workspaceId, table.now, JSON.stringify(table.record)],
+    );
+    for (let place = 1; place <= entries; place += 1) await table.append(place);
+    return table;
+  }
+
+  get record() {
+    return { ...this.team, archivedAt: null };
+  }
+
+  /** Resolves to the id of its event. */
+  async append(place: number, group = this.workspaceId, action = place === 1 ? 'INSERT' : 'UPDATE'): Promise<string> {
+    const { rows } = await this.client.query<{ event_id: string }>(
+      `insert into sync.sync_actions (sync_id, event_id, workspace_id, group_id, model, model_id, action, record, changed, actor_id, client_id, client_tx_id, created_at)
+       values ($1, gen_random_uuid(), $2, $3, 'Team', $4, $5, $6, '{}', $7, 'c', 't', $8) returning event_id::text`,
+      [place, this.workspaceId, group, this.team.id, action, JSON.stringify(this.record), this.userId, this.now],
+    );
+    return rows[0]?.event_id ?? '';
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.client.end();
+    await this.#drop();
+  }
+}
