@@ -19,7 +19,8 @@ export function demoContent(workspaceId: string, ownerId: string): InternalMutat
   const task = (title: string, more: Record<string, unknown> = {}): InternalMutation =>
     insert('Task', { title, projectId: project.modelId, labelIds: [label.modelId], assigneeId: ownerId, ...more });
   const watch = task('Watch a change travel live', {
-    description: 'Open the socket that `npm start` prints, then create a task with the printed curl line.',
+    description:
+      'Run `npm run watch` in a second terminal, then create a task with the curl line that `npm start` prints.',
     start: 'started',
     priority: 2,
   });
@@ -28,8 +29,8 @@ export function demoContent(workspaceId: string, ownerId: string): InternalMutat
     label,
     task('Create a task over HTTP', { sortOrder: 'a0' }),
     watch,
-    insert('TaskChecklistItem', { taskId: watch.modelId, title: 'Open a socket', sortOrder: 'a0' }),
-    insert('TaskChecklistItem', { taskId: watch.modelId, title: 'Change something', sortOrder: 'a1' }),
+    insert('TaskChecklistItem', { taskId: watch.modelId, title: 'Run npm run watch', sortOrder: 'a0' }),
+    insert('TaskChecklistItem', { taskId: watch.modelId, title: 'Create a task', sortOrder: 'a1' }),
     insert('Comment', { taskId: watch.modelId, body: 'This comment is an entry of the same log.' }),
     task('Read the README of each folder', { start: 'someday', sortOrder: 'a2' }),
   ];
