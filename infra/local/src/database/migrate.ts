@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, globSync, readFileSync } from 'node:fs';
+import { globSync, readFileSync } from 'node:fs';
 import { join, parse } from 'node:path';
 import { promisify } from 'node:util';
 import { Client } from 'pg';
@@ -72,15 +72,15 @@ export function migrationsHash(): string {
     'infra/postgres/*.sql',
     'services/*/src/migrate.ts',
     'services/*/src/migrations/*.ts',
-    'services/*/src/store/schema.ts',
+    'services/*/src/store/*.ts',
     'packages/models/src/**/*.ts',
     'packages/service-kit/src/**/*.ts',
   ];
   for (const pattern of patterns) {
-    for (const file of globSync(pattern, { cwd: ROOT }).sort()) {
-      const path = join(ROOT, file);
-      if (existsSync(path)) hash.update(`${file}\0`).update(readFileSync(path));
-    }
+    const files = globSync(pattern, { cwd: ROOT }).sort();
+    // Else a file that moved away would go on changing databases, and nobody would copy them anew.
+    if (files.length === 0) throw new Error(`${pattern} matches no file; name what the migrations rest on now`);
+    for (const file of files) hash.update(`${file}\0`).update(readFileSync(join(ROOT, file)));
   }
   return hash.digest('hex').slice(0, 16);
 }
