@@ -101,7 +101,7 @@ export const LIMITS = {
   /** Chunks that wait for a slow or absent broker; beyond it, and for whatever is missing, the relay reads the log. */
   relayBacklogBytesMax: 8 * 1024 * 1024,
 
-  /** Group commit: when others wait, a batch closes at the first of these. 50-200 already give 80 % of the gain, and two requests of 50 fit. */
+  /** The most one group commits when others wait: 50-200 already give 80 % of the gain, and two requests of 50 fit. */
   commitBatchMutations: 128,
   commitQueueMutationsMax: 20_000,
   /** People and workspaces that a replica remembers between commits, and the most memberships of one of these people. */

@@ -7,6 +7,11 @@ import { ROLES, ROLES_DESCRIBED } from './scopes.ts';
 import type { Workspace } from './workspaces.ts';
 import { workspaceExample, workspaceSchema } from './workspaces.ts';
 
+/*
+ * Who is in a workspace, and how people come in and go. Reading asks for the scope read, everything else for admin: keeps
+ * authentication.scopes.workspaces.
+ */
+
 export interface Member {
   readonly userId: string;
   readonly name: string;
@@ -31,7 +36,6 @@ export interface Invitation {
   readonly expiresAt: string;
 }
 
-/** Reading asks for the scope read, everything else here for admin: keeps authentication.scopes.workspaces. */
 const uuid = { type: 'string', pattern: UUID_PATTERN } as const;
 const timestamp = { type: 'string', format: 'date-time' } as const;
 

@@ -7,9 +7,7 @@ export { onRevocation } from './call/revocations.ts';
 export { serviceSettings } from './config/service-settings.ts';
 export type { ServiceConfig } from './config/service-settings.ts';
 export { defineSettings, parseSettings, setting } from './config/settings.ts';
-/** @public for the generator of the reference. */
-export { describeSettings } from './config/settings.ts';
-export type { ConfigOf, Setting, SettingDescription } from './config/settings.ts';
+export type { ConfigOf, Setting } from './config/settings.ts';
 export { createApp, notFoundAndErrors } from './http/app.ts';
 export type { Call } from './http/call.ts';
 export { requestIdOf } from './http/exchange.ts';

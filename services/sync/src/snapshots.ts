@@ -19,7 +19,7 @@ interface SnapshotsOptions {
 
 /**
  * What is read in snapshots. More of them at once than twice the cores only wait for each other, and they never take all
- * connections: half may be bootstraps, a quarter batches, the rest is for commits and for asking who sees what.
+ * connections: half may be bootstraps, a quarter batches, the rest is for pages of the log and for asking who sees what.
  */
 export function openSnapshots({ kit, poolMax, pool, standby }: SnapshotsOptions): {
   bootstraps: Bootstraps;

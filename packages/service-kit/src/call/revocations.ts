@@ -4,8 +4,8 @@ import type { NatsConnection } from 'nats';
 import type { Nats } from '../store/nats.ts';
 
 /**
- * Hears of credentials and memberships that died. Nothing rests on it: a message that never arrives costs LIMITS.credentialCacheMs, after
- * which every credential is asked about again.
+ * Hears of credentials and memberships that died. Nothing rests on it: a message that never arrives costs
+ * LIMITS.credentialCacheMs, after which every credential is asked about again.
  */
 export function onRevocation(nats: Pick<Nats, 'onConnect'>, onRevoked: (revocation: Revocation) => void): void {
   // A connection that comes back keeps its subscriptions; a new one has none.

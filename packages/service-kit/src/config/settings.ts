@@ -71,7 +71,7 @@ export function parseSettings<S extends Readonly<Record<string, AnySetting>>>(
   return config as ConfigOf<S>;
 }
 
-export interface SettingDescription {
+interface SettingDescription {
   readonly variable: string;
   readonly kind: string;
   readonly doc: string;

@@ -121,7 +121,7 @@ function checkEscapes(url: string): Fault | null {
   } catch {
     return malformed('The address holds an escape that is not UTF-8.');
   }
-  // eslint-disable-next-line no-control-regex -- control characters are what is looked for
+  // oxlint-disable-next-line no-control-regex -- control characters are what is looked for
   if (/%2f|%5c/i.test(path) || /[\u0000-\u001f\u007f]|\/\.{1,2}(?:\/|$)/.test(decoded)) {
     return malformed('The path holds an encoded slash, dot segment or control character.');
   }

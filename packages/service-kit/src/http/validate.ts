@@ -19,7 +19,7 @@ const ajv = new Ajv2020({
   removeAdditional: false,
   // The first fault is enough, and looking for all of them is work an attacker can order.
   allErrors: false,
-  // Schemas are checked by the tests of the contracts.
+  // A schema that is none stops the start.
   validateSchema: true,
 });
 ajv.addVocabulary(['example']);

@@ -4,7 +4,6 @@ import type { Route } from '../routes.ts';
 /** A route with everything the hot path asks of it worked out once, at start-up. */
 export interface CompiledRoute extends Route {
   readonly isSocket: boolean;
-  readonly isPublic: boolean;
   /** Zero: this operation takes no body, and none travels on. */
   readonly bodyBytesMax: number;
   /** `Deprecation`, `Sunset` and `Link` lines while the operation retires. */
@@ -58,7 +57,6 @@ function compilePath(siblings: readonly Route[], notices: ReadonlyMap<string, re
     const compiled: CompiledRoute = {
       ...route,
       isSocket: contract.reply.status === 101,
-      isPublic: contract.scope === 'none',
       bodyBytesMax: contract.body === undefined ? 0 : (contract.bodyBytesMax ?? LIMITS.bodyBytes),
       notice: notices.get(contract.id) ?? [],
     };

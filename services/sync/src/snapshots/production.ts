@@ -63,10 +63,6 @@ export class Production {
     });
   }
 
-  get isFinished(): boolean {
-    return this.#state === 'finished';
-  }
-
   get hasReaders(): boolean {
     return this.#readers.size > 0;
   }

@@ -15,6 +15,7 @@ export interface Need {
 /** A copy is usually milliseconds behind; waiting for it costs the primary nothing. */
 const CATCH_UP_MS = 100;
 const LOOK_AGAIN_MS = 10;
+
 /**
  * Where snapshots are read: a copy of the primary when there is one that has all the caller needs, else the primary. Who
  * sees what, and what the log has come to, is always asked of the primary.

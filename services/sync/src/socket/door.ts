@@ -64,7 +64,7 @@ export interface SocketDoor extends AsyncDisposable {
 }
 
 const TICK_MS = 1_000;
-/** Memberships and pages read at once for sockets; the rest of the pool is for those who write. */
+/** Memberships and pages read at once for sockets; the rest of the pool is for those who ask over HTTP. */
 const QUERIES_AT_ONCE = 6;
 const DRAIN_SPREAD_MS = 4_000;
 const DRAIN_END_MS = 2_000;
@@ -92,6 +92,8 @@ class Door implements SocketDoor {
   readonly #ticking: NodeJS.Timeout;
   readonly #stopListening: () => void;
   #isDraining = false;
+  /** When the newest entry that no round has brought was committed. */
+  #newestMs: number | null = null;
 
   constructor(options: SocketDoorOptions) {
     this.#options = options;
@@ -143,9 +145,6 @@ class Door implements SocketDoor {
     this.#ticking = setInterval(() => this.#tick(), tickMs);
     this.#ticking.unref();
   }
-
-  /** When the newest entry that no round has brought was committed. */
-  #newestMs: number | null = null;
 
   get size(): number {
     return this.#sessions.size;

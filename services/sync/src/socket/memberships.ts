@@ -4,7 +4,7 @@ import { Visibility } from '../deltas/visibility.ts';
 import type { GroupSource, Reader } from '../deltas/visibility.ts';
 import type { Gate } from '@wts/service-kit';
 
-/** A copy of the database may be a moment behind the place it is asked about. */
+/** A database that was promoted a moment ago may lack the place it is asked about, until it begins its epoch. */
 const RETRY_MS = 20;
 const DEADLINE_MS = 5_000;
 
