@@ -1,36 +1,26 @@
 import type { Role } from '@wts/contracts';
 
 /**
- * What each role may do in a workspace, on one screen. `own` reads: only on tasks the person created or is assigned.
- * Models name these permissions; no other code compares roles.
+ * What each role may do in a workspace, on one screen. `own`: only with what is theirs, created by them or assigned to them.
+ *
+ * Names with a dot are asked for where something is done; the other ones are the words in which a model says who may change
+ * its records (`Permission` of `@wts/models`), judged with the commit. No other code compares roles.
  */
 export const PERMISSIONS = {
-  /** See everything in the workspace that is not inside a private project. */
-  'workspace.read': { owner: 'all', admin: 'all', member: 'all', guest: 'all' },
-  'workspace.update': { owner: 'all', admin: 'all' },
-  'workspace.delete': { owner: 'all' },
-  /** Add, remove and change the role of members that are not owners. */
-  'members.manage': { owner: 'all', admin: 'all' },
-  /** Make, unmake and remove owners. The last one always stays. */
-  'owners.manage': { owner: 'all' },
+  /** Invite people, see invitations and end them. */
   'invitations.manage': { owner: 'all', admin: 'all' },
   /** See and end API keys of others that are limited to the workspace. Keys that reach further end with the membership. */
   'keys.manage': { owner: 'all' },
-  'webhooks.manage': { owner: 'all', admin: 'all' },
-  'teams.manage': { owner: 'all', admin: 'all' },
-  /** Who is in a private project. */
-  'projects.members.manage': { owner: 'all', admin: 'all' },
-  'projects.write': { owner: 'all', admin: 'all', member: 'all' },
-  'labels.write': { owner: 'all', admin: 'all', member: 'all' },
-  'tasks.create': { owner: 'all', admin: 'all', member: 'all' },
-  /** Change a task and its checklist. */
-  'tasks.update': { owner: 'all', admin: 'all', member: 'all', guest: 'own' },
-  'tasks.delete': { owner: 'all', admin: 'all', member: 'all', guest: 'own' },
-  'comments.create': { owner: 'all', admin: 'all', member: 'all', guest: 'all' },
-  /** Remove what somebody else wrote. Everybody changes their own comments. */
-  'comments.moderate': { owner: 'all', admin: 'all' },
-  /** Anyone may leave. */
-  'workspace.leave': { owner: 'all', admin: 'all', member: 'all', guest: 'all' },
+  /** Make, unmake and remove owners. The last one always stays. */
+  'owners.manage': { owner: 'all' },
+  /** The workspace itself, members that are no owners, teams, who is in a private project, and comments of others. */
+  manage: { owner: 'all', admin: 'all' },
+  /** Projects and labels. */
+  contribute: { owner: 'all', admin: 'all', member: 'all' },
+  /** Tasks that are there, and their checklists. */
+  own: { owner: 'all', admin: 'all', member: 'all', guest: 'own' },
+  /** New tasks and comments. */
+  anyone: { owner: 'all', admin: 'all', member: 'all', guest: 'all' },
 } as const satisfies Record<string, Partial<Record<Role, 'all' | 'own'>>>;
 
 export type Permission = keyof typeof PERMISSIONS;

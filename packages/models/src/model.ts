@@ -16,12 +16,11 @@ export type Audience =
   | { readonly kind: 'membership'; readonly field: string };
 
 /**
- * Who may make a change, beyond having scope `write` and belonging to the workspace.
+ * Who may make a change, beyond having scope `write` and belonging to the workspace. Which roles hold `manage`,
+ * `contribute`, `own` and `anyone` stands in the table of `@wts/access`.
  *
- * `service`: only other services, which have decided it · `manage`: owner, admin · `contribute`: owner, admin, member ·
- * `own`: as contribute, and a guest where the work is theirs (created by or assigned to them) · `anyone`: guests too ·
- * `author`: whoever wrote it · `author_or_manage` · `self`: the person it describes · `self_or_manage` ·
- * `project`: who manages, and who created or leads the project · `self_or_project`
+ * `service`: only other services, which have decided it · `author`: whoever wrote it · `author_or_manage` · `self`: the
+ * person it describes · `self_or_manage` · `project`: who manages, and who created or leads the project · `self_or_project`
  */
 export type Permission =
   | 'service'

@@ -1,3 +1,4 @@
+import { can } from '@wts/access';
 import type { Role } from '@wts/contracts';
 import { modelNamed, type Model, type Permission } from '@wts/models';
 import type { Row } from '../store/rows.ts';
@@ -98,18 +99,16 @@ function permitSelf({ principal }: Unit, { id, model }: Row): Refusal | null {
 
 function holds(world: World, unit: Unit, row: Row, role: Role, needed: Permission): boolean {
   const { userId } = unit.principal;
-  const manages = role === 'owner' || role === 'admin';
+  const manages = can(role, 'manage');
   switch (needed) {
     case 'service':
       return false;
     case 'manage':
-      return manages;
     case 'contribute':
-      return role !== 'guest';
-    case 'own':
-      return role !== 'guest' || isTheirs(world, row, userId);
     case 'anyone':
-      return true;
+      return can(role, needed);
+    case 'own':
+      return can(role, needed) || (can(role, needed, true) && isTheirs(world, row, userId));
     case 'author':
       return isTheirs(world, row, userId);
     case 'author_or_manage':
@@ -127,7 +126,7 @@ function holds(world: World, unit: Unit, row: Row, role: Role, needed: Permissio
 function managesPlace(world: World, unit: Unit, { workspaceId }: Row): boolean {
   if (workspaceId === null || !belongsTo(world, unit, workspaceId)) return false;
   const role = roleIn(world, workspaceId, unit.principal.userId);
-  return role === 'owner' || role === 'admin';
+  return role !== null && can(role, 'manage');
 }
 
 function holdsProject(world: World, { record }: Row, userId: string): boolean {

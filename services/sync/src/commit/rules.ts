@@ -1,3 +1,4 @@
+import { can } from '@wts/access';
 import type { ModelRecord, Role } from '@wts/contracts';
 import { modelNamed, type Model } from '@wts/models';
 import type { Row } from '../store/rows.ts';
@@ -57,8 +58,11 @@ function guardOwners(world: World, unit: Unit, before: Row | null, after: Row | 
   const workspaceId = (after ?? before)?.workspaceId ?? '';
   const { userId } = unit.principal;
   const leaving = before !== null && after === null && before.record['userId'] === userId;
-  if (unit.authority === 'caller' && !leaving && roleIn(world, workspaceId, userId) !== 'owner') {
-    return refuse('forbidden', 'Only an owner may do this to an owner');
+  if (unit.authority === 'caller' && !leaving) {
+    const role = roleIn(world, workspaceId, userId);
+    if (role === null || !can(role, 'owners.manage')) {
+      return refuse('forbidden', 'Only an owner may do this to an owner');
+    }
   }
   if (was !== 'owner' || before === null) return null;
   // All owners are locked, so two of them cannot leave at once.
