@@ -8,6 +8,7 @@ export { serviceSettings } from './config/service-settings.ts';
 export type { ServiceConfig } from './config/service-settings.ts';
 export { defineSettings, parseSettings, setting } from './config/settings.ts';
 export type { ConfigOf, Setting } from './config/settings.ts';
+export { acceptsGzip } from './http/accept-encoding.ts';
 export { createApp, notFoundAndErrors } from './http/app.ts';
 export type { Call } from './http/call.ts';
 export { requestIdOf } from './http/exchange.ts';

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
+import { acceptsGzip } from '@wts/service-kit';
 import { startAnswer } from './edge/answer.ts';
 import type { OwnAnswer } from './edge/edge.ts';
 
@@ -25,7 +26,7 @@ export function staticAnswer({ type, bytes, lines = [] }: StaticFile): OwnAnswer
   const isCompressible = bytes.length >= COMPRESS_BYTES_MIN;
   let compressed: Promise<Buffer> | null = null;
   return async (exchange, res) => {
-    const { 'accept-encoding': encodings = '', 'if-none-match': known = '' } = exchange.req.headers;
+    const { 'accept-encoding': encodings, 'if-none-match': known = '' } = exchange.req.headers;
     const isCompressed = isCompressible && acceptsGzip(encodings);
     const tag = isCompressed ? `"${hash}.gzip"` : `"${hash}"`;
     const common = ['ETag', tag, 'Cache-Control', 'no-cache', ...(isCompressible ? ['Vary', 'Accept-Encoding'] : [])];
@@ -40,18 +41,6 @@ export function staticAnswer({ type, bytes, lines = [] }: StaticFile): OwnAnswer
     startAnswer(exchange, res, 200, ['Content-Type', type, ...length, ...encoding, ...common, ...lines]);
     res.end(body);
   };
-}
-
-/** RFC 9110 section 12.5.3: named, itself or by the asterisk, and not with a weight of nothing. */
-function acceptsGzip(acceptEncoding: string): boolean {
-  const weights = new Map(
-    acceptEncoding.split(',').map((part) => {
-      const [coding = '', ...parameters] = part.split(';').map((text) => text.trim().toLowerCase());
-      const weight = parameters.find((parameter) => parameter.startsWith('q='))?.slice(2) ?? '1';
-      return [coding, Number(weight)];
-    }),
-  );
-  return (weights.get('gzip') ?? weights.get('*') ?? 0) > 0;
 }
 
 /** RFC 9110 section 13.1.2: a weak tag is as good as a strong one here. */

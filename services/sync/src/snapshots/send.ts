@@ -1,4 +1,5 @@
 import { LIMITS } from '@wts/contracts';
+import { acceptsGzip } from '@wts/service-kit';
 import type { Request, Response } from 'express';
 import { gzipHead, gzipTail } from './gzip.ts';
 import type { Encoding, Production } from './production.ts';
@@ -54,15 +55,8 @@ function startNdjson(res: Response): void {
   });
 }
 
-/** gzip where the client says it takes it (RFC 9110 section 12.5.3). */
 export function chooseEncoding({ headers }: Request): Encoding {
-  const accepted = new Map<string, number>();
-  for (const item of (headers['accept-encoding'] ?? '').split(',')) {
-    const [coding = '', ...parameters] = item.split(';').map((part) => part.trim().toLowerCase());
-    const weight = parameters.find((parameter) => parameter.startsWith('q='))?.slice(2) ?? '1';
-    accepted.set(coding, Number(weight));
-  }
-  return (accepted.get('gzip') ?? accepted.get('x-gzip') ?? accepted.get('*') ?? 0) > 0 ? 'gzip' : 'identity';
+  return acceptsGzip(headers['accept-encoding']) ? 'gzip' : 'identity';
 }
 
 class ClientGone extends Error {}
