@@ -1,9 +1,12 @@
 export { Addresses, REST_MS, REST_MS_MAX } from './call/addresses.ts';
 export type { Address } from './call/addresses.ts';
+export { openAuthenticator } from './call/authenticator.ts';
 export { createCaller } from './call/caller.ts';
 export type { Caller, CallOptions } from './call/caller.ts';
 export { Gate } from './call/gate.ts';
 export { onRevocation } from './call/revocations.ts';
+export { credentialSettings } from './config/credential-settings.ts';
+export { natsSetting } from './config/nats-setting.ts';
 export { serviceSettings } from './config/service-settings.ts';
 export type { ServiceConfig } from './config/service-settings.ts';
 export { defineSettings, parseSettings, setting } from './config/settings.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { eventually, openWire, testNats } from '@wts/testkit';
 import type { Wire } from '@wts/testkit';
-import { createLogger, openNats } from '../src/index.ts';
+import { createLogger, natsSetting, openNats, parseSettings } from '../src/index.ts';
 import type { Nats } from '../src/index.ts';
 
 const PASSWORD = 'hunter2';
@@ -30,7 +30,7 @@ describe('the connection to NATS', () => {
     await wire[Symbol.asyncDispose]();
     written.length = 0;
   });
-  const open = (url = wire.through(server.url)): Nats => openNats({ url, name: 'demo', log, stack });
+  const open = (url = wire.through(server.url)): Nats => openNats({ urls: [url], name: 'demo', log, stack });
 
   it('is there soon, with the credentials of its address', async () => {
     const nats = open();
@@ -85,11 +85,12 @@ describe('the connection to NATS', () => {
     assert.ok(performance.now() - started < 1_000);
   });
 
-  it('tries the other addresses of a cluster', async () => {
+  it('tries the other addresses of a cluster, as an operator lists them', async () => {
     const gone = await openWire({ host: '127.0.0.1', port: server.port });
-    const url = `${gone.through(server.url)},${wire.through(server.url)}`;
+    const given = { NATS_URL: `${gone.through(server.url)}, ${wire.through(server.url)}` };
+    const { natsUrls: urls } = parseSettings({ natsUrls: natsSetting('For a test.') }, given);
     gone.cut();
-    await open(url).ready;
+    await openNats({ urls, name: 'demo', log, stack }).ready;
     await gone[Symbol.asyncDispose]();
   });
 

@@ -1,6 +1,4 @@
-import { parseIssuers } from '@wts/access';
-import type { Issuer } from '@wts/access';
-import { defineSettings, serviceSettings, setting } from '@wts/service-kit';
+import { credentialSettings, defineSettings, natsSetting, serviceSettings, setting } from '@wts/service-kit';
 import type { ConfigOf } from '@wts/service-kit';
 import { EDGE_LIMITS } from './limits.ts';
 import { parseRateLimits } from './rates/policies.ts';
@@ -10,6 +8,7 @@ const HTTP = { protocols: ['http', 'https'] } as const;
 
 export const settings = defineSettings({
   ...serviceSettings,
+  ...credentialSettings,
   port: setting.port('PORT', { default: 4000, doc: 'Port of the API origin, BASE_URL.' }),
   authPort: setting.port('AUTH_PORT', { default: 4001, doc: 'Port of the authorization origin, AUTH_URL.' }),
   baseUrl: setting.url('BASE_URL', {
@@ -24,22 +23,9 @@ export const settings = defineSettings({
   }),
   workspaceUrls: setting.urls('WORKSPACE_URL', { ...HTTP, doc: 'Addresses of the workspace service.' }),
   syncUrls: setting.urls('SYNC_URL', { ...HTTP, doc: 'Addresses of the sync service.' }),
-  natsUrl: setting.url('NATS_URL', {
-    protocols: ['nats', 'tls', 'ws', 'wss'],
-    doc: 'Where revoked credentials are announced. The gateway works without it, and then learns of them within 5 s.',
-  }),
-  apiKeyPrefix: setting.text('API_KEY_PREFIX', {
-    default: 'wts_',
-    max: 16,
-    pattern: /^[A-Za-z0-9]+_$/,
-    doc: 'How personal API keys begin.',
-  }),
-  issuers: setting.json<Issuer[], { doc: string; default: Issuer[]; secret: true }>('JWT_ISSUERS', {
-    default: [],
-    secret: true,
-    read: parseIssuers,
-    doc: 'Identity providers whose tokens are accepted: [{issuer, audiences, algorithms, secret | jwksUri}].',
-  }),
+  natsUrls: natsSetting(
+    'Where revoked credentials are announced. The gateway works without it, and then learns of them within 5 s.',
+  ),
   upstreamTimeoutMs: setting.durationMs('UPSTREAM_TIMEOUT_MS', {
     default: EDGE_LIMITS.upstreamHeadersTimeoutMs,
     min: 100,

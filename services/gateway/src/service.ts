@@ -1,7 +1,4 @@
 import type { Server } from 'node:http';
-import { createAuthenticator, servicePrincipal } from '@wts/access';
-import type { Authenticator } from '@wts/access';
-import { workspaceApi } from '@wts/contracts';
 import {
   createCaller,
   createHttpServer,
@@ -9,9 +6,10 @@ import {
   listen,
   onRevocation,
   onUpgrade,
+  openAuthenticator,
   openNats,
 } from '@wts/service-kit';
-import type { ServiceContext, ServiceDefinition } from '@wts/service-kit';
+import type { Caller, ServiceContext, ServiceDefinition } from '@wts/service-kit';
 import express from 'express';
 import type { Express } from 'express';
 import type { GatewayConfig } from './config.ts';
@@ -48,11 +46,11 @@ export const gateway: ServiceDefinition<GatewayConfig> = {
   async open(kit, config) {
     const notices = deprecationHeaders(DEPRECATIONS, new Set(API_ROUTES.map((route) => route.contract.id)));
     const upstreams = openUpstreams(kit, config);
-    const authenticator = openAuthenticator(kit, config);
+    const authenticator = openAuthenticator(kit, openWorkspace(kit, config), config);
     for (const upstream of Object.values(upstreams)) {
       kit.readiness.add(upstream.name, (signal) => checkUpstream(upstream, signal));
     }
-    const nats = openNats({ url: config.natsUrl, name: kit.name, log: kit.log, stack: kit.stack });
+    const nats = openNats({ urls: config.natsUrls, name: `wts-${kit.name}`, log: kit.log, stack: kit.stack });
     const addressOf = addressReader(config.trustedProxies);
     const tally = new Tally();
     const { changed } = shareRates(tally, nats, kit.stack);
@@ -128,39 +126,11 @@ function openUpstreams({ log, stack }: ServiceContext, config: GatewayConfig): E
   return upstreams;
 }
 
-/** Credential -> principal, with the two look-ups that only the workspace service can answer. */
-function openAuthenticator({ name, log, stack }: ServiceContext, config: GatewayConfig): Authenticator {
-  const principal = servicePrincipal(name);
-  const workspace = createCaller({
-    name: 'workspace',
-    urls: config.workspaceUrls,
-    secret: config.internalTokenSecret,
-    self: name,
-    log,
-  });
+function openWorkspace({ name, log, stack }: ServiceContext, config: GatewayConfig): Caller {
+  const { workspaceUrls: urls, internalTokenSecret: secret } = config;
+  const workspace = createCaller({ name: 'workspace', urls, secret, self: name, log });
   stack.defer(() => workspace.close());
-  const authenticator = createAuthenticator({
-    issuers: config.issuers,
-    apiKeyPrefix: config.apiKeyPrefix,
-    resolveApiKey: async (tokenHash) => {
-      const reply = await workspace.call(workspaceApi.internalResolveApiKey, {
-        principal,
-        body: { tokenHash },
-        idempotent: true,
-      });
-      return reply.principal;
-    },
-    resolvePerson: async (identity) => {
-      const reply = await workspace.call(workspaceApi.internalResolvePerson, {
-        principal,
-        body: identity,
-        idempotent: true,
-      });
-      return reply.userId;
-    },
-  });
-  stack.defer(() => authenticator.close());
-  return authenticator;
+  return workspace;
 }
 
 /** The edge as an Express app. It answers every request itself, so nothing of Express's own answers is ever reached. */

@@ -1,5 +1,4 @@
-import { parseIssuers } from '@wts/access';
-import { defineSettings, serviceSettings, setting } from '@wts/service-kit';
+import { credentialSettings, defineSettings, natsSetting, serviceSettings, setting } from '@wts/service-kit';
 
 export const storeSettings = {
   databaseUrl: setting.url('DATABASE_URL', {
@@ -11,6 +10,7 @@ export const storeSettings = {
 
 export const settings = defineSettings({
   ...serviceSettings,
+  ...credentialSettings,
   ...storeSettings,
   poolMax: setting.int('DATABASE_POOL_MAX', {
     default: 16,
@@ -34,10 +34,7 @@ export const settings = defineSettings({
     min: 1_000_000,
     doc: 'Fewer days when more entries than this came since; never less than an hour.',
   }),
-  natsUrl: setting.url('NATS_URL', {
-    secret: true,
-    doc: 'NATS server with JetStream: carries the log to every replica.',
-  }),
+  natsUrls: natsSetting('NATS server with JetStream: carries the log to every replica.'),
   streamReplicas: setting.int('STREAM_REPLICAS', {
     default: 1,
     min: 1,
@@ -47,16 +44,5 @@ export const settings = defineSettings({
   workspaceUrls: setting.urls('WORKSPACE_URL', {
     protocols: ['http', 'https'],
     doc: 'Origins of the workspace service, comma-separated: resolves the credentials in subscribe frames.',
-  }),
-  apiKeyPrefix: setting.text('API_KEY_PREFIX', {
-    default: 'wts_',
-    pattern: /^[A-Za-z0-9_-]{2,8}$/,
-    doc: 'First characters of every API key; the same for all services.',
-  }),
-  issuers: setting.json('JWT_ISSUERS', {
-    default: [],
-    secret: true,
-    read: parseIssuers,
-    doc: 'Issuers whose JWTs are accepted: the same list as the gateway has.',
   }),
 });

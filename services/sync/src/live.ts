@@ -1,9 +1,8 @@
-import { createAuthenticator, servicePrincipal } from '@wts/access';
-import type { Authenticator, Issuer } from '@wts/access';
+import { servicePrincipal } from '@wts/access';
 import type { ActionChunk, Revocation } from '@wts/contracts';
-import { apiKeyApi, workspaceApi } from '@wts/contracts';
-import { createCaller, onRevocation, openNats } from '@wts/service-kit';
-import type { Caller, ServiceContext } from '@wts/service-kit';
+import { apiKeyApi } from '@wts/contracts';
+import { createCaller, onRevocation, openAuthenticator, openNats } from '@wts/service-kit';
+import type { Caller, ConfigOf, credentialSettings, ServiceContext } from '@wts/service-kit';
 import type { Pool } from 'pg';
 import { pageReader } from './deltas/page-reader.ts';
 import type { DeltasSources } from './deltas/read-deltas.ts';
@@ -22,13 +21,11 @@ import type { Standby } from './store/standby.ts';
 
 interface LiveOptions {
   readonly kit: ServiceContext;
-  readonly config: {
+  readonly config: ConfigOf<typeof credentialSettings> & {
     readonly databaseUrl: string;
-    readonly natsUrl: string;
+    readonly natsUrls: readonly string[];
     readonly streamReplicas: number;
     readonly workspaceUrls: readonly string[];
-    readonly apiKeyPrefix: string;
-    readonly issuers?: readonly Issuer[] | undefined;
   };
   readonly pool: Pool;
   readonly standby: Standby | null;
@@ -42,7 +39,7 @@ export function openLive({ kit, config, pool, standby, log, onCommitted }: LiveO
   deltas: DeltasSources;
 } {
   const { stack, log: logger, metrics } = kit;
-  const nats = openNats({ url: config.natsUrl, name: `wts-${kit.name}`, log: logger, stack });
+  const nats = openNats({ urls: config.natsUrls, name: `wts-${kit.name}`, log: logger, stack });
   const nc = () => nats.connection();
   const handover = openHandover({ nats, onCommitted, logger });
   const { databaseUrl, streamReplicas } = config;
@@ -52,7 +49,8 @@ export function openLive({ kit, config, pool, standby, log, onCommitted }: LiveO
 
   const groups = new Groups(pool);
   const workspace = openWorkspace(kit, config.workspaceUrls);
-  const authenticator = openAuthenticator(kit, config, workspace);
+  // For the tokens in subscribe frames.
+  const authenticator = openAuthenticator(kit, workspace, config);
   const door = stack.use(
     openSocketDoor({
       hub,
@@ -122,27 +120,4 @@ function openWorkspace(
   const workspace = createCaller({ name: 'workspace', urls, secret: internalTokenSecret, self, log });
   stack.defer(() => workspace.close());
   return workspace;
-}
-
-/** For the tokens in subscribe frames; the two look-ups only the workspace service can answer. */
-function openAuthenticator(
-  { name, stack }: ServiceContext,
-  config: LiveOptions['config'],
-  workspace: Caller,
-): Authenticator {
-  const principal = servicePrincipal(name);
-  const authenticator = createAuthenticator({
-    issuers: config.issuers ?? [],
-    apiKeyPrefix: config.apiKeyPrefix,
-    resolveApiKey: async (tokenHash) => {
-      const request = { principal, body: { tokenHash }, idempotent: true };
-      return (await workspace.call(workspaceApi.internalResolveApiKey, request)).principal;
-    },
-    resolvePerson: async (identity) => {
-      const request = { principal, body: identity, idempotent: true };
-      return (await workspace.call(workspaceApi.internalResolvePerson, request)).userId;
-    },
-  });
-  stack.defer(() => authenticator.close());
-  return authenticator;
 }

@@ -1,4 +1,4 @@
-import { defineSettings, serviceSettings, setting } from '@wts/service-kit';
+import { credentialSettings, defineSettings, natsSetting, serviceSettings, setting } from '@wts/service-kit';
 
 /** What this service needs to reach its own tables, and to change anything at all. */
 export const storeSettings = {
@@ -11,20 +11,13 @@ export const storeSettings = {
     protocols: ['http', 'https'],
     doc: 'Origins of the sync service, comma-separated.',
   }),
-  apiKeyPrefix: setting.text('API_KEY_PREFIX', {
-    default: 'wts_',
-    pattern: /^[A-Za-z0-9_-]{2,8}$/,
-    doc: 'First characters of every API key; the same for all services.',
-  }),
+  apiKeyPrefix: credentialSettings.apiKeyPrefix,
 };
 
 export const settings = defineSettings({
   ...serviceSettings,
   ...storeSettings,
-  natsUrl: setting.url('NATS_URL', {
-    secret: true,
-    doc: 'NATS server: tells all caches that a key or a membership ended.',
-  }),
+  natsUrls: natsSetting('NATS server: tells all caches that a key or a membership ended.'),
   poolMax: setting.int('DATABASE_POOL_MAX', {
     default: 10,
     min: 1,

@@ -39,7 +39,7 @@ export const workspaceService: ServiceDefinition<ConfigOf<typeof settings>> = {
       stack,
       readiness,
     });
-    const nats = openNats({ url: config.natsUrl, name: 'wts-workspace', log, stack });
+    const nats = openNats({ urls: config.natsUrls, name: 'wts-workspace', log, stack });
     const sync = createCaller({
       name: 'sync',
       urls: config.syncUrls,

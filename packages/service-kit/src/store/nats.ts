@@ -4,8 +4,8 @@ import { connect, Events } from 'nats';
 import type { Logger } from '../observe/logger.ts';
 
 interface NatsOptions {
-  /** One address, or several of one cluster separated by commas: `nats://user:password@host:4222`, `tls://...`. */
-  readonly url: string;
+  /** Of one cluster: `nats://user:password@host:4222`, `tls://...`. Credentials stand in the first, for all. */
+  readonly urls: readonly string[];
   readonly name: string;
   readonly log: Logger;
   /** Closes the connection with the service. */
@@ -33,8 +33,8 @@ const PING_MS = 5_000;
  * The connection to NATS. Opening never waits and never fails: the connection comes when the server does, and comes back
  * for ever.
  */
-export function openNats({ url, name, log, stack }: NatsOptions): Nats {
-  const link = new Link({ ...addressOf(url), name }, log);
+export function openNats({ urls, name, log, stack }: NatsOptions): Nats {
+  const link = new Link({ ...addressesOf(urls), name }, log);
   void link.stay();
   stack.defer(() => link.close());
   return {
@@ -144,8 +144,8 @@ class Link {
 }
 
 /** The client reads neither credentials nor `tls:` from an address, so addresses are taken apart for it. */
-function addressOf(url: string): ConnectionOptions {
-  const urls = url.split(',').map((one) => new URL(one.trim()));
+function addressesOf(texts: readonly string[]): ConnectionOptions {
+  const urls = texts.map((text) => new URL(text));
   const [first] = urls;
   const user = decodeURIComponent(first?.username ?? '');
   const pass = decodeURIComponent(first?.password ?? '');

@@ -1,0 +1,22 @@
+import { createApiKey } from '@wts/access';
+import assert from 'node:assert/strict';
+import { scrub } from '../observe/scrub.ts';
+import { credentialSettings } from './credential-settings.ts';
+import { parseSettings } from './settings.ts';
+
+const prefixOf = (text: string): string => parseSettings(credentialSettings, { API_KEY_PREFIX: text }).apiKeyPrefix;
+
+describe('the prefix of API keys', () => {
+  it('is one by which logs know a key, so that they leave it out [never.secret-in-clear]', () => {
+    for (const prefix of ['wts_', 'a_', 'Key1234_']) {
+      const { token } = createApiKey(prefixOf(prefix));
+      assert.ok(!scrub(`{"text":"${token}"}`).includes(token.slice(prefix.length)), prefix);
+    }
+  });
+
+  it('is refused when it is of another shape', () => {
+    for (const prefix of ['wts', 'wts-', '_', '9x_', 'a_b_', 'w ts_', 'abcdefgh_']) {
+      assert.throws(() => prefixOf(prefix), /API_KEY_PREFIX must match/, prefix);
+    }
+  });
+});
