@@ -58,6 +58,54 @@ describe('An Idempotency-Key', () => {
     assert.deepEqual([(await invite(ada.id)).status, (await invite(ben.id)).status], [201, 422]);
   });
 
+  it('means the same request, however its fields are ordered [idempotency.mismatch, idempotency.replay]', async () => {
+    const ada = await world.workspace();
+    const invite = (body: object): Promise<{ status: number; text: string }> =>
+      world.ask(ada.owner, memberApi.createInvitation, {
+        params: { workspaceId: ada.id },
+        body,
+        headers: { 'idempotency-key': 'order' },
+      });
+    const first = await invite({ role: 'guest', expiresInDays: 3 });
+    assert.equal((await invite({ expiresInDays: 3, role: 'guest' })).text, first.text);
+    assert.equal((await invite({ expiresInDays: 3, role: 'member' })).status, 422);
+  });
+
+  it('finds a workspace that was made while its answer got lost on every way [idempotency.replay, workspaces.create.taken]', async () => {
+    const ada = await world.person();
+    const urlKey = `w-${randomUUID().slice(0, 18)}`;
+    const create = (key: string): Promise<Answer<typeof workspaceApi.createWorkspace>> =>
+      world.ask(ada, workspaceApi.createWorkspace, {
+        body: { name: 'Mine', urlKey },
+        headers: { 'idempotency-key': key },
+      });
+    world.stage.wires.answers.loseAnswers(100);
+    assert.equal((await create('lost')).code, 'unavailable');
+    world.stage.wires.answers.loseAnswers(0);
+    const [made] = await world.stage.sql(`select id from sync.workspaces where url_key = $1`, [urlKey]);
+    assert.notEqual(made, undefined);
+    const again = await eventually(async () => {
+      const answer = await create('lost');
+      return answer.status === 503 ? undefined : answer;
+    });
+    assert.deepEqual([again.status, again.body.workspace.id], [201, made?.['id']], again.text);
+    assert.equal((await create('another')).code, 'slug_taken');
+  });
+
+  it('does not undo the word of what was done when it cannot be written down [idempotency.in-flight]', async () => {
+    const ada = await world.person();
+    await world.stage.sql(
+      `alter table workspace.idempotency_keys add constraint unwritable check (status is null) not valid`,
+    );
+    try {
+      assert.equal((await createKey(ada, 'unwritten')).status, 201);
+      assert.equal((await createKey(ada, 'unwritten')).code, 'idempotency_in_flight');
+      assert.deepEqual(await labelsOf(ada), ['ci']);
+    } finally {
+      await world.stage.sql(`alter table workspace.idempotency_keys drop constraint unwritable`);
+    }
+  });
+
   it('is one effect when many ask at once, and they are told to come again [idempotency.in-flight]', async () => {
     const ada = await world.person();
     const answers = await Promise.all(Array.from({ length: 8 }, () => createKey(ada, 'at once')));

@@ -22,6 +22,11 @@ export class Call<C = unknown> {
   readonly body: BodyOf<C>;
   readonly req: Request;
   readonly res: Response;
+  /**
+   * Names what this request is to bring about, the same each time it comes with its `Idempotency-Key`; undefined without
+   * one. For effects of which nobody may know whether they happened: done again under this id, they happen once.
+   */
+  effectId: string | undefined;
   #signal: AbortSignal | undefined;
   #log: Logger | undefined;
 

@@ -57,25 +57,39 @@ export function idempotency(store: IdempotencyStore, clusterSecret: string): Ide
     if (given === null) return null;
     const key = digest(naming, [holderOf(call.principal), contract.id, given]);
     const fingerprint = digest(naming, [call.params, call.query, call.body]);
+    const settle = settler(call);
     const owner = randomBytes(16).toString('hex');
     const claim = await store.claim(key, { owner, fingerprint, leaseMs: LIMITS.idempotencyLeaseMs });
     if (claim.state !== 'won') return answerOf(claim, fingerprint, key, sealing);
     // Whoever sends a key comes back for the answer: a lost connection must not stop half-way what they will ask for.
     call.outliveClient();
+    call.effectId = uuidOf(digest(naming, ['effect', key.toString('hex'), fingerprint.toString('hex')]));
+    const keep = (status: number, body: unknown): Promise<void> =>
+      settle(store.keep(key, owner, { status, body: seal(sealing, key, body) }, LIMITS.idempotencyKeptMs));
+    let body: unknown;
     try {
-      const body = await work();
-      const { status } = contract.reply;
-      await store.keep(key, owner, { status, body: seal(sealing, key, body) }, LIMITS.idempotencyKeptMs);
-      return { status, body, isReplayed: false };
+      body = await work();
     } catch (failure) {
       const fault = toFault(failure);
-      if (!isFinal(fault)) {
-        await store.release(key, owner);
-        throw failure;
-      }
-      const body = errorBody(fault, call.requestId);
-      await store.keep(key, owner, { status: fault.status, body: seal(sealing, key, body) }, LIMITS.idempotencyKeptMs);
+      await (isFinal(fault) ? keep(fault.status, errorBody(fault, call.requestId)) : settle(store.release(key, owner)));
       throw failure;
+    }
+    const { status } = contract.reply;
+    await keep(status, body);
+    return { status, body, isReplayed: false };
+  };
+}
+
+/**
+ * What was done is done: when that cannot be written down, the caller is still told so. To say that it failed, or to free
+ * the key, would make it happen twice; the lease ends by itself.
+ */
+function settler({ log }: Pick<Call, 'log'>): (writing: Promise<void>) => Promise<void> {
+  return async (writing) => {
+    try {
+      await writing;
+    } catch (err) {
+      log.warn({ err }, 'what an Idempotency-Key stands for could not be written');
     }
   };
 }
@@ -114,7 +128,26 @@ function derive(secret: string, use: string): Buffer {
 }
 
 function digest(naming: Buffer, value: readonly unknown[]): Buffer {
-  return createHmac('sha256', naming).update(JSON.stringify(value)).digest();
+  return createHmac('sha256', naming).update(JSON.stringify(value, inOrder)).digest();
+}
+
+/** The fields of an object have no order: clients that keep theirs in hash tables write the same request differently. */
+function inOrder(_key: string, value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+  return Object.fromEntries(Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1)));
+}
+
+/** Version 8 of RFC 9562: a UUID of our own making. */
+function uuidOf(bytes: Buffer): string {
+  const hex = bytes.toString('hex');
+  const parts = [
+    hex.slice(0, 8),
+    hex.slice(8, 12),
+    `8${hex.slice(13, 16)}`,
+    `8${hex.slice(17, 20)}`,
+    hex.slice(20, 32),
+  ];
+  return parts.join('-');
 }
 
 const NONCE_BYTES = 12;

@@ -15,6 +15,7 @@ export interface CommitUnit {
 /** What a request brings along to every call it causes. */
 export interface Trace {
   readonly requestId?: string;
+  readonly effectId?: string | undefined;
   readonly signal?: AbortSignal;
 }
 

@@ -9,8 +9,9 @@ import { recordOf } from './commit-unit.ts';
 
 /**
  * Makes a workspace with its first owner, in one unit: there is no moment at which it has none. Of two who want the same
- * urlKey at once, the unique index of the sync service lets one through; the other is told `slug_taken`. Keeps
- * workspaces.create.answer and workspaces.create.taken.
+ * urlKey at once, the unique index of the sync service lets one through; the other is told `slug_taken`. Whoever was told
+ * that nobody knows (503) and asks again with their `Idempotency-Key` asks under the same id, and is not told that their
+ * own urlKey is taken. Keeps workspaces.create.answer and workspaces.create.taken.
  */
 export async function createWorkspace(
   { workspaces, commitUnit }: { readonly workspaces: WorkspaceReads; readonly commitUnit: CommitUnitDoor },
@@ -25,7 +26,7 @@ export async function createWorkspace(
   if ((await workspaces.countOwnedBy(principal.userId)) >= LIMITS.workspacesOwnedMax) {
     throw new Fault('conflict', { message: `A person owns at most ${LIMITS.workspacesOwnedMax} workspaces.` });
   }
-  const id = randomUUID();
+  const id = trace.effectId ?? randomUUID();
   const reply = await commitUnit(
     {
       principal,
