@@ -156,6 +156,10 @@ describe('a service over HTTP', () => {
         assert.match(messageOf(answer), sentence);
       });
     }
+    it('with a parameter twice also where it takes none', async () => {
+      isRefusal(await get('/open?x=1&x=2'), 400, 'validation_failed');
+      await get('/open?x=1&y=2').expect(200);
+    });
     it('with two hundred parameters, of which none is dropped unseen', async () => {
       const many = Array.from({ length: 1500 }, (_, at) => `a${at}`).join('&');
       isRefusal(await post({ title: 'x' }, `/things/a?limit=1&${many}&limit=2`), 400, 'validation_failed');

@@ -52,7 +52,8 @@ describe('bytes on the wire', () => {
       'a bare carriage return': () => post('X-A: a\rb\r\nContent-Length: 13\r\n', body),
       'a header without a colon': () => post('nonsense\r\n', ''),
       'no request line': () => send('nonsense\r\n\r\n'),
-      'a method nobody knows': () => send('FROB / HTTP/1.1\r\nHost: a\r\n\r\n'),
+      'a method that is none': () => send('FR(B / HTTP/1.1\r\nHost: a\r\n\r\n'),
+      'a method and no address': () => send('FROB\r\n\r\n'),
       'a version nobody knows': () => send('GET /open HTTP/3.7\r\nHost: a\r\n\r\n'),
       'bytes of TLS': () => send(Buffer.from([0x16, 0x03, 0x01, 0x02, 0x00, 0x01, 0x00, 0x01, 0xfc, 0x03, 0x03])),
     };
@@ -88,6 +89,20 @@ describe('bytes on the wire', () => {
     isRefusal(await send('GET /open HTTP/1.1\r\nHost: a\r\nhOST: b\r\n\r\n'), 400, 'malformed_request');
     isRefusal(await send('GET /open HTTP/1.1\r\nHost: a\r\nHost: a\r\n\r\n'), 400, 'malformed_request');
     isRefusal(await send('GET /open HTTP/1.1\r\n\r\n'), 400, 'malformed_request');
+  });
+
+  it('with a method that no parser knows are 405 like any other that is not served, and the connection ends', async () => {
+    const answer = isRefusal(await send('FROB /open HTTP/1.1\r\nHost: a\r\n\r\nGET /open'), 405, 'method_not_allowed');
+    assert.equal(answer.headers['allow'], 'GET, HEAD, POST, PATCH, DELETE, OPTIONS');
+    assert.equal(answer.headers['connection'], 'close');
+  });
+
+  it('with two content types are 415, because another reader might take the other', async () => {
+    const [body, length] = ['{"title":"x"}', 'Content-Length: 13\r\n'];
+    for (const other of ['text/plain', 'application/json']) {
+      isRefusal(await post(`content-TYPE: ${other}\r\n${length}`, body), 415, 'unsupported_media_type');
+    }
+    assert.equal((await post(length, body)).status, 201);
   });
 
   it('with an absolute address are 400, whoever it names', async () => {

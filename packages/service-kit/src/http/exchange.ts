@@ -91,20 +91,21 @@ export function checkMessage(req: IncomingMessage): Fault | null {
     });
   }
   if (req.rawHeaders.length > LIMITS.headerCount * 2) return new Fault('headers_too_large');
-  const hosts = countHosts(req.rawHeaders);
+  const hosts = timesGiven(req.rawHeaders, 'host');
   if (hosts > 1 || (hosts === 0 && req.httpVersion === '1.1')) return malformed('A request needs exactly one Host.');
   if (url.length > LIMITS.urlBytes) return malformed(`An address may have at most ${LIMITS.urlBytes} characters.`);
   if (url[0] !== '/' && !(url === '*' && req.method === 'OPTIONS')) return malformed('An address starts with a slash.');
   return url.includes('%') ? checkEscapes(url) : null;
 }
 
-function countHosts(rawHeaders: readonly string[]): number {
-  let hosts = 0;
+/** How many lines a header has. Of most that are given twice, Node itself drops all but the first. */
+export function timesGiven(rawHeaders: readonly string[], lowerName: string): number {
+  let times = 0;
   for (let at = 0; at < rawHeaders.length; at += 2) {
     const name = rawHeaders[at];
-    if (name?.length === 4 && name.toLowerCase() === 'host') hosts += 1;
+    if (name?.length === lowerName.length && name.toLowerCase() === lowerName) times += 1;
   }
-  return hosts;
+  return times;
 }
 
 /**

@@ -132,8 +132,8 @@ function readParams(req: Request, check: Validate | undefined): unknown {
 }
 
 function readQuery(req: Request, check: Validate | undefined): unknown {
-  if (check === undefined) return EMPTY;
   const start = req.url.indexOf('?');
+  if (start === -1 && check === undefined) return EMPTY;
   // 0: no bound on the number of parameters, because what is past a bound would be dropped silently. The address has one.
   const query = start === -1 ? {} : parseQueryString(req.url.slice(start + 1), '&', '=', { maxKeys: 0 });
   for (const name in query) {
@@ -149,6 +149,7 @@ function readQuery(req: Request, check: Validate | undefined): unknown {
       throw new Fault('validation_failed', { message: `query/${name.slice(0, 100)} must not hold a NUL character` });
     }
   }
+  if (check === undefined) return EMPTY;
   check(query);
   return query;
 }

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { Fault, LIMITS, parseJson } from '@wts/contracts';
+import { timesGiven } from './exchange.ts';
 
 interface BodyLimits {
   readonly bytesMax?: number;
@@ -15,6 +16,10 @@ const jsonType = /^application\/json[ \t]*(?:;[ \t]*charset[ \t]*=[ \t]*"?utf-8"
  */
 export async function readJson(req: IncomingMessage, limits: BodyLimits = {}): Promise<unknown> {
   const type = req.headers['content-type'];
+  // Node keeps the first; whoever reads next might keep the last.
+  if (timesGiven(req.rawHeaders, 'content-type') > 1) {
+    throw new Fault('unsupported_media_type', { message: 'Content-Type must be given once.' });
+  }
   if (type !== 'application/json' && !(type !== undefined && jsonType.test(type))) {
     throw new Fault('unsupported_media_type', { message: 'The body must be application/json in UTF-8.' });
   }

@@ -76,7 +76,13 @@ function refuse(fault: Fault, req: IncomingMessage, res: ServerResponse): void {
   res.writeHead(fault.status, head).end(body);
 }
 
-function faultOfParser({ code }: NodeJS.ErrnoException): Fault {
+/** A request line whose method is a word, though none the parser knows (RFC 9110 section 9.1). */
+const REQUEST_LINE = /^[A-Za-z0-9_-]{1,32} \/[\x21-\x7e]* HTTP\/1\.[01]\r?\n/;
+
+function faultOfParser({ code, rawPacket }: NodeJS.ErrnoException & { readonly rawPacket?: Buffer }): Fault {
+  if (code === 'HPE_INVALID_METHOD' && REQUEST_LINE.test(rawPacket?.toString('latin1', 0, LIMITS.headerBytes) ?? '')) {
+    return new Fault('method_not_allowed', { headers: { Allow: 'GET, HEAD, POST, PATCH, DELETE, OPTIONS' } });
+  }
   if (code === 'HPE_HEADER_OVERFLOW') return new Fault('headers_too_large');
   if (code === 'HPE_CHUNK_EXTENSIONS_OVERFLOW') return new Fault('payload_too_large');
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return new Fault('request_timeout');
