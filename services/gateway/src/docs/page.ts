@@ -41,9 +41,18 @@ export const DOCS_FILES: ReadonlyMap<string, StaticFile> = new Map([
     'start.js',
     file(
       'text/javascript; charset=utf-8',
-      // A token somebody enters lives in the memory of the page and ends with it. No outside validator is asked.
-      `SwaggerUIBundle({
+      // A token somebody enters lives in the memory of the page and ends with it. No outside validator is asked. The page
+      // may call its own origin only, so that is what it tries operations out at, by whichever name it was opened:
+      // `localhost` and `127.0.0.1` are two.
+      `const description = new URL('openapi.json', location.href);
+SwaggerUIBundle({
   url: 'openapi.json',
+  responseInterceptor(response) {
+    if (response.url !== description.href || response.status !== 200) return response;
+    const servers = [{ url: new URL('.', description).href.replace(/\\/$/, '') }];
+    response.text = JSON.stringify({ ...JSON.parse(response.text), servers });
+    return response;
+  },
   dom_id: '#reference',
   deepLinking: true,
   displayRequestDuration: true,
