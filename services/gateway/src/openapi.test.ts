@@ -1,3 +1,4 @@
+import { ERROR_CODES } from '@wts/contracts';
 import { MODEL_NAMES } from '@wts/models';
 import assert from 'node:assert/strict';
 import { describeRoutes } from './openapi.ts';
@@ -18,7 +19,7 @@ interface Operation {
 }
 interface Description {
   readonly openapi: string;
-  readonly info: { readonly version: string };
+  readonly info: { readonly version: string; readonly description: string };
   readonly externalDocs: { readonly url: string };
   readonly tags: readonly { readonly name: string; readonly description: string }[];
   readonly paths: Record<string, Record<string, Operation>>;
@@ -127,6 +128,23 @@ describe('the description of the interface', () => {
     assert.doesNotMatch(of({ keys: 0 }) ?? '', /for each person/);
   });
 
+  it('lists every error there is, also those that belong to no operation [errors.shape.fields]', () => {
+    for (const code of ERROR_CODES) assert.ok(description.info.description.includes(`| \`${code}\` |`), code);
+  });
+
+  it('gives every constant a type and every format a name that generators know', () => {
+    const schemas: object[] = [];
+    JSON.stringify(description, (_key, value: unknown) => {
+      if (typeof value === 'object' && value !== null && ('const' in value || 'format' in value)) schemas.push(value);
+      return value;
+    });
+    assert.ok(schemas.length > 50);
+    for (const schema of schemas) {
+      assert.ok('type' in schema, JSON.stringify(schema));
+      if ('format' in schema) assert.match(String(schema.format), /^(?:uuid|date|date-time|uri|email)$/);
+    }
+  });
+
   it('marks operations that retire, with their days and what to use instead', () => {
     const row = {
       operation: 'listMembers',
@@ -143,5 +161,20 @@ describe('the description of the interface', () => {
     );
     for (const word of [row.deprecatedOn, row.sunsetOn, row.link])
       assert.ok(marked[0]?.description.includes(word), word);
+    for (const [path, wanted] of [
+      ['/api/workspaces/{workspaceId}/members', ['Deprecation', 'Link', 'RateLimit', 'RateLimit-Policy', 'Sunset']],
+      ['/api/workspaces', ['RateLimit', 'RateLimit-Policy']],
+      ['/sync/deltas', []],
+    ] as const) {
+      const headers = paths[path]?.get?.responses['200']?.headers ?? {};
+      const usual = ['Api-Version', 'X-Request-Id'];
+      assert.deepEqual(
+        Object.keys(headers)
+          .filter((name) => !usual.includes(name))
+          .toSorted(),
+        wanted,
+        path,
+      );
+    }
   });
 });

@@ -60,7 +60,7 @@ export function describeRoutes(routes: readonly Route[], deployment: Deployment)
     info: {
       title: 'Workspace Task Service',
       version: DESCRIPTION_VERSION,
-      description: overview(codes, server),
+      description: overview(server),
       contact: { name: 'The operator of this deployment', url: server },
       license: { name: 'Apache 2.0', identifier: 'Apache-2.0' },
     },
@@ -111,10 +111,13 @@ function describeOperation(
 ): Json {
   const { id, summary, tag, scope, body, bodyExample } = contract;
   const notice = deprecations.find(({ operation }) => operation === id);
+  const rates = RATE_POLICIES.filter((policy) => policy.appliesTo(contract)).flatMap(
+    (policy) => withLimit(policy, rateLimits) ?? [],
+  );
   return {
     operationId: id,
     summary,
-    description: paragraphs(contract, rateLimits, notice).join('\n\n'),
+    description: paragraphs(contract, rates, notice).join('\n\n'),
     tags: [tag],
     ...(notice === undefined ? {} : { deprecated: true }),
     security: scope === 'none' ? [] : [{ bearer: [] }],
@@ -139,15 +142,15 @@ function describeOperation(
             },
           },
         }),
-    responses: responses.of(contract),
+    responses: responses.of(contract, { isRated: rates.length > 0, isRetiring: notice !== undefined }),
   };
 }
 
-function paragraphs(contract: Contract, limits: RateLimits, notice: Deprecation | undefined): string[] {
-  const { description, scope } = contract;
-  const rates = RATE_POLICIES.filter((policy) => policy.appliesTo(contract)).flatMap(
-    (policy) => withLimit(policy, limits) ?? [],
-  );
+function paragraphs(
+  { description, scope }: Contract,
+  rates: readonly RatePolicy[],
+  notice: Deprecation | undefined,
+): string[] {
   return [
     ...(notice === undefined
       ? []

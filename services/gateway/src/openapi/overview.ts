@@ -1,4 +1,4 @@
-import { API_VERSION, ERRORS, LIMITS } from '@wts/contracts';
+import { API_VERSION, ERROR_CODES, ERRORS, LIMITS } from '@wts/contracts';
 import type { ErrorCode } from '@wts/contracts';
 import { EDGE_LIMITS } from '../limits.ts';
 
@@ -6,7 +6,7 @@ const MIB = 1024 * 1024;
 const HOUR_MS = 60 * 60 * 1000;
 
 /** What holds for every operation, said once, in Markdown. Numbers and codes come from where they are kept. */
-export function overview(codes: readonly ErrorCode[], server: string): string {
+export function overview(server: string): string {
   return `Tasks, projects and comments inside workspaces, with one server-ordered log of every change.
 
     curl -H "Authorization: Bearer $API_KEY" ${server}/api/workspaces
@@ -52,12 +52,14 @@ Rates are announced by \`RateLimit-Policy\` and \`RateLimit\`; beyond one it is 
 
 ## Errors
 
-Every error has the same body, with \`statusCode\`, a stable \`code\`, and \`requestId\`, which is the \`X-Request-Id\` of the
-answer: quote it when you ask for help.
+Every error has the same body: \`code\` is for programs and stays, \`message\` tells a person what to change, and \`requestId\`
+is the \`X-Request-Id\` of the answer, to quote when you ask for help.
 
 | status | code | when | worth trying again |
 |---|---|---|---|
-${codes.map(errorRow).join('\n')}
+${ERROR_CODES.toSorted((one, other) => ERRORS[one].status - ERRORS[other].status)
+  .map(errorRow)
+  .join('\n')}
 `;
 }
 

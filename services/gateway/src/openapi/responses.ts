@@ -29,13 +29,43 @@ export const RESPONSE_HEADERS = {
     description: 'This answer was given before, to the same Idempotency-Key.',
     schema: { type: 'string', enum: ['true'] },
   },
+  RateLimitPolicy: {
+    description: 'The rates that this operation is under: how many (`q`) in how many seconds (`w`).',
+    schema: { type: 'string', examples: ['"rest";q=30000;w=60'] },
+  },
+  RateLimit: {
+    description:
+      'How many of each are left (`r`), and the seconds until they start anew (`t`). `X-RateLimit-Limit`, `-Remaining` and `-Reset` say the same of the tightest.',
+    schema: { type: 'string', examples: ['"rest";r=29999;t=60'] },
+  },
   Challenge: { description: 'How to authenticate (RFC 6750).', schema: { type: 'string' } },
 } as const;
 
-const COMMON_HEADERS = {
-  'Api-Version': { $ref: '#/components/headers/ApiVersion' },
-  'X-Request-Id': { $ref: '#/components/headers/RequestId' },
+const header = (name: keyof typeof RESPONSE_HEADERS): Json => ({ $ref: `#/components/headers/${name}` });
+
+const COMMON_HEADERS = { 'Api-Version': header('ApiVersion'), 'X-Request-Id': header('RequestId') };
+const RATE_HEADERS = { 'RateLimit-Policy': header('RateLimitPolicy'), RateLimit: header('RateLimit') };
+/** Said where they are, because most of the time no operation retires. */
+const RETIRING_HEADERS = {
+  Deprecation: {
+    description: 'Since when the operation is deprecated: an HTTP date.',
+    schema: { type: 'string', examples: ['Sun, 01 Nov 2026 00:00:00 GMT'] },
+  },
+  Sunset: {
+    description: 'When it may stop answering at the earliest (RFC 8594).',
+    schema: { type: 'string', examples: ['Mon, 01 Mar 2027 00:00:00 GMT'] },
+  },
+  Link: {
+    description: 'With `rel="deprecation"`: a page that says what to use instead.',
+    schema: { type: 'string', examples: ['<https://docs.example.com/x>; rel="deprecation"; type="text/html"'] },
+  },
 };
+
+/** What the headers of an answer say beside the contract. */
+interface AnswerNotes {
+  readonly isRated: boolean;
+  readonly isRetiring: boolean;
+}
 
 /** What an operation may answer. Answers that several operations share stand in `shared`, and each refers to them. */
 export class Responses {
@@ -46,19 +76,23 @@ export class Responses {
     this.#schemas = schemas;
   }
 
-  of(contract: Contract): Json {
+  of(contract: Contract, notes: AnswerNotes): Json {
     const byStatus = Map.groupBy(errorCodesOf(contract), (code) => ERRORS[code].status);
     const errors = [...byStatus].sort(([one], [other]) => one - other);
     return {
-      [contract.reply.status]: this.#success(contract),
+      [contract.reply.status]: this.#success(contract, notes),
       ...Object.fromEntries(errors.map(([status, codes]) => [status, this.#failure(status, codes)])),
     };
   }
 
-  #success({ reply, idempotencyKey }: Contract): Json {
+  #success({ reply, idempotencyKey }: Contract, { isRated, isRetiring }: AnswerNotes): Json {
     const { status, description = '', contentType = 'application/json', schema, example } = reply;
-    const replayed = { 'Idempotency-Replayed': { $ref: '#/components/headers/IdempotencyReplayed' } };
-    const headers = { ...COMMON_HEADERS, ...(idempotencyKey ? replayed : {}) };
+    const headers = {
+      ...COMMON_HEADERS,
+      ...(isRated ? RATE_HEADERS : {}),
+      ...(isRetiring ? RETIRING_HEADERS : {}),
+      ...(idempotencyKey ? { 'Idempotency-Replayed': header('IdempotencyReplayed') } : {}),
+    };
     // A socket has no body.
     if (status === 101) return { description, headers };
     const content = { schema: this.#schemas.refer(schema), ...(example === undefined ? {} : { example }) };
@@ -72,8 +106,10 @@ export class Responses {
       description: codes.map((code) => `\`${code}\`: ${ERRORS[code].error}. ${ERRORS[code].when}`).join('\n\n'),
       headers: {
         ...COMMON_HEADERS,
-        ...(status === 429 || status === 503 ? { 'Retry-After': { $ref: '#/components/headers/RetryAfter' } } : {}),
-        ...(status === 401 ? { 'WWW-Authenticate': { $ref: '#/components/headers/Challenge' } } : {}),
+        ...(status === 429 || status === 503 ? { 'Retry-After': header('RetryAfter') } : {}),
+        ...(status === 429 ? RATE_HEADERS : {}),
+        // Also 403: `insufficient_scope` names the scope there.
+        ...(status === 401 || status === 403 ? { 'WWW-Authenticate': header('Challenge') } : {}),
       },
       content: {
         'application/json': {
@@ -99,10 +135,17 @@ export function errorCodesOf(contract: Contract): ErrorCode[] {
   ];
 }
 
+/** What such an error usually says, where that is more than its usual sentence. */
+const EXAMPLES: Partial<Record<ErrorCode, ConstructorParameters<typeof Fault>[1]>> = {
+  validation_failed: { message: 'body/name must have at most 100 characters' },
+  insufficient_scope: { message: 'This operation needs the scope admin.' },
+  forbidden: { message: 'This needs the role owner or admin in the workspace; yours is guest.' },
+  rate_limited: { retryAfterSeconds: 7 },
+};
+
 export function errorExample(code: ErrorCode): Json {
-  const fault = new Fault(code, code === 'rate_limited' ? { retryAfterSeconds: 7 } : {});
   return {
     summary: ERRORS[code].error,
-    value: errorBody(fault, '0192f0c1-5b7e-7c3a-9d3e-2f6a1b4c8d90'),
+    value: errorBody(new Fault(code, EXAMPLES[code]), '0192f0c1-5b7e-7c3a-9d3e-2f6a1b4c8d90'),
   };
 }

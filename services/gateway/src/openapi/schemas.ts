@@ -8,6 +8,7 @@ import {
   syncApi,
   workspaceApi,
 } from '@wts/contracts';
+import type { JsonSchema } from '@wts/contracts';
 import { MODELS, recordSchema } from '@wts/models';
 
 type Json = Record<string, unknown>;
@@ -23,6 +24,14 @@ const NAMED = new Map<unknown, string>([
   [syncApi.syncTransactionSchema, 'SyncTransaction'],
   [modelRecordSchema, 'ModelRecord'],
 ]);
+
+/** What readers other than our own validator need: generators a type beside a constant, and formats that others know. */
+function spelledOut({ pattern, format, type, ...rest }: JsonSchema): Json {
+  // What the pattern says to a program, the format says to a person.
+  if (pattern === UUID_PATTERN) return { format: 'uuid' };
+  if (format === 'http-url') return { format: 'uri', pattern: '^https?://' };
+  return 'const' in rest && type === undefined ? { type: typeof rest.const } : {};
+}
 
 /** Schemas of contracts as the description writes them, and those among them that have names. */
 export class Schemas {
@@ -55,8 +64,6 @@ export class Schemas {
     if (Array.isArray(schema)) return schema.map((item) => this.refer(item));
     if (typeof schema !== 'object' || schema === null) return schema;
     const entries = Object.entries(schema).map(([key, value]): [string, unknown] => [key, this.refer(value)]);
-    // What the pattern says to a program, the format says to a person.
-    const isUuid = 'pattern' in schema && schema.pattern === UUID_PATTERN;
-    return Object.fromEntries(isUuid ? [...entries, ['format', 'uuid']] : entries);
+    return { ...Object.fromEntries(entries), ...spelledOut(schema as JsonSchema) };
   }
 }
