@@ -1,6 +1,6 @@
 import { contract } from './contract.ts';
 import { EXAMPLE_IDS } from './example-ids.ts';
-import { UUID_PATTERN } from './ids.ts';
+import { NOT_BLANK_PATTERN, UUID_PATTERN } from './ids.ts';
 
 /** `read-only` keys hold the scope read, `full-access` keys all scopes. */
 export const KEY_PERMISSIONS = ['read-only', 'full-access'] as const;
@@ -29,7 +29,7 @@ const label = {
   type: 'string',
   minLength: 1,
   maxLength: 100,
-  pattern: '\\S',
+  pattern: NOT_BLANK_PATTERN,
   description: 'What it is for, to tell it from others. Not blank; length in Unicode code points.',
 } as const;
 
@@ -43,7 +43,7 @@ const keyProperties = {
     enum: KEY_PERMISSIONS,
     description: '`read-only`: the scope `read`. `full-access`: the scopes `read`, `write` and `admin`.',
   },
-  workspaceId: { type: ['string', 'null'], description: 'Set when the key sees one workspace only.' },
+  workspaceId: { ...uuid, type: ['string', 'null'], description: 'Set when the key sees one workspace only.' },
   expiresAt: { ...timestampOrNull, description: 'When it dies by itself; null for never.' },
   createdAt: { ...timestamp, description: 'When it was made.' },
   lastUsedAt: { ...timestampOrNull, description: 'At most a minute behind.' },

@@ -7,7 +7,10 @@ import { LIMITS } from './limits.ts';
 interface ErrorRow {
   readonly status: number;
   readonly error: string;
-  /** One sentence for whoever meets it: when it is given, or what to do. It stands in the description only. */
+  /**
+   * One sentence for whoever meets it: when it is given, and what to do. It stands in the description, and as `message` in
+   * an answer about which nothing more exact is known.
+   */
   readonly when: string;
   /** True when the same request may succeed later without a change. */
   readonly retryable?: true;
@@ -28,17 +31,21 @@ export const ERRORS = {
     'The address or the headers cannot be read, or could be read in two ways.',
   ),
   malformed_json: row(400, 'Malformed JSON', 'The body is no JSON text in UTF-8, or is nested too deep.'),
-  validation_failed: row(400, 'Validation failed', 'Something in the request is not as described; `message` names it.'),
+  validation_failed: row(400, 'Validation failed', 'Something in the request is not as described.'),
   unsupported_api_version: row(400, 'Unsupported Api-Version', '`Api-Version` names a version that is not served.'),
 
   // 401: who are you (the texts are fixed by section 5 and 7 of the specification)
-  authorization_required: row(401, 'Authorization header required', 'There is no `Authorization` header.'),
+  authorization_required: row(
+    401,
+    'Authorization header required',
+    'Send `Authorization: Bearer` and an API key or the token of a signed-in user.',
+  ),
   authorization_malformed: row(
     401,
     'Invalid authorization format',
-    'The header is not `Bearer`, one blank, and a credential.',
+    'Send one `Authorization` header: `Bearer`, a blank, and an API key or the token of a signed-in user.',
   ),
-  api_key_invalid: row(401, 'Invalid API key', 'The key is wrong, revoked or expired.'),
+  api_key_invalid: row(401, 'Invalid API key', 'The key is wrong, revoked or expired: use another one.'),
   token_invalid: row(401, 'Invalid token', 'The token is wrong or expired: sign in again.'),
 
   // 402-409: you may not, it is not there, it is not so
@@ -47,25 +54,30 @@ export const ERRORS = {
   wrong_address: row(
     403,
     'This invitation is for another address',
-    'The invitation is for an e-mail address that is not yours.',
+    'Sign in with the e-mail address it was made for, or ask for one for yours.',
   ),
   not_found: row(404, 'Not found', 'There is nothing of that name, or nothing you may see.'),
   method_not_allowed: row(405, 'Method not allowed', 'The address has other methods; `Allow` lists them.'),
-  request_timeout: row(408, 'Request took too long to arrive', 'The whole request did not come in time.', 'retryable'),
-  conflict: row(409, 'Conflict', 'It does not go together with what is there; `message` says with what.'),
+  request_timeout: row(
+    408,
+    'Request took too long to arrive',
+    'The whole request did not come in time: send it again, faster.',
+    'retryable',
+  ),
+  conflict: row(409, 'Conflict', 'It does not go together with what is there.'),
   slug_taken: row(409, 'This urlKey is taken', 'Another workspace has this name in addresses; choose another.'),
   last_owner: row(409, 'A workspace keeps at least one owner', 'Make somebody else an owner first.'),
   bootstrap_required: row(409, 'BOOTSTRAP_REQUIRED', 'The place is not in the log any more: load everything anew.'),
   idempotency_in_flight: row(
     409,
     'A request with this Idempotency-Key is still running',
-    'The first request with this key has no answer yet.',
+    'The first request with this key has no answer yet: ask again in a moment.',
     'retryable',
   ),
-  invitation_expired: row(410, 'This invitation has expired', 'Ask for a new one.'),
+  invitation_expired: row(410, 'This invitation has expired', 'It was used, or its time is over: ask for a new one.'),
 
   // 413-431: the shape of the message
-  payload_too_large: row(413, 'Payload too large', 'The body is larger than the operation takes.'),
+  payload_too_large: row(413, 'Payload too large', 'The body is larger than the operation takes: send less at a time.'),
   unsupported_media_type: row(
     415,
     'Unsupported media type',
@@ -75,11 +87,15 @@ export const ERRORS = {
   idempotency_mismatch: row(
     422,
     'This Idempotency-Key was used with another request',
-    'A new request needs a new key.',
+    'A new request needs a new key; the same request has the same address and body.',
   ),
-  upgrade_required: row(426, 'Upgrade required', 'The address takes WebSocket handshakes only.'),
+  upgrade_required: row(426, 'Upgrade required', 'The address takes WebSocket handshakes of version 13 only.'),
   rate_limited: row(429, 'Too many requests', 'Wait for the seconds of `Retry-After`.', 'retryable'),
-  headers_too_large: row(431, 'Request headers too large', 'The address or the headers are longer than is taken.'),
+  headers_too_large: row(
+    431,
+    'Request headers too large',
+    'The address or the headers are longer than is taken: send less.',
+  ),
 
   // 5xx: us. A cause is never shown.
   internal: row(500, 'Internal error', 'A fault of ours; it is in our logs under `requestId`.'),
@@ -157,18 +173,24 @@ export function comeAgainSeconds(): number {
   return 1 + Math.floor(Math.random() * LIMITS.comeAgainSecondsMax);
 }
 
+/** What to do about it, in plain text. A message that repeats `error` says nothing, and the table knows better. */
+function messageOf({ code, publicMessage }: Fault, error: string): string {
+  return publicMessage === undefined || publicMessage === error ? ERRORS[code].when.replaceAll('`', '') : publicMessage;
+}
+
 /**
  * The one rendering of a failure for the outside. A bug shows nothing of itself.
  * Keeps errors.shape.fields, errors.5xx.no-cause.
  */
 export function errorBody(failure: unknown, requestId?: string): ErrorBody {
   const fault = failure instanceof Fault ? failure : new Fault('internal');
+  const { error } = ERRORS[fault.code];
   return {
-    error: ERRORS[fault.code].error,
+    error,
     ok: false,
     statusCode: fault.status,
     code: fault.code,
-    ...(fault.publicMessage === undefined ? {} : { message: fault.publicMessage }),
+    message: messageOf(fault, error),
     ...(requestId === undefined ? {} : { requestId }),
     ...(fault.retryAfterSeconds === undefined ? {} : { retryAfterSeconds: fault.retryAfterSeconds }),
   };

@@ -11,6 +11,25 @@ export const UUID_PATTERN = '^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a
 export const SYNC_ID_PATTERN = '^[0-9]{1,19}$';
 export const REQUEST_ID_PATTERN = '^[A-Za-z0-9._-]{1,128}$';
 
+/** The urlKey of a workspace. */
+export const URL_KEY_PATTERN = '^[a-z0-9](?:[a-z0-9]|-(?=[a-z0-9]))*$';
+export const NOT_BLANK_PATTERN = '\\S';
+/** A number in a query. */
+export const COUNT_PATTERN = '^[0-9]{1,9}$';
+
+/** What a pattern asks for, for people: a regular expression tells few what to change. */
+const WORDS: ReadonlyMap<string, string> = new Map([
+  [UUID_PATTERN, 'must be a UUID'],
+  [SYNC_ID_PATTERN, 'must be a whole number in 1 to 19 digits, as text'],
+  [URL_KEY_PATTERN, 'must be lowercase letters and digits, with single hyphens between them'],
+  [NOT_BLANK_PATTERN, 'must not be blank'],
+  [COUNT_PATTERN, 'must be a whole number in 1 to 9 digits'],
+]);
+
+export function wordsOf(pattern: string): string | undefined {
+  return WORDS.get(pattern);
+}
+
 const uuid = new RegExp(UUID_PATTERN);
 const syncId = new RegExp(SYNC_ID_PATTERN);
 const SYNC_ID_MAX = 9_223_372_036_854_775_807n;

@@ -1,6 +1,6 @@
 import { contract } from './contract.ts';
 import { EXAMPLE_IDS } from './example-ids.ts';
-import { UUID_PATTERN } from './ids.ts';
+import { NOT_BLANK_PATTERN, URL_KEY_PATTERN, UUID_PATTERN } from './ids.ts';
 import { LIMITS } from './limits.ts';
 import { ROLES, ROLES_DESCRIBED } from './scopes.ts';
 import type { Principal, Role } from './scopes.ts';
@@ -15,7 +15,6 @@ export interface Workspace {
   readonly updatedAt: string;
 }
 
-export const URL_KEY_PATTERN = '^[a-z0-9](?:[a-z0-9]|-(?=[a-z0-9]))*$';
 /** Words that are or may become part of an address of the product itself. */
 export const URL_KEYS_RESERVED: readonly string[] = [
   'admin',
@@ -168,7 +167,7 @@ export const createWorkspace = contract<{ body: NewWorkspace; reply: { ok: true;
         type: 'string',
         minLength: 1,
         maxLength: 100,
-        pattern: '\\S',
+        pattern: NOT_BLANK_PATTERN,
         description: 'Shown to people. Not blank; length in Unicode code points.',
       },
       urlKey: {

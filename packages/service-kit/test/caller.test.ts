@@ -116,7 +116,7 @@ describe('a call to another service', () => {
     await assert.rejects(call(api.echo, { principal: ann, params: { name: 'a' }, body: { title: '' } }), (fault) => {
       assert.ok(fault instanceof Fault);
       assert.equal(fault.code, 'validation_failed');
-      assert.match(fault.publicMessage ?? '', /^body\/title must NOT/);
+      assert.match(fault.publicMessage ?? '', /^body\/title must not be empty/);
       return true;
     });
     await assert.rejects(call(api.fail, { principal: ann, query: { how: 'fault' } }), {

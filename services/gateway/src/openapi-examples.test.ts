@@ -20,8 +20,13 @@ describe('the examples of the description', () => {
     for (const { id, body, bodyExample } of taking) compile(body!, id)(bodyExample);
   });
 
-  it('of errors fit the one error shape', () => {
+  it('of errors fit the one error shape, and say in plain words what more than their name there is to say', () => {
     const check = compile(errorBodySchema, 'error');
-    for (const code of ERROR_CODES) check(errorBody(new Fault(code), 'a-request'));
+    for (const code of ERROR_CODES) {
+      const body = errorBody(new Fault(code), 'a-request');
+      check(body);
+      assert.match(body.message ?? '', /^[A-Z][^`]{20,}\.$/, code);
+      assert.notEqual(body.message, body.error);
+    }
   });
 });

@@ -58,6 +58,20 @@ describe('members', () => {
     assert.deepEqual(await rolesIn(owner, id), ['owner', 'admin']);
   });
 
+  it('are told what it takes, when they are refused [errors.shape.fields]', async () => {
+    const { id, owner, guest } = await world.workspace('guest');
+    const messageOf = ({ text }: { readonly text: string }): unknown =>
+      (JSON.parse(text) as { message: unknown }).message;
+    const params = { workspaceId: id };
+    const invite = await world.ask(guest, memberApi.createInvitation, { params, body: {} });
+    assert.equal(messageOf(invite), 'This needs the role owner or admin in the workspace; yours is guest.');
+    const leave = await world.ask(owner, memberApi.removeMember, { params: { ...params, userId: owner.userId } });
+    assert.equal(messageOf(leave), 'Make somebody else an owner first.');
+    const { code } = await world.invite(owner, id, { email: 'somebody@example.com' });
+    assert.match(String(messageOf(await world.join(guest, code))), /^Sign in with the e-mail address it was made for/);
+    assert.match(String(messageOf(await world.join(guest, 'no code'))), /^No invitation has this code/);
+  });
+
   it('that are owners are not removed by admins', async () => {
     const { id, owner, admin } = await world.workspace('admin');
     assert.equal(await remove(admin, id, owner.userId), 'forbidden');

@@ -2,6 +2,7 @@ import type { SyncAction } from '../actions.ts';
 import { syncActionSchema } from '../actions.ts';
 import { contract } from '../contract.ts';
 import { EXAMPLE_IDS } from '../example-ids.ts';
+import { COUNT_PATTERN } from '../ids.ts';
 import { LIMITS } from '../limits.ts';
 import { labelExample, syncIdText } from './parts.ts';
 
@@ -30,7 +31,7 @@ export const deltas = contract<{
       after: { ...syncIdText, description: 'Cursor, exclusive; default 0.' },
       limit: {
         type: 'string',
-        pattern: '^[0-9]{1,9}$',
+        pattern: COUNT_PATTERN,
         description: `Default ${LIMITS.deltasLimitDefault}, clamped to 1..${LIMITS.deltasLimitMax}.`,
       },
       syncGroups: {

@@ -1,5 +1,5 @@
 import type { JsonSchema } from '@wts/contracts';
-import { Fault } from '@wts/contracts';
+import { Fault, wordsOf } from '@wts/contracts';
 import type { ErrorObject } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import type { FormatsPlugin } from 'ajv-formats';
@@ -52,6 +52,24 @@ function describe(error: ErrorObject | undefined, where: string): string {
   return sentence(error, at, params).slice(0, MESSAGE_CHARS_MAX);
 }
 
+const TYPES: Readonly<Record<string, string>> = {
+  string: 'a string',
+  integer: 'a whole number',
+  number: 'a number',
+  boolean: 'true or false',
+  object: 'an object',
+  array: 'an array',
+};
+
+/** What is asked of a text, for whoever does not know the format by its name. */
+const FORMATS: Readonly<Record<string, string>> = {
+  uuid: 'a UUID',
+  email: 'an e-mail address',
+  'http-url': 'an absolute URL that starts with http:// or https://, without a user name or password',
+  'date-time': 'a moment such as 2026-11-21T09:00:00.000Z',
+  date: 'a day such as 2026-11-21',
+};
+
 function sentence(error: ErrorObject, at: string, params: Record<string, unknown>): string {
   switch (error.keyword) {
     case 'additionalProperties':
@@ -61,7 +79,30 @@ function sentence(error: ErrorObject, at: string, params: Record<string, unknown
     case 'const':
       return `${at} must be ${JSON.stringify(params.allowedValue)}`;
     case 'format':
-      return `${at} must be a valid ${String(params.format)}`;
+      return `${at} must be ${FORMATS[String(params.format)] ?? `a valid ${String(params.format)}`}`;
+    case 'pattern':
+      return `${at} ${wordsOf(String(params.pattern)) ?? error.message}`;
+    case 'required':
+      return `${at} must have the property "${String(params.missingProperty)}"`;
+    case 'type':
+      return `${at} must be ${[params.type]
+        .flat()
+        .map((type) => TYPES[String(type)] ?? String(type))
+        .join(' or ')}`;
+    case 'minLength':
+      return Number(params.limit) === 1
+        ? `${at} must not be empty`
+        : `${at} must have at least ${String(params.limit)} characters`;
+    case 'maxLength':
+      return `${at} must have at most ${String(params.limit)} characters`;
+    case 'minItems':
+      return `${at} must have at least ${String(params.limit)} items`;
+    case 'maxItems':
+      return `${at} must have at most ${String(params.limit)} items`;
+    case 'minimum':
+      return `${at} must be at least ${String(params.limit)}`;
+    case 'maximum':
+      return `${at} must be at most ${String(params.limit)}`;
     default:
       return `${at} ${error.message ?? 'is not valid'}`;
   }

@@ -1,4 +1,4 @@
-import type { Principal, Workspace } from '@wts/contracts';
+import type { ErrorCode, Principal, Workspace } from '@wts/contracts';
 import { Fault } from '@wts/contracts';
 import { randomUUID } from 'node:crypto';
 import { hashInvitationCode } from '../domain/invitation-code.ts';
@@ -33,7 +33,7 @@ export async function joinWorkspace(door: Door, principal: Principal, code: stri
   ]);
   const isMember = invitation !== null && (await isIn(door, userId, invitation));
   const judgement = judgeRedemption(invitation, { userId, addresses, isMember }, new Date());
-  if (judgement.outcome === 'refused') throw new Fault(judgement.code);
+  if (judgement.outcome === 'refused') throw refusalOf(judgement.code);
   // A judgement other than a refusal needs an invitation.
   const redeemed = invitation as StoredInvitation;
   if (judgement.outcome === 'join') await admit(door, principal, redeemed, trace);
@@ -69,6 +69,13 @@ async function admit(door: Door, principal: Principal, invitation: StoredInvitat
   }
   if (isForOneUse) await door.invitations.markRedeemed(invitation.id);
 }
+
+/** The same words whether the code was never given out, was deleted, or lost the authority behind it. */
+function refusalOf(code: ErrorCode): Fault {
+  return code === 'not_found' ? new Fault(code, { message: UNKNOWN_CODE }) : new Fault(code);
+}
+
+const UNKNOWN_CODE = 'No invitation has this code, or it was taken back: check it, or ask for a new one.';
 
 async function isIn(door: Door, userId: string, { workspaceId }: StoredInvitation): Promise<boolean> {
   return (await door.workspaces.roleOf(userId, workspaceId)) !== null;

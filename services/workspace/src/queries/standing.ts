@@ -1,7 +1,7 @@
 import type { Permission } from '@wts/access';
 import { can } from '@wts/access';
 import type { Principal, Role } from '@wts/contracts';
-import { Fault } from '@wts/contracts';
+import { Fault, ROLES } from '@wts/contracts';
 import type { WorkspaceReads } from '../store/workspaces.ts';
 
 /**
@@ -23,5 +23,7 @@ export async function requirePermission(
   permission: Permission,
 ): Promise<void> {
   const role = await standingIn(workspaces, principal, workspaceId);
-  if (!can(role, permission)) throw new Fault('forbidden', { message: `A ${role} may not do this.` });
+  if (can(role, permission)) return;
+  const allowed = ROLES.filter((one) => can(one, permission)).join(' or ');
+  throw new Fault('forbidden', { message: `This needs the role ${allowed} in the workspace; yours is ${role}.` });
 }
