@@ -1,6 +1,7 @@
 export * from './actions.ts';
 export * from './contract.ts';
 export * from './errors.ts';
+export { isHttpUrl } from './http-url.ts';
 export * from './ids.ts';
 export { isStorableText, parseJson } from './json.ts';
 export * from './limits.ts';

@@ -1,5 +1,5 @@
 import type { JsonSchema } from '@wts/contracts';
-import { isUuid, UUID_PATTERN } from '@wts/contracts';
+import { isHttpUrl, isUuid, UUID_PATTERN } from '@wts/contracts';
 
 /**
  * A field is declared once, here, with everything that follows from it: how a client's value is read and normalized,
@@ -103,13 +103,6 @@ export function httpUrl(options: Options): Field {
       ? accept(value)
       : refuse('must be an absolute http or https URL'),
   );
-}
-
-function isHttpUrl(text: string): boolean {
-  // URL.parse would drop blanks and turn control characters into escapes: what is kept must be what was checked.
-  if (!/^https?:\/\/[^\s/?#\\\p{Cc}\p{Cs}]+[^\s\\\p{Cc}\p{Cs}]*$/iu.test(text)) return false;
-  const url = URL.parse(text);
-  return url?.username === '' && url.password === '';
 }
 
 export function integer(bounds: { min: number; max: number }, options: Options): Field {

@@ -37,6 +37,7 @@ describe('the body of a request', () => {
       'with a time without a zone': [{ title: 'x', at: '2026-01-01T00:00:00' }, /^body\/at must be a moment such as/],
       'with an id that is none': [{ title: 'x', id: '1' }, /^body\/id must be a UUID$/],
       'with an address that is none': [{ title: 'x', mail: 'ann' }, /^body\/mail must be an e-mail address$/],
+      'with a control character in a link': [{ title: 'x', link: 'https://x.test/\u0001' }, /^body\/link must be/],
       'with a script for a link': [
         { title: 'x', link: 'javascript:alert(1)' },
         /^body\/link must be an absolute URL that starts with http:/,

@@ -1,5 +1,5 @@
 import type { JsonSchema } from '@wts/contracts';
-import { Fault, wordsOf } from '@wts/contracts';
+import { Fault, isHttpUrl, wordsOf } from '@wts/contracts';
 import type { ErrorObject } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import type { FormatsPlugin } from 'ajv-formats';
@@ -25,13 +25,6 @@ const ajv = new Ajv2020({
 ajv.addVocabulary(['example']);
 (formats as unknown as FormatsPlugin)(ajv, ['uuid', 'date-time', 'date', 'uri', 'email']);
 ajv.addFormat('http-url', { type: 'string', validate: isHttpUrl });
-
-/** An absolute http or https URL without credentials, as one writes it in an address bar. */
-function isHttpUrl(text: string): boolean {
-  if (!/^https?:\/\/[^\s/?#\\]+[^\s\\]*$/i.test(text)) return false;
-  const url = URL.parse(text);
-  return url?.username === '' && url.password === '';
-}
 
 /**
  * Compiles a schema. `where` names the part of the request in messages: path, query or body.
