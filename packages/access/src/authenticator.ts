@@ -48,7 +48,6 @@ interface Remembered {
 const REMEMBERED_MAX = 10_000;
 /** A refused credential is asked about again after this long: a key made a moment ago must soon work. */
 const REFUSED_MS = 1_000;
-const TOKEN_CHARS_MAX = 8 * 1024;
 /** RFC 6750 section 2.1: the scheme (in any case, RFC 9110 section 11.1), spaces, one b64token. */
 const bearer = /^bearer +([A-Za-z0-9._~+/-]+=*)$/i;
 
@@ -81,7 +80,7 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
   }
 
   async function authenticateToken(token: string): Promise<Principal> {
-    if (token.length > TOKEN_CHARS_MAX) throw refusal(codeFor(token, options.apiKeyPrefix));
+    if (token.length > LIMITS.credentialChars) throw refusal(codeFor(token, options.apiKeyPrefix));
     const known = remembered.get(token);
     if (known !== undefined && clock() < known.untilMs) {
       if (known.outcome instanceof Fault) throw refusal(known.outcome.code);

@@ -1,5 +1,5 @@
 import type { KeyObject } from 'node:crypto';
-import { Fault, parseJson } from '@wts/contracts';
+import { Fault, LIMITS, parseJson } from '@wts/contracts';
 import jwt from 'jsonwebtoken';
 import type { Issuer } from './issuers.ts';
 import type { FetchJwks } from './jwks.ts';
@@ -23,7 +23,6 @@ interface VerifyOptions {
 const ISSUED_AHEAD_SECONDS_MAX = 60;
 /** `nbf` is a statement, not a measurement; it only gets what two synchronized clocks differ by. */
 const NOT_BEFORE_SKEW_SECONDS = 5;
-const TOKEN_CHARS_MAX = 8 * 1024;
 const SUBJECT_CHARS_MAX = 255;
 const KID_CHARS_MAX = 256;
 /** The last second of the year 9999: anything later is no date. */
@@ -48,7 +47,7 @@ export async function verifyJwt(
   options: VerifyOptions = {},
 ): Promise<VerifiedJwt> {
   const now = options.now ?? Math.floor(Date.now() / 1000);
-  if (token.length > TOKEN_CHARS_MAX || !compact.test(token)) throw refused('shape');
+  if (token.length > LIMITS.credentialChars || !compact.test(token)) throw refused('shape');
   const [header, claims] = token.split('.', 2).map(readPart) as [JsonObject, JsonObject];
   const issuer = issuers.find((candidate) => candidate.issuer === claims.iss);
   if (issuer === undefined) throw refused('iss');

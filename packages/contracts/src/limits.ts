@@ -122,4 +122,6 @@ export const LIMITS = {
   /** A revoked key or lost membership must be dead everywhere within this bound even when no message arrives. */
   credentialCacheMs: 5_000,
   internalTokenSeconds: 60,
+  /** A longer credential is none; all headers together may take twice as much. */
+  credentialChars: 8 * 1024,
 } as const;

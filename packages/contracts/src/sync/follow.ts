@@ -104,7 +104,11 @@ Keep the last \`lastSyncId\` and subscribe with it again after any end.`,
   query: {
     type: 'object',
     properties: {
-      token: { type: 'string', maxLength: 8192, description: 'Any credential; it is kept out of all logs.' },
+      token: {
+        type: 'string',
+        maxLength: LIMITS.credentialChars,
+        description: 'Any credential; it is kept out of all logs.',
+      },
     },
   },
   reply: { status: 101, description: 'The connection is a WebSocket now.', schema: { type: 'string' } },

@@ -1,4 +1,4 @@
-import { parseSyncId } from '@wts/contracts';
+import { LIMITS, parseSyncId } from '@wts/contracts';
 import type { Dialect } from '../deltas/entry.ts';
 import { textFrame } from '../hub/packet.ts';
 
@@ -30,7 +30,6 @@ export type ClientFrame =
   | { readonly kind: 'invalid'; readonly message: string };
 
 const GROUPS_MAX = 1_000;
-const TOKEN_LENGTH_MAX = 8_192;
 
 /**
  * Reads one text frame; `asked` is the spelling that the URL asked for. Keeps sync.socket.subscribe.
@@ -50,7 +49,7 @@ export function parseClientFrame(text: string, asked: Dialect | undefined): Clie
 
   const after = parseSyncId(afterSyncId);
   if (after === null) return invalid('afterSyncId must be a decimal string of at most 19 digits');
-  if (token !== undefined && (typeof token !== 'string' || token.length > TOKEN_LENGTH_MAX)) {
+  if (token !== undefined && (typeof token !== 'string' || token.length > LIMITS.credentialChars)) {
     return invalid('token must be a string');
   }
   if (groups !== undefined && !isGroupList(groups)) {
