@@ -1,5 +1,6 @@
 import type { JsonSchema } from './contract.ts';
-import { SYNC_ID_PATTERN, UUID_PATTERN } from './ids.ts';
+import { SYNC_ID_PATTERN } from './ids.ts';
+import { timestamp, uuid } from './parts.ts';
 
 export const ACTIONS = ['INSERT', 'UPDATE', 'DELETE', 'ARCHIVE', 'UNARCHIVE'] as const;
 export type ActionName = (typeof ACTIONS)[number];
@@ -53,7 +54,6 @@ export interface ActionChunk {
   readonly actions: readonly LogAction[];
 }
 
-const uuid = { type: 'string', pattern: UUID_PATTERN } as const;
 const syncId = { type: 'string', pattern: SYNC_ID_PATTERN } as const;
 
 /** Any record; the description names the models and their fields in its place. */
@@ -85,7 +85,7 @@ export const syncActionSchema: JsonSchema = {
     groupId: { ...uuid, description: 'Whom it is for: a workspace, a private project, or a person.' },
     clientTxId: { type: 'string', description: 'The name its author gave the change.' },
     clientId: { type: 'string', description: 'The device or process it is from.' },
-    createdAt: { type: 'string', format: 'date-time', description: 'When it was committed.' },
+    createdAt: { ...timestamp, description: 'When it was committed.' },
   },
 };
 

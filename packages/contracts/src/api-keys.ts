@@ -1,6 +1,7 @@
 import { contract } from './contract.ts';
 import { EXAMPLE_IDS } from './example-ids.ts';
-import { NOT_BLANK_PATTERN, UUID_PATTERN } from './ids.ts';
+import { NOT_BLANK_PATTERN } from './ids.ts';
+import { okBody, timestamp, uuid } from './parts.ts';
 
 /** `read-only` keys hold the scope read, `full-access` keys all scopes. */
 export const KEY_PERMISSIONS = ['read-only', 'full-access'] as const;
@@ -22,8 +23,6 @@ export interface ApiKey {
   readonly lastUsedAt: string | null;
 }
 
-const uuid = { type: 'string', pattern: UUID_PATTERN } as const;
-const timestamp = { type: 'string', format: 'date-time' } as const;
 const timestampOrNull = { type: ['string', 'null'], format: 'date-time' } as const;
 const label = {
   type: 'string',
@@ -57,26 +56,20 @@ export const keySchema = {
   properties: keyProperties,
 } as const;
 
-const newKeyReply = {
-  type: 'object',
-  additionalProperties: false,
-  required: ['ok', 'key'],
-  properties: {
-    ok: { const: true },
-    key: {
-      ...keySchema,
-      description: 'The key, with its token this once.',
-      required: [...keySchema.required, 'token'],
-      properties: {
-        ...keyProperties,
-        token: {
-          type: 'string',
-          description: 'Goes into `Authorization: Bearer`. Shown only here: keep it now, and keep it secret.',
-        },
+const newKeyReply = okBody({
+  key: {
+    ...keySchema,
+    description: 'The key, with its token this once.',
+    required: [...keySchema.required, 'token'],
+    properties: {
+      ...keyProperties,
+      token: {
+        type: 'string',
+        description: 'Goes into `Authorization: Bearer`. Shown only here: keep it now, and keep it secret.',
       },
     },
   },
-} as const;
+});
 
 const example = {
   id: EXAMPLE_IDS.apiKey,
@@ -106,15 +99,7 @@ export const listApiKeys = contract<{ query: { workspaceId?: string }; reply: { 
   reply: {
     status: 200,
     description: 'The keys that live, without their tokens.',
-    schema: {
-      type: 'object',
-      additionalProperties: false,
-      required: ['ok', 'keys'],
-      properties: {
-        ok: { const: true },
-        keys: { type: 'array', items: keySchema, description: 'The newest first.' },
-      },
-    },
+    schema: okBody({ keys: { type: 'array', items: keySchema, description: 'The newest first.' } }),
     example: { ok: true, keys: [example] },
   },
   errors: ['forbidden', 'not_found'],
@@ -141,7 +126,7 @@ export const createApiKey = contract<{
     schema: newKeyReply,
     example: { ok: true, key: { ...example, token: 'wts_0Ab1Cd2Ef3Gh4Ij5Kl6Mn7Op8Qr9St0Uv1Wx2Yz3Ab4Cd5Ef6Gh7' } },
   },
-  errors: ['forbidden', 'conflict', 'malformed_json', 'payload_too_large', 'unsupported_media_type'],
+  errors: ['forbidden', 'conflict'],
 });
 
 export const revokeApiKey = contract<{ params: { keyId: string }; reply: { ok: true } }>({
@@ -162,7 +147,7 @@ export const revokeApiKey = contract<{ params: { keyId: string }; reply: { ok: t
   reply: {
     status: 200,
     description: 'It is dead.',
-    schema: { type: 'object', additionalProperties: false, required: ['ok'], properties: { ok: { const: true } } },
+    schema: okBody(),
     example: { ok: true },
   },
   errors: ['not_found', 'forbidden'],

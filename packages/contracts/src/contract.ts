@@ -49,7 +49,7 @@ export interface Contract<S extends Shape = Shape> {
     readonly schema: JsonSchema;
     readonly example?: unknown;
   };
-  /** Errors this operation may give beside those every operation may give. */
+  /** Errors of its own, beside those that follow from what it asks for; see `errorsOf`. */
   readonly errors: readonly ErrorCode[];
   readonly shape?: S;
 }
@@ -66,7 +66,7 @@ export type QueryOf<C> =
 export type BodyOf<C> = C extends Contract<infer S> ? (S extends { body: infer B } ? B : undefined) : never;
 export type ReplyOf<C> = C extends Contract<infer S> ? (S extends { reply: infer R } ? R : undefined) : never;
 
-/** Errors any operation may answer with, and any authenticated one. */
+/** Errors any operation may answer with. */
 export const COMMON_ERRORS = [
   'malformed_request',
   'validation_failed',
@@ -78,6 +78,7 @@ export const COMMON_ERRORS = [
   'unavailable',
 ] as const satisfies readonly ErrorCode[];
 
+/** Errors of operations that ask who calls. */
 export const CREDENTIAL_ERRORS = [
   'authorization_required',
   'authorization_malformed',
@@ -86,11 +87,29 @@ export const CREDENTIAL_ERRORS = [
   'insufficient_scope',
 ] as const satisfies readonly ErrorCode[];
 
-/** Errors of operations that accept an `Idempotency-Key`. */
-export const IDEMPOTENCY_ERRORS = [
-  'idempotency_in_flight',
-  'idempotency_mismatch',
+/** Errors of operations that take a body. */
+const BODY_ERRORS = [
+  'malformed_json',
+  'payload_too_large',
+  'unsupported_media_type',
 ] as const satisfies readonly ErrorCode[];
+
+/** Errors of operations that accept an `Idempotency-Key`. */
+const IDEMPOTENCY_ERRORS = ['idempotency_in_flight', 'idempotency_mismatch'] as const satisfies readonly ErrorCode[];
+
+/** Every error this operation may answer with. */
+export function errorsOf({ scope, internal, body, idempotencyKey, errors }: Contract): ErrorCode[] {
+  const asksWhoCalls = scope !== 'none' || internal === true;
+  return [
+    ...new Set<ErrorCode>([
+      ...COMMON_ERRORS,
+      ...(asksWhoCalls ? CREDENTIAL_ERRORS : []),
+      ...(body === undefined ? [] : BODY_ERRORS),
+      ...(idempotencyKey ? IDEMPOTENCY_ERRORS : []),
+      ...errors,
+    ]),
+  ];
+}
 
 /** Printable ASCII. */
 export const IDEMPOTENCY_KEY_PATTERN = '^[\\x20-\\x7e]{1,255}$';

@@ -1,7 +1,7 @@
 import { contract } from './contract.ts';
 import { EXAMPLE_IDS } from './example-ids.ts';
-import { UUID_PATTERN } from './ids.ts';
 import { LIMITS } from './limits.ts';
+import { okBody, timestamp, uuid } from './parts.ts';
 import type { Role } from './scopes.ts';
 import { ROLES, ROLES_DESCRIBED } from './scopes.ts';
 import type { Workspace } from './workspaces.ts';
@@ -36,9 +36,6 @@ export interface Invitation {
   readonly expiresAt: string;
 }
 
-const uuid = { type: 'string', pattern: UUID_PATTERN } as const;
-const timestamp = { type: 'string', format: 'date-time' } as const;
-
 const workspaceId = { ...uuid, description: 'Of which workspace. One you are no member of is 404.' } as const;
 
 const workspaceParams = {
@@ -51,7 +48,7 @@ const workspaceParams = {
 const removed = {
   status: 200,
   description: 'It is gone.',
-  schema: { type: 'object', additionalProperties: false, required: ['ok'], properties: { ok: { const: true } } },
+  schema: okBody(),
   example: { ok: true },
 } as const;
 
@@ -82,15 +79,7 @@ export const listMembers = contract<{ params: { workspaceId: string }; reply: { 
   reply: {
     status: 200,
     description: 'The members.',
-    schema: {
-      type: 'object',
-      additionalProperties: false,
-      required: ['ok', 'members'],
-      properties: {
-        ok: { const: true },
-        members: { type: 'array', items: memberSchema, description: 'Who joined first comes first.' },
-      },
-    },
+    schema: okBody({ members: { type: 'array', items: memberSchema, description: 'Who joined first comes first.' } }),
     example: {
       ok: true,
       members: [
@@ -170,15 +159,7 @@ export const listInvitations = contract<{
   reply: {
     status: 200,
     description: 'The pending invitations, without their codes.',
-    schema: {
-      type: 'object',
-      additionalProperties: false,
-      required: ['ok', 'invitations'],
-      properties: {
-        ok: { const: true },
-        invitations: { type: 'array', items: invitationSchema, description: 'The newest first.' },
-      },
-    },
+    schema: okBody({ invitations: { type: 'array', items: invitationSchema, description: 'The newest first.' } }),
     example: { ok: true, invitations: [invitationExample] },
   },
   errors: ['not_found', 'forbidden'],
@@ -237,25 +218,19 @@ export const createInvitation = contract<{
   reply: {
     status: 201,
     description: 'The invitation with its code.',
-    schema: {
-      type: 'object',
-      additionalProperties: false,
-      required: ['ok', 'invitation'],
-      properties: {
-        ok: { const: true },
-        invitation: {
-          ...invitationSchema,
-          required: [...invitationSchema.required, 'code'],
-          properties: {
-            ...invitationProperties,
-            code: { type: 'string', description: 'Give it to whom you invite; shown only here.' },
-          },
+    schema: okBody({
+      invitation: {
+        ...invitationSchema,
+        required: [...invitationSchema.required, 'code'],
+        properties: {
+          ...invitationProperties,
+          code: { type: 'string', description: 'Give it to whom you invite; shown only here.' },
         },
       },
-    },
+    }),
     example: { ok: true, invitation: { ...invitationExample, code: 'Zk3v8Qm1rT0yW5xB7nJ2sLc9dHf4aGpE' } },
   },
-  errors: ['not_found', 'forbidden', 'conflict', 'malformed_json', 'payload_too_large', 'unsupported_media_type'],
+  errors: ['not_found', 'forbidden', 'conflict'],
 });
 
 export const deleteInvitation = contract<{
@@ -303,26 +278,11 @@ export const joinWorkspace = contract<{
   reply: {
     status: 200,
     description: 'You are a member; also when you were one before.',
-    schema: {
-      type: 'object',
-      additionalProperties: false,
-      required: ['ok', 'workspace', 'role'],
-      properties: {
-        ok: { const: true },
-        workspace: workspaceSchema,
-        role: { type: 'string', enum: ROLES, description: 'Your role in it.' },
-      },
-    },
+    schema: okBody({
+      workspace: workspaceSchema,
+      role: { type: 'string', enum: ROLES, description: 'Your role in it.' },
+    }),
     example: { ok: true, workspace: { ...workspaceExample, role: 'member' }, role: 'member' },
   },
-  errors: [
-    'not_found',
-    'forbidden',
-    'wrong_address',
-    'invitation_expired',
-    'conflict',
-    'malformed_json',
-    'payload_too_large',
-    'unsupported_media_type',
-  ],
+  errors: ['not_found', 'forbidden', 'wrong_address', 'invitation_expired', 'conflict'],
 });

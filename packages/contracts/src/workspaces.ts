@@ -1,7 +1,8 @@
 import { contract } from './contract.ts';
 import { EXAMPLE_IDS } from './example-ids.ts';
-import { NOT_BLANK_PATTERN, URL_KEY_PATTERN, UUID_PATTERN } from './ids.ts';
+import { NOT_BLANK_PATTERN, URL_KEY_PATTERN } from './ids.ts';
 import { LIMITS } from './limits.ts';
+import { okBody, timestamp, uuid } from './parts.ts';
 import { ROLES, ROLES_DESCRIBED } from './scopes.ts';
 import type { Principal, Role } from './scopes.ts';
 
@@ -14,6 +15,10 @@ export interface Workspace {
   readonly createdAt: string;
   readonly updatedAt: string;
 }
+
+/** Length in Unicode code points. */
+export const NAME = { min: 1, max: 100 } as const;
+export const URL_KEY = { min: 3, max: 50, pattern: URL_KEY_PATTERN } as const;
 
 /** Words that are or may become part of an address of the product itself. */
 export const URL_KEYS_RESERVED: readonly string[] = [
@@ -50,9 +55,6 @@ export const URL_KEYS_RESERVED: readonly string[] = [
   'workspaces',
   'www',
 ];
-
-const uuid = { type: 'string', pattern: UUID_PATTERN } as const;
-const timestamp = { type: 'string', format: 'date-time' } as const;
 
 /** Keeps workspaces.record.fields. */
 export const workspaceSchema = {
@@ -92,26 +94,15 @@ export const listWorkspaces = contract<{ reply: { ok: true; workspaces: Workspac
   reply: {
     status: 200,
     description: 'Your workspaces; an empty list when there are none.',
-    schema: {
-      type: 'object',
-      additionalProperties: false,
-      required: ['ok', 'workspaces'],
-      properties: {
-        ok: { const: true },
-        workspaces: { type: 'array', items: workspaceSchema, description: 'In the order of their names.' },
-      },
-    },
+    schema: okBody({
+      workspaces: { type: 'array', items: workspaceSchema, description: 'In the order of their names.' },
+    }),
     example: { ok: true, workspaces: [workspaceExample] },
   },
   errors: [],
 });
 
-const oneWorkspace = {
-  type: 'object',
-  additionalProperties: false,
-  required: ['ok', 'workspace'],
-  properties: { ok: { const: true }, workspace: workspaceSchema },
-} as const;
+const oneWorkspace = okBody({ workspace: workspaceSchema });
 
 export const getWorkspaceBySlug = contract<{ params: { slug: string }; reply: { ok: true; workspace: Workspace } }>({
   id: 'getWorkspaceBySlug',
@@ -165,16 +156,16 @@ export const createWorkspace = contract<{ body: NewWorkspace; reply: { ok: true;
     properties: {
       name: {
         type: 'string',
-        minLength: 1,
-        maxLength: 100,
+        minLength: NAME.min,
+        maxLength: NAME.max,
         pattern: NOT_BLANK_PATTERN,
         description: 'Shown to people. Not blank; length in Unicode code points.',
       },
       urlKey: {
         type: 'string',
-        minLength: 3,
-        maxLength: 50,
-        pattern: URL_KEY_PATTERN,
+        minLength: URL_KEY.min,
+        maxLength: URL_KEY.max,
+        pattern: URL_KEY.pattern,
         description:
           'Its name in addresses, unique and for good: lowercase letters, digits, and single hyphens between them. Words that are part of addresses, such as `api` and `docs`, are refused.',
       },
@@ -193,7 +184,7 @@ export const createWorkspace = contract<{ body: NewWorkspace; reply: { ok: true;
     schema: oneWorkspace,
     example: { ok: true, workspace: workspaceExample },
   },
-  errors: ['slug_taken', 'forbidden', 'conflict', 'malformed_json', 'payload_too_large', 'unsupported_media_type'],
+  errors: ['slug_taken', 'forbidden', 'conflict'],
 });
 
 /** What a credential is, asked by whoever holds the hash of an API key. Served by the workspace service. */

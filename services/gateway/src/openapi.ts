@@ -5,12 +5,13 @@ import {
   IDEMPOTENCY_KEY_PATTERN,
   LIMITS,
   SUPPORTED_API_VERSIONS,
+  errorsOf,
   meta,
 } from '@wts/contracts';
 import type { Contract, JsonSchema } from '@wts/contracts';
 import type { Deprecation } from './deprecations.ts';
 import { overview } from './openapi/overview.ts';
-import { RESPONSE_HEADERS, Responses, errorCodesOf, errorExample } from './openapi/responses.ts';
+import { RESPONSE_HEADERS, Responses, errorExample } from './openapi/responses.ts';
 import { Schemas } from './openapi/schemas.ts';
 import { RATE_POLICIES, withLimit } from './rates/policies.ts';
 import type { RateLimits, RatePolicy } from './rates/policies.ts';
@@ -44,7 +45,7 @@ const TAGS: Record<Exclude<Contract['tag'], 'Internal'>, string> = {
 export function describeRoutes(routes: readonly Route[], deployment: Deployment): Json {
   const contracts = routes.map((route) => route.contract).filter((contract) => !contract.internal && !contract.page);
   const server = deployment.serverUrl.replace(/\/$/, '');
-  const codes = [...new Set(contracts.flatMap(errorCodesOf))].sort(
+  const codes = [...new Set(contracts.flatMap(errorsOf))].sort(
     (one, other) => ERRORS[one].status - ERRORS[other].status,
   );
   const schemas = new Schemas();

@@ -1,14 +1,6 @@
 import { mintInternalToken } from '@wts/access';
 import type { BodyOf, Contract, ErrorCode, ParamsOf, Principal, ReplyOf } from '@wts/contracts';
-import {
-  COMMON_ERRORS,
-  CREDENTIAL_ERRORS,
-  errorBodySchema,
-  HEADERS,
-  IDEMPOTENCY_ERRORS,
-  memberApi,
-  workspaceApi,
-} from '@wts/contracts';
+import { errorBodySchema, errorsOf, HEADERS, memberApi, workspaceApi } from '@wts/contracts';
 import type { RunningService, Validate } from '@wts/service-kit';
 import { compile, startService } from '@wts/service-kit';
 import assert from 'node:assert/strict';
@@ -148,13 +140,7 @@ function checkAnswer(contract: Contract, status: number, body: unknown): ErrorCo
   if (isOwn) return undefined;
   const { code, statusCode } = body as { code: ErrorCode; statusCode: number };
   assert.equal(statusCode, status);
-  const declared: readonly string[] = [
-    ...contract.errors,
-    ...COMMON_ERRORS,
-    ...CREDENTIAL_ERRORS,
-    ...IDEMPOTENCY_ERRORS,
-  ];
-  assert.ok(declared.includes(code), `${contract.id} answered ${code}, which its contract does not name`);
+  assert.ok(errorsOf(contract).includes(code), `${contract.id} answered ${code}, which its contract does not name`);
   return code;
 }
 

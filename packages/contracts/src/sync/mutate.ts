@@ -5,6 +5,7 @@ import type { ErrorCode } from '../errors.ts';
 import { EXAMPLE_IDS } from '../example-ids.ts';
 import { UUID_PATTERN } from '../ids.ts';
 import { LIMITS } from '../limits.ts';
+import { okBody } from '../parts.ts';
 import { action, clientText, labelExample, modelNameText, syncIdText } from './parts.ts';
 
 /** One change a client asks for: section 2 of the specification. */
@@ -112,52 +113,46 @@ export const mutate = contract<{ body: { batchId: string; transactions: SyncTran
     status: 200,
     description:
       'What became of each transaction. Look at `success`: a refused transaction is answered here, not by a status.',
-    schema: {
-      type: 'object',
-      additionalProperties: false,
-      required: ['ok', 'success', 'lastSyncId', 'results', 'mutations'],
-      properties: {
-        ok: { const: true },
-        success: { type: 'boolean', description: 'True when every transaction was accepted.' },
-        lastSyncId: {
-          ...syncIdText,
-          description: 'Highest place in the log this batch reached; a cursor at or past it has seen it.',
-        },
-        results: {
-          type: 'array',
-          description: 'One for each transaction, in their order.',
-          items: {
-            type: 'object',
-            additionalProperties: false,
-            required: ['clientTxId', 'success'],
-            properties: {
-              clientTxId: { type: 'string', description: 'Which one.' },
-              success: { type: 'boolean', description: 'Whether it was accepted.' },
-              syncId: { ...syncIdText, description: 'Its place in the log, when accepted.' },
-              error: { type: 'string', description: 'Why it was refused, for a person.' },
-              code: { type: 'string', description: 'Why it was refused: one of the error codes.' },
-            },
-          },
-        },
-        mutations: {
-          type: 'array',
-          description: 'The accepted ones, with their records.',
-          items: {
-            type: 'object',
-            additionalProperties: false,
-            required: ['clientTxId', 'syncId', 'modelName', 'modelId', 'action', 'record'],
-            properties: {
-              clientTxId: { type: 'string', description: 'Which one.' },
-              syncId: { ...syncIdText, description: 'Its place in the log.' },
-              modelName: { type: 'string', description: 'Such as `Task`.' },
-              modelId: { type: 'string', description: 'The record.' },
-              action,
-              record: modelRecordSchema,
-            },
+    schema: okBody({
+      success: { type: 'boolean', description: 'True when every transaction was accepted.' },
+      lastSyncId: {
+        ...syncIdText,
+        description: 'Highest place in the log this batch reached; a cursor at or past it has seen it.',
+      },
+      results: {
+        type: 'array',
+        description: 'One for each transaction, in their order.',
+        items: {
+          type: 'object',
+          additionalProperties: false,
+          required: ['clientTxId', 'success'],
+          properties: {
+            clientTxId: { type: 'string', description: 'Which one.' },
+            success: { type: 'boolean', description: 'Whether it was accepted.' },
+            syncId: { ...syncIdText, description: 'Its place in the log, when accepted.' },
+            error: { type: 'string', description: 'Why it was refused, for a person.' },
+            code: { type: 'string', description: 'Why it was refused: one of the error codes.' },
           },
         },
       },
-    },
+      mutations: {
+        type: 'array',
+        description: 'The accepted ones, with their records.',
+        items: {
+          type: 'object',
+          additionalProperties: false,
+          required: ['clientTxId', 'syncId', 'modelName', 'modelId', 'action', 'record'],
+          properties: {
+            clientTxId: { type: 'string', description: 'Which one.' },
+            syncId: { ...syncIdText, description: 'Its place in the log.' },
+            modelName: { type: 'string', description: 'Such as `Task`.' },
+            modelId: { type: 'string', description: 'The record.' },
+            action,
+            record: modelRecordSchema,
+          },
+        },
+      },
+    }),
     example: {
       ok: true,
       success: true,
@@ -175,7 +170,7 @@ export const mutate = contract<{ body: { batchId: string; transactions: SyncTran
       ],
     },
   },
-  errors: ['malformed_json', 'payload_too_large', 'unsupported_media_type'],
+  errors: [],
 });
 
 /** A change asked for by another service. Nobody outside can reach this operation. */

@@ -1,5 +1,8 @@
+import { workspaceApi } from '@wts/contracts';
 import { httpUrl, text } from '../field.ts';
 import { model } from '../model.ts';
+
+const { NAME, URL_KEY } = workspaceApi;
 
 export const Workspace = model({
   name: 'Workspace',
@@ -9,9 +12,9 @@ export const Workspace = model({
   permissions: { insert: 'service', update: 'manage', delete: 'service' },
   unique: [['urlKey']],
   fields: {
-    name: text({ min: 1, max: 100 }, { doc: 'Shown everywhere.' }),
+    name: text(NAME, { doc: 'Shown everywhere.' }),
     urlKey: text(
-      { min: 3, max: 50, pattern: /^[a-z0-9](?:[a-z0-9]|-(?=[a-z0-9]))*$/ },
+      { ...URL_KEY, pattern: new RegExp(URL_KEY.pattern) },
       { doc: 'Its name in addresses; unique.', immutable: true },
     ),
     logoUrl: httpUrl({ doc: 'Picture, absolute URL.', nullable: true }),

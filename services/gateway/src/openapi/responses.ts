@@ -3,10 +3,10 @@ import {
   CREDENTIAL_ERRORS,
   ERRORS,
   Fault,
-  IDEMPOTENCY_ERRORS,
   SUPPORTED_API_VERSIONS,
   errorBody,
   errorBodySchema,
+  errorsOf,
 } from '@wts/contracts';
 import type { Contract, ErrorCode } from '@wts/contracts';
 import type { Schemas } from './schemas.ts';
@@ -77,7 +77,7 @@ export class Responses {
   }
 
   of(contract: Contract, notes: AnswerNotes): Json {
-    const byStatus = Map.groupBy(errorCodesOf(contract), (code) => ERRORS[code].status);
+    const byStatus = Map.groupBy(errorsOf(contract), (code) => ERRORS[code].status);
     const errors = [...byStatus].sort(([one], [other]) => one - other);
     return {
       [contract.reply.status]: this.#success(contract, notes),
@@ -123,17 +123,6 @@ export class Responses {
 }
 
 const USUAL: ReadonlySet<ErrorCode> = new Set([...COMMON_ERRORS, ...CREDENTIAL_ERRORS]);
-
-export function errorCodesOf(contract: Contract): ErrorCode[] {
-  return [
-    ...new Set<ErrorCode>([
-      ...COMMON_ERRORS,
-      ...(contract.scope === 'none' ? [] : CREDENTIAL_ERRORS),
-      ...(contract.idempotencyKey ? IDEMPOTENCY_ERRORS : []),
-      ...contract.errors,
-    ]),
-  ];
-}
 
 /** What such an error usually says, where that is more than its usual sentence. */
 const EXAMPLES: Partial<Record<ErrorCode, ConstructorParameters<typeof Fault>[1]>> = {
