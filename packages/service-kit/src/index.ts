@@ -21,7 +21,7 @@ export type { Claim, Idempotency, IdempotencyStore, KeptAnswer } from './http/id
 export { mount, mountStream } from './http/mount.ts';
 export { readBytes } from './http/read-json.ts';
 export type { Connections } from './http/connections.ts';
-export { createHttpServer, drainServer, listen, onUpgrade, refuseUpgrade } from './http/server.ts';
+export { closeNow, createHttpServer, drainServer, listen, onUpgrade, refuseUpgrade } from './http/server.ts';
 export { compile } from './http/validate.ts';
 export type { Validate } from './http/validate.ts';
 export { filesMax } from './life/files.ts';

@@ -1,5 +1,6 @@
 import type { Server } from 'node:http';
 import {
+  closeNow,
   createCaller,
   createHttpServer,
   drainServer,
@@ -9,7 +10,7 @@ import {
   openAuthenticator,
   openNats,
 } from '@wts/service-kit';
-import type { Caller, ServiceContext, ServiceDefinition } from '@wts/service-kit';
+import type { Caller, Nats, ServiceContext, ServiceDefinition } from '@wts/service-kit';
 import express from 'express';
 import type { Express } from 'express';
 import type { GatewayConfig } from './config.ts';
@@ -44,74 +45,84 @@ export const gateway: ServiceDefinition<GatewayConfig> = {
   // Each call and each socket goes on to a service.
   filesPerConnection: 2,
   async open(kit, config) {
-    const notices = deprecationHeaders(DEPRECATIONS, new Set(API_ROUTES.map((route) => route.contract.id)));
-    const upstreams = openUpstreams(kit, config);
-    const authenticator = openAuthenticator(kit, openWorkspace(kit, config), config);
-    for (const upstream of Object.values(upstreams)) {
-      kit.readiness.add(upstream.name, (signal) => checkUpstream(upstream, signal));
-    }
     const nats = openNats({ urls: config.natsUrls, name: `wts-${kit.name}`, log: kit.log, stack: kit.stack });
-    const addressOf = addressReader(config.trustedProxies);
-    const tally = new Tally();
-    const { changed } = shareRates(tally, nats, kit.stack);
-    const shared = {
-      rates: new RateLimiter({ tally, onCounted: changed, addressOf, limits: config.rateLimits }),
-      shares: new Shares({
-        requestsMax: EDGE_LIMITS.requestsOfCallerMax,
-        bodyBytesMax: EDGE_LIMITS.bodyBytesOfCallerMax,
-        bodyBytesOfAllMax: EDGE_LIMITS.bodyBytesOfAllMax,
-      }),
-      upstreams,
-      authenticator,
-      ownAnswers: ownAnswers(kit.readiness, describe(config)),
-      tokenSecret: config.internalTokenSecret,
-      socketsMax: kit.connections.socketsMax,
-      origins: checkOrigins(config.corsOrigins),
-      isDraining: kit.http.isDraining,
-      clientStalledMs: config.clientStalledMs,
-      onAnswered: requestRecorder(kit, addressOf),
-    };
+    const shared = openShared(kit, config, nats);
+    const notices = deprecationHeaders(DEPRECATIONS, new Set(API_ROUTES.map((route) => route.contract.id)));
     const api: EdgeParts = {
       ...shared,
       routes: compileRoutes(API_ROUTES, notices),
       securityHeaders: securityHeaders(new URL(config.baseUrl)),
     };
-    const auth: EdgeParts = {
+    const app = serve(api);
+    const door = new SocketDoor(api);
+    onRevocation(nats, (revocation) => {
+      shared.authenticator.forget(revocation);
+      door.revoke(revocation);
+    });
+    const authServer = await openAuthOrigin(kit, config, {
       ...shared,
       routes: compileRoutes(AUTH_ROUTES),
       securityHeaders: securityHeaders(new URL(config.authUrl)),
-    };
-    const apiDoor = new SocketDoor(api);
-    const authDoor = new SocketDoor(auth);
-
-    onRevocation(nats, (revocation) => {
-      authenticator.forget(revocation);
-      apiDoor.revoke(revocation);
     });
 
-    const apiApp = serve(api);
-    const authApp = serve(auth);
-
-    const authServer = createHttpServer(authApp, { log: kit.log, connections: kit.connections });
-    onUpgrade(authServer, (req, socket, head) => authDoor.handle(req, socket, head), kit.log);
-    prepare(authServer, authApp, auth);
-    const authPort = await listen(authServer, config.host, config.authPort);
-    kit.stack.defer(() => closeNow(authServer));
-    kit.log.info({ port: authPort, origin: 'auth' }, 'listening');
-
     return {
-      app: apiApp,
-      onUpgrade: (req, socket, head) => apiDoor.handle(req, socket, head),
-      prepare: (server) => prepare(server, apiApp, api),
+      app,
+      onUpgrade: (req, socket, head) => door.handle(req, socket, head),
+      prepare: (server) => prepare(server, app, api),
       port: config.port,
       host: config.host,
       beforeDrain: async () => {
         const graceMs = config.shutdownGraceMs;
-        await Promise.all([apiDoor.close(graceMs), drainServer(authServer, graceMs)]);
+        await Promise.all([door.close(graceMs), drainServer(authServer, graceMs)]);
       },
     };
   },
 };
+
+/** What the steps of both origins work with. */
+function openShared(
+  kit: ServiceContext,
+  config: GatewayConfig,
+  nats: Nats,
+): Omit<EdgeParts, 'routes' | 'securityHeaders'> {
+  const upstreams = openUpstreams(kit, config);
+  for (const upstream of Object.values(upstreams)) {
+    kit.readiness.add(upstream.name, (signal) => checkUpstream(upstream, signal));
+  }
+  const addressOf = addressReader(config.trustedProxies);
+  const tally = new Tally();
+  const { changed } = shareRates(tally, nats, kit.stack);
+  return {
+    rates: new RateLimiter({ tally, onCounted: changed, addressOf, limits: config.rateLimits }),
+    shares: new Shares({
+      requestsMax: EDGE_LIMITS.requestsOfCallerMax,
+      bodyBytesMax: EDGE_LIMITS.bodyBytesOfCallerMax,
+      bodyBytesOfAllMax: EDGE_LIMITS.bodyBytesOfAllMax,
+    }),
+    upstreams,
+    authenticator: openAuthenticator(kit, openWorkspace(kit, config), config),
+    ownAnswers: ownAnswers(kit.readiness, describe(config)),
+    tokenSecret: config.internalTokenSecret,
+    socketsMax: kit.connections.socketsMax,
+    origins: checkOrigins(config.corsOrigins),
+    isDraining: kit.http.isDraining,
+    clientStalledMs: config.clientStalledMs,
+    onAnswered: requestRecorder(kit, addressOf),
+  };
+}
+
+/** The second origin, on a port of its own beside the one that every service has. */
+async function openAuthOrigin(kit: ServiceContext, config: GatewayConfig, parts: EdgeParts): Promise<Server> {
+  const app = serve(parts);
+  const door = new SocketDoor(parts);
+  const server = createHttpServer(app, { log: kit.log, connections: kit.connections });
+  onUpgrade(server, (req, socket, head) => door.handle(req, socket, head), kit.log);
+  prepare(server, app, parts);
+  const port = await listen(server, config.host, config.authPort);
+  kit.stack.defer(() => closeNow(server));
+  kit.log.info({ port, origin: 'auth' }, 'listening');
+  return server;
+}
 
 function describe({ baseUrl, rateLimits }: GatewayConfig): object {
   return describeRoutes(API_ROUTES, { serverUrl: baseUrl, rateLimits, deprecations: DEPRECATIONS });
@@ -146,11 +157,4 @@ function prepare(server: Server, app: Express, parts: EdgeParts): void {
   takeOnlyWebSockets(server);
   refuseConnect(server, parts);
   server.timeout = EDGE_LIMITS.silenceMs;
-}
-
-async function closeNow(server: Server): Promise<void> {
-  if (!server.listening) return;
-  const closed = new Promise((resolve) => server.close(resolve));
-  server.closeAllConnections();
-  await closed;
 }

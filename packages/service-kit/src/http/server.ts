@@ -192,3 +192,11 @@ export async function drainServer(server: Server, graceMs: number): Promise<{ cu
   await closed;
   return { cut: true };
 }
+
+/** Stops a server without a word to anybody. Does nothing when it has stopped. */
+export async function closeNow(server: Server): Promise<void> {
+  if (!server.listening) return;
+  const closed = new Promise((resolve) => server.close(resolve));
+  server.closeAllConnections();
+  await closed;
+}

@@ -9,7 +9,7 @@ import { parseSettings } from '../config/settings.ts';
 import { Connections } from '../http/connections.ts';
 import type { HttpOptions } from '../http/exchange.ts';
 import type { UpgradeListener } from '../http/server.ts';
-import { createHttpServer, drainServer, listen, onUpgrade } from '../http/server.ts';
+import { closeNow, createHttpServer, drainServer, listen, onUpgrade } from '../http/server.ts';
 import type { Logger } from '../observe/logger.ts';
 import { createLogger } from '../observe/logger.ts';
 import { createMetrics, serveMetrics, watchConnections } from '../observe/metrics.ts';
@@ -180,10 +180,4 @@ function localHost(host: string): string {
   if (host === '0.0.0.0') return '127.0.0.1';
   if (host === '::') return '[::1]';
   return host.includes(':') ? `[${host}]` : host;
-}
-
-async function closeNow(server: Server): Promise<void> {
-  const closed = new Promise((resolve) => server.close(resolve));
-  server.closeAllConnections();
-  await closed;
 }
