@@ -1,14 +1,11 @@
 import { openPublisher } from '@wts/action-stream';
 import { STREAM } from '@wts/contracts';
+import { natsAddresses } from '@wts/service-kit';
 import { connect, type NatsConnection } from 'nats';
 
-/** The client reads no credentials from an address. */
-export function connectToBroker(url: string): Promise<NatsConnection> {
-  const { hostname, port, username, password } = new URL(url);
-  return connect({
-    servers: `${hostname}:${port || '4222'}`,
-    ...(username === '' ? {} : { user: decodeURIComponent(username), pass: decodeURIComponent(password) }),
-  });
+/** `urls` as in NATS_URL: one address, or several of one cluster divided by commas. */
+export function connectToBroker(urls: string): Promise<NatsConnection> {
+  return connect(natsAddresses(urls.split(',').map((url) => url.trim())));
 }
 
 /** Where the stream stands: the number of its last message, and the place in the log it has come to. */

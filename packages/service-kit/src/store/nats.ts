@@ -34,7 +34,7 @@ const PING_MS = 5_000;
  * for ever.
  */
 export function openNats({ urls, name, log, stack }: NatsOptions): Nats {
-  const link = new Link({ ...addressesOf(urls), name }, log);
+  const link = new Link({ ...natsAddresses(urls), name }, log);
   void link.stay();
   stack.defer(() => link.close());
   return {
@@ -143,8 +143,8 @@ class Link {
   }
 }
 
-/** The client reads neither credentials nor `tls:` from an address, so addresses are taken apart for it. */
-function addressesOf(texts: readonly string[]): ConnectionOptions {
+/** Addresses as the client takes them, which reads neither credentials nor `tls:` from one. */
+export function natsAddresses(texts: readonly string[]): ConnectionOptions {
   const urls = texts.map((text) => new URL(text));
   const [first] = urls;
   const user = decodeURIComponent(first?.username ?? '');
