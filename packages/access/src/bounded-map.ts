@@ -1,6 +1,6 @@
 /**
- * A map that never holds more than `entriesMax`: the entry written first leaves first. Entries of all users live for
- * seconds, so order of use would cost more than it saves.
+ * A map that never holds more than `entriesMax`: the entry written first leaves first, however often it is read, because
+ * keeping the order of use costs more than it saves.
  */
 export class BoundedMap<K, V> {
   readonly #entries = new Map<K, V>();

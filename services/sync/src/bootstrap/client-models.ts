@@ -1,3 +1,4 @@
+import { BoundedMap } from '@wts/access';
 import type { BootstrapQuestion } from '@wts/contracts';
 import type { Logger } from '@wts/service-kit';
 import type { Pool } from 'pg';
@@ -14,8 +15,8 @@ const KNOWN_MAX = 10_000;
 export class ClientModels {
   readonly #pool: Pool;
   readonly #logger: Pick<Logger, 'warn'>;
-  /** What is in the table, as far as this process has seen; the oldest first. */
-  readonly #known = new Map<string, string>();
+  /** What is in the table, as far as this process has seen. */
+  readonly #known = new BoundedMap<string, string>(KNOWN_MAX);
 
   constructor(pool: Pool, logger: Pick<Logger, 'warn'>) {
     this.#pool = pool;
@@ -45,7 +46,7 @@ export class ClientModels {
            order by seen_at desc offset $4)`,
         [userId, schemaHash, models, SCHEMAS_PER_PERSON_MAX - 1],
       );
-      this.#keep(keyOf(userId, schemaHash), models);
+      this.#known.set(keyOf(userId, schemaHash), models);
     } catch (err) {
       // Reading is not to fail because writing does.
       this.#logger.warn({ err }, 'the models of a client could not be kept');
@@ -60,17 +61,8 @@ export class ClientModels {
       [userId, schemaHash],
     );
     const models = rows[0]?.models;
-    if (models !== undefined) this.#keep(keyOf(userId, schemaHash), models);
+    if (models !== undefined) this.#known.set(keyOf(userId, schemaHash), models);
     return models;
-  }
-
-  #keep(key: string, models: string): void {
-    this.#known.delete(key);
-    this.#known.set(key, models);
-    for (const [oldest] of this.#known) {
-      if (this.#known.size <= KNOWN_MAX) break;
-      this.#known.delete(oldest);
-    }
   }
 }
 
