@@ -39,4 +39,5 @@ export { natsAddresses, openNats } from './store/nats.ts';
 export type { Nats } from './store/nats.ts';
 export { openPostgres } from './store/postgres.ts';
 export type { Postgres } from './store/postgres.ts';
+export { rows } from './store/rows.ts';
 export { faultOfSqlState, isRetryableSqlState } from './store/sqlstate.ts';

@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
 import type { Claim, IdempotencyStore } from '../http/idempotency.ts';
-import { faultOfSqlState } from './sqlstate.ts';
+import { rows } from './rows.ts';
 
 /** Each new key clears away so many that are over, so that the table never holds much more than a day of them. */
 const CLEARED_AT_ONCE = 20;
@@ -17,13 +17,6 @@ interface Row {
  * body bytea, expires_at timestamptz`, with an index on `expires_at`.
  */
 export function idempotencyKeys(knex: Knex, table: string): IdempotencyStore {
-  const run = async <T>(sql: string, bindings: Record<string, string | number | Buffer>): Promise<T[]> => {
-    try {
-      return (await knex.raw<{ rows: T[] }>(sql, bindings)).rows;
-    } catch (cause) {
-      throw faultOfSqlState(cause) ?? cause;
-    }
-  };
   return {
     // The primary key decides between several at once. `expires_at` is the end of a lease until the answer is there.
     claim: async (key, { owner, fingerprint, leaseMs }) => {
@@ -33,24 +26,24 @@ export function idempotencyKeys(knex: Knex, table: string): IdempotencyStore {
           expires_at = excluded.expires_at, status = null, body = null
         where known.expires_at <= now()
         returning owner`;
-      if ((await run(take, { key, owner, fingerprint, seconds: leaseMs / 1000 })).length > 0) {
+      if ((await rows(knex, take, { key, owner, fingerprint, seconds: leaseMs / 1000 })).length > 0) {
         // Index (expires_at). Rows somebody else is clearing away are left to them.
         const clear = `delete from ${table} where key_hash in (select key_hash from ${table}
           where expires_at <= now() order by expires_at limit ${CLEARED_AT_ONCE} for update skip locked)`;
-        await run(clear, {});
+        await rows(knex, clear);
         return { state: 'won' };
       }
       const sql = `select owner, fingerprint, status, body from ${table} where key_hash = :key`;
-      return claimOf((await run<Row>(sql, { key }))[0], fingerprint);
+      return claimOf((await rows<Row>(knex, sql, { key }))[0], fingerprint);
     },
     keep: async (key, owner, { status, body }, keptMs) => {
       const sql = `update ${table} set status = :status, body = :body,
           expires_at = now() + make_interval(secs => :seconds)
         where key_hash = :key and owner = :owner`;
-      await run(sql, { key, owner, status, body, seconds: keptMs / 1000 });
+      await rows(knex, sql, { key, owner, status, body, seconds: keptMs / 1000 });
     },
     release: async (key, owner) => {
-      await run(`delete from ${table} where key_hash = :key and owner = :owner`, { key, owner });
+      await rows(knex, `delete from ${table} where key_hash = :key and owner = :owner`, { key, owner });
     },
   };
 }

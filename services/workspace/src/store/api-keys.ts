@@ -1,6 +1,6 @@
 import type { ApiKey, KeyPermissions, Role } from '@wts/contracts';
+import { rows } from '@wts/service-kit';
 import type { Knex } from 'knex';
-import { rows } from './rows.ts';
 
 export interface NewStoredKey {
   readonly id: string;

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
+import { rows } from '@wts/service-kit';
 import type { Knex } from 'knex';
-import { rows } from './rows.ts';
 
 export interface Identity {
   readonly issuer: string;

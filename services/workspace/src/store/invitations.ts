@@ -1,7 +1,7 @@
 import type { InvitableRole, Invitation, Role } from '@wts/contracts';
+import { rows } from '@wts/service-kit';
 import type { Knex } from 'knex';
 import type { StoredInvitation } from '../domain/redemption.ts';
-import { rows } from './rows.ts';
 
 export interface NewStoredInvitation {
   readonly id: string;

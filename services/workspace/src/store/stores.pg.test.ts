@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomBytes, randomUUID } from 'node:crypto';
+import { rows } from '@wts/service-kit';
 import type { TestStore } from '../../test/store.ts';
 import { openTestStore } from '../../test/store.ts';
 import type { ApiKeyStore } from './api-keys.ts';
@@ -7,7 +8,6 @@ import { apiKeyStore } from './api-keys.ts';
 import { identityStore } from './identities.ts';
 import type { InvitationStore } from './invitations.ts';
 import { invitationStore } from './invitations.ts';
-import { rows } from './rows.ts';
 
 describe('the stores', () => {
   let store: TestStore;

@@ -1,6 +1,6 @@
 import type { Member, ModelRecord, Role, Workspace } from '@wts/contracts';
+import { rows } from '@wts/service-kit';
 import type { Knex } from 'knex';
-import { rows } from './rows.ts';
 
 /**
  * Reads over the tables of the sync service, with a role that can only read them. `record` holds what clients see.

@@ -1,7 +1,7 @@
-import { faultOfSqlState } from '@wts/service-kit';
 import type { Knex } from 'knex';
+import { faultOfSqlState } from './sqlstate.ts';
 
-export type Bindings = Readonly<Record<string, string | number | boolean | Date | Buffer | readonly string[] | null>>;
+type Bindings = Readonly<Record<string, string | number | boolean | Date | Buffer | readonly string[] | null>>;
 
 /** Runs a statement with named bindings. What PostgreSQL refuses or fails to answer leaves here as a Fault. */
 export async function rows<T>(knex: Knex, sql: string, bindings: Bindings = {}): Promise<T[]> {
