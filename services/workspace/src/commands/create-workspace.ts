@@ -2,6 +2,7 @@ import type { NewWorkspace, Principal, Workspace } from '@wts/contracts';
 import { Fault, LIMITS } from '@wts/contracts';
 import { randomUUID } from 'node:crypto';
 import { checkUrlKey } from '../domain/url-key.ts';
+import { requireUnrestricted } from '../queries/standing.ts';
 import { seenWorkspace } from '../store/workspaces.ts';
 import type { WorkspaceReads } from '../store/workspaces.ts';
 import type { CommitUnitDoor, Trace } from './commit-unit.ts';
@@ -19,9 +20,7 @@ export async function createWorkspace(
   { name, urlKey, logoUrl }: NewWorkspace,
   trace: Trace,
 ): Promise<Workspace> {
-  if (principal.workspaceId !== undefined) {
-    throw new Fault('forbidden', { message: 'This credential is restricted to one workspace.' });
-  }
+  requireUnrestricted(principal);
   checkUrlKey(urlKey);
   if ((await workspaces.countOwnedBy(principal.userId)) >= LIMITS.workspacesOwnedMax) {
     throw new Fault('conflict', { message: `A person owns at most ${LIMITS.workspacesOwnedMax} workspaces.` });

@@ -4,6 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { hashInvitationCode } from '../domain/invitation-code.ts';
 import type { StoredInvitation } from '../domain/redemption.ts';
 import { BACKING_ROLES, judgeRedemption } from '../domain/redemption.ts';
+import { requireUnrestricted } from '../queries/standing.ts';
 import type { IdentityStore } from '../store/identities.ts';
 import type { InvitationStore } from '../store/invitations.ts';
 import type { WorkspaceReads } from '../store/workspaces.ts';
@@ -23,9 +24,7 @@ interface Door {
  * Keeps workspaces.join.twice.
  */
 export async function joinWorkspace(door: Door, principal: Principal, code: string, trace: Trace): Promise<Workspace> {
-  if (principal.workspaceId !== undefined) {
-    throw new Fault('forbidden', { message: 'This credential is restricted to one workspace.' });
-  }
+  requireUnrestricted(principal);
   const { userId } = principal;
   const [invitation, addresses] = await Promise.all([
     door.invitations.findByCode(hashInvitationCode(code), BACKING_ROLES),

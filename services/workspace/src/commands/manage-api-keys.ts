@@ -2,7 +2,7 @@ import { can, createApiKey as mintApiKey, requireScope } from '@wts/access';
 import type { ApiKey, NewApiKey, Principal, Revocation } from '@wts/contracts';
 import { Fault, LIMITS, ROLES } from '@wts/contracts';
 import { randomUUID } from 'node:crypto';
-import { requirePermission, standingIn } from '../queries/standing.ts';
+import { requirePermission, requireUnrestricted, standingIn } from '../queries/standing.ts';
 import type { ApiKeyStore } from '../store/api-keys.ts';
 import type { WorkspaceReads } from '../store/workspaces.ts';
 
@@ -79,8 +79,7 @@ export async function revokeApiKey({ keys, revoke }: Door, principal: Principal,
 /** A credential for one workspace may not make, see or end credentials for others. */
 function requireKeyOffice(principal: Principal): void {
   requireScope(principal, 'admin');
-  if (principal.workspaceId === undefined) return;
-  throw new Fault('forbidden', { message: 'This credential is restricted to one workspace.' });
+  requireUnrestricted(principal);
 }
 
 /**

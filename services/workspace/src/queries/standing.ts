@@ -27,3 +27,9 @@ export async function requirePermission(
   const allowed = ROLES.filter((one) => can(one, permission)).join(' or ');
   throw new Fault('forbidden', { message: `This needs the role ${allowed} in the workspace; yours is ${role}.` });
 }
+
+/** Throws `forbidden` for a credential that is limited to one workspace, where something reaches beyond that one. */
+export function requireUnrestricted(principal: Principal): void {
+  if (principal.workspaceId === undefined) return;
+  throw new Fault('forbidden', { message: 'This credential is restricted to one workspace.' });
+}
