@@ -186,7 +186,10 @@ describe('the NATS server', () => {
     match(await checkNats(server.url), /^\d+\.\d+\.\d+/);
     await rejects(checkNats('nats://127.0.0.1:1'), { name: 'Refusal', message: /cannot be used/ });
     await rejects(checkNats(server.url.replace('secret', 'wrong')), { name: 'Refusal', message: /cannot be used/ });
-    await rejects(checkNats('nats://:::'), { name: 'Refusal', message: /is no URL/ });
+    match(await checkNats(`${server.url}, nats://127.0.0.1:1`), /^\d+\.\d+\.\d+/);
+    for (const wrong of ['nats://:::', '127.0.0.1:4222', 'localhost:4222', `${server.url}, b:4222`, ',']) {
+      await rejects(checkNats(wrong), { name: 'Refusal', message: /is no URL/ }, wrong);
+    }
   });
 
   it('that is too old or no server at all is refused with a sentence', async () => {

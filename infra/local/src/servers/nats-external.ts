@@ -7,25 +7,25 @@ const CONNECT_MS = 5_000;
 export async function checkNats(natsUrl: string): Promise<string> {
   // Loaded here only: the usual start has no use for the client.
   const { connect } = await import('nats');
-  const url = parse(natsUrl);
-  const credentials =
-    url.username === '' ? {} : { user: decodeURIComponent(url.username), pass: decodeURIComponent(url.password) };
-  const connection = await connect({ servers: url.host, timeout: CONNECT_MS, reconnect: false, ...credentials }).catch(
+  const urls = parse(natsUrl);
+  const [{ host, protocol, username, password }] = urls;
+  const credentials = username === '' ? {} : { user: decodeURIComponent(username), pass: decodeURIComponent(password) };
+  const servers = urls.map((url) => url.host);
+  const tls = protocol === 'tls:' ? { tls: {} } : {};
+  const connection = await connect({ servers, timeout: CONNECT_MS, reconnect: false, ...credentials, ...tls }).catch(
     (error: unknown) => {
       throw new Refusal(
-        `The NATS server at ${url.host} (NATS_URL) cannot be used: ${textOf(error)}.\nStart it, correct NATS_URL, or unset it to use the server that comes with the dependencies.`,
+        `The NATS server at ${host} (NATS_URL) cannot be used: ${textOf(error)}.\nStart it, correct NATS_URL, or unset it to use the server that comes with the dependencies.`,
       );
     },
   );
   try {
     const version = connection.info?.version ?? '0.0.0';
     if (isOldNats(version))
-      throw new Refusal(
-        `The NATS server at ${url.host} is version ${version}; ${NATS_VERSION_MIN} or newer is needed.`,
-      );
+      throw new Refusal(`The NATS server at ${host} is version ${version}; ${NATS_VERSION_MIN} or newer is needed.`);
     await connection.jetstreamManager().catch((error: unknown) => {
       throw new Refusal(
-        `The NATS server at ${url.host} has no JetStream for this account (${textOf(error)}): start it with -js.`,
+        `The NATS server at ${host} has no JetStream for this account (${textOf(error)}): start it with -js.`,
       );
     });
     return version;
@@ -34,10 +34,13 @@ export async function checkNats(natsUrl: string): Promise<string> {
   }
 }
 
-function parse(text: string): URL {
-  try {
-    return new URL(text.includes('://') ? text : `nats://${text}`);
-  } catch {
-    throw new Refusal(`NATS_URL is no URL: ${JSON.stringify(text)}. An example: nats://127.0.0.1:4222.`);
-  }
+/** As the services read it: without a protocol they would not start. */
+function parse(text: string): [URL, ...URL[]] {
+  const addresses = text.split(',').filter((address) => address.trim() !== '');
+  const urls = addresses.flatMap((address) => URL.parse(address.trim()) ?? []);
+  const [first, ...others] = urls.filter(({ protocol }) => protocol === 'nats:' || protocol === 'tls:');
+  if (first && 1 + others.length === addresses.length) return [first, ...others];
+  throw new Refusal(
+    'NATS_URL is no URL of NATS. Write it as nats://127.0.0.1:4222; several addresses of one cluster are divided by commas.',
+  );
 }
