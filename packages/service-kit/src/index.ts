@@ -32,6 +32,7 @@ export { startService } from './life/service.ts';
 export type { Environment, Opened, RunningService, ServiceContext, ServiceDefinition } from './life/service.ts';
 export { createLogger } from './observe/logger.ts';
 export type { Logger } from './observe/logger.ts';
+export { strayPath } from './observe/scrub.ts';
 export { carryTrace, endRequestSpan, isTracing, traceRequest } from './observe/tracing.ts';
 export { idempotencyKeys } from './store/idempotency-keys.ts';
 export { migrate } from './store/migrate.ts';

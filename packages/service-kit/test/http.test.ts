@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { API_VERSION } from '@wts/contracts';
 import request from 'supertest';
 import type { Test } from 'supertest';
@@ -248,8 +249,11 @@ describe('a service over HTTP', () => {
         .set('cookie', 'a=hunter2')
         .set(as(ann));
       await get('/things/hunter').set('x-wts-principal', `${token}x`);
+      const [id, code] = [randomUUID(), randomBytes(24).toString('base64url')];
+      await get(`/nowhere/${id}/${code}`);
       const text = JSON.stringify(demo.lines());
-      assert.ok(!text.includes('hunter2') && !text.includes(token));
+      for (const secret of ['hunter2', token, code]) assert.ok(!text.includes(secret));
+      assert.ok(text.includes(`/nowhere/${id}/[redacted]`), 'ids may stand there');
     });
   });
 });

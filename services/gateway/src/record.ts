@@ -1,13 +1,12 @@
 import { meta } from '@wts/contracts';
 import type { Fault } from '@wts/contracts';
-import { endRequestSpan } from '@wts/service-kit';
+import { endRequestSpan, strayPath } from '@wts/service-kit';
 import type { ServiceContext } from '@wts/service-kit';
 import type { AddressReader } from './client-address.ts';
 import type { EdgeParts } from './edge/edge.ts';
 
 /** Probes are most requests of an idle system; their lines are worth reading only when somebody debugs. */
 const PROBES: ReadonlySet<string> = new Set([meta.health.id, meta.ready.id]);
-const PATH_CHARS_MAX = 200;
 
 /** Writes one log line and one observation per request. Never the query: it may hold a token. */
 export function requestRecorder(
@@ -35,7 +34,7 @@ export function requestRecorder(
         client: addressOf(exchange.peer, headers.forwardedFor),
         // Set when the client left before it had the whole answer.
         aborted: isComplete ? undefined : true,
-        path: exchange.route === null ? exchange.path.slice(0, PATH_CHARS_MAX) : undefined,
+        path: exchange.route === null ? strayPath(exchange.path) : undefined,
       },
       'request',
     );

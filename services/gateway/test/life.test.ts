@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import type { AddressInfo, Socket } from 'node:net';
@@ -108,7 +109,8 @@ describe('the log of a gateway', () => {
     const { token, principal } = world.newKey(['read']);
     const lines = [`Authorization: Bearer ${token}`, 'X-Forwarded-For: 6.6.6.6, 203.0.113.9', 'X-Request-Id: find-me'];
     await say(world.api, request('GET /sync/deltas?after=0&secret=hidden', lines));
-    await say(world.api, request('GET /nowhere?secret=hidden', lines));
+    const code = randomBytes(24).toString('base64url');
+    await say(world.api, request(`GET /nowhere/${code}?secret=hidden`, lines));
     await world.close();
     const logged = world
       .logs()
@@ -131,12 +133,12 @@ describe('the log of a gateway', () => {
           status: 404,
           userId: undefined,
           client: '203.0.113.9',
-          path: '/nowhere',
+          path: '/nowhere/[redacted]',
           code: 'not_found',
         },
       ],
     );
-    for (const secret of [token, 'hidden', 'Bearer']) assert.ok(!world.logs().includes(secret), secret);
+    for (const secret of [token, code, 'hidden', 'Bearer']) assert.ok(!world.logs().includes(secret), secret);
   });
 });
 

@@ -5,6 +5,7 @@ import { API_VERSION, Fault, HEADERS, LIMITS, REQUEST_ID_PATTERN, SUPPORTED_API_
 import type { NextFunction, Request, Response } from 'express';
 import type { Logger } from '../observe/logger.ts';
 import type { RequestMetrics } from '../observe/metrics.ts';
+import { strayPath } from '../observe/scrub.ts';
 import { endRequestSpan, isTracing, traceRequest } from '../observe/tracing.ts';
 
 /** What the HTTP side of a service needs to know of the service. */
@@ -149,7 +150,7 @@ function finish(exchange: Exchange, req: Request, res: Response): void {
     code: failure?.code,
     // Set when the client left before it had the whole answer.
     aborted: res.writableFinished ? undefined : true,
-    path: route === 'unmatched' ? pathOf(req).slice(0, 200) : undefined,
+    path: route === 'unmatched' ? strayPath(pathOf(req)) : undefined,
   };
   if (failure !== undefined && status >= 500) {
     const cause: unknown = failure.cause;
