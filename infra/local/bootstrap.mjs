@@ -4,8 +4,9 @@
 import { spawn } from 'node:child_process';
 import { accessSync, constants, existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { installWhenNeeded } from './bootstrap/install.mjs';
 import { LOCAL, NODE_PACKAGES, ROOT, Refusal, SIGNALS, nodeOf } from './bootstrap/ground.mjs';
+import { installWhenNeeded } from './bootstrap/install.mjs';
+import { librariesFor } from './bootstrap/libraries.mjs';
 
 const NODE_MAJOR_MIN = 18;
 /**
@@ -44,7 +45,8 @@ async function main() {
   const script = scriptOf(task);
   prepareLocal();
   await installWhenNeeded(platform);
-  return handOver(nodeOf(platform), script, args);
+  const node = nodeOf(platform);
+  return handOver(node, script, args, await librariesFor(node));
 }
 
 /** @param {string} task */
@@ -69,11 +71,12 @@ function prepareLocal() {
  * @param {string} node
  * @param {string} script
  * @param {string[]} args
+ * @param {NodeJS.ProcessEnv} libraries
  * @returns {Promise<number>} exit code
  */
-function handOver(node, script, args) {
+function handOver(node, script, args, libraries) {
   return new Promise((resolve, reject) => {
-    const env = { ...process.env, NODE_COMPILE_CACHE: join(LOCAL, 'compile-cache') };
+    const env = { ...process.env, ...libraries, NODE_COMPILE_CACHE: join(LOCAL, 'compile-cache') };
     // The channel tells the task when this process is gone, even by SIGKILL.
     const child = spawn(node, [script, ...args], { cwd: ROOT, env, stdio: ['inherit', 'inherit', 'inherit', 'ipc'] });
     for (const signal of /** @type {NodeJS.Signals[]} */ (Object.keys(SIGNALS))) {

@@ -174,7 +174,11 @@ function explained(text) {
         `or with a registry of your own, HTTPS_PROXY and "npm config get registry"; then start again.\n${tail}`,
     );
   }
-  return new Refusal(`The dependencies could not be installed:\n${tail}`);
+  return new Refusal(
+    tail === ''
+      ? `The dependencies could not be installed, and npx does not say why. See what it does: npx -y ${PNPM} install`
+      : `The dependencies could not be installed:\n${tail}`,
+  );
 }
 
 /** @param {NodeJS.ProcessEnv} env */

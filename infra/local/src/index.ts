@@ -9,6 +9,7 @@ export { launch } from './processes/launch.ts';
 export type { RunningProcess } from './processes/launch.ts';
 export { Refusal } from './refusal.ts';
 export { makeSecrets } from './secrets.ts';
+export { fetchDebianPackages } from './servers/debian.ts';
 export type { NatsServer } from './servers/nats.ts';
 export { openNats } from './servers/nats.ts';
 export type { PostgresServer } from './servers/postgres.ts';

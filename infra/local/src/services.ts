@@ -29,6 +29,7 @@ export const DOOR = 'gateway';
 /** Settings of an operator that pass through to every service as they are. */
 export const PASSED_THROUGH: readonly string[] = [
   'PATH',
+  'LD_LIBRARY_PATH',
   'HOME',
   'LANG',
   'LC_ALL',

@@ -24,7 +24,7 @@ function start(env: Record<string, string> = {}, files?: number): Child {
   const limited = files === undefined ? command : ['/bin/sh', '-c', `ulimit -n ${files} && exec "$0" "$@"`, ...command];
   const [program = '', ...args] = limited;
   const child = spawn(program, args, {
-    env: { INTERNAL_TOKEN_SECRET: SECRET, ...env },
+    env: { LD_LIBRARY_PATH: process.env['LD_LIBRARY_PATH'], INTERNAL_TOKEN_SECRET: SECRET, ...env },
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   }) as ChildProcessByStdio<null, Readable, Readable>;
   children.push(child);

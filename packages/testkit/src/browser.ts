@@ -1,3 +1,4 @@
+import { LOCAL, fetchDebianPackages } from '@wts/local';
 import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { chromium } from 'playwright-core';
@@ -8,15 +9,35 @@ export type { Page } from 'playwright-core';
 const NAMES = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
 const ELSEWHERE = ['/Applications/Google Chrome.app/Contents/MacOS/Google Chrome'];
 const START_MS = 60_000;
+const PACKAGE = 'chromium-headless-shell';
+
+interface Program {
+  readonly executablePath: string;
+  readonly env?: NodeJS.ProcessEnv;
+}
 
 /**
- * A real browser: the Chromium of this machine, or the one TEST_CHROMIUM names. Where there is none, the test that asks
- * is skipped, which is counted as such and not as passed: none comes with the dependencies.
+ * A real browser: the one TEST_CHROMIUM names, the Chromium of this machine, or on Debian the one of its packages, fetched
+ * the first time. Where none can be had, the test that asks is skipped, which is counted as such and not as passed.
  */
 export async function openBrowser(context: Mocha.Context): Promise<Browser> {
   const executablePath = process.env['TEST_CHROMIUM'] ?? findChromium();
-  if (executablePath === undefined) return context.skip();
-  return chromium.launch({ executablePath, timeout: START_MS });
+  const program = executablePath === undefined ? await fetchChromium() : { executablePath };
+  if (program === null) return context.skip();
+  return chromium.launch({ ...program, timeout: START_MS });
+}
+
+async function fetchChromium(): Promise<Program | null> {
+  try {
+    const { root, libraryPath } = await fetchDebianPackages([PACKAGE], join(LOCAL, 'packages', PACKAGE));
+    // Libraries, the way to fonts and the fonts themselves lie in the tree, not where Chromium would look.
+    const [FONTCONFIG_PATH, XDG_DATA_HOME] = [join(root, 'etc/fonts'), join(root, 'usr/share')];
+    const env = { ...process.env, LD_LIBRARY_PATH: libraryPath, FONTCONFIG_PATH, XDG_DATA_HOME };
+    return { executablePath: join(root, 'usr/lib/chromium/chromium-headless-shell'), env };
+  } catch (error) {
+    process.emitWarning(`No Chromium could be fetched: ${error instanceof Error ? error.message : String(error)}`);
+    return null;
+  }
 }
 
 function findChromium(): string | undefined {

@@ -19,7 +19,7 @@ const WAIT_MS = 60_000;
 const PREFIX = '/some/prefix';
 
 describe('the reference page in a browser (skipped where there is no Chromium)', function page() {
-  this.timeout(180_000);
+  this.timeout(300_000);
   let browser: Awaited<ReturnType<typeof openBrowser>> | undefined;
   let world: World;
   let proxy: Server;

@@ -26,6 +26,7 @@ describe('the seed', () => {
   const seed = async (settings: Record<string, string> = {}): Promise<Demo> => {
     const { stdout } = await run(process.execPath, [join(import.meta.dirname, '../src/seed.ts')], {
       env: {
+        LD_LIBRARY_PATH: process.env['LD_LIBRARY_PATH'],
         DATABASE_URL: world.stage.databaseUrl,
         SYNC_URL: world.stage.syncUrl,
         INTERNAL_TOKEN_SECRET: SECRET,

@@ -84,6 +84,7 @@ async function startSync(settings: Record<string, string>): Promise<AsyncDisposa
   const child = fork(join(import.meta.dirname, '../../sync/src/main.ts'), {
     env: {
       PATH: process.env['PATH'],
+      LD_LIBRARY_PATH: process.env['LD_LIBRARY_PATH'],
       HOST: '127.0.0.1',
       PORT: '0',
       LOG_LEVEL: 'error',

@@ -6,6 +6,10 @@ import { guard, unguard } from './guard.ts';
 import { identityOf } from './identity.ts';
 import type { ProcessIdentity } from './identity.ts';
 
+/** Where libraries are found is a matter of the machine, not of the program: without it Node itself may not start. */
+const { LD_LIBRARY_PATH } = process.env;
+const LOADER = LD_LIBRARY_PATH === undefined ? {} : { LD_LIBRARY_PATH };
+
 export interface LaunchOptions {
   readonly name: string;
   readonly command: string;
@@ -89,7 +93,7 @@ export async function launch(options: LaunchOptions): Promise<RunningProcess> {
   try {
     const child = spawn(options.command, options.args, {
       cwd: options.cwd ?? '/',
-      env: options.env,
+      env: { ...LOADER, ...options.env },
       detached: true,
       stdio: options.channel ? ['ignore', log, log, 'ipc'] : ['ignore', log, log],
       ...(options.uid === undefined ? {} : { uid: options.uid }),

@@ -3,9 +3,12 @@ import { execFile, execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { aptOptions } from '../../bootstrap/apt.mjs';
+import { LOCAL } from '../layout.ts';
 
 const run = promisify(execFile);
 const FETCH_MS = 180_000;
+const APT = join(LOCAL, 'packages', 'apt');
 
 export interface PackageTree {
   readonly root: string;
@@ -13,8 +16,8 @@ export interface PackageTree {
   readonly libraryPath: string;
 }
 
-export function newestPostgresPackage(majorMin: number): string {
-  const listed = aptCache(['search', '--names-only', '^postgresql-[0-9]+$']);
+export async function newestPostgresPackage(majorMin: number): Promise<string> {
+  const listed = await aptCache(['search', '--names-only', '^postgresql-[0-9]+$']);
   const majors = [...listed.matchAll(/^postgresql-(\d+) /gm)]
     .map((match) => Number(match[1]))
     .filter((major) => major >= majorMin);
@@ -32,38 +35,43 @@ export async function fetchDebianPackages(names: readonly string[], directory: s
       rmSync(path, { recursive: true, force: true });
       mkdirSync(path, { recursive: true });
     }
-    await run('apt-get', ['-qq', 'download', ...missingPackages(names)], { cwd: debs, timeout: FETCH_MS });
+    const options = await aptOptions(APT);
+    const missing = missingPackages(options, names);
+    await run('apt-get', [...options, '-qq', 'download', ...missing], { cwd: debs, timeout: FETCH_MS });
     for (const deb of readdirSync(debs)) await run('dpkg', ['-x', join(debs, deb), partial], { timeout: FETCH_MS });
     rmSync(debs, { recursive: true, force: true });
     renameSync(partial, tree);
   }
-  const libraries = ['usr/lib', 'lib'].flatMap((base) => {
-    const path = join(tree, base);
-    return existsSync(path)
-      ? [
-          path,
-          ...readdirSync(path)
-            .filter((name) => name.includes('-linux-gnu'))
-            .map((name) => join(path, name)),
-        ]
-      : [];
-  });
-  return { root: tree, libraryPath: libraries.join(':') };
+  return { root: tree, libraryPath: libraryFolders(tree).join(':') };
+}
+
+/** The usual ones, and those below them in which some packages keep libraries for each other. */
+function libraryFolders(tree: string): string[] {
+  const bases = ['usr/lib', 'lib'].map((base) => join(tree, base)).filter((path) => existsSync(path));
+  const usual = bases.flatMap((base) => foldersIn(base).filter((path) => path.includes('-linux-gnu')));
+  const special = usual.flatMap(foldersIn).filter((path) => readdirSync(path).some((name) => /^lib.*\.so/.test(name)));
+  return [...bases, ...usual, ...special];
+}
+
+function foldersIn(path: string): string[] {
+  const entries = readdirSync(path, { withFileTypes: true });
+  return entries.filter((entry) => entry.isDirectory()).map(({ name }) => join(path, name));
 }
 
 /** What an installation would fetch, in the words of apt itself; it needs no rights to tell. */
-function missingPackages(names: readonly string[]): string[] {
-  const plan = execFileSync('apt-get', ['install', '--no-install-recommends', '--print-uris', '-qq', '-y', ...names], {
-    encoding: 'utf8',
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
+function missingPackages(options: readonly string[], names: readonly string[]): string[] {
+  const asked = ['install', '--no-install-recommends', '--print-uris', '-qq', '-y', ...names];
+  const plan = execFileSync('apt-get', [...options, ...asked], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] });
   const needed = [...plan.matchAll(/^'[^']+' ([^_\s]+)_/gm)].flatMap((match) => match[1] ?? []);
   return [...new Set([...names, ...needed])];
 }
 
-function aptCache(args: readonly string[]): string {
+async function aptCache(args: readonly string[]): Promise<string> {
   try {
-    return execFileSync('apt-cache', args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] });
+    return execFileSync('apt-cache', [...(await aptOptions(APT)), ...args], {
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'ignore'],
+    });
   } catch {
     throw new Error('this system has no apt');
   }

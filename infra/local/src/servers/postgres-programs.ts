@@ -92,7 +92,7 @@ function packagedBin(): string {
   return join(home, 'native/bin');
 }
 
-/** The package's install script makes these links; where scripts are blocked, nobody has. */
+/** An archive of npm holds no links, so the package lists them. */
 function linkLibraries(home: string): void {
   const list = join(home, 'native/pg-symlinks.json');
   if (!existsSync(list)) return;
@@ -109,7 +109,7 @@ function linkLibraries(home: string): void {
 }
 
 async function fromDebian(): Promise<PostgresPrograms> {
-  const name = newestPostgresPackage(POSTGRES_MAJOR_MIN);
+  const name = await newestPostgresPackage(POSTGRES_MAJOR_MIN);
   const tree = await fetchDebianPackages([name], join(LOCAL, 'packages', name));
   const found = tryPrograms(
     join(tree.root, 'usr/lib/postgresql', name.replace('postgresql-', ''), 'bin'),
