@@ -5,6 +5,7 @@ import { ROOT } from '../layout.ts';
 import { launch } from '../processes/launch.ts';
 import type { RunningProcess } from '../processes/launch.ts';
 import { lastLines } from '../processes/logs.ts';
+import { Refusal } from '../refusal.ts';
 import { wordsOf } from '../supervised.ts';
 import type { TestMessage } from './reporter.ts';
 
@@ -53,6 +54,15 @@ export function findSuites(): SuiteFolder[] {
       return false;
     }
   });
+}
+
+/** All suites, or those that are named; a name that names nothing is a mistake, and not a run of fewer tests. */
+export function chooseSuites(all: readonly SuiteFolder[], only: readonly string[] | undefined): readonly SuiteFolder[] {
+  if (only === undefined) return all;
+  const named = only.map((wanted) => all.filter((folder) => folder.startsWith(wanted.replace(/\/$/, ''))));
+  const stray = only.find((_, index) => named[index]?.length === 0);
+  if (stray !== undefined) throw new Refusal(`--only ${stray} names no suite. There are ${all.join(', ')}.`);
+  return all.filter((folder) => named.flat().includes(folder));
 }
 
 export async function runSuite({ folder, log, env, grep, onTest, onLaunch }: SuiteRun): Promise<SuiteResult> {
