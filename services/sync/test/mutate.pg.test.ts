@@ -87,6 +87,24 @@ describe('POST /sync/mutate', function () {
     assert.equal(body.mutations[0]?.record['creatorId'], owner.id);
   });
 
+  it('says where a change stands, and where all ends that it brings with it', async () => {
+    const project = transaction({
+      modelName: 'Project',
+      payload: { workspaceId: workspace, key: 'WITH', name: 'With' },
+    });
+    const inside = transaction({ payload: { workspaceId: workspace, title: 'In it', projectId: project['modelId'] } });
+    await post(batch(project, inside));
+    const hide = transaction({ ...project, clientTxId: randomUUID(), action: 'UPDATE', payload: { isPrivate: true } });
+    const { body } = await post(batch(hide));
+    assert.equal(body.results[0]?.syncId, (await stage.head()).toString());
+    const { rows } = await stage.pool.query<{ model_id: string }>(
+      'select model_id from sync.sync_actions where sync_id = $1',
+      [body.mutations[0]?.syncId],
+    );
+    assert.equal(rows[0]?.model_id, project['modelId']);
+    assert.notEqual(body.mutations[0]?.syncId, body.results[0]?.syncId);
+  });
+
   it('sent again is answered as the first time', async () => {
     const sent = batch(transaction(), transaction());
     const first = await post(sent);

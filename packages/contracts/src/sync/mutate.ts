@@ -129,7 +129,10 @@ export const mutate = contract<{ body: { batchId: string; transactions: SyncTran
           properties: {
             clientTxId: { type: 'string', description: 'Which one.' },
             success: { type: 'boolean', description: 'Whether it was accepted.' },
-            syncId: { ...syncIdText, description: 'Its place in the log, when accepted.' },
+            syncId: {
+              ...syncIdText,
+              description: 'When accepted: its place in the log, or the last place of what it brought with it.',
+            },
             error: { type: 'string', description: 'Why it was refused, for a person.' },
             code: { type: 'string', description: 'Why it was refused: one of the error codes.' },
           },

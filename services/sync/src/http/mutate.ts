@@ -29,11 +29,11 @@ export function mountMutate(router: Router, engine: CommitEngine): void {
         results.push({ clientTxId, success: false, error: outcome.error, code: outcome.code });
         continue;
       }
-      const syncId = formatSyncId(outcome.lastId);
       if (outcome.lastId > last) last = outcome.lastId;
-      results.push({ clientTxId, success: true, syncId });
-      for (const { modelName, modelId, action, record } of outcome.mutations) {
-        mutations.push({ clientTxId, syncId, modelName, modelId, action, record });
+      // A change may bring others with it: who has come to the last of them has all of it.
+      results.push({ clientTxId, success: true, syncId: formatSyncId(outcome.lastId) });
+      for (const { syncId, modelName, modelId, action, record } of outcome.mutations) {
+        mutations.push({ clientTxId, syncId: formatSyncId(syncId), modelName, modelId, action, record });
       }
     }
     return {
