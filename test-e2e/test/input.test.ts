@@ -121,10 +121,10 @@ describe('input at the public door', () => {
       assert.equal((await ask('GET', `/sync/deltas?after=${beyond}`)).code, 'bootstrap_required');
     }
     assert.equal((await ask('GET', `/sync/deltas?after=${head.padStart(19, '0')}`)).status, 200);
-    for (const limit of ['abc', '-1', '1.5', '1e2', '', '1'.repeat(10)]) {
+    for (const limit of ['abc', '-1', '1.5', '1e2', '', '1'.repeat(65)]) {
       assert.equal((await ask('GET', `/sync/deltas?limit=${limit}`)).status, 400, limit);
     }
-    for (const limit of ['0', '1', '99999', '999999999']) {
+    for (const limit of ['0', '1', '99999', '1'.repeat(10), '9'.repeat(64)]) {
       assert.equal((await ask('GET', `/sync/deltas?limit=${limit}`)).status, 200, limit);
     }
     for (const limit of [0, 366, 1.5, '7', 1e308]) {

@@ -14,8 +14,8 @@ export const REQUEST_ID_PATTERN = '^[A-Za-z0-9._-]{1,128}$';
 /** The urlKey of a workspace. */
 export const URL_KEY_PATTERN = '^[a-z0-9](?:[a-z0-9]|-(?=[a-z0-9]))*$';
 export const NOT_BLANK_PATTERN = '\\S';
-/** A number in a query. */
-export const COUNT_PATTERN = '^[0-9]{1,9}$';
+/** A number in a query: of any size, since it is clamped. */
+export const COUNT_PATTERN = '^[0-9]{1,64}$';
 
 /** What a pattern asks for, for people: a regular expression tells few what to change. */
 const WORDS: ReadonlyMap<string, string> = new Map([
@@ -23,7 +23,7 @@ const WORDS: ReadonlyMap<string, string> = new Map([
   [SYNC_ID_PATTERN, 'must be a whole number in 1 to 19 digits, as text'],
   [URL_KEY_PATTERN, 'must be lowercase letters and digits, with single hyphens between them'],
   [NOT_BLANK_PATTERN, 'must not be blank'],
-  [COUNT_PATTERN, 'must be a whole number in 1 to 9 digits'],
+  [COUNT_PATTERN, 'must be a whole number in 1 to 64 digits'],
 ]);
 
 export function wordsOf(pattern: string): string | undefined {

@@ -12,6 +12,12 @@ export interface DeltasReply {
   readonly actions: readonly SyncAction[];
 }
 
+const spelling = {
+  type: 'string',
+  enum: ['words', 'letters'],
+  description: 'Spelling of `action`: `INSERT`, or `I` as published Strata Sync clients read it. Default: words.',
+} as const;
+
 // Keeps sync.deltas.scope.
 export const deltas = contract<{
   query: { after?: string; limit?: string; syncGroups?: string; actions?: 'words' | 'letters' };
@@ -22,7 +28,7 @@ export const deltas = contract<{
   path: '/sync/deltas',
   summary: 'Read the log after a cursor',
   description:
-    'Pages of what happened after `after`, ascending, in the groups you may see. Go on with `after` = `lastSyncId`, at once while `hasMore` is true. 409 says that the cursor is older than the log, or of another database: load everything again.',
+    'Pages of what happened after `after`, ascending, in the groups you may see. Go on with `after` = `lastSyncId`, at once while `hasMore` is true. 409 says that the cursor is older than the log, or of another database: load everything again. Callers in letters, who hear of it on their socket, get an empty page instead.',
   tag: 'Sync',
   scope: 'read',
   query: {
@@ -39,11 +45,7 @@ export const deltas = contract<{
         maxLength: 8192,
         description: 'Comma-separated groups: narrows, never widens. Also asks for letters.',
       },
-      actions: {
-        type: 'string',
-        enum: ['words', 'letters'],
-        description: 'Spelling of `action`: `INSERT`, or `I` as published Strata Sync clients read it. Default: words.',
-      },
+      actions: spelling,
     },
   },
   reply: {
@@ -84,7 +86,7 @@ export const deltas = contract<{
 });
 
 /** The WebSocket door: mounted by the sync service, proxied by the gateway; the token stands in the query string. */
-export const socket = contract<{ query: { token?: string } }>({
+export const socket = contract<{ query: { token?: string; actions?: 'words' | 'letters' } }>({
   id: 'syncSocket',
   method: 'GET',
   path: '/sync/ws',
@@ -93,10 +95,13 @@ export const socket = contract<{ query: { token?: string } }>({
 
 | direction | frame |
 |---|---|
-| to the server | \`{"type":"subscribe","afterSyncId":"43","token":"…"}\`: within ${LIMITS.socketSubscribeTimeoutMs / 1000} seconds; may be sent again |
+| to the server | \`{"type":"subscribe","afterSyncId":"43","token":"…"}\`: within ${LIMITS.socketSubscribeTimeoutMs / 1000} seconds; may be sent again. With \`groups\`, a list, it narrows to these and asks for letters, as \`syncGroups\` does in deltas |
 | to you | \`{"type":"subscribed","afterSyncId":"43","groups":["…"]}\`: your own id and those of your workspaces and private projects |
-| to you | \`{"type":"delta","packet":{"lastSyncId":"44","actions":[…]}}\`: everything after \`afterSyncId\`, ascending, then what is new; \`actions\` as in deltas, empty every ${LIMITS.socketWatermarkMs / 1000} seconds of silence |
-| to you | \`{"type":"error","code":"BOOTSTRAP_REQUIRED","message":"…","lastSyncId":"43"}\`: before the server closes; \`lastSyncId\` is where to resume |
+| to you | \`{"type":"delta","packet":{"lastSyncId":"44","actions":[…]}}\`: everything after \`afterSyncId\`, ascending, then what is new; \`actions\` as in deltas, empty after every ${LIMITS.socketWatermarkMs / 1000} seconds of silence |
+| to you | \`{"type":"error","code":"BOOTSTRAP_REQUIRED","message":"…"}\`: the log does not hold what follows; load everything again and subscribe from there, on the same socket |
+| to you | \`{"type":"error","code":"SLOW_CONSUMER","message":"…","lastSyncId":"43"}\`: why the server closes, and where to resume when you had come somewhere |
+
+The other codes before a close: \`UNAUTHORIZED\` (get another token), \`RESTARTING\` and \`UNAVAILABLE\` (connect again), \`INVALID_FRAME\`, \`PROTOCOL_ERROR\`, \`SUBSCRIBE_TIMEOUT\` and \`TOO_MANY_FRAMES\` (a fault of the client).
 
 Keep the last \`lastSyncId\` and subscribe with it again after any end.`,
   tag: 'Sync',
@@ -109,6 +114,7 @@ Keep the last \`lastSyncId\` and subscribe with it again after any end.`,
         maxLength: LIMITS.credentialChars,
         description: 'Any credential; it is kept out of all logs.',
       },
+      actions: spelling,
     },
   },
   reply: { status: 101, description: 'The connection is a WebSocket now.', schema: { type: 'string' } },
