@@ -9,6 +9,7 @@ import { limits } from './limits.ts';
 import { meta } from './meta.ts';
 import { never } from './never.ts';
 import { sync } from './sync.ts';
+import { syncChanges } from './sync-changes.ts';
 import { syncSocket } from './sync-socket.ts';
 import { versioning } from './versioning.ts';
 import { webhookDelivery } from './webhook-delivery.ts';
@@ -22,6 +23,7 @@ export const RULES: readonly Rule[] = [
   ...workspaces,
   ...apiKeys,
   ...sync,
+  ...syncChanges,
   ...syncSocket,
   ...graphql,
   ...webhookManagement,

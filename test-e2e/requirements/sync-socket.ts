@@ -123,6 +123,22 @@ export const syncSocket: readonly Rule[] = [
     issue: 2,
   },
   {
+    id: 'sync.socket.ping',
+    source: 'Design 7',
+    text: 'The server pings every 30 s, and lets go of a connection that does not answer.',
+    home: 'services/sync/src/socket/session.ts',
+    status: 'kept',
+    issue: 3,
+  },
+  {
+    id: 'sync.socket.bootstrap-required',
+    source: 'Design 7',
+    text: 'A cursor the log cannot go on from is answered by an error frame `BOOTSTRAP_REQUIRED`, and the socket may subscribe again.',
+    home: 'services/sync/src/socket/session.ts',
+    status: 'kept',
+    issue: 3,
+  },
+  {
     id: 'sync.socket.slow-reader',
     source: 'Design 3',
     text: 'A socket that does not read is not fed: above 256 KB unsent its cursor waits, and it is closed with a resumable code after 20 s.',

@@ -116,7 +116,7 @@ describe('the walls of a workspace', () => {
     assert.deepEqual(Object.fromEntries(operations.map(({ operationId, scope }) => [operationId, scope])), told);
   });
 
-  it('let nobody in without a credential [authentication.bearer.every-call]', async () => {
+  it('let nobody in without a credential [authentication.bearer.every-call, sync.auth.each-call]', async () => {
     const place = await placeIn(homes.A, false);
     for (const { operationId, method } of operations) {
       const { scope, path, body } = WALLS[operationId] as (typeof WALLS)[string];

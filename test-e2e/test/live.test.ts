@@ -103,8 +103,11 @@ describe('two people on two sync replicas', () => {
       task,
       { modelName: 'Task', modelId: task.modelId, action: 'UPDATE', payload: { priority: 1, title: 'After' } },
     ]);
-    const { data } = await socket.untilAction(({ modelId, action }) => modelId === task.modelId && action === 'UPDATE');
+    const { data, groupId } = await socket.untilAction(
+      ({ modelId, action }) => modelId === task.modelId && action === 'UPDATE',
+    );
     assert.deepEqual(Object.keys(data).toSorted(), ['title', 'updatedAt']);
+    assert.equal(groupId, world.workspaceId);
   });
 
   it('hides a workspace from who is not in it, as if it did not exist [sync.mutate.outsider, never.shown-outside]', async () => {

@@ -116,7 +116,7 @@ describe('the published sync client on two devices of one person', function () {
     assert.equal(mine?.['title'], other?.['title']);
   });
 
-  it('archives and takes back', async () => {
+  it('archives and takes back [sync.mutate.archive]', async () => {
     const id = await shared();
     await phone.client.archive('Task', id);
     await eventually(async () => {
@@ -178,7 +178,7 @@ describe('the published sync client on two devices of one person', function () {
     assert.equal(phone.shows('Task', taken.id)?.['title'], 'Taken');
   });
 
-  it('reads days and moments given as epoch milliseconds, and shows them as the wire has them', async () => {
+  it('reads days and moments given as epoch milliseconds, and shows them as the wire has them [sync.mutate.dates]', async () => {
     const id = await shared({ startDate: DAY, deadlineAt: '2026-11-23' });
     await phone.client.update('Task', id, { completedAt: MOMENT });
     await laptop.untilShows('Task', id, {

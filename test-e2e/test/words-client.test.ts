@@ -61,7 +61,7 @@ describe('a client written from the specification', function () {
     }
   });
 
-  it('archives, takes back and deletes, with what was inside [sync.mutate.cascade]', async () => {
+  it('archives, takes back and deletes, with what was inside [sync.mutate.archive, sync.mutate.cascade]', async () => {
     const id = await shared();
     const item = randomUUID();
     const { workspaceId } = arranged.world;
@@ -89,7 +89,7 @@ describe('a client written from the specification', function () {
     assert.equal(laptop.shows(id)?.['priority'], 1);
   });
 
-  it('gives days and moments in any of three spellings, and reads them in one', async () => {
+  it('gives days and moments in any of three spellings, and reads them in one [sync.mutate.dates]', async () => {
     const id = await shared({ startDate: Date.UTC(2026, 10, 22), deadlineAt: '2026-11-23T10:00:00+02:00' });
     await phone.do('UPDATE', 'Task', id, { completedAt: Date.UTC(2026, 10, 22, 9, 30, 15, 250) });
     await laptop.untilShows(id, {

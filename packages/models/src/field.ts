@@ -152,7 +152,7 @@ export function date(options: Options): Field {
   });
 }
 
-/** A moment: ISO 8601 UTC with milliseconds on the wire. Also read: any offset, a bare day, epoch milliseconds. */
+/** A moment: ISO 8601 UTC with milliseconds on the wire. Also read: any offset, a bare day, epoch milliseconds. Keeps sync.mutate.dates. */
 export function timestamp(options: Options): Field {
   return field('timestamptz', { type: 'string', format: 'date-time' }, options, (value) => {
     const ms = typeof value === 'string' && dateText.test(value) ? dayMs(value) : instantMs(value);

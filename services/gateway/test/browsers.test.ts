@@ -32,7 +32,7 @@ describe('web pages of other origins', () => {
   const preflight = (origin: string, path = '/sync/mutate'): string =>
     request(`OPTIONS ${path}`, [`Origin: ${origin}`, 'Access-Control-Request-Method: POST']);
 
-  it('may read answers of the sync routes when they are configured, errors included, and without cookies', async () => {
+  it('may read answers of the sync routes when they are configured, errors included, and without cookies [sync.cors]', async () => {
     for (const lines of [[credential], []]) {
       const { headers } = await say(world.api, request('GET /sync/deltas', [`Origin: ${APP}`, ...lines]));
       assert.deepEqual(headers['access-control-allow-origin'], [APP]);
@@ -41,7 +41,7 @@ describe('web pages of other origins', () => {
     }
   });
 
-  it('get no permission when they are not configured, whatever they look like', async () => {
+  it('get no permission when they are not configured, whatever they look like [sync.cors]', async () => {
     for (const origin of FOREIGN) {
       const { status, headers } = await say(world.api, request('GET /sync/deltas', [`Origin: ${origin}`, credential]));
       assert.equal(status, 200);
@@ -78,7 +78,7 @@ describe('web pages of other origins', () => {
     errorOf(await say(world.api, preflight(APP, '/nowhere')), 404, 'not_found');
   });
 
-  it('may not open a socket when they are foreign, whatever token they have', async () => {
+  it('may not open a socket when they are foreign, whatever token they have [sync.cors]', async () => {
     for (const origin of FOREIGN) {
       const lines = [...HANDSHAKE, `Origin: ${origin}`];
       errorOf(await say(world.api, request(`GET /sync/ws?token=${world.fullKey}`, lines)), 403, 'forbidden');

@@ -86,7 +86,7 @@ describe('/sync/batch', () => {
     }
   });
 
-  it('shows nothing of what one may not see: by id, by parent, by group', async () => {
+  it('shows nothing of what one may not see: by id, by parent, by group [sync.batch.own-groups]', async () => {
     const secret = taskIds[2] ?? '';
     const other = await stage.workspace(await stage.person('Eve'));
     const requests = [
@@ -115,7 +115,7 @@ describe('/sync/batch', () => {
     );
   });
 
-  it('answers with an empty body when nothing is found, also compressed', async () => {
+  it('answers with an empty body when nothing is found, also compressed [sync.batch.bounds]', async () => {
     const requests = [{ modelName: 'Task', indexedKey: 'id', keyValue: randomUUID() }];
     assert.deepEqual(await stage.batch(ada, requests), []);
     const headers = { 'accept-encoding': 'gzip' };
@@ -136,7 +136,7 @@ describe('/sync/batch', () => {
     assert.ok(answer.headers.has('retry-after'));
   });
 
-  it('refuses what is no batch, saying where', async () => {
+  it('refuses what is no batch, saying where [sync.batch.bounds]', async () => {
     const good = { modelName: 'Task', indexedKey: 'id', keyValue: 'x' };
     const refused: [unknown, RegExp][] = [
       [{}, /requests/],

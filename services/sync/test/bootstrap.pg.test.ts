@@ -30,7 +30,7 @@ describe('/sync/bootstrap', () => {
   };
 
   describe('an answer', () => {
-    it('has the metadata first, then every record with its class, then its count [sync.bootstrap.ndjson, sync.bootstrap.schema-hash]', async () => {
+    it('has the metadata first, then every record with its class, then its count [sync.bootstrap.ndjson, sync.bootstrap.lines, sync.bootstrap.schema-hash]', async () => {
       const taskId = await stage.insert('Task', { workspaceId: home, title: 'One' }, ada);
       const { metadata, rows } = await stage.bootstrap(ada, { schemaHash: 'cf858fcc229a2665' });
       const { rows: state } = await stage.sql.query<{ epoch: string; head: string }>(
@@ -58,7 +58,7 @@ describe('/sync/bootstrap', () => {
       assert.equal(headers['api-version'], '1');
     });
 
-    it('holds archived records', async () => {
+    it('holds archived records [sync.bootstrap.archived]', async () => {
       const taskId = await stage.insert('Task', { workspaceId: home, title: 'Old' }, ada);
       await stage.commit([{ modelName: 'Task', modelId: taskId, action: 'ARCHIVE', payload: {} }], ada);
       const { rows } = await stage.bootstrap(ada, { onlyModels: 'Task' });
@@ -90,7 +90,7 @@ describe('/sync/bootstrap', () => {
       for (const text of nasty) assert.ok(descriptions.has(text), text.slice(0, 40));
     });
 
-    it('is compressed when asked, and only then', async () => {
+    it('is compressed when asked, and only then [sync.bootstrap.pace]', async () => {
       const plain = await stage.bootstrap(ada);
       for (const asked of ['gzip', 'gzip, deflate, br', 'br;q=1.0, GZIP;q=0.5', '*']) {
         const answer = await stage.raw('/sync/bootstrap', caller(ada), { 'accept-encoding': asked });

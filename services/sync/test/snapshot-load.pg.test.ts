@@ -53,7 +53,7 @@ describe('snapshots under load', () => {
     }
   };
 
-  it('let a reader who takes nothing cost PostgreSQL nothing, and give them everything in the end', async () => {
+  it('let a reader who takes nothing cost PostgreSQL nothing, and give them everything in the end [sync.bootstrap.pace]', async () => {
     await change();
     const answer = await stage.raw('/sync/bootstrap', caller(ada));
     await eventually(
@@ -68,7 +68,7 @@ describe('snapshots under load', () => {
     assert.equal(idsOf(rows, 'Task').length, TASKS);
   });
 
-  it('are cut when their only reader leaves, and give their connection back', async () => {
+  it('are cut when their only reader leaves, and give their connection back [sync.bootstrap.pace]', async () => {
     await change();
     await whileHeld(async () => {
       const leaving = await stage.raw('/sync/bootstrap', caller(ada));
@@ -81,7 +81,7 @@ describe('snapshots under load', () => {
     assert.equal(idsOf(rows, 'Task').length, TASKS);
   });
 
-  it('that break off end with a line that says so and without an end of the body', async () => {
+  it('that break off end with a line that says so and without an end of the body [sync.bootstrap.lines]', async () => {
     for (const encoding of ['identity', 'gzip']) {
       await change();
       await whileHeld(async () => {
@@ -102,7 +102,7 @@ describe('snapshots under load', () => {
     assert.equal(idsOf(rows, 'Task').length, TASKS, 'the next one is whole');
   });
 
-  it('serve 200 callers at once from a few readings', async () => {
+  it('serve 200 callers at once from a few readings [sync.bootstrap.herd]', async () => {
     const office = await stage.workspace(await stage.person('Owner'));
     await stage.fillTasks(office, 2000);
     const people = await Promise.all(Array.from({ length: 40 }, (_, index) => stage.person(`Person ${index}`)));
@@ -124,7 +124,7 @@ describe('snapshots under load', () => {
     assert.ok((await metric('wts_snapshots_shared_total')) >= 195);
   });
 
-  it('serve a herd from a few readings also while others write', async () => {
+  it('serve a herd from a few readings also while others write [sync.bootstrap.herd]', async () => {
     const olga = await stage.person('Olga');
     const office = await stage.workspace(olga);
     await stage.fillTasks(office, 2000);
@@ -144,7 +144,7 @@ describe('snapshots under load', () => {
     assert.ok(rowsRead <= 30 * 2200, `${rowsRead} rows were read`);
   });
 
-  it('beyond the queue are refused with the time to come again, and leave room for those before', async () => {
+  it('beyond the queue are refused with the time to come again, and leave room for those before [sync.bootstrap.herd]', async () => {
     const lists = MODEL_NAMES.filter((name) => name !== 'Comment');
     const subsets = Array.from({ length: 90 }, (_, index) =>
       lists.filter((_name, bit) => ((index + 1) >> (bit % 7)) % 2 === 1).concat('Comment'),

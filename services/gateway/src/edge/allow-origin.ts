@@ -8,7 +8,7 @@ const SENDABLE = 'Authorization, Content-Type, Api-Version, X-Request-Id, Idempo
 
 /**
  * CORS for the configured origins, on routes meant for browsers. The answer names the configured origin, never `*` and
- * never `null`, and allows no cookies: this interface has none.
+ * never `null`, and allows no cookies: this interface has none. Keeps sync.cors.
  */
 export function allowOrigin(exchange: Exchange, entry: PathEntry, origins: ReadonlySet<string>): void {
   if (!entry.browsers || origins.size === 0) return;

@@ -13,7 +13,7 @@ import { visibleSql, type Audience } from '../store/visible.ts';
  * call are read in one snapshot, and all requests for a model in one statement, so a record comes once however many of
  * them it matches. Who may see what is the predicate of bootstrap.
  *
- * Keeps sync.batch.requests and sync.batch.first-sync-id.
+ * Keeps sync.batch.requests, sync.batch.bounds, sync.batch.own-groups and sync.batch.first-sync-id.
  */
 
 export interface BatchQuestion {

@@ -21,6 +21,8 @@ import type { Question } from './question.ts';
  *   - the log still holds what follows the snapshot, and the snapshot has reached the place the caller knows of;
  *   - it shows all that was committed before they asked: it was opened after that, or nothing changed in its groups since.
  * In a herd the last is let go for snapshots that are seconds old: every client goes on with the deltas after it.
+ *
+ * Keeps sync.bootstrap.lines.
  */
 
 export interface BootstrapAnswer extends Disposable {

@@ -18,7 +18,8 @@ export type Decision =
 /**
  * Decides one mutation: what becomes true, as entries for the log, or why not. Changes the world when it is accepted.
  *
- * Keeps sync.mutate.deleted (what is gone is not found), sync.mutate.server-assigned and sync.mutate.insert-replay.
+ * Keeps sync.mutate.deleted (what is gone is not found), sync.mutate.server-assigned, sync.mutate.insert-replay and
+ * sync.mutate.archive.
  */
 export function decide(world: World, unit: Unit, mutation: Mutation, now: string): Decision {
   const model = findModel(mutation.modelName);

@@ -89,7 +89,7 @@ describe('the commit engine', function () {
     assert.equal(JSON.stringify((await stage.stored('Task', id))?.record), JSON.stringify(record));
   });
 
-  it('writes the changed fields only, and when [sync.action.update-changed-only]', async () => {
+  it('writes the changed fields only, and when [sync.action.update-changed-only, sync.mutate.archive]', async () => {
     const id = await owner.make('Task', { workspaceId: workspace, title: 'T', priority: 1 });
     const whole = (await stage.stored('Task', id))!.record;
     const { syncId } = await owner.change('Task', id, { ...whole, title: 'New', deadlineAt: 1_795_222_326_625 });

@@ -61,7 +61,7 @@ describe('a private project [sync.private-project.walls]', function () {
     assert.ok(!(await groupsOf(owner)).has(hidden));
   });
 
-  it('takes a task with all its parts out of the sight of the workspace: gone there, come here, side by side', async () => {
+  it('takes a task with all its parts out of the sight of the workspace: gone there, come here, side by side [sync.action.group]', async () => {
     const hidden = await project({ isPrivate: true });
     const { task, item, comment, answer } = await taskWithParts(null);
     const from = await stage.head();

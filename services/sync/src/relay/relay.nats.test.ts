@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { decodeChunk, encodeChunk } from '@wts/action-stream';
+import { decodeChunk, encodeChunk, ensureStream, messageIdOf } from '@wts/action-stream';
 import { STREAM } from '@wts/contracts';
 import type { ActionChunk } from '@wts/contracts';
 import { eventually, openWire, testDatabase, testNats } from '@wts/testkit';
@@ -17,7 +17,7 @@ import { relayMetrics } from './metrics.ts';
 import { startRelay } from './relay.ts';
 import type { Relay, RelayOptions } from './relay.ts';
 
-describe('the relay', function () {
+describe('the relay [sync.log.relay]', function () {
   this.timeout(60_000);
   const group = randomUUID();
   let stack: AsyncDisposableStack;
@@ -189,6 +189,22 @@ describe('the relay', function () {
     const manager = await nats.connection()!.jetstreamManager();
     await manager.streams.delete(STREAM.name);
     await commits(6);
+    await untilWhole();
+  });
+
+  it('brings again what a stream has lost of its end, as after a loss of power', async () => {
+    const holder = relay();
+    await eventually(() => holder.isHolding);
+    await commits(6);
+    const [first, second] = await untilWhole();
+    // Nothing can be cut out of the stream: it comes back with its first messages alone.
+    const connection = nats.connection()!;
+    await (await connection.jetstreamManager()).streams.delete(STREAM.name);
+    await ensureStream(connection, { replicas: 1 });
+    for (const chunk of [first!, second!]) {
+      await connection.jetstream().publish(STREAM.subject, encodeChunk(chunk), { msgID: messageIdOf(chunk) });
+    }
+    await commits(3);
     await untilWhole();
   });
 

@@ -19,6 +19,8 @@ import type { RelayMetrics } from './metrics.ts';
  *
  * Chunks come by hand-over in the moment of their commit. What the hand-over does not bring is read from the log, at the
  * latest POLL_MS after its commit.
+ *
+ * Keeps sync.log.relay.
  */
 
 export interface RelayOptions {

@@ -10,7 +10,10 @@ interface Waiting {
   readonly enter: () => void;
 }
 
-/** So many at once, so many waiting, and the rest told to come again: a herd must not take every connection. */
+/**
+ * So many at once, so many waiting, and the rest told to come again: a herd must not take every connection.
+ * Keeps sync.bootstrap.herd.
+ */
 export class Admission {
   readonly #slots: number;
   readonly #watch: AdmissionWatch;

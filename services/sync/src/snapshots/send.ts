@@ -10,7 +10,8 @@ type Source = Pick<Production, 'read' | 'encoding' | 'content'>;
 /**
  * Sends the own first line and then everything of the production, at the pace of the client. A client that takes nothing
  * for too long is cut off. When the production breaks off, so does the answer, after its line of error: the end of the
- * body is never sent, so nobody can take it for whole. Keeps sync.bootstrap.ndjson.
+ * body is never sent, so nobody can take it for whole. Keeps sync.bootstrap.ndjson and
+ * sync.bootstrap.pace.
  */
 export async function sendProduction(
   res: Response,

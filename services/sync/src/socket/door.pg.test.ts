@@ -132,10 +132,14 @@ describe('the WebSocket door', function () {
     const socket = await connect(at, { after: String((await at.log.head()).head) });
     const chunk = await writer.append([{ groupId: foreign }]);
     await socket.until(({ cursor }) => cursor() === chunk.last);
+    // Also when nothing happens to anybody: a client in a browser sees no pings.
+    const { length } = socket.frames;
+    await socket.until(({ frames }) => frames.length > length + 1);
+    assert.equal(socket.cursor(), chunk.last);
     assert.deepEqual(socket.actions, []);
   });
 
-  describe('requires a bootstrap, and lets the client subscribe again on the same socket,', () => {
+  describe('requires a bootstrap, and lets the client subscribe again on the same socket [sync.socket.bootstrap-required],', () => {
     const lacks = async (after: string): Promise<void> => {
       const at = await replica();
       const socket = await connect(at, { subscribe: false });

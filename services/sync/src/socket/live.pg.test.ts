@@ -338,7 +338,7 @@ describe('sockets under change', function () {
       assert.ok(largest * characters < 8_000_000, `a page had ${largest} entries of ${characters} characters`);
     });
 
-  it('half-open connections are noticed', async () => {
+  it('half-open connections are noticed [sync.socket.ping]', async () => {
     const at = await replica({ limits: { pingMs: 60, tickMs: 10 } });
     const home = randomUUID() as string;
     const [user] = await people(1, home);

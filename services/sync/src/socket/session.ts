@@ -52,7 +52,8 @@ export const CLOSE = { unsupported: 1003, policy: 1008, internal: 1011, restart:
  * One socket: what its client says, what it is sent, and when it has to go. Time is told to it by `tick`.
  *
  * Keeps sync.socket.subscribed, sync.socket.re-subscribe, sync.socket.frame-token, sync.socket.no-subscribe,
- * sync.socket.bad-frame, sync.socket.credential-dies, sync.socket.slow-reader and sync.socket.watermark.
+ * sync.socket.bad-frame, sync.socket.credential-dies, sync.socket.slow-reader, sync.socket.watermark, sync.socket.ping and
+ * sync.socket.bootstrap-required.
  */
 export class Session implements Outlet {
   readonly #sources: SessionSources;
@@ -77,7 +78,6 @@ export class Session implements Outlet {
   /** As the sum of all sockets knows it. */
   #unsentBytes = 0;
   #sentAt = 0;
-  #sentUpTo = 0n;
 
   constructor(sources: SessionSources, ws: WebSocket, stream: Duplex, upgrade: Principal, asked: Dialect | undefined) {
     this.#sources = sources;
@@ -116,7 +116,6 @@ export class Session implements Outlet {
   send(packet: Packet): void {
     this.#write(packet.frame);
     this.#sentAt = this.#now;
-    this.#sentUpTo = packet.last;
     this.#sources.metrics.packets.inc();
     this.#sources.metrics.actions.inc(packet.count);
   }
@@ -206,14 +205,12 @@ export class Session implements Outlet {
     this.#ws.ping();
   }
 
-  /** A client to which nothing happens must not fall behind what the log keeps. */
+  /** A client to which nothing happens must not fall behind what the log keeps, and may know by this that it is connected. */
   #moveCursor(now: number): void {
     const feed = this.#feed;
     if (feed === null) return;
     if (!feed.isLive) feed.resume();
-    else if (now - this.#sentAt >= this.#sources.limits.watermarkMs && feed.position > this.#sentUpTo) {
-      this.send(watermark(feed.position));
-    }
+    else if (now - this.#sentAt >= this.#sources.limits.watermarkMs) this.send(watermark(feed.position));
   }
 
   #receive(data: RawData, isBinary: boolean): void {
@@ -252,7 +249,6 @@ export class Session implements Outlet {
       if (!isCurrent()) return;
       this.#write(subscribedFrame(after, inOrder(principal.userId, visibility.reachable)));
       this.#sentAt = this.#now;
-      this.#sentUpTo = after;
       this.#feed = new Feed(this.#sources, this, { reader: principal, after, dialect, asked: groups, visibility });
       this.#feed.resume();
     } catch (error) {

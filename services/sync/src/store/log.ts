@@ -22,7 +22,7 @@ export const HEAD = `greatest(coalesce((select sync_id from sync.sync_actions or
 /** The place a client's cursor must be at or past, as SQL: nothing that follows it was trimmed or lost. */
 export const CLIENT_FLOOR = `greatest(floor, began_at)`;
 
-/** Under the lock of the log: a promoted database begins a new epoch before it takes the next entry. */
+/** Under the lock of the log: a promoted database begins a new epoch before it takes the next entry. Keeps sync.log.epoch. */
 const LOCK = [
   `select pg_advisory_xact_lock(${LOG_LOCK})`,
   `select sync.begin_epoch() from sync.log_state where split_part(lineage, '/', 2) <> sync.log_timeline()`,

@@ -86,7 +86,7 @@ describe('the epoch of the log', function () {
     assert.equal((await log.head()).epoch, epoch);
   });
 
-  it('changes when a standby without the last entries is promoted, and nobody goes on from a place that was lost', async () => {
+  it('changes when a standby without the last entries is promoted, and nobody goes on from a place that was lost [sync.log.epoch]', async () => {
     const replica = stack.use(await openReplica({ pool, writer }));
     const socket = stack.use(await socketOf(replica, { token: user, after: '0' }));
     const before = await writer.append([{ groupId: workspace }]);

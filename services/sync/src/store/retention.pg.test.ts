@@ -68,7 +68,7 @@ describe('the life of the log', function () {
   }
   const isBootstrap = (error: unknown): boolean => error instanceof Fault && error.code === 'bootstrap_required';
 
-  it('takes whole partitions away, oldest first, and never the last entry: places go on from it [never.unbounded]', async () => {
+  it('takes whole partitions away, oldest first, and never the last entry: places go on from it [sync.log.retention, never.unbounded]', async () => {
     await writeUpTo(39);
     await keep();
     assert.equal(await floor(), 29n);
@@ -112,7 +112,7 @@ describe('the life of the log', function () {
     for (const [index, [from]] of bounds.entries()) if (index > 0) assert.equal(from, bounds[index - 1]?.[1]);
   });
 
-  it('shows a page to a cursor at the floor, and the way to a bootstrap to one below it [sync.deltas.stale-cursor]', async () => {
+  it('shows a page to a cursor at the floor, and the way to a bootstrap to one below it [sync.log.retention, sync.deltas.stale-cursor]', async () => {
     await writeUpTo(25);
     await keep();
     const at = await floor();

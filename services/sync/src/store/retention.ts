@@ -18,7 +18,7 @@ export const FLOOR_RESTS_MS = 30_000;
 /**
  * The place up to which the log may go: the end of the last partition, of those from the beginning on, whose newest entry
  * is old enough. The partition that holds the head is never among them, so the last entry always stays and places go on
- * from it.
+ * from it. Keeps sync.log.retention.
  */
 export async function findFloor(
   pool: Pool,

@@ -13,7 +13,8 @@ export interface Audience {
 /**
  * The one predicate of who may read a record. It lets through exactly the records whose log entries go to these groups
  * (`commit/effects.ts`), because otherwise a snapshot and the deltas after it would not add up. Rests on the index
- * (group_id, id) of every table. Keeps sync.bootstrap.own-groups.
+ * (group_id, id) of every table. Keeps sync.bootstrap.own-groups and sync.bootstrap.archived: what is archived is a row
+ * like others.
  */
 export function visibleSql(model: Model, { groups, person }: Audience): string {
   const list = `array[${uuidList(groups)}]::uuid[]`;
