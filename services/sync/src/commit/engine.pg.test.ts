@@ -49,6 +49,21 @@ describe('the commit engine', function () {
     assert.equal(Number(next.record['number']), Number(after.mutations[0]?.record['number']) + 1);
   });
 
+  it('does not insist on what a refused unit had made and relied on', async () => {
+    const hidden = { workspaceId: workspace, key: 'RELIED', name: 'P', isPrivate: true };
+    const maker = await stage.join(workspace, 'member');
+    const projectId = await maker.make('Project', hidden);
+    const taskId = await maker.make('Task', { workspaceId: workspace, title: 'T', projectId });
+    const mutations = [
+      change('INSERT', 'ProjectMember', randomUUID(), { projectId, userId: owner.id }),
+      change('UPDATE', 'Task', taskId, { title: 'Seen' }),
+      change('DELETE', 'Task', randomUUID()),
+    ];
+    const outcomes = await stage.engine.commit([{ ...owner.unit(task()), mutations }, owner.unit(task('After'))]);
+    assert.equal(refused(outcomes[0]!).error, 'Task not found');
+    applied(outcomes[1]!);
+  });
+
   it('a unit of which one change is refused by a constraint leaves nothing either', async () => {
     await owner.make('Project', { workspaceId: workspace, key: 'ONE', name: 'One' });
     const head = await stage.head();

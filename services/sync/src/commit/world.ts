@@ -141,9 +141,14 @@ export class World {
    * log: what is decided on a membership stands before the end of that membership, or not at all.
    */
   rely(row: Row): void {
-    const relied = this.#relied.get(row.model);
-    if (relied) relied.set(row.id, row);
-    else this.#relied.set(row.model, new Map([[row.id, row]]));
+    let relied = this.#relied.get(row.model);
+    if (!relied) this.#relied.set(row.model, (relied = new Map<string, Row>()));
+    const rows = relied;
+    const before = rows.get(row.id);
+    if (before === row) return;
+    rows.set(row.id, row);
+    // A unit that is refused may have relied on what it made itself, which will never be.
+    this.#journal.push(() => (before === undefined ? rows.delete(row.id) : rows.set(row.id, before)));
   }
 
   // What the rules do.
