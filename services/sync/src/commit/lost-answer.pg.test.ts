@@ -138,6 +138,18 @@ describe('a unit that is sent again because its answer got lost', function () {
     assert.equal(between - head, 4n);
   });
 
+  it('as a new record is the replay for who made it last, after it was deleted and made again, and moved [sync.mutate.insert-replay]', async () => {
+    const mutation = task('Again');
+    const other = { clientId: 'other device' };
+    applied(await stage.send(owner.unit(mutation)));
+    await owner.delete('Task', mutation.modelId);
+    const second = only(await stage.send(owner.unit(mutation, other)));
+    const hidden = { workspaceId: workspace, key: 'MOVED', name: 'P', isPrivate: true };
+    await owner.change('Task', mutation.modelId, { projectId: await owner.make('Project', hidden) });
+    assert.equal(only(await stage.send(owner.unit(mutation, other))).syncId, second.syncId);
+    assert.equal(refused(await stage.send(owner.unit(mutation))).code, 'conflict');
+  });
+
   it('as a new record under new keys at once through several replicas makes one record', async () => {
     for (let round = 0; round < 10; round += 1) {
       const mutation = task('Raced');

@@ -227,9 +227,13 @@ export class ActionLog {
   }
 }
 
-/** Who made these records: their first INSERT entries. Rests on index (model_id, sync_id). */
+/**
+ * Who made these records: the first INSERT entries of their present lives, since a record may be made again after it was
+ * deleted, and an entry of a move tells of the same life. Rests on index (model_id, sync_id).
+ */
 export const CREATIONS = new Prepared(
   'uuid[]',
   `select distinct on (model, model_id) model, model_id, client_id, actor_id, sync_id::text
-    from sync.sync_actions where model_id = any($1) and action = 'INSERT' order by model, model_id, sync_id`,
+    from sync.sync_actions where model_id = any($1) and action = 'INSERT'
+    order by model, model_id, record->>'createdAt' desc, sync_actions.sync_id`,
 );
