@@ -109,6 +109,8 @@ export const LIMITS = {
   commitMemoryRowsMax: 32,
   /** One deletion or move touches at most this many records; it holds their locks and one place in the log. */
   cascadeActionsMax: 10_000,
+  /** And what it reads of one kind, or writes, in text: a move of this much keeps PostgreSQL busy for seconds. */
+  cascadeBytesMax: 32 * 1024 * 1024,
 
   /** A link in a mail is answered within a week or forgotten. */
   invitationDaysDefault: 7,

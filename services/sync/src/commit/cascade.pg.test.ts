@@ -145,9 +145,8 @@ describe('deleting', function () {
     assert.equal(await stage.stored('Task', id), null);
   });
 
-  it(`of more than ${LIMITS.cascadeActionsMax} records is refused, and changes nothing`, async () => {
-    const project = await make('Project', { key: 'HUGE', name: 'Huge' });
-    const task = await make('Task', { title: 'Model', projectId: project });
+  /** Many copies of a task, straight into its table. */
+  async function copy(task: string, count: number): Promise<void> {
     const columns = (
       await stage.pool.query<{ name: string }>(
         `select column_name as name from information_schema.columns where table_schema = 'sync' and table_name = 'tasks' and column_name not in ('id', 'number')`,
@@ -156,9 +155,12 @@ describe('deleting', function () {
       .map(({ name }) => name)
       .join(', ');
     await stage.pool.query(
-      `insert into sync.tasks (id, number, ${columns}) select gen_random_uuid(), 1000000 + n, ${columns} from sync.tasks, generate_series(1, ${LIMITS.cascadeActionsMax}) n where id = $1`,
+      `insert into sync.tasks (id, number, ${columns}) select gen_random_uuid(), 1000000 + n, ${columns} from sync.tasks, generate_series(1, ${count}) n where id = $1`,
       [task],
     );
+  }
+
+  async function assertTooMuch(project: string, reason: RegExp): Promise<void> {
     const head = await stage.head();
     for (const attempt of [
       owner.try('DELETE', 'Project', project),
@@ -166,10 +168,30 @@ describe('deleting', function () {
     ]) {
       const refusal = refused(await attempt);
       assert.equal(refusal.code, 'conflict');
-      assert.match(refusal.error, /more than 10000 records/);
+      assert.match(refusal.error, reason);
     }
     assert.equal(await stage.head(), head);
     await stage.pool.query(`delete from sync.tasks where number > 1000000`);
+  }
+
+  it(`of more than ${LIMITS.cascadeActionsMax} records is refused, and changes nothing`, async () => {
+    const project = await make('Project', { key: 'HUGE', name: 'Huge' });
+    await copy(await make('Task', { title: 'Model', projectId: project }), LIMITS.cascadeActionsMax);
+    await assertTooMuch(project, /more than 10000 records/);
+  });
+
+  it('of few records with more text than one transaction should hold is refused as well [never.unbounded]', async () => {
+    const project = await make('Project', { key: 'LONG', name: 'Long' });
+    const description = 'x'.repeat(50_000);
+    const task = await make('Task', { title: 'Model', projectId: project, description });
+    const tooMany = Math.ceil(LIMITS.cascadeBytesMax / description.length);
+    await copy(task, tooMany);
+    await assertTooMuch(project, /too large together/);
+    // What is little enough to read, but written twice over: gone here, come there.
+    await copy(task, Math.ceil(tooMany * 0.6));
+    const moved = refused(await owner.try('UPDATE', 'Project', project, { isPrivate: true }));
+    assert.match(moved.error, /too large together/);
+    await owner.delete('Project', project);
   });
 
   it('something and making it again in one batch is one new record', async () => {

@@ -5,7 +5,7 @@ import { Prepared, together, type Call } from '../store/prepared.ts';
 import { decide, type Decision } from './decide.ts';
 import type { Memory } from './memory.ts';
 import type { Effect, Unit } from './unit.ts';
-import { TooMuch, Unread, World, type Need } from './world.ts';
+import { TOO_LARGE, TooMuch, Unread, World, type Need } from './world.ts';
 import { BEGIN, writeGroup, type Decided, type GroupResult, type Ready, type Replay } from './write.ts';
 
 /*
@@ -124,10 +124,16 @@ function decideAll(
     // A refused first try is no result to repeat: the twin gets its own.
     if (twin === undefined && decided[index]?.kind !== 'refused') seen.set(name, index);
   }
-  const effects = decided.reduce((sum, one) => sum + (one.kind === 'applied' ? one.effects.length : 0), 0);
-  if (effects > LIMITS.cascadeActionsMax) {
+  let [count, length] = [0, 0];
+  for (const one of decided) {
+    if (one.kind !== 'applied') continue;
+    count += one.effects.length;
+    for (const { text } of one.effects) length += text.length;
+  }
+  if (count > LIMITS.cascadeActionsMax) {
     throw new TooMuch(`This changes more than ${LIMITS.cascadeActionsMax} records; do it in smaller steps`);
   }
+  if (length > LIMITS.cascadeBytesMax) throw new TooMuch(TOO_LARGE);
   return { decided, missing };
 }
 

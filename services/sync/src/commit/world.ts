@@ -301,6 +301,8 @@ export class Unread extends Error {
  */
 export class TooMuch extends Error {}
 
+export const TOO_LARGE = 'This concerns records that are too large together; do it in smaller steps';
+
 const LOCK_ORDER: readonly LockStrength[] = ['look', 'refer', 'write'];
 
 function rank(lock: LockStrength): number {

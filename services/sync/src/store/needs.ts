@@ -1,5 +1,5 @@
 import { MODELS, modelNamed, type Model } from '@wts/models';
-import { key, TooMuch, type Need, type Relation, type World } from '../commit/world.ts';
+import { key, TOO_LARGE, TooMuch, type Need, type Relation, type World } from '../commit/world.ts';
 import { CREATIONS } from './log.ts';
 import { Prepared, statements, type Call } from './prepared.ts';
 import {
@@ -11,6 +11,7 @@ import {
   selectTheirRows,
   type HoldStrength,
   type LockStrength,
+  type RelatedRow,
   type Row,
   type StoredRow,
 } from './rows.ts';
@@ -115,7 +116,10 @@ function relatedQuestion(relations: readonly (Relation & { lock: LockStrength })
       if (stored.length > RELATED_MAX)
         throw new TooMuch(`This concerns more than ${RELATED_MAX} records; do it in smaller steps`);
       const holders = new Map([...values].map((value): [string, Row[]] => [value, []]));
-      for (const row of (stored as StoredRow[]).map((one) => rowOf(model, one))) {
+      for (const one of stored as RelatedRow[]) {
+        const { record } = one;
+        if (record === null) throw new TooMuch(TOO_LARGE);
+        const row = rowOf(model, { ...one, record });
         for (const value of [row.record[field]].flat()) holders.get(value as string)?.push(row);
       }
       for (const [value, rows] of holders) world.keepRelated({ model, field, value, ...(and && { and }) }, rows, lock);

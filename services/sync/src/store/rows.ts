@@ -64,9 +64,15 @@ export const selectRelated = statements((model: Model, field: string, and: strin
     ? `${column} && $1 and ${column} <> '{}'`
     : `${column} = any($1)`;
   const narrowed = and === '' ? '' : ` and ${snakeCase(and)} = $2`;
+  const found = (columns: string): string =>
+    `select ${columns} from ${layoutOf(model).table} where ${matches}${narrowed} order by id limit ${RELATED_MAX + 1}${LOCKS[lock]}`;
+  // What will be changed may be as large as its writers made it; the other relations are of memberships.
   return new Prepared(
     and === '' ? 'uuid[]' : 'uuid[], text',
-    `select ${selected} from ${layoutOf(model).table} where ${matches}${narrowed} order by id limit ${RELATED_MAX + 1}${LOCKS[lock]}`,
+    lock === 'write'
+      ? `select id, group_id, workspace_id, case when sum(octet_length(record)) over (order by id rows unbounded preceding) <= ${LIMITS.cascadeBytesMax} then record end as record
+          from (${found(selected)}) found order by id`
+      : found(selected),
   );
 });
 
@@ -76,6 +82,9 @@ export interface StoredRow {
   workspace_id: string | null;
   record: string;
 }
+
+/** One of a set; without its record where the set is too much to read. */
+export type RelatedRow = Omit<StoredRow, 'record'> & { record: string | null };
 
 export function rowOf(model: Model, stored: StoredRow): Row {
   return {
