@@ -187,8 +187,11 @@ function faultOfAnswer(answer: Answer, { responses }: Operation, description: De
   const schema = declared.content?.[type]?.schema;
   if (schema === undefined) return `answered the undeclared type ${type}: ${said}`;
   if (type !== 'application/json') return null;
-  const body = JSON.parse(text) as { statusCode?: number };
+  const body = JSON.parse(text) as { statusCode?: number; message?: string };
   if (status >= 400 && body.statusCode !== status) return `has another statusCode: ${said}`;
+  // A regular expression tells few what to change.
+  if (status >= 400 && !/^\w(?!.*must match pattern).{8,}/.test(body.message ?? ''))
+    return `says not what to do: ${said}`;
   const fault = description.faultOf(schema, body);
   return fault === null ? null : `answered what it does not declare (${fault}): ${said}`;
 }

@@ -82,6 +82,34 @@ describe('the keys of an issuer', () => {
     assert.equal(await idp.has('unknown', 61 * MINUTE), false);
   });
 
+  it('are waited for once when the provider hangs, and then used while it does', async () => {
+    const idp = new Provider();
+    await idp.has('first', 0);
+    const { promise: hang, reject: giveUp } = Promise.withResolvers<never>();
+    idp.answer = () => hang;
+    const waiting = idp.has('first', 20 * MINUTE);
+    assert.equal(await Promise.race([waiting, new Promise((resolve) => setImmediate(resolve, 'waits'))]), 'waits');
+    giveUp(new Error('timeout'));
+    assert.ok(await waiting);
+    // Asked again, in vain for ever: nobody waits for it.
+    idp.answer = () => new Promise(() => {});
+    for (const atMs of [30 * MINUTE, 40 * MINUTE]) assert.ok(await idp.has('first', atMs));
+    assert.equal(idp.asked, 3);
+  });
+
+  it('are those of the provider again soon after it is back', async () => {
+    const idp = new Provider();
+    await idp.has('first', 0);
+    idp.answer = idp.down;
+    assert.ok(await idp.has('first', 20 * MINUTE));
+    idp.answer = async () => text(second);
+    // The one who finds it back does not wait for it; whoever comes next has what it says.
+    await idp.has('first', 21 * MINUTE);
+    await new Promise((resolve) => setImmediate(resolve));
+    assert.equal(await idp.has('first', 21 * MINUTE + 1), false);
+    assert.ok(await idp.has('second', 21 * MINUTE + 1));
+  });
+
   it('stay in use when the provider publishes nothing, or nonsense', async () => {
     const idp = new Provider();
     await idp.has('first', 0);

@@ -33,6 +33,7 @@ export class Jwks {
   #loadedAtMs = -Infinity;
   #triedAtMs = -Infinity;
   #loading: Promise<void> | null = null;
+  #isFailing = false;
 
   constructor(uri: string, fetch: FetchJwks = fetchKeySet) {
     this.#uri = uri;
@@ -41,7 +42,11 @@ export class Jwks {
 
   /** The key with exactly this `kid` for this algorithm; undefined when the provider has none. */
   async find(kid: string, algorithm: string, nowMs: number): Promise<KeyObject | undefined> {
-    if (nowMs - this.#loadedAtMs > AGE_MAX_MS) await this.#refresh(nowMs);
+    if (nowMs - this.#loadedAtMs > AGE_MAX_MS) {
+      const refreshed = this.#refresh(nowMs);
+      // A provider that failed may hang again: whoever has a key that is known does not wait to learn that.
+      if (!this.#isFailing || this.#keys === null) await refreshed;
+    }
     const known = this.#pick(kid, algorithm);
     if (known !== undefined) return known;
     await this.#refresh(nowMs);
@@ -73,15 +78,17 @@ export class Jwks {
   }
 
   async #load(nowMs: number): Promise<void> {
+    let keys: readonly VerificationKey[] = [];
     try {
-      const keys = readKeySet(await this.#fetch(this.#uri));
-      // An empty set is a fault of the provider; taking it over would lock everybody out.
-      if (keys.length === 0) return;
-      this.#keys = keys;
-      this.#loadedAtMs = nowMs;
+      keys = readKeySet(await this.#fetch(this.#uri));
     } catch {
       // The set in use stays. Verification says `unavailable` when there is none.
     }
+    // An empty set is a fault of the provider; taking it over would lock everybody out.
+    this.#isFailing = keys.length === 0;
+    if (this.#isFailing) return;
+    this.#keys = keys;
+    this.#loadedAtMs = nowMs;
   }
 }
 

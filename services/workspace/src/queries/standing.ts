@@ -31,5 +31,5 @@ export async function requirePermission(
 /** Throws `forbidden` for a credential that is limited to one workspace, where something reaches beyond that one. */
 export function requireUnrestricted(principal: Principal): void {
   if (principal.workspaceId === undefined) return;
-  throw new Fault('forbidden', { message: 'This credential is restricted to one workspace.' });
+  throw new Fault('forbidden', { message: 'This credential is restricted to one workspace; use one that is not.' });
 }
