@@ -45,7 +45,7 @@ export class Description {
     this.#document = document as Document;
     // Node's build of the package says `default` twice.
     (addFormats as unknown as (ajv: Ajv2020) => void)(this.#ajv);
-    this.#ajv.addFormat('http-url', (text: string) => /^https?:$/.test(URL.parse(text)?.protocol ?? ''));
+    this.#ajv.addFormat('idn-email', /^[^\s@]+@[^\s@]+\.[^\s@]+$/u);
     this.#ajv.addSchema(this.#document, 'api');
     this.operations = Object.entries(this.#document.paths).flatMap(([path, methods]) =>
       Object.entries(methods).map(([method, raw]) => this.#operation(path, method, raw)),

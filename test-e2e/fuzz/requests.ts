@@ -196,8 +196,8 @@ class Values {
       maxLength?: number;
     };
     if (format === 'date-time') return fc.date({ noInvalidDate: true }).map((date) => date.toISOString());
-    if (format === 'email') return fc.emailAddress();
-    if (format === 'http-url' || format === 'uri') return fc.webUrl();
+    if (format === 'idn-email') return fc.emailAddress();
+    if (format === 'uri') return fc.webUrl();
     const free = fc.string({ unit: 'grapheme', minLength, maxLength: Math.max(minLength, Math.min(maxLength, 60)) });
     if (pattern === undefined) return this.#known.length === 0 ? free : fc.oneof(free, fc.constantFrom(...this.#known));
     const fits = new RegExp(pattern, 'u');

@@ -195,7 +195,7 @@ export const createInvitation = contract<{
     properties: {
       email: {
         type: 'string',
-        format: 'email',
+        format: 'idn-email',
         maxLength: 320,
         description: 'The only address that may redeem it, once. Left out: whoever has the code may, until it expires.',
       },

@@ -50,7 +50,7 @@ export const demo = {
         kind: { type: 'string', enum: ['a', 'b'] },
         day: { type: 'string', format: 'date' },
         at: { type: 'string', format: 'date-time' },
-        mail: { type: 'string', format: 'email' },
+        mail: { type: 'string', format: 'idn-email' },
         link: { type: 'string', format: 'http-url' },
         id: { type: 'string', pattern: UUID_PATTERN },
         payload: { type: 'object' },

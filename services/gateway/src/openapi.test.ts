@@ -141,7 +141,7 @@ describe('the description of the interface', () => {
     assert.ok(schemas.length > 50);
     for (const schema of schemas) {
       assert.ok('type' in schema, JSON.stringify(schema));
-      if ('format' in schema) assert.match(String(schema.format), /^(?:uuid|date|date-time|uri|email)$/);
+      if ('format' in schema) assert.match(String(schema.format), /^(?:uuid|date|date-time|uri|idn-email)$/);
     }
   });
 

@@ -186,11 +186,13 @@ describe('An Idempotency-Key', () => {
     }
   });
 
-  it('is 1 to 255 printable characters', async () => {
+  it('is 1 to 255 printable characters, given once', async () => {
     const ada = await world.person();
     assert.equal((await createKey(ada, 'x'.repeat(255))).status, 201);
     for (const key of ['x'.repeat(256), '', 'a\tb', 'caf\u00e9']) {
       assert.equal((await createKey(ada, key)).code, 'validation_failed', JSON.stringify(key));
     }
+    const twice = ['one', 'two'] as unknown as string;
+    assert.equal((await createKey(ada, twice)).code, 'validation_failed');
   });
 });

@@ -167,12 +167,36 @@ describe('invitations', () => {
       { expiresInDays: '7' },
       { email: 'not an address' },
       { email: '' },
+      ...[
+        'a@b',
+        'a@localhost',
+        '@example.com',
+        'a@example.',
+        'a b@example.com',
+        'a@exam ple.com',
+        'a@b@example.com',
+      ].map((email) => ({ email })),
+      { email: 'ada@example.com ' },
+      { email: `${'a'.repeat(310)}@example.com` },
+      { email: '<ada@example.com>' },
       { code: 'mine' },
       { __proto__: null, constructor: {} },
     ];
     for (const body of bad) {
       const refused = await world.ask(owner, memberApi.createInvitation, { params: { workspaceId: id }, body });
       assert.equal(refused.code, 'validation_failed', JSON.stringify(body));
+    }
+  });
+
+  it('are for people of every script', async () => {
+    const { id, owner } = await world.workspace();
+    for (const [invited, given] of [
+      ['jörg@bücher.example', 'Jörg@xn--bcher-kva.example'],
+      ['二ノ宮@黒川.日本', '二ノ宮@黒川.日本'],
+      ["o'neil+wts@mail.example", "o'neil+wts@mail.example"],
+    ] as const) {
+      const { code } = await world.invite(owner, id, { email: invited });
+      assert.equal(await join(await world.person({ email: given }), code), 'member', invited);
     }
   });
 

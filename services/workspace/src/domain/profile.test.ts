@@ -65,4 +65,12 @@ describe('addresses', () => {
     assert.ok(sameAddress('Ada@Example.COM', 'ada@example.com'));
     assert.ok(!sameAddress('ada@example.com', 'ada@example.org'));
   });
+
+  it('are the same in both spellings of a domain that is not ASCII, and however an accent is composed', () => {
+    assert.ok(sameAddress('jörg@Bücher.de', 'jo\u0308rg@xn--bcher-kva.de'));
+    assert.ok(!sameAddress('jorg@bücher.de', 'jörg@bücher.de'));
+    assert.ok(!sameAddress('a@b@example.com', 'a@example.com'));
+    // What is no domain is compared as it stands.
+    assert.ok(!sameAddress('a@<', 'a@>'));
+  });
 });

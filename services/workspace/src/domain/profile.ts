@@ -1,4 +1,5 @@
 import { modelNamed } from '@wts/models';
+import { domainToASCII } from 'node:url';
 
 const { fields } = modelNamed('User');
 
@@ -38,9 +39,19 @@ export function readEmail(text: string | undefined): string | null {
   return address !== undefined && ADDRESS.test(address) ? accepted('email', address) : null;
 }
 
-/** Addresses are compared without regard to case: no provider in use gives two people addresses that differ in nothing else. */
+/**
+ * Addresses are compared without regard to case: no provider in use gives two people addresses that differ in nothing else.
+ * A domain of other letters is also written in ASCII (RFC 5891).
+ */
 export function sameAddress(a: string, b: string): boolean {
-  return a.normalize('NFC').toLowerCase() === b.normalize('NFC').toLowerCase();
+  return comparable(a) === comparable(b);
+}
+
+function comparable(address: string): string {
+  const plain = address.normalize('NFC').toLowerCase();
+  const name = plain.slice(0, plain.lastIndexOf('@') + 1);
+  const domain = plain.slice(name.length);
+  return name + (domainToASCII(domain) || domain);
 }
 
 function readName(text: string | undefined): string | null {
