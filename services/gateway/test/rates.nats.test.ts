@@ -63,6 +63,9 @@ describe('a rate', () => {
         ask(world, `POST ${path}`, token, [`X-Forwarded-For: ${from}`]);
       const ada = world.newKey(['admin']).token;
       assert.deepEqual(await statuses(3, () => guess(ada, '203.0.113.1')), [200, 200, 200]);
+      // No code was tried with these, so a neighbor's fault uses up nobody's guesses.
+      const reader = world.newKey(['read']).token;
+      assert.deepEqual(await statuses(5, () => guess(reader, '203.0.113.2')), [403, 403, 403, 403, 403]);
       world.workspace.answer = (_req, res) => void res.writeHead(404).end('{}');
       const [eve, mia, tom] = [1, 2, 3].map(() => world.newKey(['admin']).token) as [string, string, string];
       assert.deepEqual(await statuses(3, () => guess(eve, '203.0.113.2')), [404, 404, 429]);

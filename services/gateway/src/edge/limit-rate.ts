@@ -73,8 +73,12 @@ export class RateLimiter {
     return this.#tooMany(standing);
   }
 
-  /** The answer is out: counts those that are counted by their status. */
+  /**
+   * The answer is out: counts those that are counted by their status. Whoever was refused for their credential or its scope
+   * never got to try anything, and has no part in what others at their address may.
+   */
   answered(exchange: Exchange, status: number): void {
+    if (exchange.principal === null && exchange.route?.contract.scope !== 'none') return;
     for (const { policy, key } of this.#watched.get(exchange) ?? []) {
       if (policy.onStatus?.includes(status)) this.#count(policy, key);
     }
