@@ -1,12 +1,9 @@
 import type { World } from '@wts/testkit';
 import { startWorld } from '@wts/testkit';
 import assert from 'node:assert/strict';
-import { randomUUID } from 'node:crypto';
-import { request } from 'undici';
 import { Description } from '../fuzz/description.ts';
 import type { Operation } from '../fuzz/description.ts';
-import type { Place } from './walls.ts';
-import { WALLS } from './walls.ts';
+import { placeIn, WALLS } from './walls.ts';
 
 const JSON_TYPE = 'application/json';
 /** Types a body may not have; a web page could send the first three to a foreign origin without asking. */
@@ -27,9 +24,10 @@ describe('bodies', () => {
   before(async function () {
     this.timeout(90_000);
     world = await startWorld({ label: 'bodies' });
-    const { body } = await request(`${world.baseUrl}/openapi.json`);
     // A socket is no request with an answer; `sockets.test.ts` of the gateway speaks to it.
-    operations = new Description(await body.json()).operations.filter(({ id }) => id !== 'syncSocket');
+    operations = new Description((await world.ask(null, 'GET', '/openapi.json')).json()).operations.filter(
+      ({ id }) => id !== 'syncSocket',
+    );
   });
   after(() => world.close());
 
@@ -39,25 +37,19 @@ describe('bodies', () => {
   ): Promise<{ status: number; type: string; text: string }> {
     const { type = JSON_TYPE, token = world.apiKey, encoding } = sending;
     const operation = WALLS[id] as (typeof WALLS)[string];
-    const place: Place = {
-      workspaceId: world.workspaceId,
-      urlKey: 'demo',
-      ownerId: world.userId,
-      invitationId: randomUUID(),
-      keyId: randomUUID(),
-      unique: randomUUID(),
-    };
+    const place = placeIn(world);
     const sent = operation.body?.(place);
-    const { statusCode, headers, body } = await request(`${world.baseUrl}${operation.path(place)}`, {
-      method: method as 'GET',
-      headers: {
-        ...(token === null ? {} : { authorization: `Bearer ${token}` }),
+    const { status, headers, text } = await world.ask(
+      token,
+      method,
+      operation.path(place),
+      sent === undefined ? undefined : Buffer.from(JSON.stringify(sent)),
+      {
         ...(sent === undefined || type === null ? {} : { 'content-type': type }),
         ...(encoding === undefined ? {} : { 'content-encoding': encoding }),
       },
-      ...(sent === undefined ? {} : { body: Buffer.from(JSON.stringify(sent)) }),
-    });
-    return { status: statusCode, type: String(headers['content-type']), text: await body.text() };
+    );
+    return { status, type: headers['content-type'] ?? '', text };
   }
 
   it('of answers are JSON unless the description states another type, and of errors always [meta.bodies.json]', async () => {

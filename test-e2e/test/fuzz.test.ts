@@ -2,7 +2,6 @@ import type { Person, World } from '@wts/testkit';
 import { startWorld } from '@wts/testkit';
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { request } from 'undici';
 import { Description } from '../fuzz/description.ts';
 import { fuzz } from '../fuzz/fuzz.ts';
 import { knownIds } from '../fuzz/known.ts';
@@ -51,21 +50,18 @@ describe('every operation of the description', () => {
   });
 
   it('takes nothing but UUIDs for the ids in its path, and says which one is none [meta.paths.uuids]', async () => {
-    const document = await (await request(`${world.baseUrl}/openapi.json`)).body.json();
+    const document = (await world.ask(null, 'GET', '/openapi.json')).json();
     const { operations } = new Description(document);
     let tried = 0;
     for (const { id, method, path, parameters } of operations) {
       const ids = parameters.filter((one) => one.in === 'path' && one.schema['format'] === 'uuid');
       for (const [{ name }, wrong] of ids.flatMap((one) => NO_UUIDS.map((text) => [one, text] as const))) {
         const filled = path.replaceAll(/\{(\w+)\}/g, (_, other: string) => (other === name ? wrong : randomUUID()));
-        const { statusCode, body } = await request(`${world.baseUrl}${filled}`, {
-          method: method as 'GET',
-          headers: { authorization: `Bearer ${fuzzer.token}` },
-        });
-        const refusal = (await body.json()) as { code?: string; message?: string };
+        const { status, json } = await world.ask(fuzzer.token, method, filled);
+        const refusal = json() as { code?: string; message?: string };
         // Line ends never get past the gateway, whatever they stand in.
         const code = wrong.includes('%0a') ? 'malformed_request' : 'validation_failed';
-        assert.equal(`${statusCode} ${refusal.code}`, `400 ${code}`, `${id} ${filled}`);
+        assert.equal(`${status} ${refusal.code}`, `400 ${code}`, `${id} ${filled}`);
         if (code === 'validation_failed') assert.match(refusal.message ?? '', new RegExp(`^path/${name} `));
         tried += 1;
       }

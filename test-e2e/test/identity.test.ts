@@ -1,7 +1,6 @@
 import { eventually, startWorld } from '@wts/testkit';
-import type { World } from '@wts/testkit';
+import type { Reply, World } from '@wts/testkit';
 import assert from 'node:assert/strict';
-import { request } from 'undici';
 import { IdentityProvider, newKey } from './identity-provider.ts';
 
 describe('people of a real identity provider', () => {
@@ -19,12 +18,7 @@ describe('people of a real identity provider', () => {
     await provider.stop();
   });
 
-  async function ask(token: string, path = '/api/workspaces'): Promise<{ status: number; text: string }> {
-    const { statusCode, body } = await request(`${world.baseUrl}${path}`, {
-      headers: { authorization: `Bearer ${token}` },
-    });
-    return { status: statusCode, text: await body.text() };
-  }
+  const ask = (token: string, path = '/api/workspaces'): Promise<Reply> => world.ask(token, 'GET', path);
   const statusOf = async (token: string): Promise<number> => (await ask(token)).status;
 
   it('wait while nothing is known of their provider, and come in once it is there [authentication.jwt.accepted]', async () => {

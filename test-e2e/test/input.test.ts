@@ -1,19 +1,15 @@
 import type { ErrorBody, MutateReply, Workspace } from '@wts/contracts';
-import type { Person, World } from '@wts/testkit';
+import type { Person, Reply, World } from '@wts/testkit';
 import { startWorld } from '@wts/testkit';
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { request } from 'undici';
 import { Description } from '../fuzz/description.ts';
 import type { Operation } from '../fuzz/description.ts';
 import type { Place } from './walls.ts';
-import { WALLS } from './walls.ts';
+import { placeIn, WALLS } from './walls.ts';
 
-interface Answer {
-  readonly status: number;
+interface Answer extends Reply {
   readonly code: string | undefined;
-  readonly text: string;
-  readonly headers: Readonly<Record<string, unknown>>;
 }
 
 /** Bodies that no two readers would read alike, or that hold what nothing can store. */
@@ -46,8 +42,7 @@ describe('input at the public door', () => {
     this.timeout(90_000);
     world = await startWorld({ label: 'input', overrides: { gateway: { RATE_LIMITS: '{"codes": 0}' } } });
     ann = await world.member('Ann', 'owner');
-    const { body } = await request(`${world.baseUrl}/openapi.json`);
-    operations = new Description(await body.json()).operations;
+    operations = new Description((await world.ask(null, 'GET', '/openapi.json')).json()).operations;
   });
   after(() => world.close());
 
@@ -57,30 +52,12 @@ describe('input at the public door', () => {
     body?: object | string | Buffer,
     headers: Readonly<Record<string, string>> = {},
   ): Promise<Answer> {
-    const bytes = typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body);
-    const answer = await request(`${world.baseUrl}${path}`, {
-      method: method as 'GET',
-      headers: {
-        authorization: `Bearer ${ann.token}`,
-        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-        ...headers,
-      },
-      ...(body === undefined ? {} : { body: bytes }),
-    });
-    const text = await answer.body.text();
-    const isError = answer.statusCode >= 400;
-    const code = isError ? (JSON.parse(text) as ErrorBody).code : undefined;
-    return { status: answer.statusCode, code, text, headers: answer.headers };
+    const type = body === undefined ? {} : { 'content-type': 'application/json' };
+    const answer = await world.ask(ann.token, method, path, body, { ...type, ...headers });
+    return { ...answer, code: answer.status >= 400 ? (answer.json() as ErrorBody).code : undefined };
   }
 
-  const place = (): Place => ({
-    workspaceId: world.workspaceId,
-    urlKey: 'demo',
-    ownerId: world.userId,
-    invitationId: randomUUID(),
-    keyId: randomUUID(),
-    unique: randomUUID(),
-  });
+  const place = (): Place => placeIn(world);
 
   const mutate = async (transaction: object): Promise<MutateReply['results'][0] & { record: unknown }> => {
     const sent = { clientTxId: randomUUID(), clientId: 'input', modelId: randomUUID(), action: 'INSERT' };

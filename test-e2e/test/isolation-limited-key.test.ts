@@ -1,12 +1,11 @@
 import type { MutateReply } from '@wts/contracts';
-import type { LiveSocket, Person, World } from '@wts/testkit';
+import type { LiveSocket, Person, Reply, World } from '@wts/testkit';
 import { socketOf, startWorld } from '@wts/testkit';
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { request } from 'undici';
 import { Description } from '../fuzz/description.ts';
-import type { Caller, Place } from './walls.ts';
-import { expectedOf, WALLS } from './walls.ts';
+import type { Caller } from './walls.ts';
+import { expectedOf, placeIn, WALLS } from './walls.ts';
 
 /** A workspace of the person, with a private project inside. */
 interface Home {
@@ -15,11 +14,6 @@ interface Home {
   /** A text that stands in many records of it. */
   readonly secret: string;
   readonly ids: Readonly<Record<'Label' | 'Team' | 'Project' | 'Task' | 'hidden' | 'WorkspaceMember', string>>;
-}
-
-interface Answer {
-  readonly status: number;
-  readonly text: string;
 }
 
 const LIMITED: Caller = { role: null, scopes: ['read', 'write', 'admin'], isRestricted: true };
@@ -47,17 +41,7 @@ describe('a key for one workspace', () => {
   });
   after(() => world.close());
 
-  async function ask(token: string, method: string, path: string, body?: object): Promise<Answer> {
-    const answer = await request(`${world.baseUrl}${path}`, {
-      method: method as 'GET',
-      headers: {
-        authorization: `Bearer ${token}`,
-        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-      },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    });
-    return { status: answer.statusCode, text: await answer.body.text() };
-  }
+  const ask: World['ask'] = (...request) => world.ask(...request);
 
   async function mutate(token: string, transaction: object): Promise<MutateReply['results'][0] & { text: string }> {
     const sent = { clientTxId: randomUUID(), clientId: 'device', payload: {}, ...transaction };
@@ -99,23 +83,15 @@ describe('a key for one workspace', () => {
     return (JSON.parse(text) as { id: string }).id;
   }
 
-  function showsNothing({ text }: Answer, what: string): void {
+  function showsNothing({ text }: Pick<Reply, 'text'>, what: string): void {
     for (const one of hidden) assert.ok(!text.includes(one), `${what} showed ${one}: ${text.slice(0, 2000)}`);
   }
 
   it('finds no other workspace of its person by any operation [never.shown-outside]', async () => {
-    const { body } = await request(`${world.baseUrl}/openapi.json`);
-    const { operations } = new Description(await body.json());
+    const { operations } = new Description((await world.ask(null, 'GET', '/openapi.json')).json());
     for (const { id, method } of operations) {
       const operation = WALLS[id] as (typeof WALLS)[string];
-      const place: Place = {
-        workspaceId: outside.id,
-        urlKey: outside.urlKey,
-        ownerId: ann.userId,
-        invitationId: randomUUID(),
-        keyId: randomUUID(),
-        unique: randomUUID(),
-      };
+      const place = placeIn(world, { workspaceId: outside.id, urlKey: outside.urlKey, ownerId: ann.userId });
       const answer = await ask(key, method, operation.path(place), operation.body?.(place));
       assert.equal(answer.status, expectedOf(operation, LIMITED, true).status, `${id}: ${answer.text}`);
       showsNothing(answer, id);
@@ -195,7 +171,7 @@ describe('a key for one workspace', () => {
     for (const socket of sockets) {
       await socket.untilAction(({ modelId }) => modelId === fence);
       const text = JSON.stringify(socket.frames);
-      showsNothing({ status: 200, text }, 'a socket');
+      showsNothing({ text }, 'a socket');
       assert.ok(!text.includes(project));
       await socket.close();
     }
@@ -222,7 +198,7 @@ describe('a key for one workspace', () => {
       const [{ text, ...there }, { text: _, ...nowhere }] = [await send(id), await send(randomUUID())];
       assert.deepEqual(there, nowhere);
       assert.equal(there.code, 'not_found', text);
-      showsNothing({ status: 200, text }, JSON.stringify(transaction('')));
+      showsNothing({ text }, JSON.stringify(transaction('')));
     }
   });
 
@@ -236,7 +212,7 @@ describe('a key for one workspace', () => {
     };
     assert.ok((await mutate(ann.token, transaction)).text.includes(outside.secret));
     const { text } = await mutate(key, { ...transaction, payload: { workspaceId: inside.id, title: 'x' } });
-    showsNothing({ status: 200, text }, 'a repetition');
+    showsNothing({ text }, 'a repetition');
   });
 
   it('changes nothing of its person, whom others see elsewhere [never.shown-outside]', async () => {
@@ -250,7 +226,7 @@ describe('a key for one workspace', () => {
     assert.equal((await ask(ann.token, 'DELETE', path)).status, 200);
     for (const path of ['/sync/bootstrap', '/sync/deltas', '/api/workspaces']) {
       const { text } = await ask(key, 'GET', path);
-      showsNothing({ status: 200, text }, path);
+      showsNothing({ text }, path);
       assert.ok(!text.includes(inside.secret), path);
     }
     assert.ok((await ask(ann.token, 'GET', '/api/workspaces')).text.includes(outside.id));

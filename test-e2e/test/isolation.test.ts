@@ -1,9 +1,8 @@
 import type { Role } from '@wts/contracts';
-import type { Person, World } from '@wts/testkit';
+import type { Person, Reply, World } from '@wts/testkit';
 import { startWorld } from '@wts/testkit';
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { request } from 'undici';
 import type { Caller, Place } from './walls.ts';
 import { expectedOf, mayWrite, WALLS } from './walls.ts';
 
@@ -11,12 +10,6 @@ interface Described {
   readonly operationId: string;
   readonly method: string;
   readonly scope: string;
-}
-
-interface Answer {
-  readonly status: number;
-  readonly text: string;
-  readonly headers: Readonly<Record<string, unknown>>;
 }
 
 /** Differ from one answer to the next, whatever was asked. */
@@ -50,17 +43,7 @@ describe('the walls of a workspace', () => {
   });
   after(() => world.close());
 
-  async function ask(token: string | null, method: string, path: string, body?: object): Promise<Answer> {
-    const answer = await request(`${world.baseUrl}${path}`, {
-      method: method as 'GET',
-      headers: {
-        ...(token === null ? {} : { authorization: `Bearer ${token}` }),
-        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-      },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    });
-    return { status: answer.statusCode, text: await answer.body.text(), headers: answer.headers };
-  }
+  const ask: World['ask'] = (...request) => world.ask(...request);
 
   async function make(owner: Person): Promise<{ id: string; urlKey: string; secret: string }> {
     const secret = `secret-${randomUUID()}`;
@@ -184,10 +167,10 @@ describe('the walls of a workspace', () => {
       const other = await ask(caller?.token ?? '', method, path(missing), body?.(missing));
       assert.equal(one.status, other.status, operationId);
       if (one.status < 400) continue;
-      const told = (answer: Answer): object => ({ ...(JSON.parse(answer.text) as object), requestId: '' });
+      const told = (answer: Reply): object => ({ ...(JSON.parse(answer.text) as object), requestId: '' });
       assert.deepEqual(told(one), told(other), operationId);
       // The length of the body among them.
-      const headed = ({ headers }: Answer): object =>
+      const headed = ({ headers }: Reply): object =>
         Object.fromEntries(Object.entries(headers).filter(([name]) => !PASSING_HEADERS.test(name)));
       assert.deepEqual(headed(one), headed(other), operationId);
     }

@@ -2,7 +2,6 @@ import type { MutateReply, SyncTransaction } from '@wts/contracts';
 import { startWorld, type World } from '@wts/testkit';
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { request } from 'undici';
 
 type Change = Omit<SyncTransaction, 'clientTxId' | 'clientId'>;
 
@@ -16,12 +15,8 @@ describe('two people on two sync replicas', () => {
 
   async function mutate(token: string, changes: readonly Change[]): Promise<{ status: number; reply: MutateReply }> {
     const transactions = changes.map((change) => ({ clientTxId: randomUUID(), clientId: 'e2e', ...change }));
-    const { statusCode, body } = await request(`${world.baseUrl}/sync/mutate`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-      body: JSON.stringify({ batchId: randomUUID(), transactions }),
-    });
-    return { status: statusCode, reply: (await body.json()) as MutateReply };
+    const answer = await world.ask(token, 'POST', '/sync/mutate', { batchId: randomUUID(), transactions });
+    return { status: answer.status, reply: answer.json() as MutateReply };
   }
 
   const insert = (modelName: string, payload: object, modelId = randomUUID()): Change => ({
@@ -181,13 +176,10 @@ describe('two people on two sync replicas', () => {
   it('makes a workspace through the log, seen live by its owner [workspaces.create.through-log]', async () => {
     const { userId, token } = await world.person('Founder');
     await using socket = await world.socket({ token });
-    const answer = await request(`${world.baseUrl}/api/workspaces`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-      body: JSON.stringify({ name: 'Founded', urlKey: `founded-${userId.slice(0, 8)}` }),
-    });
-    const { workspace } = (await answer.body.json()) as { workspace: { id: string; role: string } };
-    assert.equal(answer.statusCode, 201);
+    const founding = { name: 'Founded', urlKey: `founded-${userId.slice(0, 8)}` };
+    const answer = await world.ask(token, 'POST', '/api/workspaces', founding);
+    assert.equal(answer.status, 201, answer.text);
+    const { workspace } = answer.json() as { workspace: { id: string; role: string } };
     assert.equal(workspace.role, 'owner');
     const membership = await socket.untilAction(({ modelName }) => modelName === 'WorkspaceMember');
     assert.equal(membership.groupId, userId);
@@ -246,13 +238,9 @@ describe('two people on two sync replicas', () => {
       },
     ];
     for (const body of bad) {
-      const answer = await request(`${world.baseUrl}/sync/mutate`, {
-        method: 'POST',
-        headers: { authorization: `Bearer ${world.apiKey}`, 'content-type': 'application/json' },
-        body: JSON.stringify(body),
-      });
-      const text = await answer.body.text();
-      assert.ok(answer.statusCode === 200 || answer.statusCode === 400, `${answer.statusCode}: ${text}`);
+      const type = { 'content-type': 'application/json' };
+      const { status, text } = await world.ask(world.apiKey, 'POST', '/sync/mutate', JSON.stringify(body), type);
+      assert.ok(status === 200 || status === 400, `${status}: ${text}`);
       const reply = JSON.parse(text) as { success?: boolean; ok: boolean };
       assert.notEqual(reply.success, true, text);
     }

@@ -4,7 +4,6 @@ import { eventually, startWorld } from '@wts/testkit';
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
-import { request } from 'undici';
 
 /** What they are at the beginning, so that most of what they try is not refused for want of a membership. */
 const BEGINNING: readonly (Role | null)[] = ['owner', 'admin', 'guest', null];
@@ -46,15 +45,8 @@ describe('members, invitations and keys', () => {
   after(() => world.close());
 
   async function ask<T>(token: string, method: string, path: string, body?: object): Promise<T & { status: number }> {
-    const answer = await request(`${world.baseUrl}${path}`, {
-      method,
-      headers: {
-        authorization: `Bearer ${token}`,
-        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-      },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    });
-    return { ...((await answer.body.json()) as T), status: answer.statusCode };
+    const answer = await world.ask(token, method, path, body);
+    return { ...(answer.json() as T), status: answer.status };
   }
 
   const as = ({ people }: Real, who: number): { token: string; userId: string } => people[who] as Person;
@@ -138,12 +130,8 @@ describe('members, invitations and keys', () => {
       },
       async (model, real) => {
         const requests = [{ modelName: 'WorkspaceMember', indexedKey: 'userId', keyValue: as(real, who).userId }];
-        const answer = await request(`${world.baseUrl}/sync/batch`, {
-          method: 'POST',
-          headers: { authorization: `Bearer ${as(real, who).token}`, 'content-type': 'application/json' },
-          body: JSON.stringify({ requests }),
-        });
-        const { id: modelId } = JSON.parse((await answer.body.text()).split('\n', 1)[0] ?? '') as { id: string };
+        const { text } = await world.ask(as(real, who).token, 'POST', '/sync/batch', { requests });
+        const { id: modelId } = JSON.parse(text.split('\n', 1)[0] ?? '') as { id: string };
         await world.commit([{ modelName: 'WorkspaceMember', modelId, action: 'UPDATE', payload: { role } }]);
         model.roles[who] = role;
       },

@@ -1,9 +1,8 @@
 import { LIMITS } from '@wts/contracts';
 import type { LiveSocket, Person, World, WorldOptions } from '@wts/testkit';
-import { eventually, socketOf, startWorld } from '@wts/testkit';
+import { ask, eventually, socketOf, startWorld } from '@wts/testkit';
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { request } from 'undici';
 
 /** The promise: what has ended is over everywhere this long after whoever ended it was answered. */
 const NEWS_MS = 1_000;
@@ -24,15 +23,9 @@ class Doors {
     return new Doors(await startWorld({ label, syncReplicas: 2, gatewayReplicas: 2, ...options }));
   }
 
-  async ask(door: string, token: string, method: string, path: string): Promise<{ status: number; text: string }> {
-    const headers = { authorization: `Bearer ${token}` };
-    const { statusCode, body } = await request(`${door}${path}`, { method, headers });
-    return { status: statusCode, text: await body.text() };
-  }
-
   /** Asks at both doors. */
   async askAll(token: string, path: string): Promise<{ status: number; text: string }[]> {
-    return Promise.all(this.#urls.map((door) => this.ask(door, token, 'GET', path)));
+    return Promise.all(this.#urls.map((door) => ask(door, token, 'GET', path)));
   }
 
   /** Two through each gateway, so that each sync replica has some. */
@@ -42,7 +35,7 @@ class Doors {
 
   /** Ends something; resolves with the time at which that was answered. */
   async end(token: string, path: string): Promise<number> {
-    const { status, text } = await this.ask(this.#urls[0] ?? '', token, 'DELETE', path);
+    const { status, text } = await this.world.ask(token, 'DELETE', path);
     assert.equal(status, 200, text);
     return performance.now();
   }
@@ -52,7 +45,7 @@ class Doors {
     const refused = this.#urls.map(async (door) => {
       for (;;) {
         const isLate = performance.now() > untilMs;
-        const { status, text } = await this.ask(door, token, 'GET', '/api/workspaces');
+        const { status, text } = await ask(door, token, 'GET', '/api/workspaces');
         if (status === 200 && !isLate) continue;
         assert.equal(status, 401, `let in ${Math.round(performance.now() - untilMs)} ms after the promise`);
         return assert.match(text, /"error":"Invalid API key"/);
@@ -77,12 +70,9 @@ class Doors {
   async leaver(): Promise<{ person: Person; token: string; own: string }> {
     const person = await this.world.member('Eve');
     const { token } = await this.world.keyOf(person, { permissions: 'full-access' });
-    const { body } = await request(`${this.world.baseUrl}/api/workspaces`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${person.token}`, 'content-type': 'application/json' },
-      body: JSON.stringify({ name: 'Own', urlKey: `own-${randomUUID().slice(0, 8)}` }),
-    });
-    return { person, token, own: ((await body.json()) as { workspace: { id: string } }).workspace.id };
+    const workspace = { name: 'Own', urlKey: `own-${randomUUID().slice(0, 8)}` };
+    const made = await this.world.ask(person.token, 'POST', '/api/workspaces', workspace);
+    return { person, token, own: (made.json() as { workspace: { id: string } }).workspace.id };
   }
 
   /** Removes somebody, and shows that none of their sockets and requests gets anything that came after. */

@@ -1,4 +1,6 @@
 import type { Role, Scope } from '@wts/contracts';
+import type { World } from '@wts/testkit';
+import { randomUUID } from 'node:crypto';
 
 /** Who calls, and with what. */
 export interface Caller {
@@ -37,6 +39,19 @@ export interface Place {
   /** Of the owner's API keys. */
   readonly keyId: string;
   readonly unique: string;
+}
+
+/** A place in the demo workspace with what is not there, unless it is named. */
+export function placeIn(world: World, there: Partial<Place> = {}): Place {
+  return {
+    workspaceId: world.workspaceId,
+    urlKey: 'demo',
+    ownerId: world.userId,
+    invitationId: randomUUID(),
+    keyId: randomUUID(),
+    unique: randomUUID(),
+    ...there,
+  };
 }
 
 const ok =

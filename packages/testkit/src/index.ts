@@ -1,5 +1,7 @@
 /** How tests get PostgreSQL, NATS, whole worlds, people, sockets, receivers and time. */
 export type { SupervisedService } from '@wts/local';
+export { ask } from './ask.ts';
+export type { Reply } from './ask.ts';
 export { openBrowser } from './browser.ts';
 export type { Page } from './browser.ts';
 export { testClock } from './clock.ts';

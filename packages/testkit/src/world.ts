@@ -9,6 +9,8 @@ import type { NatsServer, PostgresServer, SupervisedService } from '@wts/local';
 import { LOCAL_JWT, Stack, makeSecrets } from '@wts/local';
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
+import type { Reply } from './ask.ts';
+import { ask } from './ask.ts';
 import type { TestDatabase } from './database.ts';
 import { openTestPostgres, testDatabase } from './database.ts';
 import { testNats } from './nats.ts';
@@ -89,6 +91,7 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
   return new World(parts, await stack.demo(), opening.move());
 }
 
+type AskedThere = Parameters<typeof ask> extends [string, string | null, ...infer Request] ? Request : never;
 type Demo = Awaited<ReturnType<Stack['demo']>>;
 
 export class World implements AsyncDisposable {
@@ -181,6 +184,11 @@ export class World implements AsyncDisposable {
   commit(mutations: readonly InternalMutation[]): Promise<InternalCommitReply> {
     const unit = { clientId: 'testkit', clientTxId: randomUUID(), authority: 'service', mutations };
     return this.#internal('sync', syncApi.internalCommit.path, unit);
+  }
+
+  /** A request through the first door; see `ask`. */
+  ask(token: string | null, ...request: AskedThere): Promise<Reply> {
+    return ask(this.baseUrl, token, ...request);
   }
 
   /** A live socket of the demo owner, or whoever has the token. */
