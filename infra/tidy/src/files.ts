@@ -4,7 +4,7 @@ export const isTypeScript = (path: string): boolean => path.endsWith('.ts');
 
 export const isTest = (path: string): boolean => path.endsWith('.test.ts');
 
-/** Code that runs in production, infra tools included; not tests and what serves them. */
+/** Code that ships: neither tests and what serves them, nor the tools of infra. */
 export const isProduct = (path: string): boolean =>
   isTypeScript(path) &&
   !isTest(path) &&
