@@ -224,4 +224,30 @@ describe('deltas', function () {
   it('gives pages of a size within bounds, whatever is asked for [sync.deltas.limit-clamped]', () => {
     assert.deepEqual([undefined, '0', '1', '5000', '9'.repeat(64)].map(clampLimit), [1000, 1, 1, 5000, 5000]);
   });
+
+  // Last: it makes the log long.
+  it('passes what is not to be shown in few steps, however little is asked for [never.unbounded]', async () => {
+    const after = head();
+    for (let count = 0; count < 40; count += 1)
+      await writer.append(Array.from({ length: 50 }, () => ({ groupId: user })));
+    const [shown] = (await writer.append([{ groupId: home }, { groupId: home }])).actions;
+    let pages = 0;
+    const counted: DeltasSources = {
+      ...sources,
+      readPage: (...range) => {
+        pages += 1;
+        return sources.readPage(...range);
+      },
+    };
+    const question = { userId: user, limit: 1, asked: new Set([home]), dialect: 'words' } as const;
+    const first = JSON.parse(await readDeltas(counted, { ...question, after })) as DeltasReply;
+    assert.ok(pages <= 12, `${pages} pages were read`);
+    assert.deepEqual(
+      first.actions.map(({ syncId }) => syncId),
+      [shown?.syncId],
+    );
+    assert.deepEqual([first.lastSyncId, first.hasMore], [shown?.syncId, true]);
+    const rest = JSON.parse(await readDeltas(counted, { ...question, after: BigInt(first.lastSyncId) })) as DeltasReply;
+    assert.deepEqual([rest.actions.length, rest.hasMore, rest.lastSyncId], [1, false, head().toString()]);
+  });
 });

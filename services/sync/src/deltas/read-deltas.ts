@@ -51,19 +51,22 @@ export async function readDeltas(sources: DeltasSources, question: DeltasQuestio
   const texts: string[] = [];
   let cursor = after;
   let hasMore = after < horizon;
-  // A page of which nothing is to be shown would look like the end to some clients.
-  while (hasMore && texts.length === 0) {
-    const { entries, floor } = await sources.readPage(followed, cursor, limit + 1, horizon, epoch);
+  // A page of which nothing is to be shown would look like the end to some clients. What is not shown is passed in larger
+  // and larger steps, because otherwise whoever asks for single entries could have thousands of pages read by one request.
+  for (let size = limit; hasMore && texts.length === 0; size = Math.min(size * 2, LIMITS.deltasLimitMax)) {
+    const { entries, floor } = await sources.readPage(followed, cursor, size + 1, horizon, epoch);
     if (cursor < floor) return unreachable(question);
-    hasMore = entries.length > limit;
-    const page = entries.slice(0, limit).map((source) => new Entry(source));
+    const page = entries.slice(0, size).map((source) => new Entry(source));
     for (const entry of page) {
       // As for any cursor that cannot be gone on from, the socket tells such a client.
       if (visibility.mustLoadAt(entry, dialect)) return reply(entry.id - 1n, false, texts);
       const text = visibility.show(entry, dialect);
       if (text !== null) texts.push(text);
+      cursor = entry.id;
+      if (texts.length === limit) break;
     }
-    cursor = hasMore ? (page.at(-1)?.id ?? horizon) : horizon;
+    hasMore = entries.length > size || (page.at(-1)?.id ?? cursor) > cursor;
+    if (!hasMore) cursor = horizon;
   }
   return reply(cursor, hasMore, texts);
 }
