@@ -67,6 +67,9 @@ export const LIMITS = {
   idempotencyLeaseMs: 45_000,
 
   socketFrameBytesMax: 64 * 1024,
+  /** In how many fragments a message may come, and in how many reads of the network a frame: each costs more than its bytes. */
+  socketFragmentsMax: 256,
+  socketChunksMax: 1024,
   socketSubscribeTimeoutMs: 10_000,
   socketPingMs: 30_000,
   socketWatermarkMs: 20_000,

@@ -73,12 +73,15 @@ export function openSocketDoor(options: SocketDoorOptions): SocketDoor {
   return new Door(options);
 }
 
+/** With which the library closes by itself. */
+const BREACH_STATUSES: ReadonlySet<number> = new Set([1002, 1007, 1008, 1009]);
+
 /** Tells its session before it closes for a breach of the protocol, which the library does by itself. */
 class TellingWebSocket extends WebSocket {
   session: Session | undefined;
 
   override close(status?: number, reason?: string | Buffer): void {
-    if (status === 1002 || status === 1007 || status === 1009) this.session?.breach(status);
+    if (status !== undefined && BREACH_STATUSES.has(status)) this.session?.breach(status);
     super.close(status, reason);
   }
 }
@@ -212,6 +215,8 @@ class Door implements SocketDoor {
     const server = new WebSocketServer({
       noServer: true,
       maxPayload: LIMITS.socketFrameBytesMax,
+      maxFragments: LIMITS.socketFragmentsMax,
+      maxBufferedChunks: LIMITS.socketChunksMax,
       // Compression would cost each socket hundreds of kilobytes, and each frame its sharing.
       perMessageDeflate: false,
       clientTracking: false,

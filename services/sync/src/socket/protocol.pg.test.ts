@@ -46,6 +46,17 @@ class RawClient {
     this.#socket.write(Buffer.concat([Buffer.from([firstByte, ...length]), mask, payload]));
   }
 
+  /** A frame of so many bytes, one byte at a time. */
+  drip(firstByte: number, length: number): void {
+    this.#socket.setNoDelay(true);
+    this.#socket.write(Buffer.from([firstByte, 126 | 0x80, length >> 8, length & 255, 0, 0, 0, 0]));
+    const next = (left: number): void => {
+      if (left === 0 || this.isEnded) return;
+      this.#socket.write(' ', () => setImmediate(next, left - 1));
+    };
+    next(length);
+  }
+
   /** Frames so far: opcode and payload. */
   get frames(): { opcode: number; payload: Buffer }[] {
     const frames: { opcode: number; payload: Buffer }[] = [];
@@ -102,18 +113,46 @@ describe('a client that breaks the WebSocket protocol', function () {
     ['by a fragmented ping', () => client.send(PING, Buffer.from('x')), 1002],
     ['by a ping of 126 bytes', () => client.send(FINAL | PING, Buffer.alloc(126)), 1002],
     ['by text that is not UTF-8', () => client.send(FINAL | TEXT, Buffer.from([0xc3, 0x28])), 1007],
+    [
+      'by a message in too many fragments [never.unbounded]',
+      () => {
+        client.send(TEXT, Buffer.from('{'));
+        for (let count = 0; count < 300; count += 1) client.send(0, Buffer.from(' '));
+      },
+      1008,
+    ],
+    [
+      'by a storm of pings [never.unbounded]',
+      () => {
+        for (let count = 0; count < 600; count += 1) client.send(FINAL | PING, Buffer.alloc(0));
+      },
+      1008,
+    ],
+    [
+      'by a storm of pongs [never.unbounded]',
+      () => {
+        for (let count = 0; count < 600; count += 1) client.send(FINAL | PONG, Buffer.alloc(0));
+      },
+      1008,
+    ],
     ['by a binary frame', () => client.send(FINAL | BINARY, Buffer.from('{}')), 1003],
   ];
   for (const [what, act, status] of cases) {
     it(`${what} is told why and closed with ${status}`, async () => {
       act();
       await eventually(() => client.frames.some(({ opcode }) => opcode === CLOSE_FRAME));
-      const [error, close] = client.frames;
+      const [error, close] = client.frames.filter(({ opcode }) => opcode !== PONG);
       assert.equal(error?.opcode, TEXT);
       assert.equal((JSON.parse(error.payload.toString()) as { type: string }).type, 'error');
       assert.equal(close?.payload.readUInt16BE(0), status);
     });
   }
+
+  it('by a frame that comes byte by byte is told why and closed, long before all of it has come [never.unbounded]', async () => {
+    client.drip(FINAL | TEXT, 60_000);
+    await eventually(() => client.frames.some(({ opcode }) => opcode === CLOSE_FRAME), { deadlineMs: 20_000 });
+    assert.match(client.frames[0]?.payload.toString() ?? '', /too many pieces/);
+  });
 
   it('is cut off when it does not answer the close', async () => {
     client.send(FINAL | BINARY, Buffer.from('{}'));

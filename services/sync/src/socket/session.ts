@@ -48,6 +48,11 @@ export const SOCKET_LIMITS: SocketLimits = {
 /** Close codes: RFC 6455, section 7.4, and the registry of it. */
 export const CLOSE = { unsupported: 1003, policy: 1008, internal: 1011, restart: 1012, tryAgain: 1013 } as const;
 
+const BREACHES: Readonly<Record<number, string>> = {
+  1008: 'The frame comes in too many pieces',
+  1009: 'The frame is too large',
+};
+
 /**
  * One socket: what its client says, what it is sent, and when it has to go. Time is told to it by `tick`.
  *
@@ -89,7 +94,7 @@ export class Session implements Outlet {
     this.#now = this.#openedAt = this.#windowAt = performance.now();
     this.#pingAt = this.#now + sources.limits.pingMs;
     ws.on('message', (data, isBinary) => this.#receive(data, isBinary));
-    ws.on('pong', () => (this.#isAlive = true));
+    ws.on('pong', () => this.#hear());
     ws.on('ping', (data) => this.#pong(data));
     ws.on('close', () => this.#end());
     stream.on('drain', () => this.#drained());
@@ -159,7 +164,7 @@ export class Session implements Outlet {
    */
   breach(status: number): void {
     if (this.#closesAt !== null || this.#ws.readyState !== WebSocket.OPEN) return;
-    this.#write(errorFrame('PROTOCOL_ERROR', status === 1009 ? 'The frame is too large' : 'The frame is malformed'));
+    this.#write(errorFrame('PROTOCOL_ERROR', BREACHES[status] ?? 'The frame is malformed'));
     this.#sources.metrics.closes.inc({ code: 'PROTOCOL_ERROR' });
     this.#closesAt = this.#now + LIMITS.socketClosingMs;
     this.#unsubscribe();
@@ -215,21 +220,23 @@ export class Session implements Outlet {
 
   #receive(data: RawData, isBinary: boolean): void {
     if (this.#closesAt !== null) return;
-    this.#isAlive = true;
-    this.#frames += 1;
     if (isBinary) {
       this.close(CLOSE.unsupported, 'INVALID_FRAME', 'Frames are JSON text');
       return;
     }
     const frame = parseClientFrame((data as Buffer).toString('utf8'), this.#asked);
-    if (frame.kind === 'subscribe') this.#frames += LIMITS.socketSubscribeCostsFrames;
-    if (this.#frames > LIMITS.socketFramesPerWindow) {
-      this.close(CLOSE.policy, 'TOO_MANY_FRAMES', 'Too many frames in a short time');
-    } else if (frame.kind === 'invalid') {
-      this.close(CLOSE.policy, 'INVALID_FRAME', frame.message);
-    } else if (frame.kind === 'subscribe') {
-      void this.#subscribe(frame.subscribe);
-    }
+    if (!this.#hear(frame.kind === 'subscribe' ? LIMITS.socketSubscribeCostsFrames : 0)) return;
+    if (frame.kind === 'invalid') this.close(CLOSE.policy, 'INVALID_FRAME', frame.message);
+    else if (frame.kind === 'subscribe') void this.#subscribe(frame.subscribe);
+  }
+
+  /** Any frame, pings and pongs too, tells that the client lives, and counts. False when it was one too many. */
+  #hear(extra = 0): boolean {
+    this.#isAlive = true;
+    this.#frames += 1 + extra;
+    if (this.#frames <= LIMITS.socketFramesPerWindow) return true;
+    this.close(CLOSE.policy, 'TOO_MANY_FRAMES', 'Too many frames in a short time');
+    return false;
   }
 
   /** Replaces the subscription. A later frame overtakes an earlier one that is still being looked at. */
@@ -303,8 +310,7 @@ export class Session implements Outlet {
 
   /** A client that pings and never reads must not fill our memory with answers. */
   #pong(data: Buffer): void {
-    this.#isAlive = true;
-    if (this.#closesAt === null && !this.isFull) this.#ws.pong(data);
+    if (this.#hear() && !this.isFull) this.#ws.pong(data);
     this.#noteWritten();
   }
 
