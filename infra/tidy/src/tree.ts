@@ -1,6 +1,6 @@
-import { execFileSync } from 'node:child_process';
-import { readFileSync, statSync } from 'node:fs';
-import { join } from 'node:path';
+import { spawnSync } from 'node:child_process';
+import { globSync, readFileSync, statSync } from 'node:fs';
+import { basename, join } from 'node:path';
 
 /** What a check looks at: paths from the root with forward slashes, and their text. */
 export interface Tree {
@@ -23,10 +23,10 @@ const PLANTED = /^infra\/tidy\/src\/checks\/[^/]+\.test\.ts$/;
 
 /**
  * The repository as git would commit it: tracked files plus new ones that are not ignored, so that a violation shows
- * before the commit that would make it public.
+ * before the commit that would make it public. In an unpacked archive, or without git: what `.gitignore` does not name.
  */
 export function repositoryTree(): Tree {
-  const listed = git('ls-files', '--cached', '--others', '--exclude-standard');
+  const listed = git('ls-files', '--cached', '--others', '--exclude-standard') ?? notIgnored();
   const files = listed.filter((path) => !PLANTED.test(path) && isFile(path));
   return treeOf(new Map(files.map((path) => [path, () => readFileSync(join(ROOT, path), 'utf8')])));
 }
@@ -43,7 +43,23 @@ export function plantedTree(files: Readonly<Record<string, string>>): Tree {
 
 /** Files that are tracked although `.gitignore` names them. */
 export function trackedButIgnored(): readonly string[] {
-  return git('ls-files', '--cached', '--ignored', '--exclude-standard');
+  return git('ls-files', '--cached', '--ignored', '--exclude-standard') ?? [];
+}
+
+function notIgnored(): string[] {
+  const ignored = new Set(['.git', ...linesOf('.gitignore').map((line) => line.replace(/\/$/, ''))]);
+  const names = [...ignored].filter((line) => !line.startsWith('*'));
+  const endings = [...ignored].filter((line) => line.startsWith('*.')).map((line) => line.slice(1));
+  return globSync(['**/*', '**/.*', '.ci/*'], {
+    cwd: ROOT,
+    exclude: (path) => names.includes(basename(path)) || endings.some((ending) => path.endsWith(ending)),
+  });
+}
+
+function linesOf(file: string): string[] {
+  return readFileSync(join(ROOT, file), 'utf8')
+    .split('\n')
+    .filter((line) => line !== '' && !line.startsWith('#'));
 }
 
 /** Line numbers count from 1, as editors do. */
@@ -73,8 +89,11 @@ function treeOf(readers: ReadonlyMap<string, () => string>): Tree {
   };
 }
 
-function git(...args: string[]): string[] {
-  return execFileSync('git', ['-C', ROOT, ...args, '-z'], { encoding: 'utf8', maxBuffer: 64 * 1024 * 1024 })
-    .split('\0')
-    .filter((path) => path !== '');
+/** Null where there is no git, or nothing it knows. */
+function git(...args: string[]): string[] | null {
+  const { status, stdout } = spawnSync('git', ['-C', ROOT, ...args, '-z'], {
+    encoding: 'utf8',
+    maxBuffer: 64 * 1024 * 1024,
+  });
+  return status === 0 ? stdout.split('\0').filter((path) => path !== '') : null;
 }
