@@ -36,7 +36,7 @@ export { strayPath } from './observe/scrub.ts';
 export { carryTrace, endRequestSpan, isTracing, traceRequest } from './observe/tracing.ts';
 export { idempotencyKeys } from './store/idempotency-keys.ts';
 export { migrate } from './store/migrate.ts';
-export { natsAddresses, openNats } from './store/nats.ts';
+export { natsAddresses, openNats, subscribe } from './store/nats.ts';
 export type { Nats } from './store/nats.ts';
 export { openPostgres } from './store/postgres.ts';
 export type { Postgres } from './store/postgres.ts';

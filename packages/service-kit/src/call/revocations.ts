@@ -1,25 +1,16 @@
 import { STREAM } from '@wts/contracts';
 import type { Revocation } from '@wts/contracts';
-import type { NatsConnection } from 'nats';
 import type { Nats } from '../store/nats.ts';
+import { subscribe } from '../store/nats.ts';
 
 /**
  * Hears of credentials and memberships that died. Nothing rests on it: a message that never arrives costs
  * LIMITS.credentialCacheMs, after which every credential is asked about again.
  */
 export function onRevocation(nats: Pick<Nats, 'onConnect'>, onRevoked: (revocation: Revocation) => void): void {
-  // A connection that comes back keeps its subscriptions; a new one has none.
-  const subscribed = new WeakSet<NatsConnection>();
-  nats.onConnect((connection) => {
-    if (subscribed.has(connection)) return;
-    subscribed.add(connection);
-    connection.subscribe(STREAM.revoked, {
-      callback: (error, message) => {
-        if (error !== null) return;
-        const revocation = readRevocation(message.data);
-        if (revocation !== null) onRevoked(revocation);
-      },
-    });
+  subscribe(nats, STREAM.revoked, ({ data }) => {
+    const revocation = readRevocation(data);
+    if (revocation !== null) onRevoked(revocation);
   });
 }
 

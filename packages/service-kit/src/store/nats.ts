@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { ConnectionOptions, NatsConnection } from 'nats';
+import type { ConnectionOptions, Msg, NatsConnection } from 'nats';
 import { connect, Events } from 'nats';
 import type { Logger } from '../observe/logger.ts';
 
@@ -42,6 +42,20 @@ export function openNats({ urls, name, log, stack }: NatsOptions): Nats {
     ready: link.ready,
     onConnect: (callback) => link.onConnect(callback),
   };
+}
+
+/** Subscribes on every connection there will be: one that comes back keeps its subscriptions, a new one has none. */
+export function subscribe(nats: Pick<Nats, 'onConnect'>, subject: string, onMessage: (message: Msg) => void): void {
+  const subscribed = new WeakSet<NatsConnection>();
+  nats.onConnect((connection) => {
+    if (subscribed.has(connection)) return;
+    subscribed.add(connection);
+    connection.subscribe(subject, {
+      callback: (error, message) => {
+        if (error === null) onMessage(message);
+      },
+    });
+  });
 }
 
 class Link {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { STREAM } from '@wts/contracts';
+import { subscribe } from '@wts/service-kit';
 import type { Nats } from '@wts/service-kit';
-import type { NatsConnection } from 'nats';
 import type { Report, Tally } from './tally.ts';
 
 /** What replicas tell each other. Without counts it is a question: tell me what you know. */
@@ -24,7 +24,6 @@ const SWEEP_MS = 10_000;
  */
 export function shareRates(tally: Tally, nats: Nats, stack: AsyncDisposableStack): { readonly changed: () => void } {
   const replica = randomUUID();
-  const joined = new WeakSet<NatsConnection>();
   let gathering: NodeJS.Timeout | null = null;
 
   const say = (message: Message): void => {
@@ -36,21 +35,17 @@ export function shareRates(tally: Tally, nats: Nats, stack: AsyncDisposableStack
     }
   };
 
-  nats.onConnect((connection) => {
-    if (!joined.has(connection)) {
-      joined.add(connection);
-      connection.subscribe(STREAM.rates, {
-        callback: (error, { data }) => {
-          const message = error === null ? readMessage(data) : null;
-          if (message === null || message.replica === replica) return;
-          if (message.counts !== undefined) tally.merge(message.replica, message.counts);
-          else {
-            tell(replica, tally.everything());
-            for (const [other, counts] of tally.heard()) tell(other, counts);
-          }
-        },
-      });
+  subscribe(nats, STREAM.rates, ({ data }) => {
+    const message = readMessage(data);
+    if (message === null || message.replica === replica) return;
+    if (message.counts !== undefined) tally.merge(message.replica, message.counts);
+    else {
+      tell(replica, tally.everything());
+      for (const [other, counts] of tally.heard()) tell(other, counts);
     }
+  });
+  // Behind the subscription: the answers must find it.
+  nats.onConnect(() => {
     tell(replica, tally.everything());
     say({ replica });
   });

@@ -2,6 +2,7 @@ import { decodeChunk, encodeWithin } from '@wts/action-stream';
 import type { Logger } from '@wts/action-stream';
 import { STREAM } from '@wts/contracts';
 import type { ActionChunk } from '@wts/contracts';
+import { subscribe } from '@wts/service-kit';
 import { headers } from 'nats';
 import type { NatsConnection } from 'nats';
 import { randomUUID } from 'node:crypto';
@@ -32,7 +33,6 @@ const SENDER = 'from';
 export function openHandover({ nats, onCommitted, logger }: HandoverOptions): Handover {
   const self = randomUUID();
   const listeners = new Set<(chunk: ActionChunk) => void>();
-  const subscribed = new WeakSet<NatsConnection>();
   const tell = (chunk: ActionChunk): void => {
     for (const listener of listeners) listener(chunk);
   };
@@ -48,20 +48,13 @@ export function openHandover({ nats, onCommitted, logger }: HandoverOptions): Ha
     tell(chunk);
   });
 
-  nats.onConnect((connection) => {
-    // A subscription outlives a reconnection.
-    if (subscribed.has(connection)) return;
-    subscribed.add(connection);
-    connection.subscribe(STREAM.handover, {
-      callback: (error, message) => {
-        if (error !== null || message.headers?.get(SENDER) === self) return;
-        try {
-          tell(decodeChunk(message.data));
-        } catch (failure) {
-          logger.warn({ err: failure }, 'unreadable chunk handed over; the log has it');
-        }
-      },
-    });
+  subscribe(nats, STREAM.handover, ({ headers: from, data }) => {
+    if (from?.get(SENDER) === self) return;
+    try {
+      tell(decodeChunk(data));
+    } catch (failure) {
+      logger.warn({ err: failure }, 'unreadable chunk handed over; the log has it');
+    }
   });
 
   return {
