@@ -7,7 +7,7 @@ import { foreseenNeeds } from './foresee.ts';
 import { commitGroup, decideByHeart, findReplays, type GroupOptions } from './group.ts';
 import { Memory } from './memory.ts';
 import { refuse, type Refusal } from './refusal.ts';
-import type { Unit, UnitOutcome } from './unit.ts';
+import type { Effect, Unit, UnitOutcome } from './unit.ts';
 import { TooMuch, type World } from './world.ts';
 import { writeGroup, type GroupOutcome, type GroupResult } from './write.ts';
 
@@ -260,7 +260,7 @@ export class CommitEngine {
           return {
             ...mutation,
             syncId,
-            record: effect?.record ?? shown(units[index], logged.get(syncId)) ?? { id: mutation.modelId },
+            record: shown(units[index], effect ?? logged.get(syncId)) ?? { id: mutation.modelId },
           };
         }),
       };
@@ -274,7 +274,7 @@ async function untilSent(): Promise<void> {
 }
 
 /** A credential for one workspace may repeat what its person did elsewhere; it is not told what that was. */
-function shown(unit: Unit | undefined, entry: LogAction | undefined): ModelRecord | undefined {
+function shown(unit: Unit | undefined, entry: Effect | LogAction | undefined): ModelRecord | undefined {
   const only = unit?.principal.workspaceId;
   return only === undefined || entry?.workspaceId === only ? entry?.record : undefined;
 }

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ActionName } from '@wts/contracts';
 import { modelNamed } from '@wts/models';
-import { Stage, applied, membership, refused } from '../../test/stage.ts';
+import { Stage, applied, change, membership, only, refused } from '../../test/stage.ts';
 import type { Someone } from '../../test/stage.ts';
 import { Groups } from '../groups/groups.ts';
 
@@ -234,6 +234,14 @@ describe('what one may not see', function () {
       userId: outsider.id,
     }));
     applied(await limited.try('INSERT', 'Task', randomUUID(), { workspaceId: elsewhere, title: 'x' }));
+    // What the person does there under the same name is answered, at the same time and later, but not shown.
+    const whole = outsider.unit(change('INSERT', 'Task', randomUUID(), { workspaceId: workspace, title: 'Secret' }));
+    const narrow = { ...whole, principal: limited.principal };
+    const [made, same] = await stage.engine.commit([whole, narrow]);
+    const { id, title } = only(made!).record;
+    assert.equal(title, 'Secret');
+    assert.deepEqual(only(same!).record, { id });
+    assert.deepEqual(only(await stage.send(narrow)).record, { id });
     // Whoever sees the person in any workspace would see the change.
     const renamed = await limited.try('UPDATE', 'User', outsider.id, { name: 'Mallory' });
     assert.equal(refused(renamed).code, 'forbidden');
