@@ -3,7 +3,7 @@ import type { Row } from '../store/rows.ts';
 import { change, depart } from './effects.ts';
 import { descend } from './family.ts';
 import type { Effect } from './unit.ts';
-import { key, type Relation, type World } from './world.ts';
+import { key, within, type Relation, type World } from './world.ts';
 
 const WorkspaceMember = modelNamed('WorkspaceMember');
 const ProjectMember = modelNamed('ProjectMember');
@@ -24,10 +24,12 @@ export function remove(world: World, row: Row, now: string): Effect[] {
 }
 
 /** Who leaves a workspace leaves its teams and projects: otherwise a private project would stay open to them. */
-function membershipsInside({ model, record }: Row): Relation[] {
+function membershipsInside({ model, record, workspaceId }: Row): Relation[] {
   if (model !== WorkspaceMember) return [];
   const value = record['userId'] as string;
-  return [TeamMember, ProjectMember].map((inside) => ({ model: inside, field: 'userId', value }));
+  return [TeamMember, ProjectMember].map((inside) =>
+    within(workspaceId ?? '', { model: inside, field: 'userId', value }),
+  );
 }
 
 const pointers = ({ model }: Row) => dependentsOf(model).filter(({ onDelete }) => onDelete === 'clear');

@@ -5,7 +5,6 @@ import type { Need } from './world.ts';
 
 const WorkspaceMember = modelNamed('WorkspaceMember');
 const Project = modelNamed('Project');
-const ProjectMember = modelNamed('ProjectMember');
 
 /**
  * What the mutations name and who the callers are: read in the first round, so that most groups need no second. Only a
@@ -20,7 +19,6 @@ export function foreseenNeeds(units: readonly Unit[]): Need[] {
   }
   for (const userId of people) {
     needs.push({ kind: 'related', model: WorkspaceMember, field: 'userId', value: userId, lock: 'look' });
-    needs.push({ kind: 'related', model: ProjectMember, field: 'userId', value: userId, lock: 'look' });
   }
   return needs;
 }

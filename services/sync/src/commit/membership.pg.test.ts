@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
+import { LIMITS } from '@wts/contracts';
 import { Groups } from '../groups/groups.ts';
 import { Stage, applied, brief, change, membership, refused } from '../../test/stage.ts';
 import type { Someone } from '../../test/stage.ts';
@@ -49,6 +50,28 @@ describe('membership of a workspace', function () {
       'INSERT WorkspaceMember for workspace',
       'INSERT WorkspaceMember for someone',
     ]);
+  });
+
+  it('and of any number of projects in it keeps nobody from working in another one, nor from leaving that [never.unbounded]', async () => {
+    const someone = await stage.person('Busy');
+    const [home, elsewhere] = [await stage.workspace(someone), await stage.workspace(someone)];
+    const heir = await stage.join(home, 'owner');
+    const key = { key: 'OWN', name: 'P', isPrivate: true };
+    const project = await someone.make('Project', { workspaceId: home, ...key });
+    const other = await someone.make('Project', { workspaceId: elsewhere, ...key });
+    await stage.pool.query(
+      `insert into sync.project_members (id, project_id, user_id, workspace_id, group_id, record, created_at, updated_at)
+       select gen_random_uuid(), gen_random_uuid(), user_id, workspace_id, group_id, record, created_at, updated_at
+       from sync.project_members, generate_series(0, ${LIMITS.cascadeActionsMax}) where project_id = $1`,
+      [other],
+    );
+    const taskId = await someone.make('Task', { workspaceId: home, title: 'T', projectId: project });
+    await someone.change('Task', taskId, { title: 'Changed', assigneeId: heir.id });
+    applied(await heir.try('INSERT', 'Task', randomUUID(), { workspaceId: home, title: 'T', assigneeId: someone.id }));
+    await someone.delete('WorkspaceMember', await membershipOf(home, someone));
+    assert.ok(!(await groupsOf(someone)).has(project));
+    const { rows } = await stage.pool.query('select id from sync.project_members where project_id = $1', [other]);
+    assert.equal(rows.length, 1);
   });
 
   it('makes a new person, a workspace and its first member in one unit', async () => {

@@ -10,8 +10,8 @@ const DISTRUST_MS_MAX = 10_000;
 const REDEEMED_BY = 8;
 
 /**
- * What this process remembers of its last groups: who is a member of what, and how far tasks are numbered. With it, a group
- * that only makes records is decided without asking PostgreSQL first, and one message is all its commit takes.
+ * What this process remembers of its last groups: who is in which workspaces, and how far tasks are numbered. With it, a
+ * group that only makes records is decided without asking PostgreSQL first, and one message is all its commit takes.
  *
  * It may be wrong at any time, since other replicas write too. So nothing rests on it: the transaction that writes insists,
  * under lock, on each thing that was remembered. Memberships are relied on like those that were looked at
@@ -52,10 +52,10 @@ export class Memory {
     return this.#numbers;
   }
 
-  /** Who is a member of what, as a group that looked at it leaves it. */
+  /** Who is in which workspaces, as a group that looked at it leaves it. */
   keepLooks(needs: readonly Need[], world: World): void {
     for (const need of needs) {
-      if (need.kind !== 'related' || need.lock !== 'look') continue;
+      if (need.kind !== 'related' || need.lock !== 'look' || need.and) continue;
       const rows = world.relatedBy(need, 'look');
       if (rows.length <= LIMITS.commitMemoryRowsMax) this.#related.set(relationKey(need), rows);
     }

@@ -4,7 +4,7 @@ import { modelNamed, type Model, type Permission } from '@wts/models';
 import type { Row } from '../store/rows.ts';
 import { refuse, type Refusal } from './refusal.ts';
 import type { Unit } from './unit.ts';
-import type { World } from './world.ts';
+import { within, type World } from './world.ts';
 
 const WorkspaceMember = modelNamed('WorkspaceMember');
 const ProjectMember = modelNamed('ProjectMember');
@@ -21,17 +21,22 @@ export function roleIn(
   userId: string,
   lock: 'look' | 'refer' = 'look',
 ): Role | null {
-  const membership = world
-    .related(WorkspaceMember, 'userId', userId, lock)
-    .find(({ record }) => record['workspaceId'] === workspaceId);
+  // Where else they are a member is looked at with it, and remembered; it is not held.
+  const memberships =
+    lock === 'look'
+      ? world.related(WorkspaceMember, 'userId', userId, lock)
+      : world.relatedBy(within(workspaceId, { model: WorkspaceMember, field: 'userId', value: userId }), lock);
+  const membership = memberships.find(({ record }) => record['workspaceId'] === workspaceId);
   if (membership && lock === 'look') world.rely(membership);
   return (membership?.record['role'] as Role | undefined) ?? null;
 }
 
 function isProjectMember(world: World, projectId: string, userId: string): boolean {
-  const membership = world
-    .related(ProjectMember, 'userId', userId, 'look')
-    .find(({ record }) => record['projectId'] === projectId);
+  // Not of what else: others make a person a member of as many projects as they like.
+  const [membership] = world.relatedBy(
+    { model: ProjectMember, field: 'userId', value: userId, and: { field: 'projectId', value: projectId } },
+    'look',
+  );
   if (membership) world.rely(membership);
   return membership !== undefined;
 }

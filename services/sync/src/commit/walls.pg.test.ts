@@ -164,6 +164,7 @@ describe('what one may not see', function () {
 
   it('of another workspace cannot be held up, nor told by a wait for those who change it [never.shown-outside]', async () => {
     const insiders = await stage.pool.connect();
+    const projectId = await outsider.make('Project', { workspaceId: elsewhere, key: 'MINE', name: 'Mine' });
     try {
       await insiders.query('begin');
       for (const [model, id] of Object.entries(there))
@@ -176,6 +177,7 @@ describe('what one may not see', function () {
         outsider.try('INSERT', 'Task', randomUUID(), { workspaceId, title: 'x', projectId: there['Project'] }),
         outsider.try('INSERT', 'Task', randomUUID(), { workspaceId, title: 'x', labelIds: [there['Label']] }),
         outsider.try('INSERT', 'Comment', randomUUID(), { workspaceId, taskId: there['Task'], body: 'x' }),
+        outsider.try('INSERT', 'ProjectMember', randomUUID(), { projectId, userId: owner.id }),
       ];
       const answers = await Promise.race([Promise.all(probes), delay(10_000, null, { ref: false })]);
       assert.ok(answers, 'waited for rows that are not theirs');

@@ -101,9 +101,10 @@ export class World {
     const { model, field, value, and } = relation;
     const changed = this.#changed.get(model);
     if (!changed || changed.size === 0) return read.rows;
-    const holds = ({ record }: Row): boolean => {
+    const holds = ({ record, workspaceId }: Row): boolean => {
       const held = record[field];
-      return (Array.isArray(held) ? held.includes(value) : held === value) && (!and || record[and.field] === and.value);
+      if (!(Array.isArray(held) ? held.includes(value) : held === value)) return false;
+      return !and || (and.field === 'workspaceId' ? workspaceId : record[and.field]) === and.value;
     };
     const rows = read.rows.filter(({ id }) => !changed.has(id));
     for (const row of changed.values()) if (row && holds(row)) rows.push(row);
@@ -269,12 +270,17 @@ export interface Creation {
   readonly entry: bigint | Effect | null;
 }
 
-/** Records whose `field` holds `value`, an id; `and` narrows them by a text of the model's own. */
+/** Records whose `field` holds `value`, an id; `and` narrows them by another field, or by `workspaceId`, which every row has. */
 export interface Relation {
   readonly model: Model;
   readonly field: string;
   readonly value: string;
   readonly and?: { readonly field: string; readonly value: string };
+}
+
+/** Those of one workspace. */
+export function within(workspaceId: string, relation: Relation): Relation {
+  return { ...relation, and: { field: 'workspaceId', value: workspaceId } };
 }
 
 export type Need =

@@ -57,7 +57,7 @@ export const selectTaken = statements(
   (model: Model) => new Prepared('uuid[]', `select id from ${layoutOf(model).table} where id = any($1)`),
 );
 
-/** By the values of a reference and, unless `and` is empty, the text of that field. Rests on the index of every reference. */
+/** By the values of a reference and, unless `and` is empty, the value of that field. Rests on the index of every reference. */
 export const selectRelated = statements((model: Model, field: string, and: string, lock: LockStrength) => {
   const column = snakeCase(field);
   const matches = model.fields[field]?.reference?.many
@@ -68,7 +68,7 @@ export const selectRelated = statements((model: Model, field: string, and: strin
     `select ${columns} from ${layoutOf(model).table} where ${matches}${narrowed} order by id limit ${RELATED_MAX + 1}${LOCKS[lock]}`;
   // What will be changed may be as large as its writers made it; the other relations are of memberships.
   return new Prepared(
-    and === '' ? 'uuid[]' : 'uuid[], text',
+    and === '' ? 'uuid[]' : `uuid[], ${model.fields[and]?.sqlType ?? 'uuid'}`,
     lock === 'write'
       ? `select id, group_id, workspace_id, case when sum(octet_length(record)) over (order by id rows unbounded preceding) <= ${LIMITS.cascadeBytesMax} then record end as record
           from (${found(selected)}) found order by id`
