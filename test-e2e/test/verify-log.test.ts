@@ -36,7 +36,7 @@ function run(args: readonly string[], env: NodeJS.ProcessEnv): Run {
 }
 
 describe('npm run verify:log', function () {
-  this.timeout(60_000);
+  this.timeout(120_000);
   let arranged: Arranged;
   let world: World;
   let client: Client;
@@ -90,13 +90,13 @@ describe('npm run verify:log', function () {
   it('goes on beside a system that restarts until it is told to end, and tells of all it has seen', async () => {
     await using program = run(['--follow', ...quick], system());
     const rounds = (): number => program.text().match(/^Sound:/gm)?.length ?? 0;
-    await eventually(() => rounds() > 0, { deadlineMs: 20_000 });
+    await eventually(() => rounds() > 0, { deadlineMs: 45_000 });
     await world.service('gateway').kill('SIGKILL');
-    await eventually(() => program.text().includes('away '), { deadlineMs: 20_000 });
+    await eventually(() => program.text().includes('away '), { deadlineMs: 45_000 });
     await world.service('gateway').start();
     await world.untilReady();
     const before = rounds();
-    await eventually(() => rounds() > before, { deadlineMs: 20_000 });
+    await eventually(() => rounds() > before, { deadlineMs: 45_000 });
     program.stop();
     assert.equal(await program.ended, 0, program.text());
   });
@@ -105,9 +105,9 @@ describe('npm run verify:log', function () {
     const { rows } = await client.query<{ title: string }>('select title from sync.tasks order by id limit 1');
     await titled('Past the one door');
     await using program = run(['--follow', ...quick], system());
-    await eventually(() => program.text().includes('BROKEN'), { deadlineMs: 20_000 });
+    await eventually(() => program.text().includes('BROKEN'), { deadlineMs: 45_000 });
     await titled(rows[0]?.title ?? '');
-    await eventually(() => program.text().includes('Sound'), { deadlineMs: 20_000 });
+    await eventually(() => program.text().includes('Sound'), { deadlineMs: 45_000 });
     program.stop();
     assert.equal(await program.ended, 1, program.text());
   });

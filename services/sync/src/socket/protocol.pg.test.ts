@@ -135,6 +135,10 @@ describe('a client that breaks the WebSocket protocol', function () {
       },
       1008,
     ],
+    ...[1005, 1006, 999].map((code) => {
+      const payload = Buffer.from([code >> 8, code & 255]);
+      return [`by a close with ${code}`, () => client.send(FINAL | CLOSE_FRAME, payload), 1002] as const;
+    }),
     ['by a binary frame', () => client.send(FINAL | BINARY, Buffer.from('{}')), 1003],
   ];
   for (const [what, act, status] of cases) {
@@ -143,7 +147,9 @@ describe('a client that breaks the WebSocket protocol', function () {
       await eventually(() => client.frames.some(({ opcode }) => opcode === CLOSE_FRAME));
       const [error, close] = client.frames.filter(({ opcode }) => opcode !== PONG);
       assert.equal(error?.opcode, TEXT);
-      assert.equal((JSON.parse(error.payload.toString()) as { type: string }).type, 'error');
+      const { type, code } = JSON.parse(error.payload.toString()) as { type: string; code: string };
+      assert.equal(type, 'error');
+      assert.notEqual(code, 'SUBSCRIBE_TIMEOUT');
       assert.equal(close?.payload.readUInt16BE(0), status);
     });
   }
