@@ -67,9 +67,9 @@ export class Production {
     return this.#readers.size > 0;
   }
 
-  /** False when its beginning is gone, or when it broke off. */
+  /** False when its beginning is gone, or when it broke off or is about to: who joins it then gets half an answer. */
   get isShareable(): boolean {
-    return this.#spool.isWhole && this.#state !== 'failed';
+    return this.#spool.isWhole && this.#state !== 'failed' && !this.#abort.signal.aborted;
   }
 
   join(): SpoolReader {
