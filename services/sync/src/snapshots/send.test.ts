@@ -1,3 +1,4 @@
+import { eventually } from '@wts/testkit';
 import type { Response } from 'express';
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
@@ -13,6 +14,7 @@ const STALLED_MS = 100;
 async function answering(
   spool: Spool,
   test: (answer: IncomingMessage, sent: Promise<void>) => Promise<void>,
+  firstLine = 'first\n',
 ): Promise<void> {
   const reader = spool.join();
   const production = {
@@ -22,7 +24,7 @@ async function answering(
   };
   const sending = Promise.withResolvers<void>();
   const server = createServer((_req, res) => {
-    sending.resolve(sendProduction(res as Response, { production, reader }, 'first\n', STALLED_MS));
+    sending.resolve(sendProduction(res as Response, { production, reader }, firstLine, STALLED_MS));
   });
   await once(server.listen(0, '127.0.0.1'), 'listening');
   try {
@@ -50,6 +52,23 @@ describe('sending', () => {
       assert.equal((await pieces.next()).done, true);
       await sent;
     });
+  });
+
+  it('waits for what comes after a first line that fills the connection', async () => {
+    const spool = new Spool(new SpoolRoom());
+    // As of somebody in thousands of groups.
+    const firstLine = `${'g'.repeat(200_000)}\n`;
+    const test = async (answer: IncomingMessage, sent: Promise<void>): Promise<void> => {
+      let received = '';
+      answer.on('data', (piece: Buffer) => (received += String(piece)));
+      await eventually(() => received.length === firstLine.length);
+      await spool.write(Buffer.from('second\n'));
+      spool.finish();
+      await once(answer, 'end');
+      assert.equal(received, `${firstLine}second\n`);
+      await sent;
+    };
+    await answering(spool, test, firstLine);
   });
 
   it('cuts off a client who takes nothing', async () => {

@@ -26,8 +26,8 @@ export async function sendProduction(
   const outflow = new Outflow(res, stalledMs);
   try {
     // Node sends what is written within one turn together.
-    if (isGzip) res.write(gzipHead(head));
-    else if (head.length > 0) res.write(head);
+    const opening = isGzip ? gzipHead(head) : head;
+    if (opening.length > 0 && !res.write(opening)) await outflow.drained();
     for (;;) {
       const next = production.read(reader);
       const bytes = next instanceof Promise ? await outflow.unlessGone(next) : next;
