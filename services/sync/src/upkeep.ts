@@ -1,5 +1,6 @@
 import { LIMITS } from '@wts/contracts';
 import type { Logger } from '@wts/service-kit';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Pool } from 'pg';
 import { tryLease } from './relay/lease.ts';
 import type { ActionLog } from './store/log.ts';
@@ -23,6 +24,7 @@ export interface UpkeepOptions {
   readonly partitionEntries?: number;
   /** How long a floor stands before what is below it goes. */
   readonly floorRestsMs?: number;
+  readonly everyMs?: number;
   readonly logger: Pick<Logger, 'debug' | 'info' | 'warn' | 'error'>;
 }
 
@@ -37,27 +39,29 @@ export function retentionOf({ days, entries }: { days: number; entries?: number 
  * the next.
  */
 export function keepLog(options: UpkeepOptions): AsyncDisposable {
-  const round = async (): Promise<void> => {
-    try {
-      await keepOnce(options);
-    } catch (err) {
-      options.logger.warn({ err }, 'a round of upkeep of the log failed; the next one makes up for it');
+  const { everyMs = EVERY_MS, logger } = options;
+  const stopping = new AbortController();
+  const { signal } = stopping;
+  const keep = async (): Promise<void> => {
+    while (!signal.aborted) {
+      try {
+        await keepOnce(options, signal);
+      } catch (err) {
+        if (!signal.aborted) logger.warn({ err }, 'a round of upkeep of the log failed; the next one makes up for it');
+      }
+      await sleep(everyMs, undefined, { signal, ref: false }).catch(() => undefined);
     }
   };
-  let running = round();
-  const timer = setInterval(() => {
-    running = running.then(round);
-  }, EVERY_MS);
-  timer.unref();
+  const keeping = keep();
   return {
     async [Symbol.asyncDispose]() {
-      clearInterval(timer);
-      await running;
+      stopping.abort();
+      await keeping;
     },
   };
 }
 
-export async function keepOnce(options: UpkeepOptions): Promise<void> {
+export async function keepOnce(options: UpkeepOptions, signal?: AbortSignal): Promise<void> {
   const { pool, log, databaseUrl, logger } = options;
   await log.settleEpoch();
   await pool.query(
@@ -69,15 +73,19 @@ export async function keepOnce(options: UpkeepOptions): Promise<void> {
   if (lease === null) return;
   const { head } = await log.head();
   await makePartitions(pool, head, BigInt(options.partitionEntries ?? PARTITION_ENTRIES));
-  await trim(options, head);
+  await trim(options, head, signal);
 }
 
 /** What lies below the floor goes, then the floor rises: it has stood for a while before the next drop. */
-async function trim({ pool, retention, floorRestsMs, logger }: UpkeepOptions, head: bigint): Promise<void> {
+async function trim(
+  { pool, retention, floorRestsMs, logger }: UpkeepOptions,
+  head: bigint,
+  signal?: AbortSignal,
+): Promise<void> {
   await dropDetached(pool);
   const partitions = await listPartitions(pool);
   for (const partition of await findTrimmed(pool, partitions, floorRestsMs ?? FLOOR_RESTS_MS)) {
-    await dropPartition(pool, partition);
+    await dropPartition(pool, partition, signal);
     logger.info({ from: partition.from.toString(), to: partition.to.toString() }, 'old entries of the log are dropped');
   }
   const floor = await findFloor(pool, partitions, head, retention);

@@ -9,6 +9,8 @@ import type { Pool } from 'pg';
 const PARTITIONS_AHEAD = 3n;
 /** DETACH waits for transactions that have seen the partition; a snapshot may be read for a minute. */
 const DETACH_TIMEOUT_MS = 120_000;
+/** Until pg, which has a bound of its own for shorter statements, gives up on a server that no longer answers. */
+const GRACE_MS = 5_000;
 
 export interface Partition {
   readonly name: string;
@@ -51,19 +53,31 @@ export async function makePartitions(pool: Pool, head: bigint, entries: bigint):
   }
 }
 
-/** Takes a partition out of the log and drops it. May be begun again wherever it broke off. */
-export async function dropPartition(pool: Pool, { name, isDetaching }: Partition): Promise<void> {
+/**
+ * Takes a partition out of the log and drops it. May be begun again wherever it broke off, so whoever stops need not wait
+ * for those who still read it.
+ */
+export async function dropPartition(pool: Pool, { name, isDetaching }: Partition, signal?: AbortSignal): Promise<void> {
   const client = await pool.connect();
-  let isClean = false;
+  let isReleased = false;
+  const release = (): void => {
+    // The settings of the session go with the connection.
+    if (!isReleased) client.release(true);
+    isReleased = true;
+  };
+  // A connection that is cut may tell so late; unheard, it would end the process.
+  client.on('error', ignore);
+  signal?.addEventListener('abort', release);
   try {
+    signal?.throwIfAborted();
     await client.query(`set statement_timeout = ${DETACH_TIMEOUT_MS}; set lock_timeout = ${DETACH_TIMEOUT_MS}`);
-    const how = isDetaching ? 'finalize' : 'concurrently';
-    await client.query(`alter table sync.sync_actions detach partition sync.${name} ${how}`);
+    const text = `alter table sync.sync_actions detach partition sync.${name} ${isDetaching ? 'finalize' : 'concurrently'}`;
+    const detach = { text, query_timeout: DETACH_TIMEOUT_MS + GRACE_MS };
+    await client.query(detach);
     await client.query(`drop table sync.${name}`);
-    isClean = true;
   } finally {
-    // The settings of the session go with it.
-    client.release(isClean ? true : new Error('a partition was not dropped'));
+    signal?.removeEventListener('abort', release);
+    release();
   }
 }
 
@@ -79,3 +93,5 @@ export async function dropDetached(pool: Pool): Promise<void> {
 function max(a: bigint, b: bigint): bigint {
   return a > b ? a : b;
 }
+
+function ignore(): void {}

@@ -8,7 +8,7 @@ import { openReplica, quiet } from '../../test/replica.ts';
 import { pageReader } from '../deltas/page-reader.ts';
 import { readDeltas } from '../deltas/read-deltas.ts';
 import { Groups } from '../groups/groups.ts';
-import { keepOnce, type UpkeepOptions } from '../upkeep.ts';
+import { keepLog, keepOnce, type UpkeepOptions } from '../upkeep.ts';
 import { ActionLog } from './log.ts';
 import { listPartitions, makePartitions } from './partitions.ts';
 
@@ -38,16 +38,17 @@ describe('the life of the log', function () {
   afterEach(() => stack.disposeAsync());
 
   const everything = { ageMs: 0, youngestMs: 0 };
+  const options = (retention: UpkeepOptions['retention'], floorRestsMs: number): UpkeepOptions => ({
+    pool,
+    log,
+    databaseUrl: database.urlOf('wts_sync'),
+    retention,
+    partitionEntries: 10,
+    floorRestsMs,
+    logger: quiet,
+  });
   const keep = (retention: UpkeepOptions['retention'] = everything, floorRestsMs = 0): Promise<void> =>
-    keepOnce({
-      pool,
-      log,
-      databaseUrl: database.urlOf('wts_sync'),
-      retention,
-      partitionEntries: 10,
-      floorRestsMs,
-      logger: quiet,
-    });
+    keepOnce(options(retention, floorRestsMs));
   async function writeUpTo(place: number): Promise<void> {
     for (let { head } = await log.head(); head < place; head += 1n) {
       await keep({ ageMs: DAY_MS, youngestMs: DAY_MS });
@@ -101,8 +102,7 @@ describe('the life of the log', function () {
   });
 
   it('makes partitions of another size follow those that are there', async () => {
-    const options = { pool, log, databaseUrl: database.urlOf('wts_sync'), retention: everything, logger: quiet };
-    await keepOnce({ ...options, partitionEntries: 100 });
+    await keepOnce({ ...options(everything, 30_000), partitionEntries: 100 });
     const bounds = (await listPartitions(pool)).map(({ from, to }) => [Number(from), Number(to)]);
     assert.deepEqual(bounds.slice(-3), [
       [40, 140],
@@ -207,6 +207,40 @@ describe('the life of the log', function () {
     long.release();
     await dropping;
     assert.equal((await places())[0], 30);
+  });
+
+  it('waits for whoever still reads longer than for any other answer', async () => {
+    await writeUpTo(35);
+    await keep();
+    const long = await pool.connect();
+    await long.query('begin isolation level repeatable read');
+    await long.query('select max(sync_id) from sync.sync_actions');
+    const settings = { connectionString: database.urlOf('wts_sync'), query_timeout: 300 };
+    const impatient = stack.adopt(new Pool(settings), (one) => one.end());
+    const dropping = keepOnce({ ...options(everything, 0), pool: impatient });
+    await Promise.race([dropping, long.query('select pg_sleep(0.6)')]);
+    await long.query('commit');
+    long.release();
+    await dropping;
+    assert.equal((await places())[0], 30);
+  });
+
+  it('lets a service stop at once while somebody still reads what is taken away, and the next round ends it', async () => {
+    await writeUpTo(35);
+    await keep();
+    const long = await pool.connect();
+    await long.query('begin isolation level repeatable read');
+    await long.query('select max(sync_id) from sync.sync_actions');
+    const keeping = keepLog({ ...options(everything, 0), everyMs: 10 });
+    await eventually(async () => (await listPartitions(pool)).some(({ isDetaching }) => isDetaching));
+    // The reader reads on until this has resolved.
+    await keeping[Symbol.asyncDispose]();
+    await long.query('commit');
+    long.release();
+    await eventually(async () => {
+      await keep().catch(() => undefined);
+      return (await places())[0] === 30;
+    });
   });
 
   it('ends a detachment that broke off, and drops what was detached and forgotten', async () => {
