@@ -181,8 +181,10 @@ describe('the socket door', () => {
     errorOf(reply, 503, 'unavailable');
     assert.deepEqual(reply.headers['retry-after'], ['7']);
     assert.equal(reply.headers['x-powered-by'], undefined);
-    world.sync.onUpgrade = (_req, socket) => socket.destroy();
-    errorOf(await say(world.api, request(`GET /sync/ws?token=${world.fullKey}`, HANDSHAKE)), 503, 'unavailable');
+    for (const beginning of ['', 'HTTP/1.1 503 x\r\nContent-Length: 99\r\n\r\n{']) {
+      world.sync.onUpgrade = (_req, socket) => socket.write(beginning, () => socket.destroy());
+      errorOf(await say(world.api, request(`GET /sync/ws?token=${world.fullKey}`, HANDSHAKE)), 503, 'unavailable');
+    }
     world.sync.onUpgrade = onUpgrade;
   });
 
@@ -232,6 +234,27 @@ describe('the socket door', () => {
     for (const answer of held) answer();
     for (const socket of await Promise.all(wave)) socket.terminate();
     assert.equal(service.requests.length, wave.length);
+  });
+
+  it('does not ask a service for those who left while they waited', async () => {
+    const { onUpgrade } = world.sync;
+    const held: (() => void)[] = [];
+    world.sync.onUpgrade = (...asked) => void held.push(() => onUpgrade(...asked));
+    const { handshakesAtOnce } = EDGE_LIMITS;
+    const first = Array.from({ length: handshakesAtOnce }, () => connect(world));
+    await until('as many as may are asked', () => held.length === handshakesAtOnce);
+    const leaving = await Promise.all(Array.from({ length: 10 }, () => RawClient.open(world.api)));
+    for (const client of leaving) {
+      client.send(request(`GET /sync/ws?token=${world.fullKey}`, HANDSHAKE));
+      client.socket.end();
+    }
+    await Promise.all(leaving.map(({ socket }) => once(socket, 'close')));
+    // Whoever waited before this one had their turn before it.
+    const last = connect(world);
+    world.sync.onUpgrade = onUpgrade;
+    for (const answer of held) answer();
+    for (const socket of await Promise.all([...first, last])) socket.terminate();
+    assert.equal(service.requests.length, handshakesAtOnce + 1);
   });
 
   it('ends both sides when either one ends, or breaks off', async () => {

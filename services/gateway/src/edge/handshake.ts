@@ -7,6 +7,7 @@ import { Gate } from '@wts/service-kit';
 import type { Address } from '@wts/service-kit';
 import { EDGE_LIMITS } from '../limits.ts';
 import type { Upstream } from '../upstream.ts';
+import { ClientGone } from './bound-body.ts';
 import type { Exchange } from './exchange.ts';
 import { connectionOptions } from './read-headers.ts';
 
@@ -52,13 +53,15 @@ const gates = new WeakMap<Address, Gate>();
  * the next one tried; once a connection stands, whatever happens on it is the answer.
  *
  * Only so many handshakes go to an address at once. When thousands of clients come back in one second, the others wait
- * here, where they cost nothing, and requests of those who never left pass between.
+ * here, where they cost nothing, and requests of those who never left pass between. Who has left by the time it is their
+ * turn is not asked for: in such a wave many do, and come again.
  */
 export async function shakeHands(
   upstream: Upstream,
   path: string,
   exchange: Exchange,
   internalToken: string,
+  isGone: () => boolean,
 ): Promise<HandshakeReply> {
   const askedAt = performance.now();
   const tried = new Set<Address>();
@@ -66,6 +69,7 @@ export async function shakeHands(
     const address = target;
     tried.add(address);
     const attempt = await gateOf(address).run(async () => {
+      if (isGone()) throw new ClientGone();
       if (performance.now() - askedAt > EDGE_LIMITS.handshakeWaitMs) throw comeAgain();
       return ask(address, path, exchange, internalToken);
     });
@@ -133,7 +137,10 @@ function ask(
       resolve({ agreed: true, reply, socket, head });
     });
     request.once('response', (reply) => {
-      readRefusal(reply).then((body) => resolve({ agreed: false, reply, body }), reject);
+      readRefusal(reply).then(
+        (body) => resolve({ agreed: false, reply, body }),
+        (cause: unknown) => reject(new Fault('unavailable', { cause })),
+      );
     });
     request.end();
   });
@@ -164,7 +171,7 @@ async function readRefusal(reply: IncomingMessage): Promise<Buffer> {
   let bytes = 0;
   for await (const part of reply as AsyncIterable<Buffer>) {
     bytes += part.length;
-    if (bytes > EDGE_LIMITS.refusalBytesMax) throw new Fault('unavailable');
+    if (bytes > EDGE_LIMITS.refusalBytesMax) throw new Error('the service refuses at too great length');
     parts.push(part);
   }
   return Buffer.concat(parts);

@@ -11,6 +11,7 @@ import { allowOrigin, refuseForeignSocket } from './allow-origin.ts';
 import { JSON_TYPE, renderFault } from './answer.ts';
 import type { RenderedFault } from './answer.ts';
 import { authenticateSocket, takeToken } from './authenticate.ts';
+import { ClientGone } from './bound-body.ts';
 import { Exchange } from './exchange.ts';
 import { checkHandshake, comeAgain, shakeHands } from './handshake.ts';
 import type { HandshakeReply } from './handshake.ts';
@@ -48,7 +49,14 @@ export class SocketDoor {
     const exchange = new Exchange(req, this.#parts.securityHeaders);
     this.#pending += 1;
     this.#admit(exchange, socket, head)
-      .catch((failure: unknown) => refuseOnSocket(exchange, socket, failure, this.#parts))
+      .catch((failure: unknown) => {
+        if (failure instanceof ClientGone) {
+          socket.destroy();
+          this.#parts.onAnswered(exchange, 101, false);
+          return;
+        }
+        refuseOnSocket(exchange, socket, failure, this.#parts);
+      })
       .finally(() => {
         this.#pending -= 1;
       });
@@ -76,7 +84,9 @@ export class SocketDoor {
     exchange.principal = principal;
     if (this.#isClosing || this.#splices.size + this.#pending > socketsMax) throw comeAgain();
     const internalToken = mintInternalToken(principal, tokenSecret);
-    const reply = await shakeHands(upstreams[to], exchange.path + rest, exchange, internalToken);
+    const reply = await whileThere(socket, (isGone) =>
+      shakeHands(upstreams[to], exchange.path + rest, exchange, internalToken, isGone),
+    );
     if (reply.agreed) this.#join(exchange, principal, socket, head, reply);
     else this.#passRefusalOn(exchange, socket, reply);
   }
@@ -90,7 +100,7 @@ export class SocketDoor {
   ): void {
     if (client.destroyed) {
       upstream.destroy();
-      return;
+      throw new ClientGone();
     }
     const lines = ['Connection', 'Upgrade', 'Upgrade', 'websocket'];
     for (const name of ['sec-websocket-accept', 'sec-websocket-protocol', 'sec-websocket-extensions']) {
@@ -150,6 +160,18 @@ export class SocketDoor {
     const deadline = performance.now() + spreadMs;
     while (this.#splices.size > 0 && performance.now() < deadline) await delay(20);
     for (const splice of this.#splices) splice.destroy();
+  }
+}
+
+/** A client that closes even its half meanwhile has left: whoever opens a WebSocket still has everything to say. */
+async function whileThere<T>(client: Duplex, work: (isGone: () => boolean) => Promise<T>): Promise<T> {
+  const leave = (): void => void client.destroy();
+  if (client.readableEnded) leave();
+  client.once('end', leave);
+  try {
+    return await work(() => client.destroyed);
+  } finally {
+    client.off('end', leave);
   }
 }
 
