@@ -61,8 +61,9 @@ export class Visibility {
     this.at = at;
     this.floor = floor;
     this.epoch = epoch;
-    this.#asked = asked;
-    this.reachable = asked.size === 0 ? all : all.intersection(asked);
+    // Ids are asked for in either case, as of bootstrap; some platforms write them in capitals.
+    this.#asked = new Set([...asked].map((group) => group.toLowerCase()));
+    this.reachable = asked.size === 0 ? all : all.intersection(this.#asked);
     this.#all = all;
     this.#hidden = new Set([...lost].filter((group) => all.has(group)));
     this.#visible = this.reachable.difference(this.#hidden);

@@ -11,7 +11,10 @@ export function mountDeltas(router: Router, sources: DeltasSources): void {
     const after = parseSyncId(query.after ?? '0');
     if (after === null)
       throw new Fault('validation_failed', { message: 'query/after is larger than any place in the log' });
-    const named = (syncGroups ?? '').split(',').filter((group) => group !== '');
+    const named = (syncGroups ?? '')
+      .split(',')
+      .map((group) => group.trim())
+      .filter((group) => group !== '');
     const text = await readDeltas(sources, {
       userId: principal.userId,
       workspaceId: principal.workspaceId,

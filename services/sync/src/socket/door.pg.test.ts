@@ -97,7 +97,7 @@ describe('the WebSocket door', function () {
 
   it('narrows to the groups that are named and never widens to foreign ones [sync.socket.own-groups]', async () => {
     const at = await replica();
-    const socket = await connect(at, { groups: [foreign, workspace] });
+    const socket = await connect(at, { groups: [foreign, workspace.toUpperCase()] });
     assert.deepEqual(socket.frames[0]?.groups, [workspace]);
     await socket.until(({ actions }) => actions.length >= visible([workspace]).length);
     assert.deepEqual(idsOf(socket), visible([workspace]));
