@@ -39,13 +39,16 @@ export interface ReplicaOptions {
   readonly onPage?: (entries: readonly EntrySource[]) => void;
 }
 
-/** Who a token stands for in these tests: `<user id>`, `<user id> until <seconds>`, or `<user id> in <workspace id>`. */
+/**
+ * Who a token stands for in these tests: `<user id>`, `<user id> until <seconds>`, `<user id> in <workspace id>`, or
+ * `<user id> reading nothing`.
+ */
 function principalOf(token: string): Principal {
   const [userId = '', word, value = ''] = token.split(' ');
   if (!/^[0-9a-f-]{36}$/.test(userId)) throw new Fault('token_invalid');
   return {
     userId,
-    scopes: ['read'],
+    scopes: word === 'reading' ? [] : ['read'],
     credential: { kind: 'jwt', id: token },
     ...(word === 'until' ? { expiresAt: Number(value) } : {}),
     ...(word === 'in' ? { workspaceId: value } : {}),

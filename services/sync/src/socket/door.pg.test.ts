@@ -215,6 +215,10 @@ describe('the WebSocket door', function () {
       closing(1008, 'UNAUTHORIZED', (socket) => socket.send({ ...subscribe, token: 'nobody' })).then(() => {}));
     it('when the token in the frame is of another person [sync.socket.frame-token]', () =>
       closing(1008, 'UNAUTHORIZED', (socket) => socket.send({ ...subscribe, token: randomUUID() })).then(() => {}));
+    it('when the token in the frame may not read [sync.socket.frame-token]', () =>
+      closing(1008, 'UNAUTHORIZED', (it) => it.send({ ...subscribe, token: `${user} reading nothing` })).then(
+        () => {},
+      ));
     it('when the token expires [sync.socket.credential-dies]', async () => {
       const token = `${user} until ${Math.floor(Date.now() / 1000) + 1}`;
       await closing(

@@ -1,3 +1,4 @@
+import { requireScope } from '@wts/access';
 import { Fault, LIMITS } from '@wts/contracts';
 import type { Principal } from '@wts/contracts';
 import type { Logger } from '@wts/action-stream';
@@ -270,6 +271,7 @@ export class Session implements Outlet {
     if (token === undefined || token === '') throw new Fault('authorization_required');
     const principal = await this.#sources.authenticate(token);
     if (principal.userId !== this.userId) throw new Fault('token_invalid');
+    requireScope(principal, 'read');
     return principal;
   }
 
