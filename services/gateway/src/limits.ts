@@ -5,6 +5,8 @@ export const EDGE_LIMITS = {
   bodyBytesOfCallerMax: 32 * 1024 * 1024,
   /** Requests of one caller under way at once: no small number of callers may take all there is, however slow they are. */
   requestsOfCallerMax: 256,
+  /** Likewise sockets: more than the devices of any person, or of a program that follows for many. */
+  socketsOfCallerMax: 1024,
   /** A rest of a refused body up to this size is read and dropped, and the connection lives on. */
   droppedBytesMax: 64 * 1024,
   /**

@@ -96,6 +96,7 @@ function openShared(
     rates: new RateLimiter({ tally, onCounted: changed, addressOf, limits: config.rateLimits }),
     shares: new Shares({
       requestsMax: EDGE_LIMITS.requestsOfCallerMax,
+      socketsMax: EDGE_LIMITS.socketsOfCallerMax,
       bodyBytesMax: EDGE_LIMITS.bodyBytesOfCallerMax,
       bodyBytesOfAllMax: EDGE_LIMITS.bodyBytesOfAllMax,
     }),

@@ -33,7 +33,7 @@ export async function openBareEdge(routes: ReturnType<typeof compileRoutes>): Pr
       addressOf: addressReader([]),
       limits: {},
     }),
-    shares: new Shares({ requestsMax: 10, bodyBytesMax: 1024, bodyBytesOfAllMax: 1024 }),
+    shares: new Shares({ requestsMax: 10, socketsMax: 10, bodyBytesMax: 1024, bodyBytesOfAllMax: 1024 }),
     tokenSecret: '',
     socketsMax: 1,
     origins: new Set(),

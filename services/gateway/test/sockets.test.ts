@@ -303,6 +303,33 @@ describe('the number of sockets', () => {
   });
 });
 
+describe('the sockets of one caller', () => {
+  it('are a bounded share, whatever the key, and each that ends or fails makes room [limits.at-once.caller, never.unbounded]', async () => {
+    const world = await startWorld();
+    serveSockets(world);
+    const greedy = world.newKey(['read']).token;
+    const { socketsOfCallerMax } = EDGE_LIMITS;
+    const { onUpgrade } = world.sync;
+    world.sync.onUpgrade = (_req, socket) => socket.destroy();
+    const path = `/sync/ws?token=${greedy}`;
+    errorOf(await say(world.api, request(`GET ${path}`, HANDSHAKE)), 503, 'unavailable');
+    world.sync.onUpgrade = onUpgrade;
+    const sockets = await Promise.all(Array.from({ length: socketsOfCallerMax }, () => connect(world, greedy)));
+    const refused = await say(world.api, request(`GET ${path}`, HANDSHAKE));
+    assert.match(String(errorOf(refused, 429, 'rate_limited').message), /sockets/);
+    (await connect(world)).terminate();
+    sockets.pop()?.terminate();
+    await until('a place is free', async () => {
+      const client = await RawClient.open(world.api);
+      const { status } = await client.send(request(`GET ${path}`, HANDSHAKE)).reply();
+      client.destroy();
+      return status === 101;
+    });
+    for (const socket of sockets) socket.terminate();
+    await world.close();
+  });
+});
+
 describe('the end of a socket, said by the gateway', () => {
   it('is 1012 from the service when the gateway stops, behind everything the service had sent', async () => {
     const world = await startWorld();

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { Fault } from '@wts/contracts';
 import { Shares } from './shares.ts';
 
-const limits = { requestsMax: 3, bodyBytesMax: 100, bodyBytesOfAllMax: 250 };
+const limits = { requestsMax: 3, socketsMax: 2, bodyBytesMax: 100, bodyBytesOfAllMax: 250 };
 
 describe('what callers hold of a gateway', () => {
   it('is so many requests at a time and no more, for each of them alone [limits.at-once.caller, never.unbounded]', () => {
@@ -16,6 +16,21 @@ describe('what callers hold of a gateway', () => {
     shares.leave('ann', 0);
     shares.enter('ann');
     assert.throws(() => shares.enter('ann'));
+  });
+
+  it('is so many sockets, beside the requests [limits.at-once.caller, never.unbounded]', () => {
+    const shares = new Shares(limits);
+    const [leave] = [shares.enterSocket('ann'), shares.enterSocket('ann')];
+    assert.throws(
+      () => shares.enterSocket('ann'),
+      (fault: Fault) => fault.code === 'rate_limited' && /sockets/.test(fault.message),
+    );
+    shares.enter('ann');
+    shares.leave('ann', 0);
+    shares.enterSocket('bob');
+    leave();
+    shares.enterSocket('ann');
+    assert.throws(() => shares.enterSocket('ann'));
   });
 
   it('is so many bytes of bodies, for each alone and for all together [limits.at-once.caller, never.unbounded]', () => {
@@ -32,15 +47,17 @@ describe('what callers hold of a gateway', () => {
     assert.equal(shares.hold('cid', 50), null);
   });
 
-  it('is nothing once all their requests are over: nobody is remembered', () => {
+  it('is nothing once all their requests and sockets are over: nobody is remembered', () => {
     const shares = new Shares(limits);
     for (let round = 0; round < 1000; round += 1) {
       const caller = `caller ${round}`;
       shares.enter(caller);
       shares.enter(caller);
+      const leaveSocket = shares.enterSocket(caller);
       shares.hold(caller, 7);
       shares.leave(caller, 7);
       shares.leave(caller, 0);
+      leaveSocket();
     }
     assert.deepEqual([shares.callers, shares.bodyBytes], [0, 0]);
   });

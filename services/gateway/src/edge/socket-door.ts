@@ -63,7 +63,7 @@ export class SocketDoor {
   }
 
   async #admit(exchange: Exchange, socket: Duplex, head: Buffer): Promise<void> {
-    const { routes, origins, authenticator, upstreams, tokenSecret, rates, socketsMax } = this.#parts;
+    const { routes, origins, authenticator, upstreams, tokenSecret, rates, shares, socketsMax } = this.#parts;
     refuseAmbiguity(exchange);
     negotiateVersion(exchange);
     const entry = matchPath(exchange, routes);
@@ -83,11 +83,13 @@ export class SocketDoor {
     });
     exchange.principal = principal;
     if (this.#isClosing || this.#splices.size + this.#pending > socketsMax) throw comeAgain();
+    using share = new DisposableStack();
+    share.defer(shares.enterSocket(principal.userId));
     const internalToken = mintInternalToken(principal, tokenSecret);
     const reply = await whileThere(socket, (isGone) =>
       shakeHands(upstreams[to], exchange.path + rest, exchange, internalToken, isGone),
     );
-    if (reply.agreed) this.#join(exchange, principal, socket, head, reply);
+    if (reply.agreed) this.#join(exchange, principal, socket, head, reply, share);
     else this.#passRefusalOn(exchange, socket, reply);
   }
 
@@ -97,6 +99,7 @@ export class SocketDoor {
     client: Duplex,
     head: Buffer,
     { reply, socket: upstream, head: upstreamHead }: HandshakeReply & { agreed: true },
+    share: DisposableStack,
   ): void {
     if (client.destroyed) {
       upstream.destroy();
@@ -114,7 +117,9 @@ export class SocketDoor {
     }
     client.write(httpHead(101, exchange.reply, lines));
     if (upstreamHead.length > 0) client.write(upstreamHead);
+    const held = share.move();
     const splice = new Splice(client, upstream, principal, () => {
+      held.dispose();
       this.#splices.delete(splice);
       this.#parts.onAnswered(exchange, 101, true);
     });
