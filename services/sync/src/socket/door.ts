@@ -73,15 +73,13 @@ export function openSocketDoor(options: SocketDoorOptions): SocketDoor {
   return new Door(options);
 }
 
-/** With which the library closes by itself. */
-const BREACH_STATUSES: ReadonlySet<number> = new Set([1002, 1007, 1008, 1009]);
-
-/** Tells its session before it closes for a breach of the protocol, which the library does by itself. */
+/** Tells its session before it closes by itself: with a reason to answer a close, without one for a breach of the protocol. */
 class TellingWebSocket extends WebSocket {
   session: Session | undefined;
 
   override close(status?: number, reason?: string | Buffer): void {
-    if (status !== undefined && BREACH_STATUSES.has(status)) this.session?.breach(status);
+    if (status !== undefined && reason === undefined) this.session?.breach(status);
+    else if (status !== undefined) this.session?.closed(status);
     super.close(status, reason);
   }
 }

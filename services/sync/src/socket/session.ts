@@ -147,11 +147,7 @@ export class Session implements Outlet {
 
   close(status: number, code: SocketErrorCode, message: string): void {
     if (this.#closesAt !== null) return;
-    const place = this.#feed?.position;
-    this.#unsubscribe();
-    this.#write(errorFrame(code, message, place));
-    this.#closesAt = this.#now + LIMITS.socketClosingMs;
-    this.#sources.metrics.closes.inc({ code });
+    this.#part(code, message);
     this.#ws.close(status, code);
   }
 
@@ -164,11 +160,22 @@ export class Session implements Outlet {
    * Keeps sync.socket.frame-max.
    */
   breach(status: number): void {
-    if (this.#closesAt !== null || this.#ws.readyState !== WebSocket.OPEN) return;
-    this.#write(errorFrame('PROTOCOL_ERROR', BREACHES[status] ?? 'The frame is malformed'));
-    this.#sources.metrics.closes.inc({ code: 'PROTOCOL_ERROR' });
-    this.#closesAt = this.#now + LIMITS.socketClosingMs;
+    if (this.#closesAt === null) this.#part('PROTOCOL_ERROR', BREACHES[status] ?? 'The frame is malformed');
+  }
+
+  /** A close came in. When it is not the client's but the gateway's in its place, the client hears why, as of any other. */
+  closed(status: number): void {
+    if (this.#closesAt !== null) return;
+    if (status === CLOSE.restart) this.#part('RESTARTING', 'The server restarts; connect again');
+    else if (status === CLOSE.policy) this.#part('UNAUTHORIZED', 'The credential was revoked');
+  }
+
+  #part(code: SocketErrorCode, message: string): void {
+    const place = this.#feed?.position;
     this.#unsubscribe();
+    this.#write(errorFrame(code, message, place));
+    this.#closesAt = this.#now + LIMITS.socketClosingMs;
+    this.#sources.metrics.closes.inc({ code });
   }
 
   /** Called about once a second. */
