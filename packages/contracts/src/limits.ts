@@ -40,6 +40,8 @@ export const LIMITS = {
   mutateTransactionsMax: 100,
   deltasLimitDefault: 1000,
   deltasLimitMax: 5000,
+  /** A page this large is full, however few entries it holds: it is in memory as a whole until its client has taken it. */
+  deltasBytesMax: 2 * 1024 * 1024,
   batchRequestsMax: 100,
   /** A snapshot open for longer keeps PostgreSQL from clearing away old rows. What takes longer is asked for in parts. */
   snapshotAgeMs: 60_000,

@@ -38,7 +38,7 @@ export const deltas = contract<{
       limit: {
         type: 'string',
         pattern: COUNT_PATTERN,
-        description: `Default ${LIMITS.deltasLimitDefault}, clamped to 1..${LIMITS.deltasLimitMax}.`,
+        description: `Default ${LIMITS.deltasLimitDefault}, clamped to 1..${LIMITS.deltasLimitMax}. A page of large actions holds fewer.`,
       },
       syncGroups: {
         type: 'string',

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { Fault } from '@wts/contracts';
+import { Fault, LIMITS } from '@wts/contracts';
 import type { DeltasReply, LogAction } from '@wts/contracts';
 import { testDatabase } from '@wts/testkit';
 import type { TestDatabase } from '@wts/testkit';
@@ -223,6 +223,39 @@ describe('deltas', function () {
 
   it('gives pages of a size within bounds, whatever is asked for [sync.deltas.limit-clamped]', () => {
     assert.deepEqual([undefined, '0', '1', '5000', '9'.repeat(64)].map(clampLimit), [1000, 1, 1, 5000, 5000]);
+  });
+
+  it('is full when it is large, and hardly more is read for it than it shows [sync.deltas.paging, never.unbounded]', async () => {
+    const start = head();
+    const data = { title: 'x'.repeat(50_000) };
+    for (let round = 0; round < 30; round += 1)
+      await writer.append(Array.from({ length: 40 }, () => ({ groupId: home, data })));
+    const heard: string[] = [];
+    let [read, after] = [0, start];
+    const counted: DeltasSources = {
+      ...sources,
+      readPage: async (...range) => {
+        const page = await sources.readPage(...range);
+        read = page.entries.length;
+        return page;
+      },
+    };
+    for (let hasMore = true; hasMore;) {
+      const question = { userId: user, after, limit: 5000, asked: new Set<string>(), dialect: 'words' } as const;
+      const text = await readDeltas(counted, question);
+      assert.ok(text.length < LIMITS.deltasBytesMax + 100_000, `a page of ${text.length} bytes`);
+      assert.ok(read < 300, `${read} entries were read at once`);
+      const page = JSON.parse(text) as DeltasReply;
+      heard.push(...page.actions.map(({ syncId }) => syncId));
+      after = BigInt(page.lastSyncId);
+      ({ hasMore } = page);
+    }
+    const wanted = expected().filter(({ syncId }) => BigInt(syncId) > start);
+    assert.deepEqual(
+      heard,
+      wanted.map(({ syncId }) => syncId),
+    );
+    assert.equal(after, head());
   });
 
   // Last: it makes the log long.

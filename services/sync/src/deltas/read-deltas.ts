@@ -49,27 +49,40 @@ export async function readDeltas(sources: DeltasSources, question: DeltasQuestio
 
   const followed = [...visibility.followed];
   const texts: string[] = [];
+  let bytes = 0;
   let cursor = after;
   let hasMore = after < horizon;
-  // A page of which nothing is to be shown would look like the end to some clients. What is not shown is passed in larger
-  // and larger steps, because otherwise whoever asks for single entries could have thousands of pages read by one request.
-  for (let size = limit; hasMore && texts.length === 0; size = Math.min(size * 2, LIMITS.deltasLimitMax)) {
-    const { entries, floor } = await sources.readPage(followed, cursor, size + 1, horizon, epoch);
-    if (cursor < floor) return unreachable(question);
-    const page = entries.slice(0, size).map((source) => new Entry(source));
+  const isFull = (): boolean => texts.length === limit || bytes >= LIMITS.deltasBytesMax;
+  for (let step = Math.min(limit, STEP_FIRST); hasMore && !isFull();) {
+    const { entries, floor } = await sources.readPage(followed, cursor, step + 1, horizon, epoch);
+    // What was trimmed meanwhile is told to whoever comes for the next page.
+    if (cursor < floor) return texts.length === 0 ? unreachable(question) : reply(cursor, true, texts);
+    const page = entries.slice(0, step).map((source) => new Entry(source));
+    const before = texts.length;
     for (const entry of page) {
       // As for any cursor that cannot be gone on from, the socket tells such a client.
       if (visibility.mustLoadAt(entry, dialect)) return reply(entry.id - 1n, false, texts);
       const text = visibility.show(entry, dialect);
-      if (text !== null) texts.push(text);
       cursor = entry.id;
-      if (texts.length === limit) break;
+      if (text === null) continue;
+      texts.push(text);
+      bytes += Buffer.byteLength(text);
+      if (isFull()) break;
     }
-    hasMore = entries.length > size || (page.at(-1)?.id ?? cursor) > cursor;
-    if (!hasMore) cursor = horizon;
+    hasMore = entries.length > step || (page.at(-1)?.id ?? cursor) > cursor;
+    const isAllShown = texts.length - before === page.length;
+    step = Math.min(step * STEP_GROWS, STEP_MAX, isAllShown ? limit - texts.length : STEP_MAX);
   }
-  return reply(cursor, hasMore, texts);
+  return reply(hasMore ? cursor : horizon, hasMore, texts);
 }
+
+/**
+ * A page is gathered in steps, so that a page of large entries is full before all that were asked for are in memory. The
+ * steps grow: few are needed for small entries, and for those that are passed without being shown.
+ */
+const STEP_FIRST = 256;
+const STEP_GROWS = 4;
+const STEP_MAX = 1024;
 
 /** Callers in words get a fault. Those in letters cannot recover from one here; they learn it on their socket. */
 function unreachable({ dialect, after }: DeltasQuestion): string {
