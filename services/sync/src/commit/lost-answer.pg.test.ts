@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { servicePrincipal } from '@wts/access';
+import { quiet } from '../../test/replica.ts';
 import { Stage, applied, change, only, refused } from '../../test/stage.ts';
 import type { Someone } from '../../test/stage.ts';
+import { keepOnce } from '../upkeep.ts';
 import type { Unit, UnitOutcome } from './unit.ts';
 
 describe('a unit that is sent again because its answer got lost', function () {
@@ -195,5 +197,47 @@ describe('a unit that is sent again because its answer got lost', function () {
     const replay = applied(await stage.send(unit));
     assert.deepEqual(replay.mutations, outcome.mutations);
     assert.equal(replay.lastId, outcome.lastId);
+  });
+
+  it('is answered also when the log has lost what it did [sync.mutate.idempotent, never.applied-twice]', async () => {
+    const unit = owner.unit(task());
+    const first = applied(await stage.send(unit));
+    await stage.send(owner.unit(task()));
+    await stage.pool.query('delete from sync.sync_actions where sync_id = $1', [first.lastId.toString()]);
+    const head = await stage.head();
+    const again = applied(await stage.send(unit));
+    assert.deepEqual([again.replayed, again.lastId], [true, first.lastId]);
+    assert.deepEqual(again.mutations[0]?.record, { id: first.mutations[0]?.modelId });
+    assert.equal(await stage.head(), head);
+  });
+
+  it('is known for thirty days and then forgotten [sync.mutate.idempotent]', async () => {
+    const [known, old] = [owner.unit(task()), owner.unit(task())];
+    for (const [unit, days] of [
+      [known, 29],
+      [old, 31],
+    ] as const) {
+      await stage.send(unit);
+      await stage.pool.query(
+        'update sync.idempotency_keys set created_at = now() - make_interval(days => $2) where client_tx_id = $1',
+        [unit.clientTxId, days],
+      );
+    }
+    await keepOnce({
+      pool: stage.pool,
+      log: stage.log,
+      databaseUrl: stage.database.urlOf('wts_sync'),
+      retention: { ageMs: 1e12, youngestMs: 1e12 },
+      logger: quiet,
+    });
+    const { rows } = await stage.pool.query<{ tx: string }>(
+      'select client_tx_id as tx from sync.idempotency_keys where client_tx_id = any($1)',
+      [[known.clientTxId, old.clientTxId]],
+    );
+    assert.deepEqual(
+      rows.map(({ tx }) => tx),
+      [known.clientTxId],
+    );
+    assert.equal(applied(await stage.send(known)).replayed, true);
   });
 });
