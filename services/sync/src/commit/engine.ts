@@ -115,12 +115,15 @@ export class CommitEngine {
     return this.#underWay === 1 && this.#writing > 0 && this.#queuedUnits >= Math.max(this.#writing, BESIDE_MIN);
   }
 
+  /** Callers and services not together: for a service every row is read and held, also one that a caller only guessed at. */
   #take(): Waiting[] {
     let units = 0;
     let count = 0;
     while (
       count < this.#queue.length &&
-      (count === 0 || units + (this.#queue[count]?.units.length ?? 0) <= LIMITS.commitBatchMutations)
+      (count === 0 ||
+        (authorityOf(this.#queue[count]) === authorityOf(this.#queue[0]) &&
+          units + (this.#queue[count]?.units.length ?? 0) <= LIMITS.commitBatchMutations))
     ) {
       units += this.#queue[count]?.units.length ?? 0;
       count += 1;
@@ -266,6 +269,11 @@ export class CommitEngine {
       };
     });
   }
+}
+
+/** Units of one request have come by one door. */
+function authorityOf(request: Waiting | undefined): Unit['authority'] | undefined {
+  return request?.units[0]?.authority;
 }
 
 /** What is only waiting for promises and ticks happens, a connection of the pool among it; nothing is read from sockets. */

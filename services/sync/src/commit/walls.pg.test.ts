@@ -165,6 +165,7 @@ describe('what one may not see', function () {
   it('of another workspace cannot be held up, nor told by a wait for those who change it [never.shown-outside]', async () => {
     const insiders = await stage.pool.connect();
     const projectId = await outsider.make('Project', { workspaceId: elsewhere, key: 'MINE', name: 'Mine' });
+    const newcomer = await stage.person();
     try {
       await insiders.query('begin');
       for (const [model, id] of Object.entries(there))
@@ -179,9 +180,18 @@ describe('what one may not see', function () {
         outsider.try('INSERT', 'Comment', randomUUID(), { workspaceId, taskId: there['Task'], body: 'x' }),
         outsider.try('INSERT', 'ProjectMember', randomUUID(), { projectId, userId: owner.id }),
       ];
+      // Also right behind what they make a service do, which may read everything.
+      const [engine] = stage.engines;
+      const label = outsider.unit(change('INSERT', 'Label', randomUUID(), { workspaceId, name: 'x' }));
+      const joining = membership(workspaceId, newcomer.id, 'guest');
+      const before = [label, { ...outsider.unit(joining), authority: 'service' as const }].map((unit) =>
+        stage.send(unit, engine),
+      );
+      probes.push(outsider.try('UPDATE', 'Task', there['Task']!, { title: 'Mine' }, { engine: engine! }));
       const answers = await Promise.race([Promise.all(probes), delay(10_000, null, { ref: false })]);
       assert.ok(answers, 'waited for rows that are not theirs');
       for (const answer of answers) assert.equal(refused(answer).code, 'not_found');
+      for (const answer of await Promise.all(before)) applied(answer);
       // A new record with the id of one of theirs meets its id, and waits for nothing either.
       const taken = await outsider.try('INSERT', 'Task', there['Task']!, { workspaceId, title: 'x' });
       assert.equal(refused(taken).code, 'conflict');
