@@ -6,7 +6,7 @@ import type { Caller, ConfigOf, credentialSettings, ServiceContext } from '@wts/
 import type { Pool } from 'pg';
 import { pageReader } from './deltas/page-reader.ts';
 import type { DeltasSources } from './deltas/read-deltas.ts';
-import { Groups } from './groups/groups.ts';
+import { Groups } from './store/groups.ts';
 import { Hub } from './hub/hub.ts';
 import type { HubOptions } from './hub/hub.ts';
 import { openHandover } from './relay/handover.ts';

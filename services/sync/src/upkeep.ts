@@ -1,14 +1,13 @@
-import { LIMITS } from '@wts/contracts';
 import type { Logger } from '@wts/service-kit';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Pool } from 'pg';
-import { tryLease } from './relay/lease.ts';
+import { tryLease } from './store/lease.ts';
 import type { ActionLog } from './store/log.ts';
 import { dropDetached, dropPartition, listPartitions, makePartitions } from './store/partitions.ts';
+import { forgetReplays } from './store/replays.ts';
 import { findFloor, findTrimmed, FLOOR_RESTS_MS, raiseFloor, type Retention } from './store/retention.ts';
 
 const EVERY_MS = 10_000;
-const KEYS_PER_ROUND = 20_000;
 const LEASE_KEY = 7_368_013;
 const PARTITION_ENTRIES = 1_000_000;
 const YOUNGEST_MS = 60 * 60 * 1000;
@@ -64,11 +63,7 @@ export function keepLog(options: UpkeepOptions): AsyncDisposable {
 export async function keepOnce(options: UpkeepOptions, signal?: AbortSignal): Promise<void> {
   const { pool, log, databaseUrl, logger } = options;
   await log.settleEpoch();
-  await pool.query(
-    `delete from sync.idempotency_keys where ctid = any(array(
-       select ctid from sync.idempotency_keys where created_at < now() - make_interval(days => $1) limit $2 for update skip locked))`,
-    [LIMITS.idempotencyDays, KEYS_PER_ROUND],
-  );
+  await forgetReplays(pool);
   await using lease = await tryLease({ url: databaseUrl, key: LEASE_KEY, name: 'wts-sync-upkeep', logger });
   if (lease === null) return;
   const { head } = await log.head();

@@ -6,7 +6,7 @@ import type { NatsConnection } from 'nats';
 import type { Pool } from 'pg';
 import { Registry } from 'prom-client';
 import type { EntrySource } from '../src/deltas/entry.ts';
-import { Groups } from '../src/groups/groups.ts';
+import { Groups } from '../src/store/groups.ts';
 import { Hub } from '../src/hub/hub.ts';
 import type { Handover } from '../src/relay/handover.ts';
 import { openSocketDoor } from '../src/socket/door.ts';

@@ -1,6 +1,6 @@
 import { Fault, isUuid, parseSyncId, type BatchRequest, type Principal } from '@wts/contracts';
 import { findModel, indexedKeysOf, MODELS, snakeCase, type Model } from '@wts/models';
-import type { PersonGroups } from '../groups/groups.ts';
+import type { PersonGroups } from '../store/groups.ts';
 import { Production, type Encoding, type ProductionTools } from '../snapshots/production.ts';
 import type { Sources } from '../snapshots/sources.ts';
 import type { SpoolReader } from '../snapshots/spool.ts';

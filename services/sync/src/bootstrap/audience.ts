@@ -1,5 +1,5 @@
 import { inOrder } from '../deltas/entry.ts';
-import type { PersonGroups } from '../groups/groups.ts';
+import type { PersonGroups } from '../store/groups.ts';
 import type { Audience } from '../store/visible.ts';
 import type { Question } from './question.ts';
 

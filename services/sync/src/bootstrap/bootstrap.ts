@@ -1,5 +1,5 @@
 import { Fault, formatSyncId, LIMITS, syncApi } from '@wts/contracts';
-import type { PersonGroups } from '../groups/groups.ts';
+import type { PersonGroups } from '../store/groups.ts';
 import type { Admission } from '../snapshots/admission.ts';
 import { Production, type Encoding, type ProductionTools } from '../snapshots/production.ts';
 import type { Sources } from '../snapshots/sources.ts';

@@ -2,6 +2,7 @@ import { BoundedMap } from '@wts/access';
 import type { BootstrapQuestion } from '@wts/contracts';
 import type { Logger } from '@wts/service-kit';
 import type { Pool } from 'pg';
+import { findClientModels, keepClientModels } from '../store/client-models.ts';
 
 /** More schemas than one person's devices have; the oldest goes first. */
 const SCHEMAS_PER_PERSON_MAX = 16;
@@ -36,16 +37,7 @@ export class ClientModels {
     if (type !== 'full' || !schemaHash || !models) return;
     if (this.#known.get(keyOf(userId, schemaHash)) === models) return;
     try {
-      await this.#pool.query(
-        `with kept as (
-           insert into sync.client_models (user_id, schema_hash, models) values ($1, $2, $3)
-           on conflict (user_id, schema_hash) do update set models = excluded.models, seen_at = excluded.seen_at
-         )
-         delete from sync.client_models where user_id = $1 and schema_hash in (
-           select schema_hash from sync.client_models where user_id = $1 and schema_hash <> $2
-           order by seen_at desc offset $4)`,
-        [userId, schemaHash, models, SCHEMAS_PER_PERSON_MAX - 1],
-      );
+      await keepClientModels(this.#pool, { userId, schemaHash, models }, SCHEMAS_PER_PERSON_MAX);
       this.#known.set(keyOf(userId, schemaHash), models);
     } catch (err) {
       // Reading is not to fail because writing does.
@@ -56,11 +48,7 @@ export class ClientModels {
   async #recall(userId: string, schemaHash: string): Promise<string | undefined> {
     const known = this.#known.get(keyOf(userId, schemaHash));
     if (known !== undefined) return known;
-    const { rows } = await this.#pool.query<{ models: string }>(
-      'select models from sync.client_models where user_id = $1 and schema_hash = $2',
-      [userId, schemaHash],
-    );
-    const models = rows[0]?.models;
+    const models = await findClientModels(this.#pool, userId, schemaHash);
     if (models !== undefined) this.#known.set(keyOf(userId, schemaHash), models);
     return models;
   }

@@ -3,11 +3,12 @@ import type { Pool } from 'pg';
 import { explainConflict, retriable } from '../store/conflicts.ts';
 import { alone, Line } from '../store/line.ts';
 import type { ActionLog } from '../store/log.ts';
+import { findReplays } from '../store/replays.ts';
 import { foreseenNeeds } from './foresee.ts';
-import { commitGroup, decideByHeart, findReplays, type GroupOptions } from './group.ts';
+import { commitGroup, decideByHeart, type GroupOptions } from './group.ts';
 import { Memory } from './memory.ts';
 import { refuse, type Refusal } from './refusal.ts';
-import type { Effect, Unit, UnitOutcome } from './unit.ts';
+import { sentAs, type Effect, type Unit, type UnitOutcome } from './unit.ts';
 import { TooMuch, type World } from './world.ts';
 import { writeGroup, type GroupOutcome, type GroupResult } from './write.ts';
 
@@ -234,7 +235,7 @@ export class CommitEngine {
    */
   async #withLateReplays(units: readonly Unit[], outcomes: readonly GroupOutcome[]): Promise<readonly GroupOutcome[]> {
     if (outcomes.every(({ kind }) => kind !== 'refused')) return outcomes;
-    const replays = await findReplays(this.#options.pool, units);
+    const replays = await findReplays(this.#options.pool, units.map(sentAs));
     return outcomes.map((outcome, index): GroupOutcome => {
       const replay = replays[index];
       return outcome.kind === 'refused' && replay ? { kind: 'replayed', replay } : outcome;

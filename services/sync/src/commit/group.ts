@@ -1,12 +1,13 @@
 import { LIMITS } from '@wts/contracts';
-import type { Pool, PoolClient } from 'pg';
+import type { PoolClient } from 'pg';
 import { questionsOf, type Askers } from '../store/needs.ts';
-import { Prepared, together, type Call } from '../store/prepared.ts';
+import { together, type Call } from '../store/prepared.ts';
+import { nameOf, replaysOf, selectReplays, type Replays } from '../store/replays.ts';
 import { decide, type Decision } from './decide.ts';
 import type { Memory } from './memory.ts';
-import type { Effect, Unit } from './unit.ts';
+import { sentAs, type Effect, type Unit } from './unit.ts';
 import { TOO_LARGE, TooMuch, Unread, World, type Need } from './world.ts';
-import { BEGIN, writeGroup, type Decided, type GroupResult, type Ready, type Replay } from './write.ts';
+import { BEGIN, writeGroup, type Decided, type GroupResult, type Ready } from './write.ts';
 
 /*
  * One group of units in one transaction, of one message or two:
@@ -47,7 +48,7 @@ export async function commitGroup(
   return writeGroup(client, units, await readAndDecide(client, units, options), options.onSent);
 }
 
-const NO_REPLAYS: ReadonlyMap<string, Replay> = new Map();
+const NO_REPLAYS: Replays = new Map();
 
 /**
  * Without reading anything; null when that is not possible. Only records that are made, since what is changed or goes has to
@@ -72,17 +73,17 @@ async function readAndDecide(
 ): Promise<Ready> {
   const now = new Date().toISOString();
   const world = new World(memory?.numbers);
-  const replays = new Map<string, Replay>();
+  let replays: Replays = NO_REPLAYS;
   let needs: readonly Need[] = [...known];
   // Who may do what is looked at without lock. When it was waited for locks after that, somebody may have been let in
   // meanwhile, so before anything is refused it is looked at again.
   const looks: Need[] = [];
   const askers = askersOf(units);
-  let opening: Call[] = [BEGIN, REPLAYS.with(...namesOf(units))];
+  let opening: Call[] = [BEGIN, selectReplays(units.map(sentAs))];
   for (let round = 0; ; round += 1) {
     const questions = questionsOf(needs, memory === null ? 'hold' : 'look', askers);
     const answers = await together(client, [...opening, ...questions.map(({ call }) => call)]);
-    if (round === 0) keepReplays(replays, answers[1]?.rows ?? []);
+    if (round === 0) replays = replaysOf(answers[1]?.rows ?? []);
     const offset = answers.length - questions.length;
     for (const [index, question] of questions.entries()) question.take(answers[offset + index]?.rows ?? [], world);
     opening = [`set local lock_timeout = ${LATER_LOCK_TIMEOUT_MS}`];
@@ -107,7 +108,7 @@ async function readAndDecide(
 function decideAll(
   world: World,
   units: readonly Unit[],
-  replays: ReadonlyMap<string, Replay>,
+  replays: Replays,
   now: string,
 ): { decided: Decided[]; missing: Need[] } {
   world.startAgain();
@@ -115,7 +116,7 @@ function decideAll(
   const seen = new Map<string, number>();
   const decided: Decided[] = [];
   for (const [index, unit] of units.entries()) {
-    const name = keyOf(unit.principal.userId, unit.clientId, unit.clientTxId);
+    const name = nameOf(sentAs(unit));
     const replay = replays.get(name);
     const twin = seen.get(name);
     if (replay) decided.push({ kind: 'replayed', replay });
@@ -167,46 +168,4 @@ function orMissing(missing: Need[], decision: () => Decision): Decision | null {
 function askersOf(units: readonly Unit[]): Askers {
   if (units.some(({ authority }) => authority === 'service')) return 'service';
   return [...new Set(units.map(({ principal }) => principal.userId))];
-}
-
-function keyOf(userId: string, clientId: string, clientTxId: string): string {
-  return JSON.stringify([userId, clientId, clientTxId]);
-}
-
-/** LIMIT keeps the planner from reading the whole table of keys for a join: each is looked up by the primary key. */
-const REPLAYS = new Prepared(
-  'uuid[], text[], text[]',
-  `select k.* from unnest($1::uuid[], $2::text[], $3::text[]) as s(u, x, t),
-    lateral (select user_id, client_id, client_tx_id, last_id::text, main_ids::text[] from sync.idempotency_keys
-      where user_id = s.u and client_id = s.x and client_tx_id = s.t limit 1) k`,
-);
-
-function namesOf(units: readonly Unit[]): [people: string[], clients: string[], transactions: string[]] {
-  return [
-    units.map(({ principal }) => principal.userId),
-    units.map(({ clientId }) => clientId),
-    units.map(({ clientTxId }) => clientTxId),
-  ];
-}
-
-/** What is known of these units by now; undefined where nothing is. */
-export async function findReplays(pool: Pool, units: readonly Unit[]): Promise<(Replay | undefined)[]> {
-  const replays = new Map<string, Replay>();
-  keepReplays(replays, (await pool.query(REPLAYS.text, namesOf(units))).rows);
-  return units.map(({ principal, clientId, clientTxId }) => replays.get(keyOf(principal.userId, clientId, clientTxId)));
-}
-
-function keepReplays(replays: Map<string, Replay>, rows: readonly unknown[]): void {
-  for (const row of rows as {
-    user_id: string;
-    client_id: string;
-    client_tx_id: string;
-    last_id: string;
-    main_ids: string[];
-  }[]) {
-    replays.set(keyOf(row.user_id, row.client_id, row.client_tx_id), {
-      lastId: BigInt(row.last_id),
-      mainIds: row.main_ids.map(BigInt),
-    });
-  }
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { LIMITS } from '@wts/contracts';
-import { Groups } from '../groups/groups.ts';
+import { Groups } from '../store/groups.ts';
 import { Stage, applied, brief, change, membership, refused } from '../../test/stage.ts';
 import type { Someone } from '../../test/stage.ts';
 

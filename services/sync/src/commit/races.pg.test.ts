@@ -6,7 +6,7 @@ import { eventually } from '@wts/testkit';
 import { copiesOfTables, differencesOf, foldLog } from '../../test/fold.ts';
 import { Stage, change } from '../../test/stage.ts';
 import type { Someone } from '../../test/stage.ts';
-import { Groups } from '../groups/groups.ts';
+import { Groups } from '../store/groups.ts';
 import type { Unit, UnitOutcome } from './unit.ts';
 
 /*

@@ -1,5 +1,6 @@
 import type { ActionName, ModelRecord, Principal } from '@wts/contracts';
 import type { Model } from '@wts/models';
+import type { SentAs } from '../store/replays.ts';
 import type { Refusal } from './refusal.ts';
 
 /** One change asked for. */
@@ -18,6 +19,10 @@ export interface Unit {
   readonly clientId: string;
   readonly clientTxId: string;
   readonly mutations: readonly Mutation[];
+}
+
+export function sentAs({ principal, clientId, clientTxId }: Unit): SentAs {
+  return { userId: principal.userId, clientId, clientTxId };
 }
 
 /** One entry of the log to be, without its place. */

@@ -2,19 +2,17 @@ import { randomUUID } from 'node:crypto';
 import type { ActionChunk, LogAction } from '@wts/contracts';
 import { modelNamed, MODELS, type Model } from '@wts/models';
 import type { PoolClient } from 'pg';
+import { JOIN_AUDIENCE } from '../store/audiences.ts';
+import { COUNT, COUNT_ON } from '../store/counters.ts';
 import { append, type NewEntry, type NewKey } from '../store/log.ts';
-import { Prepared, together, type Call } from '../store/prepared.ts';
+import { together, type Call } from '../store/prepared.ts';
+import type { Replay } from '../store/replays.ts';
 import { deleteRows, insertRows, unchanged, updateRows, type Row } from '../store/rows.ts';
 import type { Refusal } from './refusal.ts';
 import type { Effect, Unit } from './unit.ts';
 import type { World } from './world.ts';
 
 const Workspace = modelNamed('Workspace');
-
-export interface Replay {
-  readonly lastId: bigint;
-  readonly mainIds: readonly bigint[];
-}
 
 /** What the group made of a unit; places become known when the whole group has its own. */
 export type GroupOutcome =
@@ -99,21 +97,6 @@ export async function writeGroup(
   return { outcomes: outcomesOf(decided, offsets, head), chunk: chunkOf(entries, head, now, appended.epoch) };
 }
 
-const COUNT = new Prepared(
-  'uuid[], integer[]',
-  `insert into sync.task_counters as c (workspace_id, last_number) select * from unnest($1, $2)
-    on conflict (workspace_id) do update set last_number = excluded.last_number`,
-);
-
-/** Waits for the group that numbered tasks before, and insists that it went as far as was read or remembered. */
-const COUNT_ON = new Prepared(
-  'uuid[], integer[], integer[]',
-  `with counted as (
-    update sync.task_counters c set last_number = c.last_number + s.next - s.last
-      from unnest($1, $2, $3) as s(id, last, next) where c.workspace_id = s.id returning c.last_number = s.next as holds
-  ) select sync.insist(count(*) = cardinality($1) and bool_and(holds)) from counted`,
-);
-
 /** In order of the workspaces, so that two groups do not wait in a circle. */
 function counts(world: World, made: readonly Row[]): Call[] {
   // A workspace begins with its counter: with nothing to lock, its first tasks would all take the same number.
@@ -136,11 +119,6 @@ function counts(world: World, made: readonly Row[]): Call[] {
     );
   return calls;
 }
-
-const JOIN_AUDIENCE = new Prepared(
-  'uuid[], uuid[]',
-  `insert into sync.user_audiences (user_id, group_id) select * from unnest($1, $2) on conflict do nothing`,
-);
 
 function writes(world: World): Call[] {
   const { inserts, updates, deletes } = world.writes();

@@ -7,7 +7,7 @@ import type { TestDatabase } from '@wts/testkit';
 import * as fc from 'fast-check';
 import { Pool } from 'pg';
 import { LogWriter } from '../../test/log-writer.ts';
-import { Groups } from '../groups/groups.ts';
+import { Groups } from '../store/groups.ts';
 import { readEntries } from '../store/entries.ts';
 import { pageReader } from './page-reader.ts';
 import { clampLimit, readDeltas } from './read-deltas.ts';

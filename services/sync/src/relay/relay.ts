@@ -4,8 +4,8 @@ import type { ActionChunk, LogAction } from '@wts/contracts';
 import type { NatsConnection } from 'nats';
 import { Backlog } from './backlog.ts';
 import type { Handover } from './handover.ts';
-import { tryLease } from './lease.ts';
-import type { Lease } from './lease.ts';
+import { tryLease } from '../store/lease.ts';
+import type { Lease } from '../store/lease.ts';
 import type { RelayMetrics } from './metrics.ts';
 
 /*

@@ -1,5 +1,5 @@
 import type { Pool } from 'pg';
-import type { PersonGroups } from '../groups/groups.ts';
+import type { PersonGroups } from '../store/groups.ts';
 import type { LineSink, Selection } from '../store/copy-rows.ts';
 import { Snapshot, SnapshotTooOld } from '../store/snapshot.ts';
 import type { Admission } from './admission.ts';

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Pool } from 'pg';
-import { Groups, type PersonGroups } from '../groups/groups.ts';
+import { Groups, type PersonGroups } from '../store/groups.ts';
 import { hasEntries } from '../store/entries.ts';
 import type { Standby } from '../store/standby.ts';
 

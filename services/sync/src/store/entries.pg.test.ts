@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { testDatabase, type TestDatabase } from '@wts/testkit';
 import * as fc from 'fast-check';
 import { Pool } from 'pg';
-import { Groups } from '../groups/groups.ts';
+import { Groups } from './groups.ts';
 import { readEntries } from './entries.ts';
 import { ActionLog } from './log.ts';
 import { makePartitions } from './partitions.ts';

@@ -1,7 +1,9 @@
 import { MODELS, modelNamed, type Model } from '@wts/models';
 import { key, TOO_LARGE, TooMuch, type Need, type Relation, type World } from '../commit/world.ts';
+import { AUDIENCES } from './audiences.ts';
+import { COUNTERS, type CounterLock } from './counters.ts';
 import { CREATIONS } from './log.ts';
-import { Prepared, statements, type Call } from './prepared.ts';
+import type { Call } from './prepared.ts';
 import {
   RELATED_MAX,
   rowOf,
@@ -15,8 +17,6 @@ import {
   type Row,
   type StoredRow,
 } from './rows.ts';
-
-export type CounterLock = 'look' | 'hold';
 
 /** For whom is read: all people who call in a group, or a service, which may read everything. */
 export type Askers = readonly string[] | 'service';
@@ -127,14 +127,6 @@ function relatedQuestion(relations: readonly (Relation & { lock: LockStrength })
   };
 }
 
-const COUNTERS = statements(
-  (lock: CounterLock) =>
-    new Prepared(
-      'uuid[]',
-      `select workspace_id, last_number from sync.task_counters where workspace_id = any($1) order by workspace_id${lock === 'hold' ? ' for update' : ''}`,
-    ),
-);
-
 /**
  * Numbers are dense, so groups that number tasks of a workspace follow each other. `hold`: by the lock of the counter, from
  * here on. `look`: the counter is insisted on when it is written, and until then the groups may overlap. Keeps
@@ -155,11 +147,6 @@ function counters(needs: readonly Need[], lock: CounterLock): Question[] {
     },
   ];
 }
-
-const AUDIENCES = new Prepared(
-  'uuid[]',
-  'select user_id, group_id from sync.user_audiences where user_id = any($1) order by user_id, group_id',
-);
 
 function audiences(needs: readonly Need[]): Question[] {
   const ids = new Set(needs.flatMap((need) => (need.kind === 'audience' ? [need.userId] : [])));

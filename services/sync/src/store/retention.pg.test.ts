@@ -7,7 +7,7 @@ import { LogWriter } from '../../test/log-writer.ts';
 import { openReplica, quiet } from '../../test/replica.ts';
 import { pageReader } from '../deltas/page-reader.ts';
 import { readDeltas } from '../deltas/read-deltas.ts';
-import { Groups } from '../groups/groups.ts';
+import { Groups } from './groups.ts';
 import { keepLog, keepOnce, type UpkeepOptions } from '../upkeep.ts';
 import { ActionLog } from './log.ts';
 import { listPartitions, makePartitions } from './partitions.ts';

@@ -1,6 +1,6 @@
 import { isUuid, LIMITS } from '@wts/contracts';
 import type { Pool, PoolClient, QueryResult } from 'pg';
-import { personGroupsOf, personGroupsSql, type PersonGroups, type PersonGroupsRow } from '../groups/groups.ts';
+import { personGroupsOf, personGroupsSql, type PersonGroups, type PersonGroupsRow } from './groups.ts';
 import { CopyRows, type LineSink, type Selection } from './copy-rows.ts';
 
 /** Until pg gives up on a connection whose server no longer answers. */

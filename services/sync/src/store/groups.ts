@@ -1,6 +1,6 @@
 import type { Pool } from 'pg';
-import { lostGroupsSql } from '../store/entries.ts';
-import { CLIENT_FLOOR, HEAD } from '../store/log.ts';
+import { lostGroupsSql } from './entries.ts';
+import { CLIENT_FLOOR, HEAD } from './log.ts';
 
 /** The groups a person may see, and the place in the log at which this is exact. */
 export interface PersonGroups {
