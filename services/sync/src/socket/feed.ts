@@ -1,3 +1,4 @@
+import { LIMITS } from '@wts/contracts';
 import type { Dialect, Entry } from '../deltas/entry.ts';
 import type { Reader, Visibility } from '../deltas/visibility.ts';
 import type { Hub } from '../hub/hub.ts';
@@ -52,6 +53,11 @@ export interface FeedStart {
 const PAGE_MIN = 16;
 const PAGE_FIRST = 64;
 const PAGE_MAX = 512;
+/**
+ * How much of the ring is gone through at once: no more than a client takes. The whole ring made ready for each of those
+ * who come back at places of their own would be many times what all of them may leave untaken.
+ */
+const RANGE_BYTES_MAX = LIMITS.socketUnsentBytesMax;
 
 /**
  * One subscription's way through the log: a cursor, and the groups that may be seen from there on.
@@ -153,26 +159,41 @@ export class Feed implements Listening, Pulling {
   }
 
   #take(chunks: readonly RingChunk[], horizon: bigint, shared: SharedPackets): void {
-    const range = chunks.filter(({ last }) => last <= horizon);
+    const end = this.#reach(chunks, horizon);
+    const beyond = chunks.findIndex(({ last }) => last > end);
+    const range = beyond === -1 ? chunks : chunks.slice(0, beyond);
     const isOwn = ({ moved, groups }: RingChunk): boolean =>
       moved.has(this.#reader.userId) || this.#visibility.mustSift(groups);
     if (range.some(isOwn)) {
       const entries = range.flatMap((chunk) => chunk.entries);
-      const change = this.#walk(entries, horizon);
+      const change = this.#walk(entries, end);
       if (change !== null) {
         void this.#whileBusy(() => this.#regroup(change));
         return;
       }
     } else {
-      this.#sendAll(this.#sharedPackets(range, horizon, shared), horizon);
+      this.#sendAll(this.#sharedPackets(range, end, shared), end);
     }
     if (this.#outlet.isFull) return;
     if (this.#cursor === this.#sources.hub.last) this.#isLive = true;
     else this.#sources.rounds.enqueue(this);
   }
 
+  /** The place to go to at once: the same for all who stand at the same place and see the same. */
+  #reach(chunks: readonly RingChunk[], horizon: bigint): bigint {
+    if (chunks.length < 2) return horizon;
+    const visible = this.#visibility.groups;
+    let size = 0;
+    for (const { last, groups, bytes } of chunks) {
+      if (last >= horizon) break;
+      if (!groups.isDisjointFrom(visible)) size += bytes;
+      if (size >= RANGE_BYTES_MAX) return last;
+    }
+    return horizon;
+  }
+
   /** The packets of a range without a gain or loss: the same for all whose groups meet the range in the same way. */
-  #sharedPackets(range: readonly RingChunk[], horizon: bigint, shared: SharedPackets): readonly Packet[] {
+  #sharedPackets(range: readonly RingChunk[], end: bigint, shared: SharedPackets): readonly Packet[] {
     const visible = this.#visibility.groups;
     const matching = range.filter(({ groups }) => !groups.isDisjointFrom(visible));
     const first = matching[0];
@@ -180,7 +201,7 @@ export class Feed implements Listening, Pulling {
     const after = this.#cursor > first.prev ? this.#cursor : first.prev;
     const groups = new Set<string>();
     for (const chunk of matching) for (const group of chunk.groups) if (visible.has(group)) groups.add(group);
-    const key = `${this.#dialect} ${after} ${[...groups].join(' ')}`;
+    const key = `${this.#dialect} ${after} ${end} ${[...groups].join(' ')}`;
     let packets = shared.get(key);
     if (packets === undefined) {
       const writer = new PacketWriter();
@@ -189,7 +210,7 @@ export class Feed implements Listening, Pulling {
           if (entry.id > after && groups.has(entry.groupId)) writer.add(entry.id, entry.text(this.#dialect));
         }
       }
-      packets = writer.finish(horizon);
+      packets = writer.finish(end);
       shared.set(key, packets);
     }
     return packets;

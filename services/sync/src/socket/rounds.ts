@@ -57,7 +57,10 @@ export class Rounds {
     for (const one of round) {
       one.pull(horizon, shared);
       served += 1;
-      if (served % SOCKETS_AT_ONCE === 0) await yieldToOthers();
+      if (served % SOCKETS_AT_ONCE > 0) continue;
+      // What was made for so many is enough to hold; whoever comes after may need something else.
+      shared.clear();
+      await yieldToOthers();
     }
     this.#onRound(horizon);
   }

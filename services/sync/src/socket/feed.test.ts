@@ -1,0 +1,82 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { LIMITS } from '@wts/contracts';
+import type { LogAction } from '@wts/contracts';
+import { Gate } from '@wts/service-kit';
+import { Entry } from '../deltas/entry.ts';
+import { Visibility } from '../deltas/visibility.ts';
+import type { Hub } from '../hub/hub.ts';
+import type { Packet } from '../hub/packet.ts';
+import { Ring } from '../hub/ring.ts';
+import { Audience } from './audience.ts';
+import { Feed } from './feed.ts';
+import { Memberships } from './memberships.ts';
+import { Rounds, type SharedPackets } from './rounds.ts';
+
+const CHUNKS = 200;
+
+describe('a feed', () => {
+  it('that is far behind in the ring makes ready what its client takes, and comes to the end of it all the same [never.unbounded]', async () => {
+    const [userId, home, other] = [randomUUID(), randomUUID(), randomUUID()];
+    const ring = new Ring({ bytesMax: LIMITS.ringBytesMax, ageMs: 60_000 });
+    for (let place = 1; place <= CHUNKS; place += 1) {
+      const actions = [actionAt(String(place), place % 3 === 0 ? other : home)];
+      ring.push({ epoch: 'one', prev: String(place - 1), first: String(place), last: String(place), actions });
+    }
+    const last = BigInt(CHUNKS);
+    const hub = { last, since: (cursor: bigint) => (cursor >= last ? [] : ring.since(cursor)) } as unknown as Hub;
+    const known = { groups: new Set([userId, home]), at: 0n, floor: 0n, epoch: 'one', lost: [] };
+    const source = { after: async () => known };
+    const gate = new Gate(1);
+    const sent: Packet[] = [];
+    let untaken = 0;
+    const outlet = {
+      get isFull() {
+        return untaken > LIMITS.socketUnsentBytesMax;
+      },
+      send: (packet: Packet) => {
+        sent.push(packet);
+        untaken += packet.frame.length;
+      },
+      requireBootstrap: () => assert.fail('the ring holds it'),
+      fail: (error: unknown) => assert.fail(String(error)),
+    };
+    const visibility = await Visibility.read(source, { userId }, new Set(), 0n);
+    const sources = {
+      hub,
+      gate,
+      rounds: new Rounds(
+        () => last,
+        () => {},
+      ),
+      audience: new Audience<Feed>(),
+      memberships: new Memberships(source, gate),
+      readEntries: async (): Promise<{ entries: Entry[]; floor: bigint }> => assert.fail('the ring holds it'),
+    };
+    const start = { reader: { userId }, after: 0n, dialect: 'words', asked: new Set<string>(), visibility } as const;
+    const feed = new Feed(sources, outlet, start);
+    for (let pulls = 0; !feed.isLive; pulls += 1) {
+      assert.ok(pulls < CHUNKS, 'it does not come to the end');
+      const shared: SharedPackets = new Map();
+      feed.pull(last, shared);
+      const made = [...shared.values()].flat().reduce((sum, { frame }) => sum + frame.length, 0);
+      assert.ok(made <= LIMITS.socketUnsentBytesMax + 100_000, `${made} bytes were made ready`);
+      untaken = 0;
+    }
+    feed.end();
+    const heard = sent.flatMap(({ frame }) =>
+      [...String(frame).matchAll(/"syncId":"(\d+)"/g)].map(([, id]) => Number(id)),
+    );
+    const wanted = Array.from({ length: CHUNKS }, (_, index) => index + 1).filter((place) => place % 3 > 0);
+    assert.deepEqual(heard, wanted);
+    assert.equal(sent.at(-1)?.last, last);
+  });
+});
+
+function actionAt(syncId: string, groupId: string): LogAction {
+  const record = { id: randomUUID(), title: 'x'.repeat(50_000) };
+  const names = { modelName: 'Task', modelId: record.id, clientTxId: 'tx', clientId: 'client', actorId: groupId };
+  const createdAt = '2026-11-21T09:00:00.000Z';
+  const rest = { eventId: randomUUID(), workspaceId: groupId, changed: ['title'], createdAt };
+  return { ...names, ...rest, syncId, groupId, action: 'UPDATE', data: record, record };
+}
