@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { LIMITS } from '@wts/contracts';
 import type { LogAction } from '@wts/contracts';
 import { Gate } from '@wts/service-kit';
-import { Entry } from '../deltas/entry.ts';
+import type { Entry } from '../deltas/entry.ts';
 import { Visibility } from '../deltas/visibility.ts';
 import type { Hub } from '../hub/hub.ts';
 import type { Packet } from '../hub/packet.ts';
