@@ -80,6 +80,11 @@ export class LiveSocket implements AsyncDisposable {
     this.#socket.resume();
   }
 
+  /** Gone without a word. */
+  cut(): void {
+    this.#socket.terminate();
+  }
+
   /** Resolves when `predicate` holds for what was heard; looked at after every frame and at the end of the connection. */
   until(predicate: (socket: LiveSocket) => boolean, deadlineMs = DEADLINE_MS): Promise<void> {
     return new Promise((resolve, reject) => {

@@ -16,6 +16,8 @@ const AWAY_MS = 2_000;
 const CUT_OFF_MS = 15_000;
 const HELD_MS = 5_000;
 const CUTS = 3;
+const STALLED = 100;
+const STALLED_MS = 10_000;
 
 /**
  * One turn: every process is killed, those that can sleep sleep and wake as zombies, stores go away and come back, and
@@ -38,6 +40,7 @@ export function disturbancesOf(world: World): Disturbance[] {
     })),
     { name: 'a transaction held open beside', happen: () => holdOpen(world) },
     { name: 'all sessions of the database cut, again and again', happen: () => cutSessions(world) },
+    { name: `${STALLED} readers who never read`, happen: () => stall(world) },
     { name: 'the stream deleted', happen: () => deleteStream(world) },
     silence(world, 0, 'nats', CUT_OFF_MS),
     silence(world, syncs.length - 1, 'postgres', HELD_MS),
@@ -104,6 +107,17 @@ async function cutSessions(world: World): Promise<void> {
       await pause(AWAY_MS / 2);
     }
   });
+}
+
+/** They ask for the whole log and take nothing of it: what is kept for them is bounded, and the others do not feel it. */
+async function stall(world: World): Promise<void> {
+  using readers = new DisposableStack();
+  const opening = Array.from({ length: STALLED }, async () => {
+    const reader = readers.adopt(await world.socket({ after: '1' }), (socket) => socket.cut());
+    reader.pause();
+  });
+  await Promise.all(opening);
+  await pause(STALLED_MS);
 }
 
 async function deleteStream(world: World): Promise<void> {
