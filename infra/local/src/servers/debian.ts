@@ -1,6 +1,6 @@
 /** The last resort on Debian and Ubuntu: packages fetched and unpacked below `.local`, nothing installed, no root needed. */
 import { execFile, execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { aptOptions } from '../../bootstrap/apt.mjs';
@@ -25,24 +25,34 @@ export async function newestPostgresPackage(majorMin: number): Promise<string> {
   return `postgresql-${Math.max(...majors)}`;
 }
 
-/** The packages with everything they need that this system lacks. Complete or not there: a broken fetch leaves nothing. */
+/**
+ * The packages with everything they need that this system lacks. Complete or not there: a broken fetch leaves nothing, and
+ * of several that fetch the same at once, one wins.
+ */
 export async function fetchDebianPackages(names: readonly string[], directory: string): Promise<PackageTree> {
   const tree = join(directory, 'tree');
   if (!existsSync(tree)) {
-    const debs = join(directory, 'debs');
-    const partial = join(directory, 'partial');
-    for (const path of [debs, partial]) {
-      rmSync(path, { recursive: true, force: true });
-      mkdirSync(path, { recursive: true });
+    mkdirSync(directory, { recursive: true });
+    const work = mkdtempSync(join(directory, 'fetch-'));
+    try {
+      renameSync(await unpack(names, work), tree);
+    } catch (error) {
+      if (!existsSync(tree)) throw error;
+    } finally {
+      rmSync(work, { recursive: true, force: true });
     }
-    const options = await aptOptions(APT);
-    const missing = missingPackages(options, names);
-    await run('apt-get', [...options, '-qq', 'download', ...missing], { cwd: debs, timeout: FETCH_MS });
-    for (const deb of readdirSync(debs)) await run('dpkg', ['-x', join(debs, deb), partial], { timeout: FETCH_MS });
-    rmSync(debs, { recursive: true, force: true });
-    renameSync(partial, tree);
   }
   return { root: tree, libraryPath: libraryFolders(tree).join(':') };
+}
+
+async function unpack(names: readonly string[], work: string): Promise<string> {
+  const [debs, tree] = [join(work, 'debs'), join(work, 'tree')];
+  for (const path of [debs, tree]) mkdirSync(path);
+  const options = await aptOptions(APT);
+  const missing = missingPackages(options, names);
+  await run('apt-get', [...options, '-qq', 'download', ...missing], { cwd: debs, timeout: FETCH_MS });
+  for (const deb of readdirSync(debs)) await run('dpkg', ['-x', join(debs, deb), tree], { timeout: FETCH_MS });
+  return tree;
 }
 
 /** The usual ones, and those below them in which some packages keep libraries for each other. */
@@ -58,11 +68,11 @@ function foldersIn(path: string): string[] {
   return entries.filter((entry) => entry.isDirectory()).map(({ name }) => join(path, name));
 }
 
-/** What an installation would fetch, in the words of apt itself; it needs no rights to tell. */
+/** What an installation would install, in the words of apt itself, also of what lies in its cache. It needs no rights to tell. */
 function missingPackages(options: readonly string[], names: readonly string[]): string[] {
-  const asked = ['install', '--no-install-recommends', '--print-uris', '-qq', '-y', ...names];
+  const asked = ['install', '--no-install-recommends', '--simulate', '-qq', '-y', ...names];
   const plan = execFileSync('apt-get', [...options, ...asked], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] });
-  const needed = [...plan.matchAll(/^'[^']+' ([^_\s]+)_/gm)].flatMap((match) => match[1] ?? []);
+  const needed = [...plan.matchAll(/^Inst (\S+) /gm)].flatMap((match) => match[1] ?? []);
   return [...new Set([...names, ...needed])];
 }
 
