@@ -212,6 +212,28 @@ describe('bytes on the wire', () => {
     await eventually(() => demo.lines().find(({ route, aborted }) => route === 'hold' && aborted === true));
   });
 
+  it('that are no request behind one under way leave it its own answer, and are refused in their turn', async () => {
+    const hold = 'GET /hold HTTP/1.1\r\nHost: a\r\n';
+    const count = demo.levers.held.length;
+    for (const [index, [bytes, statuses]] of Object.entries([
+      [`${hold}\r\nnonsense\r\n\r\n`, ['200', '400']],
+      [`${hold}\r\nnonsense\r\n\r\nmore\r\n\r\nGET /open HTTP/1.1\r\nHost: a\r\n\r\n`, ['200', '400']],
+      // What stands behind the last request of a connection is nobody's.
+      [`${hold}Connection: close\r\n\r\nGET /open HTTP/1.1\r\nHost: a\r\n\r\n`, ['200']],
+    ] as const)) {
+      const said = raw({ port, parts: [bytes], until: 'close' });
+      const held = await eventually(() => demo.levers.held[count + Number(index)]);
+      held.answer();
+      const { text } = await said;
+      assert.deepEqual(
+        Array.from(text.matchAll(/HTTP\/1\.1 (\d{3}) /g), ([, status]) => status),
+        statuses,
+        text,
+      );
+      assert.equal(held.signal.aborted, false);
+    }
+  });
+
   describe('that ask for another protocol', () => {
     const upgrade = (path: string, more = ''): string =>
       `GET ${path} HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n${more}\r\n`;

@@ -56,18 +56,41 @@ export function createHttpServer(listener: RequestListener, options: ServerOptio
 
 /** Answers in the common shape what never becomes a request: bad syntax, headers too large, senders too slow. */
 function attachParserErrors(server: Server, log?: Logger): void {
+  const refused = new WeakSet<Duplex>();
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
+    // The parser says it again of everything that comes behind.
+    if (refused.has(socket)) return;
+    refused.add(socket);
     const fault = faultOfParser(error);
     const requestId = randomUUID();
     log?.info({ status: fault.status, code: fault.code, reason: error.code, requestId }, 'refused by the HTTP parser');
-    const { _httpMessage: answer } = socket as { _httpMessage?: { headersSent: boolean } | null };
-    // A connection that is gone, or in the middle of an answer, cannot be told anything.
-    if (!socket.writable || error.code === 'ECONNRESET' || answer?.headersSent === true) socket.destroy();
-    else writeFault(socket, fault, requestId);
+    // A connection that is gone cannot be told anything.
+    if (!socket.writable || error.code === 'ECONNRESET') socket.destroy();
+    else refuseInTurn(socket, fault, requestId);
   });
   server.on('checkExpectation', (req, res) => {
     refuse(new Fault('expectation_failed', { message: 'Only Expect: 100-continue is understood.' }), req, res);
   });
+}
+
+/** What Node keeps on a socket: the answer whose turn it is. */
+interface Answering {
+  readonly _httpMessage?: (Pick<ServerResponse, 'headersSent' | 'once'> & { readonly req: IncomingMessage }) | null;
+}
+
+/**
+ * Whole requests that came before the fault are under way, and what they change is changed: their callers get their own
+ * answers first, because this one would pass for it.
+ */
+function refuseInTurn(socket: Duplex, fault: Fault, requestId: string): void {
+  const { _httpMessage: answer } = socket as Answering;
+  if (answer?.req.complete === true) {
+    answer.once('close', () => {
+      // An answer may be the last of its connection, which then ends by itself.
+      if (socket.writable) refuseInTurn(socket, fault, requestId);
+    });
+  } else if (answer?.headersSent === true) socket.destroy();
+  else writeFault(socket, fault, requestId);
 }
 
 /** Answers a request that no application sees. */
@@ -79,9 +102,16 @@ function refuse(fault: Fault, req: IncomingMessage, res: ServerResponse): void {
 /** A request line whose method is a word, though none the parser knows (RFC 9110 section 9.1). */
 const REQUEST_LINE = /^[A-Za-z0-9_-]{1,32} \/[\x21-\x7e]* HTTP\/1\.[01]\r?\n/;
 
-function faultOfParser({ code, rawPacket }: NodeJS.ErrnoException & { readonly rawPacket?: Buffer }): Fault {
-  if (code === 'HPE_INVALID_METHOD' && REQUEST_LINE.test(rawPacket?.toString('latin1', 0, LIMITS.headerBytes) ?? '')) {
-    return new Fault('method_not_allowed', { headers: { Allow: 'GET, HEAD, POST, PATCH, DELETE, OPTIONS' } });
+/** The parser's error says which bytes it was given, and how many of them it had read. */
+type ParserError = NodeJS.ErrnoException & { readonly rawPacket?: Buffer; readonly bytesParsed?: number };
+
+function faultOfParser({ code, rawPacket, bytesParsed = 0 }: ParserError): Fault {
+  if (code === 'HPE_INVALID_METHOD') {
+    // Other requests may stand before it in the same packet.
+    const start = (rawPacket?.lastIndexOf('\n', bytesParsed) ?? -1) + 1;
+    if (REQUEST_LINE.test(rawPacket?.toString('latin1', start, start + LIMITS.headerBytes) ?? '')) {
+      return new Fault('method_not_allowed', { headers: { Allow: 'GET, HEAD, POST, PATCH, DELETE, OPTIONS' } });
+    }
   }
   if (code === 'HPE_HEADER_OVERFLOW') return new Fault('headers_too_large');
   if (code === 'HPE_CHUNK_EXTENSIONS_OVERFLOW') return new Fault('payload_too_large');
