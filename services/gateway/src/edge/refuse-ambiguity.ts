@@ -6,11 +6,13 @@ import type { Exchange } from './exchange.ts';
  * goes or where it ends. Node's parser has refused ambiguous lengths before this (RFC 9112 section 6.3).
  * Keeps errors.431.headers.
  */
-export function refuseAmbiguity({ req, url, path, headers }: Exchange): void {
+export function refuseAmbiguity(exchange: Exchange): void {
+  const { req, url, path, headers } = exchange;
   if (headers.count > LIMITS.headerCount) {
     throw new Fault('headers_too_large', { message: `At most ${LIMITS.headerCount} headers.` });
   }
   if (req.httpVersionMajor !== 1) throw malformed('This server speaks HTTP/1.1.');
+  if (headers.transferEncoding.length > 0) refuseCodings(exchange);
   // RFC 9112 section 3.2: HTTP/1.0 may leave Host out.
   const hosts = headers.hosts.length;
   if (hosts > 1 || (hosts === 0 && req.httpVersion !== '1.0'))
@@ -23,6 +25,17 @@ export function refuseAmbiguity({ req, url, path, headers }: Exchange): void {
   if (url[0] !== '/') throw malformed('The request target must be a path.');
   if (!TARGET.test(url)) throw malformed('The address holds characters that must be percent-encoded.');
   if (path.includes('%')) refuseHiddenPath(path);
+}
+
+/**
+ * RFC 9112 section 6.1: the parser undoes `chunked` and nothing before it, and a reader of HTTP/1.0 may not know it at
+ * all. What stands behind such a request could be its body to somebody, so nothing there is read as a request.
+ */
+function refuseCodings(exchange: Exchange): void {
+  const { req, headers } = exchange;
+  if (req.httpVersion !== '1.0' && headers.transferEncoding.join().toLowerCase() === 'chunked') return;
+  exchange.isLast = true;
+  throw malformed('The only transfer coding is chunked, in HTTP/1.1.');
 }
 
 /** Visible ASCII without `#`, which clients must keep to themselves, and without the backslash some read as a slash. */

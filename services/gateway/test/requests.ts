@@ -1,0 +1,94 @@
+import { request } from './raw.ts';
+
+/** Somebody who sends a request, by their credential, and hides another one in it. */
+export interface Sender {
+  readonly credential: string;
+  /** What a careless reader takes for a request of its own. Must never be seen by a service. */
+  readonly hidden: string;
+}
+
+/** What a hidden request says of itself: a reader that trusts the proxy before it would believe the address. */
+export const FORGED_ADDRESS = '203.0.113.66';
+
+const CHUNKED = ['Transfer-Encoding: chunked'];
+
+/** A request to hide: one that a service would answer, with a credential of its own. */
+export function hiddenRequest(credential: string): string {
+  return request('GET /sync/deltas?hidden=1', [credential, `X-Forwarded-For: ${FORGED_ADDRESS}`]);
+}
+
+/** Requests that two readers could read differently: where they end, where they go, or what they say. */
+export function ambiguousRequests({ credential, hidden }: Sender): Readonly<Record<string, string>> {
+  const mutate = (lines: readonly string[], body: string): string => mutation(credential, lines, body);
+  return {
+    'a length and chunks': mutate(['Content-Length: 6', 'Transfer-Encoding: chunked'], `0\r\n\r\n${hidden}`),
+    'chunks and a length': mutate(['Transfer-Encoding: chunked', 'Content-Length: 4'], `0\r\n\r\n${hidden}`),
+    'two lengths': mutate(['Content-Length: 0', `Content-Length: ${hidden.length}`], hidden),
+    'the same length twice': mutate(['Content-Length: 2', 'Content-Length: 2'], '{}'),
+    'a list of lengths': mutate(['Content-Length: 2, 2'], '{}'),
+    'a signed length': mutate(['Content-Length: +2'], '{}'),
+    'a hexadecimal length': mutate(['Content-Length: 0x2'], '{}'),
+    'a negative length': mutate(['Content-Length: -1'], hidden),
+    'a length beyond all numbers': mutate(['Content-Length: 99999999999999999999999'], '{}'),
+    'an unknown transfer coding': mutate(['Transfer-Encoding: xchunked'], `0\r\n\r\n${hidden}`),
+    'chunked before another coding': mutate(['Transfer-Encoding: chunked, identity'], `0\r\n\r\n${hidden}`),
+    'another coding before chunked': mutate(['Transfer-Encoding: gzip, chunked'], `0\r\n\r\n${hidden}`),
+    'a quoted transfer coding': mutate(['Transfer-Encoding: "chunked"'], `0\r\n\r\n${hidden}`),
+    'a vertical tab before a transfer coding': mutate(['Transfer-Encoding: \x0bchunked'], `0\r\n\r\n${hidden}`),
+    'chunks in HTTP/1.0': mutate([...CHUNKED, 'Connection: keep-alive'], `0\r\n\r\n${hidden}`).replace('1.1', '1.0'),
+    'two transfer codings': mutate(['Transfer-Encoding: chunked', 'Transfer-Encoding: identity'], `0\r\n\r\n${hidden}`),
+    'a blank before the colon': mutate(['Transfer-Encoding : chunked'], `0\r\n\r\n${hidden}`),
+    'a folded header line': mutate(['X-A: b', ' Transfer-Encoding: chunked'], `0\r\n\r\n${hidden}`),
+    'a bare line feed': mutate(['X-A: b\nTransfer-Encoding: chunked'], `0\r\n\r\n${hidden}`),
+    'a bare carriage return': mutate(['X-A: b\rTransfer-Encoding: chunked'], `0\r\n\r\n${hidden}`),
+    'a NUL in a header': mutate(['X-A: b\0c'], ''),
+    'a header name with a blank': mutate(['X A: b'], ''),
+    'a bad chunk size': mutate(CHUNKED, `zz\r\n{}\r\n0\r\n\r\n${hidden}`),
+    'a chunk longer than it says': mutate(CHUNKED, `1\r\n{}}\r\n0\r\n\r\n${hidden}`),
+    'a chunk size with a sign': mutate(CHUNKED, `-2\r\n{}\r\n0\r\n\r\n${hidden}`),
+    'a chunk size marked as hexadecimal': mutate(CHUNKED, `0x2\r\n{}\r\n0\r\n\r\n${hidden}`),
+    'a chunk size beyond all numbers': mutate(CHUNKED, `10000000000000002\r\n{}\r\n0\r\n\r\n${hidden}`),
+    'a bare line feed behind a chunk size': mutate(CHUNKED, `2\n{}\r\n0\r\n\r\n${hidden}`),
+    'a bare line feed in a chunk extension': mutate(CHUNKED, `2;\n{}\r\n0\r\n\r\n${hidden}`),
+    'a bare line feed behind a chunk': mutate(CHUNKED, `2\r\n{}\n0\r\n\r\n${hidden}`),
+    'two hosts': request('GET /sync/deltas', [credential, 'Host: evil.test']),
+    'no host': `GET /sync/deltas HTTP/1.1\r\n${credential}\r\n\r\n`,
+    'an address with a host in it': request('GET http://evil.test/sync/deltas', [credential]),
+    'an address without a slash': request('GET sync/deltas', [credential]),
+    'an asterisk': request('OPTIONS *'),
+    'a fragment in the address': request('GET /sync/deltas#x', [credential]),
+    'a backslash in the address': request('GET /sync\\deltas', [credential]),
+    'bytes beyond ASCII in the address': request('GET /sync/d\xc3\xa9ltas', [credential]),
+    'HTTP/0.9': 'GET /sync/deltas\r\n\r\n',
+    'HTTP/2.0 by word only': request('GET /sync/deltas', [credential]).replace('1.1', '2.0'),
+  };
+}
+
+/** A change, with more header lines. */
+export function mutation(credential: string, lines: readonly string[], body: string): string {
+  return request('POST /sync/mutate', [credential, 'Content-Type: application/json', ...lines], body);
+}
+
+/** Parts of a path that mean something else once decoded. */
+export const HIDDEN_SEGMENTS = [
+  'a%2Fb',
+  'a%2fb',
+  '%2e%2e',
+  '.%2E',
+  '%2e',
+  'a%5Cb',
+  'a%00b',
+  'a%0d%0ab',
+  '%ff',
+  '%c0%af',
+  '%',
+  '%zz',
+] as const;
+
+/** Paths whose dots and slashes stand open. */
+export const OPEN_DOTS = [
+  '/api/workspaces/by-slug/..',
+  '/api/workspaces/by-slug/../..',
+  '/api/workspaces/by-slug//x',
+  '/sync/../internal/commit',
+] as const;
