@@ -7,6 +7,7 @@ export { removeAtExit } from './processes/guard.ts';
 export { identityOf, isAlive } from './processes/identity.ts';
 export { launch } from './processes/launch.ts';
 export type { RunningProcess } from './processes/launch.ts';
+export { freePort } from './processes/ports.ts';
 export { Refusal } from './refusal.ts';
 export { makeSecrets } from './secrets.ts';
 export { fetchDebianPackages } from './servers/debian.ts';

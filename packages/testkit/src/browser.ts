@@ -1,8 +1,7 @@
-import { LOCAL, fetchDebianPackages } from '@wts/local';
-import { accessSync, constants } from 'node:fs';
-import { delimiter, join } from 'node:path';
+import { join } from 'node:path';
 import { chromium } from 'playwright-core';
 import type { Browser } from 'playwright-core';
+import { fetchPackage, findProgram } from './programs.ts';
 
 export type { Page } from 'playwright-core';
 
@@ -21,36 +20,18 @@ interface Program {
  * the first time. Where none can be had, the test that asks is skipped, which is counted as such and not as passed.
  */
 export async function openBrowser(context: Mocha.Context): Promise<Browser> {
-  const executablePath = process.env['TEST_CHROMIUM'] ?? findChromium();
+  const executablePath = process.env['TEST_CHROMIUM'] ?? findProgram(NAMES, ELSEWHERE);
   const program = executablePath === undefined ? await fetchChromium() : { executablePath };
   if (program === null) return context.skip();
   return chromium.launch({ ...program, timeout: START_MS });
 }
 
 async function fetchChromium(): Promise<Program | null> {
-  try {
-    const { root, libraryPath } = await fetchDebianPackages([PACKAGE], join(LOCAL, 'packages', PACKAGE));
-    // Libraries, the way to fonts and the fonts themselves lie in the tree, not where Chromium would look.
-    const [FONTCONFIG_PATH, XDG_DATA_HOME] = [join(root, 'etc/fonts'), join(root, 'usr/share')];
-    const env = { ...process.env, LD_LIBRARY_PATH: libraryPath, FONTCONFIG_PATH, XDG_DATA_HOME };
-    return { executablePath: join(root, 'usr/lib/chromium/chromium-headless-shell'), env };
-  } catch (error) {
-    process.emitWarning(`No Chromium could be fetched: ${error instanceof Error ? error.message : String(error)}`);
-    return null;
-  }
-}
-
-function findChromium(): string | undefined {
-  const folders = (process.env['PATH'] ?? '').split(delimiter).filter((folder) => folder !== '');
-  const candidates = folders.flatMap((folder) => NAMES.map((name) => join(folder, name)));
-  return [...candidates, ...ELSEWHERE].find(isExecutable);
-}
-
-function isExecutable(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK);
-    return true;
-  } catch {
-    return false;
-  }
+  const tree = await fetchPackage(PACKAGE);
+  if (tree === null) return null;
+  const { root, libraryPath } = tree;
+  // Libraries, the way to fonts and the fonts themselves lie in the tree, not where Chromium would look.
+  const [FONTCONFIG_PATH, XDG_DATA_HOME] = [join(root, 'etc/fonts'), join(root, 'usr/share')];
+  const env = { ...process.env, LD_LIBRARY_PATH: libraryPath, FONTCONFIG_PATH, XDG_DATA_HOME };
+  return { executablePath: join(root, 'usr/lib/chromium/chromium-headless-shell'), env };
 }

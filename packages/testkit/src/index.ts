@@ -12,6 +12,8 @@ export { eventually } from './eventually.ts';
 export { testNats } from './nats.ts';
 export { signToken } from './person.ts';
 export type { Claims, Issuing } from './person.ts';
+export { openProxy } from './proxy.ts';
+export type { Proxy } from './proxy.ts';
 export { receiver } from './receiver.ts';
 export type { Answer, Received, Receiver } from './receiver.ts';
 export { socketOf } from './socket.ts';

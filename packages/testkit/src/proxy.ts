@@ -1,0 +1,114 @@
+import { freePort, launch } from '@wts/local';
+import type { RunningProcess } from '@wts/local';
+import { once } from 'node:events';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { connect } from 'node:net';
+import { join } from 'node:path';
+import { eventually } from './eventually.ts';
+import { fetchPackage, findProgram } from './programs.ts';
+import { scratch } from './scratch.ts';
+
+/** A real reverse proxy, listening on 127.0.0.1. */
+export interface Proxy extends AsyncDisposable {
+  readonly port: number;
+}
+
+interface Kind {
+  /** Of Debian. */
+  readonly package: string;
+  /** What `infra/proxies` tells operators to use. */
+  readonly settings: string;
+  /** What only a test needs, in `directory`; the way the program is then called. */
+  readonly prepare: (directory: string, settings: string) => readonly string[];
+}
+
+const KINDS = {
+  nginx: { package: 'nginx-light', settings: 'nginx.conf', prepare: prepareNginx },
+  haproxy: { package: 'haproxy', settings: 'haproxy.cfg', prepare: (_, settings) => ['-db', '-f', settings] },
+} satisfies Record<string, Kind>;
+
+const SETTINGS = join(import.meta.dirname, '../../../infra/proxies');
+/** The addresses in the settings: where the proxy listens, and where the gateway does. */
+const [OWN, GATEWAY] = ['127.0.0.1:8080', '127.0.0.1:4000'];
+const STOP_MS = 5_000;
+
+/**
+ * nginx or HAProxy with the settings of `infra/proxies` before a server on port `to` of this machine: the program on the
+ * PATH, or on Debian the one of its packages, fetched the first time. Where none can be had, the test that asks is
+ * skipped, which is counted as such and not as passed.
+ */
+export async function openProxy(
+  context: Mocha.Context,
+  name: keyof typeof KINDS,
+  { to }: { readonly to: number },
+): Promise<Proxy> {
+  const kind: Kind = KINDS[name];
+  const program = await findProxy(name, kind);
+  if (program === null) return context.skip();
+  const port = await freePort();
+  const directory = scratch(name);
+  const settings = join(directory, kind.settings);
+  const told = readFileSync(join(SETTINGS, kind.settings), 'utf8');
+  writeFileSync(settings, readdress(readdress(told, OWN, port), GATEWAY, to));
+  const log = join(directory, `${name}.log`);
+  const proxy = await launch({
+    name,
+    command: program.file,
+    args: kind.prepare(directory, settings),
+    env: program.env,
+    log,
+    background: true,
+  });
+  await untilAccepting(proxy, port);
+  return { port, [Symbol.asyncDispose]: async () => void (await proxy.stop('SIGTERM', STOP_MS)) };
+}
+
+async function findProxy(name: string, kind: Kind): Promise<{ file: string; env: NodeJS.ProcessEnv } | null> {
+  // Where systems put servers, which is not on everybody's PATH.
+  const file = findProgram([name], [`/usr/sbin/${name}`, `/usr/local/sbin/${name}`]);
+  if (file !== undefined) return { file, env: {} };
+  const tree = await fetchPackage(kind.package);
+  if (tree === null) return null;
+  return { file: join(tree.root, 'usr/sbin', name), env: { LD_LIBRARY_PATH: tree.libraryPath } };
+}
+
+function readdress(settings: string, address: string, port: number): string {
+  const [before, after, ...more] = settings.split(address);
+  if (before === undefined || after === undefined || more.length > 0) throw new Error(`not once there: ${address}`);
+  return `${before}127.0.0.1:${port}${after}`;
+}
+
+/** The file around the settings. One process only: workers of a root would become somebody else, who may not come here. */
+function prepareNginx(directory: string, settings: string): readonly string[] {
+  const main = join(directory, 'main.conf');
+  const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
+    (kind) => `${kind}_temp_path ${directory}/${kind};`,
+  );
+  writeFileSync(
+    main,
+    [
+      'daemon off;',
+      'master_process off;',
+      `pid ${directory}/nginx.pid;`,
+      'error_log stderr;',
+      'events {}',
+      `http { access_log off; ${temporary.join(' ')} include ${settings}; }`,
+    ].join('\n'),
+  );
+  return ['-p', directory, '-e', 'stderr', '-c', main];
+}
+
+async function untilAccepting(proxy: RunningProcess, port: number): Promise<void> {
+  const accepts = async (): Promise<boolean> => {
+    if (proxy.exit !== null) return true;
+    const socket = connect({ port, host: '127.0.0.1' });
+    try {
+      await once(socket, 'connect');
+      return true;
+    } finally {
+      socket.destroy();
+    }
+  };
+  await eventually(accepts);
+  if (proxy.exit !== null) throw new Error(`${proxy.name} did not start: ${readFileSync(proxy.log, 'utf8')}`);
+}

@@ -1,0 +1,260 @@
+import { openProxy } from '@wts/testkit';
+import type { Proxy } from '@wts/testkit';
+import { HEADERS, LIMITS } from '@wts/contracts';
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import type { ServerResponse } from 'node:http';
+import { WebSocket, WebSocketServer } from 'ws';
+import { FORGED_ADDRESS, HIDDEN_SEGMENTS, OPEN_DOTS, ambiguousRequests, hiddenRequest, mutation } from './requests.ts';
+import { RawClient, request } from './raw.ts';
+import type { RawReply } from './raw.ts';
+import type { Seen } from './stand-in.ts';
+import { startWorld, until } from './world.ts';
+import type { World } from './world.ts';
+
+/** What the echo of a service says of the request it answers. */
+interface Echo {
+  readonly method: string;
+  readonly url: string;
+  readonly bytes: number;
+  readonly headers: Seen['headers'];
+}
+
+const bearer = (token: string): string => `Authorization: Bearer ${token}`;
+/** The last request of a connection. The gateway answers it by itself. */
+const LAST = request('GET /health', ['Connection: close']);
+const PATH = '/api/workspaces/by-slug/%D0%B0%20b?x=%2F..%2F&y=[]&y=a+b';
+
+for (const way of ['nothing', 'nginx', 'haproxy'] as const) {
+  describe(`the gateway behind ${way}${way === 'nothing' ? '' : ' (skipped where there is none)'}`, () => {
+    let world: World;
+    let proxy: Proxy | undefined;
+    let door: number;
+    let sender: ReturnType<World['newKey']>;
+    let hider: ReturnType<World['newKey']>;
+    let victim: ReturnType<World['newKey']>;
+    before(async function start() {
+      this.timeout(240_000);
+      world = await startWorld({ TRUSTED_PROXIES: '127.0.0.1' });
+      door = world.api;
+      [sender, hider, victim] = [world.newKey(['read', 'write']), world.newKey(['read']), world.newKey(['read'])];
+      if (way === 'nothing') return;
+      proxy = await openProxy(this, way, { to: world.api });
+      door = proxy.port;
+    });
+    after(async () => {
+      await proxy?.[Symbol.asyncDispose]();
+      await world.close();
+    });
+    beforeEach(() => {
+      for (const service of [world.sync, world.workspace]) service.reset();
+    });
+
+    /** All that services saw, in order. Requests whose body never ended are in the count only. */
+    const seen = (): readonly Seen[] => [...world.workspace.seen, ...world.sync.seen];
+    const started = (): number => world.workspace.started + world.sync.started;
+
+    /** Somebody else's request, over a connection to the gateway that the one before may have poisoned. */
+    async function serveVictim(): Promise<void> {
+      const [before, url] = [started(), '/sync/deltas?victim=1'];
+      const [reply, ...more] = await exchange(door, request(`GET ${url}`, [bearer(victim.token)]));
+      assert.deepEqual([reply && echoOf(reply)?.url, more.length], [url, 1]);
+      assert.deepEqual(world.sync.last.principal, victim.principal);
+      assert.equal(started(), before + 1);
+    }
+
+    for (const what of Object.keys(ambiguousRequests({ credential: '', hidden: '' }))) {
+      it(`lets nothing through that was not sent, nor as somebody else: ${what}`, async () => {
+        const hidden = hiddenRequest(bearer(hider.token));
+        const bytes = ambiguousRequests({ credential: bearer(sender.token), hidden })[what] ?? '';
+        const logged = world.logs().length;
+        const answers = await exchange(door, bytes);
+        const echoes = answers.map(echoOf).filter((echo) => echo !== null);
+        await serveVictim();
+        const saw = seen().slice(0, -1);
+        const [own, next, ...more] = saw;
+
+        // Each one that a service saw was answered, to whom it came from, and nothing else was.
+        assert.deepEqual(
+          echoes.map(({ method, url, bytes: length }) => [method, url, length]),
+          saw.map(({ method, url, body }) => [method, url, body.length]),
+        );
+        assert.equal(started(), saw.length + 1);
+        if (own !== undefined) {
+          assert.equal(`${own.method} ${own.url}`, lineOf(bytes));
+          assert.deepEqual(own.principal, sender.principal);
+          assert.match(own.body.toString(), /^(\{\})?$/);
+        }
+        // A proxy may read it as a request of its own, as after a bare line feed: then it is what the proxy made of it.
+        if (next !== undefined) {
+          assert.equal(next.url, '/sync/deltas?hidden=1');
+          assert.deepEqual(next.principal, hider.principal);
+        }
+        assert.deepEqual(more, []);
+        assert.ok(!world.logs().slice(logged).includes(FORGED_ADDRESS), 'a request reached the gateway past the proxy');
+        if (way !== 'nothing') return;
+        assert.deepEqual([answers[0]?.status, own], [400, undefined]);
+        assert.ok(answers.slice(1).every(({ body }) => body === '{"ok":true,"status":"up"}'));
+      });
+    }
+
+    it('lets no path through that hides a separator or dots, and no request for what is not served', async () => {
+      const paths = [...HIDDEN_SEGMENTS.map((segment) => `/api/workspaces/by-slug/${segment}`), ...OPEN_DOTS];
+      for (const path of paths) {
+        const [reply] = await exchange(door, request(`GET ${path}`, [bearer(sender.token)]));
+        assert.ok(reply !== undefined && [400, 404].includes(reply.status), path);
+      }
+      assert.equal(started(), 0);
+    });
+
+    if (way === 'nothing') return;
+
+    it('gives the answers it gives without: statuses, bodies, and headers of ours', async () => {
+      for (const [what, bytes] of Object.entries(plainRequests(bearer(sender.token)))) {
+        const isHead = bytes.startsWith('HEAD');
+        const [direct, through] = [await exchange(world.api, bytes, isHead), await exchange(door, bytes, isHead)];
+        assert.notEqual(direct.length, 0);
+        assert.deepEqual(through.map(lasting), direct.map(lasting), what);
+        const [one, other] = [seen().slice(0, seen().length / 2), seen().slice(seen().length / 2)];
+        assert.deepEqual(other.map(essence), one.map(essence), what);
+        for (const service of [world.sync, world.workspace]) service.reset();
+      }
+    });
+
+    it('passes on what a service says, and nothing more', async () => {
+      const tell = (status: number, headers: Record<string, string>, body: string) => {
+        world.sync.answer = (_req, res: ServerResponse) => res.writeHead(status, headers).end(body);
+      };
+      for (const [status, headers, body] of [
+        [201, { 'content-type': 'application/json', location: '/x', etag: '"a"', 'cache-control': 'no-store' }, '{}'],
+        [304, { etag: '"a"' }, ''],
+        [204, {}, ''],
+        [429, { 'content-type': 'application/json', 'retry-after': '7', ratelimit: '"rest";r=0;t=7' }, '{}'],
+        [503, { 'content-type': 'application/json', 'retry-after': '1' }, '{}'],
+      ] as const) {
+        tell(status, headers, body);
+        const bytes = request('GET /sync/deltas', [bearer(sender.token), 'X-Request-Id: mine']);
+        const [direct, through] = [await exchange(world.api, bytes), await exchange(door, bytes)];
+        assert.deepEqual([through[0]?.status, through.length], [status, 2]);
+        assert.deepEqual(through.map(lasting), direct.map(lasting));
+      }
+    });
+
+    it('believes no client about its address', async () => {
+      const lines = [bearer(sender.token), `X-Forwarded-For: ${FORGED_ADDRESS}`, 'X-Request-Id: whose-address'];
+      await exchange(door, request('GET /sync/deltas', lines));
+      const logged = world.logs().match(/.*"whose-address".*/)?.[0] ?? '';
+      assert.equal((JSON.parse(logged) as { client: string }).client, '127.0.0.1');
+    });
+
+    it('opens sockets, and passes frames both ways', async () => {
+      const server = new WebSocketServer({ noServer: true });
+      world.sync.onUpgrade = (req, socket, head) =>
+        server.handleUpgrade(req, socket, head, (ws) => ws.on('message', (data) => ws.send(data)));
+      const socket = new WebSocket(`ws://127.0.0.1:${door}/sync/ws?token=${sender.token}`);
+      await once(socket, 'open');
+      socket.send('x'.repeat(100_000));
+      const [frame] = (await once(socket, 'message')) as [Buffer];
+      assert.equal(frame.length, 100_000);
+      socket.close(1000);
+      assert.equal((await once(socket, 'close'))[0], 1000);
+    });
+
+    it('streams: what a service has said is there before it says more', async () => {
+      let say: ServerResponse | undefined;
+      world.sync.answer = (_req, res) => {
+        say = res.writeHead(200, { 'content-type': 'application/x-ndjson' });
+        res.write('{"first":1}\n');
+      };
+      const client = await RawClient.open(door);
+      client.send(request('GET /sync/deltas', [bearer(sender.token)]));
+      await until('the first line is there', () => client.rest.includes('{"first":1}'));
+      say?.end('{"second":2}\n');
+      assert.equal((await client.reply()).body, '{"first":1}\n{"second":2}\n');
+      client.destroy();
+    });
+  });
+}
+
+/** Says bytes and one last request, and reads whatever is answered until the connection ends. */
+async function exchange(port: number, bytes: string, isHead = false): Promise<RawReply[]> {
+  const client = await RawClient.open(port);
+  client.send(bytes + LAST);
+  await Promise.race([client.ended(), client.closed()]);
+  const answers: RawReply[] = [];
+  // What begins otherwise is an answer of HTTP/0.9, which has no head.
+  while (client.rest.toString('latin1').startsWith('HTTP/1.')) {
+    const answer = await client.reply(isHead && answers.length === 0);
+    if (answer.status >= 200) answers.push(answer);
+  }
+  client.destroy();
+  return answers;
+}
+
+function echoOf({ status, headers, body }: RawReply): Echo | null {
+  if (status !== 200 || headers['content-type']?.[0] !== 'application/json' || body === '') return null;
+  const said = JSON.parse(body) as Partial<Echo>;
+  return said.headers === undefined ? null : { ...(said as Echo), headers: withoutToken(said.headers) };
+}
+
+/** Method and path of a request, also when a host stands before the path. */
+function lineOf(bytes: string): string {
+  const [method, address] = bytes.split(' ', 2);
+  return `${method} ${address?.replace(/^http:\/\/[^/]*/, '')}`;
+}
+
+/** Requests nobody could misread, each with one answer whatever is before the gateway. */
+function plainRequests(credential: string): Readonly<Record<string, string>> {
+  const lines = [credential, 'X-Request-Id: mine'];
+  const deltas = request('GET /sync/deltas', lines);
+  return {
+    'a read': deltas,
+    'two reads in one go': deltas + request('GET /sync/deltas?second=1', lines),
+    'a read with a body': request('GET /sync/deltas', [...lines, 'Content-Length: 2'], '{}') + deltas,
+    'the head of a read': request('HEAD /sync/deltas', lines),
+    'a path in percent-encoding': request(`GET ${PATH}`, lines),
+    'a change': mutation(credential, ['X-Request-Id: mine', 'Content-Length: 2'], '{}') + deltas,
+    'a change in chunks': mutation(
+      credential,
+      ['X-Request-Id: mine', 'Transfer-Encoding: chunked'],
+      '1;ext="a"\r\n{\r\n1\r\n}\r\n0\r\n\r\n',
+    ),
+    'a change that is held back': mutation(
+      credential,
+      ['X-Request-Id: mine', 'Content-Length: 2', 'Expect: 100-continue'],
+      '{}',
+    ),
+    'a change with an offer of another protocol': mutation(
+      credential,
+      ['X-Request-Id: mine', 'Content-Length: 2', 'Connection: upgrade, close', 'Upgrade: h2c'],
+      '{}',
+    ),
+    'a credential for this hop only': request('GET /sync/deltas', [...lines, 'Connection: authorization']),
+    'made-up identities': request('GET /sync/deltas', [...lines, `${HEADERS.principal}: x`, 'X-User-Id: x']),
+    'no credential': request('GET /sync/deltas', ['X-Request-Id: mine']),
+    'two credentials in one': request('GET /sync/deltas', ['X-Request-Id: mine', `${credential} ${credential}`]),
+    'a scope too few': request('DELETE /api/auth/keys/x', lines),
+    'a method that is not served': request('PATCH /sync/deltas', lines),
+    'a path that is not served': request('GET /nowhere', lines),
+    'a version that is not served': request('GET /sync/deltas', [...lines, 'Api-Version: 2']),
+    'too long an address': request(`GET /sync/deltas?${'a'.repeat(LIMITS.urlBytes)}`, lines),
+    'a page': request('GET /docs', lines),
+  };
+}
+
+const PASSING = /^(connection|keep-alive|transfer-encoding|server|date|x-request-id|(x-)?ratelimit.*)$/;
+
+/** An answer without what belongs to one hop, or to one moment. */
+function lasting(reply: RawReply): object {
+  const headers = Object.entries(reply.headers).filter(([name]) => !PASSING.test(name));
+  return { status: reply.status, headers: Object.fromEntries(headers), body: echoOf(reply) ?? reply.body };
+}
+
+/** What a service saw, without what belongs to one moment. */
+function essence({ method, url, headers, body, principal }: Seen): object {
+  return { method, url, headers: withoutToken(headers), body: body.toString(), principal };
+}
+
+function withoutToken(headers: Seen['headers']): Seen['headers'] {
+  return { ...headers, [HEADERS.principal]: undefined };
+}
