@@ -44,9 +44,39 @@ function packetOf(texts: readonly string[], last: bigint): Packet {
   return { frame: textFrame(text), last, count: texts.length };
 }
 
+/**
+ * Packets that are made when they are asked for, and kept: all who are to have them get the same ones, and none is made
+ * that nobody takes.
+ */
+export class Packets implements Iterable<Packet> {
+  readonly #made: Packet[] = [];
+  readonly #source: Iterator<Packet>;
+
+  constructor(source: Iterable<Packet>) {
+    this.#source = source[Symbol.iterator]();
+  }
+
+  /** So far. */
+  get made(): readonly Packet[] {
+    return this.#made;
+  }
+
+  *[Symbol.iterator](): Iterator<Packet> {
+    for (let at = 0; ; at += 1) {
+      let packet = this.#made[at];
+      if (packet === undefined) {
+        const next = this.#source.next();
+        if (next.done === true) return;
+        this.#made.push((packet = next.value));
+      }
+      yield packet;
+    }
+  }
+}
+
 /** Gathers entries, in ascending order, into packets of bounded size. */
 export class PacketWriter {
-  readonly #packets: Packet[] = [];
+  #packets: Packet[] = [];
   #texts: string[] = [];
   #bytes = 0;
   #last = 0n;
@@ -61,7 +91,14 @@ export class PacketWriter {
     this.#last = id;
   }
 
-  /** The packets. The last of them carries `upTo`: everything up to there has been looked at. */
+  /** Those that are full, once each. */
+  full(): Packet[] {
+    const packets = this.#packets;
+    if (packets.length > 0) this.#packets = [];
+    return packets;
+  }
+
+  /** The packets that are left. The last of them carries `upTo`: everything up to there has been looked at. */
   finish(upTo: bigint): Packet[] {
     if (this.#texts.length > 0) this.#close(upTo);
     return this.#packets;

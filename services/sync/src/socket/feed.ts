@@ -2,7 +2,7 @@ import { LIMITS } from '@wts/contracts';
 import type { Dialect, Entry } from '../deltas/entry.ts';
 import type { Reader, Visibility } from '../deltas/visibility.ts';
 import type { Hub } from '../hub/hub.ts';
-import { PacketWriter } from '../hub/packet.ts';
+import { PacketWriter, Packets } from '../hub/packet.ts';
 import type { Packet } from '../hub/packet.ts';
 import type { RingChunk } from '../hub/ring.ts';
 import type { Audience, Listening } from './audience.ts';
@@ -54,10 +54,10 @@ const PAGE_MIN = 16;
 const PAGE_FIRST = 64;
 const PAGE_MAX = 512;
 /**
- * How much of the ring is gone through at once: no more than a client takes. The whole ring made ready for each of those
- * who come back at places of their own would be many times what all of them may leave untaken.
+ * How much of the ring is gone through at once for one client alone: no more than it takes. All of it made ready for each of
+ * thousands would be many times what they may leave untaken.
  */
-const RANGE_BYTES_MAX = LIMITS.socketUnsentBytesMax;
+const OWN_BYTES_MAX = LIMITS.socketUnsentBytesMax;
 
 /**
  * One subscription's way through the log: a cursor, and the groups that may be seen from there on.
@@ -159,41 +159,27 @@ export class Feed implements Listening, Pulling {
   }
 
   #take(chunks: readonly RingChunk[], horizon: bigint, shared: SharedPackets): void {
-    const end = this.#reach(chunks, horizon);
-    const beyond = chunks.findIndex(({ last }) => last > end);
-    const range = beyond === -1 ? chunks : chunks.slice(0, beyond);
+    const range = chunks.filter(({ last }) => last <= horizon);
     const isOwn = ({ moved, groups }: RingChunk): boolean =>
       moved.has(this.#reader.userId) || this.#visibility.mustSift(groups);
     if (range.some(isOwn)) {
-      const entries = range.flatMap((chunk) => chunk.entries);
-      const change = this.#walk(entries, end);
+      const first = firstOf(range);
+      const entries = first.flatMap((chunk) => chunk.entries);
+      const change = this.#walk(entries, first.length < range.length ? (first.at(-1)?.last ?? horizon) : horizon);
       if (change !== null) {
         void this.#whileBusy(() => this.#regroup(change));
         return;
       }
     } else {
-      this.#sendAll(this.#sharedPackets(range, end, shared), end);
+      this.#sendAll(this.#sharedPackets(range, horizon, shared), horizon);
     }
     if (this.#outlet.isFull) return;
     if (this.#cursor === this.#sources.hub.last) this.#isLive = true;
     else this.#sources.rounds.enqueue(this);
   }
 
-  /** The place to go to at once: the same for all who stand at the same place and see the same. */
-  #reach(chunks: readonly RingChunk[], horizon: bigint): bigint {
-    if (chunks.length < 2) return horizon;
-    const visible = this.#visibility.groups;
-    let size = 0;
-    for (const { last, groups, bytes } of chunks) {
-      if (last >= horizon) break;
-      if (!groups.isDisjointFrom(visible)) size += bytes;
-      if (size >= RANGE_BYTES_MAX) return last;
-    }
-    return horizon;
-  }
-
   /** The packets of a range without a gain or loss: the same for all whose groups meet the range in the same way. */
-  #sharedPackets(range: readonly RingChunk[], end: bigint, shared: SharedPackets): readonly Packet[] {
+  #sharedPackets(range: readonly RingChunk[], horizon: bigint, shared: SharedPackets): Iterable<Packet> {
     const visible = this.#visibility.groups;
     const matching = range.filter(({ groups }) => !groups.isDisjointFrom(visible));
     const first = matching[0];
@@ -201,16 +187,12 @@ export class Feed implements Listening, Pulling {
     const after = this.#cursor > first.prev ? this.#cursor : first.prev;
     const groups = new Set<string>();
     for (const chunk of matching) for (const group of chunk.groups) if (visible.has(group)) groups.add(group);
-    const key = `${this.#dialect} ${after} ${end} ${[...groups].join(' ')}`;
+    const key = `${this.#dialect} ${after} ${[...groups].join(' ')}`;
     let packets = shared.get(key);
     if (packets === undefined) {
-      const writer = new PacketWriter();
-      for (const chunk of matching) {
-        for (const entry of chunk.entries) {
-          if (entry.id > after && groups.has(entry.groupId)) writer.add(entry.id, entry.text(this.#dialect));
-        }
-      }
-      packets = writer.finish(end);
+      const entries = matching.flatMap((chunk) => chunk.entries);
+      const wanted = entries.filter(({ id, groupId }) => id > after && groups.has(groupId));
+      packets = new Packets(packed(wanted, this.#dialect, horizon));
       shared.set(key, packets);
     }
     return packets;
@@ -251,7 +233,7 @@ export class Feed implements Listening, Pulling {
   }
 
   /** Sends as much as the client takes; the cursor stands where it stopped. */
-  #sendAll(packets: readonly Packet[], upTo: bigint): void {
+  #sendAll(packets: Iterable<Packet>, upTo: bigint): void {
     for (const packet of packets) {
       if (this.#outlet.isFull) return;
       this.#outlet.send(packet);
@@ -312,4 +294,19 @@ export class Feed implements Listening, Pulling {
     }
     if (!this.#outlet.isFull) this.resume();
   }
+}
+
+function* packed(entries: readonly Entry[], dialect: Dialect, upTo: bigint): Generator<Packet> {
+  const writer = new PacketWriter();
+  for (const entry of entries) {
+    writer.add(entry.id, entry.text(dialect));
+    yield* writer.full();
+  }
+  yield* writer.finish(upTo);
+}
+
+function firstOf(chunks: readonly RingChunk[]): readonly RingChunk[] {
+  let bytes = 0;
+  const end = chunks.findIndex((chunk) => (bytes += chunk.bytes) > OWN_BYTES_MAX);
+  return end === -1 ? chunks : chunks.slice(0, end + 1);
 }

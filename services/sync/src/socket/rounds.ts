@@ -1,5 +1,5 @@
 import { setImmediate as yieldToOthers } from 'node:timers/promises';
-import type { Packet } from '../hub/packet.ts';
+import type { Packets } from '../hub/packet.ts';
 
 /** Whoever takes what is new when a round comes by. */
 export interface Pulling {
@@ -7,7 +7,7 @@ export interface Pulling {
 }
 
 /** Packets made within one round, by what is in them: sockets that are to get the same bytes get the same buffer. */
-export type SharedPackets = Map<string, readonly Packet[]>;
+export type SharedPackets = Map<string, Packets>;
 
 /** So many sockets are served before others may use the event loop. */
 const SOCKETS_AT_ONCE = 256;
