@@ -1,0 +1,194 @@
+import assert from 'node:assert/strict';
+import { Fault } from '@wts/contracts';
+import fc from 'fast-check';
+import { FairGate, type FairGateOptions, type FairTask } from './fair-gate.ts';
+
+const PEOPLE = ['a', 'b', 'c', 'd', 'e', 'f'];
+
+/** Tasks that end when the test says so. */
+class Hall {
+  readonly gate: FairGate;
+  readonly begun: { readonly name: string; readonly person: string; readonly end: () => void }[] = [];
+  readonly refused: { readonly name: string; readonly reason: unknown }[] = [];
+
+  constructor(options: Partial<FairGateOptions> = {}) {
+    this.gate = new FairGate({ slots: 4, waitMs: 60_000, waitingMax: 1000, refusal: 'Too much', ...options });
+  }
+
+  ask(person: string, name: string, options: FairTask = {}): void {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.gate
+      .run(person, options, () => {
+        this.begun.push({ name, person, end: resolve });
+        return promise;
+      })
+      .catch((reason: unknown) => this.refused.push({ name, reason }));
+  }
+
+  async end(place: number): Promise<void> {
+    this.begun.splice(place, 1)[0]?.end();
+    await settled();
+  }
+
+  async close(): Promise<void> {
+    while (this.begun.length > 0) await this.end(0);
+    assert.equal(this.gate.waiting + this.gate.running, 0);
+  }
+
+  running(person: string): number {
+    return this.begun.filter((task) => task.person === person).length;
+  }
+}
+
+const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+describe('the fair gate', () => {
+  it('gives one who is alone all slots, and a quarter of those that become free while others wait', async () => {
+    const hall = new Hall({ slots: 8 });
+    for (let n = 0; n < 20; n += 1) hall.ask('a', `a${n}`);
+    await settled();
+    assert.equal(hall.running('a'), 8);
+    for (let n = 0; n < 20; n += 1) for (const person of ['b', 'c', 'd']) hall.ask(person, `${person}${n}`);
+    for (let n = 0; n < 6; n += 1) await hall.end(0);
+    assert.deepEqual(
+      ['a', 'b', 'c', 'd'].map((person) => hall.running(person)),
+      [2, 2, 2, 2],
+    );
+    await hall.close();
+  });
+
+  it('for any comings and goings: no slot idle while work waits, shares kept, all served, each person in order', async () => {
+    const step = fc.oneof(
+      { weight: 3, arbitrary: fc.tuple(fc.constant('ask' as const), fc.nat(5), fc.integer({ min: 1, max: 9 })) },
+      { weight: 2, arbitrary: fc.tuple(fc.constant('end' as const), fc.nat(100), fc.constant(1)) },
+      { weight: 1, arbitrary: fc.tuple(fc.constant('leave' as const), fc.nat(100), fc.constant(1)) },
+    );
+    const property = fc.asyncProperty(
+      fc.array(step, { minLength: 20, maxLength: 80 }),
+      fc.integer({ min: 1, max: 9 }),
+      async (steps, slots) => {
+        const hall = new Hall({ slots });
+        const share = Math.max(1, Math.ceil(slots / 4));
+        const waiting: { person: string; name: string; leave: AbortController }[] = [];
+        const seen = new Set<string>();
+        const begun = new Map<string, number>();
+        let count = 0;
+        /** One at a time: `before` is who had how much before the slot was given. */
+        const look = async (before: ReadonlyMap<string, number>): Promise<void> => {
+          await settled();
+          for (const { name, person } of hall.begun) {
+            if (seen.has(name)) continue;
+            seen.add(name);
+            const number = Number(name.slice(1));
+            assert.ok(number > (begun.get(person) ?? 0), `${name} out of order`);
+            begun.set(person, number);
+            const place = waiting.findIndex((one) => one.name === name);
+            if (place !== -1) waiting.splice(place, 1);
+            const isOver = (before.get(person) ?? 0) >= share;
+            const passed = waiting.find((one) => (before.get(one.person) ?? 0) < share);
+            assert.ok(!isOver || !passed, `${name} was given a slot before ${passed?.name}`);
+          }
+          assert.ok(hall.begun.length <= slots);
+          assert.ok(waiting.length === 0 || hall.begun.length === slots, 'a slot is idle');
+        };
+        const counts = (): Map<string, number> => new Map(PEOPLE.map((person) => [person, hall.running(person)]));
+        for (const [kind, amount, cost] of steps) {
+          if (kind === 'ask') {
+            const person = PEOPLE[amount]!;
+            const name = `${person}${(count += 1)}`;
+            const leave = new AbortController();
+            waiting.push({ person, name, leave });
+            const before = counts();
+            hall.ask(person, name, { cost, signal: leave.signal });
+            await look(before);
+          } else if (kind === 'end') {
+            if (hall.begun.length === 0) continue;
+            const place = amount % hall.begun.length;
+            const before = counts();
+            const { person } = hall.begun[place]!;
+            before.set(person, before.get(person)! - 1);
+            await hall.end(place);
+            await look(before);
+          } else if (waiting.length > 0) {
+            const [left] = waiting.splice(amount % waiting.length, 1);
+            left!.leave.abort();
+            await look(counts());
+            assert.equal(hall.refused.at(-1)?.name, left!.name);
+          }
+        }
+        await hall.close();
+      },
+    );
+    await fc.assert(property, { numRuns: 40 });
+  });
+
+  it('refuses at once what is not expected to begin in time, for those behind their own backlog only', async () => {
+    const hall = new Hall({ slots: 1 });
+    // It takes a few milliseconds, so one that costs a thousand times as much takes seconds.
+    hall.ask('a', 'first');
+    await new Promise((resolve) => setTimeout(resolve, 6));
+    await hall.end(0);
+    for (let n = 0; n < 30; n += 1) hall.ask('a', `a${n}`, { cost: 1000 });
+    await settled();
+    assert.ok(hall.refused.length >= 10, `${hall.refused.length} refused`);
+    const { reason } = hall.refused[0]!;
+    assert.ok(reason instanceof Fault && reason.code === 'unavailable' && (reason.retryAfterSeconds ?? 0) >= 1);
+    hall.ask('b', 'b');
+    await hall.end(0);
+    assert.equal(hall.begun[0]?.person, 'b');
+    assert.ok(hall.refused.every(({ name }) => name !== 'b'));
+    await hall.close();
+  });
+
+  it('is full by its heaviest guest, who makes room for others [never.unbounded]', async () => {
+    const hall = new Hall({ slots: 1, waitingMax: 10, waitingBytesMax: 1000 });
+    for (let n = 0; n < 30; n += 1) hall.ask('a', `a${n}`, { bytes: 10 });
+    await settled();
+    assert.deepEqual([hall.gate.waiting, hall.refused.length], [10, 19]);
+    hall.ask('b', 'b', { bytes: 990 });
+    await settled();
+    assert.equal(hall.refused.length, 28 - (hall.gate.waiting - 2));
+    assert.ok(hall.refused.some(({ name }) => name === 'b') || hall.gate.waiting <= 10);
+    hall.ask('c', 'c', { bytes: 10 });
+    await settled();
+    assert.ok(hall.refused.every(({ name }) => name !== 'c'));
+    await hall.close();
+  });
+
+  it('begins nothing for a client that is gone or a deadline that is past', async () => {
+    const hall = new Hall({ slots: 1 });
+    hall.ask('a', 'first');
+    const leaving = new AbortController();
+    hall.ask('b', 'gone', { signal: leaving.signal });
+    hall.ask('c', 'late', { deadlineMs: performance.now() + 5 });
+    hall.ask('d', 'waits');
+    leaving.abort(new Error('left'));
+    await new Promise((resolve) => setTimeout(resolve, 10));
+    assert.deepEqual(
+      hall.refused.map(({ name }) => name),
+      ['gone', 'late'],
+    );
+    assert.ok(hall.refused[1]?.reason instanceof Fault);
+    await hall.end(0);
+    assert.deepEqual(
+      hall.begun.map(({ name }) => name),
+      ['waits'],
+    );
+    await hall.close();
+    hall.ask('a', 'never', { signal: AbortSignal.abort(new Error('left before')) });
+    await settled();
+    assert.equal(hall.refused.at(-1)?.name, 'never');
+  });
+
+  it('gives a slot back once, also when the task fails', async () => {
+    const gate = new FairGate({ slots: 1, waitMs: 1000, waitingMax: 10, refusal: 'Too much' });
+    await assert.rejects(
+      gate.run('a', {}, () => Promise.reject(new Error('of the task'))),
+      /of the task/,
+    );
+    const slot = await gate.enter('a');
+    slot[Symbol.dispose]();
+    slot[Symbol.dispose]();
+    assert.equal(gate.running, 0);
+  });
+});

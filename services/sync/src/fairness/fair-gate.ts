@@ -1,0 +1,217 @@
+import { Fault } from '@wts/contracts';
+import { FairQueue, type Entry } from './fair-queue.ts';
+
+export interface FairGateOptions {
+  /** Tasks at once. */
+  readonly slots: number;
+  /** The longest that a task may wait; what is not expected to begin within it is refused at once. */
+  readonly waitMs: number;
+  /** Tasks that wait, of all people together, and what they hold in memory. */
+  readonly waitingMax: number;
+  readonly waitingBytesMax?: number;
+  /** The public reason of a refusal: `Too many snapshots are being read`. */
+  readonly refusal: string;
+  readonly watch?: FairGateWatch;
+}
+
+export interface FairGateWatch {
+  onRunning?(count: number): void;
+  onWaiting?(count: number): void;
+  onRefused?(): void;
+  /** Client gone, or no time left. */
+  onDropped?(): void;
+}
+
+export interface FairTask {
+  /** Aborts when the client is gone: a task that has not begun then never begins. */
+  readonly signal?: AbortSignal;
+  /** On the clock of `performance.now()`; none is later than `waitMs` allows. */
+  readonly deadlineMs?: number;
+  /** What it takes from the others, in any unit, as long as all tasks of the gate use the same. */
+  readonly cost?: number;
+  /** What it holds in memory while it waits. */
+  readonly bytes?: number;
+}
+
+interface Visitor {
+  readonly enter: () => void;
+  readonly refuse: (reason: unknown) => void;
+}
+
+/** Of the slots, one person has at most so many while others wait. */
+const SHARE = 1 / 4;
+/** How much one task moves what a task is expected to take. */
+const WEIGHT = 0.1;
+const RETRY_SECONDS_MAX = 30;
+
+/**
+ * So many tasks at once, shared out by person. A free slot goes to the person who got least so far among those that have
+ * less than their share of the slots, a quarter; when none of those waits, to anyone who does: no slot is idle while work
+ * waits, and one who is alone has all of them. A slot that is taken is not taken back.
+ *
+ * What cannot begin in time is refused at once, by what is ahead of this person and how long tasks took lately. When the room
+ * for waiting is full, the latest task of the person with the most in it makes room. A task whose client is gone never
+ * begins.
+ */
+export class FairGate {
+  readonly #options: FairGateOptions;
+  readonly #queue = new FairQueue<Visitor>();
+  readonly #share: number;
+  readonly #running = new Map<string, number>();
+  #underWay = 0;
+  /** Of one unit of cost. */
+  #expectedMs = 0;
+
+  constructor(options: FairGateOptions) {
+    this.#options = options;
+    this.#share = shareOf(options.slots);
+  }
+
+  get waiting(): number {
+    return this.#queue.size;
+  }
+
+  get running(): number {
+    return this.#underWay;
+  }
+
+  /** Whether a task that comes now would wait. */
+  get isBusy(): boolean {
+    return this.#underWay >= this.#options.slots;
+  }
+
+  /** Runs the task when it is this person's turn. Rejects with the reason of the signal, or `unavailable`. */
+  async run<T>(person: string, options: FairTask, task: () => Promise<T>): Promise<T> {
+    using _slot = await this.enter(person, options);
+    return await task();
+  }
+
+  /** Resolves when there is a slot; disposing of the result gives it back. For work that is no single call. */
+  async enter(person: string, options: FairTask = {}): Promise<Disposable> {
+    options.signal?.throwIfAborted();
+    const { cost = 1 } = options;
+    if (this.isBusy) await this.#wait(person, options);
+    else this.#pass(person, cost);
+    const startedAt = performance.now();
+    let isLeft = false;
+    return {
+      [Symbol.dispose]: () => {
+        if (isLeft) return;
+        isLeft = true;
+        this.#learn((performance.now() - startedAt) / cost);
+        this.#leave(person);
+      },
+    };
+  }
+
+  /** Through the queue, which is empty while a slot is free: it counts what people take. */
+  #pass(person: string, cost: number): void {
+    const visitor = { enter: () => undefined, refuse: () => undefined };
+    this.#queue.push(person, visitor, { cost });
+    this.#queue.shift();
+    this.#start(person);
+  }
+
+  async #wait(person: string, options: FairTask): Promise<void> {
+    const { signal, cost = 1, bytes = 0 } = options;
+    const now = performance.now();
+    const leftMs = Math.min(this.#options.waitMs, (options.deadlineMs ?? Infinity) - now);
+    const expectedMs = this.#waitMs(person, cost);
+    if (expectedMs > leftMs) throw this.#refusal(expectedMs);
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    const entry = this.#queue.push(person, { enter: resolve, refuse: reject }, { cost, bytes });
+    this.#makeRoom();
+    const drop = (reason: unknown): void => {
+      if (!this.#queue.remove(entry)) return;
+      this.#options.watch?.onDropped?.();
+      this.#options.watch?.onWaiting?.(this.#queue.size);
+      reject(reason);
+    };
+    const onAbort = (): void => drop(signal?.reason);
+    const timer = setTimeout(() => drop(this.#refusal(this.#waitMs(person, cost))), Math.max(leftMs, 0));
+    signal?.addEventListener('abort', onAbort, { once: true });
+    this.#options.watch?.onWaiting?.(this.#queue.size);
+    try {
+      await promise;
+    } finally {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', onAbort);
+    }
+  }
+
+  /** Too much waits: of the person with the most, the latest is refused. It may be the one that just came. */
+  #makeRoom(): void {
+    const { waitingMax, waitingBytesMax = Infinity } = this.#options;
+    for (;;) {
+      const { size, bytes } = this.#queue.load;
+      if (size <= waitingMax && bytes <= waitingBytesMax) return;
+      const last = this.#queue.lastOfHeaviest((load) => (size > waitingMax ? load.size : load.bytes));
+      if (!last) return;
+      const expectedMs = this.#waitMs(last.person, last.cost);
+      this.#queue.remove(last);
+      last.item.refuse(this.#refusal(expectedMs));
+    }
+  }
+
+  /** How long a task of this person would wait that comes now. */
+  #waitMs(person: string, cost: number): number {
+    const { slots } = this.#options;
+    const own = this.#queue.of(person);
+    const hasOthers = this.#queue.people > (own.size > 0 ? 1 : 0);
+    const all = this.#queue.ahead(person, cost) / slots;
+    return this.#expectedMs * (hasOthers ? Math.max(all, own.cost / this.#share) : all);
+  }
+
+  #refusal(expectedMs: number): Fault {
+    this.#options.watch?.onRefused?.();
+    return new Fault('unavailable', {
+      message: `${this.#options.refusal}; try again shortly`,
+      retryAfterSeconds: retryAfterSeconds(expectedMs),
+    });
+  }
+
+  #start(person: string): void {
+    this.#underWay += 1;
+    this.#running.set(person, (this.#running.get(person) ?? 0) + 1);
+    this.#options.watch?.onRunning?.(this.#underWay);
+  }
+
+  #leave(person: string): void {
+    const left = (this.#running.get(person) ?? 1) - 1;
+    if (left > 0) this.#running.set(person, left);
+    else this.#running.delete(person);
+    this.#underWay -= 1;
+    this.#options.watch?.onRunning?.(this.#underWay);
+    this.#admit();
+    if (this.#underWay === 0) this.#queue.reset();
+  }
+
+  #admit(): void {
+    while (!this.isBusy && this.#queue.size > 0) {
+      const next = this.#next();
+      if (!next) return;
+      this.#start(next.person);
+      this.#options.watch?.onWaiting?.(this.#queue.size);
+      next.item.enter();
+    }
+  }
+
+  #next(): Entry<Visitor> | undefined {
+    return this.#queue.shift((person) => (this.#running.get(person) ?? 0) < this.#share) ?? this.#queue.shift();
+  }
+
+  #learn(ms: number): void {
+    this.#expectedMs = this.#expectedMs === 0 ? ms : this.#expectedMs + (ms - this.#expectedMs) * WEIGHT;
+  }
+}
+
+/** Of something that is had `slots` times, what one person may have while others wait. */
+function shareOf(slots: number): number {
+  return Math.max(1, Math.ceil(slots * SHARE));
+}
+
+/** Honest, and spread a little, so that those who were refused together do not come back together. */
+function retryAfterSeconds(expectedMs: number): number {
+  const seconds = Math.ceil((expectedMs / 1000) * (1 + Math.random() / 2));
+  return Math.min(Math.max(seconds, 1), RETRY_SECONDS_MAX);
+}

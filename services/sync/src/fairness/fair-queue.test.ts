@@ -1,0 +1,138 @@
+import assert from 'node:assert/strict';
+import fc from 'fast-check';
+import { FairQueue, type Entry } from './fair-queue.ts';
+
+const PEOPLE = ['a', 'b', 'c', 'd', 'e'];
+
+describe('the fair queue', () => {
+  const drain = (queue: FairQueue<number>): Entry<number>[] => {
+    const served: Entry<number>[] = [];
+    for (let entry = queue.shift(); entry; entry = queue.shift()) served.push(entry);
+    return served;
+  };
+
+  it('serves people in turn, and each of them in order', () => {
+    const queue = new FairQueue<number>();
+    for (let n = 0; n < 3; n += 1) queue.push('a', n);
+    for (let n = 0; n < 2; n += 1) queue.push('b', n);
+    queue.push('c', 0);
+    assert.deepEqual(
+      drain(queue).map(({ person, item }) => `${person}${item}`),
+      ['a0', 'b0', 'c0', 'a1', 'b1', 'a2'],
+    );
+  });
+
+  it('gives one who sends 100 at a time no more than one who sends 1', () => {
+    const queue = new FairQueue<number>();
+    for (let n = 0; n < 10; n += 1) queue.push('large', n, { cost: 100 });
+    for (let n = 0; n < 500; n += 1) queue.push('small', n);
+    const first = drain(queue).slice(0, 404);
+    const of = (name: string): number =>
+      first.filter(({ person }) => person === name).reduce((sum, { cost }) => sum + cost, 0);
+    assert.ok(Math.abs(of('large') - of('small')) <= 100, `${of('large')} and ${of('small')}`);
+  });
+
+  it('a newcomer comes before the backlog of others, and what it took before counts while they wait', () => {
+    const queue = new FairQueue<number>();
+    for (let n = 0; n < 100; n += 1) queue.push('busy', n);
+    for (let n = 0; n < 50; n += 1) queue.shift();
+    queue.push('new', 0);
+    assert.deepEqual([queue.shift(), queue.shift()].map((entry) => entry?.person).includes('new'), true);
+    queue.charge('new', 10);
+    queue.push('new', 1);
+    const next = Array.from({ length: 9 }, () => queue.shift()?.person);
+    assert.deepEqual(new Set(next), new Set(['busy']));
+  });
+
+  it('serves only people that may be served, and the others keep their turns', () => {
+    const queue = new FairQueue<number>();
+    for (const person of PEOPLE) queue.push(person, 0);
+    assert.equal(queue.shift((person) => person > 'b')?.person, 'c');
+    assert.equal(
+      queue.shift(() => false),
+      undefined,
+    );
+    assert.deepEqual(
+      drain(queue).map(({ person }) => person),
+      ['a', 'b', 'd', 'e'],
+    );
+  });
+
+  it('for any pushes, removals and turns: order per person, right sums, and shares that differ by one entry at most', () => {
+    const step = fc.oneof(
+      {
+        weight: 5,
+        arbitrary: fc.tuple(fc.constant('push'), fc.constantFrom(...PEOPLE), fc.integer({ min: 1, max: 20 })),
+      },
+      { weight: 3, arbitrary: fc.tuple(fc.constant('shift'), fc.constantFrom(...PEOPLE), fc.constant(0)) },
+      { weight: 1, arbitrary: fc.tuple(fc.constant('remove'), fc.constantFrom(...PEOPLE), fc.nat(100)) },
+    );
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 200 }), (steps) => {
+        const queue = new FairQueue<number>();
+        const waiting = new Map(PEOPLE.map((person): [string, Entry<number>[]] => [person, []]));
+        // What each person got since each other person waits without pause.
+        const got = new Map<string, number>();
+        const reset = (person: string): void => {
+          for (const other of PEOPLE) for (const pair of [`${person}${other}`, `${other}${person}`]) got.delete(pair);
+        };
+        let count = 0;
+        for (const [kind, person, amount] of steps) {
+          const own = waiting.get(person)!;
+          if (kind === 'push') {
+            if (own.length === 0) reset(person);
+            own.push(queue.push(person, (count += 1), { cost: amount, bytes: amount * 2 }));
+          } else if (kind === 'remove') {
+            const [gone] = own.splice(amount % (own.length || 1), 1);
+            if (gone) assert.ok(queue.remove(gone) && !queue.remove(gone));
+            if (own.length === 0) reset(person);
+          } else {
+            const entry = queue.shift();
+            assert.equal(
+              entry === undefined,
+              [...waiting.values()].every((all) => all.length === 0),
+            );
+            if (!entry) continue;
+            assert.equal(waiting.get(entry.person)!.shift(), entry);
+            for (const other of PEOPLE) {
+              if (other === entry.person || waiting.get(other)!.length === 0) continue;
+              const pair: string = `${entry.person}${other}`;
+              got.set(pair, (got.get(pair) ?? 0) + entry.cost);
+              const lead: number = got.get(pair)! - (got.get(`${other}${entry.person}`) ?? 0);
+              assert.ok(lead <= 40, `${entry.person} is ${lead} ahead of ${other}`);
+            }
+            if (waiting.get(entry.person)!.length === 0) reset(entry.person);
+          }
+          const all = [...waiting.values()].flat();
+          const cost = all.reduce((sum, entry) => sum + entry.cost, 0);
+          assert.deepEqual(queue.load, { size: all.length, cost, bytes: cost * 2 });
+          assert.equal(queue.of(person).size, waiting.get(person)!.length);
+        }
+      }),
+    );
+  });
+
+  it('knows the people who wait and the last thousand of the others [never.unbounded]', () => {
+    const queue = new FairQueue<number>();
+    for (let n = 0; n < 5000; n += 1) {
+      queue.push(`person ${n}`, n);
+      queue.shift();
+    }
+    assert.equal(queue.peopleKnown, 1000);
+    for (let n = 0; n < 2000; n += 1) queue.push(`person ${n}`, n);
+    assert.ok(queue.peopleKnown <= 3000);
+    drain(queue);
+    queue.reset();
+    assert.equal(queue.peopleKnown, 0);
+  });
+
+  it('says what is served before a newcomer: as much of each other person as the newcomer gets', () => {
+    const queue = new FairQueue<number>();
+    for (let n = 0; n < 1000; n += 1) queue.push('busy', n, { cost: 10 });
+    queue.push('small', 0);
+    assert.ok(queue.ahead('new', 1) <= 11);
+    assert.ok(queue.ahead('new', 100) <= 111);
+    assert.equal(queue.ahead('busy', 1), 10_001);
+    assert.equal(queue.lastOfHeaviest(({ cost }) => cost)?.item, 999);
+  });
+});
