@@ -109,10 +109,18 @@ export const syncSocket: readonly Rule[] = [
   {
     id: 'sync.socket.bad-frame',
     source: 'Design 7',
-    text: 'A malformed frame is answered by an error frame before the close.',
+    text: 'A malformed frame, one with the same key twice among them, is answered by an error frame before the close.',
     home: 'services/sync/src/socket/frames.ts',
     status: 'kept',
     issue: 2,
+  },
+  {
+    id: 'sync.socket.no-subprotocol',
+    source: 'RFC 6455 4.2.2',
+    text: 'A subprotocol that a client offers is not confirmed, because none is spoken.',
+    home: 'services/sync/src/socket/door.ts',
+    status: 'kept',
+    issue: 8,
   },
   {
     id: 'sync.socket.watermark',

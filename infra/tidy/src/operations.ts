@@ -20,3 +20,15 @@ function isNamespace(value: unknown): value is object {
 function isOperation(value: unknown): value is Omit<Operation, 'name'> {
   return typeof value === 'object' && value !== null && 'method' in value && 'path' in value && 'reply' in value;
 }
+
+/** Every pattern that their schemas hold a text against. */
+export function declaredPatterns(): readonly string[] {
+  return [...new Set(declaredOperations().flatMap((operation) => patternsIn(operation)))];
+}
+
+function patternsIn(value: unknown): string[] {
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([key, inner]: [string, unknown]) =>
+    key === 'pattern' && typeof inner === 'string' ? [inner] : patternsIn(inner),
+  );
+}

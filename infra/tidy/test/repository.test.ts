@@ -1,11 +1,12 @@
 import { ERROR_CODES, STREAM } from '@wts/contracts';
 import { RULES } from '@wts/test-e2e/requirements';
 import { drawers, generated, kebabCase, numberedTwice, topLevel, vagueTypes } from '../src/checks/names.ts';
+import { slowPatterns } from '../src/checks/patterns.ts';
 import { links, machines, openEnds, secrets } from '../src/checks/prose.ts';
 import { coverage } from '../src/checks/requirements.ts';
 import { longFiles, longFunctions, readmes } from '../src/checks/sizes.ts';
 import { bounds, errorCodes, operations, producers } from '../src/checks/wiring.ts';
-import { declaredOperations } from '../src/operations.ts';
+import { declaredOperations, declaredPatterns } from '../src/operations.ts';
 import { ROOT, describeFinding, repositoryTree, trackedButIgnored } from '../src/tree.ts';
 import type { Finding } from '../src/tree.ts';
 
@@ -32,6 +33,7 @@ const HOUSE_RULES: readonly (readonly [title: string, check: () => readonly Find
   ['mounts every operation, with a scope', () => operations(tree, declaredOperations())],
   ['has one producer per subject of the stream', () => producers(tree, subjects)],
   ['reads every bound it states [never.unbounded]', () => bounds(tree, BOUNDS)],
+  ['has no pattern that takes more than linear time', () => slowPatterns(tree, declaredPatterns())],
   ['keeps every rule of the interface that it says it keeps', () => coverage(tree, RULES)],
 ];
 

@@ -1,9 +1,19 @@
+/** The longest name in the DNS, with a port. */
+const AUTHORITY_CHARS_MAX = 253 + ':65535'.length;
+const LABEL_CHARS_MAX = 63;
+
+const START = /^https?:\/\/([^\s/?#\\\p{Cc}\p{Cs}]+)/iu;
+const FOREIGN = /[\s\\\p{Cc}\p{Cs}]/u;
+
 /**
  * An absolute http or https URL without credentials, as one writes it in an address bar. Looked at as text first: URL.parse
- * would drop blanks and turn control characters into escapes, and what is kept must be what was checked.
+ * would drop blanks and turn control characters into escapes, and what is kept must be what was checked. A host that no
+ * name server can know is not parsed at all, because the time to encode a label grows with the square of its length.
  */
 export function isHttpUrl(text: string): boolean {
-  if (!/^https?:\/\/[^\s/?#\\\p{Cc}\p{Cs}]+[^\s\\\p{Cc}\p{Cs}]*$/iu.test(text)) return false;
+  const authority = START.exec(text)?.[1];
+  if (authority === undefined || authority.length > AUTHORITY_CHARS_MAX || FOREIGN.test(text)) return false;
+  if (authority.split(/[.:]/).some(({ length }) => length > LABEL_CHARS_MAX)) return false;
   const url = URL.parse(text);
   return url?.username === '' && url.password === '';
 }

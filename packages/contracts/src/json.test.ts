@@ -54,6 +54,15 @@ describe('JSON that crosses a boundary', () => {
     parseJson(bytes(`[${Array.from({ length: 200 }, () => '[[]]').join(',')}]`));
   });
 
+  it('may hold 50 000 values and no more, told before anything is parsed [errors.400.json, never.unbounded]', () => {
+    const of = (count: number, value: string): string => `[${Array.from({ length: count }, () => value).join(',')}]`;
+    parseJson(bytes(of(49_998, '1')));
+    for (const text of [of(50_001, '1'), of(25_001, '{}'), '{},'.repeat(1_398_000), '['.repeat(3).repeat(20_000)]) {
+      refuses(text, 'malformed_json', /more than 50000 values|deeper than/);
+    }
+    parseJson(bytes(JSON.stringify({ text: ',[{'.repeat(100_000) })));
+  });
+
   it('is refused when one object has the same key twice, however the key is written', () => {
     refuses('{"a":1,"a":2}', 'malformed_json', /same key twice/);
     refuses('{"a":1,"\\u0061":2}', 'malformed_json', /same key twice/);

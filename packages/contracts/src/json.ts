@@ -4,6 +4,8 @@ import { LIMITS } from './limits.ts';
 interface JsonTextFacts {
   /** Members of all objects, counted by their colons. */
   readonly members: number;
+  /** At least as many as there are: each stands behind an opening or a comma, or is the whole text. */
+  readonly values: number;
   /** A `\u` escape stands somewhere: only there can NUL or a lone surrogate come from. */
   readonly escapes: boolean;
   /** A number has an exponent or very many digits: only there can Infinity come from. */
@@ -13,15 +15,19 @@ interface JsonTextFacts {
 /**
  * Reads JSON that crosses a boundary (bodies, socket frames, parts of tokens), the same way at every door, so that two
  * doors never read two meanings from one text. Refused, always as a Fault: invalid UTF-8, a byte order mark, nesting
- * deeper than `depthMax` (found before parsing, because parsers and validators recurse), a key that stands twice in one
- * object, NUL and lone surrogates (PostgreSQL stores neither), numbers beyond a double.
+ * deeper than LIMITS.jsonDepth and more values than LIMITS.jsonValuesMax (both found before parsing, because parsers and
+ * validators recurse, and take a hundred times longer for a value than for a byte), a key that stands twice in one object,
+ * NUL and lone surrogates (PostgreSQL stores neither), numbers beyond a double.
  * Keeps errors.400.bad-text, errors.400.json.
  */
-export function parseJson(bytes: Uint8Array, depthMax: number = LIMITS.jsonDepth): unknown {
+export function parseJson(bytes: Uint8Array): unknown {
   if (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf) {
     throw malformed('The JSON text starts with a byte order mark.');
   }
-  const facts = scan(bytes, depthMax);
+  const facts = scan(bytes);
+  if (facts.values > LIMITS.jsonValuesMax) {
+    throw malformed(`The JSON text holds more than ${LIMITS.jsonValuesMax} values; send them in several requests.`);
+  }
   const value = parse(decode(bytes));
   const found = { members: 0 };
   walk(value, facts, found);
@@ -50,12 +56,14 @@ function parse(text: string): unknown {
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
+const COMMA = 0x2c;
 /** A double holds any number of fewer digits. */
 const DIGITS_SAFE = 300;
 
-function scan(bytes: Uint8Array, depthMax: number): JsonTextFacts {
+function scan(bytes: Uint8Array): JsonTextFacts {
   let depth = 0;
   let members = 0;
+  let values = 1;
   let escapes = false;
   let largeNumbers = false;
   let digits = 0;
@@ -71,21 +79,34 @@ function scan(bytes: Uint8Array, depthMax: number): JsonTextFacts {
       digits = 0;
     }
     if (byte === QUOTE) {
-      for (at += 1; at < bytes.length && bytes[at] !== QUOTE; at += 1) {
-        if (bytes[at] !== BACKSLASH) continue;
-        at += 1;
-        if (bytes[at] === 0x75) escapes = true;
-      }
+      const end = endOfString(bytes, at);
+      escapes ||= end < 0;
+      at = Math.abs(end);
     } else if (byte === 0x3a) {
       members += 1;
+    } else if (byte === COMMA) {
+      values += 1;
     } else if (byte === 0x7b || byte === 0x5b) {
+      values += 1;
       depth += 1;
-      if (depth > depthMax) throw malformed(`The JSON text is nested deeper than ${depthMax} levels.`);
+      if (depth > LIMITS.jsonDepth) throw malformed(`The JSON text is nested deeper than ${LIMITS.jsonDepth} levels.`);
     } else if (byte === 0x7d || byte === 0x5d) {
       depth -= 1;
     }
   }
-  return { members, escapes, largeNumbers: largeNumbers || digits > DIGITS_SAFE };
+  return { members, values, escapes, largeNumbers: largeNumbers || digits > DIGITS_SAFE };
+}
+
+/** Where the string that begins here ends; negative when a `\\u` escape stands in it. */
+function endOfString(bytes: Uint8Array, start: number): number {
+  let sign = 1;
+  let at = start + 1;
+  for (; at < bytes.length && bytes[at] !== QUOTE; at += 1) {
+    if (bytes[at] !== BACKSLASH) continue;
+    at += 1;
+    if (bytes[at] === 0x75) sign = -1;
+  }
+  return sign * at;
 }
 
 function walk(value: unknown, facts: JsonTextFacts, found: { members: number }): void {

@@ -10,6 +10,8 @@ export const LIMITS = {
   mutateBodyBytes: 4 * 1024 * 1024,
   /** Deeper JSON only serves to exhaust the stack. */
   jsonDepth: 64,
+  /** 100 of the largest records hold a tenth of it. Each value costs the event loop what hundreds of characters cost. */
+  jsonValuesMax: 50_000,
   headerBytes: 16 * 1024,
   headerCount: 100,
   urlBytes: 8 * 1024,

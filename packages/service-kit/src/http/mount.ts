@@ -88,7 +88,6 @@ function readerOf<C extends Contract>(
   const checkParams = contract.params && compile(contract.params, 'path');
   const checkQuery = contract.query && compile(contract.query, 'query');
   const checkBody = contract.body && compile(contract.body, 'body');
-  const bodyLimits = contract.bodyBytesMax === undefined ? {} : { bytesMax: contract.bodyBytesMax };
   return async (req, res) => {
     const exchange = exchangeOf(req);
     exchange.route = contract.id;
@@ -99,7 +98,7 @@ function readerOf<C extends Contract>(
     const query = readQuery(req, checkQuery);
     let body: unknown;
     if (checkBody !== undefined && !(contract.bodyOptional && !hasBody(req))) {
-      body = await readJson(req, bodyLimits);
+      body = await readJson(req, contract.bodyBytesMax);
       checkBody(body);
     }
     return new Call<C>({

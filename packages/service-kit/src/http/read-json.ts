@@ -2,19 +2,16 @@ import type { IncomingMessage } from 'node:http';
 import { Fault, LIMITS, parseJson } from '@wts/contracts';
 import { timesGiven } from './exchange.ts';
 
-interface BodyLimits {
-  readonly bytesMax?: number;
-  readonly depthMax?: number;
-}
-
-const jsonType = /^application\/json[ \t]*(?:;[ \t]*charset[ \t]*=[ \t]*"?utf-8"?[ \t]*)?;?[ \t]*$/i;
+/** Blanks stand in it a few at a time, because what may be repeated without a bound in two places costs the square. */
+const jsonType =
+  /^application\/json[ \t]{0,8}(?:;[ \t]{0,8}charset[ \t]{0,8}=[ \t]{0,8}"?utf-8"?[ \t]{0,8})?;?[ \t]{0,8}$/i;
 
 /**
  * Reads a JSON body. The type must be `application/json` in UTF-8 and not compressed: inflating is how a small message
  * becomes a large one. What the text may hold is the rule of `parseJson`.
  * Keeps errors.415.media-type.
  */
-export async function readJson(req: IncomingMessage, limits: BodyLimits = {}): Promise<unknown> {
+export async function readJson(req: IncomingMessage, bytesMax: number = LIMITS.bodyBytes): Promise<unknown> {
   const type = req.headers['content-type'];
   // Node keeps the first; whoever reads next might keep the last.
   if (timesGiven(req.rawHeaders, 'content-type') > 1) {
@@ -23,7 +20,7 @@ export async function readJson(req: IncomingMessage, limits: BodyLimits = {}): P
   if (type !== 'application/json' && !(type !== undefined && jsonType.test(type))) {
     throw new Fault('unsupported_media_type', { message: 'The body must be application/json in UTF-8.' });
   }
-  return parseJson(await readBytes(req, limits.bytesMax ?? LIMITS.bodyBytes), limits.depthMax);
+  return parseJson(await readBytes(req, bytesMax));
 }
 
 /** Reads a body of any type, up to a size. Rejects as soon as the size is known to be passed. */

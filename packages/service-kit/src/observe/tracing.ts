@@ -25,7 +25,7 @@ export async function startTracing({ service, endpoint }: TracingOptions): Promi
     import('@opentelemetry/core'),
     import('@opentelemetry/context-async-hooks'),
   ]);
-  const url = `${endpoint.replace(/\/+$/, '')}/v1/traces`;
+  const url = `${endpoint.replace(/(?<!\/)\/+$/, '')}/v1/traces`;
   const provider = new sdk.TracerProvider({
     resource: resources.resourceFromAttributes({ 'service.name': service }),
     spanProcessors: [new sdk.BatchSpanProcessor({ exporter: new exporter.OTLPTraceExporter({ url }) })],

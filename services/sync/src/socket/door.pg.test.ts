@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
 import { request } from 'node:http';
-import type { IncomingHttpHeaders } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import type { Duplex } from 'node:stream';
 import { socketOf, testDatabase } from '@wts/testkit';
 import type { LiveSocket, TestDatabase } from '@wts/testkit';
 import { Pool } from 'pg';
@@ -197,6 +199,9 @@ describe('the WebSocket door', function () {
       closing(1008, 'SUBSCRIBE_TIMEOUT', () => {}, { limits: { subscribeTimeoutMs: 30, tickMs: 10 } }).then(() => {}));
     for (const [what, frame] of [
       ['is not JSON', '{'],
+      ['has the same key twice', `{"type":"subscribe","afterSyncId":"0","token":"${randomUUID()}","token":"${user}"}`],
+      ['is nested deeper than any frame', `{"type":"subscribe","more":${'['.repeat(100)}${']'.repeat(100)}}`],
+      ['holds half a surrogate pair', '{"type":"later","text":"\\ud800"}'],
       ['is not an object', '[]'],
       ['has no type', '{}'],
       ['has no cursor', { ...subscribe, afterSyncId: undefined }],
@@ -257,6 +262,23 @@ describe('the WebSocket door', function () {
     socket.send({ type: 'subscribe', afterSyncId: '0', token: user });
     await socket.until(({ frames }) => frames.length > 0);
     assert.equal(socket.frames[0]?.type, 'subscribed');
+  });
+
+  it('confirms no subprotocol, because it speaks none [sync.socket.no-subprotocol]', async () => {
+    const at = await replica();
+    const asking = request(`${at.baseUrl}/sync/ws?token=${user}`, {
+      headers: {
+        connection: 'upgrade',
+        upgrade: 'websocket',
+        'sec-websocket-version': '13',
+        'sec-websocket-key': 'dGhlIHNhbXBsZSBub25jZQ==',
+        'sec-websocket-protocol': 'mqtt, graphql-ws',
+      },
+    }).end();
+    const [answer, stream] = (await once(asking, 'upgrade')) as [IncomingMessage, Duplex];
+    stream.destroy();
+    assert.equal(answer.statusCode, 101);
+    assert.equal(answer.headers['sec-websocket-protocol'], undefined);
   });
 
   describe('refuses an upgrade in the common error shape', () => {

@@ -219,6 +219,8 @@ class Door implements SocketDoor {
       perMessageDeflate: false,
       clientTracking: false,
       autoPong: false,
+      // RFC 6455, 4.2.2: a subprotocol that is not spoken is not confirmed. Keeps sync.socket.no-subprotocol.
+      handleProtocols: () => false,
       WebSocket: TellingWebSocket,
     });
     server.on('headers', (headers) => headers.push(`Api-Version: ${API_VERSION}`));

@@ -1,4 +1,4 @@
-import { LIMITS, parseSyncId } from '@wts/contracts';
+import { Fault, LIMITS, parseJson, parseSyncId } from '@wts/contracts';
 import type { Dialect } from '../deltas/entry.ts';
 import { textFrame } from '../hub/packet.ts';
 
@@ -32,15 +32,15 @@ export type ClientFrame =
 const GROUPS_MAX = 1_000;
 
 /**
- * Reads one text frame; `asked` is the spelling that the URL asked for. Keeps sync.socket.subscribe.
+ * Reads one text frame, as strictly as a body; `asked` is the spelling that the URL asked for. Keeps sync.socket.subscribe.
  * Keeps sync.socket.bad-frame.
  */
-export function parseClientFrame(text: string, asked: Dialect | undefined): ClientFrame {
+export function parseClientFrame(bytes: Uint8Array, asked: Dialect | undefined): ClientFrame {
   let frame: unknown;
   try {
-    frame = JSON.parse(text);
-  } catch {
-    return invalid('the frame is not JSON');
+    frame = parseJson(bytes);
+  } catch (error) {
+    return invalid(error instanceof Fault ? error.message : 'the frame is not JSON');
   }
   if (typeof frame !== 'object' || frame === null || Array.isArray(frame)) return invalid('the frame is not an object');
   const { type, afterSyncId, token, groups, actions } = frame as Record<string, unknown>;

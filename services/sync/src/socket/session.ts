@@ -232,7 +232,7 @@ export class Session implements Outlet {
       this.close(CLOSE.unsupported, 'INVALID_FRAME', 'Frames are JSON text');
       return;
     }
-    const frame = parseClientFrame((data as Buffer).toString('utf8'), this.#asked);
+    const frame = parseClientFrame(data as Buffer, this.#asked);
     if (!this.#hear(frame.kind === 'subscribe' ? LIMITS.socketSubscribeCostsFrames : 0)) return;
     if (frame.kind === 'invalid') this.close(CLOSE.policy, 'INVALID_FRAME', frame.message);
     else if (frame.kind === 'subscribe') void this.#subscribe(frame.subscribe);
