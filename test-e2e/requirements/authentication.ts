@@ -43,6 +43,14 @@ export const authentication: readonly Rule[] = [
     issue: 2,
   },
   {
+    id: 'authentication.jwt.email-verified',
+    source: 'Design 4',
+    text: 'An address is verified by the claim `email_verified` of `true` or `"true"` and by no other value; without the claim only where the issuer is configured as trusted.',
+    home: 'packages/access/src/authenticator.ts',
+    status: 'kept',
+    issue: 8,
+  },
+  {
     id: 'authentication.jwt.person',
     source: 'Design 4',
     text: 'The first valid JWT of an identity creates its person, once.',

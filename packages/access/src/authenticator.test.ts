@@ -19,21 +19,25 @@ class World {
   lookups = 0;
   /** What a look-up waits for, after it has read the store. */
   gate: Promise<unknown> = Promise.resolve();
-  readonly door: Authenticator = createAuthenticator({
-    issuers: parseIssuers(JSON.stringify([issuer])),
-    apiKeyPrefix: 'wts_',
-    clock: () => this.nowMs,
-    resolveApiKey: async (hash) => {
-      this.lookups += 1;
-      const found = this.keys.get(hash) ?? null;
-      await this.gate;
-      return found;
-    },
-    resolvePerson: async (identity) => {
-      this.people.push(identity);
-      return `user of ${identity.subject}`;
-    },
-  });
+  readonly door: Authenticator;
+
+  constructor(more: object = {}) {
+    this.door = createAuthenticator({
+      issuers: parseIssuers(JSON.stringify([{ ...issuer, ...more }])),
+      apiKeyPrefix: 'wts_',
+      clock: () => this.nowMs,
+      resolveApiKey: async (hash) => {
+        this.lookups += 1;
+        const found = this.keys.get(hash) ?? null;
+        await this.gate;
+        return found;
+      },
+      resolvePerson: async (identity) => {
+        this.people.push(identity);
+        return `user of ${identity.subject}`;
+      },
+    });
+  }
 
   addKey(more: Partial<Principal> = {}): { token: string; hash: string; id: string } {
     const { token, hash } = createApiKey('wts_');
@@ -299,8 +303,23 @@ describe('a session at the door', () => {
         emailVerified: true,
         avatarUrl: 'https://x/y',
       },
-      { issuer: issuer.issuer, subject: 'bob' },
+      { issuer: issuer.issuer, subject: 'bob', emailVerified: false },
     ]);
+  });
+
+  it('verifies an address by true or "true" and by nothing else [authentication.jwt.email-verified]', async () => {
+    const verifiedBy = async (claims: object, trustsEmails = false): Promise<unknown> => {
+      const world = new World({ trustsEmails });
+      await world.bearer(world.session({ email: 'ann@example.com', ...claims }));
+      return world.people[0]?.emailVerified;
+    };
+    for (const claim of [true, 'true']) assert.equal(await verifiedBy({ email_verified: claim }), true);
+    for (const claim of [false, 'false', 'TRUE', 'True', ' true', 'yes', '1', '', 0, 1, null, {}, [], [true], ['true']]) {
+      assert.equal(await verifiedBy({ email_verified: claim }), false, JSON.stringify(claim));
+      assert.equal(await verifiedBy({ email_verified: claim }, true), false, `trusted, ${JSON.stringify(claim)}`);
+    }
+    assert.equal(await verifiedBy({}), undefined);
+    assert.equal(await verifiedBy({}, true), true);
   });
 
   it('that expires within five seconds is remembered no longer than it lives', async () => {

@@ -163,7 +163,7 @@ async function resolve(token: string, options: AuthenticatorOptions, clock: () =
     return principal;
   }
   const verified = await verify(token, options, clock);
-  const userId = await options.resolvePerson(identityOf(verified));
+  const userId = await options.resolvePerson(identityOf(verified, options.issuers));
   // Keeps authentication.jwt.all-scopes.
   const id = createHash('sha256').update(token).digest('hex').slice(0, 32);
   return { userId, scopes: SCOPES, credential: { kind: 'jwt', id }, expiresAt: verified.expiresAt };
@@ -180,16 +180,27 @@ async function verify(token: string, options: AuthenticatorOptions, clock: () =>
   }
 }
 
-function identityOf({ issuer, subject, claims }: VerifiedJwt): Identity {
-  const { name, email, email_verified: emailVerified, picture } = claims;
+function identityOf({ issuer, subject, claims }: VerifiedJwt, issuers: readonly Issuer[]): Identity {
+  const { name, email, picture } = claims;
+  const emailVerified = isVerified(claims, issuers.find((one) => one.issuer === issuer)?.trustsEmails === true);
   return {
     issuer,
     subject,
     ...(typeof name === 'string' ? { name } : {}),
     ...(typeof email === 'string' ? { email } : {}),
-    ...(typeof emailVerified === 'boolean' ? { emailVerified } : {}),
+    ...(emailVerified === undefined ? {} : { emailVerified }),
     ...(typeof picture === 'string' ? { avatarUrl: picture } : {}),
   };
+}
+
+/**
+ * Some providers write the claim as text; `true` and `"true"` verify the address, any other value does not. Undefined when
+ * the token has no such claim and its issuer is not trusted without it. Keeps authentication.jwt.email-verified.
+ */
+function isVerified(claims: VerifiedJwt['claims'], trustsEmails: boolean): boolean | undefined {
+  if (!Object.hasOwn(claims, 'email_verified')) return trustsEmails ? true : undefined;
+  const claim = claims['email_verified'];
+  return claim === true || claim === 'true';
 }
 
 const REFUSALS: readonly ErrorCode[] = ['api_key_invalid', 'token_invalid'];

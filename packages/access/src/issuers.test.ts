@@ -32,6 +32,13 @@ describe('the list of issuers', () => {
     parseIssuers(JSON.stringify([{ ...remote, jwksUri: 'http://127.0.0.1:1/keys' }]));
   });
 
+  it('trusts an address without the claim email_verified only where that is configured [authentication.jwt.email-verified]', () => {
+    const trusts = (more: object): boolean | undefined =>
+      parseIssuers(JSON.stringify([{ ...shared, ...more }]))[0]?.trustsEmails;
+    assert.deepEqual([trusts({}), trusts({ trustsEmails: false }), trusts({ trustsEmails: true })], [false, false, true]);
+    assert.match(refusal({ ...shared, trustsEmails: 'true' }), /"trustsEmails" must be true or false/);
+  });
+
   it('must be a list', () => {
     for (const json of ['{}', 'null', '"x"']) assert.throws(() => parseIssuers(json), /must be a JSON array/);
   });

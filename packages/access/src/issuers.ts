@@ -7,6 +7,8 @@ export interface Issuer {
   /** Accepted values of the `typ` header, lower case; `''` stands for an absent one. */
   readonly types: readonly string[];
   readonly key: { readonly secret: string } | { readonly jwksUri: string };
+  /** The provider verifies every address it gives: one from a token without the claim `email_verified` counts as verified. */
+  readonly trustsEmails: boolean;
 }
 
 const SHARED = ['HS256', 'HS384', 'HS512'] as const;
@@ -14,11 +16,11 @@ const PUBLIC = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', '
 export type Algorithm = (typeof SHARED)[number] | (typeof PUBLIC)[number];
 
 const SECRET_BYTES_MIN = 32;
-const FIELDS = ['issuer', 'audiences', 'algorithms', 'types', 'secret', 'jwksUri'];
+const FIELDS = ['issuer', 'audiences', 'algorithms', 'types', 'secret', 'jwksUri', 'trustsEmails'];
 const TYPES_DEFAULT = ['', 'jwt'];
 
 /**
- * Reads the configured list `[{issuer, audiences, algorithms, secret | jwksUri, types?}]`. Throws an Error whose message
+ * Reads the configured list `[{issuer, audiences, algorithms, secret | jwksUri, types?, trustsEmails?}]`. Throws an Error whose message
  * is a sentence for the operator. A secret and a public key never serve the same issuer, because then a token could be
  * signed with the public key as if it were the secret.
  */
@@ -65,7 +67,13 @@ function readIssuer(entry: unknown, where: string): Issuer {
     algorithms: algorithms as Algorithm[],
     types: types.map((type) => type.toLowerCase()),
     key,
+    trustsEmails: readFlag(row.trustsEmails, `${named}: "trustsEmails" must be true or false.`),
   };
+}
+
+function readFlag(value: unknown, sentence: string): boolean {
+  if (value !== undefined && typeof value !== 'boolean') throw new Error(sentence);
+  return value === true;
 }
 
 function texts(value: unknown, sentence: string): string[] {

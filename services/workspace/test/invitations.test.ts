@@ -86,11 +86,12 @@ describe('invitations', () => {
     assert.equal(await join(owner, code), 'owner');
   });
 
-  it('trust no address that its provider calls unverified', async () => {
+  it('trust no address that its provider did not verify, be it by silence [authentication.jwt.email-verified]', async () => {
     const { id, owner } = await world.workspace();
     const email = `${randomUUID()}@example.com`;
     const { code } = await world.invite(owner, id, { email });
     assert.equal(await join(await world.person({ email, emailVerified: false }), code), 'wrong_address');
+    assert.equal(await join(await world.person({ email, emailVerified: undefined }), code), 'wrong_address');
     assert.equal(await join(await world.person({ email, emailVerified: true }), code), 'member');
   });
 

@@ -77,11 +77,11 @@ export class World {
   }
 
   /** Somebody signed in for the first time. Full-access unless said otherwise. */
-  async person(claims: { name?: string; email?: string; emailVerified?: boolean } = {}): Promise<Person> {
+  async person(claims: { name?: string; email?: string; emailVerified?: boolean | undefined } = {}): Promise<Person> {
     const subject = randomUUID();
     const email = claims.email ?? `${subject}@example.com`;
     const { body } = await this.ask(SERVICE, workspaceApi.internalResolvePerson, {
-      body: { issuer: 'https://issuer.example', subject, name: `Person ${subject.slice(0, 8)}`, ...claims, email },
+      body: { issuer: 'https://issuer.example', subject, name: `Person ${subject.slice(0, 8)}`, emailVerified: true, ...claims, email },
     });
     return { userId: body.userId, email, principal: sessionOf(body.userId) };
   }

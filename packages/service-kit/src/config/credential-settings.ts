@@ -17,6 +17,6 @@ export const credentialSettings = defineSettings({
     default: [],
     secret: true,
     read: parseIssuers,
-    doc: 'Identity providers whose tokens are accepted, the same for all services: [{issuer, audiences, algorithms, secret | jwksUri}].',
+    doc: 'Identity providers whose tokens are accepted, the same for all services: [{issuer, audiences, algorithms, secret | jwksUri, types?, trustsEmails?}]. `trustsEmails: true` (default false): the provider verifies every address it gives, so that one from a token without the claim email_verified redeems invitations too.',
   }),
 });

@@ -31,7 +31,7 @@ export async function resolvePerson(
     return known.userId;
   }
   const profile = profileOf(claims);
-  const address = { email: profile.email, emailVerified: claims.emailVerified ?? null };
+  const address = { email: profile.email, emailVerified: claims.emailVerified ?? false };
   const userId = known?.userId ?? (await identities.claim(identity, randomUUID(), address));
   await commitUnit(
     {
@@ -50,8 +50,8 @@ export async function resolvePerson(
 async function keepAddress(identities: IdentityStore, known: StoredIdentity, claims: IdentityClaims): Promise<void> {
   const email = readEmail(claims.email);
   if (email === null) return;
-  // A token that says nothing about it changes nothing about it.
-  const emailVerified = claims.emailVerified ?? (email === known.email ? known.emailVerified : null);
+  // A token without the claim leaves an address as it was; a new address is not verified.
+  const emailVerified = claims.emailVerified ?? (email === known.email && known.emailVerified);
   if (email === known.email && emailVerified === known.emailVerified) return;
   await identities.changeAddress({ issuer: claims.issuer, subject: claims.subject }, { email, emailVerified });
 }

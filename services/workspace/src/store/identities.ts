@@ -10,14 +10,14 @@ export interface Identity {
 export interface StoredIdentity {
   readonly userId: string;
   readonly email: string | null;
-  readonly emailVerified: boolean | null;
+  readonly emailVerified: boolean;
   /** False until the commit of the person was seen to succeed. */
   readonly hasPerson: boolean;
 }
 
 interface Address {
   readonly email: string | null;
-  readonly emailVerified: boolean | null;
+  readonly emailVerified: boolean;
 }
 
 export interface IdentityStore {
@@ -27,7 +27,7 @@ export interface IdentityStore {
   /** True for the first of those who made the person. */
   markPersonCreated(identity: Identity): Promise<boolean>;
   changeAddress(identity: Identity, address: Address): Promise<void>;
-  /** Addresses of a person, without those that their provider says are not verified. */
+  /** The addresses of a person that their providers verified. */
   addressesOf(userId: string): Promise<string[]>;
 }
 
@@ -65,7 +65,7 @@ export function identityStore(knex: Knex): IdentityStore {
     // Index identities (user_id).
     addressesOf: async (userId) => {
       const sql = `select email from workspace.identities
-        where user_id = :userId and email is not null and email_verified is distinct from false`;
+        where user_id = :userId and email is not null and email_verified`;
       return (await rows<{ email: string }>(knex, sql, { userId })).map(({ email }) => email);
     },
   };

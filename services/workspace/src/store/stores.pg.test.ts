@@ -30,7 +30,7 @@ describe('the stores', () => {
   it('answer data they cannot keep as the fault of whoever sent it, and show no SQL', async () => {
     const claim = identityStore(store.knex).claim({ issuer: 'a\u0000', subject: 'b' }, randomUUID(), {
       email: null,
-      emailVerified: null,
+      emailVerified: false,
     });
     await assert.rejects(claim, { name: 'Fault', code: 'validation_failed', publicMessage: undefined });
   });

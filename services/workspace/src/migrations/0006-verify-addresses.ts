@@ -1,0 +1,13 @@
+import type { Knex } from 'knex';
+
+/** An address is verified or it is not: one about which its provider was silent is not. */
+export async function up(knex: Knex): Promise<void> {
+  await knex.raw(`update workspace.identities set email_verified = false where email_verified is null`);
+  await knex.raw(`alter table workspace.identities
+    alter column email_verified set default false, alter column email_verified set not null`);
+}
+
+export async function down(knex: Knex): Promise<void> {
+  await knex.raw(`alter table workspace.identities
+    alter column email_verified drop default, alter column email_verified drop not null`);
+}
