@@ -45,7 +45,7 @@ export const workspaces: readonly Rule[] = [
   {
     id: 'workspaces.create.url-key',
     source: 'Specification 2',
-    text: 'Creating takes a `urlKey` of 3 to 50 lowercase letters, digits and hyphens.',
+    text: 'Creating takes a `urlKey` of 3 to 50 lowercase letters, digits and hyphens, in any order; no word is reserved.',
     home: 'packages/contracts/src/workspaces.ts',
     status: 'kept',
     issue: 2,

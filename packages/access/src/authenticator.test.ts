@@ -314,7 +314,23 @@ describe('a session at the door', () => {
       return world.people[0]?.emailVerified;
     };
     for (const claim of [true, 'true']) assert.equal(await verifiedBy({ email_verified: claim }), true);
-    for (const claim of [false, 'false', 'TRUE', 'True', ' true', 'yes', '1', '', 0, 1, null, {}, [], [true], ['true']]) {
+    for (const claim of [
+      false,
+      'false',
+      'TRUE',
+      'True',
+      ' true',
+      'yes',
+      '1',
+      '',
+      0,
+      1,
+      null,
+      {},
+      [],
+      [true],
+      ['true'],
+    ]) {
       assert.equal(await verifiedBy({ email_verified: claim }), false, JSON.stringify(claim));
       assert.equal(await verifiedBy({ email_verified: claim }, true), false, `trusted, ${JSON.stringify(claim)}`);
     }

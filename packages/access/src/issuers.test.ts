@@ -35,7 +35,10 @@ describe('the list of issuers', () => {
   it('trusts an address without the claim email_verified only where that is configured [authentication.jwt.email-verified]', () => {
     const trusts = (more: object): boolean | undefined =>
       parseIssuers(JSON.stringify([{ ...shared, ...more }]))[0]?.trustsEmails;
-    assert.deepEqual([trusts({}), trusts({ trustsEmails: false }), trusts({ trustsEmails: true })], [false, false, true]);
+    assert.deepEqual(
+      [trusts({}), trusts({ trustsEmails: false }), trusts({ trustsEmails: true })],
+      [false, false, true],
+    );
     assert.match(refusal({ ...shared, trustsEmails: 'true' }), /"trustsEmails" must be true or false/);
   });
 

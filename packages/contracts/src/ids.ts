@@ -11,8 +11,8 @@ export const UUID_PATTERN = '^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a
 export const SYNC_ID_PATTERN = '^[0-9]{1,19}$';
 export const REQUEST_ID_PATTERN = '^[A-Za-z0-9._-]{1,128}$';
 
-/** The urlKey of a workspace. */
-export const URL_KEY_PATTERN = '^[a-z0-9](?:[a-z0-9]|-(?=[a-z0-9]))*$';
+/** The urlKey of a workspace: no word is reserved, because no address of the product continues with one. */
+export const URL_KEY_PATTERN = '^[a-z0-9-]+$';
 export const NOT_BLANK_PATTERN = '\\S';
 /** A number in a query: of any size, since it is clamped. */
 export const COUNT_PATTERN = '^[0-9]{1,64}$';
@@ -21,7 +21,7 @@ export const COUNT_PATTERN = '^[0-9]{1,64}$';
 const WORDS: ReadonlyMap<string, string> = new Map([
   [UUID_PATTERN, 'must be a UUID'],
   [SYNC_ID_PATTERN, 'must be a whole number in 1 to 19 digits, as text'],
-  [URL_KEY_PATTERN, 'must be lowercase letters and digits, with single hyphens between them'],
+  [URL_KEY_PATTERN, 'must be lowercase letters, digits and hyphens'],
   [NOT_BLANK_PATTERN, 'must not be blank'],
   [COUNT_PATTERN, 'must be a whole number in 1 to 64 digits'],
 ]);

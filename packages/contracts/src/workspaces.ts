@@ -20,42 +20,6 @@ export interface Workspace {
 export const NAME = { min: 1, max: 100 } as const;
 export const URL_KEY = { min: 3, max: 50, pattern: URL_KEY_PATTERN } as const;
 
-/** Words that are or may become part of an address of the product itself. */
-export const URL_KEYS_RESERVED: readonly string[] = [
-  'admin',
-  'api',
-  'app',
-  'auth',
-  'authorize',
-  'by-slug',
-  'docs',
-  'graphql',
-  'health',
-  'help',
-  'internal',
-  'join',
-  'login',
-  'logout',
-  'mcp',
-  'new',
-  'oauth',
-  'openapi',
-  'ready',
-  'register',
-  'settings',
-  'signup',
-  'static',
-  'status',
-  'support',
-  'sync',
-  'token',
-  'webhooks',
-  'well-known',
-  'workspace',
-  'workspaces',
-  'www',
-];
-
 /** Keeps workspaces.record.fields. */
 export const workspaceSchema = {
   type: 'object',
@@ -166,8 +130,7 @@ export const createWorkspace = contract<{ body: NewWorkspace; reply: { ok: true;
         minLength: URL_KEY.min,
         maxLength: URL_KEY.max,
         pattern: URL_KEY.pattern,
-        description:
-          'Its name in addresses, unique and for good: lowercase letters, digits, and single hyphens between them. Words that are part of addresses, such as `api` and `docs`, are refused.',
+        description: 'Its name in addresses, unique and for good: lowercase letters, digits and hyphens.',
       },
       logoUrl: {
         type: 'string',

@@ -1,6 +1,18 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { choice, date, flag, httpUrl, integer, rank, reference, references, text, timestamp } from './field.ts';
+import {
+  choice,
+  date,
+  flag,
+  httpUrl,
+  integer,
+  rank,
+  reference,
+  references,
+  repeatRule,
+  text,
+  timestamp,
+} from './field.ts';
 import type { Field } from './field.ts';
 
 const doc = { doc: 'For a test.' };
@@ -22,6 +34,7 @@ const KINDS: Readonly<Record<string, Field>> = {
   rank: rank(doc),
   date: date(doc),
   timestamp: timestamp(doc),
+  repeatRule: repeatRule(doc),
   reference: reference('Task', 'keep', doc),
   references: references('Label', 'clear', 3, doc),
 };

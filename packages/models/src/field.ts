@@ -1,5 +1,6 @@
 import type { JsonSchema } from '@wts/contracts';
 import { isHttpUrl, isUuid, UUID_PATTERN } from '@wts/contracts';
+import { readRepeatRule, REPEAT_RULE_LENGTH_MAX } from './repeat-rule.ts';
 
 /**
  * A field is declared once, here, with everything that follows from it: how a client's value is read and normalized,
@@ -68,7 +69,7 @@ function field(
 }
 
 /** Text without NUL or lone surrogates, which PostgreSQL cannot keep. Length counts Unicode code points. */
-export function text(bounds: { min?: number; max: number; pattern?: RegExp }, options: Options): Field {
+export function text(bounds: { min?: number; max: number; pattern?: RegExp; words?: string }, options: Options): Field {
   const min = bounds.min ?? 0;
   const schema = {
     type: 'string',
@@ -82,7 +83,8 @@ export function text(bounds: { min?: number; max: number; pattern?: RegExp }, op
     const length = lengthInCodePoints(value, bounds.max);
     if (length < min || length > bounds.max) return refuse(`must have ${min} to ${bounds.max} characters`);
     if (min > 0 && value.trim() === '') return refuse('must not be blank');
-    if (bounds.pattern && !bounds.pattern.test(value)) return refuse(`must match ${bounds.pattern.source}`);
+    if (bounds.pattern && !bounds.pattern.test(value))
+      return refuse(bounds.words ?? `must match ${bounds.pattern.source}`);
     return accept(value);
   });
 }
@@ -103,6 +105,16 @@ export function httpUrl(options: Options): Field {
       ? accept(value)
       : refuse('must be an absolute http or https URL'),
   );
+}
+
+/** How something repeats, see `repeat-rule.ts`. */
+export function repeatRule(options: Options): Field {
+  const schema = { type: 'string', minLength: 1, maxLength: REPEAT_RULE_LENGTH_MAX };
+  return field('text', schema, options, (value) => {
+    if (typeof value !== 'string') return refuse('must be text');
+    const reading = readRepeatRule(value);
+    return reading.ok ? accept(reading.rule) : refuse(reading.reason);
+  });
 }
 
 export function integer(bounds: { min: number; max: number }, options: Options): Field {

@@ -8,6 +8,7 @@ import { MODELS, modelNamed } from './registry.ts';
 import { columnsOf } from './sql.ts';
 
 const Task = modelNamed('Task');
+const Label = modelNamed('Label');
 const times = { createdAt: '2026-11-21T00:00:00.000Z', updatedAt: '2026-11-21T00:00:00.000Z', archivedAt: null };
 const [workspaceId, userId, projectId] = [randomUUID(), randomUUID(), randomUUID()];
 const dayMs = Date.UTC(2026, 10, 21);
@@ -107,6 +108,15 @@ describe('the payload of a new record', () => {
     inserted('Label', { id: randomUUID(), workspaceId, name: 'Bug', color: '#ff0000', ...kept });
   });
 
+  it('of a label names a color as #rgb or #rrggbb [sync.mutate.color]', () => {
+    const colored = (color: string): string | undefined =>
+      reasonOf(readInsert(Label, { workspaceId, name: 'Bug', color }));
+    for (const color of ['#abc', '#ABCDEF', '#012345']) assert.equal(colored(color), undefined, color);
+    for (const color of ['#ab', '#abcd', '#12345', '#1234567', '#12345678', 'red', 'abcdef', '#ggg', '#abc\n', '']) {
+      assert.match(String(colored(color)), /^color must/, color);
+    }
+  });
+
   it('with a name that is no field is refused: dropping it would lose data', () => {
     for (const name of ['headingId', 'constructor', 'hasOwnProperty', 'toString'])
       assert.equal(
@@ -130,6 +140,18 @@ describe('the payload of a change', () => {
       value: { title: 'T', deadlineAt: '2026-11-21', labelIds: [] },
     });
     assert.deepEqual(readUpdate(Task, {}), { ok: true, value: {} });
+  });
+
+  it('is not held against the rules of today where it repeats what is stored [sync.mutate.unchanged-values]', () => {
+    const stored = { name: 'Bug', color: '#12345' };
+    assert.deepEqual(readUpdate(Label, { name: 'Fault', color: '#12345' }, stored), {
+      ok: true,
+      value: { name: 'Fault', color: '#12345' },
+    });
+    assert.equal(reasonOf(readUpdate(Label, { color: '#1234' }, stored)), 'color must be #rgb or #rrggbb');
+    const repeating = { repeatRule: 'nonsense' };
+    assert.ok(readUpdate(Task, repeating, repeating).ok);
+    assert.match(String(reasonOf(readUpdate(Task, repeating))), /^repeatRule must be an RFC 5545 rule/);
   });
 
   it('may empty what may be empty, and nothing else', () => {

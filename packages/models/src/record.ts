@@ -34,17 +34,20 @@ function planOf(declared: Model): ReadPlan {
 export function readInsert(declared: Model, payload: Values): Reading<Values> {
   const { fields, required } = planOf(declared);
   const values: Values = {};
-  const fault = readInto(values, payload, fields, false);
+  const fault = readInto(values, payload, fields, null);
   if (fault) return { ok: false, reason: fault };
   for (const name of required) if (!(name in values)) return { ok: false, reason: `${name} is required` };
   for (const [name, field] of fields) if (!(name in values) && !field.assigned) values[name] = field.initial;
   return { ok: true, value: values };
 }
 
-/** Values a client wants changed, normalized. */
-export function readUpdate(declared: Model, payload: Values): Reading<Values> {
+/**
+ * Values a client wants changed, normalized. What it sends back as it is stored is taken without a look: it may be of a
+ * time when the rules were others. Keeps sync.mutate.unchanged-values.
+ */
+export function readUpdate(declared: Model, payload: Values, stored: Values = {}): Reading<Values> {
   const values: Values = {};
-  const fault = readInto(values, payload, planOf(declared).fields, true);
+  const fault = readInto(values, payload, planOf(declared).fields, stored);
   return fault ? { ok: false, reason: fault } : { ok: true, value: values };
 }
 
@@ -52,14 +55,23 @@ export function readUpdate(declared: Model, payload: Values): Reading<Values> {
  * An immutable field in an update is taken as it is: clients may send whole records. Whether it really differs is
  * judged against the stored record, by `differences`.
  */
-function readInto(values: Values, payload: Values, fields: ReadonlyMap<string, Field>, patch: boolean): string | null {
+function readInto(
+  values: Values,
+  payload: Values,
+  fields: ReadonlyMap<string, Field>,
+  stored: Values | null,
+): string | null {
   for (const name of Object.keys(payload)) {
     if (KEPT_BY_SERVER.has(name)) continue;
     const field = fields.get(name);
     if (!field) return `${printable(name)} is not a field of this model`;
     if (field.assigned) continue;
     const given = payload[name];
-    if (given === undefined || (given === null && !patch && field.initial !== undefined && !field.nullable)) continue;
+    if (given === undefined || (given === null && !stored && field.initial !== undefined && !field.nullable)) continue;
+    if (stored && Object.hasOwn(stored, name) && given === stored[name]) {
+      values[name] = given;
+      continue;
+    }
     const reading = field.read(given);
     if (!reading.ok) return `${name} ${reading.reason}`;
     values[name] = reading.value;

@@ -154,13 +154,8 @@ describe('the schema of a record', () => {
           date: '2026-11-21',
           timestamptz: times.createdAt,
         };
-        const text = name.endsWith('Url')
-          ? 'https://example.org/a.png'
-          : name === 'color'
-            ? '#abc'
-            : name === 'urlKey'
-              ? 'web'
-              : samples.text;
+        const texts: Record<string, string> = { color: '#abc', urlKey: 'web', repeatRule: 'FREQ=DAILY' };
+        const text = name.endsWith('Url') ? 'https://example.org/a.png' : (texts[name] ?? samples.text);
         return [name, sqlType === 'text' ? ((schema['enum'] as string[] | undefined)?.[0] ?? text) : samples[sqlType]];
       }),
     );

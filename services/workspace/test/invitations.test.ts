@@ -91,7 +91,7 @@ describe('invitations', () => {
     const email = `${randomUUID()}@example.com`;
     const { code } = await world.invite(owner, id, { email });
     assert.equal(await join(await world.person({ email, emailVerified: false }), code), 'wrong_address');
-    assert.equal(await join(await world.person({ email, emailVerified: undefined }), code), 'wrong_address');
+    assert.equal(await join(await world.person({ email, emailVerified: null }), code), 'wrong_address');
     assert.equal(await join(await world.person({ email, emailVerified: true }), code), 'member');
   });
 

@@ -76,12 +76,25 @@ export class World {
     };
   }
 
-  /** Somebody signed in for the first time. Full-access unless said otherwise. */
-  async person(claims: { name?: string; email?: string; emailVerified?: boolean | undefined } = {}): Promise<Person> {
+  /**
+   * A person signed in for the first time. Full-access and of a verified address unless said otherwise; with null the
+   * provider is silent about it.
+   */
+  async person({
+    emailVerified = true,
+    ...claims
+  }: { name?: string; email?: string; emailVerified?: boolean | null } = {}): Promise<Person> {
     const subject = randomUUID();
     const email = claims.email ?? `${subject}@example.com`;
     const { body } = await this.ask(SERVICE, workspaceApi.internalResolvePerson, {
-      body: { issuer: 'https://issuer.example', subject, name: `Person ${subject.slice(0, 8)}`, emailVerified: true, ...claims, email },
+      body: {
+        issuer: 'https://issuer.example',
+        subject,
+        name: `Person ${subject.slice(0, 8)}`,
+        ...(emailVerified === null ? {} : { emailVerified }),
+        ...claims,
+        email,
+      },
     });
     return { userId: body.userId, email, principal: sessionOf(body.userId) };
   }

@@ -12,6 +12,10 @@ export const Label = model({
     workspaceId: reference('Workspace', 'delete', { doc: 'Home.', immutable: true }),
     teamId: reference('Team', 'clear', { doc: 'Team it is kept to.', nullable: true }),
     name: text({ min: 1, max: 100 }, { doc: 'Shown on tasks.' }),
-    color: text({ min: 4, max: 9, pattern: /^#[0-9A-Fa-f]{3,8}$/ }, { doc: 'As #rgb or #rrggbb.', nullable: true }),
+    // Keeps sync.mutate.color.
+    color: text(
+      { min: 4, max: 7, pattern: /^#(?:[0-9A-Fa-f]{3}|[0-9A-Fa-f]{6})$/, words: 'must be #rgb or #rrggbb' },
+      { doc: 'As #rgb or #rrggbb.', nullable: true },
+    ),
   },
 });

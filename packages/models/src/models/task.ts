@@ -1,4 +1,4 @@
-import { choice, date, integer, rank, reference, references, text, timestamp } from '../field.ts';
+import { choice, date, integer, rank, reference, references, repeatRule, text, timestamp } from '../field.ts';
 import { model } from '../model.ts';
 
 /** A new field is one line here and one migration: validation, wire, bootstrap, log and documentation follow from the line. */
@@ -32,7 +32,10 @@ export const Task = model({
     priority: integer({ min: 0, max: 4 }, { doc: '0 none, 1 urgent to 4 low.', initial: 0 }),
     labelIds: references('Label', 'clear', 50, { doc: 'Its labels.', initial: [] }),
     sortOrder: rank({ doc: 'Place in lists.', initial: '' }),
-    repeatRule: text({ min: 1, max: 1000 }, { doc: 'RFC 5545 RRULE when it repeats.', nullable: true }),
+    repeatRule: repeatRule({
+      doc: 'When it repeats: an RFC 5545 RRULE such as `FREQ=WEEKLY;BYDAY=MO,TH`, daily or slower, in capitals.',
+      nullable: true,
+    }),
     repeatTemplateId: reference('Task', 'clear', { doc: 'First of its series.', nullable: true }),
     completedAt: timestamp({ doc: 'When it was done; null while open.', nullable: true }),
   },

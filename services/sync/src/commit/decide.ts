@@ -94,7 +94,7 @@ function replayOrConflict(world: World, unit: Unit, model: Model, id: string): D
 
 function update(world: World, unit: Unit, row: Row, mutation: Mutation, now: string): Decision {
   const { model } = row;
-  const reading = readUpdate(model, mutation.payload);
+  const reading = readUpdate(model, mutation.payload, row.record);
   if (!reading.ok) return refuse('validation_failed', reading.reason);
   const values = { ...reading.value };
   derive(model, row.record, values, now);

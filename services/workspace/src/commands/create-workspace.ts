@@ -1,7 +1,6 @@
 import type { NewWorkspace, Principal, Workspace } from '@wts/contracts';
 import { Fault, LIMITS } from '@wts/contracts';
 import { randomUUID } from 'node:crypto';
-import { checkUrlKey } from '../domain/url-key.ts';
 import { requireUnrestricted } from '../queries/standing.ts';
 import { seenWorkspace } from '../store/workspaces.ts';
 import type { WorkspaceReads } from '../store/workspaces.ts';
@@ -21,7 +20,6 @@ export async function createWorkspace(
   trace: Trace,
 ): Promise<Workspace> {
   requireUnrestricted(principal);
-  checkUrlKey(urlKey);
   if ((await workspaces.countOwnedBy(principal.userId)) >= LIMITS.workspacesOwnedMax) {
     throw new Fault('conflict', { message: `A person owns at most ${LIMITS.workspacesOwnedMax} workspaces.` });
   }
