@@ -72,6 +72,14 @@ export const limits: readonly Rule[] = [
     issue: 2,
   },
   {
+    id: 'limits.pipelining',
+    source: 'Design 14.7',
+    text: 'Requests sent behind each other without waiting are taken one at a time and answered in order, however many there are; what a connection holds of them is bounded.',
+    home: 'packages/service-kit/src/http/pipelining.ts',
+    status: 'kept',
+    issue: 8,
+  },
+  {
     id: 'limits.at-once.caller',
     source: 'Design 14.7',
     text: 'A caller holds a bounded share of a gateway at once, in requests, sockets and bytes of bodies; beyond it they are 429, and nobody else waits for them.',

@@ -32,6 +32,14 @@ export const LIMITS = {
   comeAgainSecondsMax: 5,
   /** Connections that the system holds until they are taken, in a wave of clients that come back. Linux allows as many. */
   connectionsBacklog: 4096,
+  /**
+   * Requests of one connection that are not answered. They are taken one at a time, except behind the end of a body, where
+   * they are looked for only so many bytes apart: a body full of blank lines must not cost more than any other.
+   */
+  pipelinedRequestsMax: 64,
+  pipelinedBytesMin: 2048,
+  /** Connections with further requests that are taken in one turn of the event loop: a few milliseconds of work. */
+  pipelinedTurns: 16,
   /** How long a service waits for another. */
   internalCallTimeoutMs: 10_000,
   /** `/ready` must answer before the prober gives up. */

@@ -66,7 +66,6 @@ describe('the body of a request', () => {
     });
 
     const texts: Readonly<Record<string, [string | Buffer, number, ErrorCode]>> = {
-      'that is empty': ['', 400, 'malformed_json'],
       'that is not JSON': ['{}x', 400, 'malformed_json'],
       'with a byte order mark': ['\uFEFF{"title":"x"}', 400, 'malformed_json'],
       'nested 500 levels deep': [
@@ -92,6 +91,19 @@ describe('the body of a request', () => {
         isRefusal(await sent.send({ any: 1 }), status, code);
       });
     }
+
+    it('that is missing, with a sentence that asks for it and none about its type [errors.400.json]', async () => {
+      const send = (): Test => request(demo.service.url).post('/things/a').set(as(ann));
+      for (const sent of [
+        send(),
+        send().set('content-length', '0'),
+        post(''),
+        send().set('transfer-encoding', 'chunked').type('json'),
+      ]) {
+        const answer = isRefusal(await sent, 400, 'malformed_json');
+        assert.equal(messageOf(answer), 'A JSON body is required.');
+      }
+    });
 
     it('exactly as long as it may be is taken, one byte more is not', async () => {
       const body = (bytes: number): string =>

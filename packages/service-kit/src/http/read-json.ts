@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { Fault, LIMITS, parseJson } from '@wts/contracts';
-import { timesGiven } from './exchange.ts';
+import { hasBody, timesGiven } from './exchange.ts';
 
 /** Blanks stand in it a few at a time, because what may be repeated without a bound in two places costs the square. */
 const jsonType =
@@ -12,6 +12,7 @@ const jsonType =
  * Keeps errors.415.media-type.
  */
 export async function readJson(req: IncomingMessage, bytesMax: number = LIMITS.bodyBytes): Promise<unknown> {
+  if (!hasBody(req)) throw new Fault('malformed_json', { message: NO_BODY });
   const type = req.headers['content-type'];
   // Node keeps the first; whoever reads next might keep the last.
   if (timesGiven(req.rawHeaders, 'content-type') > 1) {
@@ -20,8 +21,12 @@ export async function readJson(req: IncomingMessage, bytesMax: number = LIMITS.b
   if (type !== 'application/json' && !(type !== undefined && jsonType.test(type))) {
     throw new Fault('unsupported_media_type', { message: 'The body must be application/json in UTF-8.' });
   }
-  return parseJson(await readBytes(req, bytesMax));
+  const bytes = await readBytes(req, bytesMax);
+  if (bytes.length === 0) throw new Fault('malformed_json', { message: NO_BODY });
+  return parseJson(bytes);
 }
+
+const NO_BODY = 'A JSON body is required.';
 
 /** Reads a body of any type, up to a size. Rejects as soon as the size is known to be passed. */
 export async function readBytes(req: IncomingMessage, bytesMax: number): Promise<Buffer> {

@@ -8,6 +8,7 @@ import type { Logger } from '../observe/logger.ts';
 import { faultHeaders } from './answer.ts';
 import { Connections, refusalOf, unlessSurplus } from './connections.ts';
 import { checkMessage, requestIdOf } from './exchange.ts';
+import { LinedResponse, takeInTurn } from './pipelining.ts';
 
 /** How often Node looks for connections that passed their time. */
 const CONNECTION_CHECK_MS = 5_000;
@@ -44,11 +45,13 @@ export function createHttpServer(listener: RequestListener, options: ServerOptio
       noDelay: true,
       // Node would answer in its own shape; `checkMessage` looks at the same.
       requireHostHeader: false,
+      ServerResponse: LinedResponse,
     },
     unlessSurplus(listener, refuse),
   );
   // Node would silently drop headers past its count; `checkMessage` refuses the request instead.
   server.maxHeadersCount = 0;
+  takeInTurn(server);
   connections.hold(server);
   attachParserErrors(server, log);
   return server;

@@ -1,0 +1,197 @@
+import assert from 'node:assert/strict';
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import { once } from 'node:events';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import { connect } from 'node:net';
+import type { Socket } from 'node:net';
+import { LIMITS } from '@wts/contracts';
+import { eventually } from '@wts/testkit';
+import { closeNow, createHttpServer, listen, onUpgrade, readBytes } from '../src/index.ts';
+
+const STARTED = 'http.server.request.start';
+const FRAMES = 'frames\r\n\r\n'.repeat(9);
+const get = (path: string): string => `GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`;
+
+interface Begun {
+  readonly server: Server;
+  readonly response: ServerResponse;
+}
+
+/** A server whose answers to `/held` wait, with what it holds of requests at a time. */
+class Stage implements AsyncDisposable {
+  readonly #server: Server;
+  port = 0;
+  held: ServerResponse[] = [];
+  seen: string[] = [];
+  /** What came behind an upgrade. */
+  readonly frames: string[] = [];
+  /** Requests that Node made of what came, and the most that were unanswered at a time. */
+  begun = 0;
+  unansweredMax = 0;
+  #unanswered = 0;
+
+  constructor() {
+    this.#server = createHttpServer((req, res) => void this.#answer(req, res));
+    onUpgrade(this.#server, (_req, socket, head) => {
+      this.seen.push('upgrade');
+      socket.on('data', (bytes: Buffer) => this.frames.push(bytes.toString()));
+      this.frames.push(head.toString());
+      socket.end('HTTP/1.1 101 Switching Protocols\r\n\r\n');
+    });
+    subscribe(STARTED, this.#count);
+  }
+
+  static async open(): Promise<Stage> {
+    const stage = new Stage();
+    stage.port = await listen(stage.#server, '127.0.0.1', 0);
+    return stage;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    unsubscribe(STARTED, this.#count);
+    await closeNow(this.#server);
+  }
+
+  readonly #count = (message: unknown): void => {
+    const { server, response } = message as Begun;
+    if (server !== this.#server) return;
+    this.begun += 1;
+    this.#unanswered += 1;
+    this.unansweredMax = Math.max(this.unansweredMax, this.#unanswered);
+    response.once('close', () => (this.#unanswered -= 1));
+  };
+
+  async #answer(req: IncomingMessage, res: ServerResponse): Promise<void> {
+    this.seen.push(req.url ?? '');
+    if (req.url === '/held') {
+      this.held.push(res);
+      return;
+    }
+    const body = req.method === 'POST' ? (await readBytes(req, 1024 * 1024)).length : 0;
+    res.setHeader('content-length', 0).setHeader('x-answers', `${req.url} ${body}`).end();
+  }
+}
+
+/** A connection, with the addresses its answers name, in the order they came. */
+async function open(port: number): Promise<{ socket: Socket; answers: () => string[]; text: () => string }> {
+  const socket = connect(port, '127.0.0.1');
+  let text = '';
+  socket.setEncoding('latin1');
+  socket.on('data', (part: string) => (text += part));
+  socket.on('error', () => undefined);
+  await once(socket, 'connect');
+  const answers = (): string[] => [...text.matchAll(/x-answers: (.*)\r\n/gi)].map(([, one]) => one as string);
+  return { socket, answers, text: () => text };
+}
+
+describe('requests sent behind each other without waiting', () => {
+  it('are held as bytes until it is their turn: 200 000 in one write are never more than a few requests [limits.pipelining, never.unbounded]', async () => {
+    await using stage = await Stage.open();
+    const flood = await open(stage.port);
+    flood.socket.write(get('/held') + get('/next').repeat(200_000));
+    await eventually(() => stage.held.length === 1 || undefined);
+    const neighbor = await open(stage.port);
+    for (let count = 1; count <= 50; count += 1) {
+      neighbor.socket.write(get(`/health`));
+      await eventually(() => neighbor.answers().length === count || undefined);
+    }
+    assert.equal(stage.begun, 51, 'nothing behind the first was read');
+
+    stage.held[0]?.setHeader('content-length', 0).end();
+    for (let count = 51; count <= 100; count += 1) {
+      neighbor.socket.write(get(`/health`));
+      await eventually(() => neighbor.answers().length === count || undefined);
+    }
+    assert.ok(stage.unansweredMax <= 4, `${stage.unansweredMax} requests at a time`);
+    // Those who get their answers within a turn of the event loop leave room for others in between.
+    assert.ok(stage.begun < 100_000);
+    flood.socket.destroy();
+    await eventually(async () => {
+      const before = stage.begun;
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      return before === stage.begun || undefined;
+    });
+    neighbor.socket.destroy();
+  });
+
+  it('are all answered, in order, whatever kind they are and however they are cut', async () => {
+    await using stage = await Stage.open();
+    const text = [
+      get('/1'),
+      `POST /2 HTTP/1.1\r\nHost: a\r\nContent-Length: 8\r\n\r\n\r\n\r\n\r\n\r\n`,
+      `HEAD /3 HTTP/1.1\r\nHost: a\r\n\r\n`,
+      `POST /4 HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n4\r\n\r\n\r\n\r\n0\r\n\r\n`,
+      `POST /5 HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\nab`,
+      `POST /6 HTTP/1.1\r\nHost: a\r\nContent-Length: 300000\r\n\r\n${'\r\n\r\n'.repeat(75_000)}`,
+      `POST /7 HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\nX-T: 1\r\n\r\n`,
+      get('/8').repeat(300),
+      get('/9'),
+    ].join('');
+    const expected = [
+      `/1 0`,
+      `/2 8`,
+      `/3 0`,
+      `/4 4`,
+      `/5 2`,
+      `/6 300000`,
+      `/7 3`,
+      ...Array<string>(300).fill('/8 0'),
+      '/9 0',
+    ];
+    for (const pieceBytes of [text.length, 997, 65_536]) {
+      const client = await open(stage.port);
+      for (let at = 0; at < text.length; at += pieceBytes) client.socket.write(text.slice(at, at + pieceBytes));
+      await eventually(() => client.answers().length === expected.length || undefined);
+      assert.deepEqual(client.answers(), expected);
+      client.socket.destroy();
+    }
+  });
+
+  it('leave an upgrade and broken bytes behind them waiting for their answers', async () => {
+    await using stage = await Stage.open();
+    const upgrade = 'GET /up HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n';
+    for (const behind of [upgrade + FRAMES, 'NONSENSE\r\n\r\n']) {
+      stage.held = [];
+      stage.seen = [];
+      const client = await open(stage.port);
+      client.socket.write(get('/held') + behind);
+      await eventually(() => stage.held.length === 1 || undefined);
+      assert.deepEqual(stage.seen, ['/held']);
+      assert.equal(client.text(), '');
+      stage.held[0]?.setHeader('content-length', 0).end();
+      await eventually(() => client.socket.destroyed || client.socket.readableEnded || undefined);
+      assert.match(client.text(), /^HTTP\/1\.1 200 [^]*HTTP\/1\.1 (101|400) /);
+      client.socket.destroy();
+    }
+    assert.equal(stage.frames.join(''), FRAMES);
+  });
+
+  it('end with the connection when more than a few stand so close behind a body that they are taken together [limits.pipelining]', async () => {
+    await using stage = await Stage.open();
+    const body = `POST /1 HTTP/1.1\r\nHost: a\r\nContent-Length: 4\r\n\r\n`;
+    const client = await open(stage.port);
+    client.socket.write(body);
+    await eventually(() => stage.seen.length === 1 || undefined);
+    client.socket.write(`body${'GET /held HTTP/1.1\r\n\r\n'.repeat(2000)}`);
+    await once(client.socket, 'close');
+    const atOnce = LIMITS.pipelinedBytesMin / 20;
+    assert.ok(stage.begun > LIMITS.pipelinedRequestsMax && stage.begun < atOnce + 4, `${stage.begun} requests`);
+  });
+
+  it('whose sender does not read the answers are not taken for ever', async () => {
+    await using stage = await Stage.open();
+    const client = await open(stage.port);
+    client.socket.pause();
+    client.socket.write(get('/x').repeat(200_000));
+    // What the kernel holds of answers is bounded; then the sender has to read.
+    await eventually(async () => {
+      const before = stage.begun;
+      await new Promise((resolve) => setTimeout(resolve, 100));
+      return before === stage.begun || undefined;
+    });
+    assert.ok(stage.begun < 200_000, `${stage.begun}`);
+    client.socket.resume();
+    await eventually(() => client.answers().length > stage.begun - 10 || undefined);
+    client.socket.destroy();
+  });
+});
