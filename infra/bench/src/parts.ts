@@ -7,6 +7,7 @@ import { hopRows } from './rows/hop.ts';
 import { COMMIT_TIMES, liveRows } from './rows/live.ts';
 import { missingRows } from './rows/missing.ts';
 import { mutateRows } from './rows/mutate.ts';
+import { neighborRows } from './rows/neighbor.ts';
 import { stalledRows } from './rows/stalled.ts';
 import type { Findings, Scene } from './scene.ts';
 import type { Start } from './system.ts';
@@ -37,6 +38,7 @@ export const PARTS = {
     },
   },
   hop: { seconds: 45, secondsFull: 70, measure: hopRows },
+  neighbor: { seconds: 420, secondsFull: 600, measure: neighborRows },
   growth: {
     seconds: 150,
     secondsFull: 480,

@@ -1,0 +1,126 @@
+import { createApiKey } from '@wts/access';
+import type { Socket } from 'node:net';
+import { WebSocket } from 'ws';
+import { codeOf, rest, type Attacker } from './attacker.ts';
+import type { Attack } from './attacks.ts';
+import { CONTENT_MARK } from './caller.ts';
+
+const PIPELINED = 50_000;
+const PIPELINE_MS = 1_000;
+const MODELS = 'Workspace,User,WorkspaceMember,Team,TeamMember,Project,ProjectMember,Label,TaskChecklistItem,Comment';
+const LARGE_TEXT_CHARS = 40_000;
+const SLOW_READERS = 60;
+const DRIP_MS = 1_000;
+const SOCKETS = 1_000;
+const RESUBSCRIBES_MS = 550;
+const SOCKETS_AT_ONCE = 50;
+
+/** Tasks of 40 KB each. */
+async function largeWorkspace(attacker: Attacker, tasks: number): Promise<void> {
+  const workspaceId = await attacker.caller.openWorkspace();
+  const payload = { workspaceId, title: CONTENT_MARK, description: CONTENT_MARK.padEnd(LARGE_TEXT_CHARS, 'd') };
+  await attacker.caller.insertMany(attacker.sized(tasks), 20, { modelName: 'Task', payload });
+}
+
+/** No two of a thousand ask for the same: one snapshot cannot serve them all. */
+function differentSnapshot(nth: number): string {
+  const others = MODELS.split(',').filter((_, bit) => (nth >> bit) & 1);
+  return `/sync/bootstrap?onlyModels=${['Task', ...others].join(',')}`;
+}
+
+/** What attackers read, and how they hold connections. */
+export const READING_ATTACKS = {
+  /** Without a credential: one connection with tens of thousands of requests, each with another well-formed key. */
+  pipeline: async (attacker) => {
+    const request = (): string =>
+      `GET /api/workspaces HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${createApiKey('wts_').token}\r\n\r\n`;
+    const bytes = Array.from({ length: attacker.sized(PIPELINED) }, request).join('');
+    return async (stop) => {
+      while (!stop.aborted) {
+        const leaving = new AbortController();
+        attacker.raw(bytes, leaving.signal).resume();
+        await rest(PIPELINE_MS, stop);
+        leaving.abort();
+      }
+    };
+  },
+
+  /** 240 large snapshots at a time, no two alike. */
+  boots: async (attacker) => {
+    await largeWorkspace(attacker, 400);
+    return (stop) => attacker.flood(240, stop, (nth) => ['GET', differentSnapshot(nth)]);
+  },
+
+  /** Large snapshots of which each reader takes one piece a second. */
+  slow: async (attacker) => {
+    await largeWorkspace(attacker, 1_000);
+    return async (stop) => {
+      const sockets = new Set<Socket>();
+      for (let nth = 0; !stop.aborted; nth += 1) {
+        if (sockets.size < SLOW_READERS) {
+          const socket = attacker.raw(attacker.bytesOf('GET', differentSnapshot(nth)), stop);
+          sockets.add(socket);
+          socket.once('close', () => sockets.delete(socket));
+          socket.on('data', () => socket.pause());
+          continue;
+        }
+        await rest(DRIP_MS, stop);
+        for (const socket of sockets) socket.resume();
+      }
+    };
+  },
+
+  /** 240 who read the log from its beginning, in the largest pages. */
+  polls: async (attacker) => {
+    const { caller } = attacker;
+    const workspaceId = await caller.openWorkspace();
+    const payload = { workspaceId, title: CONTENT_MARK };
+    await caller.insertMany(attacker.sized(6_000), 100, { modelName: 'Task', payload });
+    return (stop) => attacker.flood(240, stop, () => ['GET', '/sync/deltas?after=0&limit=5000']);
+  },
+
+  /** 30 at a time who ask for news, as a person with 20 000 private projects. */
+  groups: async (attacker) => {
+    const { caller } = attacker;
+    const workspaceId = await caller.openWorkspace();
+    const payload = { workspaceId, key: 'K', name: CONTENT_MARK, isPrivate: true };
+    await caller.insertMany(attacker.sized(20_000), 100, { modelName: 'Project', payload });
+    const { lastSyncId } = await caller.commit([
+      { action: 'UPDATE', modelName: 'Workspace', modelId: workspaceId, payload: { name: `${CONTENT_MARK} 2` } },
+    ]);
+    return (stop) => attacker.flood(30, stop, () => ['GET', `/sync/deltas?after=${lastSyncId}`]);
+  },
+
+  /** A thousand sockets that subscribe again and again, as often as is allowed. */
+  sockets: async (attacker) => {
+    const { baseUrl, token } = attacker.caller;
+    await attacker.caller.openWorkspace();
+    const url = `${baseUrl.replace(/^http/, 'ws')}/sync/ws?token=${encodeURIComponent(token)}`;
+    const subscribe = JSON.stringify({ type: 'subscribe', afterSyncId: '1', token });
+    const open = (): Promise<WebSocket> =>
+      new Promise((resolve) => {
+        const socket = new WebSocket(url, { perMessageDeflate: false });
+        socket.once('open', () => attacker.count(101));
+        socket.on('error', (error) => attacker.count(codeOf(error)));
+        for (const event of ['open', 'close']) socket.once(event, () => resolve(socket));
+      });
+    const openMissing = async (sockets: Set<WebSocket>): Promise<void> => {
+      for (let missing = attacker.sized(SOCKETS) - sockets.size; missing > 0; missing -= SOCKETS_AT_ONCE) {
+        const opened = await Promise.all(Array.from({ length: Math.min(missing, SOCKETS_AT_ONCE) }, open));
+        for (const socket of opened) sockets.add(socket);
+      }
+    };
+    return async (stop) => {
+      const sockets = new Set<WebSocket>();
+      while (!stop.aborted) {
+        await openMissing(sockets);
+        for (const socket of sockets) {
+          if (socket.readyState === WebSocket.OPEN) socket.send(subscribe);
+          else sockets.delete(socket);
+        }
+        await rest(RESUBSCRIBES_MS, stop);
+      }
+      for (const socket of sockets) socket.terminate();
+    };
+  },
+} satisfies { readonly [name: string]: Attack };
