@@ -4,8 +4,9 @@ import jwt from 'jsonwebtoken';
 import { BoundedMap } from './bounded-map.ts';
 
 /**
- * The internal token: how the gateway, or any service, tells another on whose behalf it calls. It lives a minute, so a
- * leaked one is soon worthless; minting and checking cost a hash each, so both are remembered.
+ * The internal token: which service calls which other one, and on whose behalf. It lives a minute, so a leaked one is soon
+ * worthless, and is good for one service only, so a service cannot pass on what it was given. Minting and checking cost a
+ * hash each, so both are remembered.
  */
 const ISSUER = 'wts-internal';
 /** A token in use is replaced when this old, so the receiver always sees at least 40 s left. */
@@ -14,49 +15,62 @@ const REMINT_SECONDS = 20;
 const CLOCK_SKEW_SECONDS = 5;
 const REMEMBERED_MAX = 10_000;
 
+export interface TokenRoute {
+  /** The service that calls. */
+  readonly from: string;
+  /** The service that is called. */
+  readonly to: string;
+  readonly secret: string;
+}
+
+/** A token that carries this principal, valid for LIMITS.internalTokenSeconds from when it was minted. */
+export type MintToken = (principal: Principal, nowSeconds?: number) => string;
+
+/** What a token says: on whose behalf, and which service calls. */
+export interface InternalCall {
+  readonly principal: Principal;
+  readonly caller: string;
+}
+
+/** What a token says. Throws `token_invalid` for anything that is not for this service, or not minted within the last minute. */
+export type ReadToken = (token: string, nowSeconds?: number) => InternalCall;
+
 interface Minted {
   readonly token: string;
   readonly at: number;
 }
-interface Verified {
-  readonly principal: Principal;
-  readonly secret: string;
-  readonly expiresAt: number;
+
+/** For the calls of one service to another. */
+export function tokenMinter(route: TokenRoute): MintToken {
+  const byPrincipal = new WeakMap<Principal, Minted>();
+  const byContent = new BoundedMap<string, Minted>(REMEMBERED_MAX);
+  return (principal, nowSeconds = clock()) => {
+    const known = byPrincipal.get(principal);
+    if (known !== undefined && isFresh(known, nowSeconds)) return known.token;
+    const content = contentOf(principal);
+    let minted = byContent.get(content);
+    if (minted === undefined || !isFresh(minted, nowSeconds)) {
+      minted = { token: sign(principal, route, nowSeconds), at: nowSeconds };
+      byContent.set(content, minted);
+    }
+    byPrincipal.set(principal, minted);
+    return minted.token;
+  };
 }
 
-const mintedByPrincipal = new WeakMap<Principal, Minted & { secret: string }>();
-const mintedByContent = new BoundedMap<string, Minted>(REMEMBERED_MAX);
-const verifiedByToken = new BoundedMap<string, Verified>(REMEMBERED_MAX);
-
-/** A token that carries `principal`, valid for LIMITS.internalTokenSeconds from when it was minted. */
-export function mintInternalToken(principal: Principal, secret: string, nowSeconds: number = clock()): string {
-  const known = mintedByPrincipal.get(principal);
-  if (known?.secret === secret && isFresh(known, nowSeconds)) return known.token;
-  const content = JSON.stringify([
-    secret,
-    principal.userId,
-    principal.scopes,
-    principal.credential.kind,
-    principal.credential.id,
-    principal.workspaceId ?? null,
-    principal.expiresAt ?? null,
-  ]);
-  let minted = mintedByContent.get(content);
-  if (minted === undefined || !isFresh(minted, nowSeconds)) {
-    minted = { token: sign(principal, secret, nowSeconds), at: nowSeconds };
-    mintedByContent.set(content, minted);
-  }
-  mintedByPrincipal.set(principal, { ...minted, secret });
-  return minted.token;
+function contentOf({ userId, scopes, credential, workspaceId, expiresAt }: Principal): string {
+  return JSON.stringify([userId, scopes, credential.kind, credential.id, workspaceId ?? null, expiresAt ?? null]);
 }
 
 function isFresh(minted: Minted, nowSeconds: number): boolean {
   return nowSeconds >= minted.at && nowSeconds - minted.at < REMINT_SECONDS;
 }
 
-function sign(principal: Principal, secret: string, nowSeconds: number): string {
+function sign(principal: Principal, { from, to, secret }: TokenRoute, nowSeconds: number): string {
   const claims = {
     iss: ISSUER,
+    aud: to,
+    act: from,
     sub: principal.userId,
     iat: nowSeconds,
     exp: nowSeconds + LIMITS.internalTokenSeconds,
@@ -68,37 +82,60 @@ function sign(principal: Principal, secret: string, nowSeconds: number): string 
   return jwt.sign(claims, secret, { algorithm: 'HS256' });
 }
 
-/** The principal a token carries. Throws `token_invalid` for anything this secret did not sign within the last minute. */
-export function verifyInternalToken(token: string, secret: string, nowSeconds: number = clock()): Principal {
-  const known = verifiedByToken.get(token);
-  if (known?.secret === secret && nowSeconds < known.expiresAt) return known.principal;
-  const claims = claimsOf(token, secret, nowSeconds);
-  const principal = principalOf(claims);
-  if (principal === null) throw new Fault('token_invalid');
-  const expiresAt = (claims as { exp: number }).exp + CLOCK_SKEW_SECONDS;
-  verifiedByToken.set(token, { principal, secret, expiresAt });
-  return principal;
+/** For what `service` is called with. Any of the secrets may have signed: there are two while one replaces the other. */
+export function tokenReader(service: string, secrets: readonly [string, ...string[]]): ReadToken {
+  const known = new BoundedMap<string, InternalCall & { readonly expiresAt: number }>(REMEMBERED_MAX);
+  return (token, nowSeconds = clock()) => {
+    const before = known.get(token);
+    if (before !== undefined && nowSeconds < before.expiresAt) return before;
+    const claims = claimsOf(token, secrets, nowSeconds);
+    const call = callOf(claims, service, nowSeconds);
+    known.set(token, call);
+    return call;
+  };
 }
 
-function claimsOf(token: string, secret: string, nowSeconds: number): unknown {
-  try {
-    return jwt.verify(token, secret, {
-      algorithms: ['HS256'],
-      issuer: ISSUER,
-      clockTimestamp: nowSeconds,
-      clockTolerance: CLOCK_SKEW_SECONDS,
-    });
-  } catch (cause) {
-    throw new Fault('token_invalid', { cause });
+function claimsOf(token: string, secrets: readonly string[], nowSeconds: number): unknown {
+  let refusal: unknown;
+  for (const secret of secrets) {
+    try {
+      return jwt.verify(token, secret, {
+        algorithms: ['HS256'],
+        issuer: ISSUER,
+        clockTimestamp: nowSeconds,
+        clockTolerance: CLOCK_SKEW_SECONDS,
+      });
+    } catch (cause) {
+      refusal = cause;
+    }
   }
+  throw refused('not signed by a secret of this cluster, or too old', refusal);
+}
+
+// Keeps authentication.internal.audience.
+function callOf(claims: unknown, service: string, nowSeconds: number): InternalCall & { readonly expiresAt: number } {
+  const { aud, act, iat, exp } = (claims ?? {}) as Record<string, unknown>;
+  // A list is refused too: a token is for one service.
+  if (aud !== service) throw refused(`for ${JSON.stringify(aud)}, and this is ${service}`);
+  if (typeof act !== 'string' || act === '') throw refused('without the name of the service that calls');
+  if (typeof iat !== 'number' || typeof exp !== 'number') throw refused('without iat and exp');
+  if (iat > nowSeconds + CLOCK_SKEW_SECONDS) throw refused('from the future');
+  if (!(exp - iat <= LIMITS.internalTokenSeconds)) throw refused(`alive for ${exp - iat} s`);
+  const principal = principalOf(claims);
+  if (principal === null) throw refused('without a principal');
+  return Object.freeze({ principal, caller: act, expiresAt: exp + CLOCK_SKEW_SECONDS });
+}
+
+/** The text is for logs; callers are told the code alone. */
+function refused(why: string, cause?: unknown): Fault {
+  return new Fault('token_invalid', { cause: new Error(`an internal token ${why}`, { cause }) });
 }
 
 const KINDS: readonly unknown[] = ['api_key', 'jwt', 'oauth', 'service'];
 
 function principalOf(claims: unknown): Principal | null {
-  if (typeof claims !== 'object' || claims === null) return null;
-  const { sub, exp, scopes, credential, workspaceId, expiresAt } = claims as Record<string, unknown>;
-  if (typeof sub !== 'string' || sub === '' || typeof exp !== 'number') return null;
+  const { sub, scopes, credential, workspaceId, expiresAt } = (claims ?? {}) as Record<string, unknown>;
+  if (typeof sub !== 'string' || sub === '') return null;
   if (!Array.isArray(scopes) || !scopes.every((scope) => (SCOPES as readonly unknown[]).includes(scope))) return null;
   if (typeof credential !== 'object' || credential === null) return null;
   const { kind, id } = credential as Record<string, unknown>;

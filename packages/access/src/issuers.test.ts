@@ -28,7 +28,7 @@ describe('the list of issuers', () => {
   });
 
   it('takes a secret of exactly 32 bytes, and a key set on this machine in clear', () => {
-    parseIssuers(JSON.stringify([{ ...shared, secret: 'x'.repeat(32) }]));
+    parseIssuers(JSON.stringify([{ ...shared, secret: 'kV7pQ2xLw9ZrT4sBnY6mHc3DfGjA8eUq' }]));
     parseIssuers(JSON.stringify([{ ...remote, jwksUri: 'http://127.0.0.1:1/keys' }]));
   });
 
@@ -67,6 +67,7 @@ describe('the list of issuers', () => {
     'a public algorithm with a secret': [[{ ...shared, algorithms: ['RS256'] }], /cannot use the algorithm RS256/],
     'a secret and a key set': [[{ ...shared, jwksUri: remote.jwksUri }], /either "secret" or "jwksUri"/],
     'neither a secret nor a key set': [[{ ...shared, secret: undefined }], /either "secret" or "jwksUri"/],
+    'a secret that repeats itself': [[{ ...shared, secret: 'x'.repeat(32) }], /repeats itself/],
     'a short secret': [[{ ...shared, secret: 'x'.repeat(31) }], /at least 32 bytes/],
     'a key set in clear over the network': [
       [{ ...remote, jwksUri: 'http://idp.test/keys' }],

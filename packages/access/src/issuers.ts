@@ -1,3 +1,5 @@
+import { weaknessOf } from './weak-secret.ts';
+
 /** The identity providers whose tokens are accepted: configuration only, nothing in a token can add one. */
 export interface Issuer {
   /** Compared with the `iss` claim as it stands: no trailing slash is added or taken. */
@@ -90,6 +92,8 @@ function readKey(row: Record<string, unknown>, named: string): Issuer['key'] {
     if (typeof row.secret !== 'string' || Buffer.byteLength(row.secret) < SECRET_BYTES_MIN) {
       throw new Error(`${named}: "secret" must be a string of at least ${SECRET_BYTES_MIN} bytes.`);
     }
+    const weakness = weaknessOf(row.secret);
+    if (weakness !== null) throw new Error(`${named}: "secret" ${weakness}.`);
     return { secret: row.secret };
   }
   const uri = typeof row.jwksUri === 'string' ? URL.parse(row.jwksUri) : null;

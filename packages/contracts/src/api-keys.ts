@@ -171,7 +171,7 @@ export const internalCreateApiKey = contract<{
   summary: 'Create an API key with chosen permissions',
   tag: 'Internal',
   scope: 'none',
-  internal: true,
+  internal: { callers: ['graph'] },
   body: {
     type: 'object',
     additionalProperties: false,
@@ -205,7 +205,7 @@ export const internalListRevokedKeys = contract<{
   summary: 'API keys revoked after a moment; without one, the moment alone',
   tag: 'Internal',
   scope: 'none',
-  internal: true,
+  internal: { callers: ['sync'], forItself: true },
   body: {
     type: 'object',
     additionalProperties: false,

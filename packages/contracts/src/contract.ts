@@ -1,5 +1,6 @@
 import type { ErrorCode } from './errors.ts';
 import type { Scope } from './scopes.ts';
+import type { InternalUse } from './services.ts';
 
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
@@ -26,8 +27,8 @@ export interface Contract<S extends Shape = Shape> {
   readonly tag: 'Workspaces' | 'API keys' | 'Webhooks' | 'GraphQL' | 'Sync' | 'Meta' | 'Internal';
   /** The scope a credential needs; `none` for a public operation. */
   readonly scope: Scope | 'none';
-  /** Internal operations are served to other services only and never appear in the description. */
-  readonly internal?: true;
+  /** Internal operations are served to the named services only and never appear in the description. */
+  readonly internal?: InternalUse;
   /** Part of a web page for people: served to browsers, and no operation of the interface the description is about. */
   readonly page?: true;
   readonly params?: JsonSchema;
@@ -99,7 +100,7 @@ const IDEMPOTENCY_ERRORS = ['idempotency_in_flight', 'idempotency_mismatch'] as 
 
 /** Every error this operation may answer with. */
 export function errorsOf({ scope, internal, body, idempotencyKey, errors }: Contract): ErrorCode[] {
-  const asksWhoCalls = scope !== 'none' || internal === true;
+  const asksWhoCalls = scope !== 'none' || internal !== undefined;
   return [
     ...new Set<ErrorCode>([
       ...COMMON_ERRORS,

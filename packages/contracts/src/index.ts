@@ -6,6 +6,7 @@ export * from './ids.ts';
 export { isStorableText, parseJson } from './json.ts';
 export * from './limits.ts';
 export * from './scopes.ts';
+export * from './services.ts';
 export * from './version.ts';
 export * as apiKeyApi from './api-keys.ts';
 export * as memberApi from './members.ts';

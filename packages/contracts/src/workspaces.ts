@@ -161,7 +161,7 @@ export const internalResolveApiKey = contract<{
   summary: 'Principal of an API key, by its hash; null when unknown, revoked or expired',
   tag: 'Internal',
   scope: 'none',
-  internal: true,
+  internal: { callers: ['gateway', 'sync'], forItself: true },
   body: {
     type: 'object',
     additionalProperties: false,
@@ -183,7 +183,7 @@ export const internalResolvePerson = contract<{
   summary: 'Person behind an identity, created on first sight',
   tag: 'Internal',
   scope: 'none',
-  internal: true,
+  internal: { callers: ['gateway', 'sync'], forItself: true },
   body: {
     type: 'object',
     additionalProperties: false,

@@ -44,7 +44,7 @@ describe('a call to another service', () => {
   });
 
   function caller(...urls: string[]): Caller {
-    const made = createCaller({ name: 'demo', urls, secret: SECRET, self: 'test', log });
+    const made = createCaller({ name: 'demo', urls, secret: SECRET, self: 'gateway', log });
     cleanUp.push(() => made.close());
     return made;
   }
@@ -127,7 +127,13 @@ describe('a call to another service', () => {
   });
 
   it('never blames the person when it is our own token that was refused', async () => {
-    const other = createCaller({ name: 'demo', urls: [demo.service.url], secret: 'x'.repeat(32), self: 'test', log });
+    const other = createCaller({
+      name: 'demo',
+      urls: [demo.service.url],
+      secret: 'of another cluster, and as long as ours',
+      self: 'gateway',
+      log,
+    });
     await refuses(other.call(api.read, { principal: ann, params: { name: 'a' } }), 'unavailable');
     await other.close();
     assert.match(written.join(''), /"level":"error".*INTERNAL_TOKEN_SECRET differs/);

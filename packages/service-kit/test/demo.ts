@@ -1,6 +1,6 @@
 import { contract, Fault, LIMITS, UUID_PATTERN } from '@wts/contracts';
 import type { Principal } from '@wts/contracts';
-import { mintInternalToken } from '@wts/access';
+import { servicePrincipal, tokenMinter } from '@wts/access';
 import type { ConfigOf, Environment, RunningService, ServiceDefinition } from '../src/index.ts';
 import {
   createApp,
@@ -73,7 +73,7 @@ export const demo = {
     method: 'GET',
     path: '/internal/who',
     scope: 'none',
-    internal: true,
+    internal: { callers: ['workspace'], forItself: true },
   }),
   maybe: contract<{ body: object | undefined; reply: { ok: true; got: unknown } }>({
     ...basics,
@@ -109,9 +109,12 @@ export const demo = {
 };
 
 export const ann: Principal = { userId: 'ann', scopes: ['write'], credential: { kind: 'api_key', id: 'key-1' } };
+/** A service that asks for itself. */
+export const worker: Principal = servicePrincipal('workspace');
 export const reader: Principal = { ...ann, userId: 'rea', scopes: ['read'] };
-export const as = (principal: Principal): Record<string, string> => ({
-  'x-wts-principal': mintInternalToken(principal, SECRET),
+/** A call to this service, by default from the gateway. */
+export const as = (principal: Principal, from = 'gateway', to = 'demo'): Record<string, string> => ({
+  'x-wts-principal': tokenMinter({ from, to, secret: SECRET })(principal),
 });
 
 /** What tests do to the service while it runs. */

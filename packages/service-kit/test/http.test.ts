@@ -4,7 +4,7 @@ import { API_VERSION } from '@wts/contracts';
 import request from 'supertest';
 import type { Test } from 'supertest';
 import type { Running } from './demo.ts';
-import { ann, as, reader, startDemo, URL_BYTES } from './demo.ts';
+import { ann, as, reader, startDemo, URL_BYTES, worker } from './demo.ts';
 import { isRefusal, messageOf } from './refusal.ts';
 
 describe('a service over HTTP', () => {
@@ -134,11 +134,25 @@ describe('a service over HTTP', () => {
       assert.deepEqual(
         (
           await get('/internal/who')
-            .set(as({ ...ann, scopes: [] }))
+            .set(as({ ...worker, scopes: [] }, 'workspace'))
             .expect(200)
         ).body,
-        { ok: true, userId: 'ann' },
+        { ok: true, userId: worker.userId },
       );
+    });
+    it('an internal operation is refused to a service that it does not list, and on behalf of a person [authentication.internal.callers]', async () => {
+      for (const headers of [as(worker), as(worker, 'sync'), as(worker, 'demo'), as(ann, 'workspace'), as(ann)])
+        isRefusal(await get('/internal/who').set(headers), 401, 'token_invalid');
+    });
+    it('what is for people is refused to services that do not bring them in [authentication.internal.callers]', async () => {
+      for (const from of ['workspace', 'sync', 'demo', ''])
+        isRefusal(await get('/things/a').set(as(ann, from)), 401, 'token_invalid');
+    });
+    it('a token for another service, as one that passes on what it was given would send, is refused [authentication.internal.audience]', async () => {
+      for (const to of ['sync', 'workspace', '']) {
+        isRefusal(await get('/things/a').set(as(ann, 'gateway', to)), 401, 'token_invalid');
+        isRefusal(await get('/internal/who').set(as(worker, 'workspace', to)), 401, 'token_invalid');
+      }
     });
   });
 

@@ -67,6 +67,19 @@ describe('the process of a service', () => {
     );
   });
 
+  it('says from where it can be reached, and how that is changed', async () => {
+    for (const [host, words] of [
+      ['127.0.0.1', /^this machine only; HOST=0\.0\.0\.0 /],
+      ['0.0.0.0', /^other machines too; .* expect a private one$/],
+    ] as const) {
+      const child = start({ HOST: host });
+      await listening(child);
+      const line = await eventually(() => child.lines().find(({ msg }) => msg === 'listening'));
+      assert.equal(line?.host, host);
+      assert.match(String(line?.reachableFrom), words);
+    }
+  });
+
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     it(`stops cleanly on ${signal} and leaves no line of log behind`, async () => {
       const child = start();

@@ -2,8 +2,8 @@
  * A whole system for a test: real services as processes of their own, a real database, a real NATS server, reached
  * through the public doors. Every part can be killed, stopped, paused and cut off.
  */
-import { mintInternalToken, servicePrincipal } from '@wts/access';
-import type { InternalCommitReply, InternalMutation, NewApiKey, Principal, Role } from '@wts/contracts';
+import { servicePrincipal, tokenMinter } from '@wts/access';
+import type { InternalCommitReply, InternalMutation, NewApiKey, Principal, Role, ServiceName } from '@wts/contracts';
 import { apiKeyApi, HEADERS, syncApi, workspaceApi } from '@wts/contracts';
 import type { NatsServer, PostgresServer, SupervisedService } from '@wts/local';
 import { LOCAL_JWT, Stack, makeSecrets } from '@wts/local';
@@ -150,7 +150,7 @@ export class World implements AsyncDisposable {
     const { email = `${subject}@example.com`, email_verified: emailVerified = true } = claims;
     const identity = { issuer: this.jwt.issuer, subject, name: claims.name ?? name, email, emailVerified };
     const { path } = workspaceApi.internalResolvePerson;
-    const { userId } = await this.#internal<{ userId: string }>('workspace', path, identity);
+    const { userId } = await this.#internal<{ userId: string }>({ from: 'gateway', to: 'workspace' }, path, identity);
     const token = signToken(this.jwt, subject, { name, email, email_verified: emailVerified, ...claims });
     return { userId, name, token };
   }
@@ -172,7 +172,7 @@ export class World implements AsyncDisposable {
     const principal: Principal = { userId, scopes: ['read', 'write', 'admin'], credential };
     const { path } = apiKeyApi.internalCreateApiKey;
     const reply = await this.#internal<{ key: { id: string; token: string } }>(
-      'workspace',
+      { from: 'graph', to: 'workspace' },
       path,
       { label: 'testkit', ...key },
       principal,
@@ -183,7 +183,7 @@ export class World implements AsyncDisposable {
   /** A unit of changes under the authority of a service, past every permission: for arranging a test. */
   commit(mutations: readonly InternalMutation[]): Promise<InternalCommitReply> {
     const unit = { clientId: 'testkit', clientTxId: randomUUID(), authority: 'service', mutations };
-    return this.#internal('sync', syncApi.internalCommit.path, unit);
+    return this.#internal({ from: 'workspace', to: 'sync' }, syncApi.internalCommit.path, unit);
   }
 
   /** A request through the first door; see `ask`. */
@@ -210,16 +210,16 @@ export class World implements AsyncDisposable {
 
   /** A call as services make it among each other. */
   async #internal<T>(
-    service: string,
+    { from, to }: { from: ServiceName; to: ServiceName },
     path: string,
     body: object,
     principal: Principal = servicePrincipal('testkit'),
   ): Promise<T> {
-    const answer = await fetch(`${this.service(service).url}${path}`, {
+    const answer = await fetch(`${this.service(to).url}${path}`, {
       method: 'POST',
       headers: {
         'content-type': 'application/json',
-        [HEADERS.principal]: mintInternalToken(principal, this.internalTokenSecret),
+        [HEADERS.principal]: tokenMinter({ from, to, secret: this.internalTokenSecret })(principal),
       },
       body: JSON.stringify(body),
       signal: AbortSignal.timeout(CALL_MS),

@@ -1,5 +1,9 @@
 import type { Server } from 'node:http';
+import type { MintToken } from '@wts/access';
+import { tokenMinter } from '@wts/access';
+import type { ServiceName } from '@wts/contracts';
 import {
+  announce,
   closeNow,
   createCaller,
   createHttpServer,
@@ -101,9 +105,9 @@ function openShared(
       bodyBytesOfAllMax: EDGE_LIMITS.bodyBytesOfAllMax,
     }),
     upstreams,
+    mintToken: { workspace: minterFor('workspace', config), sync: minterFor('sync', config) },
     authenticator: openAuthenticator(kit, openWorkspace(kit, config), config),
     ownAnswers: ownAnswers(kit.readiness, describe(config)),
-    tokenSecret: config.internalTokenSecret,
     socketsMax: kit.connections.socketsMax,
     origins: checkOrigins(config.corsOrigins),
     isDraining: kit.http.isDraining,
@@ -121,7 +125,7 @@ async function openAuthOrigin(kit: ServiceContext, config: GatewayConfig, parts:
   prepare(server, app, parts);
   const port = await listen(server, config.host, config.authPort);
   kit.stack.defer(() => closeNow(server));
-  kit.log.info({ port, origin: 'auth' }, 'listening');
+  announce(kit.log, config.host, port, { origin: 'auth' });
   return server;
 }
 
@@ -136,6 +140,10 @@ function openUpstreams({ log, stack }: ServiceContext, config: GatewayConfig): E
   };
   for (const upstream of Object.values(upstreams)) stack.defer(() => upstream.close());
   return upstreams;
+}
+
+function minterFor(to: ServiceName, { internalTokenSecret: secret }: GatewayConfig): MintToken {
+  return tokenMinter({ from: 'gateway', to, secret });
 }
 
 function openWorkspace({ name, log, stack }: ServiceContext, config: GatewayConfig): Caller {

@@ -34,7 +34,7 @@ export async function openBareEdge(routes: ReturnType<typeof compileRoutes>): Pr
       limits: {},
     }),
     shares: new Shares({ requestsMax: 10, socketsMax: 10, bodyBytesMax: 1024, bodyBytesOfAllMax: 1024 }),
-    tokenSecret: '',
+    mintToken: { workspace: () => '', sync: () => '' },
     socketsMax: 1,
     origins: new Set(),
     securityHeaders: [],

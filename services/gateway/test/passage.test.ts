@@ -258,7 +258,7 @@ describe('a service that fails', () => {
   });
 
   it('by hanging up without an answer is 503 once: what may have been done is not done again elsewhere', async () => {
-    const second = await StandIn.start(world.sync.secret);
+    const second = await StandIn.start('sync', world.sync.secret);
     const two = await startWorld({ SYNC_URL: `${world.sync.url},${second.url}` });
     const hangUp: StandIn['answer'] = (req) => void req.socket.destroy();
     world.sync.answer = hangUp;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
-import { verifyInternalToken } from '@wts/access';
+import { tokenReader } from '@wts/access';
 import { WebSocket, WebSocketServer } from 'ws';
 import { EDGE_LIMITS } from '../src/limits.ts';
 import { RawClient, errorOf, request, say } from './raw.ts';
@@ -76,7 +76,9 @@ describe('the socket door', () => {
     assert.equal(seen?.url, '/sync/ws?a=%20b&c=d');
     assert.equal(seen.headers['x-request-id'], 'mine');
     assert.equal(seen.headers.cookie, undefined);
-    assert.deepEqual(verifyInternalToken(String(seen.headers['x-wts-principal']), world.sync.secret), principal);
+    const read = tokenReader('sync', [world.sync.secret]);
+    const call = read(String(seen.headers['x-wts-principal']));
+    assert.deepEqual([call.principal, call.caller], [principal, 'gateway']);
     assert.doesNotMatch(JSON.stringify(seen.rawHeaders), new RegExp(token));
     client.destroy();
   });

@@ -2,9 +2,10 @@ import { createServer } from 'node:http';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { verifyInternalToken } from '@wts/access';
+import type { ReadToken } from '@wts/access';
+import { tokenReader } from '@wts/access';
 import { HEADERS, meta, workspaceApi } from '@wts/contracts';
-import type { Principal } from '@wts/contracts';
+import type { Principal, ServiceName } from '@wts/contracts';
 
 /** What a service saw of one request. */
 export interface Seen {
@@ -36,8 +37,11 @@ export class StandIn {
   answer: Answer = answerEcho;
   onUpgrade: (req: IncomingMessage, socket: Duplex, head: Buffer) => void = (_req, socket) => socket.destroy();
 
-  constructor(secret: string) {
+  readonly #readToken: ReadToken;
+
+  constructor(service: ServiceName, secret: string) {
     this.secret = secret;
+    this.#readToken = tokenReader(service, [secret]);
     this.server = createServer((req, res) => void this.#handle(req, res));
     this.server.on('connection', (socket) => {
       this.#connections.add(socket);
@@ -46,8 +50,8 @@ export class StandIn {
     this.server.on('upgrade', (req, socket, head) => this.onUpgrade(req, socket, head));
   }
 
-  static async start(secret: string, port = 0): Promise<StandIn> {
-    const standIn = new StandIn(secret);
+  static async start(service: ServiceName, secret: string, port = 0): Promise<StandIn> {
+    const standIn = new StandIn(service, secret);
     await standIn.listen(port);
     return standIn;
   }
@@ -107,7 +111,7 @@ export class StandIn {
       return;
     }
     const token = req.headers[HEADERS.principal];
-    const principal = typeof token === 'string' ? verifyInternalToken(token, this.secret) : null;
+    const principal = typeof token === 'string' ? this.#readToken(token).principal : null;
     const seen = { method: req.method ?? '', url: req.url ?? '', headers: req.headers, body, principal };
     this.seen.push(seen);
     this.answer(req, res, seen);

@@ -31,8 +31,8 @@ export interface World {
 }
 
 export async function startWorld(env: Record<string, string> = {}): Promise<World> {
-  const workspace = await StandIn.start(SECRET);
-  const sync = await StandIn.start(SECRET);
+  const workspace = await StandIn.start('workspace', SECRET);
+  const sync = await StandIn.start('sync', SECRET);
   const lines: string[] = [];
   const auth = await freePort();
   const running = await startService(

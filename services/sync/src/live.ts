@@ -58,7 +58,7 @@ export function openLive({ kit, config, pool, standby, log, onCommitted }: LiveO
       readEntries: (...range) => readEntries(pool, ...range),
       readHead: () => log.head(),
       authenticate: (token) => authenticator.authenticateToken(token),
-      internalTokenSecret: kit.internalTokenSecret,
+      readToken: kit.readToken,
       socketsMax: kit.connections.socketsMax,
       metrics,
       logger,

@@ -1,4 +1,4 @@
-import { mintInternalToken } from '@wts/access';
+import { tokenMinter } from '@wts/access';
 import type { MutateReply, Principal } from '@wts/contracts';
 import { HEADERS, LIMITS } from '@wts/contracts';
 import { startService } from '@wts/service-kit';
@@ -42,8 +42,9 @@ describe('POST /sync/mutate', function () {
     body: unknown,
     principal: Partial<Principal> = {},
     path = '/sync/mutate',
+    from = path.startsWith('/internal/') ? 'workspace' : 'gateway',
   ): Promise<{ status: number; body: MutateReply }> {
-    const token = mintInternalToken({ ...owner.principal, ...principal }, SECRET);
+    const token = tokenMinter({ from, to: 'sync', secret: SECRET })({ ...owner.principal, ...principal });
     const answer = await fetch(`${service.url}${path}`, {
       method: 'POST',
       headers: { 'content-type': 'application/json', [HEADERS.principal]: token },
@@ -146,6 +147,27 @@ describe('POST /sync/mutate', function () {
     const unit = { clientId, clientTxId, authority: 'caller', mutations: [mutation] };
     assert.equal((await post(unit, { scopes: ['read'] }, '/internal/commit')).status, 403);
     assert.equal((await post(unit, {}, '/internal/commit')).status, 200);
+  });
+
+  it('is refused to the token of a person that the gateway made, whatever authority it claims [authentication.internal.callers]', async () => {
+    const head = await stage.head();
+    const payload = { workspaceId: workspace, userId: owner.principal.userId, role: 'owner' };
+    const joining = { modelName: 'WorkspaceMember', modelId: randomUUID(), action: 'INSERT', payload };
+    for (const authority of ['service', 'caller']) {
+      const unit = { clientId: 'c', clientTxId: randomUUID(), authority, mutations: [joining] };
+      for (const from of ['gateway', 'sync', 'webhook-dispatcher', ''])
+        assert.equal((await post(unit, { scopes: ['read', 'write', 'admin'] }, '/internal/commit', from)).status, 401);
+    }
+    assert.equal(await stage.head(), head);
+  });
+
+  it('lets only the services listed for it decide in the place of sync [authentication.internal.authority]', async () => {
+    const { clientId, clientTxId, ...mutation } = transaction();
+    const unit = (authority: string): object => ({ clientId, clientTxId, authority, mutations: [mutation] });
+    const head = await stage.head();
+    assert.equal((await post(unit('service'), {}, '/internal/commit', 'graph')).status, 403);
+    assert.equal(await stage.head(), head);
+    assert.equal((await post(unit('caller'), {}, '/internal/commit', 'graph')).status, 200);
   });
 
   it('answers another service with the error of the refusal, and all or nothing', async () => {

@@ -1,4 +1,4 @@
-import { mintInternalToken } from '@wts/access';
+import { tokenMinter, tokenReader } from '@wts/access';
 import type { Principal } from '@wts/contracts';
 import { Fault, HEADERS } from '@wts/contracts';
 import { createHttpServer, listen } from '@wts/service-kit';
@@ -17,6 +17,7 @@ import type { LogWriter } from './log-writer.ts';
 
 export const quiet = { debug() {}, info() {}, warn() {}, error() {} };
 const SECRET = 'a secret of at least thirty-two characters';
+const mintToken = tokenMinter({ from: 'gateway', to: 'sync', secret: SECRET });
 
 export interface Replica extends AsyncDisposable {
   readonly baseUrl: string;
@@ -82,7 +83,7 @@ export async function openReplica(options: ReplicaOptions): Promise<Replica> {
     },
     readHead: () => log.head(),
     authenticate: async (token) => principalOf(token),
-    internalTokenSecret: SECRET,
+    readToken: tokenReader('sync', [SECRET]),
     socketsMax: options.socketsMax ?? 1_000,
     metrics: new Registry(),
     logger: quiet,
@@ -92,7 +93,7 @@ export async function openReplica(options: ReplicaOptions): Promise<Replica> {
   server.on('upgrade', (req, stream, head) => {
     const token = new URL(req.url ?? '', 'http://test').searchParams.get('token');
     if (token !== null && token !== 'nobody') {
-      req.headers[HEADERS.principal] = mintInternalToken(principalOf(token), SECRET);
+      req.headers[HEADERS.principal] = mintToken(principalOf(token));
     }
     door.upgrade(req, stream, head);
   });

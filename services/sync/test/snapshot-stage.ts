@@ -1,4 +1,4 @@
-import { mintInternalToken } from '@wts/access';
+import { tokenMinter } from '@wts/access';
 import type { DeltasReply, InternalCommitReply, InternalMutation, Principal, Role } from '@wts/contracts';
 import { HEADERS, syncApi } from '@wts/contracts';
 import { startService, type RunningService } from '@wts/service-kit';
@@ -107,7 +107,7 @@ export class SnapshotStage implements AsyncDisposable {
       headers: {
         'accept-encoding': 'identity',
         ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-        [HEADERS.principal]: tokenOf(principal),
+        [HEADERS.principal]: path.startsWith('/internal/') ? mintAsWorkspace(principal) : mintAsGateway(principal),
         ...headers,
       },
       body: body === undefined ? null : JSON.stringify(body),
@@ -118,7 +118,7 @@ export class SnapshotStage implements AsyncDisposable {
   /** The answer as it comes, paused: nothing of the body is read before the test does. */
   async raw(path: string, principal: Principal, headers: Record<string, string> = {}): Promise<IncomingMessage> {
     const sent = request(`${this.service.url}${path}`, {
-      headers: { [HEADERS.principal]: tokenOf(principal), ...headers },
+      headers: { [HEADERS.principal]: mintAsGateway(principal), ...headers },
       agent: false,
     });
     sent.end();
@@ -208,9 +208,8 @@ export function caller(userId: string, workspaceId?: string): Principal {
   };
 }
 
-function tokenOf(principal: Principal): string {
-  return mintInternalToken(principal, SECRET);
-}
+const mintAsGateway = tokenMinter({ from: 'gateway', to: 'sync', secret: SECRET });
+const mintAsWorkspace = tokenMinter({ from: 'workspace', to: 'sync', secret: SECRET });
 
 export function parseLines(text: string): Line[] {
   assert.ok(text === '' || text.endsWith('\n'), 'the last line ends');

@@ -51,7 +51,7 @@ const sync = createCaller({
   name: 'sync',
   urls: config.syncUrls,
   secret: config.internalTokenSecret,
-  self: 'workspace-seed',
+  self: 'workspace',
   log,
 });
 stack.defer(() => sync.close());

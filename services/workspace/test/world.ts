@@ -1,6 +1,6 @@
-import { mintInternalToken } from '@wts/access';
+import { tokenMinter } from '@wts/access';
 import type { BodyOf, Contract, ErrorCode, ParamsOf, Principal, ReplyOf } from '@wts/contracts';
-import { errorBodySchema, errorsOf, HEADERS, memberApi, workspaceApi } from '@wts/contracts';
+import { callersOf, errorBodySchema, errorsOf, HEADERS, memberApi, workspaceApi } from '@wts/contracts';
 import type { RunningService, Validate } from '@wts/service-kit';
 import { compile, startService } from '@wts/service-kit';
 import assert from 'node:assert/strict';
@@ -58,13 +58,14 @@ export class World {
       headers?: Record<string, string>;
       query?: Record<string, string>;
     };
+    const from = callersOf(contract)[0] ?? '';
     const path = contract.path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(params[name] ?? ''));
     const method = contract.method.toLowerCase() as 'get' | 'post' | 'patch' | 'delete';
     const agent = supertest(this.service.url);
     const answer = await agent[method](path)
       .query(query)
       .set(headers)
-      .set(HEADERS.principal, mintInternalToken(principal, SECRET))
+      .set(HEADERS.principal, tokenMinter({ from, to: 'workspace', secret: SECRET })(principal))
       .send(body);
     const code = checkAnswer(contract, answer.status, answer.body);
     return {

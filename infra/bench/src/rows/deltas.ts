@@ -1,4 +1,4 @@
-import { mintInternalToken } from '@wts/access';
+import { tokenMinter } from '@wts/access';
 import { HEADERS } from '@wts/contracts';
 import type { World } from '@wts/testkit';
 import { randomUUID } from 'node:crypto';
@@ -137,7 +137,9 @@ function serviceDoor(world: World): PageDoor {
     credential: { kind: 'api_key' as const, id: 'bench' },
   };
   // Tokens live for a minute; this measures for seconds.
-  const headers = { [HEADERS.principal]: mintInternalToken(principal, world.internalTokenSecret) };
+  const headers = {
+    [HEADERS.principal]: tokenMinter({ from: 'gateway', to: 'sync', secret: world.internalTokenSecret })(principal),
+  };
   return { baseUrl: world.service('sync').url, headers };
 }
 

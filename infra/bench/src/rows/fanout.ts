@@ -1,4 +1,4 @@
-import { mintInternalToken } from '@wts/access';
+import { tokenMinter } from '@wts/access';
 import { HEADERS } from '@wts/contracts';
 import type { World } from '@wts/testkit';
 import { cpuMsOf } from '../cpu.ts';
@@ -70,7 +70,11 @@ function straightAt(world: World): SocketWay {
   const url = `${world.service('sync').url.replace(/^http/, 'ws')}/sync/ws`;
   return () => {
     const credential = { kind: 'api_key', id: 'bench' } as const;
-    const token = mintInternalToken({ userId, scopes: ['read'], credential }, internalTokenSecret);
+    const token = tokenMinter({ from: 'gateway', to: 'sync', secret: internalTokenSecret })({
+      userId,
+      scopes: ['read'],
+      credential,
+    });
     return { url, headers: { [HEADERS.principal]: token } };
   };
 }

@@ -1,4 +1,4 @@
-import { mintInternalToken } from '@wts/access';
+import { tokenMinter } from '@wts/access';
 import { HEADERS } from '@wts/contracts';
 import type { Pool } from 'undici';
 import { closedLoop, type Measured } from '../load.ts';
@@ -19,10 +19,11 @@ interface Pair {
 
 /** What going through the gateway costs: the same read, straight at the sync service and through the public door. */
 export async function hopRows({ world, rounds, seconds }: Scene): Promise<Findings> {
-  const token = mintInternalToken(
-    { userId: world.userId, scopes: ['read'], credential: { kind: 'api_key', id: 'bench' } },
-    world.internalTokenSecret,
-  );
+  const token = tokenMinter({ from: 'gateway', to: 'sync', secret: world.internalTokenSecret })({
+    userId: world.userId,
+    scopes: ['read'],
+    credential: { kind: 'api_key', id: 'bench' },
+  });
   const routes = {
     direct: { origin: world.service('sync').url, headers: { [HEADERS.principal]: token } },
     gateway: { origin: world.baseUrl, headers: { authorization: `Bearer ${world.apiKey}` } },

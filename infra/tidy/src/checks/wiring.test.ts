@@ -44,7 +44,7 @@ describe('wiring', () => {
 
   it('refuses a public operation without a row in the route table', () => {
     const list = { name: 'noteApi.listNotes', path: '/api/notes', scope: 'read' };
-    const inner = { name: 'noteApi.inner', path: '/internal/notes', scope: 'none', internal: true };
+    const inner = { name: 'noteApi.inner', path: '/internal/notes', scope: 'none', internal: { callers: ['a'] } };
     const found = messagesOf('mount(router, noteApi.listNotes, list); mount(router, noteApi.inner, inner)', [
       list,
       inner,
@@ -55,7 +55,7 @@ describe('wiring', () => {
   it('refuses an operation open to everybody, and an internal one outside /internal/', () => {
     const messages = messagesOf('mount(r, api.open, f); mount(r, api.inner, f); mount(r, api.health, f)', [
       { name: 'api.open', path: '/api/open', scope: 'none' },
-      { name: 'api.inner', path: '/api/inner', scope: 'none', internal: true },
+      { name: 'api.inner', path: '/api/inner', scope: 'none', internal: { callers: ['a'] } },
       { name: 'api.health', path: '/health', scope: 'none' },
     ]);
     assert.equal(messages.length, 2);

@@ -28,7 +28,7 @@ export interface Operation {
   readonly name: string;
   readonly path: string;
   readonly scope?: string;
-  readonly internal?: boolean;
+  readonly internal?: object;
 }
 
 const SCOPES = new Set(['read', 'write', 'admin']);
@@ -52,13 +52,13 @@ export function operations(tree: Tree, declared: readonly Operation[]): Finding[
         message: `${name} (${path}) is declared and nowhere mounted: mount it in the service that owns it`,
       });
     }
-    if (internal !== true && !new RegExp(`\\bcontract: (?:\\w+\\.)?${short}\\b`).test(tree.read(ROUTES))) {
+    if (internal === undefined && !new RegExp(`\\bcontract: (?:\\w+\\.)?${short}\\b`).test(tree.read(ROUTES))) {
       findings.push({ path: ROUTES, message: `${name} (${path}) is public and has no row in the route table` });
     }
-    if (!SCOPES.has(scope ?? '') && internal !== true && !OPEN.has(path)) {
+    if (!SCOPES.has(scope ?? '') && internal === undefined && !OPEN.has(path)) {
       findings.push({ path: CONTRACTS, message: `${name} (${path}) is open to everybody: give it a scope` });
     }
-    if ((internal === true) !== path.startsWith('/internal/')) {
+    if ((internal !== undefined) !== path.startsWith('/internal/')) {
       findings.push({
         path: CONTRACTS,
         message: `${name} (${path}): internal operations, and only they, live under /internal/`,

@@ -205,7 +205,7 @@ export const internalCommit = contract<{
   summary: 'Commit a unit of changes',
   tag: 'Internal',
   scope: 'none',
-  internal: true,
+  internal: { callers: ['workspace', 'graph'], authority: ['workspace'] },
   bodyBytesMax: LIMITS.mutateBodyBytes,
   body: {
     type: 'object',

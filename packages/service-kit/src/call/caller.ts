@@ -1,4 +1,5 @@
-import { mintInternalToken } from '@wts/access';
+import type { MintToken } from '@wts/access';
+import { tokenMinter } from '@wts/access';
 import type { BodyOf, Contract, ErrorCode, ParamsOf, Principal, QueryOf, ReplyOf } from '@wts/contracts';
 import { ERRORS, Fault, HEADERS, LIMITS } from '@wts/contracts';
 import type { Logger } from '../observe/logger.ts';
@@ -10,7 +11,7 @@ import type { Answer, Outgoing } from './dispatch.ts';
 import { dispatch } from './dispatch.ts';
 
 interface CallerOptions {
-  /** The service that is called; for logs and traces. */
+  /** The service that is called: the only one its tokens are good for. */
   readonly name: string;
   readonly urls: readonly string[];
   readonly secret: string;
@@ -61,6 +62,7 @@ const TRY_MS_MIN = 1_000;
 export function createCaller({ name, urls, secret, self, log }: CallerOptions): Caller {
   const addresses = new Addresses({ name, urls, log, ...CONNECTING });
   const budget = new RetryBudget();
+  const mintToken = tokenMinter({ from: self, to: name, secret });
 
   async function ask(outgoing: Outgoing, isRepeatable: boolean, deadlineMs: number): Promise<Answer> {
     const tried = new Set<Address>();
@@ -90,7 +92,7 @@ export function createCaller({ name, urls, secret, self, log }: CallerOptions): 
   return {
     call: async (contract, options) => {
       const { timeoutMs = LIMITS.internalCallTimeoutMs, idempotent = contract.method === 'GET' } = options;
-      const headers = headersOf(options, secret, self);
+      const headers = headersOf(options, mintToken, self);
       const span = isTracing() ? startCallSpan(`${name} ${contract.id}`, headers) : undefined;
       try {
         addresses.enter();
@@ -116,11 +118,11 @@ function half(deadlineMs: number): number {
 
 function headersOf(
   { principal, requestId, body }: CallOptions<Contract>,
-  secret: string,
+  mintToken: MintToken,
   self: string,
 ): Record<string, string> {
   return {
-    [HEADERS.principal]: mintInternalToken(principal, secret),
+    [HEADERS.principal]: mintToken(principal),
     'user-agent': `wts-${self}`,
     ...(requestId === undefined ? {} : { [HEADERS.requestId]: requestId }),
     ...(body === undefined ? {} : { 'content-type': 'application/json' }),
@@ -182,7 +184,10 @@ function readAnswer(answer: Answer, name: string, log: Logger): unknown {
     throw new Fault('unavailable', { cause: new Error(`${name} answered with status ${answer.status}`) });
   }
   if (INTERNAL_REFUSALS.includes(code)) {
-    log.error({ peer: name, code }, 'refused our internal token; INTERNAL_TOKEN_SECRET differs between services');
+    log.error(
+      { peer: name, code },
+      'refused our internal token: INTERNAL_TOKEN_SECRET differs between services, or it does not serve this one',
+    );
     throw new Fault('unavailable', { cause: new Error(`${name} refused the internal token`) });
   }
   throw new Fault(code as ErrorCode, {

@@ -1,15 +1,17 @@
+import { weaknessOf } from '@wts/access';
 import { LIMITS } from '@wts/contracts';
 import type { ConfigOf } from './settings.ts';
 import { defineSettings, setting } from './settings.ts';
-
-const SECRET_CHARS_MIN = 32;
 
 /**
  * Settings every service has. A service spreads them into its own and may give another default; those it leaves out
  * are read all the same.
  */
 export const serviceSettings = defineSettings({
-  host: setting.text('HOST', { default: '0.0.0.0', doc: 'Address to listen on.' }),
+  host: setting.text('HOST', {
+    default: '127.0.0.1',
+    doc: 'Address to listen on: by default this machine only. 0.0.0.0 (or ::) opens it to other machines; of the services only the gateway is made for a public network.',
+  }),
   port: setting.port('PORT', { default: 0, doc: 'Port to listen on; 0 takes a free one.' }),
   metricsPort: setting.port('METRICS_PORT', { default: 0, doc: 'Port of /metrics for Prometheus; 0 turns it off.' }),
   logLevel: setting.oneOf('LOG_LEVEL', ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'], {
@@ -17,9 +19,15 @@ export const serviceSettings = defineSettings({
     doc: 'Least severe level that is logged. error means that somebody must act.',
   }),
   internalTokenSecret: setting.text('INTERNAL_TOKEN_SECRET', {
-    min: SECRET_CHARS_MIN,
     secret: true,
-    doc: `Signs the tokens services call each other with; the same for all of them, at least ${SECRET_CHARS_MIN} characters.`,
+    refuse: weaknessOf,
+    doc: 'Signs the tokens services call each other with; the same for all of them, at least 32 characters that cannot be guessed.',
+  }),
+  internalTokenSecretAccepted: setting.text('INTERNAL_TOKEN_SECRET_ACCEPTED', {
+    optional: true,
+    secret: true,
+    refuse: weaknessOf,
+    doc: 'Another secret whose tokens are accepted and that signs none: the next one before a rotation, the last one after it.',
   }),
   connectionsMax: setting.int('CONNECTIONS_MAX', {
     default: LIMITS.connectionsMax,

@@ -96,9 +96,30 @@ describe('the configuration', () => {
   it('of every service demands a secret of 32 characters and no more', () => {
     assert.throws(() => parseSettings(serviceSettings, {}), /INTERNAL_TOKEN_SECRET is missing/);
     assert.throws(() => parseSettings(serviceSettings, { INTERNAL_TOKEN_SECRET: 'x'.repeat(31) }), /at least 32/);
-    const config = parseSettings(serviceSettings, { INTERNAL_TOKEN_SECRET: 'x'.repeat(32) });
-    assert.equal(config.host, '0.0.0.0');
+    const config = parseSettings(serviceSettings, {
+      INTERNAL_TOKEN_SECRET: 'a secret of thirty-two characters or more',
+    });
     assert.equal(config.otelEndpoint, undefined);
+  });
+
+  it('of every service opens it to this machine alone', () => {
+    const config = parseSettings(serviceSettings, {
+      INTERNAL_TOKEN_SECRET: 'a secret of thirty-two characters or more',
+    });
+    assert.equal(config.host, '127.0.0.1');
+  });
+
+  it('of every service refuses a secret that can be guessed, and does not repeat it', () => {
+    for (const variable of ['INTERNAL_TOKEN_SECRET', 'INTERNAL_TOKEN_SECRET_ACCEPTED']) {
+      for (const weak of ['x'.repeat(32), 'changeme'.repeat(4)]) {
+        const env = { INTERNAL_TOKEN_SECRET: 'a secret of thirty-two characters or more', [variable]: weak };
+        assert.throws(
+          () => parseSettings(serviceSettings, env),
+          ({ message }: Error) =>
+            message.includes(`${variable} `) && message.includes('openssl') && !message.includes(weak),
+        );
+      }
+    }
   });
 
   it('describes itself for the reference, with defaults as one would write them and without secrets', () => {

@@ -140,12 +140,18 @@ function list(text: string): string[] {
 
 /** Kinds of settings. Lengths of `text` count characters. */
 export const setting = {
-  text: <const O extends Options<string, Range & { pattern?: RegExp }>>(variable: string, options: O) =>
+  /** `refuse` says what is wrong with a text, as the end of the sentence "VARIABLE ..."; null for nothing. */
+  text: <const O extends Options<string, Range & { pattern?: RegExp; refuse?: (text: string) => string | null }>>(
+    variable: string,
+    options: O,
+  ) =>
     build<string, O>(variable, 'text', options, (text) => {
-      const { min = 1, max = 65_536, pattern } = options;
+      const { min = 1, max = 65_536, pattern, refuse } = options;
       if (text.length < min) throw new Error(`must have at least ${min} characters`);
       if (text.length > max) throw new Error(`must have at most ${max} characters`);
       if (pattern !== undefined && !pattern.test(text)) throw new Error(`must match ${pattern.source}`);
+      const fault = refuse?.(text) ?? null;
+      if (fault !== null) throw new Error(fault);
       return text;
     }),
   int: <const O extends Options<number, Range>>(variable: string, options: O) =>

@@ -6,6 +6,7 @@ import { exchangeOf } from './exchange.ts';
 
 interface Parts<C> {
   readonly principal: Principal;
+  readonly caller: string;
   readonly params: ParamsOf<C>;
   readonly query: QueryOf<C>;
   readonly body: BodyOf<C>;
@@ -17,6 +18,8 @@ interface Parts<C> {
 export class Call<C = unknown> {
   /** Who calls. Nobody (an empty id, no scopes) where the contract asks for no credential. */
   readonly principal: Principal;
+  /** The service that calls; empty where the contract asks for no credential. */
+  readonly caller: string;
   readonly params: ParamsOf<C>;
   readonly query: QueryOf<C>;
   readonly body: BodyOf<C>;
@@ -30,8 +33,9 @@ export class Call<C = unknown> {
   #signal: AbortSignal | undefined;
   #log: Logger | undefined;
 
-  constructor({ principal, params, query, body, req, res }: Parts<C>) {
+  constructor({ principal, caller, params, query, body, req, res }: Parts<C>) {
     this.principal = principal;
+    this.caller = caller;
     this.params = params;
     this.query = query;
     this.body = body;

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { Span } from '@opentelemetry/api';
+import type { ReadToken } from '@wts/access';
 import { API_VERSION, Fault, HEADERS, LIMITS, REQUEST_ID_PATTERN, SUPPORTED_API_VERSIONS } from '@wts/contracts';
 import type { NextFunction, Request, Response } from 'express';
 import type { Logger } from '../observe/logger.ts';
@@ -11,7 +12,7 @@ import { endRequestSpan, isTracing, traceRequest } from '../observe/tracing.ts';
 /** What the HTTP side of a service needs to know of the service. */
 export interface HttpOptions {
   readonly log: Logger;
-  readonly internalTokenSecret: string;
+  readonly readToken: ReadToken;
   readonly requests: RequestMetrics;
   /** Whether answers are checked against their contracts. */
   readonly checkReplies: boolean;

@@ -1,7 +1,6 @@
 import { parse as parseQueryString } from 'node:querystring';
-import { requireScope, verifyInternalToken } from '@wts/access';
-import type { BodyOf, Contract, ParamsOf, Principal, QueryOf, ReplyOf } from '@wts/contracts';
-import { Fault, HEADERS, isStorableText } from '@wts/contracts';
+import type { BodyOf, Contract, ParamsOf, QueryOf, ReplyOf } from '@wts/contracts';
+import { Fault, isStorableText } from '@wts/contracts';
 import type { IRouter, Request, Response } from 'express';
 import { sendJson } from './answer.ts';
 import { Call } from './call.ts';
@@ -10,10 +9,9 @@ import type { Idempotency } from './idempotency.ts';
 import { readJson } from './read-json.ts';
 import type { Validate } from './validate.ts';
 import { compile } from './validate.ts';
+import { whoCalls } from './who-calls.ts';
 
 export interface MountOptions {
-  /** Overrides the secret of the service; for tests. */
-  readonly internalSecret?: string;
   /** Needed by contracts that accept an `Idempotency-Key`. */
   readonly idempotency?: Idempotency;
 }
@@ -37,25 +35,20 @@ export function mount<C extends Contract, const R extends Frozen<ReplyOf<C>>>(
   const idempotency = contract.idempotencyKey ? options.idempotency : undefined;
   if (contract.idempotencyKey && idempotency === undefined) throw new Error(`${contract.id} needs a store of keys`);
   const headers = contract.scope === 'none' ? {} : { 'cache-control': 'no-store' };
-  mountStream(
-    router,
-    contract,
-    async (call) => {
-      const kept = await idempotency?.(call, contract, () => handler(call));
-      if (kept?.isReplayed) {
-        sendJson(call.req, call.res, kept.status, kept.body, { ...headers, 'idempotency-replayed': 'true' });
-        return;
-      }
-      const reply = kept?.body ?? (await handler(call));
-      if (exchangeOf(call.req).http.checkReplies) {
-        checkReply ??= compile(schema, 'reply');
-        holdToContract(contract.id, reply, checkReply);
-      }
-      // The client may be gone by now; Node ignores what is written to nobody.
-      sendJson(call.req, call.res, status, reply, headers);
-    },
-    options,
-  );
+  mountStream(router, contract, async (call) => {
+    const kept = await idempotency?.(call, contract, () => handler(call));
+    if (kept?.isReplayed) {
+      sendJson(call.req, call.res, kept.status, kept.body, { ...headers, 'idempotency-replayed': 'true' });
+      return;
+    }
+    const reply = kept?.body ?? (await handler(call));
+    if (exchangeOf(call.req).http.checkReplies) {
+      checkReply ??= compile(schema, 'reply');
+      holdToContract(contract.id, reply, checkReply);
+    }
+    // The client may be gone by now; Node ignores what is written to nobody.
+    sendJson(call.req, call.res, status, reply, headers);
+  });
 }
 
 /** An answer that is not what the description promises is a bug of ours, not a fault of the caller. */
@@ -73,26 +66,21 @@ export function mountStream<C extends Contract>(
   router: IRouter,
   contract: C,
   handler: (call: Call<C>) => Promise<void>,
-  options: MountOptions = {},
 ): void {
-  const check = readerOf(contract, options);
+  const check = readerOf(contract);
   const path = contract.path.replaceAll(/\{(\w+)\}/g, ':$1');
   const method = contract.method.toLowerCase() as 'get' | 'post' | 'patch' | 'delete';
   router[method](path, async (req: Request, res: Response) => handler(await check(req, res)));
 }
 
-function readerOf<C extends Contract>(
-  contract: C,
-  options: MountOptions,
-): (req: Request, res: Response) => Promise<Call<C>> {
+function readerOf<C extends Contract>(contract: C): (req: Request, res: Response) => Promise<Call<C>> {
   const checkParams = contract.params && compile(contract.params, 'path');
   const checkQuery = contract.query && compile(contract.query, 'query');
   const checkBody = contract.body && compile(contract.body, 'body');
   return async (req, res) => {
     const exchange = exchangeOf(req);
     exchange.route = contract.id;
-    const secret = options.internalSecret ?? exchange.http.internalTokenSecret;
-    const principal = principalOf(req, contract, secret);
+    const { principal, caller } = whoCalls(req, contract, exchange.http.readToken);
     exchange.userId = principal.userId || undefined;
     const params = readParams(req, checkParams);
     const query = readQuery(req, checkQuery);
@@ -103,6 +91,7 @@ function readerOf<C extends Contract>(
     }
     return new Call<C>({
       principal,
+      caller,
       params: params as ParamsOf<C>,
       query: query as QueryOf<C>,
       body: body as BodyOf<C>,
@@ -110,19 +99,6 @@ function readerOf<C extends Contract>(
       res,
     });
   };
-}
-
-/** Who calls an operation that asks for nobody. */
-const NOBODY: Principal = Object.freeze({ userId: '', scopes: [], credential: { kind: 'service' as const, id: '' } });
-
-// Keeps authentication.internal.doors.
-function principalOf(req: Request, contract: Contract, secret: string): Principal {
-  if (contract.scope === 'none' && contract.internal !== true) return NOBODY;
-  const token = req.headers[HEADERS.principal];
-  if (typeof token !== 'string') throw new Fault('authorization_required');
-  const principal = verifyInternalToken(token, secret);
-  if (contract.scope !== 'none') requireScope(principal, contract.scope);
-  return principal;
 }
 
 function readParams(req: Request, check: Validate | undefined): unknown {

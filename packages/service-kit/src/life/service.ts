@@ -1,4 +1,6 @@
 import type { Server } from 'node:http';
+import type { ReadToken } from '@wts/access';
+import { tokenReader } from '@wts/access';
 import type { Express } from 'express';
 import type { DestinationStream } from 'pino';
 import type { Registry } from 'prom-client';
@@ -14,6 +16,7 @@ import type { Logger } from '../observe/logger.ts';
 import { createLogger } from '../observe/logger.ts';
 import { createMetrics, serveMetrics, watchConnections } from '../observe/metrics.ts';
 import { startTracing } from '../observe/tracing.ts';
+import { announce } from './announce.ts';
 import { connectionsWithin, filesMax } from './files.ts';
 import { Readiness } from './readiness.ts';
 
@@ -49,6 +52,8 @@ export interface ServiceContext {
   /** All ports of the process share them. */
   readonly connections: Connections;
   readonly internalTokenSecret: string;
+  /** Reads what other services say of a call to this one. */
+  readonly readToken: ReadToken;
   /** Aborts when draining begins: loops that nobody waits for end here. */
   readonly signal: AbortSignal;
 }
@@ -95,9 +100,10 @@ export async function startService<C>(
     const metrics = await serveMetrics(registry, config.host, config.metricsPort);
     stack.defer(() => closeNow(metrics));
   }
+  const readToken = tokenReader(name, secretsOf(config));
   const http: HttpOptions = {
     log,
-    internalTokenSecret: config.internalTokenSecret,
+    readToken,
     requests,
     checkReplies: config.checkReplies,
     isDraining: () => draining.signal.aborted,
@@ -111,10 +117,11 @@ export async function startService<C>(
     http,
     connections,
     internalTokenSecret: config.internalTokenSecret,
+    readToken,
     signal: draining.signal,
   };
   const { opened, server, port } = await open(definition, kit, config, draining);
-  log.info({ port }, 'listening');
+  announce(log, opened.host, port);
   const everything = stack.move();
   let closing: Promise<void> | undefined;
   return {
@@ -174,6 +181,12 @@ async function close({ opened, server, everything, draining, readiness, log, con
   if (cut) log.warn('requests were cut off when the grace ended');
   await everything.disposeAsync();
   log.info('stopped');
+}
+
+/** The first signs, all are accepted. */
+function secretsOf({ internalTokenSecret, internalTokenSecretAccepted }: ServiceConfig): [string, ...string[]] {
+  const other = internalTokenSecretAccepted;
+  return other === undefined ? [internalTokenSecret] : [internalTokenSecret, other];
 }
 
 function localHost(host: string): string {

@@ -1,6 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Authenticator } from '@wts/access';
-import { mintInternalToken } from '@wts/access';
+import type { Authenticator, MintToken } from '@wts/access';
 import { Fault } from '@wts/contracts';
 import { isTracing, traceRequest } from '@wts/service-kit';
 import type { UpstreamName } from '../routes.ts';
@@ -27,12 +26,13 @@ export type OwnAnswer = (exchange: Exchange, res: ServerResponse) => void | Prom
 export interface EdgeParts {
   readonly routes: RouteTable;
   readonly upstreams: Readonly<Record<UpstreamName, Upstream>>;
+  /** Says to each of them on whose behalf it is called. */
+  readonly mintToken: Readonly<Record<UpstreamName, MintToken>>;
   /** By operation id. */
   readonly ownAnswers: ReadonlyMap<string, OwnAnswer>;
   readonly authenticator: Authenticator;
   readonly rates: RateLimiter;
   readonly shares: Shares;
-  readonly tokenSecret: string;
   readonly socketsMax: number;
   /** Origins of web pages that may call `browsers` routes. */
   readonly origins: ReadonlySet<string>;
@@ -100,7 +100,7 @@ async function pass(exchange: Exchange, res: ServerResponse, parts: EdgeParts): 
       return;
     }
     const body = await boundBody(exchange, res, takeShare(exchange, res, parts.shares));
-    const token = exchange.principal === null ? null : mintInternalToken(exchange.principal, parts.tokenSecret);
+    const token = exchange.principal === null ? null : parts.mintToken[route.to](exchange.principal);
     forward(exchange, res, parts.upstreams[route.to], body, token, parts.clientStalledMs);
   } catch (failure) {
     if (failure instanceof ClientGone) return;

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { contract, workspaceApi } from '@wts/contracts';
+import type { InternalUse } from '@wts/contracts';
 import fc from 'fast-check';
 import { API_ROUTES, AUTH_ROUTES } from '../routes.ts';
 import { compileRoutes } from './route-table.ts';
 
-const operation = (id: string, path: string, method: 'GET' | 'POST' = 'GET', internal?: true) =>
+const operation = (id: string, path: string, method: 'GET' | 'POST' = 'GET', internal?: InternalUse) =>
   contract({
     id,
     method,
@@ -66,7 +67,8 @@ describe('the route table', () => {
 
   it('refuses an internal operation and an operation routed twice', () => {
     assert.throws(
-      () => compileRoutes([{ contract: operation('in', '/internal/x', 'GET', true), to: 'sync' }]),
+      () =>
+        compileRoutes([{ contract: operation('in', '/internal/x', 'GET', { callers: ['workspace'] }), to: 'sync' }]),
       /internal/,
     );
     const twice = { contract: operation('a', '/a'), to: 'sync' } as const;

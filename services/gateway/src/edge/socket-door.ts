@@ -3,7 +3,6 @@ import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Duplex } from 'node:stream';
-import { mintInternalToken } from '@wts/access';
 import { Fault } from '@wts/contracts';
 import type { Principal, Revocation } from '@wts/contracts';
 import { EDGE_LIMITS } from '../limits.ts';
@@ -63,7 +62,7 @@ export class SocketDoor {
   }
 
   async #admit(exchange: Exchange, socket: Duplex, head: Buffer): Promise<void> {
-    const { routes, origins, authenticator, upstreams, tokenSecret, rates, shares, socketsMax } = this.#parts;
+    const { routes, origins, authenticator, upstreams, mintToken, rates, shares, socketsMax } = this.#parts;
     refuseAmbiguity(exchange);
     negotiateVersion(exchange);
     const entry = matchPath(exchange, routes);
@@ -85,7 +84,7 @@ export class SocketDoor {
     if (this.#isClosing || this.#splices.size + this.#pending > socketsMax) throw comeAgain();
     using share = new DisposableStack();
     share.defer(shares.enterSocket(principal.userId));
-    const internalToken = mintInternalToken(principal, tokenSecret);
+    const internalToken = mintToken[to](principal);
     const reply = await whileThere(socket, (isGone) =>
       shakeHands(upstreams[to], exchange.path + rest, exchange, internalToken, isGone),
     );

@@ -4,11 +4,16 @@ import { mount } from '@wts/service-kit';
 import type { Router } from 'express';
 import type { CommitEngine } from '../commit/engine.ts';
 
+/** Keeps authentication.internal.authority. */
+const MAY_DECIDE: readonly string[] = syncApi.internalCommit.internal?.authority ?? [];
+
 /** The one door for change, for other services: a unit of changes, all or none. A refusal is answered as its error. */
 export function mountInternal(router: Router, engine: CommitEngine): void {
-  mount(router, syncApi.internalCommit, async ({ principal, body }) => {
+  mount(router, syncApi.internalCommit, async ({ principal, caller, body }) => {
     // A service that acts for its caller may do what the caller's credential may.
     if (body.authority === 'caller') requireScope(principal, 'write');
+    else if (!MAY_DECIDE.includes(caller))
+      throw new Fault('forbidden', { message: `${caller} has no authority of its own.` });
     const [outcome] = await engine.commit([{ principal, ...body }]);
     if (!outcome) throw new Error('The engine answers every unit');
     if (!outcome.ok) throw new Fault(outcome.code, { message: outcome.error });

@@ -1,8 +1,9 @@
-import { requireScope, verifyInternalToken } from '@wts/access';
+import { requireScope } from '@wts/access';
+import type { ReadToken } from '@wts/access';
 import type { Logger } from '@wts/action-stream';
 import { API_VERSION, comeAgainSeconds, Fault, HEADERS, LIMITS, syncApi } from '@wts/contracts';
 import type { Principal, Revocation } from '@wts/contracts';
-import { Gate, refuseUpgrade, requestIdOf } from '@wts/service-kit';
+import { Gate, readInternalToken, refuseUpgrade, requestIdOf } from '@wts/service-kit';
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { Registry } from 'prom-client';
@@ -47,7 +48,7 @@ export interface SocketDoorOptions {
   readonly hub: Hub;
   readonly readHead: () => Promise<{ head: bigint; floor: bigint }>;
   readonly authenticate: (token: string) => Promise<Principal>;
-  readonly internalTokenSecret: string;
+  readonly readToken: ReadToken;
   readonly metrics: Registry;
   readonly logger: Logger;
   readonly socketsMax: number;
@@ -231,9 +232,7 @@ class Door implements SocketDoor {
   }
 
   #principalOf(req: IncomingMessage): Principal {
-    const token = req.headers[HEADERS.principal];
-    if (typeof token !== 'string') throw new Fault('authorization_required');
-    const principal = verifyInternalToken(token, this.#options.internalTokenSecret);
+    const { principal } = readInternalToken(req.headers[HEADERS.principal], syncApi.socket, this.#options.readToken);
     requireScope(principal, 'read');
     return principal;
   }
