@@ -115,6 +115,22 @@ export const workspaces: readonly Rule[] = [
     issue: 4,
   },
   {
+    id: 'workspaces.join.after-loss',
+    source: 'Design 5',
+    text: 'A code made before a person was removed or their role was lowered is 410 for that person, whichever surface did it and however often they leave and come back.',
+    home: 'services/sync/src/commit/losses.ts',
+    status: 'kept',
+    issue: 8,
+  },
+  {
+    id: 'workspaces.members.remove-names-codes',
+    source: 'Design 5',
+    text: 'The answer of a removal names the invitations that stay open, without their codes.',
+    home: 'services/workspace/src/commands/remove-member.ts',
+    status: 'kept',
+    issue: 8,
+  },
+  {
     id: 'workspaces.join.wrong-address',
     source: 'Design 5',
     text: 'An invitation for an address can be redeemed by that address only, once; anybody else gets 403.',

@@ -74,7 +74,11 @@ export const ERRORS = {
     'The first request with this key has no answer yet: ask again in a moment.',
     'retryable',
   ),
-  invitation_expired: row(410, 'This invitation has expired', 'It was used, or its time is over: ask for a new one.'),
+  invitation_expired: row(
+    410,
+    'This invitation has expired',
+    'It was used, its time is over, or you lost your place after it was made: ask for a new one.',
+  ),
 
   // 413-431: the shape of the message
   payload_too_large: row(413, 'Payload too large', 'The body is larger than the operation takes: send less at a time.'),

@@ -26,4 +26,4 @@ export type {
 } from './sync.ts';
 export type { NewWorkspace, Workspace } from './workspaces.ts';
 export type { ApiKey, KeyPermissions, NewApiKey } from './api-keys.ts';
-export type { Invitation, InvitableRole, Member, NewInvitation } from './members.ts';
+export type { Invitation, InvitableRole, Member, NewInvitation, OpenInvitation } from './members.ts';

@@ -97,25 +97,6 @@ export const listMembers = contract<{ params: { workspaceId: string }; reply: { 
   errors: ['not_found'],
 });
 
-export const removeMember = contract<{ params: { workspaceId: string; userId: string }; reply: { ok: true } }>({
-  id: 'removeMember',
-  method: 'DELETE',
-  path: '/api/workspaces/{workspaceId}/members/{userId}',
-  summary: 'Remove a member, or leave',
-  description:
-    'Owners and admins remove members, owners also owners; anyone may leave, by naming themselves. The last owner stays (409). Within a second the person sees nothing of the workspace any more, on open sockets too.',
-  tag: 'Workspaces',
-  scope: 'admin',
-  params: {
-    type: 'object',
-    additionalProperties: false,
-    required: ['workspaceId', 'userId'],
-    properties: { workspaceId, userId: { ...uuid, description: 'Who.' } },
-  },
-  reply: { ...removed, description: 'They are no member any more.' },
-  errors: ['not_found', 'forbidden', 'last_owner', 'conflict'],
-});
-
 const invitationProperties = {
   id: { ...uuid, description: 'Names it when it is to be deleted.' },
   workspaceId: { ...uuid, description: 'Where it leads.' },
@@ -143,6 +124,61 @@ const invitationExample = {
   createdAt: '2026-11-21T09:00:00.000Z',
   expiresAt: '2026-11-28T09:00:00.000Z',
 } as const;
+
+/** What an admin needs to know of an open code in order to end it. */
+export type OpenInvitation = Pick<Invitation, 'id' | 'role' | 'email' | 'expiresAt'>;
+
+const openInvitationSchema = {
+  type: 'object',
+  description: 'An invitation that can still be redeemed, without its code.',
+  additionalProperties: false,
+  required: ['id', 'role', 'email', 'expiresAt'],
+  properties: {
+    id: invitationProperties.id,
+    role: invitationProperties.role,
+    email: invitationProperties.email,
+    expiresAt: invitationProperties.expiresAt,
+  },
+} as const;
+
+export const removeMember = contract<{
+  params: { workspaceId: string; userId: string };
+  reply: { ok: true; openInvitations: OpenInvitation[] };
+}>({
+  id: 'removeMember',
+  method: 'DELETE',
+  path: '/api/workspaces/{workspaceId}/members/{userId}',
+  summary: 'Remove a member, or leave',
+  description:
+    'Owners and admins remove members, owners also owners; anyone may leave, by naming themselves. The last owner stays (409). Within a second the person sees nothing of the workspace any more, on open sockets too. Invitations made before admit a removed person no more (410), nor one whose role was lowered; who left may use them again.',
+  tag: 'Workspaces',
+  scope: 'admin',
+  params: {
+    type: 'object',
+    additionalProperties: false,
+    required: ['workspaceId', 'userId'],
+    properties: { workspaceId, userId: { ...uuid, description: 'Who.' } },
+  },
+  reply: {
+    status: 200,
+    description: 'They are no member any more.',
+    schema: okBody({
+      openInvitations: {
+        type: 'array',
+        items: openInvitationSchema,
+        description:
+          'What still admits people who hold its code, another account of the same person among them: delete what you do not want. The newest first; empty for who leaves.',
+      },
+    }),
+    example: {
+      ok: true,
+      openInvitations: [
+        { id: EXAMPLE_IDS.invitation, role: 'member', email: null, expiresAt: '2026-11-28T09:00:00.000Z' },
+      ],
+    },
+  },
+  errors: ['not_found', 'forbidden', 'last_owner', 'conflict'],
+});
 
 export const listInvitations = contract<{
   params: { workspaceId: string };
@@ -263,7 +299,8 @@ export const joinWorkspace = contract<{
   idempotencyKey: true,
   path: '/api/workspaces/join',
   summary: 'Join a workspace with an invitation code',
-  description: 'Joining where one is a member already is answered alike and changes nothing, the role included.',
+  description:
+    'Joining where one is a member already is answered alike and changes nothing, the role included. To a person who was removed, or whose role was lowered, an invitation made before that is 410.',
   tag: 'Workspaces',
   scope: 'admin',
   body: {

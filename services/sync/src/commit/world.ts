@@ -225,6 +225,11 @@ export class World {
     return { inserts, updates, deletes };
   }
 
+  /** A record as it was before this group; null when there was none, or it was not read. */
+  stored(model: Model, id: string): Row | null {
+    return this.#rows.get(key(model, id))?.row ?? null;
+  }
+
   /** What was relied on, by model. What this group writes itself it holds. */
   relied(): [model: Model, rows: Row[]][] {
     return [...this.#relied].map(([model, rows]) => {

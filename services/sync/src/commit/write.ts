@@ -8,6 +8,7 @@ import { append, type NewEntry, type NewKey } from '../store/log.ts';
 import { together, type Call } from '../store/prepared.ts';
 import type { Replay } from '../store/replays.ts';
 import { deleteRows, insertRows, unchanged, updateRows, type Row } from '../store/rows.ts';
+import { lossesOf } from './losses.ts';
 import type { Refusal } from './refusal.ts';
 import type { Effect, Unit } from './unit.ts';
 import type { World } from './world.ts';
@@ -87,7 +88,7 @@ export async function writeGroup(
     ...(hasBegun ? [] : [BEGIN]),
     ...(isLater ? ['set local lock_timeout to default'] : []),
     ...writes(world),
-    ...append(entries, keys, now, conditionsOf(world)),
+    ...append(entries, keys, now, [...conditionsOf(world), ...lossesOf(world, entries)]),
     'commit',
   ]);
   onSent(world);

@@ -1,12 +1,12 @@
-import type { ErrorCode, Principal, Workspace } from '@wts/contracts';
+import type { Principal, Workspace } from '@wts/contracts';
 import { Fault } from '@wts/contracts';
 import { randomUUID } from 'node:crypto';
 import { hashInvitationCode } from '../domain/invitation-code.ts';
-import type { StoredInvitation } from '../domain/redemption.ts';
-import { BACKING_ROLES, judgeRedemption } from '../domain/redemption.ts';
+import type { Judgement } from '../domain/redemption.ts';
+import { BACKING_ROLES, judgeRedemption, LOST_SINCE } from '../domain/redemption.ts';
 import { requireUnrestricted } from '../queries/standing.ts';
 import type { IdentityStore } from '../store/identities.ts';
-import type { InvitationStore } from '../store/invitations.ts';
+import type { HeldInvitation, InvitationStore } from '../store/invitations.ts';
 import type { WorkspaceReads } from '../store/workspaces.ts';
 import type { CommitUnitDoor, Trace } from './commit-unit.ts';
 
@@ -27,34 +27,42 @@ export async function joinWorkspace(door: Door, principal: Principal, code: stri
   requireUnrestricted(principal);
   const { userId } = principal;
   const [invitation, addresses] = await Promise.all([
-    door.invitations.findByCode(hashInvitationCode(code), BACKING_ROLES),
+    door.invitations.findByCode(hashInvitationCode(code), BACKING_ROLES, userId),
     door.identities.addressesOf(userId),
   ]);
+  // After the invitation was read: a membership that ends in between is seen here, or makes the commit below a repetition.
   const isMember = invitation !== null && (await isIn(door, userId, invitation));
-  const judgement = judgeRedemption(invitation, { userId, addresses, isMember }, new Date());
-  if (judgement.outcome === 'refused') throw refusalOf(judgement.code);
+  const hasLostSince = invitation?.hasLostSince ?? false;
+  const judgement = judgeRedemption(invitation, { userId, addresses, isMember, hasLostSince }, new Date());
+  if (judgement.outcome === 'refused') throw refusalOf(judgement);
   // A judgement other than a refusal needs an invitation.
-  const redeemed = invitation as StoredInvitation;
+  const redeemed = invitation as HeldInvitation;
   if (judgement.outcome === 'join') await admit(door, principal, redeemed, trace);
   else if (redeemed.claimedBy === userId) await door.invitations.markRedeemed(redeemed.id);
   const workspace = await door.workspaces.byId(userId, redeemed.workspaceId);
-  if (workspace === null) throw new Fault('not_found');
+  // They were let in, and out again meanwhile.
+  if (workspace === null) throw new Fault('invitation_expired', { message: LOST_SINCE });
   return workspace;
 }
 
-async function admit(door: Door, principal: Principal, invitation: StoredInvitation, trace: Trace): Promise<void> {
+/**
+ * The commit is named by how many memberships of the person have ended, so it lets them in once after each end. A request
+ * that was judged before a removal and is committed after it repeats the admission that the removal ended, and changes
+ * nothing; without that, a person with many requests under way would be back with one of them.
+ */
+async function admit(door: Door, principal: Principal, invitation: HeldInvitation, trace: Trace): Promise<void> {
   const { userId } = principal;
+  const { workspaceId, role, endings } = invitation;
   const isForOneUse = invitation.email !== null;
   if (isForOneUse && !(await door.invitations.claim(invitation.id, userId))) throw new Fault('invitation_expired');
-  const modelId = randomUUID();
-  const payload = { workspaceId: invitation.workspaceId, userId, role: invitation.role };
+  const payload = { workspaceId, userId, role };
   try {
     await door.commitUnit(
       {
         principal,
         authority: 'service',
-        txId: `join-workspace:${modelId}`,
-        mutations: [{ modelName: 'WorkspaceMember', modelId, action: 'INSERT', payload }],
+        txId: `join-workspace:${workspaceId}:${endings}`,
+        mutations: [{ modelName: 'WorkspaceMember', modelId: randomUUID(), action: 'INSERT', payload }],
       },
       trace,
     );
@@ -70,13 +78,14 @@ async function admit(door: Door, principal: Principal, invitation: StoredInvitat
 }
 
 /** The same words whether the code was never given out, was deleted, or lost the authority behind it. */
-function refusalOf(code: ErrorCode): Fault {
-  return code === 'not_found' ? new Fault(code, { message: UNKNOWN_CODE }) : new Fault(code);
+function refusalOf({ code, message }: Extract<Judgement, { outcome: 'refused' }>): Fault {
+  const words = code === 'not_found' ? UNKNOWN_CODE : message;
+  return new Fault(code, words === undefined ? {} : { message: words });
 }
 
 const UNKNOWN_CODE = 'No invitation has this code, or it was taken back: check it, or ask for a new one.';
 
-async function isIn(door: Door, userId: string, { workspaceId }: StoredInvitation): Promise<boolean> {
+async function isIn(door: Door, userId: string, { workspaceId }: HeldInvitation): Promise<boolean> {
   return (await door.workspaces.roleOf(userId, workspaceId)) !== null;
 }
 

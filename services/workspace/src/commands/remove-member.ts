@@ -1,7 +1,10 @@
-import type { Principal, Revocation } from '@wts/contracts';
+import { can } from '@wts/access';
+import type { OpenInvitation, Principal, Revocation } from '@wts/contracts';
 import { Fault } from '@wts/contracts';
 import { randomUUID } from 'node:crypto';
+import { pendingIn } from '../queries/list-invitations.ts';
 import { standingIn } from '../queries/standing.ts';
+import type { InvitationStore } from '../store/invitations.ts';
 import type { WorkspaceReads } from '../store/workspaces.ts';
 import type { CommitUnitDoor, Trace } from './commit-unit.ts';
 
@@ -9,18 +12,22 @@ import type { CommitUnitDoor, Trace } from './commit-unit.ts';
  * Removes a member, or lets the caller leave. Who may, and that an owner stays, is judged by the commit, under lock and
  * for every door alike. The log tells open sockets which groups they lost; the revocation tells caches. Keeps
  * workspaces.members.remove and workspaces.members.leave.
+ *
+ * Gives the invitations that stay open, to a caller who may end them: codes made before are worth nothing to the person,
+ * but the one behind them may have another account. Keeps workspaces.members.remove-names-codes.
  */
 export async function removeMember(
   door: {
     readonly workspaces: WorkspaceReads;
+    readonly invitations: InvitationStore;
     readonly commitUnit: CommitUnitDoor;
     readonly revoke: (revocation: Revocation) => Promise<void>;
   },
   principal: Principal,
   { workspaceId, userId }: { readonly workspaceId: string; readonly userId: string },
   trace: Trace,
-): Promise<void> {
-  await standingIn(door.workspaces, principal, workspaceId);
+): Promise<OpenInvitation[]> {
+  const role = await standingIn(door.workspaces, principal, workspaceId);
   const modelId = await door.workspaces.membershipIdOf(userId, workspaceId);
   if (modelId === null) throw new Fault('not_found');
   await door.commitUnit(
@@ -33,4 +40,8 @@ export async function removeMember(
     trace,
   );
   await door.revoke({ kind: 'membership', userId: userId.toLowerCase(), workspaceId: workspaceId.toLowerCase() });
+  const isLeaving = userId.toLowerCase() === principal.userId;
+  if (isLeaving || !can(role, 'invitations.manage')) return [];
+  const open = await pendingIn(door.invitations, workspaceId);
+  return open.map(({ id, role: grants, email, expiresAt }) => ({ id, role: grants, email, expiresAt }));
 }

@@ -19,7 +19,7 @@ const open: StoredInvitation = {
   redeemedAt: null,
 };
 const addressed: StoredInvitation = { ...open, email: 'grace@example.com' };
-const grace: Redeemer = { userId: GRACE, addresses: ['Grace@Example.com'], isMember: false };
+const grace: Redeemer = { userId: GRACE, addresses: ['Grace@Example.com'], isMember: false, hasLostSince: false };
 
 const judge = (invitation: StoredInvitation | null, redeemer: Redeemer = grace): string => {
   const judgement = judgeRedemption(invitation, redeemer, now);
@@ -60,6 +60,13 @@ describe('redeeming an invitation', () => {
   it('is for one use when it has an address', () => {
     assert.equal(judge({ ...addressed, claimedBy: GRACE, redeemedAt: now }), 'invitation_expired');
     assert.equal(judge({ ...addressed, claimedBy: ADA }), 'invitation_expired');
+  });
+
+  it('gives nothing back to a person who lost a membership or a role since it was made [workspaces.join.after-loss]', () => {
+    for (const invitation of [open, addressed, { ...addressed, claimedBy: GRACE }]) {
+      assert.equal(judge(invitation, { ...grace, hasLostSince: true }), 'invitation_expired');
+      assert.equal(judge(invitation, { ...grace, hasLostSince: true, isMember: true }), 'already_member');
+    }
   });
 
   it('lets the person go on whose attempt was cut off', () => {

@@ -23,16 +23,21 @@ export interface Redeemer {
   /** Addresses their identity providers vouch for. */
   readonly addresses: readonly string[];
   readonly isMember: boolean;
+  /** They were removed, or their role was lowered, after the invitation was made. */
+  readonly hasLostSince: boolean;
 }
 
 export type Judgement =
   | { readonly outcome: 'join' | 'already_member' }
-  | { readonly outcome: 'refused'; readonly code: ErrorCode };
+  | { readonly outcome: 'refused'; readonly code: ErrorCode; readonly message?: string };
+
+export const LOST_SINCE =
+  'You were removed from the workspace, or your role was lowered, after this invitation was made: ask for a new one.';
 
 /**
  * What becomes of a code in somebody's hands. The order is the order in which the answers tell least: a wrong person
  * learns that a code exists (they hold it), never whether it was used. Keeps workspaces.join.twice,
- * workspaces.join.unknown-code, workspaces.join.expired and workspaces.join.wrong-address.
+ * workspaces.join.unknown-code, workspaces.join.expired, workspaces.join.after-loss and workspaces.join.wrong-address.
  */
 export function judgeRedemption(invitation: StoredInvitation | null, redeemer: Redeemer, now: Date): Judgement {
   if (invitation === null || !isBacked(invitation)) return { outcome: 'refused', code: 'not_found' };
@@ -42,6 +47,8 @@ export function judgeRedemption(invitation: StoredInvitation | null, redeemer: R
     return { outcome: 'refused', code: 'wrong_address' };
   }
   if (redeemer.isMember) return { outcome: 'already_member' };
+  // Otherwise a code would give back what was taken. Who left of their own will was taken nothing.
+  if (redeemer.hasLostSince) return { outcome: 'refused', code: 'invitation_expired', message: LOST_SINCE };
   // A claim without a redemption is an attempt that was cut off: the same person may go on with it, nobody else.
   const isSpent = invitation.redeemedAt !== null || ![null, redeemer.userId].includes(invitation.claimedBy);
   return isSpent ? { outcome: 'refused', code: 'invitation_expired' } : { outcome: 'join' };

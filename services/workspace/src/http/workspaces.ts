@@ -45,10 +45,10 @@ export function mountWorkspaces(router: IRouter, doors: Doors): void {
     ok: true,
     members: await listMembers(workspaces, principal, params.workspaceId),
   }));
-  mount(router, memberApi.removeMember, async (call) => {
-    await removeMember(doors, call.principal, call.params, call);
-    return { ok: true };
-  });
+  mount(router, memberApi.removeMember, async (call) => ({
+    ok: true,
+    openInvitations: await removeMember(doors, call.principal, call.params, call),
+  }));
 
   mount(router, memberApi.listInvitations, async ({ principal, params }) => ({
     ok: true,

@@ -12,6 +12,11 @@ export async function listInvitations(
   workspaceId: string,
 ): Promise<Invitation[]> {
   await requirePermission(workspaces, principal, workspaceId, 'invitations.manage');
+  return pendingIn(invitations, workspaceId);
+}
+
+/** Those that have not expired, were not used up, and have somebody behind them who may invite. */
+export async function pendingIn(invitations: InvitationStore, workspaceId: string): Promise<Invitation[]> {
   const pending = await invitations.listPending(workspaceId);
   return pending.filter(isBacked).map(shownInvitation);
 }

@@ -13,6 +13,14 @@ export interface NewStoredInvitation {
   readonly expiresInDays: number;
 }
 
+/** An invitation in the hands of a person, with what the sync service wrote down about them in its workspace. */
+export interface HeldInvitation extends StoredInvitation {
+  /** The person was removed, or their role was lowered, after it was made. */
+  readonly hasLostSince: boolean;
+  /** How many memberships of the person have ended there. */
+  readonly endings: number;
+}
+
 export interface InvitationStore {
   /** Null when the workspace has `pendingMax` pending invitations already. */
   insert(invitation: NewStoredInvitation, pendingMax: number): Promise<Invitation | null>;
@@ -21,7 +29,7 @@ export interface InvitationStore {
   /** False when the workspace has no such pending invitation. */
   delete(workspaceId: string, id: string): Promise<boolean>;
   /** Null also when its creator is none of these today: what does not count is not even read. */
-  findByCode(codeHash: Buffer, creatorRoles: readonly Role[]): Promise<StoredInvitation | null>;
+  findByCode(codeHash: Buffer, creatorRoles: readonly Role[], userId: string): Promise<HeldInvitation | null>;
   /** Takes an invitation for one use. False when somebody was first, or it was deleted meanwhile. */
   claim(id: string, userId: string): Promise<boolean>;
   /** Gives a claim back after the membership was refused. */
@@ -60,10 +68,15 @@ export function invitationStore(knex: Knex): InvitationStore {
         where i.id = :id and i.workspace_id = :workspaceId and ${PENDING} returning i.id`;
       return (await rows(knex, sql, { id, workspaceId })).length > 0;
     },
-    // Unique index invitations (code_hash).
-    findByCode: async (codeHash, creatorRoles) => {
-      const sql = `${SELECT} where i.code_hash = :codeHash and m.role = any(:creatorRoles)`;
-      const [found] = await rows<StoredInvitation>(knex, sql, { codeHash, creatorRoles });
+    // Unique index invitations (code_hash), primary key of membership_losses. Both moments are of the clock of the database.
+    findByCode: async (codeHash, creatorRoles, userId) => {
+      const sql = `select ${COLUMNS}, m.role as "creatorRole", coalesce(l.ended, 0) as endings,
+          coalesce(l.taken_at >= i.created_at, false) as "hasLostSince"
+        from workspace.invitations i
+        join sync.workspace_members m on m.workspace_id = i.workspace_id and m.user_id = i.created_by
+        left join sync.membership_losses l on l.workspace_id = i.workspace_id and l.user_id = :userId
+        where i.code_hash = :codeHash and m.role = any(:creatorRoles)`;
+      const [found] = await rows<HeldInvitation>(knex, sql, { codeHash, creatorRoles, userId });
       return found ?? null;
     },
     claim: async (id, userId) => {

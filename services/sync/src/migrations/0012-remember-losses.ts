@@ -1,0 +1,24 @@
+import type { Knex } from 'knex';
+
+/**
+ * What people lost in workspaces, for ever: the log, which also knows, is trimmed. The removals that the log still holds are
+ * taken over.
+ */
+export async function up(knex: Knex): Promise<void> {
+  await knex.raw(`create table sync.membership_losses (
+    workspace_id uuid not null,
+    user_id uuid not null,
+    ended integer not null,
+    taken_at timestamptz,
+    primary key (workspace_id, user_id)
+  )`);
+  await knex.raw(`insert into sync.membership_losses (workspace_id, user_id, ended, taken_at)
+    select group_id, cast(record ->> 'userId' as uuid), count(*), max(created_at) from sync.sync_actions
+    where model = 'WorkspaceMember' and action = 'DELETE' and group_id = workspace_id
+      and actor_id <> cast(record ->> 'userId' as uuid)
+    group by group_id, record ->> 'userId'`);
+}
+
+export async function down(knex: Knex): Promise<void> {
+  await knex.raw(`drop table sync.membership_losses`);
+}
