@@ -40,14 +40,17 @@ interface Visitor {
 
 /** Of the slots, one person has at most so many while others wait. */
 const SHARE = 1 / 4;
+/** With this many slots, one is never given to a person who has all the others: a slot cannot be taken back from a long task. */
+const SLOTS_WITH_RESERVE_MIN = 4;
 /** How much one task moves what a task is expected to take. */
 const WEIGHT = 0.1;
 const RETRY_SECONDS_MAX = 30;
 
 /**
  * So many tasks at once, shared out by person. A free slot goes to the person who got least so far among those that have
- * less than their share of the slots, a quarter; when none of those waits, to anyone who does: no slot is idle while work
- * waits, and one who is alone has all of them. A slot that is taken is not taken back.
+ * less than their share of the slots, a quarter; when none of those waits, to anyone who does. One who is alone has all
+ * slots but one: a slot that is taken is not taken back, and without the last one the next person would wait for the end of
+ * a long task.
  *
  * What cannot begin in time is refused at once, by what is ahead of this person and how long tasks took lately. When the room
  * for waiting is full, the latest task of the person with the most in it makes room. A task whose client is gone never
@@ -57,6 +60,7 @@ export class FairGate {
   readonly #options: FairGateOptions;
   readonly #queue = new FairQueue<Visitor>();
   readonly #share: number;
+  readonly #aloneMax: number;
   readonly #running = new Map<string, number>();
   #underWay = 0;
   /** Of one unit of cost. */
@@ -65,6 +69,7 @@ export class FairGate {
   constructor(options: FairGateOptions) {
     this.#options = options;
     this.#share = shareOf(options.slots);
+    this.#aloneMax = options.slots < SLOTS_WITH_RESERVE_MIN ? options.slots : options.slots - 1;
   }
 
   get waiting(): number {
@@ -90,7 +95,7 @@ export class FairGate {
   async enter(person: string, options: FairTask = {}): Promise<Disposable> {
     options.signal?.throwIfAborted();
     const { cost = 1 } = options;
-    if (this.isBusy) await this.#wait(person, options);
+    if (this.isBusy || this.#countOf(person) >= this.#aloneMax) await this.#wait(person, options);
     else this.#pass(person, cost);
     const startedAt = performance.now();
     let isLeft = false;
@@ -104,11 +109,11 @@ export class FairGate {
     };
   }
 
-  /** Through the queue, which is empty while a slot is free: it counts what people take. */
+  /** Through the queue, because it counts what people take. While a slot is free only a person who has all others waits. */
   #pass(person: string, cost: number): void {
     const visitor = { enter: () => undefined, refuse: () => undefined };
     this.#queue.push(person, visitor, { cost });
-    this.#queue.shift();
+    this.#queue.shift((other) => other === person);
     this.#start(person);
   }
 
@@ -172,12 +177,12 @@ export class FairGate {
 
   #start(person: string): void {
     this.#underWay += 1;
-    this.#running.set(person, (this.#running.get(person) ?? 0) + 1);
+    this.#running.set(person, this.#countOf(person) + 1);
     this.#options.watch?.onRunning?.(this.#underWay);
   }
 
   #leave(person: string): void {
-    const left = (this.#running.get(person) ?? 1) - 1;
+    const left = this.#countOf(person) - 1;
     if (left > 0) this.#running.set(person, left);
     else this.#running.delete(person);
     this.#underWay -= 1;
@@ -197,7 +202,14 @@ export class FairGate {
   }
 
   #next(): Entry<Visitor> | undefined {
-    return this.#queue.shift((person) => (this.#running.get(person) ?? 0) < this.#share) ?? this.#queue.shift();
+    return (
+      this.#queue.shift((person) => this.#countOf(person) < this.#share) ??
+      this.#queue.shift((person) => this.#countOf(person) < this.#aloneMax)
+    );
+  }
+
+  #countOf(person: string): number {
+    return this.#running.get(person) ?? 0;
   }
 
   #learn(ms: number): void {
