@@ -94,10 +94,7 @@ describe('the fair gate', () => {
           }
           assert.ok(hall.begun.length <= slots);
           const isReserve = (person: string): boolean => slots >= 4 && hall.running(person) === slots - 1;
-          assert.ok(
-            hall.begun.length === slots || waiting.every(({ person }) => isReserve(person)),
-            'a slot is idle',
-          );
+          assert.ok(hall.begun.length === slots || waiting.every(({ person }) => isReserve(person)), 'a slot is idle');
         };
         const counts = (): Map<string, number> => new Map(PEOPLE.map((person) => [person, hall.running(person)]));
         for (const [kind, amount, cost] of steps) {
