@@ -80,6 +80,22 @@ export const limits: readonly Rule[] = [
     issue: 8,
   },
   {
+    id: 'limits.connections.network',
+    source: 'Design 14.10',
+    text: 'One network holds a share of all connections as long as no credential speaks for them; the longest idle give way first where there is no room.',
+    home: 'services/gateway/src/edge/network-connections.ts',
+    status: 'kept',
+    issue: 8,
+  },
+  {
+    id: 'limits.look-ups.network',
+    source: 'Design 14.10',
+    text: 'Credentials of one network are looked up a few at a time, and refused ones drive no good one out of memory.',
+    home: 'packages/service-kit/src/call/authenticator.ts',
+    status: 'kept',
+    issue: 8,
+  },
+  {
     id: 'limits.at-once.caller',
     source: 'Design 14.7',
     text: 'A caller holds a bounded share of a gateway at once, in requests, sockets and bytes of bodies; beyond it they are 429, and nobody else waits for them.',

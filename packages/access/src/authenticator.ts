@@ -22,26 +22,28 @@ export interface AuthenticatorOptions {
   readonly issuers: readonly Issuer[];
   readonly apiKeyPrefix: string;
   /** Null when no living key has this hash. */
-  readonly resolveApiKey: (hash: string) => Promise<Principal | null>;
+  readonly resolveApiKey: (hash: string, sender: string) => Promise<Principal | null>;
   /** The user id of the person, created on first sight. */
-  readonly resolvePerson: (identity: Identity) => Promise<string>;
+  readonly resolvePerson: (identity: Identity, sender: string) => Promise<string>;
   readonly fetchJwks?: FetchJwks;
   /** Milliseconds since 1970. */
   readonly clock?: () => number;
 }
 
 export interface Authenticator {
-  /** `headers` are all values of the Authorization header. Throws the four faults of a bad credential. */
-  authenticate(headers: readonly string[]): Promise<Principal>;
-  authenticateToken(token: string): Promise<Principal>;
+  /**
+   * `headers` are all values of the Authorization header. Throws the four faults of a bad credential. `sender` is passed on
+   * to the look-ups that are needed, for which senders may have to wait.
+   */
+  authenticate(headers: readonly string[], sender?: string): Promise<Principal>;
+  authenticateToken(token: string, sender?: string): Promise<Principal>;
   /** Drops what is remembered of a credential or person, at once and also for look-ups under way. */
   forget(revocation: Revocation): void;
   close(): void;
 }
 
-interface Remembered {
-  /** A principal, or the refusal. */
-  readonly outcome: Principal | Fault;
+interface Remembered<Outcome> {
+  readonly outcome: Outcome;
   readonly untilMs: number;
 }
 
@@ -57,21 +59,23 @@ const bearer = /^bearer +([A-Za-z0-9._~+/-]+=*)$/i;
  */
 export function createAuthenticator(options: AuthenticatorOptions): Authenticator {
   const clock = options.clock ?? Date.now;
-  const remembered = new BoundedMap<string, Remembered>(REMEMBERED_MAX);
+  const remembered = new BoundedMap<string, Remembered<Principal>>(REMEMBERED_MAX);
+  // Apart from each other, so that no number of made-up credentials drives a good one out.
+  const refused = new BoundedMap<string, Remembered<Fault>>(REMEMBERED_MAX);
   let underWay = new Round();
 
-  async function lookUp(token: string, round: Round): Promise<Principal> {
+  async function lookUp(token: string, round: Round, sender: string): Promise<Principal> {
     try {
-      const principal = await resolve(token, options, clock);
+      const principal = await resolve(token, options, clock, sender);
       // What was read may be older than the revocation. Whoever waits for it could be about to open a socket on it.
-      if (round.hasEndedFor(principal)) return await authenticateToken(token);
+      if (round.hasEndedFor(principal)) return await authenticateToken(token, sender);
       const credentialEndsMs = principal.expiresAt === undefined ? Infinity : principal.expiresAt * 1000;
       const untilMs = Math.min(clock() + LIMITS.credentialCacheMs, credentialEndsMs);
       if (round === underWay) remembered.set(token, { outcome: principal, untilMs });
       return principal;
     } catch (failure) {
       if (round === underWay && isRefusal(failure)) {
-        remembered.set(token, { outcome: failure, untilMs: clock() + REFUSED_MS });
+        refused.set(token, { outcome: failure, untilMs: clock() + REFUSED_MS });
       }
       throw failure;
     } finally {
@@ -79,16 +83,15 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
     }
   }
 
-  async function authenticateToken(token: string): Promise<Principal> {
+  async function authenticateToken(token: string, sender = ''): Promise<Principal> {
     if (token.length > LIMITS.credentialChars) throw refusal(codeFor(token, options.apiKeyPrefix));
     const known = remembered.get(token);
-    if (known !== undefined && clock() < known.untilMs) {
-      if (known.outcome instanceof Fault) throw refusal(known.outcome.code);
-      return known.outcome;
-    }
+    if (known !== undefined && clock() < known.untilMs) return known.outcome;
+    const unknown = refused.get(token);
+    if (unknown !== undefined && clock() < unknown.untilMs) throw refusal(unknown.outcome.code);
     let flight = underWay.flights.get(token);
     if (flight === undefined) {
-      flight = lookUp(token, underWay);
+      flight = lookUp(token, underWay, sender);
       underWay.flights.set(token, flight);
     }
     return flight;
@@ -96,14 +99,16 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
 
   return {
     authenticateToken,
-    authenticate: async (headers) => authenticateToken(readHeader(headers)),
+    authenticate: async (headers, sender) => authenticateToken(readHeader(headers), sender),
     forget(revocation) {
       underWay = underWay.end(revocation);
-      remembered.deleteWhere(({ outcome }) => outcome instanceof Fault || isMeant(revocation, outcome));
+      remembered.deleteWhere(({ outcome }) => isMeant(revocation, outcome));
+      refused.clear();
     },
     close() {
       underWay = new Round();
       remembered.clear();
+      refused.clear();
     },
   };
 }
@@ -154,16 +159,21 @@ function codeFor(token: string, apiKeyPrefix: string): ErrorCode {
   return token.startsWith(apiKeyPrefix) ? 'api_key_invalid' : 'token_invalid';
 }
 
-async function resolve(token: string, options: AuthenticatorOptions, clock: () => number): Promise<Principal> {
+async function resolve(
+  token: string,
+  options: AuthenticatorOptions,
+  clock: () => number,
+  sender: string,
+): Promise<Principal> {
   if (codeFor(token, options.apiKeyPrefix) === 'api_key_invalid') {
     const key = readApiKey(token, options.apiKeyPrefix);
-    const principal = key === null ? null : await options.resolveApiKey(key.hash);
+    const principal = key === null ? null : await options.resolveApiKey(key.hash, sender);
     const isDead = principal?.expiresAt !== undefined && principal.expiresAt * 1000 <= clock();
     if (principal === null || isDead) throw refusal('api_key_invalid');
     return principal;
   }
   const verified = await verify(token, options, clock);
-  const userId = await options.resolvePerson(identityOf(verified, options.issuers));
+  const userId = await options.resolvePerson(identityOf(verified, options.issuers), sender);
   // Keeps authentication.jwt.all-scopes.
   const id = createHash('sha256').update(token).digest('hex').slice(0, 32);
   return { userId, scopes: SCOPES, credential: { kind: 'jwt', id }, expiresAt: verified.expiresAt };

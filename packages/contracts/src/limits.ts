@@ -138,6 +138,8 @@ export const LIMITS = {
 
   /** A revoked key or lost membership must be dead everywhere within this bound even when no message arrives. */
   credentialCacheMs: 5_000,
+  /** Credentials of one network that are looked up at a time; its others wait, those of other networks do not. */
+  lookUpsOfSenderMax: 16,
   internalTokenSeconds: 60,
   /** A longer credential is none; all headers together may take twice as much. */
   credentialChars: 8 * 1024,

@@ -11,12 +11,9 @@ export type AddressReader = (peer: string | undefined, forwardedFor: readonly st
  * never believed; `Forwarded`, `X-Real-IP` and the like are never read. Throws when a range is malformed.
  */
 export function addressReader(trustedProxies: readonly string[]): AddressReader {
-  const ranges = trustedProxies.map(parseRange);
-  const isTrusted = (address: Address): boolean =>
-    ranges.some(([base, bits]) => base.kind() === address.kind() && address.match(base, bits));
-
+  const isTrusted = trusting(trustedProxies);
   return (peer, forwardedFor) => {
-    if (ranges.length === 0) return plain(peer);
+    if (trustedProxies.length === 0) return plain(peer);
     const nearest = parseAddress(peer);
     if (nearest === null) return 'unknown';
     if (!isTrusted(nearest)) return nearest.toString();
@@ -33,6 +30,15 @@ export function addressReader(trustedProxies: readonly string[]): AddressReader 
   };
 }
 
+/** Reads the network that a connection comes from; null for a configured proxy. */
+export function peerReader(trustedProxies: readonly string[]): (peer: string | undefined) => string | null {
+  const isTrusted = trusting(trustedProxies);
+  return (peer) => {
+    const address = trustedProxies.length === 0 ? null : parseAddress(peer);
+    return address !== null && isTrusted(address) ? null : networkOf(plain(peer));
+  };
+}
+
 /**
  * What counts as one sender: an IPv4 address, or the 64 bits of an IPv6 address that its network is given; the rest of it
  * everybody chooses freely.
@@ -45,6 +51,11 @@ export function networkOf(address: string): string {
     .slice(0, 4)
     .map((part) => part.toString(16))
     .join(':')}::/64`;
+}
+
+function trusting(trustedProxies: readonly string[]): (address: Address) => boolean {
+  const ranges = trustedProxies.map(parseRange);
+  return (address) => ranges.some(([base, bits]) => base.kind() === address.kind() && address.match(base, bits));
 }
 
 function plain(peer: string | undefined): string {

@@ -47,6 +47,12 @@ export const settings = defineSettings({
     read: parseRateLimits,
     doc: 'Other limits for the policies of rates/policies.ts: {"rest": 1000}; 0 switches one off.',
   }),
+  connectionsOfNetworkPercent: setting.int('CONNECTIONS_OF_NETWORK_PERCENT', {
+    default: EDGE_LIMITS.connectionsOfNetworkPercent,
+    min: 1,
+    max: 100,
+    doc: 'Share of CONNECTIONS_MAX that one IPv4 address or IPv6 network of 64 bits may hold without a credential; TRUSTED_PROXIES are not counted.',
+  }),
   trustedProxies: setting.texts('TRUSTED_PROXIES', {
     default: [],
     doc: 'IP addresses or CIDR ranges of the proxies in front of the gateway; only they are believed about addresses.',

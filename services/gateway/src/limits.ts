@@ -7,6 +7,10 @@ export const EDGE_LIMITS = {
   requestsOfCallerMax: 256,
   /** Likewise sockets: more than the devices of any person, or of a program that follows for many. */
   socketsOfCallerMax: 1024,
+  /** Connections of one network that no credential speaks for, of all there are: setting CONNECTIONS_OF_NETWORK_PERCENT. */
+  connectionsOfNetworkPercent: 25,
+  /** One that asked for nothing for so long gives way where there is no room; longer than any client thinks between two requests of one page. */
+  connectionIdleMs: 5_000,
   /** A rest of a refused body up to this size is read and dropped, and the connection lives on. */
   droppedBytesMax: 64 * 1024,
   /**

@@ -15,16 +15,18 @@ import {
   openNats,
 } from '@wts/service-kit';
 import type { Caller, Nats, ServiceContext, ServiceDefinition } from '@wts/service-kit';
+import { LIMITS } from '@wts/contracts';
 import express from 'express';
 import type { Express } from 'express';
 import type { GatewayConfig } from './config.ts';
 import { checkOrigins, settings } from './config.ts';
-import { addressReader } from './client-address.ts';
+import { addressReader, peerReader } from './client-address.ts';
 import { DEPRECATIONS, deprecationHeaders } from './deprecations.ts';
 import { createEdge } from './edge/edge.ts';
 import type { EdgeParts } from './edge/edge.ts';
 import { securityHeaders } from './edge/exchange.ts';
 import { RateLimiter } from './edge/limit-rate.ts';
+import { NetworkConnections } from './edge/network-connections.ts';
 import { compileRoutes } from './edge/route-table.ts';
 import { askForBodiesLate, refuseConnect, takeOnlyWebSockets } from './edge/server-events.ts';
 import { Shares } from './edge/shares.ts';
@@ -104,6 +106,7 @@ function openShared(
       bodyBytesMax: EDGE_LIMITS.bodyBytesOfCallerMax,
       bodyBytesOfAllMax: EDGE_LIMITS.bodyBytesOfAllMax,
     }),
+    connections: shareConnections(kit, config),
     upstreams,
     mintToken: { workspace: minterFor('workspace', config), sync: minterFor('sync', config) },
     authenticator: openAuthenticator(kit, openWorkspace(kit, config), config),
@@ -114,6 +117,18 @@ function openShared(
     clientStalledMs: config.clientStalledMs,
     onAnswered: requestRecorder(kit, addressOf),
   };
+}
+
+function shareConnections({ connections }: ServiceContext, config: GatewayConfig): NetworkConnections {
+  const ofNetworkMax = Math.ceil((connections.max * config.connectionsOfNetworkPercent) / 100);
+  const shared = new NetworkConnections({
+    ofNetworkMax,
+    refusedOfNetworkMax: Math.ceil(ofNetworkMax * LIMITS.connectionsRefusedShare),
+    idleMs: EDGE_LIMITS.connectionIdleMs,
+    networkOf: peerReader(config.trustedProxies),
+  });
+  connections.shareOut((socket, isFull) => shared.admit(socket, isFull));
+  return shared;
 }
 
 /** The second origin, on a port of its own beside the one that every service has. */

@@ -5,6 +5,7 @@ import { createLogger } from '@wts/service-kit';
 import { addressReader } from '../src/client-address.ts';
 import { createEdge } from '../src/edge/edge.ts';
 import { RateLimiter } from '../src/edge/limit-rate.ts';
+import { NetworkConnections } from '../src/edge/network-connections.ts';
 import type { compileRoutes } from '../src/edge/route-table.ts';
 import { Shares } from '../src/edge/shares.ts';
 import { Tally } from '../src/rates/tally.ts';
@@ -35,6 +36,12 @@ export async function openBareEdge(routes: ReturnType<typeof compileRoutes>): Pr
     }),
     shares: new Shares({ requestsMax: 10, socketsMax: 10, bodyBytesMax: 1024, bodyBytesOfAllMax: 1024 }),
     mintToken: { workspace: () => '', sync: () => '' },
+    connections: new NetworkConnections({
+      ofNetworkMax: 100,
+      refusedOfNetworkMax: 0,
+      idleMs: 1_000,
+      networkOf: () => null,
+    }),
     socketsMax: 1,
     origins: new Set(),
     securityHeaders: [],

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { createApiKey } from '@wts/access';
+import { LIMITS } from '@wts/contracts';
 import { RawClient, errorOf, request, say } from './raw.ts';
 import { startWorld, until } from './world.ts';
 import type { World } from './world.ts';
@@ -38,5 +39,61 @@ describe('what comes without a credential', () => {
     client.destroy();
     assert.ok(world.workspace.lookUps < 2000);
     assert.equal((await say(world.api, request('GET /health'))).status, 200);
+  });
+
+  it('waits for look-ups of its own network alone, however many made-up credentials there are [limits.look-ups.network]', async () => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const { token } = world.newKey(['read']);
+    const mine = request('GET /sync/deltas', [`Authorization: Bearer ${token}`]);
+    world.workspace.lookUpGate = promise;
+    const clients = await Promise.all(Array.from({ length: 100 }, () => RawClient.open(world.api)));
+    for (const client of clients) client.send(stranger());
+    await until('some are looked up', () => world.workspace.lookUps > 0);
+    const neighbor = await RawClient.open(world.api, '127.0.0.2');
+    neighbor.send(mine);
+    await until(
+      'that of the neighbor is looked up beside them',
+      () => world.workspace.lookUps > LIMITS.lookUpsOfSenderMax,
+    );
+    assert.equal(world.workspace.lookUps, LIMITS.lookUpsOfSenderMax + 1);
+    resolve();
+    assert.equal((await neighbor.reply()).status, 200);
+    for (const client of clients) errorOf(await client.reply(), 401, 'api_key_invalid');
+    for (const client of [...clients, neighbor]) client.destroy();
+  });
+});
+
+describe('the connections of one address', () => {
+  it('are a share of all as long as they have no credential; the next is told so, and a neighbor is served [limits.connections.network]', async () => {
+    const world = await startWorld({ CONNECTIONS_MAX: '64', CONNECTIONS_OF_NETWORK_PERCENT: '25' });
+    const held: RawClient[] = [];
+    try {
+      for (let count = 0; count < 16; count += 1) held.push(await RawClient.open(world.api));
+      const refused = errorOf(await say(world.api, request('GET /sync/deltas')), 503, 'unavailable');
+      assert.match(refused.message ?? '', /connections/);
+      const neighbor = await RawClient.open(world.api, '127.0.0.2');
+      assert.equal((await neighbor.send(request('GET /openapi.json')).reply()).status, 200);
+      neighbor.destroy();
+    } finally {
+      for (const client of held) client.destroy();
+      await world.close();
+    }
+  });
+
+  it('are not held to it while their requests have one', async () => {
+    const world = await startWorld({ CONNECTIONS_MAX: '64', CONNECTIONS_OF_NETWORK_PERCENT: '25' });
+    const held: RawClient[] = [];
+    world.sync.answer = () => undefined;
+    try {
+      for (let count = 0; count < 40; count += 1) {
+        const client = await RawClient.open(world.api);
+        held.push(client.send(request('GET /sync/deltas', [`Authorization: Bearer ${world.fullKey}`])));
+        await until('it is at the service', () => world.sync.started === held.length);
+      }
+      assert.equal((await say(world.api, request('GET /openapi.json'))).status, 200);
+    } finally {
+      for (const client of held) client.destroy();
+      await world.close();
+    }
   });
 });

@@ -65,8 +65,10 @@ export class RawClient {
     socket.on('error', () => undefined);
   }
 
-  static async open(port: number): Promise<RawClient> {
-    const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
+  /** `from` is an address of this machine, such as another one of 127.0.0.0/8. */
+  static async open(port: number, from?: string): Promise<RawClient> {
+    const here = from === undefined ? {} : { localAddress: from };
+    const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true, ...here });
     await once(socket, 'connect');
     return new RawClient(socket);
   }

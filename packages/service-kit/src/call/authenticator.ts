@@ -1,9 +1,10 @@
 import type { Authenticator } from '@wts/access';
 import { createAuthenticator, servicePrincipal } from '@wts/access';
-import { workspaceApi } from '@wts/contracts';
+import { LIMITS, workspaceApi } from '@wts/contracts';
 import type { credentialSettings } from '../config/credential-settings.ts';
 import type { ConfigOf } from '../config/settings.ts';
 import type { Caller } from './caller.ts';
+import { SenderGates } from './gate.ts';
 
 interface AuthenticatorKit {
   readonly name: string;
@@ -11,23 +12,32 @@ interface AuthenticatorKit {
   readonly stack: AsyncDisposableStack;
 }
 
-/** Credential -> principal, with the two look-ups that only the workspace service can answer. */
+/**
+ * Credential -> principal, with the two look-ups that only the workspace service can answer. Of one sender (a network, as
+ * the gateway names it) only so many are made at a time, because made-up credentials cost their sender nothing. Keeps
+ * limits.look-ups.network.
+ */
 export function openAuthenticator(
   { name, stack }: AuthenticatorKit,
   workspace: Caller,
   { issuers, apiKeyPrefix }: ConfigOf<typeof credentialSettings>,
 ): Authenticator {
   const principal = servicePrincipal(name);
+  const gates = new SenderGates(LIMITS.lookUpsOfSenderMax);
+  const inTurn = <T>(sender: string, lookUp: () => Promise<T>): Promise<T> =>
+    sender === '' ? lookUp() : gates.run(sender, lookUp);
   const authenticator = createAuthenticator({
     issuers,
     apiKeyPrefix,
-    resolveApiKey: async (tokenHash) => {
+    resolveApiKey: async (tokenHash, sender) => {
       const request = { principal, body: { tokenHash }, idempotent: true };
-      return (await workspace.call(workspaceApi.internalResolveApiKey, request)).principal;
+      const reply = await inTurn(sender, () => workspace.call(workspaceApi.internalResolveApiKey, request));
+      return reply.principal;
     },
-    resolvePerson: async (identity) => {
+    resolvePerson: async (identity, sender) => {
       const request = { principal, body: identity, idempotent: true };
-      return (await workspace.call(workspaceApi.internalResolvePerson, request)).userId;
+      const reply = await inTurn(sender, () => workspace.call(workspaceApi.internalResolvePerson, request));
+      return reply.userId;
     },
   });
   stack.defer(() => authenticator.close());

@@ -24,3 +24,25 @@ export class Gate {
     }
   }
 }
+
+/** A gate for each sender: who asks for much waits for themselves. Senders without a task take no memory. */
+export class SenderGates {
+  readonly #atOnce: number;
+  readonly #gates = new Map<string, { readonly gate: Gate; tasks: number }>();
+
+  constructor(atOnce: number) {
+    this.#atOnce = atOnce;
+  }
+
+  async run<T>(sender: string, task: () => Promise<T>): Promise<T> {
+    const own = this.#gates.get(sender) ?? { gate: new Gate(this.#atOnce), tasks: 0 };
+    this.#gates.set(sender, own);
+    own.tasks += 1;
+    try {
+      return await own.gate.run(task);
+    } finally {
+      own.tasks -= 1;
+      if (own.tasks === 0) this.#gates.delete(sender);
+    }
+  }
+}

@@ -1,4 +1,5 @@
 import type { RequestListener, Server } from 'node:http';
+import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { comeAgainSeconds, Fault, LIMITS, meta } from '@wts/contracts';
 import type { Logger } from '../observe/logger.ts';
@@ -8,6 +9,9 @@ const SAID_EVERY_MS = 10_000;
 
 /** Connections beyond the bound: their first request is answered with why. */
 const surplus = new WeakSet<Duplex>();
+
+/** Whether a new connection is taken; `isFull` when there are as many as the process can hold. */
+export type Admission = (socket: Socket, isFull: boolean) => boolean;
 
 /**
  * How many connections a process takes, over all its ports. One more is taken all the same, for as long as it takes to
@@ -21,6 +25,7 @@ export class Connections {
   readonly #log: Pick<Logger, 'warn'> | undefined;
   #open = 0;
   #silentUntil = 0;
+  #admit: Admission = (_socket, isFull) => !isFull;
 
   constructor(max: number, log?: Pick<Logger, 'warn'>) {
     this.max = max;
@@ -35,6 +40,11 @@ export class Connections {
     return Math.floor(this.max * LIMITS.socketsShare);
   }
 
+  /** Lets a door decide whom it takes. Only the gateway has strangers; all others are called by services. */
+  shareOut(admit: Admission): void {
+    this.#admit = admit;
+  }
+
   /** Counts the connections of this server among those of the process. */
   hold(server: Server): void {
     server.maxConnections = this.max + Math.ceil(this.max * LIMITS.connectionsRefusedShare);
@@ -42,7 +52,7 @@ export class Connections {
     server.on('connection', (socket) => {
       this.#open += 1;
       socket.once('close', () => (this.#open -= 1));
-      if (this.#open <= this.max) return;
+      if (this.#admit(socket, this.#open > this.max)) return;
       this.#warn();
       surplus.add(socket);
       // One who says nothing is not waited for as long as others are.

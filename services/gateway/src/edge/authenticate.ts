@@ -17,10 +17,11 @@ export async function authenticate(
   values: readonly string[],
   route: CompiledRoute,
   authenticator: Authenticator,
+  network: string,
 ): Promise<Principal | null> {
   const { scope } = route.contract;
   if (scope === 'none') return null;
-  const principal = await authenticator.authenticate(values);
+  const principal = await authenticator.authenticate(values, network);
   requireScope(principal, scope);
   return principal;
 }
@@ -30,10 +31,13 @@ export async function authenticateSocket(
   token: string | null,
   route: CompiledRoute,
   authenticator: Authenticator,
+  network: string,
 ): Promise<Principal> {
   const { scope } = route.contract;
   // Without a token the authenticator is asked about no header at all, which words the refusal.
-  const principal = await (token === null ? authenticator.authenticate([]) : authenticator.authenticateToken(token));
+  const principal = await (token === null
+    ? authenticator.authenticate([])
+    : authenticator.authenticateToken(token, network));
   if (scope !== 'none') requireScope(principal, scope);
   return principal;
 }

@@ -14,6 +14,7 @@ import { forward } from './forward.ts';
 import { upgradeRequired } from './handshake.ts';
 import type { RateLimiter } from './limit-rate.ts';
 import { matchMethod, matchPath } from './match-route.ts';
+import type { NetworkConnections } from './network-connections.ts';
 import { negotiateVersion } from './negotiate-version.ts';
 import { refuseAmbiguity } from './refuse-ambiguity.ts';
 import type { RouteTable } from './route-table.ts';
@@ -33,6 +34,7 @@ export interface EdgeParts {
   readonly authenticator: Authenticator;
   readonly rates: RateLimiter;
   readonly shares: Shares;
+  readonly connections: NetworkConnections;
   readonly socketsMax: number;
   /** Origins of web pages that may call `browsers` routes. */
   readonly origins: ReadonlySet<string>;
@@ -58,7 +60,10 @@ export function createEdge(parts: EdgeParts): (req: IncomingMessage, res: Server
     }
     const exchange = new Exchange(req, parts.securityHeaders);
     exchange.isLast = parts.isDraining();
+    const { socket } = req;
+    parts.connections.touch(socket);
     res.once('close', () => {
+      if (exchange.principal !== null) parts.connections.touch(socket);
       parts.rates.answered(exchange, res.statusCode);
       parts.onAnswered(exchange, res.statusCode, res.writableFinished);
     });
@@ -89,11 +94,15 @@ async function pass(exchange: Exchange, res: ServerResponse, parts: EdgeParts): 
     exchange.reply.push(...route.notice);
     if (route.isSocket) throw upgradeRequired();
     parts.rates.checkAddress(exchange, route);
-    exchange.principal = await authenticate(exchange.headers.authorization, route, parts.authenticator).catch(
-      (failure: unknown) => {
-        throw parts.rates.refuse(exchange, failure);
-      },
-    );
+    exchange.principal = await authenticate(
+      exchange.headers.authorization,
+      route,
+      parts.authenticator,
+      parts.rates.networkOf(exchange),
+    ).catch((failure: unknown) => {
+      throw parts.rates.refuse(exchange, failure);
+    });
+    if (exchange.principal !== null) parts.connections.vouch(exchange.req.socket);
     parts.rates.checkCaller(exchange, route);
     if (route.to === 'gateway') {
       await answerHere(exchange, res, parts);

@@ -48,7 +48,7 @@ export class RateLimiter {
   /** Before anybody is asked who calls. */
   checkAddress(exchange: Exchange, route: CompiledRoute): void {
     for (const policy of this.#of(route)) {
-      if (policy.per === 'address') this.#check(exchange, policy, this.#addressOf(exchange));
+      if (policy.per === 'address') this.#check(exchange, policy, this.networkOf(exchange));
     }
   }
 
@@ -65,7 +65,7 @@ export class RateLimiter {
   /** A refused credential: what to answer. */
   refuse(exchange: Exchange, failure: unknown): unknown {
     if (!(failure instanceof Fault) || failure.status !== 401 || this.#failed === null) return failure;
-    const key = `${this.#failed.name} ${this.#addressOf(exchange)}`;
+    const key = `${this.#failed.name} ${this.networkOf(exchange)}`;
     const standing = this.#count(this.#failed, key);
     if (standing.count <= this.#failed.limit) return failure;
     this.#watch(exchange).push({ policy: this.#failed, key, standing });
@@ -150,7 +150,8 @@ export class RateLimiter {
     return policies;
   }
 
-  #addressOf({ peer, headers }: Exchange): string {
+  /** Whose request it is as long as nobody knows who calls. */
+  networkOf({ peer, headers }: Exchange): string {
     return networkOf(this.#parts.addressOf(peer, headers.forwardedFor));
   }
 }

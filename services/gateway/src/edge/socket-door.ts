@@ -77,10 +77,13 @@ export class SocketDoor {
     checkHandshake(exchange);
     refuseForeignSocket(exchange, origins);
     const { token, rest } = takeToken(exchange.query);
-    const principal = await authenticateSocket(token, route, authenticator).catch((failure: unknown) => {
-      throw rates.refuse(exchange, failure);
-    });
+    const principal = await authenticateSocket(token, route, authenticator, rates.networkOf(exchange)).catch(
+      (failure: unknown) => {
+        throw rates.refuse(exchange, failure);
+      },
+    );
     exchange.principal = principal;
+    this.#parts.connections.vouch(exchange.req.socket);
     if (this.#isClosing || this.#splices.size + this.#pending > socketsMax) throw comeAgain();
     using share = new DisposableStack();
     share.defer(shares.enterSocket(principal.userId));

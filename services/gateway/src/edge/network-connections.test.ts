@@ -1,0 +1,108 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { connect, createServer } from 'node:net';
+import type { AddressInfo, Server, Socket } from 'node:net';
+import { eventually } from '@wts/testkit';
+import { peerReader } from '../client-address.ts';
+import { NetworkConnections } from './network-connections.ts';
+
+const IDLE_MS = 1000;
+
+describe('connections without a credential', () => {
+  let server: Server;
+  let shared: NetworkConnections;
+  let nowMs: number;
+  let isFull: boolean;
+  let open: Socket[];
+  beforeEach(async () => {
+    [nowMs, isFull, open] = [0, false, []];
+    const networkOf = peerReader(['127.0.0.9']);
+    shared = new NetworkConnections({
+      ofNetworkMax: 3,
+      refusedOfNetworkMax: 1,
+      idleMs: IDLE_MS,
+      networkOf,
+      now: () => nowMs,
+    });
+    server = createServer();
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  });
+  afterEach(() => {
+    for (const socket of open) socket.destroy();
+    server.close();
+  });
+
+  /** A connection from an address of this machine, as the server has it, and whether it was admitted. */
+  async function come(from: string): Promise<{ socket: Socket; client: Socket; isAdmitted: boolean }> {
+    const { port } = server.address() as AddressInfo;
+    const client = connect({ port, host: '127.0.0.1', localAddress: from });
+    client.on('error', () => undefined);
+    const [socket] = (await once(server, 'connection')) as [Socket];
+    socket.on('error', () => undefined);
+    open.push(client, socket);
+    return { socket, client, isAdmitted: shared.admit(socket, isFull) };
+  }
+
+  async function comeTimes(count: number, from: string): Promise<Socket[]> {
+    const sockets: Socket[] = [];
+    for (let at = 0; at < count; at += 1) {
+      const { socket, isAdmitted } = await come(from);
+      assert.ok(isAdmitted);
+      sockets.push(socket);
+      nowMs += 1;
+    }
+    return sockets;
+  }
+
+  it('have a share for each network; a neighbor and a proxy of ours are not held to it [limits.connections.network]', async () => {
+    await comeTimes(3, '127.0.0.1');
+    assert.equal((await come('127.0.0.1')).isAdmitted, false);
+    await comeTimes(3, '127.0.0.2');
+    await comeTimes(5, '127.0.0.9');
+  });
+
+  it('of a network that is full give way when they asked for nothing for long, the longest idle first', async () => {
+    const [first, second] = await comeTimes(3, '127.0.0.1');
+    nowMs = IDLE_MS;
+    shared.touch(first ?? null);
+    nowMs = IDLE_MS + 10;
+    assert.equal((await come('127.0.0.1')).isAdmitted, true);
+    assert.deepEqual([first?.destroyed, second?.destroyed], [false, true]);
+  });
+
+  it('of any network give way when the process is full', async () => {
+    const [first] = await comeTimes(1, '127.0.0.1');
+    isFull = true;
+    assert.equal((await come('127.0.0.2')).isAdmitted, false, 'it may be about to ask');
+    nowMs = IDLE_MS + 10;
+    assert.equal((await come('127.0.0.2')).isAdmitted, true);
+    assert.equal(first?.destroyed, true);
+  });
+
+  it('count for the person instead while one has a credential, and come back when its answer is out', async () => {
+    const vouched = await comeTimes(3, '127.0.0.1');
+    for (const socket of vouched) shared.vouch(socket);
+    await comeTimes(3, '127.0.0.1');
+    nowMs += 2 * IDLE_MS;
+    isFull = true;
+    assert.equal((await come('127.0.0.2')).isAdmitted, true);
+    assert.ok(vouched.every(({ destroyed }) => !destroyed));
+    isFull = false;
+    for (const socket of vouched) shared.touch(socket);
+    assert.equal((await come('127.0.0.1')).isAdmitted, false);
+  });
+
+  it('that are refused are cut at once when there are many of them, and nothing of them is kept', async () => {
+    await comeTimes(3, '127.0.0.1');
+    const refused = [await come('127.0.0.1'), await come('127.0.0.1')];
+    assert.deepEqual(
+      refused.map(({ socket, isAdmitted }) => [isAdmitted, socket.destroyed]),
+      [
+        [false, false],
+        [false, true],
+      ],
+    );
+    for (const socket of open) socket.destroy();
+    await eventually(() => shared.networks === 0);
+  });
+});
