@@ -15,7 +15,8 @@ export interface Finding {
     | 'acknowledged-is-there'
     | 'applied-once'
     | 'nobody-stands-still'
-    | 'replica-is-state';
+    | 'replica-is-state'
+    | 'content-stays-in-tables';
   /** What was seen, with the place or id to look at. */
   readonly seen: string;
 }

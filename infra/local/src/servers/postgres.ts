@@ -44,6 +44,8 @@ export interface PostgresServer extends ServerControl {
   /** True when there was no data yet. */
   readonly isNew: boolean;
   readonly port: number;
+  /** File of its log. */
+  readonly log: string;
   /** URL of the superuser for a database. */
   readonly url: (database?: string) => string;
 }
@@ -88,7 +90,7 @@ export async function openPostgres(options: PostgresOptions): Promise<PostgresSe
       if (options.throwaway) rmSync(data, { recursive: true, force: true });
     },
   });
-  return { version: programs.version, source: programs.source, isNew, port, url, ...control };
+  return { version: programs.version, source: programs.source, isNew, port, log: options.log, url, ...control };
 }
 
 /** Removes the data, wherever this user's server has to keep it. The server must not run. */

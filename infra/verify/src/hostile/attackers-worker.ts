@@ -1,4 +1,5 @@
 /** The process of all attackers: prepares an attack, begins it and ends it as told. It ends with the process that started it. */
+import { setTimeout as pause } from 'node:timers/promises';
 import { Attacker, codeOf, type Answers } from './attacker.ts';
 import { ATTACKS, type AttackName } from './attacks.ts';
 import { Caller } from './caller.ts';
@@ -29,6 +30,7 @@ interface Prepared {
 
 /** The most requests of one attack at a time. */
 const CONNECTIONS = 256;
+const END_MS = 1_000;
 const prepared = new Map<AttackName, Prepared>();
 
 process.on('disconnect', () => process.exit(0));
@@ -56,7 +58,8 @@ async function obey(order: Order): Promise<Omit<Done, 'nth'>> {
     return {};
   }
   attack.running?.stop.abort();
-  await attack.running?.over;
+  // What waits for an answer may wait for long.
+  await Promise.race([attack.running?.over, pause(END_MS)]);
   attack.running = null;
   return { answers: attack.attacker.takeAnswers(), leaks: attack.attacker.leaks.splice(0) };
 }

@@ -6,6 +6,9 @@
  *
  * The first part of the time is stormy, for one whole turn of disturbances at least. The last part is calm and long enough
  * to judge memory, because only a process that lives can show a slope.
+ *
+ * With `--hostile`, attackers of every kind are at work for all of the minutes, beside the disturbances that fit; the calm
+ * part follows. An honest person must not be refused while nothing is away, and no log may hold what records say.
  */
 import { startWorld, type World } from '@wts/testkit';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -15,10 +18,12 @@ import { auditReplica } from '../audit-live.ts';
 import { auditLog } from '../audit-log.ts';
 import { auditStream } from '../audit-stream.ts';
 import { connectToBroker } from '../broker.ts';
+import type { Finding } from '../finding.ts';
 import { numbersOrExit } from '../numbers.ts';
 import { keepWriting } from '../storm/writers.ts';
 import { Court } from './court.ts';
 import { disturbancesOf } from './disturbances.ts';
+import { contentInLogs, Hostility } from './hostility.ts';
 import { Lives } from './lives.ts';
 import { gather, headOf } from './people.ts';
 import { CALM_MS_MIN, verdictOf } from './verdict.ts';
@@ -29,8 +34,10 @@ const { values } = parseArgs({
     writers: { type: 'string', default: '8' },
     sockets: { type: 'string', default: '6' },
     replicas: { type: 'string', default: '2' },
+    hostile: { type: 'boolean', default: false },
   },
 });
+const { hostile: isHostile, ...numbers } = values;
 const STORMY_SHARE = 0.5;
 /** Of each writer. When it is calm, a pace that any machine can keep: what recent entries take follows the pace. */
 const WRITES_EVERY_MS = { stormy: 60, calm: 200 };
@@ -39,9 +46,11 @@ const JUDGE_EVERY_MS = 3_000;
 const LOOK_EVERY_MS = 1_000;
 const NEWS_EVERY_MS = 15_000;
 const BETWEEN_MS = 4_000;
+/** Most of the time nothing is away: then nobody may be refused. */
+const BETWEEN_HOSTILE_MS = 15_000;
 const CATCH_UP_MS = 60_000;
 
-const asked = numbersOrExit(values, { minutes: 0, writers: 1, sockets: 0, replicas: 1 });
+const asked = numbersOrExit(numbers, { minutes: 0, writers: 1, sockets: 0, replicas: 1 });
 const beganMs = performance.now();
 const say = (line: string): void => {
   const seconds = Math.floor((performance.now() - beganMs) / 1000);
@@ -68,7 +77,9 @@ async function soak(system: World, lastsMs: number): Promise<boolean> {
   const court = new Court(system);
   const stop = new AbortController();
   await using stack = new AsyncDisposableStack();
+  const hostility = isHostile ? stack.use(await Hostility.prepare(system)) : null;
   let calmSinceMs: number | null = null;
+  const attacking = new AbortController();
   const scene = {
     world: system,
     court,
@@ -88,7 +99,15 @@ async function soak(system: World, lastsMs: number): Promise<boolean> {
     every(LOOK_EVERY_MS, stop.signal, () => lives.look(system)),
     every(NEWS_EVERY_MS, stop.signal, async () => say(news(court))),
   ];
-  const disturbing = disturbThenRest(system, lastsMs, () => (calmSinceMs = Date.now()));
+  const disturbing = disturbThenRest(system, lastsMs, hostility, () => {
+    calmSinceMs = Date.now();
+    attacking.abort();
+  });
+  if (hostility !== null) {
+    const report = (findings: readonly Finding[]): void => court.report(findings);
+    background.push(hostility.work({ stop: stop.signal, say }));
+    background.push(hostility.attack({ stop: attacking.signal, report }).then(async () => void (await disturbing)));
+  }
   // Whoever fails ends the soak at once.
   await Promise.race([disturbing, writing, ...people, ...background]).finally(() => stop.abort());
   const disturbances = await disturbing;
@@ -96,6 +115,10 @@ async function soak(system: World, lastsMs: number): Promise<boolean> {
   await Promise.all([...people, ...background]);
   await system.untilReady();
   await judgeTheEnd(system, court);
+  if (hostility !== null) {
+    const logs = [system.postgres, ...system.services].map(({ log }) => log);
+    court.report(await contentInLogs(logs));
+  }
 
   const { isSound, lines } = verdictOf({
     acknowledged: court.acknowledged,
@@ -109,6 +132,7 @@ async function soak(system: World, lastsMs: number): Promise<boolean> {
     alive: lives.alive(),
     native: lives.native(),
     resident: [...lives.resident(), ...lives.nats()],
+    fairness: hostility?.fairness ?? null,
   });
   for (const line of lines) say(line);
   return isSound;
@@ -123,19 +147,28 @@ function news({ acknowledged, delivered, findings }: Court): string {
 }
 
 /** Resolves to the number of disturbances, when the time is over and enough of it was calm. */
-async function disturbThenRest(system: World, lastsMs: number, onCalm: () => unknown): Promise<number> {
+async function disturbThenRest(
+  system: World,
+  lastsMs: number,
+  hostility: Hostility | null,
+  onCalm: () => unknown,
+): Promise<number> {
   const turn = disturbancesOf(system);
   const startedMs = performance.now();
-  const stormyMs = lastsMs - Math.max(lastsMs * (1 - STORMY_SHARE), CALM_MS_MIN);
+  const stormyMs = hostility === null ? lastsMs - Math.max(lastsMs * (1 - STORMY_SHARE), CALM_MS_MIN) : lastsMs;
+  const countMin = hostility === null ? turn.length : 0;
   let count = 0;
-  while (count < turn.length || performance.now() - startedMs < stormyMs) {
+  while (count < countMin || performance.now() - startedMs < stormyMs) {
     const next = turn[count % turn.length];
     if (next === undefined) break;
     say(next.name);
-    await next.happen();
-    await system.untilReady();
+    const happen = async (): Promise<void> => {
+      await next.happen();
+      await system.untilReady();
+    };
+    await (hostility === null ? happen() : hostility.disturb(happen));
     count += 1;
-    await pause(BETWEEN_MS);
+    await pause(hostility === null ? BETWEEN_MS : BETWEEN_HOSTILE_MS);
   }
   const calmMs = Math.max(lastsMs - (performance.now() - startedMs), CALM_MS_MIN);
   onCalm();

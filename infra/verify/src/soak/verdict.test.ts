@@ -25,6 +25,7 @@ function evidence(changed: Partial<Evidence> = {}): Evidence {
     alive: [life('sync-1', 0), life('gateway', 0.1)],
     native: [life('sync-1', 0), life('gateway', 0.1)],
     resident: [life('sync-1', 20)],
+    fairness: null,
     ...changed,
   };
 }
@@ -71,5 +72,19 @@ describe('the verdict of a soak', () => {
     assert.match(textOf({ alive: short }), /gateway: .*LONG ENOUGH/);
     assert.equal(isSound({ alive: [life('sync-1', 0)] }), false);
     assert.match(textOf({ alive: [life('sync-1', 0)] }), /gateway: WAS NEVER SEEN/);
+  });
+
+  it('is not sound when an honest person was refused while nothing was away, and counts what was refused meanwhile', () => {
+    const refused = { deed: 'write', atMs: 5_000, tookMs: 10, refusal: '503 try again' } as const;
+    const attacks = new Map([['dup', 1]] as const);
+    const of = (disturbed: { fromMs: number; toMs: number }[]): Partial<Evidence> => ({
+      fairness: { samples: [refused], disturbed, attacks },
+    });
+    assert.equal(isSound(of([])), false);
+    assert.match(textOf(of([])), /refused +1 x write: 503 try again[^]*NOT FAIR: 1 honest[^]*NOT SOUND$/);
+    const away = of([{ fromMs: 5_005, toMs: 6_000 }]);
+    assert.ok(isSound(away));
+    assert.match(textOf(away), /during kills 1 refused[^]*\nSOUND$/);
+    assert.equal(isSound({ fairness: { samples: [], disturbed: [], attacks: new Map() } }), false);
   });
 });

@@ -1,5 +1,6 @@
 import { LIMITS } from '@wts/contracts';
 import type { Finding } from '../finding.ts';
+import { undisturbed, wordsOf as fairnessInWords, type Fairness } from './hostility.ts';
 import { judgeMemory, type Growth, type Life, type MemoryRules } from './memory.ts';
 
 /** What a soak has come to know. */
@@ -18,6 +19,8 @@ export interface Evidence {
   readonly native: readonly Life[];
   /** Told, and not judged: V8 lets its heap grow and shrink in large pieces. */
   readonly resident: readonly Life[];
+  /** Null where nobody attacked. */
+  readonly fairness: Fairness | null;
 }
 
 export interface Verdict {
@@ -61,11 +64,13 @@ export function verdictOf(evidence: Evidence): Verdict {
   ];
   const isKept = findings.length === 0;
   const isFlat = unseen.length === 0 && growths.every(({ growth }) => growth.isFlat);
+  const fair = evidence.fairness === null ? null : fairnessOf(evidence.fairness, calmSinceMs);
+  const isSound = isKept && isFlat && fair?.isFair !== false;
   const told = judgeMemory(evidence.resident, native).map(
     ({ process, latest, peak }) => `${process} ${mb(latest)}, at most ${mb(peak)}`,
   );
   return {
-    isSound: isKept && isFlat,
+    isSound,
     lines: [
       `changes    ${evidence.acknowledged} acknowledged, ${evidence.retries} sent again; ${evidence.disturbances} disturbances`,
       `heard      ${evidence.delivered} entries judged in ${evidence.rounds} rounds`,
@@ -73,11 +78,47 @@ export function verdictOf(evidence: Evidence): Verdict {
       ...growths.map(({ words }) => `memory     ${words}`),
       ...unseen.map((name) => `memory     ${name}: WAS NEVER SEEN`),
       `resident   ${told.join('; ')}`,
+      ...trends(evidence.alive).map((trend) => `trend      ${trend}`),
+      ...(fair?.lines ?? []),
       ...findings.slice(0, FINDINGS_SHOWN).map(({ promise, seen }) => `BROKEN     ${promise}: ${seen}`),
       isKept ? 'Kept: nothing missing, doubled or out of order.' : `NOT KEPT: ${findings.length} findings, see above.`,
       isFlat ? 'Flat: memory does not grow.' : 'NOT FLAT: memory grows, or was not seen for long enough.',
+      ...(fair === null ? [] : [fair.isFair ? 'Fair: no honest person was refused.' : `NOT FAIR: ${fair.why}.`]),
+      isSound ? 'SOUND' : 'NOT SOUND',
     ],
   };
+}
+
+function fairnessOf(fairness: Fairness, calmSinceMs: number): { isFair: boolean; why: string; lines: string[] } {
+  const { samples, disturbed, attacks } = fairness;
+  const attacked = samples.filter(({ atMs }) => atMs < calmSinceMs);
+  const calm = samples.filter(({ atMs }) => atMs >= calmSinceMs);
+  const refusals = undisturbed(fairness).flatMap(({ deed, refusal }) =>
+    refusal === null ? [] : [`${deed}: ${refusal}`],
+  );
+  const counted = [...Map.groupBy(refusals, (one) => one)].map(([text, same]) => `${same.length} x ${text}`);
+  return {
+    isFair: refusals.length === 0 && attacks.size > 0,
+    why:
+      attacks.size === 0 ? 'nobody attacked' : `${refusals.length} honest requests were refused while nothing was away`,
+    lines: [
+      `attacks    ${[...attacks].map(([name, count]) => `${count} x ${name}`).join(', ')}`,
+      `honest     beside attackers: ${fairnessInWords({ samples: attacked, disturbed })}`,
+      `honest     calm: ${fairnessInWords({ samples: calm, disturbed })}`,
+      ...counted.slice(0, FINDINGS_SHOWN).map((line) => `refused    ${line}`),
+    ],
+  };
+}
+
+/** What was alive in each process at the end of each minute, over all its lives. */
+function trends(lives: readonly Life[]): string[] {
+  const beganMs = Math.min(...lives.flatMap(({ samples }) => samples.map(({ atMs }) => atMs)));
+  return [...Map.groupBy(lives, ({ process }) => process)].map(([process, ofIt]) => {
+    const minutes: number[] = [];
+    const samples = ofIt.flatMap((life) => life.samples).toSorted((a, b) => a.atMs - b.atMs);
+    for (const { atMs, megabytes } of samples) minutes[Math.floor((atMs - beganMs) / 60_000)] = Math.round(megabytes);
+    return `${process}: ${Array.from(minutes, (one) => one ?? '-').join(' ')} MB alive, minute by minute`;
+  });
 }
 
 function tally(findings: readonly Finding[]): string {
