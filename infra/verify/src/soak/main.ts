@@ -69,6 +69,10 @@ const world = await startWorld({
 });
 try {
   process.exitCode = (await soak(world, asked.minutes * 60_000)) ? 0 : 1;
+} catch (error) {
+  process.exitCode = 1;
+  console.error(error);
+  say(`NOT SOUND: it could not be shown, ${(error as Error).message}`);
 } finally {
   await world.close();
 }
