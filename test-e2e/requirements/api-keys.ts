@@ -67,6 +67,22 @@ export const apiKeys: readonly Rule[] = [
     issue: 4,
   },
   {
+    id: 'api-keys.list.maker',
+    source: 'Design 4',
+    text: 'A key shows what made it: a session, or which other key.',
+    home: 'services/workspace/src/commands/manage-api-keys.ts',
+    status: 'kept',
+    issue: 8,
+  },
+  {
+    id: 'api-keys.revoke.made',
+    source: 'Design 4',
+    text: '`DELETE /api/auth/keys/:keyId?includeMade=true` revokes the key with all keys that were made with it, directly or not.',
+    home: 'services/workspace/src/commands/manage-api-keys.ts',
+    status: 'kept',
+    issue: 8,
+  },
+  {
     id: 'api-keys.revoke.everywhere',
     source: 'Design 4',
     text: 'Revocation reaches every replica within a second and closes open sockets of the key.',

@@ -7,6 +7,11 @@ import { okBody, timestamp, uuid } from './parts.ts';
 export const KEY_PERMISSIONS = ['read-only', 'full-access'] as const;
 export type KeyPermissions = (typeof KEY_PERMISSIONS)[number];
 
+/** What a key was made with. Which other key it was, its person alone is shown. */
+export type KeyMaker =
+  | { readonly kind: 'session' }
+  | { readonly kind: 'api_key'; readonly id?: string; readonly keyPrefix?: string };
+
 export interface ApiKey {
   readonly id: string;
   /** Whose it is. */
@@ -19,6 +24,8 @@ export interface ApiKey {
   readonly workspaceId: string | null;
   readonly expiresAt: string | null;
   readonly createdAt: string;
+  /** Null for a key that is older than this record, or was made by who runs the service. */
+  readonly createdBy: KeyMaker | null;
   /** At most a minute behind. */
   readonly lastUsedAt: string | null;
 }
@@ -45,6 +52,27 @@ const keyProperties = {
   workspaceId: { ...uuid, type: ['string', 'null'], description: 'Set when the key sees one workspace only.' },
   expiresAt: { ...timestampOrNull, description: 'When it dies by itself; null for never.' },
   createdAt: { ...timestamp, description: 'When it was made.' },
+  createdBy: {
+    description:
+      'What it was made with; null for a key that is older than this record, or was made by whoever runs the service.',
+    anyOf: [
+      {
+        type: 'object',
+        additionalProperties: false,
+        required: ['kind'],
+        properties: {
+          kind: {
+            type: 'string',
+            enum: ['session', 'api_key'],
+            description: '`session`: a signed-in person. `api_key`: another key, also when that one is revoked by now.',
+          },
+          id: { ...uuid, description: 'Of that key; its person alone is shown it.' },
+          keyPrefix: { type: 'string', description: 'Of that key; its person alone is shown it.' },
+        },
+      },
+      { type: 'null' },
+    ],
+  },
   lastUsedAt: { ...timestampOrNull, description: 'At most a minute behind.' },
 } as const;
 
@@ -80,6 +108,7 @@ const example = {
   workspaceId: null,
   expiresAt: null,
   createdAt: '2026-11-21T09:00:00.000Z',
+  createdBy: { kind: 'session' },
   lastUsedAt: null,
 } as const;
 
@@ -115,7 +144,8 @@ export const createApiKey = contract<{
   idempotencyKey: true,
   path: '/api/auth/keys',
   summary: 'Create an API key with full access',
-  description: 'The token is shown only here. A key made with a key that expires expires with it.',
+  description:
+    'The token is shown only here. A key made with a key that expires expires with it. One made with a key outlives the revocation of that key, unless both are revoked together.',
   tag: 'API keys',
   scope: 'admin',
   body: { type: 'object', additionalProperties: false, required: ['label'], properties: { label } },
@@ -129,7 +159,11 @@ export const createApiKey = contract<{
   errors: ['forbidden', 'conflict'],
 });
 
-export const revokeApiKey = contract<{ params: { keyId: string }; reply: { ok: true } }>({
+export const revokeApiKey = contract<{
+  params: { keyId: string };
+  query: { includeMade?: 'true' | 'false' };
+  reply: { ok: true };
+}>({
   id: 'revokeApiKey',
   method: 'DELETE',
   path: '/api/auth/keys/{keyId}',
@@ -143,6 +177,18 @@ export const revokeApiKey = contract<{ params: { keyId: string }; reply: { ok: t
     additionalProperties: false,
     required: ['keyId'],
     properties: { keyId: { ...uuid, description: 'Which one: its `id`, not its token.' } },
+  },
+  query: {
+    type: 'object',
+    properties: {
+      includeMade: {
+        type: 'string',
+        enum: ['true', 'false'],
+        default: 'false',
+        description:
+          '`true`: the keys that were made with it die too, and those made with these, and so on; also when it is revoked already. After a leak, ask for this.',
+      },
+    },
   },
   reply: {
     status: 200,

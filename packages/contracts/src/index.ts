@@ -25,5 +25,5 @@ export type {
   SyncTransaction,
 } from './sync.ts';
 export type { NewWorkspace, Workspace } from './workspaces.ts';
-export type { ApiKey, KeyPermissions, NewApiKey } from './api-keys.ts';
+export type { ApiKey, KeyMaker, KeyPermissions, NewApiKey } from './api-keys.ts';
 export type { Invitation, InvitableRole, Member, NewInvitation, OpenInvitation } from './members.ts';

@@ -76,6 +76,53 @@ describe('API keys', () => {
     assert.equal((await world.ask(ada, apiKeyApi.revokeApiKey, { params: { keyId: id } })).code, 'not_found');
   });
 
+  it('show what made them [api-keys.list.maker]', async () => {
+    const ada = await world.person();
+    const first = await create(ada);
+    const withFirst = (await resolve(first.token))!;
+    const second = await create(withFirst, 'by a key');
+    assert.deepEqual(first.createdBy, { kind: 'session' });
+    assert.deepEqual(second.createdBy, { kind: 'api_key', id: first.id, keyPrefix: first.keyPrefix });
+    const body = { label: 'limited', permissions: 'read-only', workspaceId: (await world.workspace()).id } as const;
+    const { id: workspaceId, owner } = await world.workspace();
+    const ownerKey = await create(owner);
+    const limited = await world.ask((await resolve(ownerKey.token))!, apiKeyApi.internalCreateApiKey, {
+      body: { ...body, workspaceId },
+    });
+    assert.deepEqual(limited.body.key.createdBy, { kind: 'api_key', id: ownerKey.id, keyPrefix: ownerKey.keyPrefix });
+    const seen = await world.ask(owner, apiKeyApi.listApiKeys, { query: { workspaceId } });
+    assert.deepEqual(seen.body.keys[0]?.createdBy, { kind: 'api_key' });
+    await world.ask(ada, apiKeyApi.revokeApiKey, { params: { keyId: first.id } });
+    const [left] = (await world.ask(ada, apiKeyApi.listApiKeys, {})).body.keys;
+    assert.deepEqual([left?.id, left?.createdBy], [second.id, second.createdBy]);
+  });
+
+  it('die with the key that made them when that is asked for, down to the last [api-keys.revoke.made]', async () => {
+    const [ada, eve] = [await world.person(), await world.person()];
+    const other = await create(ada, 'other');
+    const chain = [await create(ada)];
+    for (let n = 0; n < 3; n += 1) chain.push(await create((await resolve(chain.at(-1)!.token))!));
+    const [first, second] = [chain[0]!, chain[1]!];
+    const revoke = async (who: Person, keyId: string, includeMade?: string): Promise<unknown> => {
+      const query = includeMade === undefined ? {} : { includeMade };
+      const { status, code } = await world.ask(who, apiKeyApi.revokeApiKey, { params: { keyId }, query });
+      return code ?? status;
+    };
+    assert.equal(await revoke(ada, first.id, 'yes'), 'validation_failed');
+    assert.equal(await revoke(eve, first.id, 'true'), 'not_found');
+    assert.equal(await revoke(ada, second.id, 'false'), 200);
+    const live = async (): Promise<boolean[]> =>
+      Promise.all(chain.map(async ({ token }) => (await resolve(token)) !== null));
+    assert.deepEqual(await live(), [true, false, true, true]);
+    const told = await world.stage.revocations();
+    assert.equal(await revoke(ada, first.id, 'true'), 200);
+    const ended = new Set([await told.next(), await told.next(), await told.next()].map((one) => one.credentialId));
+    assert.deepEqual(ended, new Set([first, chain[2]!, chain[3]!].map(({ id }) => id)));
+    assert.deepEqual(await live(), [false, false, false, false]);
+    assert.notEqual(await resolve(other.token), null);
+    assert.equal(await revoke(ada, first.id, 'true'), 'not_found');
+  });
+
   it('of somebody else can be neither seen nor revoked', async () => {
     const ada = await world.person();
     const eve = await world.person();
@@ -182,7 +229,7 @@ describe('API keys', () => {
     const endsAt = Math.floor(Date.now() / 1000) + 3600;
     const parent: Principal = {
       ...ada.principal,
-      credential: { kind: 'api_key', id: randomUUID() },
+      credential: { kind: 'api_key', id: (await create(ada)).id },
       expiresAt: endsAt,
     };
     assert.equal(Date.parse((await create(parent)).expiresAt ?? ''), endsAt * 1000);

@@ -3,7 +3,7 @@ import type { ApiKey, NewApiKey, Principal, Revocation } from '@wts/contracts';
 import { Fault, LIMITS, ROLES } from '@wts/contracts';
 import { randomUUID } from 'node:crypto';
 import { requirePermission, requireUnrestricted, standingIn } from '../queries/standing.ts';
-import type { ApiKeyStore } from '../store/api-keys.ts';
+import type { ApiKeyStore, NewStoredKey } from '../store/api-keys.ts';
 import type { WorkspaceReads } from '../store/workspaces.ts';
 
 interface Door {
@@ -35,10 +35,13 @@ export async function createApiKey(
       permissions,
       workspaceId: workspaceId ?? null,
       expiresAt: endOf(principal, expiresAt),
+      ...makerOf(principal),
     },
     LIMITS.apiKeysPerPersonMax,
   );
-  if (made === null) {
+  // A cache did not know yet that the key is dead.
+  if (made === 'maker_revoked') throw new Fault('api_key_invalid');
+  if (made === 'too_many') {
     const message = `A person has at most ${LIMITS.apiKeysPerPersonMax} API keys; revoke some first.`;
     throw new Fault('conflict', { message });
   }
@@ -67,13 +70,28 @@ export async function listApiKeys(
  * these open nothing else. One that opens other workspaces too is not for them to end: they remove its person, which
  * shuts all credentials of that person out of this workspace and touches no other. To anybody else it is not there.
  *
- * Keeps api-keys.revoke.dead and api-keys.owner.revokes.
+ * With `includeMade`, what was made with it dies with it. A key that is limited to a workspace makes none, so this is for
+ * its person alone.
+ *
+ * Keeps api-keys.revoke.dead, api-keys.revoke.made and api-keys.owner.revokes.
  */
-export async function revokeApiKey({ keys, revoke }: Door, principal: Principal, keyId: string): Promise<void> {
+export async function revokeApiKey(
+  { keys, revoke }: Door,
+  principal: Principal,
+  keyId: string,
+  includeMade: boolean,
+): Promise<void> {
   requireKeyOffice(principal);
-  const userId = await keys.revoke(principal.userId, keyId, KEY_OFFICE);
-  if (userId === null) throw new Fault('not_found');
-  await revoke({ kind: 'credential', credentialId: keyId.toLowerCase(), userId });
+  const family = includeMade ? await keys.revokeWithMade(principal.userId, keyId) : [];
+  const revoked = family.length > 0 ? family : await keys.revoke(principal.userId, keyId, KEY_OFFICE);
+  if (revoked.length === 0) throw new Fault('not_found');
+  await Promise.all(revoked.map(({ id, userId }) => revoke({ kind: 'credential', credentialId: id, userId })));
+}
+
+/** What a key is made with is kept with it. Keeps api-keys.list.maker. */
+function makerOf({ credential: { kind, id } }: Principal): Pick<NewStoredKey, 'madeBy' | 'madeByKey'> {
+  if (kind === 'api_key') return { madeBy: kind, madeByKey: id };
+  return { madeBy: kind === 'jwt' ? 'session' : null, madeByKey: null };
 }
 
 /** A credential for one workspace may not make, see or end credentials for others. */

@@ -115,7 +115,8 @@ async function insertUnlessKnown(
   const label = permissions === 'full-access' ? 'demo' : 'demo, read-only';
   const key = { id: randomUUID(), userId, label, keyPrefix, tokenHash: hash, permissions };
   try {
-    await keys.insert({ ...key, workspaceId: null, expiresAt: null }, LIMITS.apiKeysPerPersonMax);
+    const free = { workspaceId: null, expiresAt: null, madeBy: null, madeByKey: null };
+    await keys.insert({ ...key, ...free }, LIMITS.apiKeysPerPersonMax);
   } catch (failure) {
     if (!(failure instanceof Fault && failure.code === 'conflict')) throw failure;
   }

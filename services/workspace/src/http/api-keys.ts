@@ -19,8 +19,8 @@ export function mountApiKeys(router: IRouter, doors: Doors): void {
     }),
     { idempotency: doors.idempotency },
   );
-  mount(router, apiKeyApi.revokeApiKey, async ({ principal, params }) => {
-    await revokeApiKey(doors, principal, params.keyId);
+  mount(router, apiKeyApi.revokeApiKey, async ({ principal, params, query }) => {
+    await revokeApiKey(doors, principal, params.keyId, query.includeMade === 'true');
     return { ok: true };
   });
   mount(router, apiKeyApi.internalCreateApiKey, async ({ principal, body }) => ({

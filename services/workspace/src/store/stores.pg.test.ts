@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomBytes, randomUUID } from 'node:crypto';
+import type { ApiKey } from '@wts/contracts';
 import { rows } from '@wts/service-kit';
 import type { TestStore } from '../../test/store.ts';
 import { openTestStore } from '../../test/store.ts';
@@ -41,7 +42,11 @@ describe('the stores', () => {
       keys = apiKeyStore(store.knex);
     });
 
-    const insert = (userId: string, activeMax = 10): ReturnType<ApiKeyStore['insert']> =>
+    const insert = (
+      userId: string,
+      activeMax = 10,
+      madeByKey: string | null = null,
+    ): ReturnType<ApiKeyStore['insert']> =>
       keys.insert(
         {
           id: randomUUID(),
@@ -52,13 +57,20 @@ describe('the stores', () => {
           permissions: 'read-only',
           workspaceId: null,
           expiresAt: null,
+          madeBy: madeByKey === null ? 'session' : 'api_key',
+          madeByKey,
         },
         activeMax,
       );
+    const made = async (...args: Parameters<typeof insert>): Promise<ApiKey> => {
+      const key = await insert(...args);
+      assert.ok(typeof key === 'object', JSON.stringify(key));
+      return key;
+    };
 
     it('writes the use of a key once a minute', async () => {
       const userId = randomUUID();
-      const id = (await insert(userId))?.id ?? '';
+      const { id } = await made(userId);
       const setUse = `update workspace.api_keys set last_used_at = now() - cast(:age as interval) where id = :id
         returning last_used_at::text as at`;
       for (const [age, isWritten] of [
@@ -75,15 +87,26 @@ describe('the stores', () => {
 
     it('counts live keys only against the bound', async () => {
       const userId = randomUUID();
-      const first = await insert(userId, 1);
-      assert.equal(await insert(userId, 1), null);
-      assert.equal(await keys.revoke(userId, first?.id ?? '', []), userId);
-      assert.ok(await insert(userId, 1));
+      const { id } = await made(userId, 1);
+      assert.equal(await insert(userId, 1), 'too_many');
+      assert.deepEqual(await keys.revoke(userId, id, []), [{ id, userId }]);
+      await made(userId, 1);
+    });
+
+    it('makes none with a key that is dead, and ends those that are being made while their maker is ended [api-keys.revoke.made]', async () => {
+      const userId = randomUUID();
+      const { id } = await made(userId);
+      const racers = Array.from({ length: 8 }, () => insert(userId, 100, id));
+      const ended = keys.revokeWithMade(userId, id);
+      const outcomes = await Promise.all(racers);
+      await ended;
+      assert.equal(await insert(userId, 100, id), 'maker_revoked');
+      assert.deepEqual(await keys.listOf(userId), [], JSON.stringify(outcomes));
     });
 
     it('finds no key after its end', async () => {
       const userId = randomUUID();
-      const id = (await insert(userId))?.id ?? '';
+      const { id } = await made(userId);
       const end = `update workspace.api_keys set expires_at = now() + cast(:left as interval) where id = :id
         returning encode(token_hash, 'hex') as hash`;
       for (const [left, isLive] of [
