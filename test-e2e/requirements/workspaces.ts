@@ -179,6 +179,22 @@ export const workspaces: readonly Rule[] = [
     issue: 4,
   },
   {
+    id: 'workspaces.private-projects.list',
+    source: 'Design 4',
+    text: 'Owners and admins of a workspace see its private projects by name, and who is in them, never what is in them; others are refused.',
+    home: 'services/workspace/src/queries/read-private-projects.ts',
+    status: 'kept',
+    issue: 8,
+  },
+  {
+    id: 'workspaces.private-projects.members',
+    source: 'Design 4',
+    text: 'Owners and admins let members of the workspace into private projects and remove them, whether they are inside themselves or not.',
+    home: 'services/workspace/src/commands/manage-private-project.ts',
+    status: 'kept',
+    issue: 8,
+  },
+  {
     id: 'workspaces.invitations.list',
     source: 'Specification 4.1',
     text: '`GET /api/workspaces/:workspaceId/invitations` answers pending invitations.',

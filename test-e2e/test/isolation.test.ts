@@ -22,6 +22,7 @@ interface Home {
   readonly secret: string;
   readonly owner: Person;
   readonly keyId: string;
+  readonly projectId: string;
 }
 
 const ALL = ['read', 'write', 'admin'] as const;
@@ -61,7 +62,17 @@ describe('the walls of a workspace', () => {
     const { id: keyId } = await world.keyOf(await world.member('Bystander', 'member', made.id), {
       permissions: 'full-access',
     });
-    return { ...made, owner, keyId };
+    const projectId = randomUUID();
+    const transaction = {
+      clientTxId: projectId,
+      clientId: 'walls',
+      modelName: 'Project',
+      modelId: projectId,
+      action: 'INSERT',
+      payload: { workspaceId: made.id, key: 'HIDDEN', name: made.secret, isPrivate: true },
+    };
+    await ask(owner.token, 'POST', '/sync/mutate', { batchId: projectId, transactions: [transaction] });
+    return { ...made, owner, keyId, projectId };
   }
 
   async function admit(role: Role | null): Promise<void> {
@@ -86,12 +97,12 @@ describe('the walls of a workspace', () => {
     }
   }
 
-  async function placeIn({ id, urlKey, owner, keyId }: Home, needsInvitation: boolean): Promise<Place> {
+  async function placeIn({ id, urlKey, owner, keyId, projectId }: Home, needsInvitation: boolean): Promise<Place> {
     const path = `/api/workspaces/${id}/invitations`;
     const made = needsInvitation ? await ask(owner.token, 'POST', path, {}) : null;
     const invitationId =
       made === null ? randomUUID() : (JSON.parse(made.text) as { invitation: { id: string } }).invitation.id;
-    return { workspaceId: id, urlKey, ownerId: owner.userId, invitationId, keyId, unique: randomUUID() };
+    return { workspaceId: id, urlKey, ownerId: owner.userId, invitationId, keyId, projectId, unique: randomUUID() };
   }
 
   it('are told for every operation that is served, with the scope it needs [authentication.scopes.missing, authentication.scopes.write-includes-read]', () => {
@@ -158,6 +169,7 @@ describe('the walls of a workspace', () => {
       invitationId: randomUUID(),
       ownerId: randomUUID(),
       keyId: randomUUID(),
+      projectId: randomUUID(),
     };
     for (const { operationId, method } of operations) {
       const { path, body, scope } = WALLS[operationId] as (typeof WALLS)[string];
@@ -182,6 +194,7 @@ describe('the walls of a workspace', () => {
     const mixed = [
       `/api/workspaces/${homes.A.id}/invitations/${inB.invitationId}`,
       `/api/workspaces/${homes.A.id}/members/${homes.B.owner.userId}`,
+      `/api/workspaces/${homes.A.id}/private-projects/${homes.B.projectId}/members/${homes.B.owner.userId}`,
     ];
     for (const path of mixed) assert.equal((await ask(owner, 'DELETE', path)).status, 404, path);
     const list = await ask(homes.B.owner.token, 'GET', `/api/workspaces/${homes.B.id}/invitations`);

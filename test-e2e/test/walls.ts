@@ -38,6 +38,8 @@ export interface Place {
   readonly invitationId: string;
   /** Of the owner's API keys. */
   readonly keyId: string;
+  /** A private project, with the owner inside. */
+  readonly projectId: string;
   readonly unique: string;
 }
 
@@ -49,6 +51,7 @@ export function placeIn(world: World, there: Partial<Place> = {}): Place {
     ownerId: world.userId,
     invitationId: randomUUID(),
     keyId: randomUUID(),
+    projectId: randomUUID(),
     unique: randomUUID(),
     ...there,
   };
@@ -75,6 +78,8 @@ const unrestricted =
     isRestricted ? FORBIDDEN : expected;
 
 const workspace = ({ workspaceId }: Place): string => `/api/workspaces/${workspaceId}`;
+
+const project = (place: Place): string => `${workspace(place)}/private-projects/${place.projectId}`;
 
 /** Every operation of the description: the scope it needs, how to ask it about a workspace, and what the walls say. */
 export const WALLS: Readonly<Record<string, Operation>> = {
@@ -120,6 +125,24 @@ export const WALLS: Readonly<Record<string, Operation>> = {
     scope: 'admin',
     path: (place) => `${workspace(place)}/invitations/${place.invitationId}`,
     answer: forOffice(200),
+  },
+  listPrivateProjects: {
+    scope: 'read',
+    path: (place) => `${workspace(place)}/private-projects`,
+    answer: forOffice(200),
+  },
+  listPrivateProjectMembers: { scope: 'read', path: (place) => `${project(place)}/members`, answer: forOffice(200) },
+  addPrivateProjectMember: {
+    scope: 'admin',
+    path: (place) => `${project(place)}/members`,
+    body: ({ ownerId }) => ({ userId: ownerId }),
+    answer: forOffice(200),
+  },
+  removePrivateProjectMember: {
+    scope: 'admin',
+    path: (place) => `${project(place)}/members/${place.unique}`,
+    // Nobody of this id is inside.
+    answer: (standing) => (standing === 'owner' || standing === 'admin' ? NOT_FOUND : forOffice(200)(standing)),
   },
   listApiKeys: { scope: 'admin', path: () => '/api/auth/keys', answer: unrestricted({ status: 200 }) },
   createApiKey: {

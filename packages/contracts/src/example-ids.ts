@@ -5,6 +5,7 @@ export const EXAMPLE_IDS = {
   apiKey: '018f2a3b-8e3f-7b22-8c22-5b7daf9f4e32',
   invitation: '018f2a3b-9f4a-7c33-9d33-6c8ebf0a5f43',
   label: '018f2a3b-a05b-7d44-8e44-7d9fc01b6054',
+  project: '018f2a3b-d38e-7077-8b77-a0c2f34e9387',
   clientTx: '018f2a3b-b16c-7e55-9f55-8ea0d12c7165',
   epoch: '018f2a3b-c27d-7f66-8a66-9fb1e23d8276',
 } as const;

@@ -11,6 +11,7 @@ export * from './version.ts';
 export * as apiKeyApi from './api-keys.ts';
 export * as memberApi from './members.ts';
 export * as meta from './meta.ts';
+export * as privateProjectApi from './private-projects.ts';
 export * as syncApi from './sync.ts';
 export * as workspaceApi from './workspaces.ts';
 export type {
@@ -25,5 +26,6 @@ export type {
   SyncTransaction,
 } from './sync.ts';
 export type { NewWorkspace, Workspace } from './workspaces.ts';
+export type { PageQuestion, PrivateProject } from './private-projects.ts';
 export type { ApiKey, KeyMaker, KeyPermissions, NewApiKey } from './api-keys.ts';
 export type { Invitation, InvitableRole, Member, NewInvitation, OpenInvitation } from './members.ts';

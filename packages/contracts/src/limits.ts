@@ -134,6 +134,10 @@ export const LIMITS = {
   /** And what it reads of one kind, or writes, in text: a move of this much keeps PostgreSQL busy for seconds. */
   cascadeBytesMax: 32 * 1024 * 1024,
 
+  /** Lists that may have thousands of entries come in pages: a screenful or a few. */
+  listPageDefault: 100,
+  listPageMax: 500,
+
   /** A link in a mail is answered within a week or forgotten. */
   invitationDaysDefault: 7,
   /** Lists of these have no pages; more than a person can look over serves nobody. */

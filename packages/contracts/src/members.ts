@@ -67,6 +67,15 @@ export const memberSchema = {
   },
 } as const;
 
+export const memberExample = {
+  userId: EXAMPLE_IDS.person,
+  name: 'Ada Example',
+  email: 'ada@example.com',
+  avatarUrl: null,
+  role: 'owner',
+  joinedAt: '2026-11-21T09:00:00.000Z',
+} as const;
+
 export const listMembers = contract<{ params: { workspaceId: string }; reply: { ok: true; members: Member[] } }>({
   id: 'listMembers',
   method: 'GET',
@@ -82,16 +91,7 @@ export const listMembers = contract<{ params: { workspaceId: string }; reply: { 
     schema: okBody({ members: { type: 'array', items: memberSchema, description: 'Who joined first comes first.' } }),
     example: {
       ok: true,
-      members: [
-        {
-          userId: EXAMPLE_IDS.person,
-          name: 'Ada Example',
-          email: 'ada@example.com',
-          avatarUrl: null,
-          role: 'owner',
-          joinedAt: '2026-11-21T09:00:00.000Z',
-        },
-      ],
+      members: [memberExample],
     },
   },
   errors: ['not_found'],

@@ -1,5 +1,5 @@
 import type { Contract } from '@wts/contracts';
-import { apiKeyApi, memberApi, meta, syncApi, workspaceApi } from '@wts/contracts';
+import { apiKeyApi, memberApi, meta, privateProjectApi, syncApi, workspaceApi } from '@wts/contracts';
 
 /** Who answers: the gateway itself, or the service behind the setting `<NAME>_URL`. */
 export type Answerer = 'gateway' | 'workspace' | 'sync';
@@ -29,6 +29,11 @@ export const API_ROUTES: readonly Route[] = [
   { contract: memberApi.listInvitations, to: 'workspace' },
   { contract: memberApi.createInvitation, to: 'workspace' },
   { contract: memberApi.deleteInvitation, to: 'workspace' },
+
+  { contract: privateProjectApi.listPrivateProjects, to: 'workspace' },
+  { contract: privateProjectApi.listPrivateProjectMembers, to: 'workspace' },
+  { contract: privateProjectApi.addPrivateProjectMember, to: 'workspace' },
+  { contract: privateProjectApi.removePrivateProjectMember, to: 'workspace' },
 
   { contract: apiKeyApi.listApiKeys, to: 'workspace' },
   { contract: apiKeyApi.createApiKey, to: 'workspace' },

@@ -6,11 +6,13 @@ import type { ServiceMetrics } from './metrics.ts';
 import type { ApiKeyStore } from './store/api-keys.ts';
 import type { IdentityStore } from './store/identities.ts';
 import type { InvitationStore } from './store/invitations.ts';
+import type { PrivateProjectReads } from './store/private-projects.ts';
 import type { WorkspaceReads } from './store/workspaces.ts';
 
 /** Everything the operations of this service reach, opened once. Each operation names the part it needs. */
 export interface Doors {
   readonly workspaces: WorkspaceReads;
+  readonly privateProjects: PrivateProjectReads;
   readonly identities: IdentityStore;
   readonly invitations: InvitationStore;
   readonly keys: ApiKeyStore;

@@ -13,6 +13,7 @@ import { settings } from './config.ts';
 import type { Doors } from './doors.ts';
 import { mountApiKeys } from './http/api-keys.ts';
 import { mountCredentials } from './http/credentials.ts';
+import { mountPrivateProjects } from './http/private-projects.ts';
 import { mountWorkspaces } from './http/workspaces.ts';
 import { openKeyUse } from './key-use.ts';
 import { serviceMetrics } from './metrics.ts';
@@ -20,6 +21,7 @@ import { revocationDoor } from './revocations.ts';
 import { apiKeyStore } from './store/api-keys.ts';
 import { identityStore } from './store/identities.ts';
 import { invitationStore } from './store/invitations.ts';
+import { privateProjectReads } from './store/private-projects.ts';
 import { workspaceReads } from './store/workspaces.ts';
 
 /**
@@ -52,6 +54,7 @@ export const workspaceService: ServiceDefinition<ConfigOf<typeof settings>> = {
     const keys = apiKeyStore(knex);
     const doors: Doors = {
       workspaces: workspaceReads(knex),
+      privateProjects: privateProjectReads(knex),
       identities: identityStore(knex),
       invitations: invitationStore(knex),
       keys,
@@ -64,6 +67,7 @@ export const workspaceService: ServiceDefinition<ConfigOf<typeof settings>> = {
     };
     const app = createApp(kit);
     mountWorkspaces(app, doors);
+    mountPrivateProjects(app, doors);
     mountApiKeys(app, doors);
     mountCredentials(app, doors);
     notFoundAndErrors(app);

@@ -42,7 +42,8 @@ ${EDGE_LIMITS.deprecationNoticeDays} days before it stops.
 
 JSON in UTF-8, unless an operation says otherwise; at most ${LIMITS.bodyBytes / MIB} MiB (\`/sync/mutate\`: ${LIMITS.mutateBodyBytes / MIB} MiB) and ${LIMITS.jsonDepth} levels deep. Ids are
 UUIDs. Times are ISO 8601 in UTC, such as \`2026-11-21T09:00:00.000Z\`; days are \`2026-11-21\`. Places in the log are decimal
-strings, because they may be larger than a double holds. Lists of the REST operations are whole: they have no pages.
+strings, because they may be larger than a double holds. Lists of the REST operations are whole, but for those
+that take \`after\` and \`limit\`: these say by \`hasMore\` whether there is another page.
 
 ## Asking again
 

@@ -23,6 +23,12 @@ interface WorkspaceRow {
   readonly role: Role;
 }
 
+export interface MemberRow {
+  readonly person: ModelRecord;
+  readonly role: Role;
+  readonly joinedAt: string;
+}
+
 export function workspaceReads(knex: Knex): WorkspaceReads {
   const select = `select w.record, m.role from sync.workspace_members m join sync.workspaces w on w.id = m.workspace_id`;
   const first = (found: WorkspaceRow[]): Workspace | null =>
@@ -61,15 +67,7 @@ export function workspaceReads(knex: Knex): WorkspaceReads {
       const sql = `select u.record as person, m.role, m.record ->> 'createdAt' as "joinedAt"
         from sync.workspace_members m join sync.users u on u.id = m.user_id
         where m.workspace_id = :workspaceId order by m.created_at, m.id`;
-      const found = await rows<{ person: ModelRecord; role: Role; joinedAt: string }>(knex, sql, { workspaceId });
-      return found.map(({ person, role, joinedAt }) => ({
-        userId: person.id,
-        name: person['name'] as string,
-        email: person['email'] as string | null,
-        avatarUrl: person['avatarUrl'] as string | null,
-        role,
-        joinedAt,
-      }));
+      return (await rows<MemberRow>(knex, sql, { workspaceId })).map(seenMember);
     },
   };
 }
@@ -78,4 +76,16 @@ export function workspaceReads(knex: Knex): WorkspaceReads {
 export function seenWorkspace(record: Omit<Workspace, 'role'>, role: Role): Workspace {
   const { id, name, urlKey, logoUrl, createdAt, updatedAt } = record;
   return { id, name, urlKey, logoUrl, role, createdAt, updatedAt };
+}
+
+/** A person as others in the workspace see them. */
+export function seenMember({ person, role, joinedAt }: MemberRow): Member {
+  return {
+    userId: person.id,
+    name: person['name'] as string,
+    email: person['email'] as string | null,
+    avatarUrl: person['avatarUrl'] as string | null,
+    role,
+    joinedAt,
+  };
 }

@@ -1,0 +1,205 @@
+import { contract } from './contract.ts';
+import { EXAMPLE_IDS } from './example-ids.ts';
+import { COUNT_PATTERN } from './ids.ts';
+import { LIMITS } from './limits.ts';
+import type { Member } from './members.ts';
+import { memberExample, memberSchema } from './members.ts';
+import { okBody, timestamp, uuid } from './parts.ts';
+
+/*
+ * Private projects as owners and admins of the workspace see them from outside: by name, and who is in them, so that no
+ * project is left without anybody who can open it. What is in one is read by its members alone, through the sync routes.
+ */
+
+export interface PrivateProject {
+  readonly id: string;
+  readonly name: string;
+  readonly key: string;
+  readonly leadId: string | null;
+  readonly creatorId: string;
+  readonly memberCount: number;
+  readonly createdAt: string;
+  readonly archivedAt: string | null;
+}
+
+/** Which page of a list: those after an id. */
+export interface PageQuestion {
+  readonly after?: string;
+  readonly limit?: string;
+}
+
+const workspaceId = { ...uuid, description: 'Of which workspace. One you are no member of is 404.' } as const;
+const projectId = {
+  ...uuid,
+  description: 'Which private project of the workspace. Any other project is 404.',
+} as const;
+
+const projectParams = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['workspaceId', 'projectId'],
+  properties: { workspaceId, projectId },
+} as const;
+
+function pageQuery(after: string) {
+  return {
+    type: 'object',
+    properties: {
+      after: { ...uuid, description: after },
+      limit: {
+        type: 'string',
+        pattern: COUNT_PATTERN,
+        description: `Default ${LIMITS.listPageDefault}, clamped to 1..${LIMITS.listPageMax}.`,
+      },
+    },
+  } as const;
+}
+
+const hasMore = { type: 'boolean', description: 'There is another page.' } as const;
+
+const privateProjectSchema = {
+  type: 'object',
+  description: 'A private project, without what is in it.',
+  additionalProperties: false,
+  required: ['id', 'name', 'key', 'leadId', 'creatorId', 'memberCount', 'createdAt', 'archivedAt'],
+  properties: {
+    id: { ...uuid, description: 'Names the project everywhere.' },
+    name: { type: 'string', description: 'Shown to people.' },
+    key: { type: 'string', description: 'Short code.' },
+    leadId: { ...uuid, type: ['string', 'null'], description: 'Who answers for it.' },
+    creatorId: { ...uuid, description: 'Who made it.' },
+    memberCount: { type: 'integer', minimum: 0, description: 'How many members of the workspace see it.' },
+    createdAt: { ...timestamp, description: 'When it was made.' },
+    archivedAt: { ...timestamp, type: ['string', 'null'], description: 'When it was put away; null while it is not.' },
+  },
+} as const;
+
+export const listPrivateProjects = contract<{
+  params: { workspaceId: string };
+  query: PageQuestion;
+  reply: { ok: true; projects: PrivateProject[]; hasMore: boolean };
+}>({
+  id: 'listPrivateProjects',
+  method: 'GET',
+  path: '/api/workspaces/{workspaceId}/private-projects',
+  summary: 'List the private projects of a workspace',
+  description:
+    'For owners and admins, whether they are in these projects or not: names and people, never the content. In the order of their ids.',
+  tag: 'Workspaces',
+  scope: 'read',
+  params: { type: 'object', additionalProperties: false, required: ['workspaceId'], properties: { workspaceId } },
+  query: pageQuery('The `id` of the last project of the page before.'),
+  reply: {
+    status: 200,
+    description: 'One page of the private projects.',
+    schema: okBody({
+      projects: { type: 'array', items: privateProjectSchema, description: 'Ascending by `id`.' },
+      hasMore,
+    }),
+    example: {
+      ok: true,
+      projects: [
+        {
+          id: EXAMPLE_IDS.project,
+          name: 'Hiring',
+          key: 'HIRE',
+          leadId: EXAMPLE_IDS.person,
+          creatorId: EXAMPLE_IDS.person,
+          memberCount: 1,
+          createdAt: '2026-11-21T09:00:00.000Z',
+          archivedAt: null,
+        },
+      ],
+      hasMore: false,
+    },
+  },
+  errors: ['not_found', 'forbidden'],
+});
+
+const projectMemberSchema = {
+  ...memberSchema,
+  description: 'A person in a private project, with their role in the workspace.',
+  properties: {
+    ...memberSchema.properties,
+    joinedAt: { ...timestamp, description: 'When they came into the project.' },
+  },
+} as const;
+
+const MEMBERS_PATH = '/api/workspaces/{workspaceId}/private-projects/{projectId}/members';
+
+export const listPrivateProjectMembers = contract<{
+  params: { workspaceId: string; projectId: string };
+  query: PageQuestion;
+  reply: { ok: true; members: Member[]; hasMore: boolean };
+}>({
+  id: 'listPrivateProjectMembers',
+  method: 'GET',
+  path: MEMBERS_PATH,
+  summary: 'List who is in a private project',
+  description: 'For owners and admins of the workspace. In the order of their ids.',
+  tag: 'Workspaces',
+  scope: 'read',
+  params: projectParams,
+  query: pageQuery('The `userId` of the last member of the page before.'),
+  reply: {
+    status: 200,
+    description: 'One page of the members of the project.',
+    schema: okBody({
+      members: { type: 'array', items: projectMemberSchema, description: 'Ascending by `userId`.' },
+      hasMore,
+    }),
+    example: { ok: true, members: [memberExample], hasMore: false },
+  },
+  errors: ['not_found', 'forbidden'],
+});
+
+export const addPrivateProjectMember = contract<{
+  params: { workspaceId: string; projectId: string };
+  body: { userId: string };
+  reply: { ok: true; member: Member };
+}>({
+  id: 'addPrivateProjectMember',
+  method: 'POST',
+  path: MEMBERS_PATH,
+  summary: 'Let a member of the workspace into a private project',
+  description:
+    'For owners and admins of the workspace; everyone in the project sees who came in. Asking for who is in already is answered alike and changes nothing.',
+  tag: 'Workspaces',
+  scope: 'admin',
+  params: projectParams,
+  body: {
+    type: 'object',
+    additionalProperties: false,
+    required: ['userId'],
+    properties: { userId: { ...uuid, description: 'Who; a member of the workspace.' } },
+  },
+  bodyExample: { userId: EXAMPLE_IDS.person },
+  reply: {
+    status: 200,
+    description: 'They are in the project; also when they were before.',
+    schema: okBody({ member: projectMemberSchema }),
+    example: { ok: true, member: memberExample },
+  },
+  errors: ['not_found', 'forbidden', 'conflict'],
+});
+
+export const removePrivateProjectMember = contract<{
+  params: { workspaceId: string; projectId: string; userId: string };
+  reply: { ok: true };
+}>({
+  id: 'removePrivateProjectMember',
+  method: 'DELETE',
+  path: `${MEMBERS_PATH}/{userId}`,
+  summary: 'Remove a person from a private project',
+  description: 'For owners and admins of the workspace. The person stays in the workspace.',
+  tag: 'Workspaces',
+  scope: 'admin',
+  params: {
+    type: 'object',
+    additionalProperties: false,
+    required: ['workspaceId', 'projectId', 'userId'],
+    properties: { workspaceId, projectId, userId: { ...uuid, description: 'Who.' } },
+  },
+  reply: { status: 200, description: 'They are not in the project any more.', schema: okBody(), example: { ok: true } },
+  errors: ['not_found', 'forbidden', 'conflict'],
+});

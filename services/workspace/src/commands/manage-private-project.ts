@@ -1,0 +1,72 @@
+import type { Member, Principal } from '@wts/contracts';
+import { Fault } from '@wts/contracts';
+import { randomUUID } from 'node:crypto';
+import type { ProjectPlace } from '../queries/read-private-projects.ts';
+import { requireProject } from '../queries/read-private-projects.ts';
+import type { PrivateProjectReads } from '../store/private-projects.ts';
+import type { WorkspaceReads } from '../store/workspaces.ts';
+import type { CommitUnitDoor, Trace } from './commit-unit.ts';
+
+interface Door {
+  readonly workspaces: WorkspaceReads;
+  readonly privateProjects: PrivateProjectReads;
+  readonly commitUnit: CommitUnitDoor;
+}
+
+/**
+ * Lets a member of the workspace into a private project, on behalf of the caller: the commit judges it once more, under
+ * lock. Who is in already stays in. Keeps workspaces.private-projects.members.
+ */
+export async function addPrivateProjectMember(
+  door: Door,
+  principal: Principal,
+  { userId, ...place }: ProjectPlace & { readonly userId: string },
+  trace: Trace,
+): Promise<Member> {
+  await requireProject(door, principal, place);
+  const { projectId } = place;
+  const known = await door.privateProjects.memberOf(projectId, userId);
+  if (known !== null) return known;
+  const modelId = randomUUID();
+  const txId = `add-project-member:${modelId}`;
+  const payload = { projectId, userId };
+  try {
+    await door.commitUnit(
+      {
+        principal,
+        authority: 'caller',
+        txId,
+        mutations: [{ modelName: 'ProjectMember', modelId, action: 'INSERT', payload }],
+      },
+      trace,
+    );
+  } catch (failure) {
+    // Another request was faster: they are in, which is what was asked for.
+    const isConflict = failure instanceof Fault && failure.code === 'conflict';
+    if (!isConflict || (await door.privateProjects.memberOf(projectId, userId)) === null) throw failure;
+  }
+  const member = await door.privateProjects.memberOf(projectId, userId);
+  if (member === null) throw new Fault('conflict', { message: 'They were removed again meanwhile.' });
+  return member;
+}
+
+/** Keeps workspaces.private-projects.members. */
+export async function removePrivateProjectMember(
+  door: Door,
+  principal: Principal,
+  { userId, ...place }: ProjectPlace & { readonly userId: string },
+  trace: Trace,
+): Promise<void> {
+  await requireProject(door, principal, place);
+  const modelId = await door.privateProjects.membershipIdOf(place.projectId, userId);
+  if (modelId === null) throw new Fault('not_found');
+  await door.commitUnit(
+    {
+      principal,
+      authority: 'caller',
+      txId: `remove-project-member:${randomUUID()}`,
+      mutations: [{ modelName: 'ProjectMember', modelId, action: 'DELETE', payload: {} }],
+    },
+    trace,
+  );
+}

@@ -1,0 +1,60 @@
+import type { Member, PageQuestion, Principal, PrivateProject } from '@wts/contracts';
+import { Fault, LIMITS } from '@wts/contracts';
+import type { Page, PrivateProjectReads } from '../store/private-projects.ts';
+import type { WorkspaceReads } from '../store/workspaces.ts';
+import { requirePermission } from './standing.ts';
+
+interface Door {
+  readonly workspaces: WorkspaceReads;
+  readonly privateProjects: PrivateProjectReads;
+}
+
+/** The place of a private project in the paths. */
+export interface ProjectPlace {
+  readonly workspaceId: string;
+  readonly projectId: string;
+}
+
+/** Keeps workspaces.private-projects.list. */
+export async function listPrivateProjects(
+  { workspaces, privateProjects }: Door,
+  principal: Principal,
+  workspaceId: string,
+  question: PageQuestion,
+): Promise<{ projects: PrivateProject[]; hasMore: boolean }> {
+  await requirePermission(workspaces, principal, workspaceId, 'manage');
+  const { items, hasMore } = await pageOf(question, (page) => privateProjects.list(workspaceId, page));
+  return { projects: items, hasMore };
+}
+
+/** Keeps workspaces.private-projects.list. */
+export async function listPrivateProjectMembers(
+  door: Door,
+  principal: Principal,
+  place: ProjectPlace,
+  question: PageQuestion,
+): Promise<{ members: Member[]; hasMore: boolean }> {
+  await requireProject(door, principal, place);
+  const { items, hasMore } = await pageOf(question, (page) => door.privateProjects.membersOf(place.projectId, page));
+  return { members: items, hasMore };
+}
+
+/** Who may not manage the workspace is told so whether there is such a project or not. */
+export async function requireProject(
+  { workspaces, privateProjects }: Door,
+  principal: Principal,
+  { workspaceId, projectId }: ProjectPlace,
+): Promise<void> {
+  await requirePermission(workspaces, principal, workspaceId, 'manage');
+  if (!(await privateProjects.isThere(workspaceId, projectId))) throw new Fault('not_found');
+}
+
+/** One more than the page holds is read: it says whether there is another. */
+async function pageOf<T>(
+  { after, limit = String(LIMITS.listPageDefault) }: PageQuestion,
+  read: (page: Page) => Promise<T[]>,
+): Promise<{ items: T[]; hasMore: boolean }> {
+  const size = Math.min(Math.max(Number(limit), 1), LIMITS.listPageMax);
+  const items = await read({ after: after ?? null, limit: size + 1 });
+  return { items: items.slice(0, size), hasMore: items.length > size };
+}

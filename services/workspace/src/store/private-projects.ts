@@ -1,0 +1,66 @@
+import type { Member, PrivateProject } from '@wts/contracts';
+import { rows } from '@wts/service-kit';
+import type { Knex } from 'knex';
+import type { MemberRow } from './workspaces.ts';
+import { seenMember } from './workspaces.ts';
+
+/** Those after an id, at most so many. */
+export interface Page {
+  readonly after: string | null;
+  readonly limit: number;
+}
+
+/**
+ * What owners and admins see of private projects: the columns named here and nothing else of a record, so that a field that
+ * is added to the model stays inside. People who left the workspace are not counted, whatever is yet to be swept.
+ */
+export interface PrivateProjectReads {
+  list(workspaceId: string, page: Page): Promise<PrivateProject[]>;
+  isThere(workspaceId: string, projectId: string): Promise<boolean>;
+  membersOf(projectId: string, page: Page): Promise<Member[]>;
+  memberOf(projectId: string, userId: string): Promise<Member | null>;
+  /** The id of the membership, which a commit names. */
+  membershipIdOf(projectId: string, userId: string): Promise<string | null>;
+}
+
+const MEMBERS = `select u.record as person, wm.role, pm.record ->> 'createdAt' as "joinedAt"
+  from sync.project_members pm
+  join sync.workspace_members wm on wm.workspace_id = pm.workspace_id and wm.user_id = pm.user_id
+  join sync.users u on u.id = pm.user_id
+  where pm.project_id = :projectId`;
+
+export function privateProjectReads(knex: Knex): PrivateProjectReads {
+  return {
+    // Indexes projects (workspace_id), project_members (project_id, user_id), workspace_members (workspace_id, user_id).
+    list: (workspaceId, page) => {
+      const sql = `select p.id, p.name, p.key, p.lead_id as "leadId", p.creator_id as "creatorId",
+          p.record ->> 'createdAt' as "createdAt", p.record ->> 'archivedAt' as "archivedAt",
+          (select count(*)::int from sync.project_members pm
+            join sync.workspace_members wm on wm.workspace_id = pm.workspace_id and wm.user_id = pm.user_id
+            where pm.project_id = p.id) as "memberCount"
+        from sync.projects p
+        where p.workspace_id = :workspaceId and p.is_private and (cast(:after as uuid) is null or p.id > :after)
+        order by p.id limit :limit`;
+      return rows<PrivateProject>(knex, sql, { workspaceId, ...page });
+    },
+    isThere: async (workspaceId, projectId) => {
+      const sql = `select 1 from sync.projects where id = :projectId and workspace_id = :workspaceId and is_private`;
+      return (await rows(knex, sql, { workspaceId, projectId })).length > 0;
+    },
+    // Unique index project_members (project_id, user_id).
+    membersOf: async (projectId, page) => {
+      const sql = `${MEMBERS} and (cast(:after as uuid) is null or pm.user_id > :after)
+        order by pm.user_id limit :limit`;
+      return (await rows<MemberRow>(knex, sql, { projectId, ...page })).map(seenMember);
+    },
+    memberOf: async (projectId, userId) => {
+      const [found] = await rows<MemberRow>(knex, `${MEMBERS} and pm.user_id = :userId`, { projectId, userId });
+      return found ? seenMember(found) : null;
+    },
+    membershipIdOf: async (projectId, userId) => {
+      const sql = `select id from sync.project_members where project_id = :projectId and user_id = :userId`;
+      const [found] = await rows<{ id: string }>(knex, sql, { projectId, userId });
+      return found?.id ?? null;
+    },
+  };
+}

@@ -1,0 +1,168 @@
+import { tokenMinter } from '@wts/access';
+import type { MutateReply } from '@wts/contracts';
+import { HEADERS, LIMITS, memberApi, privateProjectApi } from '@wts/contracts';
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { SECRET } from './stage.ts';
+import type { Person, World } from './world.ts';
+import { openWorld } from './world.ts';
+
+const mint = tokenMinter({ from: 'gateway', to: 'sync', secret: SECRET });
+
+describe('private projects', () => {
+  let world: World;
+  before(async () => {
+    world = await openWorld();
+  });
+
+  const make = async (who: Person, modelName: string, payload: object, modelId: string = randomUUID()) => {
+    const transaction = { clientTxId: randomUUID(), clientId: 'test', modelName, modelId, action: 'INSERT', payload };
+    const answer = await fetch(new URL('/sync/mutate', world.stage.syncUrl), {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', [HEADERS.principal]: mint(who.principal) },
+      body: JSON.stringify({ batchId: 'b', transactions: [transaction] }),
+    });
+    const reply = (await answer.json()) as MutateReply;
+    assert.ok(reply.success, JSON.stringify(reply));
+    return modelId;
+  };
+  const project = (who: Person, workspaceId: string, more: object = {}): Promise<string> =>
+    make(who, 'Project', {
+      workspaceId,
+      key: 'P',
+      name: 'Hiring',
+      isPrivate: true,
+      description: 'the content',
+      ...more,
+    });
+  const list = (who: Person, workspaceId: string, query: Record<string, string> = {}) =>
+    world.ask(who, privateProjectApi.listPrivateProjects, { params: { workspaceId }, query });
+  const members = (who: Person, workspaceId: string, projectId: string, query: Record<string, string> = {}) =>
+    world.ask(who, privateProjectApi.listPrivateProjectMembers, { params: { workspaceId, projectId }, query });
+  const add = (who: Person, workspaceId: string, projectId: string, userId: string) =>
+    world.ask(who, privateProjectApi.addPrivateProjectMember, { params: { workspaceId, projectId }, body: { userId } });
+  const remove = async (who: Person, workspaceId: string, projectId: string, userId: string) => {
+    const params = { workspaceId, projectId, userId };
+    const { code, status } = await world.ask(who, privateProjectApi.removePrivateProjectMember, { params });
+    return code ?? status;
+  };
+
+  it('are seen by name, and by nothing of their content, by owners and admins who are not inside [workspaces.private-projects.list]', async () => {
+    const { id, owner, admin, member } = await world.workspace('admin', 'member');
+    const projectId = await project(member, id, { leadId: member.userId });
+    await project(member, id, { key: 'OPEN', isPrivate: false });
+    await make(member, 'Task', { workspaceId: id, projectId, title: 'the content' });
+    for (const who of [owner, admin]) {
+      const { body, text } = await list(who, id);
+      const [seen] = body.projects;
+      assert.deepEqual(
+        { ...seen, createdAt: '' },
+        {
+          id: projectId,
+          name: 'Hiring',
+          key: 'P',
+          leadId: member.userId,
+          creatorId: member.userId,
+          memberCount: 1,
+          createdAt: '',
+          archivedAt: null,
+        },
+      );
+      assert.deepEqual([body.projects.length, body.hasMore], [1, false]);
+      assert.ok(!text.includes('the content'));
+      const inside = await members(who, id, projectId);
+      assert.deepEqual(
+        inside.body.members.map(({ userId, role }) => [userId, role]),
+        [[member.userId, 'member']],
+      );
+    }
+  });
+
+  it('show nothing to members, guests and strangers, be there any or none [workspaces.private-projects.list]', async () => {
+    const { id, owner, member, guest } = await world.workspace('member', 'guest');
+    const projectId = await project(member, id);
+    const elsewhere = await world.workspace();
+    const cases = [
+      [member, id, projectId, 'forbidden'],
+      [guest, id, projectId, 'forbidden'],
+      [member, id, randomUUID(), 'forbidden'],
+      [elsewhere.owner, id, projectId, 'not_found'],
+      [elsewhere.owner, elsewhere.id, projectId, 'not_found'],
+      [owner, id, await project(member, id, { key: 'OPEN', isPrivate: false }), 'not_found'],
+      [owner, id, randomUUID(), 'not_found'],
+    ] as const;
+    for (const [who, workspaceId, asked, code] of cases) {
+      assert.equal((await members(who, workspaceId, asked)).code, code);
+      assert.equal((await add(who, workspaceId, asked, who.userId)).code, code);
+      assert.equal(await remove(who, workspaceId, asked, member.userId), code);
+      const isElsewhere = workspaceId === elsewhere.id;
+      if (who !== owner && !isElsewhere) assert.equal((await list(who, workspaceId)).code, code);
+    }
+    assert.deepEqual((await list(elsewhere.owner, elsewhere.id)).body.projects, []);
+    const reader = { ...owner.principal, scopes: ['read'] as const };
+    const params = { workspaceId: id, projectId };
+    const body = { userId: owner.userId };
+    const refused = await world.ask(reader, privateProjectApi.addPrivateProjectMember, { params, body });
+    assert.equal(refused.code, 'insufficient_scope');
+    assert.equal((await members(owner, id, projectId)).body.members.length, 1);
+  });
+
+  it('are given to others, and taken from who is inside, by who manages the workspace [workspaces.private-projects.members]', async () => {
+    const { id, admin, member, guest } = await world.workspace('admin', 'member', 'guest');
+    const projectId = await project(member, id);
+    const first = await add(admin, id, projectId, guest.userId);
+    assert.deepEqual([first.status, first.body.member.userId, first.body.member.role], [200, guest.userId, 'guest']);
+    assert.deepEqual((await add(admin, id, projectId, guest.userId.toUpperCase())).body, first.body);
+    const many = await Promise.all(Array.from({ length: 4 }, () => add(admin, id, projectId, admin.userId)));
+    assert.deepEqual(new Set(many.map(({ status }) => status)), new Set([200]));
+    assert.equal((await list(admin, id)).body.projects[0]?.memberCount, 3);
+    for (const who of [guest, member, admin]) assert.equal(await remove(admin, id, projectId, who.userId), 200);
+    assert.equal(await remove(admin, id, projectId, member.userId), 'not_found');
+    assert.deepEqual((await members(admin, id, projectId)).body.members, []);
+    // Nobody is left inside, and it is not lost.
+    assert.equal((await add(admin, id, projectId, member.userId)).status, 200);
+    assert.equal((await add(admin, id, projectId, (await world.person()).userId)).code, 'not_found');
+  });
+
+  it('do not count who left the workspace', async () => {
+    const { id, owner, member, guest } = await world.workspace('member', 'guest');
+    const projectId = await project(member, id);
+    await add(owner, id, projectId, guest.userId);
+    await world.ask(owner, memberApi.removeMember, { params: { workspaceId: id, userId: guest.userId } });
+    assert.equal((await list(owner, id)).body.projects[0]?.memberCount, 1);
+  });
+
+  it('and their people come in pages, none left out and none twice', async () => {
+    const { id, owner, admin, member, guest } = await world.workspace('admin', 'member', 'guest');
+    const made: string[] = [];
+    for (let n = 0; n < 5; n += 1) made.push(await project(member, id, { key: `P${n}` }));
+    const seen: string[] = [];
+    for (let after: string | undefined; ; after = seen.at(-1)) {
+      const { body } = await list(owner, id, { limit: '2', ...(after === undefined ? {} : { after }) });
+      assert.ok(body.projects.length <= 2);
+      seen.push(...body.projects.map((one) => one.id));
+      if (!body.hasMore) break;
+    }
+    assert.deepEqual(seen, made.toSorted());
+    const [projectId = ''] = made;
+    const inside = [owner, admin, guest, member].map(({ userId }) => userId).sort();
+    for (const userId of inside) await add(owner, id, projectId, userId);
+    const first = (await members(owner, id, projectId, { limit: '3' })).body;
+    const second = (await members(owner, id, projectId, { after: first.members.at(-1)?.userId ?? '' })).body;
+    assert.deepEqual(
+      [...first.members, ...second.members].map(({ userId }) => userId),
+      inside,
+    );
+    assert.deepEqual([first.hasMore, second.hasMore], [true, false]);
+    for (const [limit, expected] of [
+      ['0', 1],
+      ['9'.repeat(64), 5],
+    ] as const) {
+      assert.equal((await list(owner, id, { limit })).body.projects.length, expected);
+    }
+    for (const bad of [{ limit: '-1' }, { limit: 'x' }, { after: 'x' }]) {
+      assert.equal((await list(owner, id, bad)).code, 'validation_failed');
+    }
+    assert.ok(LIMITS.listPageDefault <= LIMITS.listPageMax);
+  });
+});
