@@ -44,8 +44,9 @@ interface Beside extends Readonly<Record<Deed, Latency>> {
  * each attack. The samples of all rounds are taken together, because a 99th percentile needs many.
  */
 export async function neighborRows({ world, rounds, seconds, say }: Scene): Promise<Findings> {
+  const names = chosen(process.env['ATTACKS']);
   await using honest = await HonestPerson.settle(world);
-  await using attackers = await Attackers.prepare(world, ATTACK_NAMES, {
+  await using attackers = await Attackers.prepare(world, names, {
     onPrepared: (name) => say(`${name} is prepared`),
   });
   const calm = await work(honest, seconds);
@@ -59,14 +60,23 @@ export async function neighborRows({ world, rounds, seconds, say }: Scene): Prom
   };
   const measured = await inTurns<AttackName | 'calm', Turn>(rounds, {
     calm: () => work(honest, seconds),
-    ...Object.fromEntries(ATTACK_NAMES.map((name) => [name, () => turn(name)])),
+    ...Object.fromEntries(names.map((name) => [name, () => turn(name)])),
   });
   const quiet = together([calm, ...measured.calm]);
-  const all = ATTACK_NAMES.map((name) => [name, together(measured[name])] as const);
+  const all = names.map((name) => [name, together(measured[name])] as const);
   for (const line of wide(quiet, all).split('\n')) say(line);
   for (const [name, { refusals, leaks }] of all)
     for (const text of [...new Set([...leaks, ...refusals])].slice(0, 3)) say(`beside ${name}: ${text}`);
   return { rows: all.map(([name, one]) => rowOf(name, one, quiet)), raw: { calm: quiet, ...Object.fromEntries(all) } };
+}
+
+/** All, or those named in ATTACKS, to look into one of them. */
+function chosen(named = ''): readonly AttackName[] {
+  const wanted = named.split(',').filter((name) => name !== '');
+  const unknown = wanted.filter((name) => !(ATTACK_NAMES as readonly string[]).includes(name));
+  if (unknown.length > 0)
+    throw new Error(`no such attack: ${unknown.join(', ')}; there are ${ATTACK_NAMES.join(', ')}`);
+  return wanted.length === 0 ? ATTACK_NAMES : ATTACK_NAMES.filter((name) => wanted.includes(name));
 }
 
 async function work(honest: HonestPerson, seconds: number): Promise<Turn> {

@@ -6,7 +6,7 @@ import type { Asked, Caller } from './caller.ts';
 export type Answers = { readonly [answer: string]: number };
 
 /** Who was refused or cut off comes again after this: the attack, not the speed of one generator, is to be measured. */
-const AGAIN_MS = 100;
+export const AGAIN_MS = 100;
 
 /** One person who takes what they can get, with a second one for what needs two. */
 export class Attacker implements AsyncDisposable {

@@ -7,6 +7,10 @@ export interface Asked {
   readonly body?: string | Buffer;
   /** Ends the request, and with it the connection, as a client does that leaves. */
   readonly signal?: AbortSignal;
+  /** Instead of one's own. */
+  readonly token?: string;
+  /** Of the answer. */
+  readonly encoding?: 'gzip';
 }
 
 export interface Transaction {
@@ -99,8 +103,13 @@ export class Caller implements AsyncDisposable {
     return this.#pool.destroy();
   }
 
-  #request(method: string, path: string, { body, signal }: Asked): ReturnType<Pool['request']> {
-    const headers = { authorization: `Bearer ${this.token}`, ...(body && { 'content-type': 'application/json' }) };
+  #request(method: string, path: string, asked: Asked): ReturnType<Pool['request']> {
+    const { body, signal, token = this.token, encoding } = asked;
+    const headers = {
+      authorization: `Bearer ${token}`,
+      ...(body && { 'content-type': 'application/json' }),
+      ...(encoding && { 'accept-encoding': encoding }),
+    };
     return this.#pool.request({ method, path, headers, ...(body && { body }), ...(signal && { signal }) });
   }
 }

@@ -1,9 +1,10 @@
 import { createApiKey } from '@wts/access';
+import { randomUUID } from 'node:crypto';
 import type { Socket } from 'node:net';
 import { WebSocket } from 'ws';
-import { codeOf, rest, type Attacker } from './attacker.ts';
+import { AGAIN_MS, codeOf, rest, type Attacker } from './attacker.ts';
 import type { Attack } from './attacks.ts';
-import { CONTENT_MARK } from './caller.ts';
+import { CONTENT_MARK, type Caller } from './caller.ts';
 
 const PIPELINED = 50_000;
 const PIPELINE_MS = 1_000;
@@ -14,6 +15,26 @@ const DRIP_MS = 1_000;
 const SOCKETS = 1_000;
 const RESUBSCRIBES_MS = 550;
 const SOCKETS_AT_ONCE = 50;
+const REPLAYS = 200;
+const REPLAYED_PACKETS = 20;
+
+/** Tasks of an ordinary size; the place of the log where they begin. */
+async function longLog(attacker: Attacker): Promise<{ workspaceId: string; start: string }> {
+  const workspaceId = await attacker.caller.openWorkspace();
+  const payload = { workspaceId, title: CONTENT_MARK };
+  const label = {
+    action: 'INSERT',
+    modelName: 'Label',
+    modelId: randomUUID(),
+    payload: { workspaceId, name: 'L' },
+  } as const;
+  const { lastSyncId: start } = await attacker.caller.commit([label]);
+  await attacker.caller.insertMany(attacker.sized(6_000), 100, { modelName: 'Task', payload });
+  return { workspaceId, start };
+}
+
+const socketUrl = ({ baseUrl, token }: Caller): string =>
+  `${baseUrl.replace(/^http/, 'ws')}/sync/ws?token=${encodeURIComponent(token)}`;
 
 /** Tasks of 40 KB each. */
 async function largeWorkspace(attacker: Attacker, tasks: number): Promise<void> {
@@ -51,6 +72,12 @@ export const READING_ATTACKS = {
     return (stop) => attacker.flood(240, stop, (nth) => ['GET', differentSnapshot(nth)]);
   },
 
+  /** 64 at a time who want large snapshots compressed. */
+  gzip: async (attacker) => {
+    await largeWorkspace(attacker, 400);
+    return (stop) => attacker.flood(64, stop, (nth) => ['GET', differentSnapshot(nth), { encoding: 'gzip' }]);
+  },
+
   /** Large snapshots of which each reader takes one piece a second. */
   slow: async (attacker) => {
     await largeWorkspace(attacker, 1_000);
@@ -72,12 +99,48 @@ export const READING_ATTACKS = {
 
   /** 240 who read the log from its beginning, in the largest pages. */
   polls: async (attacker) => {
-    const { caller } = attacker;
-    const workspaceId = await caller.openWorkspace();
-    const payload = { workspaceId, title: CONTENT_MARK };
-    await caller.insertMany(attacker.sized(6_000), 100, { modelName: 'Task', payload });
+    await longLog(attacker);
     return (stop) => attacker.flood(240, stop, () => ['GET', '/sync/deltas?after=0&limit=5000']);
   },
+
+  /** 64 at a time who ask a hundred times in one request for everything of a workspace. */
+  batches: async (attacker) => {
+    const { workspaceId } = await longLog(attacker);
+    const one = { modelName: 'Task', groupId: workspaceId };
+    const body = JSON.stringify({ requests: Array.from({ length: 100 }, () => one) });
+    return (stop) => attacker.flood(64, stop, () => ['POST', '/sync/batch', { body }]);
+  },
+
+  /** Two hundred sockets that follow the log from an early place, again and again. */
+  replays: async (attacker) => {
+    const { start } = await longLog(attacker);
+    const subscribe = JSON.stringify({ type: 'subscribe', afterSyncId: start, token: attacker.caller.token });
+    const once = (stop: AbortSignal): Promise<void> =>
+      new Promise((resolve) => {
+        const socket = new WebSocket(socketUrl(attacker.caller), { perMessageDeflate: false });
+        const leave = (): void => socket.terminate();
+        stop.addEventListener('abort', leave, { once: true });
+        let packets = 0;
+        socket.once('open', () => socket.send(subscribe));
+        socket.on('message', () => (packets += 1) > REPLAYED_PACKETS && leave());
+        socket.on('error', (error) => attacker.count(codeOf(error)));
+        socket.once('close', (code) => {
+          attacker.count(`closed ${code}`);
+          stop.removeEventListener('abort', leave);
+          resolve();
+        });
+      });
+    return async (stop) => {
+      const client = async (): Promise<void> => {
+        while (!stop.aborted) await once(stop).then(() => rest(AGAIN_MS, stop));
+      };
+      await Promise.all(Array.from({ length: attacker.sized(REPLAYS) }, client));
+    };
+  },
+
+  /** Without a credential: 64 at a time, each with another well-formed key. */
+  lookups: async (attacker) => (stop) =>
+    attacker.flood(64, stop, () => ['GET', '/api/workspaces', { token: createApiKey('wts_').token }]),
 
   /** 30 at a time who ask for news, as a person with 20 000 private projects. */
   groups: async (attacker) => {
@@ -93,9 +156,9 @@ export const READING_ATTACKS = {
 
   /** A thousand sockets that subscribe again and again, as often as is allowed. */
   sockets: async (attacker) => {
-    const { baseUrl, token } = attacker.caller;
+    const { token } = attacker.caller;
     await attacker.caller.openWorkspace();
-    const url = `${baseUrl.replace(/^http/, 'ws')}/sync/ws?token=${encodeURIComponent(token)}`;
+    const url = socketUrl(attacker.caller);
     const subscribe = JSON.stringify({ type: 'subscribe', afterSyncId: '1', token });
     const open = (): Promise<WebSocket> =>
       new Promise((resolve) => {
