@@ -104,6 +104,11 @@ async function compareModels(
   return findings;
 }
 
+/** As they are, in a group they are in; otherwise as they were when they left one, the last time. */
+const PEOPLE = `(select id, record from sync.users where id in (select user_id from sync.user_audiences where group_id = any($1::uuid[]))
+  union all (select distinct on (user_id) user_id, record from sync.frozen_people where group_id = any($1::uuid[])
+    and user_id not in (select user_id from sync.user_audiences where group_id = any($1::uuid[])) order by user_id, frozen_at desc))`;
+
 async function compareModel(
   client: ClientBase,
   model: Model,
@@ -112,13 +117,10 @@ async function compareModel(
   at: string,
 ): Promise<Finding[]> {
   const visible =
-    model.name === 'User'
-      ? `id in (select user_id from sync.user_audiences where group_id = any($1::uuid[]))`
-      : `group_id = any($1::uuid[])`;
+    model.name === 'User' ? PEOPLE : `(select id, record from sync.${model.table} where group_id = any($1::uuid[]))`;
   // Rows changed after the client's place are left to the next round.
   const { rows } = await client.query<{ id: string; record: Record<string, unknown> }>(
-    `select id::text, record from sync.${model.table} t where ${visible}
-       and not exists (select from sync.sync_actions a where a.model_id = t.id and a.sync_id > $2)`,
+    `select id::text, record from ${visible} t where not exists (select from sync.sync_actions a where a.model_id = t.id and a.sync_id > $2)`,
     [groups, at],
   );
   const findings: Finding[] = await surplus(client, model, visible, groups, replica, at);
@@ -152,7 +154,7 @@ async function surplus(
   );
   const { rows } = await client.query<{ id: string }>(
     `select copy.id::text from unnest($3::uuid[]) as copy(id)
-     where not exists (select from sync.${model.table} t where t.id = copy.id and ${visible})
+     where not exists (select from ${visible} t where t.id = copy.id)
        and not exists (select from sync.sync_actions a where a.model_id = copy.id and a.sync_id > $2) limit ${FINDINGS_MAX}`,
     [groups, at, ids],
   );

@@ -117,7 +117,9 @@ async function placeAgainstParent(client: ClientBase, model: Model): Promise<Fin
   if (parent === undefined) return [];
   const { rows } = await client.query<{ id: string }>(
     `select t.id::text from sync.${model.table} t left join sync.${modelNamed(parent).table} p on p.id = t.${snakeCase(field)}
-     where t.${snakeCase(field)} is not null and (p.id is null or p.group_id <> t.group_id) limit ${FINDINGS_MAX}`,
+     where t.${snakeCase(field)} is not null and (p.id is null or p.group_id <> t.group_id)
+       -- What is left below what was deleted or moved is on its way.
+       and not exists (select from sync.sweeps s where s.workspace_id = t.workspace_id) limit ${FINDINGS_MAX}`,
   );
   return rows.map(({ id }) => ({
     promise: 'place-follows-parent',

@@ -10,8 +10,8 @@ export const LIMITS = {
   mutateBodyBytes: 4 * 1024 * 1024,
   /** Deeper JSON only serves to exhaust the stack. */
   jsonDepth: 64,
-  /** Twice what 100 of the largest records hold. Each value costs the event loop what hundreds of characters cost. */
-  jsonValuesMax: 20_000,
+  /** 100 of the largest records hold a tenth of it. Each value costs the event loop what hundreds of characters cost. */
+  jsonValuesMax: 50_000,
   headerBytes: 16 * 1024,
   headerCount: 100,
   urlBytes: 8 * 1024,
@@ -52,16 +52,10 @@ export const LIMITS = {
   deltasLimitMax: 5000,
   /** A page this large is full, however few entries it holds: it is in memory as a whole until its client has taken it. */
   deltasBytesMax: 2 * 1024 * 1024,
-  /** Pages that their clients have not taken: 128 of the largest, of one person a quarter. */
-  pagesBytesMax: 256 * 1024 * 1024,
-  /** How long a page waits for its turn, and what sockets read when thousands of them come back; and how many of each wait. */
-  pageWaitMs: 5_000,
-  socketReadWaitMs: 30_000,
-  readsWaitingMax: 20_000,
   batchRequestsMax: 100,
   /** A snapshot open for longer keeps PostgreSQL from clearing away old rows. What takes longer is asked for in parts. */
   snapshotAgeMs: 60_000,
-  /** Snapshots waiting for their turn; beyond it, those of the person with the most are told to come again. */
+  /** Snapshots waiting for their turn; those behind them are told to come again. */
   snapshotQueueMax: 64,
   snapshotWaitMs: 10_000,
   /** Answers being read at once: a herd of this size is served from a few shared snapshots. */
@@ -70,9 +64,8 @@ export const LIMITS = {
   snapshotKeptMs: 30_000,
   /** In a herd, a snapshot this young is shared although a change came after it: every client goes on with deltas. */
   snapshotSharedMs: 10_000,
-  /** A client that takes nothing of an answer for this long is cut off; or for this long, where what it holds runs short. */
-  answerStalledMs: 30_000,
-  answerStalledTightMs: 3_000,
+  /** A client that takes nothing for this long is cut off. */
+  snapshotStalledMs: 30_000,
   /** Snapshots are kept in memory up to these sizes, one and all together, and on disk above. */
   spoolMemoryBytes: 16 * 1024 * 1024,
   spoolsMemoryBytesMax: 192 * 1024 * 1024,
@@ -129,7 +122,27 @@ export const LIMITS = {
   /** People and workspaces that a replica remembers between commits, and the most memberships of one of these people. */
   commitMemoryEntriesMax: 2_000,
   commitMemoryRowsMax: 32,
-  /** One deletion or move touches at most this many records; it holds their locks and one place in the log. */
+  /**
+   * What a deletion or a move takes along in its own commit; of more, only the record itself goes at once, and the rest is
+   * swept behind it in steps of this size. It takes some 50 ms, so others hardly wait for it.
+   */
+  cascadeRecordsMax: 500,
+  cascadeRecordsBytesMax: 4 * 1024 * 1024,
+  /** Records of one model below each other that are read one level after the other. */
+  cascadeLevelsMax: 8,
+  /** What all deletions and moves of a group take along together. */
+  cascadeGroupRecordsMax: 3000,
+  cascadeGroupBytesMax: 8 * 1024 * 1024,
+  /** Ids that a sweep looks up at a time, and takes in one step: what is below them is measured in the step. */
+  sweepIdsMax: 10_000,
+  sweepStepIdsMax: 200,
+  /** A sweep whose replica died is taken over by another one after this long. */
+  sweepLeaseMs: 15_000,
+  /** How often replicas look for sweeps that were left. */
+  sweepEveryMs: 1_000,
+  /** Answers below each other: nobody reads a deeper thread, and what is above has to be counted for each answer. */
+  commentDepthMax: 16,
+  /** One group touches at most this many records; it holds their locks and one place in the log. */
   cascadeActionsMax: 10_000,
   /** And what it reads of one kind, or writes, in text: a move of this much keeps PostgreSQL busy for seconds. */
   cascadeBytesMax: 32 * 1024 * 1024,

@@ -18,6 +18,11 @@ export interface Field {
   /** Who gives the value when not the client. What a client sends for it is ignored: clients send whole records. */
   readonly assigned?: 'actor' | 'counter' | 'server';
   readonly reference?: Reference;
+  /**
+   * Who may change it in a record that is there, beyond what the model asks for. `project`: who manages the workspace, and
+   * who created or leads the project.
+   */
+  readonly changedBy?: 'project';
   read(value: unknown): Reading;
 }
 
@@ -39,6 +44,7 @@ interface Options {
   readonly initial?: unknown;
   readonly immutable?: true;
   readonly assigned?: 'actor' | 'counter' | 'server';
+  readonly changedBy?: 'project';
 }
 
 const accept = (value: unknown): Reading => ({ ok: true, value });
@@ -61,6 +67,7 @@ function field(
     immutable: options.immutable ?? false,
     ...(options.assigned === undefined ? {} : { assigned: options.assigned }),
     ...(reference === undefined ? {} : { reference }),
+    ...(options.changedBy === undefined ? {} : { changedBy: options.changedBy }),
     read: (value) => {
       if (value === null || value === undefined) return nullable ? accept(null) : refuse('must not be empty');
       return read(value);
@@ -172,6 +179,21 @@ export function timestamp(options: Options): Field {
       ? refuse('must be a timestamp such as 2026-11-21T09:00:00.000Z')
       : accept(new Date(ms).toISOString());
   });
+}
+
+/** A moment that has been: at most a day ahead, because the clocks of clients differ. Keeps sync.mutate.completed. */
+export function pastTimestamp(options: Options): Field {
+  const moment = timestamp(options);
+  return {
+    ...moment,
+    read(value) {
+      const reading = moment.read(value);
+      if (!reading.ok || reading.value === null) return reading;
+      return Date.parse(reading.value as string) <= Date.now() + DAY_MS
+        ? reading
+        : refuse('must not be more than a day ahead');
+    },
+  };
 }
 
 /** Date.parse takes 30 February as 2 March; such a day is refused. */

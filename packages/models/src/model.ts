@@ -4,7 +4,7 @@ import type { Field } from './field.ts';
 export type Audience =
   /** The record is itself the group: a Workspace. */
   | { readonly kind: 'self' }
-  /** A person: their own group, and each workspace they have ever belonged to. */
+  /** A person: their own group, and each workspace they belong to; those they left keep them as they were. */
   | { readonly kind: 'person' }
   /** The workspace named by `workspaceId`. */
   | { readonly kind: 'workspace' }

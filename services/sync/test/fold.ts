@@ -35,6 +35,10 @@ export async function copiesOfTables(pool: Pool): Promise<Copies> {
     for (const { groups, record } of rows)
       for (const group of groups) copies.set(`${group} ${model.name} ${record.id}`, record);
   }
+  const { rows: frozen } = await pool.query<{ group: string; record: ModelRecord }>(
+    'select group_id as group, record from sync.frozen_people',
+  );
+  for (const { group, record } of frozen) copies.set(`${group} User ${record.id}`, record);
   return copies;
 }
 

@@ -102,7 +102,7 @@ describe('a table of records', function () {
       completedAt: '0001-01-01',
       sortOrder: 1.5,
     });
-    await owner.make('TaskChecklistItem', { ...home, taskId, title: 'Last', completedAt: 253_402_300_799_999 });
+    await owner.make('TaskChecklistItem', { ...home, taskId, title: 'Last', completedAt: -62_135_596_799_999 });
     const comment = await owner.make('Comment', { ...home, taskId, body: 'One' });
     await owner.change('Comment', comment, { body: 'Two' });
     applied(await owner.try('ARCHIVE', 'Task', taskId));

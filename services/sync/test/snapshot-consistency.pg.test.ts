@@ -257,7 +257,7 @@ describe('a snapshot and the deltas after it', () => {
         `select id, group_id from sync.${table}`,
       );
       const { rows: audiences } = await stage.sql.query<{ user_id: string; group_id: string }>(
-        'select user_id, group_id from sync.user_audiences',
+        'select user_id, group_id from sync.user_audiences union all select user_id, group_id from sync.frozen_people',
       );
       const seen = new Set(audiences.filter(({ group_id }) => groups.has(group_id)).map(({ user_id }) => user_id));
       for (const { id, group_id } of all)

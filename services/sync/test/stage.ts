@@ -10,8 +10,10 @@ import type { Pool } from 'pg';
 import { CommitEngine } from '../src/commit/engine.ts';
 import type { Refusal } from '../src/commit/refusal.ts';
 import type { AppliedMutation, Mutation, Unit, UnitOutcome } from '../src/commit/unit.ts';
+import { CASCADE_BOUNDS, type CascadeBounds } from '../src/commit/world.ts';
 import { ActionLog } from '../src/store/log.ts';
 import { COMMITTING } from '../src/store/line.ts';
+import { Sweeper } from '../src/sweeps/sweeper.ts';
 
 export type Applied = Extract<UnitOutcome, { ok: true }>;
 type Payload = Readonly<Record<string, unknown>>;
@@ -32,15 +34,20 @@ export class Stage implements AsyncDisposable {
   readonly #stack: AsyncDisposableStack;
   #turn = 0;
 
-  private constructor(database: TestDatabase, pools: readonly Pool[], stack: AsyncDisposableStack) {
+  private constructor(
+    database: TestDatabase,
+    pools: readonly Pool[],
+    stack: AsyncDisposableStack,
+    bounds: CascadeBounds,
+  ) {
     this.database = database;
     this.#stack = stack;
     this.pool = pools[0]!;
     this.log = new ActionLog(this.pool);
-    this.engines = pools.map((pool) => new CommitEngine({ pool, log: new ActionLog(pool) }));
+    this.engines = pools.map((pool) => new CommitEngine({ pool, log: new ActionLog(pool), bounds }));
   }
 
-  static async open(label: string, replicas = 2): Promise<Stage> {
+  static async open(label: string, replicas = 2, bounds?: Partial<CascadeBounds>): Promise<Stage> {
     const database = await testDatabase(label, { migrated: true });
     const stack = new AsyncDisposableStack();
     const log = createLogger({ name: 'test', level: 'silent' });
@@ -49,7 +56,7 @@ export class Stage implements AsyncDisposable {
       { length: replicas },
       () => openPostgres({ url, poolMax: 8, applicationName: 'wts-sync', ...COMMITTING, log, stack }).pool,
     );
-    return new Stage(database, pools, stack);
+    return new Stage(database, pools, stack, { ...CASCADE_BOUNDS, ...bounds });
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -96,6 +103,17 @@ export class Stage implements AsyncDisposable {
     const someone = await this.person(role);
     await this.decided(someone.id, membership(workspaceId, someone.id, role));
     return someone;
+  }
+
+  /** What was left of deletions and moves is done: by this replica, or another one. */
+  async sweep(engine: CommitEngine = this.engine): Promise<void> {
+    const sweeper = new Sweeper({ pool: this.pool, engine });
+    while (await sweeper.turn());
+  }
+
+  /** Sweeps that wait. */
+  async sweeps(): Promise<number> {
+    return (await this.pool.query<{ n: number }>('select count(*)::int as n from sync.sweeps')).rows[0]!.n;
   }
 
   /** The log after a place, whole. */

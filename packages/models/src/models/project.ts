@@ -1,4 +1,4 @@
-import { choice, date, flag, rank, reference, text, timestamp } from '../field.ts';
+import { choice, date, flag, pastTimestamp, rank, reference, text } from '../field.ts';
 import { model } from '../model.ts';
 
 export const Project = model({
@@ -21,13 +21,27 @@ export const Project = model({
     ),
     name: text({ min: 1, max: 200 }, { doc: 'Shown everywhere.' }),
     description: text({ max: 50_000 }, { doc: 'Markdown.', nullable: true }),
-    status: choice(['active', 'on_hold', 'done', 'dropped'], { doc: 'Where it stands.', initial: 'active' }),
-    isPrivate: flag({ doc: 'Seen by its members only.', initial: false }),
-    leadId: reference('User', 'keep', { doc: 'Who answers for it.', nullable: true }),
+    status: choice(['active', 'on_hold', 'done', 'dropped'], {
+      doc: 'Where it stands. `done` sets `completedAt`, any other clears it; where a change gives both and they contradict, this one counts.',
+      initial: 'active',
+    }),
+    isPrivate: flag({
+      doc: 'Seen by its members only. Changed by owners and admins, and by who created or leads it; its creator and lead are inside.',
+      initial: false,
+      changedBy: 'project',
+    }),
+    leadId: reference('User', 'keep', {
+      doc: 'Who answers for it; inside when it is private. Changed by owners and admins, and by who created or leads it.',
+      nullable: true,
+      changedBy: 'project',
+    }),
     creatorId: reference('User', 'keep', { doc: 'Who made it.', assigned: 'actor', immutable: true }),
     startDate: date({ doc: 'When work begins.', nullable: true }),
     targetDate: date({ doc: 'When it should be done.', nullable: true }),
-    completedAt: timestamp({ doc: 'When it was marked done.', nullable: true }),
+    completedAt: pastTimestamp({
+      doc: 'When it was marked done, at most a day ahead. Given alone, it makes `status` `done`; null makes a `done` one `active`.',
+      nullable: true,
+    }),
     sortOrder: rank({ doc: 'Place in lists.', initial: '' }),
   },
 });

@@ -1,4 +1,4 @@
-import { choice, date, integer, rank, reference, references, repeatRule, text, timestamp } from '../field.ts';
+import { choice, date, integer, pastTimestamp, rank, reference, references, repeatRule, text } from '../field.ts';
 import { model } from '../model.ts';
 
 /** A new field is one line here and one migration: validation, wire, bootstrap, log and documentation follow from the line. */
@@ -37,7 +37,7 @@ export const Task = model({
       nullable: true,
     }),
     repeatTemplateId: reference('Task', 'clear', { doc: 'First of its series.', nullable: true }),
-    completedAt: timestamp({ doc: 'When it was done; null while open.', nullable: true }),
+    completedAt: pastTimestamp({ doc: 'When it was done, at most a day ahead; null while open.', nullable: true }),
   },
 });
 
@@ -51,7 +51,7 @@ export const TaskChecklistItem = model({
     workspaceId: reference('Workspace', 'delete', { doc: 'Home; the workspace of its task.', immutable: true }),
     taskId: reference('Task', 'delete', { doc: 'Its task.', immutable: true }),
     title: text({ min: 1, max: 500 }, { doc: 'What is to be done.' }),
-    completedAt: timestamp({ doc: 'When it was ticked; null while open.', nullable: true }),
+    completedAt: pastTimestamp({ doc: 'When it was ticked, at most a day ahead; null while open.', nullable: true }),
     sortOrder: rank({ doc: 'Place in the list.', initial: '' }),
   },
 });

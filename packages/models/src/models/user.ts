@@ -4,7 +4,7 @@ import { model } from '../model.ts';
 export const User = model({
   name: 'User',
   table: 'users',
-  doc: 'A person. Seen by everyone who shares, or once shared, a workspace with them.',
+  doc: 'A person. Seen by everyone who shares a workspace with them; by others who shared one, as they were when they left, without their address.',
   audience: { kind: 'person' },
   permissions: { insert: 'service', update: 'self', delete: 'service' },
   fields: {

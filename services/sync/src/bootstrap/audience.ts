@@ -7,6 +7,8 @@ import type { Question } from './question.ts';
 export interface Narrowed {
   readonly subscribed: readonly string[];
   readonly audience: Audience;
+  /** All that the person may see; the groups of the audience themselves where that is the same. */
+  readonly all: readonly string[];
 }
 
 /**
@@ -20,11 +22,11 @@ export function narrow(question: Question, person: PersonGroups): Narrowed {
   const { userId, workspaceId } = question;
   const groups = question.groups === null ? person.groups : person.groups.intersection(question.groups);
   const others = [...groups].filter((group) => group !== userId).sort();
-  if (!groups.has(userId)) return { subscribed: others, audience: { groups: others, person: null } };
+  const all = inOrder(userId, person.groups);
+  if (!groups.has(userId)) return { subscribed: others, audience: { groups: others, person: null }, all };
   const subscribed = inOrder(userId, groups);
   const hasAll = groups.size === person.groups.size && others.length > 0;
-  return {
-    subscribed,
-    audience: hasAll ? { groups: others, person: null } : { groups: subscribed, person: { userId, workspaceId } },
-  };
+  return hasAll
+    ? { subscribed, audience: { groups: others, person: null }, all: others }
+    : { subscribed, audience: { groups: subscribed, person: { userId, workspaceId } }, all };
 }

@@ -1,5 +1,5 @@
 import { modelNamed, type Model } from '@wts/models';
-import { mayName } from './permit.ts';
+import { mayName, standing } from './permit.ts';
 import { refuse, type Refusal } from './refusal.ts';
 import type { Unit } from './unit.ts';
 import type { World } from './world.ts';
@@ -51,8 +51,9 @@ export function placeOf(
     parent !== null &&
     ('workspaceId' in model.fields ? parent.workspaceId === workspaceId : true) &&
     mayName(world, unit, model, parent);
-  return isThere
-    ? { ok: true, workspaceId: parent.workspaceId, groupId: parent.groupId }
+  const place = isThere ? standing(world, parent) : null;
+  return place
+    ? { ok: true, workspaceId: place.workspaceId, groupId: place.groupId }
     : missing(field, parentModel.name);
 }
 

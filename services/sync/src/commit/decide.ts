@@ -3,8 +3,8 @@ import { buildRecord, differences, findModel, readInsert, readUpdate, type Model
 import type { Row } from '../store/rows.ts';
 import { missing, placeOf } from './audience.ts';
 import { remove } from './cascade.ts';
-import { arrive, change, entry, move } from './effects.ts';
-import { belongsTo, forbidden, permit, permitInsert } from './permit.ts';
+import { arrive, change, ensureMembers, entry, move } from './effects.ts';
+import { belongsTo, forbidden, permit, permitFields, permitInsert } from './permit.ts';
 import { checkReferences } from './references.ts';
 import { refuse, type Refusal } from './refusal.ts';
 import { derive, guard } from './rules.ts';
@@ -36,7 +36,9 @@ export function decide(world: World, unit: Unit, mutation: Mutation, now: string
   if (mutation.action === 'DELETE') return removal(world, unit, row, now);
   const refusal = permit(world, unit, row, 'update');
   if (refusal) return refusal;
-  return mutation.action === 'UPDATE' ? update(world, unit, row, mutation, now) : shelve(world, row, mutation, now);
+  return mutation.action === 'UPDATE'
+    ? update(world, unit, row, mutation, now)
+    : shelve(world, unit, row, mutation, now);
 }
 
 function insert(world: World, unit: Unit, model: Model, id: string, mutation: Mutation, now: string): Decision {
@@ -51,7 +53,7 @@ function insert(world: World, unit: Unit, model: Model, id: string, mutation: Mu
   if (typeof home === 'string' && !belongsTo(world, unit, home)) return missing('workspaceId', 'Workspace');
   const place = placeOf(world, unit, model, id, values);
   if (!place.ok) return place;
-  derive(model, null, values, now);
+  derive(model, values, { before: null, given: mutation.payload, now });
   const born = { createdAt: now, updatedAt: now, archivedAt: null };
   const draft: Row = {
     model,
@@ -62,11 +64,13 @@ function insert(world: World, unit: Unit, model: Model, id: string, mutation: Mu
     text: '',
   };
   const refusal =
-    checkReferences(world, unit, model, values, Object.keys(values), place.workspaceId) ??
+    checkReferences(world, unit, model, values, { fields: Object.keys(values), workspaceId: place.workspaceId }) ??
     permitInsert(world, unit, draft) ??
     guard(world, unit, null, draft);
   if (refusal) return refusal;
 
+  if (world.isSwept(model, id))
+    return refuse('conflict', `A ${model.name} with this id is being deleted with all its parts; try again shortly`);
   if (world.isTaken(model, id)) return replayOrConflict(world, unit, model, id);
   for (const [name, { assigned }] of Object.entries(model.fields)) {
     if (assigned === 'counter') values[name] = world.nextNumber(values['workspaceId'] as string);
@@ -97,43 +101,73 @@ function update(world: World, unit: Unit, row: Row, mutation: Mutation, now: str
   const reading = readUpdate(model, mutation.payload, row.record);
   if (!reading.ok) return refuse('validation_failed', reading.reason);
   const values = { ...reading.value };
-  derive(model, row.record, values, now);
+  derive(model, values, { before: row.record, given: mutation.payload, now });
   const changed = differences(model, row.record, values);
   const fixed = changed.find((name) => model.fields[name]?.immutable);
   if (fixed !== undefined) return refuse('validation_failed', `${fixed} cannot be changed`);
+  const unpermitted = permitFields(world, unit, row, changed);
+  if (unpermitted) return unpermitted;
 
   const merged = { ...row.record, ...values };
   const place = placeOf(world, unit, model, row.id, merged);
   if (!place.ok) return place;
+  if (changed.length === 0 && place.groupId === row.groupId) return unchanged(world, row);
   const next = rowOf(model, place, buildRecord(model, row.id, merged, { ...times(row.record), updatedAt: now }));
   const refusal =
-    checkReferences(world, unit, model, merged, changed, place.workspaceId) ?? guard(world, unit, row, next);
+    checkReferences(world, unit, model, merged, {
+      fields: changed,
+      workspaceId: place.workspaceId,
+      before: row.record,
+    }) ?? guard(world, unit, row, next);
   if (refusal) return refusal;
   const effects =
-    next.groupId === row.groupId ? change(world, row, next, changed) : move(world, unit, row, next, changed, now);
+    next.groupId === row.groupId
+      ? [
+          ...change(world, row, next, changed),
+          ...(changed.includes('leadId') ? ensureMembers(world, unit, next, now) : []),
+        ]
+      : move(world, unit, { before: row, after: next, changed }, now);
   return { ok: true, effects, main: mainOf(effects, next) };
 }
 
-/** ARCHIVE and UNARCHIVE: leave `updatedAt` alone, so that what the wire shows is all that changed. Doing it twice changes nothing. */
-function shelve(world: World, row: Row, mutation: Mutation, now: string): Decision {
+/**
+ * ARCHIVE and UNARCHIVE: leave `updatedAt` alone, so that what the wire shows is all that changed. A record that is still to
+ * follow its whole into another group goes there first, as it is.
+ */
+function shelve(world: World, unit: Unit, row: Row, mutation: Mutation, now: string): Decision {
   const { model } = row;
   if (!model.archivable) return refuse('validation_failed', `A ${model.name} cannot be archived`);
   const archive = mutation.action === 'ARCHIVE';
   const already = row.record['archivedAt'] as string | null;
-  const archivedAt = archive ? (already ?? now) : null;
-  const next = rowOf(model, row, { ...row.record, archivedAt });
+  if ((already !== null) === archive) return unchanged(world, row);
+  const place = placeOf(world, unit, model, row.id, row.record);
+  if (!place.ok) return place;
+  const here: Row = { ...row, groupId: place.groupId };
+  const effects =
+    place.groupId === row.groupId ? [] : move(world, unit, { before: row, after: here, changed: [] }, now);
+  const archivedAt = archive ? now : null;
+  const next = rowOf(model, here, { ...row.record, archivedAt });
   world.put(next);
   const main = entry(next, archive ? 'ARCHIVE' : 'UNARCHIVE', {
     data: JSON.stringify({ archivedAt }),
-    changed: archivedAt === already ? [] : ['archivedAt'],
+    changed: ['archivedAt'],
   });
-  return { ok: true, effects: [main], main };
+  return { ok: true, effects: [...effects, main], main };
+}
+
+/**
+ * A change that changes nothing succeeds with the place of the record's last entry, and makes none: it would tell everybody of
+ * nothing. Keeps sync.mutate.no-change.
+ */
+function unchanged(world: World, row: Row): Decision {
+  const last = world.last(row.model, row.id);
+  return { ok: true, effects: [], ...(typeof last === 'bigint' ? { main: null, replayOf: last } : { main: last }) };
 }
 
 function removal(world: World, unit: Unit, row: Row, now: string): Decision {
   const refusal = permit(world, unit, row, 'delete') ?? guard(world, unit, row, null);
   if (refusal) return refusal;
-  const effects = remove(world, row, now);
+  const effects = remove(world, row, unit.principal.userId, now);
   return { ok: true, effects, main: mainOf(effects, row) };
 }
 

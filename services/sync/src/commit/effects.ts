@@ -27,8 +27,7 @@ export function arrive(world: World, unit: Unit, row: Row, now: string): Effect[
   world.put(row);
   const effects = [...introduce(world, row), ...copies(world, row).map((groupId) => entry(row, 'INSERT', { groupId }))];
   if (row.model === User) world.joinAudience(row.id, row.id);
-  if (row.model === Project && row.groupId === row.id) effects.push(...ensureMember(world, unit, row, now));
-  return effects;
+  return [...effects, ...ensureMembers(world, unit, row, now)];
 }
 
 /** A record changes where it is. Keeps sync.action.update-changed-only: the entry shows what differs, and when. */
@@ -42,45 +41,49 @@ export function change(world: World, before: Row, after: Row, changed: readonly 
 export function depart(world: World, row: Row): Effect[] {
   const groups = copies(world, row).toReversed();
   world.remove(row);
-  return groups.map((groupId) => entry(row, 'DELETE', { groupId, data: '{}' }));
+  return [...groups.map((groupId) => entry(row, 'DELETE', { groupId, data: '{}' })), ...freeze(world, row)];
 }
 
 /**
  * A record changes hands: a task into or out of a private project, or a project that becomes private or public. All that
- * is inside goes with it. First everything leaves the old group, parts before wholes; then it comes into the new one.
+ * is inside goes with it. First everything leaves the old group, parts before wholes; then it comes into the new one. Where
+ * that is more than a commit should hold, the record goes alone, and what is inside is swept behind it: from then on it is
+ * judged by where the record stands (`standing` in `permit.ts`).
  */
 export function move(
   world: World,
   unit: Unit,
-  before: Row,
-  after: Row,
-  changed: readonly string[],
+  { before, after, changed }: { before: Row; after: Row; changed: readonly string[] },
   now: string,
 ): Effect[] {
-  const family = descend(world, before);
-  const leaving = family.flatMap((row) =>
+  const { model, id: rootId, workspaceId } = before;
+  const [extent] = world.extents('move', model, [rootId]);
+  const isWhole = extent === undefined || world.carries(extent);
+  if (!isWhole) world.sweep({ kind: 'move', model, rootId, workspaceId, userId: null, actorId: unit.principal.userId });
+  const going = (isWhole ? descend(world, before) : [before]).filter(({ groupId }) => groupId !== after.groupId);
+  const leaving = going.flatMap((row) =>
     copies(world, row)
       .toReversed()
       .map((groupId) => entry(row, 'DELETE', { groupId, data: '{}' })),
   );
   world.put(after);
   const arriving = copies(world, after).map((groupId) => entry(after, 'INSERT', { groupId, changed }));
-  const moved = family
+  const moved = going
     .toReversed()
-    .slice(1)
+    .filter((row) => row !== before)
     .map((part): Row => ({ ...part, groupId: after.groupId }));
   for (const part of moved) world.put(part);
-  if (before.model === Project && after.groupId === after.id) arriving.push(...ensureMember(world, unit, after, now));
   return [
     ...leaving,
     ...arriving,
+    ...ensureMembers(world, unit, after, now),
     ...moved.flatMap((part) => copies(world, part).map((groupId) => entry(part, 'INSERT', { groupId }))),
   ];
 }
 
 /** The groups that get an entry of this record, the person's own last. */
 function copies(world: World, row: Row): string[] {
-  if (row.model === User) return [...world.audience(row.id)].filter((group) => group !== row.id).concat(row.id);
+  if (row.model === User) return [...world.audience(row.id).live].filter((group) => group !== row.id).concat(row.id);
   return opensGroup(row) ? [row.groupId, row.record['userId'] as string] : [row.groupId];
 }
 
@@ -89,23 +92,72 @@ function opensGroup(row: Row): boolean {
   return row.model === WorkspaceMember || (row.model === ProjectMember && row.groupId === row.record['projectId']);
 }
 
-/** Before a new member is announced, the others get to know the person. */
+/**
+ * Before a new member is announced, the others get to know the person. Who was there before is known as they were when they
+ * left: the whole record follows, because a reader may know them from another workspace that they left at another time.
+ */
 function introduce(world: World, row: Row): Effect[] {
   if (row.model !== WorkspaceMember) return [];
   const userId = row.record['userId'] as string;
-  if (world.audience(userId).has(row.groupId)) return [];
+  const { live, frozen } = world.audience(userId);
+  if (live.has(row.groupId)) return [];
   const person = world.row(User, userId, 'refer');
   if (!person) return [];
   world.joinAudience(userId, row.groupId);
-  return [entry(person, 'INSERT', { groupId: row.groupId })];
+  if (!frozen.has(row.groupId)) return [entry(person, 'INSERT', { groupId: row.groupId })];
+  const { id: _id, createdAt: _createdAt, ...data } = person.record;
+  const changed = Object.keys(User.fields);
+  return [entry(person, 'UPDATE', { groupId: row.groupId, data: JSON.stringify(data), changed })];
 }
 
-/** Whoever makes a project private stays inside it; a service is no person and does not. */
-function ensureMember(world: World, unit: Unit, project: Row, now: string): Effect[] {
-  const { userId } = unit.principal;
+/**
+ * What a workspace knows of a person freezes when they leave, without their address. Whoever reads another workspace of theirs
+ * as well is told there, right behind, what the address is. See infra/decisions/0004-who-sees-people.md. Keeps
+ * sync.people.frozen.
+ */
+function freeze(world: World, { model, record, groupId }: Row): Effect[] {
+  if (model !== WorkspaceMember) return [];
+  const userId = record['userId'] as string;
+  if (!world.audience(userId).live.has(groupId)) return [];
+  const person = world.row(User, userId, 'refer');
+  if (!person) return [];
+  const left = { ...person.record, email: null };
+  const text = JSON.stringify(left);
+  world.freezeAudience(userId, groupId, text);
+  if (person.record['email'] === null) return [];
+  const changed = ['email'];
+  const data = JSON.stringify({ email: null });
+  const again = JSON.stringify({ email: person.record['email'] });
+  return [
+    entry({ ...person, record: left, text }, 'UPDATE', { groupId, data, changed }),
+    ...copies(world, person).map((other) => entry(person, 'UPDATE', { groupId: other, data: again, changed })),
+  ];
+}
+
+/**
+ * Who made a private project, who leads it and who makes it private are inside, as long as they are in the workspace; a
+ * service is no person and is not. So nobody shuts them out by hiding the project. Keeps sync.private-project.keepers.
+ */
+export function ensureMembers(world: World, unit: Unit, project: Row, now: string): Effect[] {
+  if (project.model !== Project || project.groupId !== project.id) return [];
+  const { creatorId, leadId } = project.record;
+  const people = new Set([unit.principal.userId, creatorId, leadId].filter((id) => typeof id === 'string'));
+  return [...people].flatMap((userId) => ensureMember(world, project, userId, now));
+}
+
+function ensureMember(world: World, project: Row, userId: string, now: string): Effect[] {
   if (roleIn(world, project.workspaceId ?? '', userId, 'refer') === null) return [];
-  if (world.related(ProjectMember, 'projectId', project.id, 'write').some(({ record }) => record['userId'] === userId))
-    return [];
+  const [member] = world.relatedBy(
+    { model: ProjectMember, field: 'projectId', value: project.id, and: { field: 'userId', value: userId } },
+    'write',
+  );
+  if (member?.groupId === project.id) return [];
+  if (member) {
+    const gone = entry(member, 'DELETE', { data: '{}' });
+    const row = { ...member, groupId: project.id };
+    world.put(row);
+    return [gone, ...copies(world, row).map((groupId) => entry(row, 'INSERT', { groupId }))];
+  }
   const record = buildRecord(
     ProjectMember,
     randomUUID(),

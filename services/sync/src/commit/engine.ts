@@ -8,8 +8,8 @@ import { foreseenNeeds } from './foresee.ts';
 import { commitGroup, decideByHeart, type GroupOptions } from './group.ts';
 import { Memory } from './memory.ts';
 import { refuse, type Refusal } from './refusal.ts';
-import { sentAs, type Effect, type Unit, type UnitOutcome } from './unit.ts';
-import { TooMuch, type World } from './world.ts';
+import { sentAs, type Effect, type Mutation, type Unit, type UnitOutcome } from './unit.ts';
+import { TooMuch, type CascadeBounds, type World } from './world.ts';
 import { writeGroup, type GroupOutcome, type GroupResult } from './write.ts';
 
 /*
@@ -43,11 +43,14 @@ interface Waiting {
 export interface EngineOptions {
   readonly pool: Pool;
   readonly log: ActionLog;
+  /** What a deletion or a move takes along in its own commit. */
+  readonly bounds?: CascadeBounds;
   readonly observe?: (group: { mutations: number; seconds: number }) => void;
 }
 
 export class CommitEngine {
   readonly #options: EngineOptions;
+  #onSweeps: (() => void) | undefined;
   readonly #listeners: ((chunk: ActionChunk) => void)[] = [];
   readonly #memory = new Memory();
   readonly #line: Line;
@@ -69,6 +72,11 @@ export class CommitEngine {
   /** Called with every committed group, at once after its commit, in no promised order between groups. */
   onCommitted(listener: (chunk: ActionChunk) => void): void {
     this.#listeners.push(listener);
+  }
+
+  /** Called when a committed group has left something to be swept. */
+  onSweeps(listener: () => void): void {
+    this.#onSweeps = listener;
   }
 
   /** Commits the units of a request in order, each for itself; resolves when all are decided and safe on disk. */
@@ -185,9 +193,11 @@ export class CommitEngine {
     for (let attempt = 1; ; attempt += 1) {
       const memory = attempt === 1 && this.#memory.isTrusted ? this.#memory : null;
       try {
-        const { outcomes, chunk } = await this.#transaction(units, { needs, memory, onSent });
+        const { bounds } = this.#options;
+        const { outcomes, chunk, sweeps } = await this.#transaction(units, { needs, memory, bounds, onSent });
         memory?.confirm();
         if (chunk) chunks.push(chunk);
+        if (sweeps) this.#onSweeps?.();
         return outcomes;
       } catch (error) {
         this.#memory.forget();
@@ -264,7 +274,7 @@ export class CommitEngine {
           return {
             ...mutation,
             syncId,
-            record: shown(units[index], effect ?? logged.get(syncId)) ?? { id: mutation.modelId },
+            record: shown(units[index], effect ?? ofRecord(mutation, logged.get(syncId))) ?? { id: mutation.modelId },
           };
         }),
       };
@@ -280,6 +290,11 @@ function authorityOf(request: Waiting | undefined): Unit['authority'] | undefine
 /** What is only waiting for promises and ticks happens, a connection of the pool among it; nothing is read from sockets. */
 async function untilSent(): Promise<void> {
   for (let ticks = 0; ticks < 2; ticks += 1) await new Promise<void>((resolve) => process.nextTick(resolve));
+}
+
+/** Where the last entry of a record was trimmed, another one stands at the place that answers for it. */
+function ofRecord({ modelName, modelId }: Mutation, entry: LogAction | undefined): LogAction | undefined {
+  return entry?.modelId === modelId.toLowerCase() && entry.modelName === modelName ? entry : undefined;
 }
 
 /** A credential for one workspace may repeat what its person did elsewhere; it is not told what that was. */

@@ -3,10 +3,11 @@ import type { PoolClient } from 'pg';
 import { questionsOf, type Askers } from '../store/needs.ts';
 import { together, type Call } from '../store/prepared.ts';
 import { nameOf, replaysOf, selectReplays, type Replays } from '../store/replays.ts';
-import { decide, type Decision } from './decide.ts';
+import { decide } from './decide.ts';
 import type { Memory } from './memory.ts';
+import { takeStep } from './sweep.ts';
 import { sentAs, type Effect, type Unit } from './unit.ts';
-import { TOO_LARGE, TooMuch, Unread, World, type Need } from './world.ts';
+import { TOO_LARGE, TooMuch, Unread, World, type CascadeBounds, type Need } from './world.ts';
 import { BEGIN, writeGroup, type Decided, type GroupResult, type Ready } from './write.ts';
 
 /*
@@ -35,6 +36,8 @@ export interface GroupOptions {
   readonly needs: Need[];
   /** Null: everything is read, and held. */
   readonly memory: Memory | null;
+  /** What a deletion or a move takes along. */
+  readonly bounds?: CascadeBounds | undefined;
   /** Called when what is to be written is on its way to PostgreSQL. */
   readonly onSent: (world: World) => void;
 }
@@ -69,10 +72,10 @@ export function decideByHeart(units: readonly Unit[], needs: readonly Need[], me
 async function readAndDecide(
   client: PoolClient,
   units: readonly Unit[],
-  { needs: known, memory }: GroupOptions,
+  { needs: known, memory, bounds }: GroupOptions,
 ): Promise<Ready> {
   const now = new Date().toISOString();
-  const world = new World(memory?.numbers);
+  const world = new World(memory?.numbers, bounds);
   let replays: Replays = NO_REPLAYS;
   let needs: readonly Need[] = [...known];
   // Who may do what is looked at without lock. When it was waited for locks after that, somebody may have been let in
@@ -142,10 +145,14 @@ function decideUnit(world: World, unit: Unit, now: string, missing: Need[]): Dec
   const effects: Effect[] = [];
   const mains: { effect: Effect | null; replayOf: bigint | undefined }[] = [];
   const outcome = world.attempt(() => {
+    const { step } = unit;
+    if (step) effects.push(...(orMissing(missing, () => takeStep(world, unit, step, now)) ?? []));
+    world.keepEntries(effects);
     for (const mutation of unit.mutations) {
       const decision = orMissing(missing, () => decide(world, unit, mutation, now));
       if (decision === null) continue;
       if (!decision.ok) return decision;
+      world.keepEntries(decision.effects);
       for (const effect of decision.effects) effects.push(effect);
       mains.push({ effect: decision.main, replayOf: decision.replayOf });
     }
@@ -155,7 +162,7 @@ function decideUnit(world: World, unit: Unit, now: string, missing: Need[]): Dec
 }
 
 /** The decision, or null when something must be read for it. */
-function orMissing(missing: Need[], decision: () => Decision): Decision | null {
+function orMissing<T>(missing: Need[], decision: () => T): T | null {
   try {
     return decision();
   } catch (error) {

@@ -47,6 +47,8 @@ describe('membership of a workspace', function () {
     assert.deepEqual(brief(await stage.entries(second), names), [
       'DELETE WorkspaceMember for someone',
       'DELETE WorkspaceMember for workspace',
+      // Who is known as they were when they left.
+      'UPDATE someone for workspace',
       'INSERT WorkspaceMember for workspace',
       'INSERT WorkspaceMember for someone',
     ]);

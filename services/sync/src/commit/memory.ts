@@ -1,7 +1,8 @@
 import { BoundedMap } from '@wts/access';
 import { LIMITS } from '@wts/contracts';
 import type { Row } from '../store/rows.ts';
-import { relationKey, World, type LastNumbers, type Need } from './world.ts';
+import type { LastNumbers } from './known.ts';
+import { relationKey, World, type Need } from './world.ts';
 
 /** After a group was misled the memory is not trusted for so long, and twice as long each next time. */
 const DISTRUST_MS = 100;
@@ -33,7 +34,7 @@ export class Memory {
   recall(needs: readonly Need[]): World | null {
     const world = new World();
     for (const need of needs) {
-      if (need.kind === 'taken') world.keepTaken(need.model, need.id, false);
+      if (need.kind === 'taken') world.keepTaken(need.model, need.id, 'nothing');
       else if (need.kind === 'related' && need.lock === 'look') {
         const rows = this.#related.get(relationKey(need));
         if (!rows) return null;

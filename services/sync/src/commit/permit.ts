@@ -63,10 +63,29 @@ export function belongsTo(world: World, unit: Unit, workspaceId: string): boolea
 
 /**
  * Whether the caller may name this record in one of `model`. Managing who sees a private project does not need seeing it:
- * otherwise a project without members were lost.
+ * otherwise a project without members were lost. Where a sweep is under way, what counts is where the record belongs by now.
  */
 export function mayName(world: World, unit: Unit, model: Model, target: Row): boolean {
-  return sees(world, unit, target) || (model.permissions.insert === 'project' && managesPlace(world, unit, target));
+  const place = standing(world, target);
+  if (!place) return false;
+  return sees(world, unit, place) || (model.permissions.insert === 'project' && managesPlace(world, unit, target));
+}
+
+/**
+ * Where a record stands by what it is inside of, held until commit; null when that is gone. It differs from its row while
+ * what is below a record that was moved or deleted is still being swept: nobody outside may change it any more, and what is
+ * attached to it comes to the right place at once.
+ *
+ * Keeps never.shown-outside.
+ */
+export function standing(world: World, row: Row): { workspaceId: string | null; groupId: string } | null {
+  const { audience, fields } = row.model;
+  // A workspace stays where it is.
+  if (!('field' in audience) || audience.field === 'id' || audience.field === 'workspaceId') return row;
+  const parentId = row.record[audience.field];
+  if (typeof parentId !== 'string') return row;
+  const parent = world.row(modelNamed(fields[audience.field]?.reference?.model ?? ''), parentId, 'refer');
+  return parent && standing(world, parent);
 }
 
 /** Whether the caller may make this new record, whose place and parents they were found to see; null when they may. */
@@ -92,6 +111,25 @@ export function permit(world: World, unit: Unit, row: Row, action: 'update' | 'd
   if (needed === 'self') return permitSelf(unit, row);
   const role = row.workspaceId === null ? null : roleIn(world, row.workspaceId, unit.principal.userId);
   return role !== null && holds(world, unit, row, role, needed) ? null : forbidden(model);
+}
+
+/**
+ * Whether the caller may change these fields of a record that they may change, by what the record is before; null when they
+ * may. Keeps sync.mutate.changed-by.
+ */
+export function permitFields(world: World, unit: Unit, row: Row, changed: readonly string[]): Refusal | null {
+  if (unit.authority === 'service') return null;
+  for (const name of changed) {
+    const needed = row.model.fields[name]?.changedBy;
+    if (needed === undefined) continue;
+    const role = roleIn(world, row.workspaceId ?? '', unit.principal.userId);
+    if (role === null || !holds(world, unit, row, role, needed))
+      return refuse(
+        'forbidden',
+        `${name} is changed by owners and admins of the workspace, and by who created or leads the project`,
+      );
+  }
+  return null;
 }
 
 /** A person is seen in all their workspaces, so a credential for one of them does not change the person. */
@@ -122,9 +160,9 @@ function holds(world: World, unit: Unit, row: Row, role: Role, needed: Permissio
     case 'self_or_manage':
       return manages || row.record['userId'] === userId;
     case 'project':
-      return manages || holdsProject(world, row, userId);
+      return manages || holdsProject(world, row, role, userId);
     case 'self_or_project':
-      return manages || row.record['userId'] === userId || holdsProject(world, row, userId);
+      return manages || row.record['userId'] === userId || holdsProject(world, row, role, userId);
   }
 }
 
@@ -134,8 +172,10 @@ function managesPlace(world: World, unit: Unit, { workspaceId }: Row): boolean {
   return role !== null && can(role, 'manage');
 }
 
-function holdsProject(world: World, { record }: Row, userId: string): boolean {
-  const project = world.row(Project, record['projectId'] as string, 'refer');
+/** Who made or leads a project, as long as their role lets them work on projects: not after they became a guest. */
+function holdsProject(world: World, row: Row, role: Role, userId: string): boolean {
+  if (!can(role, 'contribute')) return false;
+  const project = row.model === Project ? row : world.row(Project, row.record['projectId'] as string, 'refer');
   return project !== null && isTheirs(world, project, userId);
 }
 

@@ -1,9 +1,13 @@
+import { LIMITS, type ModelRecord } from '@wts/contracts';
 import { modelNamed, type Model } from '@wts/models';
 import { missing } from './audience.ts';
+import type { Row } from '../store/rows.ts';
 import { mayName, roleIn } from './permit.ts';
 import { refuse, type Refusal } from './refusal.ts';
 import type { Unit } from './unit.ts';
 import type { World } from './world.ts';
+
+const Comment = modelNamed('Comment');
 
 /**
  * Everything a record points to must be there, in the same workspace, and seen by the caller; people must be members.
@@ -14,19 +18,28 @@ export function checkReferences(
   unit: Unit,
   model: Model,
   values: { readonly [field: string]: unknown },
-  fields: readonly string[],
-  workspaceId: string | null,
+  { fields, workspaceId, before }: Asked,
 ): Refusal | null {
   for (const field of fields) {
     const reference = model.fields[field]?.reference;
     const value = values[field];
     if (!reference || value === null || value === undefined) continue;
+    const held = new Set([before?.[field]].flat());
     for (const id of reference.many ? (value as string[]) : [value as string]) {
+      if (held.has(id)) continue;
       const refusal = checkOne(world, unit, model, field, id, workspaceId);
       if (refusal) return refusal;
     }
   }
-  return checkFamily(world, model, values);
+  return before ? null : checkFamily(world, model, values);
+}
+
+interface Asked {
+  /** Those that are new or differ. */
+  readonly fields: readonly string[];
+  readonly workspaceId: string | null;
+  /** What it points to already stays, also while that is being swept away. */
+  readonly before?: ModelRecord;
 }
 
 function checkOne(
@@ -58,14 +71,26 @@ function checkPerson(world: World, unit: Unit, field: string, id: string, worksp
     : null;
 }
 
-/** An answer belongs to the task of its comment. */
+/** An answer belongs to the task of its comment, and threads have an end; both are fixed from the start. Keeps sync.mutate.comment-depth. */
 function checkFamily(world: World, model: Model, values: { readonly [field: string]: unknown }): Refusal | null {
-  const taskId = values['taskId'];
-  if (typeof taskId !== 'string') return null;
   const parentId = values['parentId'];
-  if (model.name === 'Comment' && typeof parentId === 'string') {
-    const parent = world.row(model, parentId, 'refer');
-    if (parent?.record['taskId'] !== taskId) return missing('parentId', 'Comment');
+  if (model !== Comment || typeof parentId !== 'string') return null;
+  const parent = world.row(model, parentId, 'refer');
+  if (!parent || parent.record['taskId'] !== values['taskId']) return missing('parentId', 'Comment');
+  return depthOf(world, parent) < LIMITS.commentDepthMax
+    ? null
+    : refuse('validation_failed', `parentId: answers go ${LIMITS.commentDepthMax} levels deep; answer one further up`);
+}
+
+/** How many comments lie above, with those that this group has made. */
+function depthOf(world: World, comment: Row): number {
+  let depth = 0;
+  let row: Row | null = comment;
+  while (row && world.makes(Comment, row.id)) {
+    depth += 1;
+    const parentId: unknown = row.record['parentId'];
+    if (typeof parentId !== 'string') return depth;
+    row = world.row(Comment, parentId, 'refer');
   }
-  return null;
+  return depth + (row ? world.fact({ kind: 'depth', model: Comment, id: row.id }) : 0);
 }

@@ -15,28 +15,42 @@ export const GROUP_MODELS: readonly Model[] = [modelNamed('Workspace'), modelNam
 
 type Values = Record<string, unknown>;
 
-/** Values that follow from others, set before differences are taken. `before` is null for a new record. */
-export function derive(model: Model, before: ModelRecord | null, values: Values, now: string): void {
+/** What a change gives, and what it is to. `before` is null for a new record; `given` is the payload as it came. */
+interface Given {
+  readonly before: ModelRecord | null;
+  readonly given: Readonly<Values>;
+  readonly now: string;
+}
+
+/** Values that follow from others, set before differences are taken. */
+export function derive(model: Model, values: Values, { before, given, now }: Given): void {
   if (model.name === 'Comment' && before && 'body' in values && values['body'] !== before['body'])
     values['editedAt'] = now;
-  if (
-    model.name === 'Project' &&
-    'status' in values &&
-    values['status'] !== before?.['status'] &&
-    !('completedAt' in values && before)
-  ) {
-    // A project that is marked done is completed now; one that is taken up again is not.
-    const done = values['status'] === 'done';
-    if (done ? (values['completedAt'] ?? before?.['completedAt'] ?? null) === null : before?.['status'] === 'done') {
-      values['completedAt'] = done ? now : null;
-    }
+  if (model === Project) followEachOther(values, { before, given, now });
+}
+
+/**
+ * A project is done exactly when it has the time at which it was. Of the two, the one that a change gives and that differs
+ * leads; where both do, `status`. Keeps sync.mutate.completed.
+ */
+function followEachOther(values: Values, { before, given, now }: Given): void {
+  const differs = (name: string): boolean => given[name] !== undefined && values[name] !== (before?.[name] ?? null);
+  const [status, completedAt] = [values['status'] ?? before?.['status'], values['completedAt'] ?? null];
+  if (differs('status')) {
+    const at = 'completedAt' in values ? completedAt : (before?.['completedAt'] ?? null);
+    if (status === 'done') values['completedAt'] = at ?? now;
+    else if (at !== null) values['completedAt'] = null;
+  } else if (differs('completedAt')) {
+    if (completedAt !== null) values['status'] = 'done';
+    else if (status === 'done') values['status'] = 'active';
   }
 }
 
 /** Rules over several records. `before` null: an INSERT; `after` null: a DELETE. */
 export function guard(world: World, unit: Unit, before: Row | null, after: Row | null): Refusal | null {
   const model = (after ?? before)?.model;
-  if (model === WorkspaceMember) return guardOwners(world, unit, before, after);
+  if (model === WorkspaceMember)
+    return (before === null && after ? guardReturn(world, after) : null) ?? guardOwners(world, unit, before, after);
   if (model === Project && before === null && after !== null) return guardGroup(world, after);
   return null;
 }
@@ -48,6 +62,14 @@ export function guard(world: World, unit: Unit, before: Row | null, after: Row |
 function guardGroup(world: World, project: Row): Refusal | null {
   const isTaken = GROUP_MODELS.some((model) => world.isTaken(model, project.id));
   return isTaken ? refuse('conflict', 'A Project with this id exists') : null;
+}
+
+/** Who comes back does not find what they were inside of before: memberships that are still being cleared are not theirs again. */
+function guardReturn(world: World, { workspaceId, record }: Row): Refusal | null {
+  const isLeaving = world.fact({ kind: 'leaving', workspaceId: workspaceId ?? '', userId: record['userId'] as string });
+  return isLeaving
+    ? refuse('unavailable', 'What the person was a member of before is still being cleared; try again shortly')
+    : null;
 }
 
 /** Only owners make or unmake owners, and a workspace always keeps one. Keeps workspaces.members.last-owner. */

@@ -2,6 +2,7 @@ import type { ActionName, ModelRecord, Principal } from '@wts/contracts';
 import type { Model } from '@wts/models';
 import type { SentAs } from '../store/replays.ts';
 import type { Refusal } from './refusal.ts';
+import type { SweepStep } from './sweep.ts';
 
 /** One change asked for. */
 export interface Mutation {
@@ -19,6 +20,8 @@ export interface Unit {
   readonly clientId: string;
   readonly clientTxId: string;
   readonly mutations: readonly Mutation[];
+  /** In place of mutations, and never by a caller: what is left below a record that was deleted or moved. */
+  readonly step?: SweepStep;
 }
 
 export function sentAs({ principal, clientId, clientTxId }: Unit): SentAs {

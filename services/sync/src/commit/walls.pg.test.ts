@@ -201,6 +201,30 @@ describe('what one may not see', function () {
     }
   });
 
+  it('of a private project cannot be held up by a member outside, nor told by a wait for those who change it [never.shown-outside]', async () => {
+    const insiders = await stage.pool.connect();
+    const parts = [...inside, 'ProjectMember'].map((model): [string, string] => [model, hidden[model]!]);
+    try {
+      await insiders.query('begin');
+      for (const [model, id] of parts)
+        await insiders.query(`select id from sync.${modelNamed(model).table} where id = $1 for update`, [id]);
+      const answers = await Promise.race([
+        Promise.all(
+          parts.flatMap(([model, id]) => [
+            member.try('UPDATE', model, id, { ...(patches[model] ?? { name: 'Mine' }) }),
+            member.try('DELETE', model, id),
+          ]),
+        ),
+        delay(5_000, null, { ref: false }),
+      ]);
+      assert.ok(answers, 'waited for rows that are not theirs');
+      for (const answer of answers) assert.equal(refused(answer).code, 'not_found');
+    } finally {
+      await insiders.query('rollback');
+      insiders.release();
+    }
+  });
+
   it('of a private project shows not even by its key, which others may have too until it becomes public [never.shown-outside, sync.private-project.walls]', async () => {
     // The hidden one has this key.
     const key = { workspaceId: workspace, key: 'SECRET', name: 'Open' };

@@ -1,6 +1,35 @@
-import { MODELS, type Model } from '@wts/models';
+import { LIMITS } from '@wts/contracts';
+import { MODELS, modelNamed, type Model } from '@wts/models';
 import type { HoldStrength, LockStrength, Row } from '../store/rows.ts';
+import type { NewSweep } from '../store/sweeps.ts';
+import { Known, type Audiences, type Creation, type LastNumbers, type Taken } from './known.ts';
+import {
+  factKey,
+  key,
+  rank,
+  relationKey,
+  Unread,
+  type Extent,
+  type FactNeed,
+  type Facts,
+  type Relation,
+} from './need.ts';
 import type { Effect } from './unit.ts';
+
+export {
+  forAll,
+  key,
+  relationKey,
+  TOO_LARGE,
+  TooMuch,
+  Unread,
+  within,
+  type Extent,
+  type Need,
+  type Relation,
+} from './need.ts';
+
+const User = modelNamed('User');
 
 /**
  * What a group of mutations knows of the database, and what it has changed so far.
@@ -9,60 +38,24 @@ import type { Effect } from './unit.ts';
  * the group reads it under the lock asked for and decides again from the start. So rules are plain code without a
  * database, and still see every row exactly as it is under lock.
  */
-export class World {
-  readonly #rows = new Map<string, { row: Row | null; lock: HoldStrength }>();
-  readonly #taken = new Map<string, boolean>();
-  readonly #related = new Map<string, { rows: readonly Row[]; lock: LockStrength }>();
-  readonly #counters = new Map<string, number | null>();
-  readonly #audiences = new Map<string, Set<string>>();
-  readonly #creations = new Map<string, Creation | null>();
-
+export class World extends Known {
   /** Changes since the last read, by model and id; null: deleted. */
   readonly #changed = new Map<Model, Map<string, Row | null>>();
   readonly #made = new Map<string, Creation>();
   #journal: (() => void)[] = [];
   readonly #numbers = new Map<string, number>();
-  readonly #joined = new Map<string, Set<string>>();
+  readonly #moved = new Map<string, AudienceMove>();
+  readonly #lasts = new Map<string, Effect>();
+  readonly #sweeps = new Map<string, NewSweep>();
+  #carried = { records: 0, bytes: 0 };
   readonly #relied = new Map<Model, Map<string, Row>>();
 
-  readonly #ahead: LastNumbers | undefined;
+  readonly #bounds: CascadeBounds;
 
   /** `ahead`: how far groups that are still under way have numbered tasks. */
-  constructor(ahead?: LastNumbers) {
-    this.#ahead = ahead;
-  }
-
-  // What was read.
-
-  /** A row that is held cannot change, so the stronger lock stays and a weaker reading adds nothing. */
-  keepRow(model: Model, id: string, row: Row | null, lock: HoldStrength): void {
-    const known = this.#rows.get(key(model, id));
-    if (!known || rank(known.lock) < rank(lock)) this.#rows.set(key(model, id), { row, lock });
-  }
-
-  keepTaken(model: Model, id: string, isTaken: boolean): void {
-    this.#taken.set(key(model, id), isTaken);
-  }
-
-  keepRelated(relation: Relation, rows: readonly Row[], lock: LockStrength): void {
-    const known = this.#related.get(relationKey(relation));
-    if (known && rank(known.lock) > rank(lock)) return;
-    this.#related.set(relationKey(relation), { rows, lock });
-    if (lock === 'look') return;
-    for (const row of rows) this.keepRow(relation.model, row.id, row, lock);
-  }
-
-  /** Null: the workspace has none yet. */
-  keepCounter(workspaceId: string, last: number | null): void {
-    this.#counters.set(workspaceId, last === null ? null : Math.max(last, this.#ahead?.get(workspaceId) ?? 0));
-  }
-
-  keepAudience(userId: string, groups: Iterable<string>): void {
-    this.#audiences.set(userId, new Set(groups));
-  }
-
-  keepCreation(model: Model, id: string, creation: Creation | null): void {
-    this.#creations.set(key(model, id), creation);
+  constructor(ahead?: LastNumbers, bounds: CascadeBounds = CASCADE_BOUNDS) {
+    super(ahead);
+    this.#bounds = bounds;
   }
 
   // What the rules ask.
@@ -71,7 +64,7 @@ export class World {
   row(model: Model, id: string, lock: HoldStrength): Row | null {
     const changed = this.#changed.get(model)?.get(id);
     if (changed !== undefined) return changed;
-    const read = this.#rows.get(key(model, id));
+    const read = this.rows.get(key(model, id));
     if (!read || rank(read.lock) < rank(lock)) throw new Unread([{ kind: 'row', model, id, lock }]);
     return read.row;
   }
@@ -79,10 +72,18 @@ export class World {
   /** Whether there is a record with this id, whoever may see it. The unique index has the last word. */
   isTaken(model: Model, id: string): boolean {
     const changed = this.#changed.get(model)?.get(id);
-    if (changed !== undefined) return changed !== null;
-    const isTaken = this.#taken.get(key(model, id));
-    if (isTaken === undefined) throw new Unread([{ kind: 'taken', model, id }]);
-    return isTaken;
+    return changed === undefined ? this.#takenBy(model, id) !== 'nothing' : changed !== null;
+  }
+
+  /** Whether there was a record with this id whose parts are still being deleted. */
+  isSwept(model: Model, id: string): boolean {
+    return this.#sweeps.has(sweepKey('delete', model, id)) || this.#takenBy(model, id) === 'sweep';
+  }
+
+  #takenBy(model: Model, id: string): Taken {
+    const taken = this.taken.get(key(model, id));
+    if (taken === undefined) throw new Unread([{ kind: 'taken', model, id }]);
+    return taken;
   }
 
   /** Whether this group writes a record with this id. */
@@ -96,7 +97,7 @@ export class World {
   }
 
   relatedBy(relation: Relation, lock: LockStrength): readonly Row[] {
-    const read = this.#related.get(relationKey(relation));
+    const read = this.sets.get(relationKey(relation));
     if (!read || rank(read.lock) < rank(lock)) throw new Unread([{ kind: 'related', ...relation, lock }]);
     const { model, field, value, and } = relation;
     const changed = this.#changed.get(model);
@@ -114,25 +115,79 @@ export class World {
   /** Says what will be asked next, so that all of it is read in one round and not one by one. */
   expect(relations: readonly Relation[], lock: LockStrength): void {
     const unread = relations.filter((relation) => {
-      const read = this.#related.get(relationKey(relation));
+      const read = this.sets.get(relationKey(relation));
       return !read || rank(read.lock) < rank(lock);
     });
     if (unread.length > 0) throw new Unread(unread.map((relation) => ({ kind: 'related', ...relation, lock })));
   }
 
-  /** Groups that see a person. */
-  audience(userId: string): ReadonlySet<string> {
-    const read = this.#audiences.get(userId);
-    if (!read) throw new Unread([{ kind: 'audience', userId }]);
-    const joined = this.#joined.get(userId);
-    return joined ? new Set([...read, ...joined]) : read;
+  /** Says which rows will be asked for, so that all of them are read in one round. */
+  expectRows(model: Model, ids: readonly string[], lock: HoldStrength): void {
+    const unread = ids.filter((id) => {
+      const read = this.rows.get(key(model, id));
+      return !read || rank(read.lock) < rank(lock);
+    });
+    if (unread.length > 0) throw new Unread(unread.map((id) => ({ kind: 'row', model, id, lock })));
+  }
+
+  /**
+   * Who sees a person as they are now, and who as they were when they left. The person is held with it, before it is read:
+   * all who ask take their turn, and what they were told does not change until commit.
+   */
+  audience(userId: string): Audiences {
+    const read = this.audiences.get(userId);
+    const person = this.rows.get(key(User, userId));
+    if (!read || person?.lock !== 'write') throw new Unread([{ kind: 'audience', userId }]);
+    const moved = this.#moved.get(userId);
+    if (!moved) return read;
+    const out = new Set(moved.out.keys());
+    return {
+      live: read.live.union(moved.in).difference(out),
+      frozen: read.frozen.union(out).difference(moved.in),
+    };
+  }
+
+  fact<K extends keyof Facts>(need: FactNeed & { readonly kind: K }): Facts[K] {
+    const fact = this.facts.get(factKey(need));
+    if (fact === undefined) throw new Unread([need]);
+    return fact as Facts[K];
+  }
+
+  /** The place of a record's last entry, or the entry where this group has made it. */
+  last(model: Model, id: string): bigint | Effect {
+    return this.#lasts.get(key(model, id)) ?? this.fact({ kind: 'last', model, id });
+  }
+
+  /** How much hangs below records. */
+  extents(way: 'delete' | 'move', model: Model, ids: readonly string[]): Extent[] {
+    const { recordsMax } = this.#bounds;
+    const needs = ids.map((id) => ({ kind: 'extent' as const, way, model, id, recordsMax }));
+    const unread = needs.filter((need) => !this.facts.has(factKey(need)));
+    if (unread.length > 0) throw new Unread(unread);
+    return needs.map((need) => this.fact(need));
+  }
+
+  /** Whether this much may go in one commit with what the group carries already. */
+  carries({ records, bytes, levels }: Extent): boolean {
+    const { recordsMax, bytesMax, levelsMax } = this.#bounds;
+    if (records > recordsMax || bytes > bytesMax || levels > levelsMax) return false;
+    const before = this.#carried;
+    const after = { records: before.records + records, bytes: before.bytes + bytes };
+    if (after.records > LIMITS.cascadeGroupRecordsMax || after.bytes > LIMITS.cascadeGroupBytesMax) return false;
+    this.#carried = after;
+    this.#journal.push(() => (this.#carried = before));
+    return true;
+  }
+
+  get bounds(): CascadeBounds {
+    return this.#bounds;
   }
 
   /** Who made a record, when an INSERT meets one that exists. */
   creation(model: Model, id: string): Creation | null {
     const made = this.#made.get(key(model, id));
     if (made) return made;
-    const read = this.#creations.get(key(model, id));
+    const read = this.creations.get(key(model, id));
     if (read === undefined) throw new Unread([{ kind: 'creation', model, id }]);
     return read;
   }
@@ -170,17 +225,48 @@ export class World {
     this.#change(row.model, row.id, null);
   }
 
+  /** From here on the group sees the person as they are. */
   joinAudience(userId: string, groupId: string): void {
-    let joined = this.#joined.get(userId);
-    if (!joined) this.#joined.set(userId, (joined = new Set<string>()));
-    if (joined.has(groupId)) return;
-    const groups = joined;
-    groups.add(groupId);
-    this.#journal.push(() => groups.delete(groupId));
+    const moved = this.#moveAudience(userId);
+    moved.out.delete(groupId);
+    moved.in.add(groupId);
+  }
+
+  /** From here on the group sees the person as in this text. */
+  freezeAudience(userId: string, groupId: string, text: string): void {
+    const moved = this.#moveAudience(userId);
+    moved.in.delete(groupId);
+    moved.out.set(groupId, text);
+  }
+
+  #moveAudience(userId: string): AudienceMove {
+    const before = this.#moved.get(userId);
+    const moved = { in: new Set(before?.in), out: new Map(before?.out) };
+    this.#moved.set(userId, moved);
+    this.#journal.push(() => (before === undefined ? this.#moved.delete(userId) : this.#moved.set(userId, before)));
+    return moved;
+  }
+
+  /** What is left of a deletion or a move is for `sweeps/`. */
+  sweep(sweep: NewSweep): void {
+    const name = sweepKey(sweep.kind, sweep.model, sweep.rootId);
+    const before = this.#sweeps.get(name);
+    this.#sweeps.set(name, sweep);
+    this.#journal.push(() => (before === undefined ? this.#sweeps.delete(name) : this.#sweeps.set(name, before)));
+  }
+
+  /** Says which entries a record got. */
+  keepEntries(effects: readonly Effect[]): void {
+    for (const effect of effects) {
+      const name = key(effect.model, effect.id);
+      const before = this.#lasts.get(name);
+      this.#lasts.set(name, effect);
+      this.#journal.push(() => (before === undefined ? this.#lasts.delete(name) : this.#lasts.set(name, before)));
+    }
   }
 
   nextNumber(workspaceId: string): number {
-    const read = this.#counters.get(workspaceId);
+    const read = this.counters.get(workspaceId);
     if (read === undefined) throw new Unread([{ kind: 'counter', workspaceId }]);
     const before = this.#numbers.get(workspaceId);
     const next = (before ?? read ?? 0) + 1;
@@ -204,7 +290,10 @@ export class World {
     this.#changed.clear();
     this.#made.clear();
     this.#numbers.clear();
-    this.#joined.clear();
+    this.#moved.clear();
+    this.#lasts.clear();
+    this.#sweeps.clear();
+    this.#carried = { records: 0, bytes: 0 };
     this.#relied.clear();
   }
 
@@ -216,7 +305,7 @@ export class World {
     const deletes = new Map<Model, string[]>();
     for (const model of MODELS as readonly Model[]) {
       for (const [id, row] of this.#changed.get(model) ?? []) {
-        const before = this.#rows.get(key(model, id))?.row ?? null;
+        const before = this.rows.get(key(model, id))?.row ?? null;
         if (row && before) add(updates, model, row);
         else if (row) add(inserts, model, row);
         else if (before) add(deletes, model, id);
@@ -227,7 +316,7 @@ export class World {
 
   /** A record as it was before this group; null when there was none, or it was not read. */
   stored(model: Model, id: string): Row | null {
-    return this.#rows.get(key(model, id))?.row ?? null;
+    return this.rows.get(key(model, id))?.row ?? null;
   }
 
   /** What was relied on, by model. What this group writes itself it holds. */
@@ -244,13 +333,19 @@ export class World {
 
   /** Where the counter of a workspace stood when it was read. */
   lastNumber(workspaceId: string): number | null {
-    return this.#counters.get(workspaceId) ?? null;
+    return this.counters.get(workspaceId) ?? null;
   }
 
-  newAudiences(): [userId: string, groupId: string][] {
-    return [...this.#joined].flatMap(([userId, groups]) =>
-      [...groups].map((groupId): [string, string] => [userId, groupId]),
-    );
+  newAudiences(): { readonly joined: JoinedAudience[]; readonly frozen: FrozenAudience[] } {
+    const moved = [...this.#moved];
+    return {
+      joined: moved.flatMap(([userId, to]) => [...to.in].map((groupId) => ({ userId, groupId }))),
+      frozen: moved.flatMap(([userId, to]) => [...to.out].map(([groupId, text]) => ({ userId, groupId, text }))),
+    };
+  }
+
+  newSweeps(): NewSweep[] {
+    return [...this.#sweeps.values()];
   }
 
   #change(model: Model, id: string, row: Row | null): void {
@@ -263,69 +358,35 @@ export class World {
   }
 }
 
-/** By workspace. */
-export interface LastNumbers {
-  get(workspaceId: string): number | undefined;
+interface AudienceMove {
+  readonly in: Set<string>;
+  readonly out: Map<string, string>;
 }
 
-export interface Creation {
-  readonly clientId: string;
-  readonly actorId: string;
-  /** Its entry in the log: the place, or the entry itself when it has none yet. */
-  readonly entry: bigint | Effect | null;
+export interface JoinedAudience {
+  readonly userId: string;
+  readonly groupId: string;
 }
 
-/** Records whose `field` holds `value`, an id; `and` narrows them by another field, or by `workspaceId`, which every row has. */
-export interface Relation {
-  readonly model: Model;
-  readonly field: string;
-  readonly value: string;
-  readonly and?: { readonly field: string; readonly value: string };
+export interface FrozenAudience extends JoinedAudience {
+  readonly text: string;
 }
 
-/** Those of one workspace. */
-export function within(workspaceId: string, relation: Relation): Relation {
-  return { ...relation, and: { field: 'workspaceId', value: workspaceId } };
+/** What one deletion or move may take along in its own commit; what is more is swept behind it. */
+export interface CascadeBounds {
+  readonly recordsMax: number;
+  readonly bytesMax: number;
+  readonly levelsMax: number;
 }
 
-export type Need =
-  | { readonly kind: 'row'; readonly model: Model; readonly id: string; readonly lock: HoldStrength }
-  | { readonly kind: 'taken'; readonly model: Model; readonly id: string }
-  | ({ readonly kind: 'related'; readonly lock: LockStrength } & Relation)
-  | { readonly kind: 'counter'; readonly workspaceId: string }
-  | { readonly kind: 'audience'; readonly userId: string }
-  | { readonly kind: 'creation'; readonly model: Model; readonly id: string };
+export const CASCADE_BOUNDS: CascadeBounds = {
+  recordsMax: LIMITS.cascadeRecordsMax,
+  bytesMax: LIMITS.cascadeRecordsBytesMax,
+  levelsMax: LIMITS.cascadeLevelsMax,
+};
 
-/** Not an error: says what must be read before this can be decided. */
-export class Unread extends Error {
-  readonly needs: readonly Need[];
-
-  constructor(needs: readonly Need[]) {
-    super(`${needs.map(({ kind }) => kind).join(', ')} not read yet`);
-    this.needs = needs;
-  }
-}
-
-/**
- * More than one transaction should hold. A group that throws this is divided; a unit that does so alone is refused with
- * the message, which is public.
- */
-export class TooMuch extends Error {}
-
-export const TOO_LARGE = 'This concerns records that are too large together; do it in smaller steps';
-
-const LOCK_ORDER: readonly LockStrength[] = ['look', 'refer', 'write'];
-
-function rank(lock: LockStrength): number {
-  return LOCK_ORDER.indexOf(lock);
-}
-
-export function key(model: Model, id: string): string {
-  return `${model.name}:${id}`;
-}
-
-export function relationKey({ model, field, value, and }: Relation): string {
-  return `${model.name}.${field}:${value}${and ? `&${and.field}:${and.value}` : ''}`;
+function sweepKey(kind: string, model: Model, id: string): string {
+  return `${kind} ${key(model, id)}`;
 }
 
 function add<T>(lists: Map<Model, T[]>, model: Model, item: T): void {

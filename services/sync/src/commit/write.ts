@@ -2,18 +2,20 @@ import { randomUUID } from 'node:crypto';
 import type { ActionChunk, LogAction } from '@wts/contracts';
 import { modelNamed, MODELS, type Model } from '@wts/models';
 import type { PoolClient } from 'pg';
-import { JOIN_AUDIENCE } from '../store/audiences.ts';
+import { FREEZE_AUDIENCE, JOIN_AUDIENCE } from '../store/audiences.ts';
 import { COUNT, COUNT_ON } from '../store/counters.ts';
 import { append, type NewEntry, type NewKey } from '../store/log.ts';
-import { together, type Call } from '../store/prepared.ts';
+import { jsonList, together, type Call } from '../store/prepared.ts';
 import type { Replay } from '../store/replays.ts';
 import { deleteRows, insertRows, unchanged, updateRows, type Row } from '../store/rows.ts';
+import { keepSweeps, NOT_LEAVING, NOT_SWEPT } from '../store/sweeps.ts';
 import { lossesOf } from './losses.ts';
 import type { Refusal } from './refusal.ts';
 import type { Effect, Unit } from './unit.ts';
-import type { World } from './world.ts';
+import type { JoinedAudience, World } from './world.ts';
 
 const Workspace = modelNamed('Workspace');
+const WorkspaceMember = modelNamed('WorkspaceMember');
 
 /** What the group made of a unit; places become known when the whole group has its own. */
 export type GroupOutcome =
@@ -28,6 +30,8 @@ export type GroupOutcome =
 export interface GroupResult {
   readonly outcomes: readonly GroupOutcome[];
   readonly chunk: ActionChunk | null;
+  /** Something is left to be swept. */
+  readonly sweeps: boolean;
 }
 
 export type Decided =
@@ -66,23 +70,23 @@ export async function writeGroup(
   const offsets = new Map<Effect, number>();
   for (const [index, unit] of units.entries()) {
     const one = decided[index];
-    if (one?.kind !== 'applied' || one.effects.length === 0) continue;
+    if (one?.kind !== 'applied' || (one.effects.length === 0 && one.mains.length === 0)) continue;
     for (const effect of one.effects) {
       offsets.set(effect, entries.length + 1);
       entries.push(entryOf(effect, unit, entries.length + 1));
     }
-    const last = entries.length;
+    const mains = one.mains.map(({ effect, replayOf }) => (effect ? offsets.get(effect) : replayOf) ?? entries.length);
     keys.push({
       userId: unit.principal.userId,
       clientId: unit.clientId,
       clientTxId: unit.clientTxId,
-      last,
-      mains: one.mains.map(({ effect, replayOf }) => (effect ? (offsets.get(effect) ?? last) : (replayOf ?? last))),
+      last: one.effects.length > 0 ? entries.length : lastOf(mains),
+      mains,
     });
   }
-  if (entries.length === 0) {
+  if (keys.length === 0) {
     if (hasBegun) await client.query('rollback');
-    return { outcomes: outcomesOf(decided, offsets, 0n), chunk: null };
+    return { outcomes: outcomesOf(decided, offsets, 0n), chunk: null, sweeps: false };
   }
   const answer = together(client, [
     ...(hasBegun ? [] : [BEGIN]),
@@ -95,7 +99,17 @@ export async function writeGroup(
   const results = await answer;
   const appended = results.at(-2)?.rows[0] as { head: string; epoch: string };
   const head = BigInt(appended.head);
-  return { outcomes: outcomesOf(decided, offsets, head), chunk: chunkOf(entries, head, now, appended.epoch) };
+  const chunk = entries.length === 0 ? null : chunkOf(entries, head, now, appended.epoch);
+  return { outcomes: outcomesOf(decided, offsets, head), chunk, sweeps: world.newSweeps().length > 0 };
+}
+
+/** Of places in the log: those of this group are offsets, and come after all older ones. */
+function lastOf(places: readonly (number | bigint)[]): number | bigint {
+  return places.reduce(
+    (last, place) =>
+      typeof place === typeof last ? (place > last ? place : last) : typeof place === 'number' ? place : last,
+    0n,
+  );
 }
 
 /** In order of the workspaces, so that two groups do not wait in a circle. */
@@ -136,16 +150,44 @@ function writes(world: World): Call[] {
     const inserted = inserts.get(model);
     if (inserted) calls.push(insertRows(model, inserted));
   }
-  const joined = world.newAudiences();
-  if (joined.length > 0) {
-    const people = joined.map(([userId]) => userId);
+  return [...calls, ...audienceCalls(world), ...sweepCalls(world, inserts)];
+}
+
+function audienceCalls(world: World): Call[] {
+  const { joined, frozen } = world.newAudiences();
+  const people = (pairs: readonly JoinedAudience[]): [userIds: string[], groupIds: string[]] => [
+    pairs.map(({ userId }) => userId),
+    pairs.map(({ groupId }) => groupId),
+  ];
+  return [
+    ...(joined.length > 0 ? JOIN_AUDIENCE.map((statement) => statement.with(...people(joined))) : []),
+    ...(frozen.length > 0 ? [FREEZE_AUDIENCE.with(...people(frozen), jsonList(frozen.map(({ text }) => text)))] : []),
+  ];
+}
+
+/**
+ * What is new must not have the id of what is still being deleted, nor bring back memberships that are still being cleared:
+ * the sweep would take it for a part of what is gone. Asked after it was written, when it has waited for a deletion.
+ */
+function sweepCalls(world: World, inserts: ReadonlyMap<Model, readonly Row[]>): Call[] {
+  const sweeps = world.newSweeps();
+  const calls = sweeps.length === 0 ? [] : [keepSweeps(sweeps)];
+  const made = [...inserts.values()].flat();
+  if (made.length > 0)
     calls.push(
-      JOIN_AUDIENCE.with(
-        people,
-        joined.map(([, groupId]) => groupId),
+      NOT_SWEPT.with(
+        made.map(({ model }) => model.name),
+        made.map(({ id }) => id),
       ),
     );
-  }
+  const members = inserts.get(WorkspaceMember) ?? [];
+  if (members.length > 0)
+    calls.push(
+      NOT_LEAVING.with(
+        members.map(({ workspaceId }) => workspaceId),
+        members.map(({ record }) => record['userId'] as string),
+      ),
+    );
   return calls;
 }
 

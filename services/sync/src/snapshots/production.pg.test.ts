@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { testDatabase } from '@wts/testkit';
 import { Pool } from 'pg';
 import { Registry } from 'prom-client';
-import { FairGate } from '../fairness/fair-gate.ts';
+import { Admission } from './admission.ts';
 import { snapshotMetrics } from './metrics.ts';
 import { Production } from './production.ts';
 import { SpoolRoom } from './spool.ts';
@@ -21,14 +21,9 @@ describe('a production', () => {
       pool: async () => pool,
       select: () => [],
     } as const;
-    const tools = {
-      gate: new FairGate({ slots: 1, waitMs: 1000, waitingMax: 10, refusal: 'Too much' }),
-      room: new SpoolRoom(),
-      metrics,
-      onFailure: () => {},
-    };
+    const tools = { admission: new Admission(1, metrics), room: new SpoolRoom(), metrics, onFailure: () => {} };
     const production = new Production(plan, tools);
-    const [first, second] = [production.join(plan.userId), production.join(randomUUID())];
+    const [first, second] = [production.join(), production.join()];
     await production.opened;
     production.leave(first);
     assert.equal(production.isShareable, true);

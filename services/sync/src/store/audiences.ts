@@ -1,12 +1,23 @@
-import { Prepared } from './prepared.ts';
+import { fromJsonList, Prepared } from './prepared.ts';
 
-/** The groups that see each of these people. */
+/** The groups that see each of these people: as they are, or as they were when they left. */
 export const AUDIENCES = new Prepared(
   'uuid[]',
-  'select user_id, group_id from sync.user_audiences where user_id = any($1) order by user_id, group_id',
+  `select user_id, group_id, false as frozen from sync.user_audiences where user_id = any($1)
+    union all select user_id, group_id, true from sync.frozen_people where user_id = any($1) order by user_id, frozen, group_id`,
 );
 
-export const JOIN_AUDIENCE = new Prepared(
-  'uuid[], uuid[]',
+export const JOIN_AUDIENCE = [
   `insert into sync.user_audiences (user_id, group_id) select * from unnest($1, $2) on conflict do nothing`,
+  `delete from sync.frozen_people f using unnest($1, $2) as s(user_id, group_id) where f.user_id = s.user_id and f.group_id = s.group_id`,
+].map((text) => new Prepared('uuid[], uuid[]', text));
+
+/** What a workspace knows of a person stays as it is when they leave, without their address: the record comes as text. */
+export const FREEZE_AUDIENCE = new Prepared(
+  'uuid[], uuid[], text',
+  `with frozen as (
+    insert into sync.frozen_people (user_id, group_id, record)
+      select s.user_id, s.group_id, s.record from unnest($1, $2, ${fromJsonList('$3')}) as s(user_id, group_id, record)
+      on conflict (user_id, group_id) do update set record = excluded.record, frozen_at = excluded.frozen_at
+  ) delete from sync.user_audiences a using unnest($1, $2) as s(user_id, group_id) where a.user_id = s.user_id and a.group_id = s.group_id`,
 );

@@ -7,7 +7,9 @@ import { layoutOf } from './tables.ts';
 /** Which records of a model. */
 export interface Selection {
   readonly model: Model;
-  /** SQL over the model's table. */
+  /** What has its columns `id` and `record`; the model's table unless something else is named. */
+  readonly from?: string;
+  /** SQL over that. */
   readonly where: string;
 }
 
@@ -150,7 +152,7 @@ export class CopyRows implements Submittable, CopyReader {
 
 const EMPTY = Buffer.alloc(0);
 
-function copySql({ model, where }: Selection): string {
+function copySql({ model, from = layoutOf(model).table, where }: Selection): string {
   const opening = literal(`{"__class":${JSON.stringify(model.name)},`);
-  return `copy (select ${opening}::text, record from ${layoutOf(model).table} where ${where}) to stdout (format binary)`;
+  return `copy (select ${opening}::text, record from ${from} where ${where}) to stdout (format binary)`;
 }

@@ -50,14 +50,14 @@ export interface NewKey {
   readonly userId: string;
   readonly clientId: string;
   readonly clientTxId: string;
-  /** Offset of the unit's last entry. */
-  readonly last: number;
+  /** The unit's last entry: its offset, or the place of an older one when it changes nothing. */
+  readonly last: number | bigint;
   /** The entry that answers each of its mutations: an offset, or the place of an older entry. */
   readonly mains: readonly (number | bigint)[];
 }
 
 const ENTRY = 'uuid[], uuid[], uuid[], text[], uuid[], text[], text, text, text[], uuid[], text[], text[]';
-const KEY = 'uuid[], text[], text[], integer[], text[]';
+const KEY = 'uuid[], text[], text[], bigint[], text[]';
 
 const APPEND = new Prepared(
   `${ENTRY}, ${KEY}, timestamptz`,
@@ -69,7 +69,7 @@ entries as (
 ),
 keys as (
   insert into sync.idempotency_keys (user_id, client_id, client_tx_id, last_id, main_ids, created_at)
-  select s.u, s.x, s.t, head.at + s.l, array(select case when place > 0 then head.at + place else -place end from unnest(s.m::bigint[]) with ordinality as m(place, n) order by n), $18
+  select s.u, s.x, s.t, case when s.l > 0 then head.at + s.l else -s.l end, array(select case when place > 0 then head.at + place else -place end from unnest(s.m::bigint[]) with ordinality as m(place, n) order by n), $18
   from head, unnest($13, $14, $15, $16, $17) as s(u, x, t, l, m)
 )
 select at::text as head, (select epoch from sync.log_state) as epoch from head`,
@@ -102,12 +102,16 @@ export function append(
     keys.map(({ userId }) => userId),
     keys.map(({ clientId }) => clientId),
     keys.map(({ clientTxId }) => clientTxId),
-    keys.map(({ last }) => String(last)),
-    // Older places travel as negative numbers, since offsets are positive.
-    keys.map(({ mains }) => arrayOf(mains.map((place) => String(typeof place === 'bigint' ? -place : place)))),
+    keys.map(({ last }) => numberOf(last)),
+    keys.map(({ mains }) => arrayOf(mains.map(numberOf))),
     createdAt,
   );
   return [...LOCK.map((statement) => statement.with()), ...conditions, append];
+}
+
+/** Older places travel as negative numbers, since offsets are positive. */
+function numberOf(place: number | bigint): string {
+  return String(typeof place === 'bigint' ? -place : place);
 }
 
 export interface LogRow {
@@ -236,4 +240,16 @@ export const CREATIONS = new Prepared(
   `select distinct on (model, model_id) model, model_id, client_id, actor_id, sync_id::text
     from sync.sync_actions where model_id = any($1) and action = 'INSERT'
     order by model, model_id, record->>'createdAt' desc, sync_actions.sync_id`,
+);
+
+/**
+ * The places of the last entries of these records; where they were trimmed, the floor, which every reader has passed. Rests on
+ * index (model_id, sync_id).
+ */
+export const LAST_ENTRIES = new Prepared(
+  'uuid[], text',
+  `select r.id, coalesce(
+      (select sync_id from sync.sync_actions where model_id = r.id and model = $2 order by sync_actions.sync_id desc limit 1),
+      (select ${CLIENT_FLOOR} from sync.log_state))::text as last
+    from unnest($1) r(id)`,
 );

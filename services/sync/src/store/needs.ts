@@ -2,6 +2,7 @@ import { MODELS, modelNamed, type Model } from '@wts/models';
 import { key, TOO_LARGE, TooMuch, type Need, type Relation, type World } from '../commit/world.ts';
 import { AUDIENCES } from './audiences.ts';
 import { COUNTERS, type CounterLock } from './counters.ts';
+import { factQuestions } from './facts.ts';
 import { CREATIONS } from './log.ts';
 import type { Call } from './prepared.ts';
 import {
@@ -17,6 +18,8 @@ import {
   type Row,
   type StoredRow,
 } from './rows.ts';
+
+const User = modelNamed('User');
 
 /** For whom is read: all people who call in a group, or a service, which may read everything. */
 export type Askers = readonly string[] | 'service';
@@ -45,6 +48,7 @@ export function questionsOf(needs: readonly Need[], counterLock: CounterLock, as
     ...taken(needs),
     ...audiences(needs),
     ...creations(needs),
+    ...factQuestions(needs),
   ];
 }
 
@@ -59,6 +63,7 @@ function rowsAndRelated(needs: readonly Need[], askers: Askers): Question[] {
     // records of the same model are read once more when those are held: somebody may have added one until then.
     return [
       ...sets.map(relatedQuestion),
+      ...(model === User ? people(needs) : []),
       ...[...rowsByLock(needs, model)].map(([lock, ids]) => rowQuestion(model, ids, lock, askers)),
       ...sets.filter(([one]) => one && model.fields[one.field]?.reference?.model === model.name).map(relatedQuestion),
     ];
@@ -82,6 +87,15 @@ function rowsByLock(needs: readonly Need[], model: Model): Map<HoldStrength, Set
   return byLock;
 }
 
+/**
+ * People whose audience is asked for are held, whoever asks: who removes a member freezes what the workspace knows of them,
+ * and is told nothing of it.
+ */
+function people(needs: readonly Need[]): Question[] {
+  const ids = new Set(needs.flatMap((need) => (need.kind === 'audience' ? [need.userId] : [])));
+  return ids.size === 0 ? [] : [rowQuestion(User, ids, 'write', 'service')];
+}
+
 function rowQuestion(model: Model, ids: ReadonlySet<string>, lock: HoldStrength, askers: Askers): Question {
   return {
     call:
@@ -100,8 +114,11 @@ function taken(needs: readonly Need[]): Question[] {
   return [...Map.groupBy(wanted, ({ model }) => model)].map(([model, ofModel]) => ({
     call: selectTaken(model).with(ofModel.map(({ id }) => id)),
     take(rows, world) {
-      const found = new Set((rows as { id: string }[]).map(({ id }) => id));
-      for (const { id } of ofModel) world.keepTaken(model, id, found.has(id));
+      const found = new Map((rows as { id: string; swept: boolean }[]).map(({ id, swept }) => [id, swept]));
+      for (const { id } of ofModel) {
+        const swept = found.get(id);
+        world.keepTaken(model, id, swept === undefined ? 'nothing' : swept ? 'sweep' : 'record');
+      }
     },
   }));
 }
@@ -155,12 +172,16 @@ function audiences(needs: readonly Need[]): Question[] {
     {
       call: AUDIENCES.with([...ids]),
       take(rows, world) {
-        const found = Map.groupBy(rows as { user_id: string; group_id: string }[], (row) => row.user_id);
-        for (const id of ids)
-          world.keepAudience(
-            id,
-            (found.get(id) ?? []).map((row) => row.group_id),
+        const found = Map.groupBy(
+          rows as { user_id: string; group_id: string; frozen: boolean }[],
+          (row) => row.user_id,
+        );
+        for (const id of ids) {
+          const [live, frozen] = [false, true].map((isFrozen) =>
+            (found.get(id) ?? []).filter((row) => row.frozen === isFrozen).map((row) => row.group_id),
           );
+          world.keepAudience(id, live ?? [], frozen ?? []);
+        }
       },
     },
   ];

@@ -1,4 +1,5 @@
-import { LIMITS, type ModelRecord } from '@wts/contracts';
+import { can } from '@wts/access';
+import { LIMITS, ROLES, type ModelRecord } from '@wts/contracts';
 import { snakeCase, type Model } from '@wts/models';
 import { statements, fromJsonList, joinedJsonList, jsonList, Prepared, type Argument, type Call } from './prepared.ts';
 import { layoutOf } from './tables.ts';
@@ -27,6 +28,11 @@ const LOCKS: Record<LockStrength, string> = { look: '', refer: ' for share', wri
 /** More are too much for one transaction; one more than that is read, to know that it is too many. */
 export const RELATED_MAX = LIMITS.cascadeActionsMax;
 
+/** They manage who is in a private project without seeing it, and may let themselves in by the change before. */
+const MANAGERS = ROLES.filter((role) => can(role, 'manage'))
+  .map((role) => `'${role}'`)
+  .join(', ');
+
 const selected = 'id, group_id, workspace_id, record::text as record';
 
 /** Locked in order of id, models in order of the registry: two commits cannot wait for each other in a circle. */
@@ -39,22 +45,34 @@ export const selectRows = statements(
 );
 
 /**
- * Only rows of these people and of their workspaces; the rules say what each of them may see of that. Somebody else's row is
- * not locked and then left out, but not locked at all: no stranger holds up its people, and none is told by a wait, or by
- * the time that a lock takes, that it is there. Keeps never.shown-outside.
+ * Only rows that one of these people may see: of themselves, of their workspaces, and of the private projects they are in; and
+ * those of workspaces that they manage. Anybody else's row is not locked
+ * and then left out, but not locked at all: no outsider holds up its people, and none is told by a wait, or by the time that a
+ * lock takes, that it is there. Keeps never.shown-outside.
  */
 export const selectTheirRows = statements(
   (model: Model, lock: HoldStrength) =>
     new Prepared(
       'uuid[], uuid[]',
       `select ${selected} from ${layoutOf(model).table}
-        where id = any($1) and coalesce(workspace_id, id) = any($2 || array(select workspace_id from sync.workspace_members where user_id = any($2)))
-        order by id${LOCKS[lock]}`,
+        where id = any($1) and (
+          group_id = any($2 || array(select workspace_id from sync.workspace_members where user_id = any($2)))
+          or group_id = any(array(select p.project_id from sync.project_members p join sync.workspace_members w
+            on w.workspace_id = p.workspace_id and w.user_id = p.user_id
+            where p.user_id = any($2) and p.project_id in (select group_id from ${layoutOf(model).table} where id = any($1))))
+          or workspace_id = any(array(select workspace_id from sync.workspace_members where user_id = any($2) and role in (${MANAGERS})))
+        ) order by id${LOCKS[lock]}`,
     ),
 );
 
+/** Which ids are those of records, and which of records that are gone and whose parts are still being deleted. */
 export const selectTaken = statements(
-  (model: Model) => new Prepared('uuid[]', `select id from ${layoutOf(model).table} where id = any($1)`),
+  (model: Model) =>
+    new Prepared(
+      'uuid[]',
+      `select id, false as swept from ${layoutOf(model).table} where id = any($1)
+        union all select root_id, true from sync.sweeps where root_id = any($1) and model = '${model.name}' and kind = 'delete'`,
+    ),
 );
 
 /** By the values of a reference and, unless `and` is empty, the value of that field. Rests on the index of every reference. */

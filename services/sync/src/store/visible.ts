@@ -1,4 +1,5 @@
 import { snakeCase, type Model } from '@wts/models';
+import type { Selection } from './copy-rows.ts';
 import { uuidList } from './literal.ts';
 
 /**
@@ -10,6 +11,27 @@ export interface Audience {
   readonly person: { readonly userId: string; readonly workspaceId: string | null } | null;
 }
 
+const LIVE = 'select user_id from sync.user_audiences where group_id =';
+const FROZEN = 'select user_id from sync.frozen_people where group_id =';
+
+/**
+ * The records of a model that these groups see. A person whom the reader shares a workspace with is shown as they are, also
+ * where only another workspace that they left is asked for; the others as they were when they left, the last time. `all` is
+ * what the reader may see beside what is asked for. Keeps sync.people.frozen.
+ */
+export function visibleSelections(model: Model, audience: Audience, all = audience.groups): Selection[] {
+  const where = visibleSql(model, audience);
+  if (model.audience.kind !== 'person') return [{ model, where }];
+  const [groups, every] = [audience.groups, all].map((ids) => `array[${uuidList(ids)}]::uuid[]`);
+  const latest = `(select distinct on (user_id) user_id as id, record from sync.frozen_people
+    where group_id = any(${groups}) order by user_id, frozen_at desc) frozen`;
+  const isShared = `id in (${LIVE} any(${every}))`;
+  return [
+    { model, where: all === audience.groups ? isShared : `${isShared} and ${where}` },
+    { model, from: latest, where: `not (${isShared})` },
+  ];
+}
+
 /**
  * The one predicate of who may read a record. It lets through exactly the records whose log entries go to these groups
  * (`commit/effects.ts`), because otherwise a snapshot and the deltas after it would not add up. Rests on the index
@@ -19,9 +41,7 @@ export interface Audience {
 export function visibleSql(model: Model, { groups, person }: Audience): string {
   const list = `array[${uuidList(groups)}]::uuid[]`;
   const { audience } = model;
-  if (audience.kind === 'person') {
-    return `id in (select user_id from sync.user_audiences where group_id = any(${list}))`;
-  }
+  if (audience.kind === 'person') return `(id in (${LIVE} any(${list})) or id in (${FROZEN} any(${list})))`;
   const inGroups = `group_id = any(${list})`;
   if (audience.kind !== 'membership' || person === null) return inGroups;
   // A membership that opens a group is also told to its person, in their own group.

@@ -1,0 +1,201 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { Groups } from '../store/groups.ts';
+import { Stage, applied, brief, change, refused } from '../../test/stage.ts';
+import type { Someone } from '../../test/stage.ts';
+
+describe('who keeps a project', function () {
+  this.timeout(30_000);
+  let stage: Stage;
+  let owner: Someone;
+  let member: Someone;
+  let other: Someone;
+  let guest: Someone;
+  let workspace: string;
+  let keys = 0;
+
+  before(async () => {
+    stage = await Stage.open('keepers');
+  });
+  beforeEach(async () => {
+    owner = await stage.person('Owner');
+    workspace = await stage.workspace(owner);
+    member = await stage.join(workspace, 'member');
+    other = await stage.join(workspace, 'member');
+    guest = await stage.join(workspace, 'guest');
+  });
+  after(() => stage[Symbol.asyncDispose]());
+
+  const project = (by: Someone, more: object = {}): Promise<string> =>
+    by.make('Project', { workspaceId: workspace, key: `K${(keys += 1)}`, name: 'Plan', ...more });
+  const sees = async (someone: Someone, projectId: string): Promise<boolean> =>
+    (await new Groups(stage.pool).of(someone.id)).groups.has(projectId);
+  const insert = (by: Someone, projectId: string, userId: string) =>
+    by.try('INSERT', 'ProjectMember', randomUUID(), { projectId, userId });
+  const membershipOf = async (projectId: string, { id }: Someone): Promise<string> =>
+    (
+      await stage.pool.query<{ id: string }>(
+        'select id from sync.project_members where project_id = $1 and user_id = $2',
+        [projectId, id],
+      )
+    ).rows[0]!.id;
+  const roleOf = async ({ id }: Someone): Promise<string> =>
+    (
+      await stage.pool.query<{ id: string }>(
+        'select id from sync.workspace_members where workspace_id = $1 and user_id = $2',
+        [workspace, id],
+      )
+    ).rows[0]!.id;
+
+  it('is not up to its members: none makes themselves its lead, lets a guest in or puts the owner out [sync.mutate.changed-by]', async () => {
+    const board = await project(owner, { isPrivate: true });
+    applied(await insert(owner, board, member.id));
+    for (const payload of [{ leadId: member.id }, { isPrivate: false }, { isPrivate: false, leadId: member.id }]) {
+      const refusal = refused(await member.try('UPDATE', 'Project', board, payload));
+      assert.equal(refusal.code, 'forbidden');
+      assert.match(refusal.error, /is changed by owners and admins of the workspace/);
+    }
+    assert.equal(refused(await insert(member, board, guest.id)).code, 'forbidden');
+    assert.equal(
+      refused(await member.try('DELETE', 'ProjectMember', await membershipOf(board, owner))).code,
+      'forbidden',
+    );
+    // What they may: the rest of it, whole records and their own way out among it.
+    const record = (await stage.stored('Project', board))!.record;
+    await member.change('Project', board, { ...record, name: 'Renamed' });
+    await member.delete('ProjectMember', await membershipOf(board, member));
+    assert.ok(await sees(owner, board));
+  });
+
+  it('is not up to any member of the workspace: nobody hides what others work on [sync.mutate.changed-by]', async () => {
+    const plan = await project(owner, { leadId: other.id });
+    const taken = refused(await member.try('UPDATE', 'Project', plan, { isPrivate: true, leadId: member.id }));
+    assert.equal(taken.code, 'forbidden');
+    const outcomes = await stage.engine.commit([
+      member.unit(change('UPDATE', 'Project', plan, { leadId: member.id })),
+      member.unit(change('UPDATE', 'Project', plan, { isPrivate: true })),
+    ]);
+    assert.deepEqual(
+      outcomes.map(({ ok }) => ok),
+      [false, false],
+    );
+    await other.change('Project', plan, { leadId: member.id });
+    await member.change('Project', plan, { isPrivate: true });
+  });
+
+  it('stays with its creator and its lead when it turns private, whoever does it [sync.private-project.keepers]', async () => {
+    const admin = await stage.join(workspace, 'admin');
+    const plan = await project(member, { leadId: other.id });
+    const from = await stage.head();
+    await admin.change('Project', plan, { isPrivate: true });
+    for (const someone of [admin, member, other]) assert.ok(await sees(someone, plan));
+    assert.ok(!(await sees(owner, plan)));
+    const names = { plan, admin: admin.id, member: member.id, other: other.id, workspace };
+    assert.deepEqual(brief(await stage.entries(from), names), [
+      'DELETE plan for workspace',
+      'INSERT plan for plan',
+      ...['admin', 'member', 'other'].flatMap((name) => [
+        'INSERT ProjectMember for plan',
+        `INSERT ProjectMember for ${name}`,
+      ]),
+    ]);
+    // So is who leads it later, and who leads it from the start.
+    await admin.change('Project', plan, { leadId: owner.id });
+    assert.ok(await sees(owner, plan));
+    const led = await project(member, { isPrivate: true, leadId: other.id });
+    assert.ok((await sees(other, led)) && (await sees(member, led)));
+  });
+
+  it('is nobody who left the workspace, and nobody who became a guest [sync.mutate.changed-by]', async () => {
+    const left = await project(member, { leadId: other.id });
+    await owner.delete('WorkspaceMember', await roleOf(member));
+    await owner.change('WorkspaceMember', await roleOf(other), { role: 'guest' });
+    await owner.change('Project', left, { isPrivate: true });
+    assert.ok(!(await sees(member, left)));
+    // A guest who leads is inside, and decides nothing.
+    assert.ok(await sees(other, left));
+    assert.equal(refused(await other.try('UPDATE', 'Project', left, { isPrivate: false })).code, 'forbidden');
+    assert.equal(refused(await insert(other, left, guest.id)).code, 'forbidden');
+    await other.delete('ProjectMember', await membershipOf(left, other));
+  });
+
+  it('is whoever manages the workspace, when its last member has left: nothing is orphaned', async () => {
+    const hidden = await project(member, { isPrivate: true });
+    await member.delete('ProjectMember', await membershipOf(hidden, member));
+    assert.equal(refused(await member.try('UPDATE', 'Project', hidden, { name: 'x' })).code, 'not_found');
+    // Its content is not theirs to change, its members are.
+    assert.equal(refused(await owner.try('UPDATE', 'Project', hidden, { isPrivate: false })).code, 'not_found');
+    applied(await insert(owner, hidden, owner.id));
+    await owner.change('Project', hidden, { isPrivate: false, leadId: owner.id });
+  });
+});
+
+describe('a project is done exactly when it has the time it was [sync.mutate.completed]', function () {
+  this.timeout(30_000);
+  let stage: Stage;
+  let owner: Someone;
+  let workspace: string;
+  let keys = 0;
+
+  before(async () => {
+    stage = await Stage.open('project_done', 1);
+    owner = await stage.person();
+    workspace = await stage.workspace(owner);
+  });
+  after(() => stage[Symbol.asyncDispose]());
+
+  const at = '2026-01-02T03:04:05.000Z';
+  const later = '2026-02-02T03:04:05.000Z';
+  const make = (more: object = {}): Promise<string> =>
+    owner.make('Project', { workspaceId: workspace, key: `D${(keys += 1)}`, name: 'P', ...more });
+  const pair = async (id: string): Promise<[unknown, unknown]> => {
+    const record = (await stage.stored('Project', id))!.record;
+    return [record['status'], record['completedAt']];
+  };
+
+  it('from the start', async () => {
+    assert.deepEqual(await pair(await make()), ['active', null]);
+    assert.deepEqual(await pair(await make({ completedAt: at })), ['done', at]);
+    assert.deepEqual(await pair(await make({ status: 'done', completedAt: at })), ['done', at]);
+    assert.deepEqual(await pair(await make({ status: 'active', completedAt: at })), ['active', null]);
+    const [status, completedAt] = await pair(await make({ status: 'done' }));
+    assert.equal(status, 'done');
+    assert.ok(Math.abs(Date.parse(completedAt as string) - Date.now()) < 60_000);
+  });
+
+  it('whichever of the two a change gives', async () => {
+    const id = await make();
+    for (const [payload, expected] of [
+      [{ completedAt: at }, ['done', at]],
+      [{ completedAt: later }, ['done', later]],
+      [{ completedAt: null }, ['active', null]],
+      [{ status: 'done', completedAt: at }, ['done', at]],
+      [{ status: 'dropped' }, ['dropped', null]],
+      [{ completedAt: null }, ['dropped', null]],
+      [{ completedAt: at }, ['done', at]],
+      // They contradict: the status counts. One that is only repeated gives way.
+      [{ status: 'on_hold', completedAt: later }, ['on_hold', null]],
+      [{ status: 'on_hold', completedAt: at }, ['done', at]],
+      [{ status: 'done', completedAt: null }, ['active', null]],
+    ] as const) {
+      await owner.change('Project', id, payload);
+      assert.deepEqual(await pair(id), expected, JSON.stringify(payload));
+    }
+    await owner.change('Project', id, { status: 'done', completedAt: null });
+    assert.ok((await pair(id))[1]);
+  });
+
+  it('which is none to come, as of tasks', async () => {
+    const id = await make();
+    const taskId = await owner.make('Task', { workspaceId: workspace, title: 'T' });
+    for (const [model, record] of [
+      ['Project', id],
+      ['Task', taskId],
+    ] as const) {
+      const refusal = refused(await owner.try('UPDATE', model, record, { completedAt: '2999-01-01T00:00:00.000Z' }));
+      assert.equal(refusal.error, 'completedAt must not be more than a day ahead');
+    }
+    // Clocks differ.
+    await owner.change('Task', taskId, { completedAt: Date.now() + 60 * 60 * 1000 });
+  });
+});

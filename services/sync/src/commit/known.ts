@@ -1,0 +1,81 @@
+import type { Model } from '@wts/models';
+import type { HoldStrength, LockStrength, Row } from '../store/rows.ts';
+import { factKey, key, rank, relationKey, type FactNeed, type Facts, type Relation } from './need.ts';
+import type { Effect } from './unit.ts';
+
+/** What a group of mutations has read of the database. */
+export class Known {
+  protected readonly rows = new Map<string, { row: Row | null; lock: HoldStrength }>();
+  protected readonly taken = new Map<string, Taken>();
+  protected readonly sets = new Map<string, { rows: readonly Row[]; lock: LockStrength }>();
+  protected readonly counters = new Map<string, number | null>();
+  protected readonly audiences = new Map<string, Audiences>();
+  protected readonly facts = new Map<string, Facts[keyof Facts]>();
+  protected readonly creations = new Map<string, Creation | null>();
+  readonly #ahead: LastNumbers | undefined;
+
+  /** `ahead`: how far groups that are still under way have numbered tasks. */
+  constructor(ahead?: LastNumbers) {
+    this.#ahead = ahead;
+  }
+
+  /** A row that is held cannot change, so the stronger lock stays and a weaker reading adds nothing. */
+  keepRow(model: Model, id: string, row: Row | null, lock: HoldStrength): void {
+    const known = this.rows.get(key(model, id));
+    // Nothing was found for these callers, and something for whom may see more.
+    const isFound = known?.row === null && row !== null && known.lock === lock;
+    if (!known || isFound || rank(known.lock) < rank(lock)) this.rows.set(key(model, id), { row, lock });
+  }
+
+  keepTaken(model: Model, id: string, taken: Taken): void {
+    this.taken.set(key(model, id), taken);
+  }
+
+  keepRelated(relation: Relation, rows: readonly Row[], lock: LockStrength): void {
+    const known = this.sets.get(relationKey(relation));
+    if (known && rank(known.lock) > rank(lock)) return;
+    this.sets.set(relationKey(relation), { rows, lock });
+    if (lock === 'look') return;
+    for (const row of rows) this.keepRow(relation.model, row.id, row, lock);
+  }
+
+  /** Null: the workspace has none yet. */
+  keepCounter(workspaceId: string, last: number | null): void {
+    this.counters.set(workspaceId, last === null ? null : Math.max(last, this.#ahead?.get(workspaceId) ?? 0));
+  }
+
+  keepAudience(userId: string, live: Iterable<string>, frozen: Iterable<string>): void {
+    this.audiences.set(userId, { live: new Set(live), frozen: new Set(frozen) });
+  }
+
+  keepFact(need: FactNeed, fact: Facts[keyof Facts]): void {
+    this.facts.set(factKey(need), fact);
+  }
+
+  keepCreation(model: Model, id: string, creation: Creation | null): void {
+    this.creations.set(key(model, id), creation);
+  }
+}
+
+/** What has an id: a record, or one whose parts are still being deleted. */
+export type Taken = 'record' | 'sweep' | 'nothing';
+
+/** The groups that see a person. */
+export interface Audiences {
+  /** As they are. */
+  readonly live: ReadonlySet<string>;
+  /** As they were when they left. */
+  readonly frozen: ReadonlySet<string>;
+}
+
+/** By workspace. */
+export interface LastNumbers {
+  get(workspaceId: string): number | undefined;
+}
+
+export interface Creation {
+  readonly clientId: string;
+  readonly actorId: string;
+  /** Its entry in the log: the place, or the entry itself when it has none yet. */
+  readonly entry: bigint | Effect | null;
+}

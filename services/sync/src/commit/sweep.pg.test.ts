@@ -1,0 +1,242 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { copiesOfTables, differencesOf, foldLog } from '../../test/fold.ts';
+import { Stage, applied, change, membership, refused } from '../../test/stage.ts';
+import type { Someone } from '../../test/stage.ts';
+import { Sweeper } from '../sweeps/sweeper.ts';
+import { Groups } from '../store/groups.ts';
+import { claimSweep } from '../store/sweeps.ts';
+
+/** More than one commit takes along in these tests. */
+const MANY = 30;
+
+describe('what is too much for one commit [sync.mutate.always]', function () {
+  this.timeout(30_000);
+  let stage: Stage;
+  let owner: Someone;
+  let member: Someone;
+  let guest: Someone;
+  let workspace: string;
+  const home = (more: object = {}): Record<string, unknown> => ({ workspaceId: workspace, ...more });
+  let keys = 0;
+  const project = (by: Someone, more: object = {}): Promise<string> =>
+    by.make('Project', home({ key: `P${(keys += 1)}`, name: 'P', ...more }));
+  const times = <T>(count: number, make: () => Promise<T>): Promise<T[]> =>
+    Promise.all(Array.from({ length: count }, make));
+  const membershipOf = async (table: string, { id }: Someone): Promise<string> =>
+    (await stage.pool.query<{ id: string }>(`select id from sync.${table} where user_id = $1`, [id])).rows[0]!.id;
+  const groupsOf = async (table: string, field: string, value: string): Promise<string[]> =>
+    (
+      await stage.pool.query<{ group_id: string }>(
+        `select distinct group_id from sync.${table} where ${field} = $1 order by group_id`,
+        [value],
+      )
+    ).rows.map(({ group_id }) => group_id);
+
+  before(async () => {
+    stage = await Stage.open('sweep', 2, { recordsMax: 10, bytesMax: 100_000, levelsMax: 3 });
+  });
+  beforeEach(async () => {
+    owner = await stage.person('Owner');
+    workspace = await stage.workspace(owner);
+    member = await stage.join(workspace, 'member');
+    guest = await stage.join(workspace, 'guest');
+  });
+  after(() => stage[Symbol.asyncDispose]());
+
+  async function assertLogIsState(): Promise<void> {
+    assert.equal(await stage.sweeps(), 0);
+    const { copies, faults } = foldLog(await stage.entries());
+    assert.deepEqual(faults, []);
+    assert.deepEqual(differencesOf(copies, await copiesOfTables(stage.pool)), []);
+  }
+
+  it('never keeps a member from being removed, who sees nothing from then on and finds nothing again [workspaces.members.cut-off]', async () => {
+    const projects = await times(MANY, () => project(member, { isPrivate: true }));
+    await owner.delete('WorkspaceMember', await membershipOf('workspace_members', member));
+    assert.equal(await stage.sweeps(), 1);
+    assert.equal(refused(await member.try('UPDATE', 'Project', projects[0]!, { name: 'Mine' })).code, 'not_found');
+
+    const comeBack = async () =>
+      stage.send({
+        ...owner.unit(membership(workspace, member.id, 'member')),
+        authority: 'service',
+        clientId: 'workspace',
+      });
+    const early = refused(await comeBack());
+    assert.equal(early.code, 'unavailable');
+    assert.match(early.error, /still being cleared; try again shortly/);
+    await stage.sweep();
+    applied(await comeBack());
+    assert.deepEqual((await new Groups(stage.pool).of(member.id)).groups, new Set([member.id, workspace]));
+    await assertLogIsState();
+  });
+
+  it('never comes back with who returns at the moment they are removed', async () => {
+    for (let round = 0; round < 3; round += 1) {
+      const leaver = await stage.join(workspace, 'member');
+      await times(15, () => project(leaver, { isPrivate: true }));
+      const removal = owner.unit(change('DELETE', 'WorkspaceMember', await membershipOf('workspace_members', leaver)));
+      const sendJoin = () =>
+        stage.send(
+          { ...owner.unit(membership(workspace, leaver.id, 'member')), authority: 'service' },
+          stage.engines[1],
+        );
+      const [left] = await Promise.all([stage.send(removal, stage.engines[0]), sendJoin(), sendJoin(), sendJoin()]);
+      applied(left);
+      await stage.sweep();
+      const { groups } = await new Groups(stage.pool).of(leaver.id);
+      assert.deepEqual(groups.difference(new Set([workspace])), new Set([leaver.id]));
+    }
+    await assertLogIsState();
+  });
+
+  it('goes all the same: a task with the comments of a guest, the task first and each part as an action of its own [sync.mutate.cascade]', async () => {
+    const taskId = await member.make('Task', home({ title: 'Pinned' }));
+    const comments = await times(MANY, () => guest.make('Comment', home({ taskId, body: 'x'.repeat(5000) })));
+    const from = await stage.head();
+    await member.delete('Task', taskId);
+    assert.deepEqual(
+      (await stage.entries(from)).map(({ action, modelId }) => [action, modelId]),
+      [['DELETE', taskId]],
+    );
+    // Nothing is attached to what is gone, and its parts are gone with it for everybody.
+    const refusal = refused(await guest.try('INSERT', 'Comment', randomUUID(), home({ taskId, body: 'Late' })));
+    assert.equal(refusal.error, 'taskId: no such Task');
+    assert.equal(refused(await guest.try('UPDATE', 'Comment', comments[0]!, { body: 'x' })).error, 'Comment not found');
+    assert.equal(refused(await guest.try('DELETE', 'Comment', comments[0]!)).error, 'Comment not found');
+    // Nor may another record take the id, which the rest would be parts of.
+    const again = refused(await member.try('INSERT', 'Task', taskId, home({ title: 'Again' })));
+    assert.match(again.error, /being deleted with all its parts; try again shortly/);
+
+    await stage.sweep();
+    const gone = (await stage.entries(from)).slice(1);
+    assert.deepEqual(new Set(gone.map(({ modelId }) => modelId)), new Set(comments));
+    assert.ok(gone.every(({ action, actorId }) => action === 'DELETE' && actorId === member.id));
+    applied(await member.try('INSERT', 'Task', taskId, home({ title: 'Again' })));
+    await assertLogIsState();
+  });
+
+  it('goes at any depth: a thread from before threads had an end', async () => {
+    await using old = await Stage.open('sweep_thread', 1, { recordsMax: 10, levelsMax: 3 });
+    const author = await old.person();
+    const taskId = await author.make('Task', { workspaceId: await old.workspace(author), title: 'Talk' });
+    const workspaceId = (await old.stored('Task', taskId))!.groupId;
+    const top = await author.make('Comment', { workspaceId, taskId, body: 'Mine' });
+    await old.pool.query(
+      `with recursive thread(id, parent, depth) as (
+         select gen_random_uuid(), $1::uuid, 1 union all select gen_random_uuid(), id, depth + 1 from thread where depth < 60
+       ) insert into sync.comments (id, parent_id, task_id, author_id, body, created_at, updated_at, workspace_id, group_id, record)
+       select t.id, t.parent, c.task_id, c.author_id, c.body, c.created_at, c.updated_at, c.workspace_id, c.group_id,
+         (c.record::jsonb || jsonb_build_object('id', t.id, 'parentId', t.parent))::json from thread t, sync.comments c where c.id = $1`,
+      [top],
+    );
+    await author.delete('Comment', top);
+    await old.sweep();
+    assert.equal(await old.sweeps(), 0);
+    const { rows } = await old.pool.query('select id from sync.comments where task_id = $1', [taskId]);
+    assert.deepEqual(rows, []);
+  });
+
+  it('is worked off after a crash between the root and the rest, by another replica, large parts on their own', async () => {
+    const hidden = await project(owner, { isPrivate: true });
+    const tasks = await times(12, () => owner.make('Task', home({ title: 'T', projectId: hidden })));
+    for (const taskId of tasks.slice(0, 2)) await times(14, () => owner.make('Comment', home({ taskId, body: 'C' })));
+    applied(await stage.send(owner.unit(change('DELETE', 'Project', hidden)), stage.engines[0]));
+    // One replica claims it, makes a step and dies.
+    const dying = new Sweeper({ pool: stage.pool, engine: stage.engines[0]!, leaseMs: 60_000 });
+    await dying.turn(1);
+    assert.ok(await claimSweep(stage.pool, 60_000));
+    await stage.pool.query(`update sync.sweeps set leased_until = '-infinity'`);
+    await stage.sweep(stage.engines[1]);
+    for (const table of ['tasks', 'comments', 'project_members', 'projects'])
+      assert.deepEqual(await groupsOf(table, 'workspace_id', workspace), [], table);
+    await assertLogIsState();
+  });
+
+  it('is not harmed by two replicas that sweep at once', async () => {
+    const label = await owner.make('Label', home({ name: 'L' }));
+    const other = await owner.make('Label', home({ name: 'Kept' }));
+    const shared = await project(owner);
+    await times(MANY, () => owner.make('Task', home({ title: 'T', projectId: shared, labelIds: [label, other] })));
+    const from = await stage.head();
+    await owner.delete('Label', label);
+    await owner.change('Project', shared, { isPrivate: true });
+    const sweepers = stage.engines.map((engine) => new Sweeper({ pool: stage.pool, engine, leaseMs: 0 }));
+    await Promise.all(
+      sweepers.map(async (sweeper) => {
+        while (await sweeper.turn(2));
+      }),
+    );
+    const entries = await stage.entries(from);
+    assert.equal(entries.filter(({ changed }) => changed.includes('labelIds')).length, MANY);
+    assert.equal(entries.filter(({ action, modelName }) => action === 'INSERT' && modelName === 'Task').length, MANY);
+    const { rows } = await stage.pool.query<{ label_ids: string }>(
+      `select distinct label_ids::text from sync.tasks where workspace_id = $1`,
+      [workspace],
+    );
+    assert.deepEqual(rows, [{ label_ids: `{${other}}` }]);
+    assert.deepEqual(await groupsOf('tasks', 'project_id', shared), [shared]);
+    await assertLogIsState();
+  });
+
+  it('belongs where its project is from the moment that turns private: outsiders change nothing, and what is new is inside [never.shown-outside]', async () => {
+    const shared = await project(owner);
+    const taskIds = await times(MANY, () => member.make('Task', home({ title: 'T', projectId: shared })));
+    const [first, second, third] = taskIds as [string, string, string];
+    await owner.change('Project', shared, { isPrivate: true });
+    assert.deepEqual(await groupsOf('tasks', 'project_id', shared), [workspace]);
+    // Their maker is no member of the project.
+    for (const [action, payload] of [
+      ['UPDATE', { title: 'Mine' }],
+      ['UPDATE', { projectId: null }],
+      ['ARCHIVE', {}],
+      ['DELETE', {}],
+    ] as const)
+      assert.equal(refused(await member.try(action, 'Task', first, payload)).error, 'Task not found');
+    const outside = refused(await guest.try('INSERT', 'Comment', randomUUID(), home({ taskId: first, body: 'C' })));
+    assert.equal(outside.error, 'taskId: no such Task');
+    const comment = await owner.make('Comment', home({ taskId: first, body: 'Inside' }));
+    assert.equal((await stage.stored('Comment', comment))?.groupId, shared);
+    await owner.change('Task', second, { title: 'Now' });
+    assert.equal((await stage.stored('Task', second))?.groupId, shared);
+    applied(await owner.try('ARCHIVE', 'Task', third));
+    assert.equal((await stage.stored('Task', third))?.groupId, shared);
+    await stage.sweep();
+    assert.deepEqual(await groupsOf('tasks', 'project_id', shared), [shared]);
+    await assertLogIsState();
+  });
+
+  it('follows a project that turns public again while it is swept, and a task that goes elsewhere', async () => {
+    const shared = await project(owner);
+    const other = await project(owner, { isPrivate: true });
+    const taskIds = await times(MANY, () => owner.make('Task', home({ title: 'T', projectId: shared })));
+    await times(MANY, () => guest.make('Comment', home({ taskId: taskIds[0]!, body: 'C' })));
+    await owner.change('Project', shared, { isPrivate: true });
+    await new Sweeper({ pool: stage.pool, engine: stage.engine, leaseMs: 0 }).turn(1);
+    await owner.change('Task', taskIds[0]!, { projectId: other });
+    await owner.change('Project', shared, { isPrivate: false });
+    await stage.sweep();
+    assert.deepEqual(await groupsOf('tasks', 'project_id', shared), [workspace]);
+    assert.deepEqual(await groupsOf('comments', 'task_id', taskIds[0]!), [other]);
+    await assertLogIsState();
+  });
+
+  it('is 3000 tasks in a moment, with the real bounds', async () => {
+    await using large = await Stage.open('sweep_large');
+    const someone = await large.person();
+    const workspaceId = await large.workspace(someone);
+    const projectId = await someone.make('Project', { workspaceId, key: 'L', name: 'L' });
+    const insert = () => someone.unit(change('INSERT', 'Task', randomUUID(), { workspaceId, projectId, title: 'T' }));
+    for (let made = 0; made < 3000; made += 1000) await large.engine.commit(Array.from({ length: 1000 }, insert));
+    applied(await someone.try('UPDATE', 'Project', projectId, { isPrivate: true }));
+    assert.equal(await large.sweeps(), 1);
+    await large.sweep();
+    await someone.delete('Project', projectId);
+    await large.sweep();
+    const { copies, faults } = foldLog(await large.entries());
+    assert.deepEqual(faults, []);
+    assert.deepEqual(differencesOf(copies, await copiesOfTables(large.pool)), []);
+    assert.ok(![...copies.keys()].some((key) => key.includes(' Task ')));
+  });
+});
