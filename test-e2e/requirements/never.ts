@@ -73,4 +73,12 @@ export const never: readonly Rule[] = [
     status: 'kept',
     issue: 2,
   },
+  {
+    id: 'never.one-frozen',
+    source: 'Design 14.10',
+    text: 'Every address behind a name counts as one of its own, and a replica that hangs takes a handful of requests with it and no more.',
+    home: 'packages/service-kit/src/call/addresses.ts',
+    status: 'kept',
+    issue: 8,
+  },
 ];

@@ -40,6 +40,16 @@ export const LIMITS = {
   pipelinedBytesMin: 2048,
   /** Connections with further requests that are taken in one turn of the event loop: a few milliseconds of work. */
   pipelinedTurns: 16,
+  /** Names of services are looked up again so often: a replica that came has work, one that went none, within seconds. */
+  addressRefreshMs: 5_000,
+  addressesOfNameMax: 256,
+  /**
+   * An address that is silent for so long while requests wait is asked for a sign of life, and lost without one: a process
+   * that hangs costs its callers seconds. How often that is looked at.
+   */
+  addressQuietMs: 2_000,
+  addressProbeMs: 2_000,
+  addressWatchMs: 500,
   /** How long a service waits for another. */
   internalCallTimeoutMs: 10_000,
   /** `/ready` must answer before the prober gives up. */

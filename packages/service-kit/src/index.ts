@@ -1,5 +1,7 @@
-export { Addresses, REST_MS, REST_MS_MAX } from './call/addresses.ts';
-export type { Address } from './call/addresses.ts';
+export { targetOf } from './call/address.ts';
+export type { Address } from './call/address.ts';
+export { Addresses, REST_MS, REST_MS_MAX, socketsOf } from './call/addresses.ts';
+export type { AddressesOptions } from './call/addresses.ts';
 export { openAuthenticator } from './call/authenticator.ts';
 export { createCaller } from './call/caller.ts';
 export type { Caller, CallOptions } from './call/caller.ts';

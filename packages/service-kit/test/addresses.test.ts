@@ -1,13 +1,18 @@
 import assert from 'node:assert/strict';
+import type { LookupAddress } from 'node:dns';
+import { createServer } from 'node:http';
+import type { Server, ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { Fault } from '@wts/contracts';
-import { Addresses, createLogger, REST_MS, REST_MS_MAX } from '../src/index.ts';
+import { eventually } from '@wts/testkit';
+import { Addresses, createLogger, REST_MS, REST_MS_MAX, socketsOf } from '../src/index.ts';
 import type { Address } from '../src/index.ts';
 
 const log = createLogger({ name: 'test', level: 'silent' });
 const origins = ['http://127.0.0.1:1', 'http://127.0.0.1:2', 'http://127.0.0.1:3'];
 const refusal = new Error('refused');
 const timeouts = { connectTimeoutMs: 1000, headersTimeoutMs: 0, bodyTimeoutMs: 0 };
-const options = { name: 'sync', log, underWayMax: 10, connections: 1, ...timeouts };
+const options = { name: 'sync', log, underWayMax: 10, connections: 100, ...timeouts };
 
 describe('the addresses of a service', () => {
   let addresses: Addresses;
@@ -18,14 +23,27 @@ describe('the addresses of a service', () => {
 
   const ports = (picks: readonly (Address | null)[]): (string | undefined)[] =>
     picks.map((address) => address?.origin.port);
-  const pickAt = (now: number): Address => {
-    const address = addresses.pick(null, now);
+  const pick = (): Address => {
+    const address = addresses.pick();
     assert.ok(address);
     return address;
   };
 
   it('are taken in turn', () => {
-    assert.deepEqual(ports([1, 2, 3, 4].map(() => pickAt(0))), ['1', '2', '3', '1']);
+    assert.deepEqual(ports([1, 2, 3, 4].map(() => pick())), ['1', '2', '3', '1']);
+  });
+
+  it('are taken by how few requests are under way there, sockets by how few sockets', () => {
+    const [one, two, three] = [pick(), pick(), pick()];
+    const ends = [one, one, three].map((address) => addresses.begin(address));
+    assert.deepEqual(ports([pick(), pick()]), ['2', '2']);
+    ends.forEach((end) => end());
+    ends.forEach((end) => end());
+    assert.deepEqual([one.underWay, two.underWay, three.underWay], [0, 0, 0], 'each end counts once');
+    one.sockets = 2;
+    two.sockets = 1;
+    three.sockets = 3;
+    assert.equal(addresses.pick(null, socketsOf), two);
   });
 
   it('are each tried once for one request', () => {
@@ -38,28 +56,28 @@ describe('the addresses of a service', () => {
     assert.deepEqual(ports(picks), ['1', '2', '3']);
   });
 
-  it('rest after a refused connection, longer each time up to a bound, and not past an answer', () => {
-    const first = pickAt(0);
+  it('are passed over after a failure until they answer, and rest longer each time up to a bound', () => {
+    const first = pick();
     addresses.failed(first, refusal, 0);
-    assert.deepEqual(ports([1, 2, 3, 4].map(() => pickAt(1))), ['2', '3', '2', '3']);
-    assert.ok([1, 2, 3].map(() => pickAt(REST_MS)).includes(first));
+    assert.deepEqual(ports([1, 2, 3, 4].map(() => pick())), ['2', '3', '2', '3']);
+    assert.equal(first.restsUntil, REST_MS);
     for (let count = 0; count < 20; count += 1) addresses.failed(first, refusal, first.restsUntil);
     const last = first.restsUntil;
     addresses.failed(first, refusal, last);
     assert.equal(first.restsUntil, last + REST_MS_MAX);
     addresses.answered(first);
-    assert.ok([1, 2, 3].map(() => pickAt(1)).includes(first));
+    assert.ok([1, 2, 3].map(() => pick()).includes(first));
   });
 
   it('rest no longer for many requests that failed at once than for one', () => {
-    const first = pickAt(0);
+    const first = pick();
     for (let count = 0; count < 100; count += 1) addresses.failed(first, refusal, 1);
     assert.equal(first.restsUntil, 1 + REST_MS);
   });
 
   it('are tried all the same when all of them rest, the one that rested longest first', () => {
-    for (const now of [30, 10, 20]) addresses.failed(pickAt(0), refusal, now);
-    assert.equal(pickAt(40).origin.port, '2');
+    for (const now of [30, 10, 20]) addresses.failed(pick(), refusal, now);
+    assert.equal(pick().origin.port, '2');
   });
 
   it('take no more calls at a time than their bound [never.unbounded]', () => {
@@ -74,5 +92,177 @@ describe('the addresses of a service', () => {
 
   it('are at least one', () => {
     assert.throws(() => new Addresses({ ...options, urls: [] }), /no address/);
+  });
+});
+
+/** A process of the service: all of them have one port, each an address of its own. */
+class Replica {
+  readonly ip: string;
+  readonly server: Server;
+  readonly held: ServerResponse[] = [];
+  served = 0;
+  isFrozen = false;
+
+  constructor(ip: string) {
+    this.ip = ip;
+    this.server = createServer((req, res) => {
+      if (this.isFrozen) return void this.held.push(res);
+      if (req.url !== '/health') this.served += 1;
+      res.end(req.headers.host);
+    });
+  }
+
+  listen(port: number): Promise<number> {
+    return new Promise((resolve, reject) => {
+      this.server.once('error', reject);
+      this.server.listen(port, this.ip, () => resolve((this.server.address() as AddressInfo).port));
+    });
+  }
+
+  thaw(): void {
+    this.isFrozen = false;
+    for (const res of this.held.splice(0)) res.end();
+  }
+
+  close(): void {
+    this.server.close();
+    this.server.closeAllConnections();
+  }
+}
+
+describe('a name that several addresses stand behind', () => {
+  let replicas: Replica[];
+  let found: LookupAddress[] | Error;
+  let addresses: Addresses;
+  let url: string;
+  beforeEach(async () => {
+    replicas = [1, 2, 3, 4].map((index) => new Replica(`127.0.0.${index}`));
+    const port = await replicas[0]!.listen(0);
+    await Promise.all(replicas.slice(1).map((replica) => replica.listen(port)));
+    url = `http://sync.cluster.test:${port}`;
+    names(1, 2, 3);
+    addresses = new Addresses({
+      ...options,
+      urls: [url],
+      refreshMs: 20,
+      lookUp: async (name) => {
+        assert.equal(name, 'sync.cluster.test');
+        if (found instanceof Error) throw found;
+        return found;
+      },
+      watch: { quietMs: 100, probeMs: 100, everyMs: 20 },
+    });
+    await until(3);
+  });
+  afterEach(async () => {
+    await addresses.close();
+    for (const replica of replicas) replica.close();
+  });
+
+  function names(...indexes: number[]): void {
+    found = indexes.map((index) => ({ address: `127.0.0.${index}`, family: 4 }));
+  }
+  const until = (count: number): Promise<boolean> => eventually(() => addresses.count === count);
+  const served = (): number[] => replicas.map((replica) => replica.served);
+
+  /** One request, as callers make them; what it was answered. */
+  async function ask(onLost?: () => void): Promise<string> {
+    const address = addresses.pick();
+    assert.ok(address);
+    const controller = new AbortController();
+    const end = addresses.begin(address, () => {
+      controller.abort();
+      onLost?.();
+    });
+    try {
+      const { body } = await address.pool.request({ method: 'GET', path: '/', signal: controller.signal });
+      const text = await body.text();
+      addresses.answered(address);
+      return text;
+    } finally {
+      end();
+    }
+  }
+
+  it('counts as all of them, and each gets as much as the others [never.one-frozen]', async () => {
+    for (let count = 0; count < 30; count += 1) assert.equal(await ask(), new URL(url).host);
+    assert.deepEqual(served(), [10, 10, 10, 0]);
+    await Promise.all(Array.from({ length: 30 }, () => ask()));
+    assert.deepEqual(served(), [20, 20, 20, 0]);
+  });
+
+  it('is followed when it stands for others: new ones get work, those that left none, and what they had begun ends', async () => {
+    const [, second] = replicas;
+    second!.isFrozen = true;
+    const answers = Array.from({ length: 3 }, () => ask());
+    await eventually(() => second!.held.length === 1);
+    names(1, 3, 4);
+    await eventually(async () => {
+      await ask();
+      return replicas[3]!.served > 0;
+    });
+    second!.thaw();
+    assert.equal((await Promise.all(answers)).length, 3);
+    const before = second!.served;
+    for (let count = 0; count < 9; count += 1) await ask();
+    assert.equal(second!.served, before);
+  });
+
+  it('keeps its last addresses while it cannot be looked up, or stands for none', async () => {
+    for (const nothing of [new Error('no answer from the name server'), []]) {
+      found = nothing;
+      await new Promise((resolve) => setTimeout(resolve, 100));
+      assert.equal(addresses.count, 3);
+      await ask();
+    }
+    names(4);
+    await until(1);
+    await ask();
+    assert.equal(replicas[3]!.served, 1);
+  });
+
+  it('goes on without one that hangs: it takes a few requests and no more, they learn of it, and it comes back when it answers [never.one-frozen]', async () => {
+    const [frozen] = replicas;
+    frozen!.isFrozen = true;
+    let lost = 0;
+    let failed = 0;
+    const attempt = async (): Promise<void> => {
+      try {
+        await ask(() => (lost += 1));
+      } catch {
+        failed += 1;
+      }
+    };
+    const first = Array.from({ length: 3 }, attempt);
+    await eventually(() => frozen!.held.length > 0);
+    for (let count = 0; count < 100; count += 1) await Promise.all([attempt(), attempt()]);
+    await Promise.all(first);
+    assert.ok(failed > 0 && failed <= 3, `${failed} of 203 failed`);
+    assert.equal(lost, failed);
+    frozen!.thaw();
+    frozen!.served = 0;
+    await eventually(async () => {
+      await attempt();
+      return frozen!.served > 0;
+    });
+  });
+
+  it('goes on without one that is gone, and no request has to find out when it is back', async () => {
+    const [gone] = replicas;
+    const { port } = gone!.server.address() as AddressInfo;
+    gone!.close();
+    const target = await eventually(() => {
+      const address = addresses.pick();
+      return address?.ip === '127.0.0.1' ? address : null;
+    });
+    addresses.failed(target, refusal);
+    for (let count = 0; count < 20; count += 1) await ask();
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    replicas[0] = new Replica('127.0.0.1');
+    await replicas[0].listen(port);
+    await eventually(async () => {
+      await ask();
+      return replicas[0]!.served > 0;
+    });
   });
 });

@@ -149,9 +149,10 @@ function describe({ baseUrl, rateLimits }: GatewayConfig): object {
 }
 
 function openUpstreams({ log, stack }: ServiceContext, config: GatewayConfig): EdgeParts['upstreams'] {
+  const more = { headersTimeoutMs: config.upstreamTimeoutMs, refreshMs: config.addressRefreshMs };
   const upstreams = {
-    workspace: openUpstream('workspace', config.workspaceUrls, log, config.upstreamTimeoutMs),
-    sync: openUpstream('sync', config.syncUrls, log, config.upstreamTimeoutMs),
+    workspace: openUpstream('workspace', config.workspaceUrls, log, more),
+    sync: openUpstream('sync', config.syncUrls, log, more),
   };
   for (const upstream of Object.values(upstreams)) stack.defer(() => upstream.close());
   return upstreams;
@@ -162,8 +163,8 @@ function minterFor(to: ServiceName, { internalTokenSecret: secret }: GatewayConf
 }
 
 function openWorkspace({ name, log, stack }: ServiceContext, config: GatewayConfig): Caller {
-  const { workspaceUrls: urls, internalTokenSecret: secret } = config;
-  const workspace = createCaller({ name: 'workspace', urls, secret, self: name, log });
+  const { workspaceUrls: urls, internalTokenSecret: secret, addressRefreshMs: refreshMs } = config;
+  const workspace = createCaller({ name: 'workspace', urls, secret, self: name, log, refreshMs });
   stack.defer(() => workspace.close());
   return workspace;
 }

@@ -1,5 +1,5 @@
 import { Addresses } from '@wts/service-kit';
-import type { Logger } from '@wts/service-kit';
+import type { AddressesOptions, Logger } from '@wts/service-kit';
 import { EDGE_LIMITS } from './limits.ts';
 
 /** A service behind the gateway. */
@@ -9,7 +9,7 @@ export function openUpstream(
   name: string,
   urls: readonly string[],
   log: Logger,
-  headersTimeoutMs: number = EDGE_LIMITS.upstreamHeadersTimeoutMs,
+  more: Pick<Partial<AddressesOptions>, 'headersTimeoutMs' | 'refreshMs' | 'watch'> = {},
 ): Upstream {
   return new Addresses({
     name,
@@ -18,7 +18,8 @@ export function openUpstream(
     underWayMax: EDGE_LIMITS.inFlightMax,
     connections: EDGE_LIMITS.connectionsMax,
     connectTimeoutMs: EDGE_LIMITS.connectTimeoutMs,
-    headersTimeoutMs,
+    headersTimeoutMs: EDGE_LIMITS.upstreamHeadersTimeoutMs,
     bodyTimeoutMs: EDGE_LIMITS.upstreamBodyTimeoutMs,
+    ...more,
   });
 }

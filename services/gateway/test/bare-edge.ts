@@ -16,8 +16,10 @@ export interface BareEdge extends AsyncDisposable {
 }
 
 /** An edge with a route table of the test's own, no service behind it and nobody it knows: for what it says by itself. */
-export async function openBareEdge(routes: ReturnType<typeof compileRoutes>): Promise<BareEdge> {
-  const upstream = openUpstream('none', ['http://127.0.0.1:9'], createLogger({ name: 'test', level: 'silent' }));
+export async function openBareEdge(
+  routes: ReturnType<typeof compileRoutes>,
+  upstream = openUpstream('none', ['http://127.0.0.1:9'], createLogger({ name: 'test', level: 'silent' })),
+): Promise<BareEdge> {
   const edge = createEdge({
     routes,
     upstreams: { workspace: upstream, sync: upstream },

@@ -26,6 +26,7 @@ interface LiveOptions {
     readonly natsUrls: readonly string[];
     readonly streamReplicas: number;
     readonly workspaceUrls: readonly string[];
+    readonly addressRefreshMs: number;
   };
   readonly pool: Pool;
   readonly standby: Standby | null;
@@ -48,7 +49,7 @@ export function openLive({ kit, config, pool, standby, log, onCommitted }: LiveO
   const hub = followLog({ nc, log, handover: (offer) => handover.listen(offer) }, kit);
 
   const groups = new Groups(pool);
-  const workspace = openWorkspace(kit, config.workspaceUrls);
+  const workspace = openWorkspace(kit, config);
   // For the tokens in subscribe frames.
   const authenticator = openAuthenticator(kit, workspace, config);
   const door = stack.use(
@@ -115,9 +116,9 @@ const REVOKED_TIMEOUT_MS = 2_000;
 
 function openWorkspace(
   { name: self, stack, log, internalTokenSecret }: ServiceContext,
-  urls: readonly string[],
+  { workspaceUrls: urls, addressRefreshMs: refreshMs }: LiveOptions['config'],
 ): Caller {
-  const workspace = createCaller({ name: 'workspace', urls, secret: internalTokenSecret, self, log });
+  const workspace = createCaller({ name: 'workspace', urls, secret: internalTokenSecret, self, log, refreshMs });
   stack.defer(() => workspace.close());
   return workspace;
 }

@@ -48,6 +48,7 @@ export const workspaceService: ServiceDefinition<ConfigOf<typeof settings>> = {
       secret: config.internalTokenSecret,
       self: 'workspace',
       log,
+      refreshMs: config.addressRefreshMs,
     });
     stack.defer(() => sync.close());
 

@@ -4,8 +4,8 @@ import type { BodyOf, Contract, ErrorCode, ParamsOf, Principal, QueryOf, ReplyOf
 import { ERRORS, Fault, HEADERS, LIMITS } from '@wts/contracts';
 import type { Logger } from '../observe/logger.ts';
 import { endCallSpan, isTracing, startCallSpan } from '../observe/tracing.ts';
+import type { Address } from './address.ts';
 import { Addresses } from './addresses.ts';
-import type { Address } from './addresses.ts';
 import { RetryBudget } from './budget.ts';
 import type { Answer, Outgoing } from './dispatch.ts';
 import { dispatch } from './dispatch.ts';
@@ -18,6 +18,8 @@ interface CallerOptions {
   /** The service that calls. */
   readonly self: string;
   readonly log: Logger;
+  /** How often names are looked up again. */
+  readonly refreshMs?: number;
 }
 
 export interface CallOptions<C> {
@@ -59,8 +61,14 @@ const TRY_MS_MIN = 1_000;
  * sent; what was cut off in the middle, or hangs, only when repeating it is harmless. All retries together stay within a
  * budget, so that a struggling service is not buried under them.
  */
-export function createCaller({ name, urls, secret, self, log }: CallerOptions): Caller {
-  const addresses = new Addresses({ name, urls, log, ...CONNECTING });
+export function createCaller({ name, urls, secret, self, log, refreshMs }: CallerOptions): Caller {
+  const addresses = new Addresses({
+    name,
+    urls,
+    log,
+    ...CONNECTING,
+    ...(refreshMs === undefined ? {} : { refreshMs }),
+  });
   const budget = new RetryBudget();
   const mintToken = tokenMinter({ from: self, to: name, secret });
 
@@ -70,6 +78,7 @@ export function createCaller({ name, urls, secret, self, log }: CallerOptions): 
     for (let tries = 1; ; tries += 1) {
       const address = (addresses.pick(tried) ?? addresses.pick()) as Address;
       tried.add(address);
+      const end = addresses.begin(address);
       const hasElsewhere = tries < Math.min(addresses.count, TRIES_MAX);
       try {
         const answer = await dispatch(address, outgoing, isRepeatable && hasElsewhere ? half(deadlineMs) : deadlineMs);
@@ -78,13 +87,15 @@ export function createCaller({ name, urls, secret, self, log }: CallerOptions): 
       } catch (cause) {
         const failure = kindOf(cause);
         if (failure !== 'cancelled') addresses.failed(address, cause);
-        log.debug({ peer: name, origin: address.origin.origin, failure, err: cause }, 'call failed');
+        log.debug({ peer: name, origin: address.name, failure, err: cause }, 'call failed');
         const mayRetry = failure === 'unreachable' || (isRepeatable && (failure === 'cut' || failure === 'overdue'));
         const hasTime = performance.now() + RETRY_PAUSE_MS < deadlineMs;
         if (!mayRetry || !hasTime || tries === TRIES_MAX || !budget.withdraw()) {
           throw new Fault('unavailable', { cause });
         }
         if (!hasElsewhere) await pause(RETRY_PAUSE_MS);
+      } finally {
+        end();
       }
     }
   }

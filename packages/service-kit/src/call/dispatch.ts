@@ -1,5 +1,5 @@
 import type { Dispatcher } from 'undici';
-import type { Address } from './addresses.ts';
+import type { Address } from './address.ts';
 
 export interface Outgoing {
   readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';

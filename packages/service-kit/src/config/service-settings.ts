@@ -34,6 +34,12 @@ export const serviceSettings = defineSettings({
     min: LIMITS.connectionsMin,
     doc: 'Connections of callers, sockets among them, over all ports; one more is answered 503. Fewer where fewer files may be opened.',
   }),
+  addressRefreshMs: setting.durationMs('ADDRESS_REFRESH_MS', {
+    default: LIMITS.addressRefreshMs,
+    min: 100,
+    max: 600_000,
+    doc: 'How often the names of other services are looked up again. Every address behind a name counts as one of its own.',
+  }),
   shutdownGraceMs: setting.durationMs('SHUTDOWN_GRACE_MS', {
     default: LIMITS.drainMs,
     max: 600_000,

@@ -11,8 +11,8 @@ import type { Exchange } from './exchange.ts';
 
 /**
  * Sends a whole request to its service and streams the answer back: bytes are passed on as they come, a slow side holds
- * the other, and whoever leaves ends both. Only a request of which no byte was sent is tried at another address, because
- * only then is it certain that nothing happened.
+ * the other, and whoever leaves ends both. A request is tried at another address when no byte of it was sent, because only
+ * then is it certain that nothing happened; a GET, which changes nothing, also when the first address shows no sign of life.
  * Keeps errors.503.retry-after.
  */
 export function forward(
@@ -31,6 +31,9 @@ export function forward(
   passage.dispatch();
 }
 
+/** RFC 9110 section 9.2.1, as far as any route has them: asking twice is asking once. */
+const SAFE: ReadonlySet<string> = new Set(['GET', 'HEAD']);
+
 class Passage implements Dispatcher.DispatchHandler {
   readonly #exchange: Exchange;
   readonly #res: ServerResponse;
@@ -38,6 +41,8 @@ class Passage implements Dispatcher.DispatchHandler {
   readonly #options: Dispatcher.DispatchOptions;
   readonly #clientStalledMs: number;
   #target: Address | null = null;
+  #end: () => void = () => undefined;
+  #isLost = false;
   #tried: Set<Address> | null = null;
   #controller: Dispatcher.DispatchController | null = null;
   #isClosed = false;
@@ -74,7 +79,15 @@ class Passage implements Dispatcher.DispatchHandler {
       return;
     }
     this.#target = target;
+    this.#end = this.#upstream.begin(target, SAFE.has(this.#options.method) ? () => this.#lose() : undefined);
     target.pool.dispatch(this.#options, this);
+  }
+
+  /** The address hangs: what has not been answered there is asked for elsewhere. */
+  #lose(): void {
+    if (this.#res.headersSent || this.#isClosed) return;
+    this.#isLost = true;
+    this.#controller?.abort(new Error('it shows no sign of life'));
   }
 
   clientClosed(): void {
@@ -126,13 +139,17 @@ class Passage implements Dispatcher.DispatchHandler {
     // An address that accepts connections and says nothing is no better than one that refuses them.
     if (error instanceof errors.HeadersTimeoutError) this.#upstream.failed(target, error);
     // No controller, no connection: nothing was sent, and another address may be better.
-    if (this.#controller === null && !(error instanceof errors.InvalidArgumentError)) {
-      this.#upstream.failed(target, error);
-      this.#tried = (this.#tried ?? new Set()).add(target);
-      this.dispatch();
+    const wasSent = this.#controller !== null;
+    if ((wasSent && !this.#isLost) || error instanceof errors.InvalidArgumentError) {
+      this.#fail(error);
       return;
     }
-    this.#fail(error);
+    if (!wasSent) this.#upstream.failed(target, error);
+    this.#end();
+    this.#isLost = false;
+    this.#controller = null;
+    this.#tried = (this.#tried ?? new Set()).add(target);
+    this.dispatch();
   }
 
   #fail(error: Error): void {
@@ -144,6 +161,7 @@ class Passage implements Dispatcher.DispatchHandler {
   #leave(): void {
     if (this.#hasLeft) return;
     this.#hasLeft = true;
+    this.#end();
     this.#upstream.leave();
   }
 }

@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import type { Duplex } from 'node:stream';
 import { comeAgainSeconds, Fault, HEADERS, LIMITS } from '@wts/contracts';
-import { Gate } from '@wts/service-kit';
+import { Gate, socketsOf, targetOf } from '@wts/service-kit';
 import type { Address } from '@wts/service-kit';
 import { EDGE_LIMITS } from '../limits.ts';
 import type { Upstream } from '../upstream.ts';
@@ -13,7 +13,13 @@ import { connectionOptions } from './read-headers.ts';
 
 /** What the service said to an upgrade: it agreed, or it answered as to any request. */
 export type HandshakeReply =
-  | { readonly agreed: true; readonly reply: IncomingMessage; readonly socket: Duplex; readonly head: Buffer }
+  | {
+      readonly agreed: true;
+      readonly address: Address;
+      readonly reply: IncomingMessage;
+      readonly socket: Duplex;
+      readonly head: Buffer;
+    }
   | { readonly agreed: false; readonly reply: IncomingMessage; readonly body: Buffer };
 
 const KEY = /^[A-Za-z0-9+/]{22}==$/;
@@ -48,41 +54,71 @@ function asksForWebSocket({ headers }: Exchange): boolean {
 /** Per address, so that those who wait for a process that sleeps are in nobody's way who goes to another. */
 const gates = new WeakMap<Address, Gate>();
 
+/** What is asked of a service for a client. */
+export interface Handshake {
+  readonly upstream: Upstream;
+  readonly path: string;
+  readonly exchange: Exchange;
+  readonly internalToken: string;
+}
+
 /**
- * Opens the socket at the service on a connection of its own. An address that refuses the connection is passed over and
- * the next one tried; once a connection stands, whatever happens on it is the answer.
+ * Opens the socket at the service on a connection of its own, at the address that has the fewest. A handshake changes
+ * nothing, so where one address refuses the connection, breaks it off or shows no sign of life, the next one is tried.
  *
  * Only so many handshakes go to an address at once. When thousands of clients come back in one second, the others wait
  * here, where they cost nothing, and requests of those who never left pass between. Who has left by the time it is their
  * turn is not asked for: in such a wave many do, and come again.
  */
-export async function shakeHands(
-  upstream: Upstream,
-  path: string,
-  exchange: Exchange,
-  internalToken: string,
-  isGone: () => boolean,
-): Promise<HandshakeReply> {
+export async function shakeHands(handshake: Handshake, isGone: () => boolean): Promise<HandshakeReply> {
+  const { upstream } = handshake;
   const askedAt = performance.now();
+  const checkWait = (): void => {
+    if (isGone()) throw new ClientGone();
+    if (performance.now() - askedAt > EDGE_LIMITS.handshakeWaitMs) throw comeAgain();
+  };
   const tried = new Set<Address>();
-  for (let target = upstream.pick(tried); target !== null; target = upstream.pick(tried)) {
-    const address = target;
-    tried.add(address);
-    const attempt = await gateOf(address).run(async () => {
-      if (isGone()) throw new ClientGone();
-      if (performance.now() - askedAt > EDGE_LIMITS.handshakeWaitMs) throw comeAgain();
-      return ask(address, path, exchange, internalToken);
-    });
-    if (!('refused' in attempt)) {
-      upstream.answered(target);
-      // As for any request: a service that does not believe us is not the caller's fault.
-      if (attempt.reply.statusCode === 401)
-        throw new Fault('unavailable', { cause: new Error('refused the internal token') });
-      return attempt;
+  for (let target = upstream.pick(tried, socketsOf); target !== null; target = upstream.pick(tried, socketsOf)) {
+    tried.add(target);
+    const attempt = await tryAt(target, handshake, checkWait);
+    if ('refused' in attempt) {
+      if (!attempt.wasConnected) upstream.failed(target, attempt.refused);
+      continue;
     }
-    upstream.failed(target, attempt.refused);
+    upstream.answered(target);
+    // As for any request: a service that does not believe us is not the caller's fault.
+    if (attempt.reply.statusCode === 401)
+      throw new Fault('unavailable', { cause: new Error('refused the internal token') });
+    return attempt;
   }
   throw new Fault('unavailable');
+}
+
+interface Refusal {
+  readonly refused: Error;
+  readonly wasConnected: boolean;
+}
+
+async function tryAt(address: Address, handshake: Handshake, checkWait: () => void): Promise<HandshakeReply | Refusal> {
+  const lost = Promise.withResolvers<Refusal>();
+  const controller = new AbortController();
+  const end = handshake.upstream.begin(address, () => {
+    const refused = new Error('it shows no sign of life');
+    lost.resolve({ refused, wasConnected: true });
+    controller.abort(refused);
+  });
+  const inTurn = gateOf(address).run(async () => {
+    controller.signal.throwIfAborted();
+    checkWait();
+    const reply = await ask(handshake, address, controller.signal);
+    if (controller.signal.aborted && 'agreed' in reply && reply.agreed) reply.socket.destroy();
+    return reply;
+  });
+  try {
+    return await Promise.race([lost.promise, inTurn]);
+  } finally {
+    end();
+  }
 }
 
 export function comeAgain(): Fault {
@@ -102,45 +138,40 @@ function gateOf(address: Address): Gate {
 }
 
 function ask(
-  { origin }: Address,
-  path: string,
-  exchange: Exchange,
-  internalToken: string,
-): Promise<HandshakeReply | { readonly refused: Error }> {
-  return new Promise((resolve, reject) => {
-    let isConnected = false;
+  { path, exchange, internalToken }: Handshake,
+  address: Address,
+  signal: AbortSignal,
+): Promise<HandshakeReply | Refusal> {
+  const { origin } = address;
+  return new Promise((resolve) => {
+    let wasConnected = false;
+    const fail = (refused: Error): void => resolve({ refused, wasConnected });
     const send = origin.protocol === 'https:' ? httpsRequest : httpRequest;
     const request = send({
-      host: origin.hostname.replace(/^\[|\]$/g, ''),
-      port: origin.port === '' ? undefined : Number(origin.port),
+      ...targetOf(address),
       method: 'GET',
       path,
       agent: false,
+      signal,
       headers: handshakeLines(origin, exchange, internalToken),
     });
     const giveUp = (): void => void request.destroy(new Error('the upgrade was not answered in time'));
     let deadline = setTimeout(giveUp, EDGE_LIMITS.connectTimeoutMs);
     request.once('socket', (socket) =>
       socket.once('connect', () => {
-        isConnected = true;
+        wasConnected = true;
         clearTimeout(deadline);
         deadline = setTimeout(giveUp, LIMITS.internalCallTimeoutMs);
       }),
     );
-    request.once('error', (cause) => {
-      if (isConnected) reject(new Fault('unavailable', { cause }));
-      else resolve({ refused: cause });
-    });
+    request.on('error', fail);
     request.once('close', () => clearTimeout(deadline));
     request.once('upgrade', (reply, socket, head) => {
       clearTimeout(deadline);
-      resolve({ agreed: true, reply, socket, head });
+      resolve({ agreed: true, address, reply, socket, head });
     });
     request.once('response', (reply) => {
-      readRefusal(reply).then(
-        (body) => resolve({ agreed: false, reply, body }),
-        (cause: unknown) => reject(new Fault('unavailable', { cause })),
-      );
+      readRefusal(reply).then((body) => resolve({ agreed: false, reply, body }), fail);
     });
     request.end();
   });

@@ -89,7 +89,7 @@ export class SocketDoor {
     share.defer(shares.enterSocket(principal.userId));
     const internalToken = mintToken[to](principal);
     const reply = await whileThere(socket, (isGone) =>
-      shakeHands(upstreams[to], exchange.path + rest, exchange, internalToken, isGone),
+      shakeHands({ upstream: upstreams[to], path: exchange.path + rest, exchange, internalToken }, isGone),
     );
     if (reply.agreed) this.#join(exchange, principal, socket, head, reply, share);
     else this.#passRefusalOn(exchange, socket, reply);
@@ -100,7 +100,7 @@ export class SocketDoor {
     principal: Principal,
     client: Duplex,
     head: Buffer,
-    { reply, socket: upstream, head: upstreamHead }: HandshakeReply & { agreed: true },
+    { address, reply, socket: upstream, head: upstreamHead }: HandshakeReply & { agreed: true },
     share: DisposableStack,
   ): void {
     if (client.destroyed) {
@@ -119,6 +119,8 @@ export class SocketDoor {
     }
     client.write(httpHead(101, exchange.reply, lines));
     if (upstreamHead.length > 0) client.write(upstreamHead);
+    address.sockets += 1;
+    share.defer(() => (address.sockets -= 1));
     const held = share.move();
     const splice = new Splice(client, upstream, principal, () => {
       held.dispose();

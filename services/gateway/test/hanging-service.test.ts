@@ -1,0 +1,94 @@
+import assert from 'node:assert/strict';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Contract } from '@wts/contracts';
+import { createLogger } from '@wts/service-kit';
+import { Exchange } from '../src/edge/exchange.ts';
+import { shakeHands } from '../src/edge/handshake.ts';
+import { compileRoutes } from '../src/edge/route-table.ts';
+import { openUpstream } from '../src/upstream.ts';
+import type { Upstream } from '../src/upstream.ts';
+import { openBareEdge } from './bare-edge.ts';
+import { RawClient, errorOf, request, say } from './raw.ts';
+import { StandIn } from './stand-in.ts';
+import { until } from './world.ts';
+
+const contract: Contract = {
+  id: 'open',
+  method: 'GET',
+  path: '/open',
+  summary: '',
+  tag: 'Sync',
+  scope: 'none',
+  reply: { status: 200, schema: {} },
+  errors: [],
+};
+const SECRET = 'a-secret-of-the-cluster-with-32-characters';
+
+describe('a process of a service that takes connections and answers nothing', () => {
+  let upstream: Upstream;
+  let frozen: StandIn;
+  let alive: StandIn;
+  beforeEach(async () => {
+    [frozen, alive] = [await StandIn.start('sync', SECRET), await StandIn.start('sync', SECRET)];
+    frozen.server.removeAllListeners('request');
+    frozen.server.on('request', () => void (frozen.started += 1));
+    frozen.onUpgrade = () => void (frozen.started += 1);
+    upstream = openUpstream('sync', [frozen.url, alive.url], createLogger({ name: 'test', level: 'silent' }), {
+      headersTimeoutMs: 1_000,
+      watch: { quietMs: 100, probeMs: 100, everyMs: 20 },
+    });
+  });
+  afterEach(async () => {
+    await upstream.close();
+    await Promise.all([frozen.close(), alive.close()]);
+  });
+
+  it('costs a GET some time: it is answered by another; what changes something is not done twice [never.one-frozen]', async () => {
+    const routes = compileRoutes([
+      { contract, to: 'sync' },
+      { contract: { ...contract, id: 'change', method: 'POST' }, to: 'sync' },
+    ]);
+    await using edge = await openBareEdge(routes, upstream);
+    const first = await Promise.all(Array.from({ length: 4 }, () => say(edge.port, request('GET /open'))));
+    assert.deepEqual(
+      first.map(({ status }) => status),
+      [200, 200, 200, 200],
+    );
+    assert.ok(frozen.started > 0);
+    for (let count = 0; count < 20; count += 1) assert.equal((await say(edge.port, request('GET /open'))).status, 200);
+
+    // Where nothing else is left it is asked all the same.
+    const before = alive.started;
+    await alive.close();
+    errorOf(await say(edge.port, request('POST /open')), 503, 'unavailable');
+    assert.equal(alive.started, before);
+  });
+
+  it('costs a socket some time: it is opened at another [never.one-frozen]', async () => {
+    alive.onUpgrade = (_req, socket) => {
+      socket.on('error', () => undefined);
+      socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n');
+    };
+    const answers: boolean[] = [];
+    const server = createServer().on('upgrade', (req, socket) => {
+      socket.on('error', () => undefined);
+      const handshake = { upstream, path: '/ws', exchange: new Exchange(req, []), internalToken: '' };
+      void shakeHands(handshake, () => false).then((reply) => {
+        answers.push(reply.agreed);
+        if (reply.agreed) reply.socket.destroy();
+        socket.destroy();
+      });
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const { port } = server.address() as AddressInfo;
+    const lines = ['Connection: Upgrade', 'Upgrade: websocket', 'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ=='];
+    const clients = await Promise.all(Array.from({ length: 4 }, () => RawClient.open(port)));
+    for (const client of clients) client.send(request('GET /ws', lines));
+    await until('all are open', () => answers.length === 4);
+    assert.deepEqual(answers, [true, true, true, true]);
+    assert.ok(frozen.started > 0);
+    for (const client of clients) client.destroy();
+    server.close();
+  });
+});
