@@ -58,6 +58,14 @@ export const never: readonly Rule[] = [
     issue: 2,
   },
   {
+    id: 'never.one-takes-all',
+    source: 'Design 14.10',
+    text: 'No caller takes the system from the others: every scarce thing is shared out by person, and work that nobody waits for any more is dropped.',
+    home: 'services/sync/src/fairness/fair-gate.ts',
+    status: 'kept',
+    issue: 8,
+  },
+  {
     id: 'never.500-by-input',
     source: 'Design 14.8',
     text: 'Input never causes a 500.',

@@ -174,7 +174,7 @@ export const sync: readonly Rule[] = [
     id: 'sync.bootstrap.herd',
     source: 'Design 7',
     text: 'A herd is served from a few snapshots; who is beyond what can be served is told by 503 when to come again.',
-    home: 'services/sync/src/snapshots/admission.ts',
+    home: 'services/sync/src/snapshots.ts',
     status: 'kept',
     issue: 3,
   },

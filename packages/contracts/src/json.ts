@@ -64,7 +64,7 @@ function scan(bytes: Uint8Array): JsonTextFacts {
   let depth = 0;
   let members = 0;
   let values = 1;
-  let escapes = false;
+  const strings = new Strings(bytes);
   let largeNumbers = false;
   let digits = 0;
   for (let at = 0; at < bytes.length; at += 1) {
@@ -79,9 +79,7 @@ function scan(bytes: Uint8Array): JsonTextFacts {
       digits = 0;
     }
     if (byte === QUOTE) {
-      const end = endOfString(bytes, at);
-      escapes ||= end < 0;
-      at = Math.abs(end);
+      at = strings.endOf(at);
     } else if (byte === 0x3a) {
       members += 1;
     } else if (byte === COMMA) {
@@ -94,19 +92,49 @@ function scan(bytes: Uint8Array): JsonTextFacts {
       depth -= 1;
     }
   }
-  return { members, values, escapes, largeNumbers: largeNumbers || digits > DIGITS_SAFE };
+  return { members, values, escapes: strings.hasEscapes, largeNumbers: largeNumbers || digits > DIGITS_SAFE };
 }
 
-/** Where the string that begins here ends; negative when a `\\u` escape stands in it. */
-function endOfString(bytes: Uint8Array, start: number): number {
-  let sign = 1;
-  let at = start + 1;
-  for (; at < bytes.length && bytes[at] !== QUOTE; at += 1) {
-    if (bytes[at] !== BACKSLASH) continue;
-    at += 1;
-    if (bytes[at] === 0x75) sign = -1;
+/** Looked at one by one before the search of the runtime is asked, which is ten times as fast and slow to begin. */
+const NEAR_BYTES = 64;
+
+/** Walks over the strings of a text. Each byte of it is looked at twice at most. */
+class Strings {
+  /** A `\\u` escape stands in one of them. */
+  hasEscapes = false;
+  readonly #bytes: Uint8Array;
+  /** The next ones, wherever they stand: looked for anew only behind them. */
+  #quote = -1;
+  #backslash = -1;
+
+  constructor(bytes: Uint8Array) {
+    this.#bytes = bytes;
   }
-  return sign * at;
+
+  /** Where the string ends that begins here; past the end of the text when it does not. */
+  endOf(start: number): number {
+    const bytes = this.#bytes;
+    for (let at = this.#special(start + 1); at < bytes.length; at = this.#special(at + 2)) {
+      if (bytes[at] === QUOTE) return at;
+      this.hasEscapes ||= bytes[at + 1] === 0x75;
+    }
+    return bytes.length;
+  }
+
+  /** The next quote or backslash. */
+  #special(from: number): number {
+    const bytes = this.#bytes;
+    const near = from + NEAR_BYTES;
+    for (let at = from; at < near; at += 1) if (bytes[at] === QUOTE || bytes[at] === BACKSLASH) return at;
+    if (this.#quote < near) this.#quote = this.#find(QUOTE, near);
+    if (this.#backslash < near) this.#backslash = this.#find(BACKSLASH, near);
+    return Math.min(this.#quote, this.#backslash);
+  }
+
+  #find(byte: number, from: number): number {
+    const at = this.#bytes.indexOf(byte, from);
+    return at === -1 ? Infinity : at;
+  }
 }
 
 function walk(value: unknown, facts: JsonTextFacts, found: { members: number }): void {

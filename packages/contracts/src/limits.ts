@@ -10,8 +10,8 @@ export const LIMITS = {
   mutateBodyBytes: 4 * 1024 * 1024,
   /** Deeper JSON only serves to exhaust the stack. */
   jsonDepth: 64,
-  /** 100 of the largest records hold a tenth of it. Each value costs the event loop what hundreds of characters cost. */
-  jsonValuesMax: 50_000,
+  /** Twice what 100 of the largest records hold. Each value costs the event loop what hundreds of characters cost. */
+  jsonValuesMax: 20_000,
   headerBytes: 16 * 1024,
   headerCount: 100,
   urlBytes: 8 * 1024,
@@ -62,10 +62,16 @@ export const LIMITS = {
   deltasLimitMax: 5000,
   /** A page this large is full, however few entries it holds: it is in memory as a whole until its client has taken it. */
   deltasBytesMax: 2 * 1024 * 1024,
+  /** Pages that their clients have not taken: 128 of the largest, of one person a quarter. */
+  pagesBytesMax: 256 * 1024 * 1024,
+  /** How long a page waits for its turn, and what sockets read when thousands of them come back; and how many of each wait. */
+  pageWaitMs: 5_000,
+  socketReadWaitMs: 30_000,
+  readsWaitingMax: 20_000,
   batchRequestsMax: 100,
   /** A snapshot open for longer keeps PostgreSQL from clearing away old rows. What takes longer is asked for in parts. */
   snapshotAgeMs: 60_000,
-  /** Snapshots waiting for their turn; those behind them are told to come again. */
+  /** Snapshots waiting for their turn; beyond it, those of the person with the most are told to come again. */
   snapshotQueueMax: 64,
   snapshotWaitMs: 10_000,
   /** Answers being read at once: a herd of this size is served from a few shared snapshots. */
@@ -74,8 +80,9 @@ export const LIMITS = {
   snapshotKeptMs: 30_000,
   /** In a herd, a snapshot this young is shared although a change came after it: every client goes on with deltas. */
   snapshotSharedMs: 10_000,
-  /** A client that takes nothing for this long is cut off. */
-  snapshotStalledMs: 30_000,
+  /** A client that takes nothing of an answer for this long is cut off; or for this long, where what it holds runs short. */
+  answerStalledMs: 30_000,
+  answerStalledTightMs: 3_000,
   /** Snapshots are kept in memory up to these sizes, one and all together, and on disk above. */
   spoolMemoryBytes: 16 * 1024 * 1024,
   spoolsMemoryBytesMax: 192 * 1024 * 1024,

@@ -13,10 +13,10 @@ export const settings = defineSettings({
   ...credentialSettings,
   ...storeSettings,
   poolMax: setting.int('DATABASE_POOL_MAX', {
-    default: 16,
+    default: 20,
     min: 4,
     max: 200,
-    doc: 'Connections to PostgreSQL per process, for reading. Up to three more commit, and one sweeps.',
+    doc: 'Connections to PostgreSQL per process, for reading: a quarter each for bootstraps and pages of deltas, a fifth each for batches and sockets. Up to three more commit, and one sweeps.',
   }),
   replicaUrl: setting.url('DATABASE_REPLICA_URL', {
     secret: true,

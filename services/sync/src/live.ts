@@ -4,8 +4,7 @@ import { apiKeyApi } from '@wts/contracts';
 import { createCaller, onRevocation, openAuthenticator, openNats } from '@wts/service-kit';
 import type { Caller, ConfigOf, credentialSettings, ServiceContext } from '@wts/service-kit';
 import type { Pool } from 'pg';
-import { pageReader } from './deltas/page-reader.ts';
-import type { DeltasSources } from './deltas/read-deltas.ts';
+import type { FairGate } from './fairness/fair-gate.ts';
 import { Groups } from './store/groups.ts';
 import { Hub } from './hub/hub.ts';
 import type { HubOptions } from './hub/hub.ts';
@@ -17,7 +16,6 @@ import type { SocketDoor } from './socket/door.ts';
 import { followRevokedKeys } from './socket/revoked-keys.ts';
 import { readEntries } from './store/entries.ts';
 import type { ActionLog } from './store/log.ts';
-import type { Standby } from './store/standby.ts';
 
 interface LiveOptions {
   readonly kit: ServiceContext;
@@ -29,15 +27,15 @@ interface LiveOptions {
     readonly addressRefreshMs: number;
   };
   readonly pool: Pool;
-  readonly standby: Standby | null;
+  /** For what sockets read. */
+  readonly gate: FairGate;
   readonly log: ActionLog;
   readonly onCommitted: (listener: (chunk: ActionChunk) => void) => void;
 }
 
-/** The way of a change after its commit: relay to the stream, hub, sockets; and what pollers read. */
-export function openLive({ kit, config, pool, standby, log, onCommitted }: LiveOptions): {
+/** The way of a change after its commit: relay to the stream, hub, sockets. */
+export function openLive({ kit, config, pool, gate, log, onCommitted }: LiveOptions): {
   door: SocketDoor;
-  deltas: DeltasSources;
 } {
   const { stack, log: logger, metrics } = kit;
   const nats = openNats({ urls: config.natsUrls, name: `wts-${kit.name}`, log: logger, stack });
@@ -55,6 +53,7 @@ export function openLive({ kit, config, pool, standby, log, onCommitted }: LiveO
   const door = stack.use(
     openSocketDoor({
       hub,
+      gate,
       groups,
       readEntries: (...range) => readEntries(pool, ...range),
       readHead: () => log.head(),
@@ -86,7 +85,7 @@ export function openLive({ kit, config, pool, standby, log, onCommitted }: LiveO
       logger,
     }),
   );
-  return { door, deltas: { groups, readPage: pageReader(pool, standby) } };
+  return { door };
 }
 
 /** The hub, following the log for as long as the service runs. */

@@ -1,4 +1,5 @@
-import { Counter, Histogram, type Registry } from 'prom-client';
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import type { FairGateWatch } from './fairness/fair-gate.ts';
 import type { StandbyOutcome } from './store/standby.ts';
 
 /** What an operator watches of commits: how many, how large the groups, how long. */
@@ -36,4 +37,33 @@ export function standbyMetrics(registry: Registry): (outcome: StandbyOutcome) =>
     registers: [registry],
   });
   return (outcome) => reads.inc({ outcome });
+}
+
+/** What an operator watches of short reads: whether people wait for them, and are sent away. */
+export function readMetrics(registry: Registry): (kind: 'page' | 'socket') => FairGateWatch & { onRefused(): void } {
+  const labelNames = ['kind'] as const;
+  const registers = [registry];
+  const waiting = new Gauge({
+    name: 'wts_reads_waiting',
+    help: 'Reads of the log, and of who sees what, that wait for a connection.',
+    labelNames,
+    registers,
+  });
+  const refused = new Counter({
+    name: 'wts_reads_refused_total',
+    help: 'Callers told to come again, because too much was being read.',
+    labelNames,
+    registers,
+  });
+  const dropped = new Counter({
+    name: 'wts_reads_dropped_total',
+    help: 'Reads that never began: the client left, or waited too long.',
+    labelNames,
+    registers,
+  });
+  return (kind) => ({
+    onWaiting: (count) => waiting.set({ kind }, count),
+    onRefused: () => refused.inc({ kind }),
+    onDropped: () => dropped.inc({ kind }),
+  });
 }

@@ -1,3 +1,4 @@
+import { LIMITS } from '@wts/contracts';
 import {
   createApp,
   notFoundAndErrors,
@@ -8,6 +9,10 @@ import {
 } from '@wts/service-kit';
 import { CommitEngine, GROUPS_AT_ONCE_MAX } from './commit/engine.ts';
 import { settings } from './config.ts';
+import { shareConnections } from './connections.ts';
+import { Pages } from './deltas/pages.ts';
+import { FairGate, type FairGateOptions } from './fairness/fair-gate.ts';
+import { Reads } from './fairness/reads.ts';
 import { mountBatch } from './http/batch.ts';
 import { mountBootstrap } from './http/bootstrap.ts';
 import { mountDeltas } from './http/deltas.ts';
@@ -15,7 +20,7 @@ import { mountInternal } from './http/internal.ts';
 import { mountMutate } from './http/mutate.ts';
 import { mountSocket } from './http/socket.ts';
 import { openLive } from './live.ts';
-import { commitMetrics, standbyMetrics } from './metrics.ts';
+import { commitMetrics, readMetrics, standbyMetrics } from './metrics.ts';
 import { openSnapshots } from './snapshots.ts';
 import { COMMITTING } from './store/line.ts';
 import { ActionLog } from './store/log.ts';
@@ -52,22 +57,26 @@ export const syncService: ServiceDefinition<ConfigOf<typeof settings>> = {
     const retention = retentionOf({ days: config.retentionDays, entries: config.retentionEntries });
     stack.use(keepLog({ pool, log: actionLog, databaseUrl: config.databaseUrl, retention, logger: log }));
     const standby = openStandby(kit, config);
-    const { door, deltas } = openLive({
+    const shares = shareConnections(config.poolMax);
+    const readers = readMetrics(kit.metrics);
+    const reads = new Reads(pool, fairReads(shares.pages, { waitMs: LIMITS.pageWaitMs, watch: readers('page') }));
+    const pages = new Pages({ reads, standby, onRefused: readers('page').onRefused });
+    const { door } = openLive({
       kit,
       config,
       pool,
-      standby,
+      gate: fairReads(shares.sockets, { waitMs: LIMITS.socketReadWaitMs, watch: readers('socket') }),
       log: actionLog,
       onCommitted: (listener) => engine.onCommitted(listener),
     });
-    const { bootstraps, clientModels, batches } = openSnapshots({ kit, poolMax: config.poolMax, pool, standby });
+    const { bootstraps, clientModels, batches } = openSnapshots({ kit, shares, pool, reads, standby });
 
     const app = createApp(kit);
     mountMutate(app, engine);
     mountInternal(app, engine);
     mountBootstrap(app, bootstraps, clientModels);
     mountBatch(app, batches);
-    mountDeltas(app, deltas);
+    mountDeltas(app, pages);
     mountSocket(app);
     notFoundAndErrors(app);
     return {
@@ -79,6 +88,15 @@ export const syncService: ServiceDefinition<ConfigOf<typeof settings>> = {
     };
   },
 };
+
+function fairReads(slots: number, options: Pick<FairGateOptions, 'waitMs' | 'watch'>): FairGate {
+  return new FairGate({
+    slots,
+    waitingMax: LIMITS.readsWaitingMax,
+    refusal: 'Too much is being read',
+    ...options,
+  });
+}
 
 function openStandby(
   { log, stack, metrics }: ServiceContext,

@@ -1,10 +1,12 @@
-import { availableParallelism } from 'node:os';
 import type { ServiceContext } from '@wts/service-kit';
+import { LIMITS } from '@wts/contracts';
 import type { Pool } from 'pg';
 import { Batches } from './batch/batch.ts';
 import { Bootstraps } from './bootstrap/bootstrap.ts';
 import { ClientModels } from './bootstrap/client-models.ts';
-import { Admission } from './snapshots/admission.ts';
+import type { ConnectionShares } from './connections.ts';
+import { FairGate } from './fairness/fair-gate.ts';
+import type { Reads } from './fairness/reads.ts';
 import { snapshotMetrics, type SnapshotKind } from './snapshots/metrics.ts';
 import { Sources } from './snapshots/sources.ts';
 import { SpoolRoom } from './snapshots/spool.ts';
@@ -12,35 +14,37 @@ import type { Standby } from './store/standby.ts';
 
 interface SnapshotsOptions {
   readonly kit: Pick<ServiceContext, 'log' | 'stack' | 'metrics'>;
-  readonly poolMax: number;
+  readonly shares: ConnectionShares;
   readonly pool: Pool;
+  readonly reads: Reads;
   readonly standby: Standby | null;
 }
 
-/**
- * What is read in snapshots. More of them at once than twice the cores only wait for each other, and they never take all
- * connections: half may be bootstraps, a quarter batches, the rest is for pages of the log and for asking who sees what.
- */
-export function openSnapshots({ kit, poolMax, pool, standby }: SnapshotsOptions): {
+/** What is read in snapshots: so many at once, so many waiting by turns of their people. Keeps sync.bootstrap.herd. */
+export function openSnapshots({ kit, shares, pool, reads, standby }: SnapshotsOptions): {
   bootstraps: Bootstraps;
   clientModels: ClientModels;
   batches: Batches;
 } {
   const { log, stack, metrics } = kit;
-  const sources = new Sources(pool, standby);
+  const sources = new Sources(pool, reads, standby);
   const room = new SpoolRoom();
   const metricsOf = snapshotMetrics(metrics);
-  const toolsOf = (kind: SnapshotKind, slots: number) => ({
-    sources,
-    room,
-    admission: new Admission(slots, metricsOf(kind)),
-    metrics: metricsOf(kind),
-    onFailure: (err: unknown) => log.warn({ err, kind }, 'a snapshot broke off'),
-  });
-  const slots = Math.min(availableParallelism() * 2, Math.floor(poolMax / 2));
+  const toolsOf = (kind: SnapshotKind, slots: number) => {
+    const watch = metricsOf(kind);
+    const gate = new FairGate({
+      slots,
+      waitMs: LIMITS.snapshotWaitMs,
+      waitingMax: LIMITS.snapshotQueueMax,
+      refusal: 'Too many snapshots are being read',
+      watch,
+    });
+    const onFailure = (err: unknown): void => log.warn({ err, kind }, 'a snapshot broke off');
+    return { sources, room, gate, metrics: watch, onFailure };
+  };
   return {
-    clientModels: new ClientModels(pool, log),
-    bootstraps: stack.use(new Bootstraps(toolsOf('bootstrap', slots))),
-    batches: new Batches(toolsOf('batch', Math.floor(poolMax / 4))),
+    clientModels: new ClientModels(reads, log),
+    bootstraps: stack.use(new Bootstraps(toolsOf('bootstrap', shares.bootstraps))),
+    batches: new Batches(toolsOf('batch', shares.batches)),
   };
 }

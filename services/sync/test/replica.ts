@@ -6,6 +6,7 @@ import type { NatsConnection } from 'nats';
 import type { Pool } from 'pg';
 import { Registry } from 'prom-client';
 import type { EntrySource } from '../src/deltas/entry.ts';
+import { FairGate } from '../src/fairness/fair-gate.ts';
 import { Groups } from '../src/store/groups.ts';
 import { Hub } from '../src/hub/hub.ts';
 import type { Handover } from '../src/relay/handover.ts';
@@ -34,6 +35,7 @@ export interface ReplicaOptions {
   readonly nc?: () => NatsConnection | null;
   readonly limits?: SocketDoorOptions['limits'];
   readonly socketsMax?: number;
+  readonly gate?: FairGate;
   readonly ring?: { bytesMax: number; ageMs: number };
   readonly pollMs?: number;
   /** Told of each page read for a socket. */
@@ -73,8 +75,10 @@ export async function openReplica(options: ReplicaOptions): Promise<Replica> {
   });
   const following = hub.run();
   const groups = new Groups(pool);
+  const gate = new FairGate({ slots: 4, waitMs: 30_000, waitingMax: 20_000, refusal: 'Too much is being read' });
   const door = openSocketDoor({
     hub,
+    gate: options.gate ?? gate,
     groups,
     readEntries: async (...range) => {
       const page = await readEntries(pool, ...range);

@@ -81,5 +81,9 @@ export function faultHeaders(fault: Fault): Record<string, string> {
 /** What anything thrown is told as. Keeps never.500-by-input. */
 export function toFault(error: unknown): Fault {
   if (error instanceof Fault) return error;
+  // The signal of the request: its client is gone, or it took too long.
+  if (error instanceof DOMException && (error.name === 'AbortError' || error.name === 'TimeoutError')) {
+    return new Fault('unavailable', { cause: error });
+  }
   return faultOfSqlState(error) ?? new Fault('internal', { cause: error });
 }

@@ -1,11 +1,17 @@
 import { Fault, isUuid, parseSyncId, type BatchRequest, type Principal } from '@wts/contracts';
 import { findModel, indexedKeysOf, MODELS, snakeCase, type Model } from '@wts/models';
 import type { PersonGroups } from '../store/groups.ts';
-import { Production, type Encoding, type ProductionTools } from '../snapshots/production.ts';
+import {
+  Production,
+  tooManySnapshots,
+  type Encoding,
+  type ProductionReader,
+  type ProductionTools,
+} from '../snapshots/production.ts';
 import type { Sources } from '../snapshots/sources.ts';
-import type { SpoolReader } from '../snapshots/spool.ts';
 import type { Selection } from '../store/copy-rows.ts';
 import { uuidList } from '../store/literal.ts';
+import { unlessAborted } from '../unless-aborted.ts';
 import { visibleSelections, visibleSql, type Audience } from '../store/visible.ts';
 
 /*
@@ -66,6 +72,11 @@ export interface BatchOptions extends ProductionTools {
   readonly sources: Sources;
 }
 
+export interface BatchAnswer extends Disposable {
+  readonly production: Production;
+  readonly reader: ProductionReader;
+}
+
 export class Batches {
   readonly #options: BatchOptions;
 
@@ -73,19 +84,36 @@ export class Batches {
     this.#options = options;
   }
 
-  /** Begins an answer; the reader must leave the production. */
-  async answer(question: BatchQuestion, encoding: Encoding): Promise<{ production: Production; reader: SpoolReader }> {
-    const { sources, room, admission } = this.#options;
-    if (room.isShortOfDisk) throw admission.refuse();
+  /** Begins an answer. It must be disposed of: it counts, and holds what it is sent from. Given up when the client leaves. */
+  async answer(question: BatchQuestion, encoding: Encoding, signal: AbortSignal): Promise<BatchAnswer> {
+    const place = this.#options.room.enter(question.userId);
+    if (place === undefined) throw tooManySnapshots(this.#options.metrics);
+    const production = this.#produce(question, encoding);
+    const reader = production.join(question.userId);
+    const end = (): void => {
+      place[Symbol.dispose]();
+      production.leave(reader);
+    };
+    try {
+      await unlessAborted(production.opened, signal);
+      return { production, reader, [Symbol.dispose]: end };
+    } catch (error) {
+      end();
+      throw error;
+    }
+  }
+
+  #produce(question: BatchQuestion, encoding: Encoding): Production {
+    const { sources } = this.#options;
     const { userId, workspaceId, reached } = question;
-    const production = new Production(
+    return new Production(
       {
         userId,
         workspaceId,
         encoding,
-        pool: async () => {
+        pool: async (signal) => {
           if (!sources.hasStandby) return sources.primary;
-          return sources.pick({ userId, reached, person: await sources.groups.of(userId, workspaceId ?? undefined) });
+          return sources.pick({ userId, reached, person: await sources.groupsOf(question, signal) }, signal);
         },
         select: (person) => {
           if (person.at < reached) throw new Fault('unavailable', { message: 'The log is not at firstSyncId yet' });
@@ -94,14 +122,6 @@ export class Batches {
       },
       this.#options,
     );
-    const reader = production.join();
-    try {
-      await production.opened;
-      return { production, reader };
-    } catch (error) {
-      production.leave(reader);
-      throw error;
-    }
   }
 }
 

@@ -1,9 +1,15 @@
 import { Fault, formatSyncId, LIMITS, syncApi } from '@wts/contracts';
 import type { PersonGroups } from '../store/groups.ts';
-import type { Admission } from '../snapshots/admission.ts';
-import { Production, type Encoding, type ProductionTools } from '../snapshots/production.ts';
+import type { FairGate } from '../fairness/fair-gate.ts';
+import {
+  Production,
+  tooManySnapshots,
+  type Encoding,
+  type ProductionReader,
+  type ProductionTools,
+} from '../snapshots/production.ts';
 import type { Sources } from '../snapshots/sources.ts';
-import type { SpoolReader } from '../snapshots/spool.ts';
+import { unlessAborted } from '../unless-aborted.ts';
 import { visibleSelections } from '../store/visible.ts';
 import { narrow, type Narrowed } from './audience.ts';
 import type { Question } from './question.ts';
@@ -25,12 +31,14 @@ import type { Question } from './question.ts';
  * Keeps sync.bootstrap.lines.
  */
 
-export interface BootstrapAnswer extends Disposable {
+interface Begun {
   /** The caller's own line; repeats their schemaHash. Keeps sync.bootstrap.schema-hash. */
   readonly firstLine: string;
   /** What follows it; null when there is nothing to see. */
   readonly rest: Joined | null;
 }
+
+export interface BootstrapAnswer extends Begun, Disposable {}
 
 export interface BootstrapOptions extends ProductionTools {
   readonly sources: Sources;
@@ -39,32 +47,38 @@ export interface BootstrapOptions extends ProductionTools {
 /** A person whose groups change at every try is not one we serve in a hurry. */
 const TRIES_MAX = 4;
 const KEPT_MAX = 64;
+/** Of one person: somebody who asks for ever new selections forgets their own, not those of others. */
+const KEPT_OF_ONE_MAX = 16;
 
 /** The memberships in the snapshot are not those the production was planned for. */
 class Moved extends Error {}
 
 export class Bootstraps implements Disposable {
   readonly #options: BootstrapOptions;
-  readonly #admission: Admission;
+  readonly #gate: FairGate;
   readonly #sources: Sources;
   /** By what was asked for; the oldest first. */
   readonly #kept = new Map<string, Production>();
-  #answers = 0;
 
   constructor(options: BootstrapOptions) {
     this.#options = options;
-    this.#admission = options.admission;
+    this.#gate = options.gate;
     this.#sources = options.sources;
   }
 
-  /** Begins an answer. It must be disposed of: it counts, and holds what it is sent from. */
-  async answer(question: Question, encoding: Encoding): Promise<BootstrapAnswer> {
-    if (this.#answers >= LIMITS.snapshotAnswersMax || !this.#hasDisk()) throw this.#admission.refuse();
-    this.#answers += 1;
+  /** Begins an answer. It must be disposed of: it counts, and holds what it is sent from. Given up when the client leaves. */
+  async answer(question: Question, encoding: Encoding, signal: AbortSignal): Promise<BootstrapAnswer> {
+    const place = this.#enter(question.userId);
+    if (place === undefined) throw tooManySnapshots(this.#options.metrics);
     try {
-      return await this.#begin(question, encoding);
+      const { firstLine, rest } = await this.#begin(question, encoding, signal);
+      const end = (): void => {
+        place[Symbol.dispose]();
+        rest?.production.leave(rest.reader);
+      };
+      return { firstLine, rest, [Symbol.dispose]: end };
     } catch (error) {
-      this.#answers -= 1;
+      place[Symbol.dispose]();
       throw error;
     }
   }
@@ -73,45 +87,21 @@ export class Bootstraps implements Disposable {
     for (const key of this.#kept.keys()) this.#forget(key);
   }
 
-  async #begin(question: Question, encoding: Encoding): Promise<BootstrapAnswer> {
-    const { userId, workspaceId } = question;
+  async #begin(question: Question, encoding: Encoding, signal: AbortSignal): Promise<Begun> {
     for (let tries = 0; tries < TRIES_MAX; tries += 1) {
-      const person = await this.#sources.groups.of(userId, workspaceId ?? undefined);
+      const person = await this.#sources.groupsOf(question, signal);
       const narrowed = narrow(question, person);
-      if (narrowed.audience.groups.length === 0) return this.#answerOf(question, narrowed, person, null);
-      const rest = await this.#join({ question, person, narrowed, encoding });
+      if (narrowed.audience.groups.length === 0) return { firstLine: lineOf(question, narrowed, person), rest: null };
+      const rest = await this.#join({ question, person, narrowed, encoding, signal });
       try {
-        const { at, epoch } = await rest.production.opened;
-        return this.#answerOf(question, narrowed, { at: rest.at ?? at, epoch }, rest);
+        const { at, epoch } = await unlessAborted(rest.production.opened, signal);
+        return { firstLine: lineOf(question, narrowed, { at: rest.at ?? at, epoch }), rest };
       } catch (error) {
         rest.production.leave(rest.reader);
         if (!(error instanceof Moved)) throw error;
       }
     }
     throw new Fault('unavailable', { message: 'Your memberships are changing; try again shortly' });
-  }
-
-  #answerOf(
-    { schemaHash }: Question,
-    { subscribed }: Narrowed,
-    { at, epoch }: Pick<PersonGroups, 'at' | 'epoch'>,
-    rest: Joined | null,
-  ): BootstrapAnswer {
-    const metadata = {
-      lastSyncId: formatSyncId(at),
-      subscribedSyncGroups: subscribed,
-      schemaHash,
-      databaseVersion: syncApi.DATABASE_VERSION,
-      epoch,
-    };
-    return {
-      firstLine: `${JSON.stringify(metadata)}\n`,
-      rest,
-      [Symbol.dispose]: () => {
-        this.#answers -= 1;
-        rest?.production.leave(rest.reader);
-      },
-    };
   }
 
   /** A production that serves, joined: one that is there, or a new one. */
@@ -123,7 +113,7 @@ export class Bootstraps implements Disposable {
     for (let refused: Production | undefined; ;) {
       const found = this.#kept.get(key);
       if (found === undefined || found === refused || !found.isShareable) return this.#produce(key, ask);
-      const reader = found.join();
+      const reader = found.join(question.userId);
       let at: bigint | null = null;
       try {
         at = await this.#placeOf(found, ask);
@@ -139,10 +129,11 @@ export class Bootstraps implements Disposable {
   }
 
   /** The place of the log at which this production shows what the caller may see; null when it does not serve them. */
-  async #placeOf(production: Production, { question, person, narrowed }: Ask): Promise<bigint | null> {
+  async #placeOf(production: Production, { question, person, narrowed, signal }: Ask): Promise<bigint | null> {
+    const { userId } = question;
     let taken: PersonGroups;
     try {
-      taken = await production.opened;
+      taken = await unlessAborted(production.opened, signal);
     } catch (error) {
       if (error instanceof Moved) return null;
       throw error;
@@ -150,11 +141,11 @@ export class Bootstraps implements Disposable {
     if (taken.epoch !== person.epoch || taken.at < person.floor || taken.at < question.reached) return null;
     if (taken.at === person.at) return taken.at;
     const since = taken.at < person.at ? taken.at : person.at;
-    if (await this.#sources.changedSince(since, [question.userId])) return null;
+    if (await this.#sources.changedSince(userId, since, [userId], signal)) return null;
     if (taken.at > person.at) return taken.at;
-    if (!(await this.#sources.changedSince(taken.at, narrowed.audience.groups))) return person.at;
+    if (!(await this.#sources.changedSince(userId, taken.at, narrowed.audience.groups, signal))) return person.at;
     const ageMs = performance.now() - (production.openedAt ?? 0);
-    return this.#admission.isBusy && ageMs < LIMITS.snapshotSharedMs ? taken.at : null;
+    return this.#gate.isBusy && ageMs < LIMITS.snapshotSharedMs ? taken.at : null;
   }
 
   #produce(key: string, { question, person, narrowed, encoding }: Ask): Joined {
@@ -164,7 +155,7 @@ export class Bootstraps implements Disposable {
         userId,
         workspaceId,
         encoding,
-        pool: () => this.#sources.pick({ userId, person, reached }),
+        pool: (signal) => this.#sources.pick({ userId, person, reached }, signal),
         select: ({ groups }) => {
           if (groups.symmetricDifference(person.groups).size > 0) throw new Moved();
           return models.flatMap((model) => visibleSelections(model, narrowed.audience, narrowed.all));
@@ -173,7 +164,7 @@ export class Bootstraps implements Disposable {
       },
       this.#options,
     );
-    const reader = production.join();
+    const reader = production.join(userId);
     this.#keep(key, production);
     return { production, reader, at: null };
   }
@@ -189,10 +180,15 @@ export class Bootstraps implements Disposable {
       if (production.isShareable) setTimeout(drop, LIMITS.snapshotKeptMs).unref();
       else drop();
     });
-    for (const [oldest] of this.#kept) {
-      if (this.#kept.size <= KEPT_MAX) break;
-      this.#forget(oldest);
-    }
+    this.#forgetOldest(
+      [...this.#kept].filter(([, { person }]) => person === production.person),
+      KEPT_OF_ONE_MAX,
+    );
+    this.#forgetOldest([...this.#kept], KEPT_MAX);
+  }
+
+  #forgetOldest(kept: readonly [string, Production][], max: number): void {
+    for (const [key] of kept.slice(0, Math.max(0, kept.length - max))) this.#forget(key);
   }
 
   #forget(key: string): void {
@@ -200,19 +196,39 @@ export class Bootstraps implements Disposable {
     this.#kept.delete(key);
   }
 
-  /** What nobody reads makes room first. */
-  #hasDisk(): boolean {
+  /** What none reads makes room first: this person's own, and that of all when all together hold too much. */
+  #enter(person: string): Disposable | undefined {
     const { room } = this.#options;
-    if (room.isShortOfDisk) {
-      for (const [key, production] of this.#kept) if (!production.hasReaders) this.#forget(key);
+    let place = room.enter(person);
+    if (place === undefined) {
+      const isForAll = room.disk.isShort;
+      for (const [key, production] of this.#kept) {
+        if (!production.hasReaders && (isForAll || production.person === person)) this.#forget(key);
+      }
+      place = room.enter(person);
     }
-    return !room.isShortOfDisk;
+    return place;
   }
+}
+
+function lineOf(
+  { schemaHash }: Question,
+  { subscribed }: Narrowed,
+  { at, epoch }: Pick<PersonGroups, 'at' | 'epoch'>,
+): string {
+  const metadata = {
+    lastSyncId: formatSyncId(at),
+    subscribedSyncGroups: subscribed,
+    schemaHash,
+    databaseVersion: syncApi.DATABASE_VERSION,
+    epoch,
+  };
+  return `${JSON.stringify(metadata)}\n`;
 }
 
 interface Joined {
   readonly production: Production;
-  readonly reader: SpoolReader;
+  readonly reader: ProductionReader;
   /** When not that of the snapshot: later, and nothing the caller may see has changed between. */
   readonly at: bigint | null;
 }
@@ -222,4 +238,5 @@ interface Ask {
   readonly person: PersonGroups;
   readonly narrowed: Narrowed;
   readonly encoding: Encoding;
+  readonly signal: AbortSignal;
 }

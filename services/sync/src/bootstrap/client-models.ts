@@ -1,7 +1,7 @@
 import { BoundedMap } from '@wts/access';
 import type { BootstrapQuestion } from '@wts/contracts';
 import type { Logger } from '@wts/service-kit';
-import type { Pool } from 'pg';
+import type { Reads } from '../fairness/reads.ts';
 import { findClientModels, keepClientModels } from '../store/client-models.ts';
 
 /** More schemas than one person's devices have; the oldest goes first. */
@@ -14,30 +14,36 @@ const KNOWN_MAX = 10_000;
  * named with a schema is kept for the person, where every replica finds it.
  */
 export class ClientModels {
-  readonly #pool: Pool;
+  readonly #reads: Reads;
   readonly #logger: Pick<Logger, 'warn'>;
   /** What is in the table, as far as this process has seen. */
   readonly #known = new BoundedMap<string, string>(KNOWN_MAX);
 
-  constructor(pool: Pool, logger: Pick<Logger, 'warn'>) {
-    this.#pool = pool;
+  constructor(reads: Reads, logger: Pick<Logger, 'warn'>) {
+    this.#reads = reads;
     this.#logger = logger;
   }
 
   /** The question with the models it leaves to us to know. */
-  async complete(userId: string, asked: BootstrapQuestion): Promise<BootstrapQuestion> {
+  async complete(userId: string, asked: BootstrapQuestion, signal: AbortSignal): Promise<BootstrapQuestion> {
     const { type, schemaHash, onlyModels } = asked;
     if (type !== 'partial' || !schemaHash || onlyModels) return asked;
-    const models = await this.#recall(userId, schemaHash);
+    const models = await this.#recall(userId, schemaHash, signal);
     return models === undefined ? asked : { ...asked, onlyModels: models };
   }
 
   /** Keeps what a question names, once it is known to be a good one. */
-  async remember(userId: string, { type, schemaHash, onlyModels: models }: BootstrapQuestion): Promise<void> {
+  async remember(
+    userId: string,
+    { type, schemaHash, onlyModels: models }: BootstrapQuestion,
+    signal: AbortSignal,
+  ): Promise<void> {
     if (type !== 'full' || !schemaHash || !models) return;
     if (this.#known.get(keyOf(userId, schemaHash)) === models) return;
     try {
-      await keepClientModels(this.#pool, { userId, schemaHash, models }, SCHEMAS_PER_PERSON_MAX);
+      await this.#reads.run(userId, signal, (database) =>
+        keepClientModels(database, { userId, schemaHash, models }, SCHEMAS_PER_PERSON_MAX),
+      );
       this.#known.set(keyOf(userId, schemaHash), models);
     } catch (err) {
       // Reading is not to fail because writing does.
@@ -45,10 +51,10 @@ export class ClientModels {
     }
   }
 
-  async #recall(userId: string, schemaHash: string): Promise<string | undefined> {
+  async #recall(userId: string, schemaHash: string, signal: AbortSignal): Promise<string | undefined> {
     const known = this.#known.get(keyOf(userId, schemaHash));
     if (known !== undefined) return known;
-    const models = await findClientModels(this.#pool, userId, schemaHash);
+    const models = await this.#reads.run(userId, signal, (database) => findClientModels(database, userId, schemaHash));
     if (models !== undefined) this.#known.set(keyOf(userId, schemaHash), models);
     return models;
   }

@@ -1,4 +1,4 @@
-import type { Pool } from 'pg';
+import type { Queryable } from '../fairness/reads.ts';
 import { readEntries } from '../store/entries.ts';
 import type { Standby } from '../store/standby.ts';
 import type { ReadPage } from './read-deltas.ts';
@@ -13,7 +13,7 @@ import type { ReadPage } from './read-deltas.ts';
  *
  * Keeps sync.deltas.replica.
  */
-export function pageReader(primary: Pool, standby: Standby | null): ReadPage {
+export function pageReader(primary: Queryable, standby: Standby | null): ReadPage {
   return async (groups, after, limit, upTo, epoch) => {
     const copied = await standby?.read(async (pool) => {
       const page = await readEntries(pool, groups, after, limit, upTo);

@@ -54,7 +54,7 @@ const RETRY_SECONDS_MAX = 30;
  *
  * What cannot begin in time is refused at once, by what is ahead of this person and how long tasks took lately. When the room
  * for waiting is full, the latest task of the person with the most in it makes room. A task whose client is gone never
- * begins.
+ * begins. Keeps never.one-takes-all.
  */
 export class FairGate {
   readonly #options: FairGateOptions;

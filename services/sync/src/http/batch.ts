@@ -6,12 +6,8 @@ import { chooseEncoding, sendProduction } from '../snapshots/send.ts';
 
 /** POST /sync/batch: records by key or group; nothing found is an empty answer. Keeps sync.batch.ndjson. */
 export function mountBatch(router: Router, batches: Batches): void {
-  mountStream(router, syncApi.batch, async ({ principal, body, req, res }) => {
-    const answer = await batches.answer(readBatch(principal, body), chooseEncoding(req));
-    try {
-      await sendProduction(res, answer, '');
-    } finally {
-      answer.production.leave(answer.reader);
-    }
+  mountStream(router, syncApi.batch, async ({ principal, body, req, res, signal }) => {
+    using answer = await batches.answer(readBatch(principal, body), chooseEncoding(req), signal);
+    await sendProduction(res, answer, '');
   });
 }

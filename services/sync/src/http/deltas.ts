@@ -1,12 +1,13 @@
 import { Fault, parseSyncId, syncApi } from '@wts/contracts';
 import { mountStream } from '@wts/service-kit';
 import type { Router } from 'express';
-import type { DeltasSources } from '../deltas/read-deltas.ts';
-import { clampLimit, readDeltas } from '../deltas/read-deltas.ts';
+import type { Pages } from '../deltas/pages.ts';
+import { clampLimit } from '../deltas/read-deltas.ts';
+import { sendPiecemeal } from '../snapshots/send.ts';
 
 /** GET /sync/deltas. A caller that names groups, even none, reads letters. Keeps sync.deltas.answer. */
-export function mountDeltas(router: Router, sources: DeltasSources): void {
-  mountStream(router, syncApi.deltas, async ({ principal, query, res }) => {
+export function mountDeltas(router: Router, pages: Pages): void {
+  mountStream(router, syncApi.deltas, async ({ principal, query, res, signal }) => {
     const { syncGroups, actions } = query;
     const after = parseSyncId(query.after ?? '0');
     if (after === null)
@@ -15,19 +16,20 @@ export function mountDeltas(router: Router, sources: DeltasSources): void {
       .split(',')
       .map((group) => group.trim())
       .filter((group) => group !== '');
-    const text = await readDeltas(sources, {
+    const question = {
       userId: principal.userId,
       workspaceId: principal.workspaceId,
       after,
       limit: clampLimit(query.limit),
       asked: new Set(named),
-      dialect: actions ?? (syncGroups === undefined ? 'words' : 'letters'),
-    });
+      dialect: actions ?? (syncGroups === undefined ? ('words' as const) : ('letters' as const)),
+    };
+    using page = await pages.read(question, signal);
     res.writeHead(200, {
       'content-type': 'application/json',
-      'content-length': Buffer.byteLength(text),
+      'content-length': Buffer.byteLength(page.text),
       'cache-control': 'no-store',
     });
-    res.end(text);
+    await sendPiecemeal(res, page.text, () => pages.patienceMs(principal.userId));
   });
 }

@@ -1,8 +1,9 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
-import type { AdmissionWatch } from './admission.ts';
+import type { FairGateWatch } from '../fairness/fair-gate.ts';
 
 /** What an operator watches of snapshots: how many run, wait and are sent away, how large they are, how long they take. */
-export interface SnapshotMetrics extends AdmissionWatch {
+export interface SnapshotMetrics extends FairGateWatch {
+  onRefused(): void;
   start(): number;
   end(rows: number, startedAt: number): void;
   onShared(): void;
@@ -21,6 +22,10 @@ export function snapshotMetrics(registry: Registry): (kind: SnapshotKind) => Sna
     'wts_snapshots_refused_total',
     'Callers told to come again, because too many snapshots were read.',
   );
+  const dropped = counter(
+    'wts_snapshots_dropped_total',
+    'Snapshots that never began: the client left, or waited too long.',
+  );
   const shared = counter('wts_snapshots_shared_total', 'Answers given from a snapshot that was read for another.');
   const rows = counter('wts_snapshot_rows_total', 'Records read from PostgreSQL.');
   const seconds = new Histogram({
@@ -32,8 +37,9 @@ export function snapshotMetrics(registry: Registry): (kind: SnapshotKind) => Sna
   });
   return (kind) => ({
     onRunning: (count) => running.set({ kind }, count),
-    onQueued: (count) => queued.set({ kind }, count),
+    onWaiting: (count) => queued.set({ kind }, count),
     onRefused: () => refused.inc({ kind }),
+    onDropped: () => dropped.inc({ kind }),
     onShared: () => shared.inc({ kind }),
     start: () => performance.now(),
     end(count, startedAt) {

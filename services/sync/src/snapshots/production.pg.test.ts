@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { testDatabase } from '@wts/testkit';
 import { Pool } from 'pg';
 import { Registry } from 'prom-client';
-import { Admission } from './admission.ts';
+import { FairGate } from '../fairness/fair-gate.ts';
 import { snapshotMetrics } from './metrics.ts';
 import { Production } from './production.ts';
 import { SpoolRoom } from './spool.ts';
@@ -21,9 +21,14 @@ describe('a production', () => {
       pool: async () => pool,
       select: () => [],
     } as const;
-    const tools = { admission: new Admission(1, metrics), room: new SpoolRoom(), metrics, onFailure: () => {} };
+    const tools = {
+      gate: new FairGate({ slots: 1, waitMs: 1000, waitingMax: 10, refusal: 'Too much' }),
+      room: new SpoolRoom(),
+      metrics,
+      onFailure: () => {},
+    };
     const production = new Production(plan, tools);
-    const [first, second] = [production.join(), production.join()];
+    const [first, second] = [production.join(plan.userId), production.join(randomUUID())];
     await production.opened;
     production.leave(first);
     assert.equal(production.isShareable, true);

@@ -1,11 +1,13 @@
+import { comeAgainSeconds, Fault } from '@wts/contracts';
 import type { Pool } from 'pg';
 import type { PersonGroups } from '../store/groups.ts';
 import type { LineSink, Selection } from '../store/copy-rows.ts';
 import { Snapshot, SnapshotTooOld } from '../store/snapshot.ts';
-import type { Admission } from './admission.ts';
+import type { FairGate } from '../fairness/fair-gate.ts';
 import { Deflater, type Content } from './gzip.ts';
 import type { SnapshotMetrics } from './metrics.ts';
 import { Spool, SpoolFull, type SpoolReader, type SpoolRoom } from './spool.ts';
+import { Turn } from './turn.ts';
 
 export type Encoding = 'identity' | 'gzip';
 
@@ -14,7 +16,7 @@ export interface ProductionPlan {
   readonly workspaceId: string | null;
   readonly encoding: Encoding;
   /** Where to read, chosen when its turn has come. */
-  readonly pool: () => Promise<Pool>;
+  readonly pool: (signal: AbortSignal) => Promise<Pool>;
   /** What to read, given the person's groups as they are in the snapshot. What it throws is what every reader gets. */
   readonly select: (person: PersonGroups) => readonly Selection[];
   /** The line after the last record. */
@@ -22,15 +24,21 @@ export interface ProductionPlan {
 }
 
 export interface ProductionTools {
-  readonly admission: Admission;
+  readonly gate: FairGate;
   readonly room: SpoolRoom;
   readonly metrics: SnapshotMetrics;
   readonly onFailure: (error: unknown) => void;
 }
 
+/** One who reads along, and in whose name. */
+export interface ProductionReader extends SpoolReader {
+  readonly person: string;
+}
+
 /**
- * One reading of a snapshot into a spool, for any number of readers. It ends early when its last reader leaves: the
- * connection is then cut, because nothing else stops PostgreSQL in the middle of a COPY at once.
+ * One reading of a snapshot into a spool, for any number of readers. It begins when the first of the people who wait for it
+ * would have their turn, and counts as theirs as long as they read it, then as another reader's. It ends early when its last
+ * reader leaves: the connection is then cut, because nothing else stops PostgreSQL in the middle of a COPY at once.
  */
 export class Production {
   /** The person's groups and the head, as the snapshot has them. Rejects when it could not be opened or planned. */
@@ -44,14 +52,17 @@ export class Production {
   #state: 'running' | 'finished' | 'failed' = 'running';
   #isKept = false;
   readonly #spool: Spool;
-  readonly #readers = new Set<SpoolReader>();
+  readonly #turn: Turn;
+  readonly #readers = new Set<ProductionReader>();
   readonly #abort = new AbortController();
   readonly #tools: ProductionTools;
 
   constructor(plan: ProductionPlan, tools: ProductionTools) {
     this.#tools = tools;
     this.encoding = plan.encoding;
-    this.#spool = new Spool(tools.room);
+    this.#spool = new Spool(tools.room, plan.userId);
+    this.#turn = new Turn(tools.gate);
+    this.#turn.join(plan.userId);
     const { promise, resolve, reject } = Promise.withResolvers<PersonGroups>();
     this.opened = promise;
     this.opened.catch(ignore);
@@ -67,22 +78,41 @@ export class Production {
     return this.#readers.size > 0;
   }
 
+  /** Whose it is. */
+  get person(): string {
+    return this.#spool.person;
+  }
+
+  /** How long a reader who takes nothing is waited for. */
+  get patienceMs(): number {
+    return this.#tools.room.patienceMs(this.person);
+  }
+
   /** False when its beginning is gone, or when it broke off or is about to: who joins it then gets half an answer. */
   get isShareable(): boolean {
     return this.#spool.isWhole && this.#state !== 'failed' && !this.#abort.signal.aborted;
   }
 
-  join(): SpoolReader {
-    const reader = this.#spool.join();
+  join(person: string): ProductionReader {
+    const reader = Object.assign(this.#spool.join(), { person });
     this.#readers.add(reader);
+    this.#turn.join(person);
     return reader;
   }
 
-  leave(reader: SpoolReader): void {
+  leave(reader: ProductionReader): void {
     this.#spool.leave(reader);
     if (!this.#readers.delete(reader)) return;
+    if (!this.#readers.values().some(({ person }) => person === reader.person)) this.#done(reader.person);
     if (this.#readers.size === 0 && this.#state === 'running') this.#abort.abort(new Error('Nobody reads it any more'));
     this.#letGo();
+  }
+
+  /** This person reads it no more. */
+  #done(person: string): void {
+    this.#turn.leave(person);
+    const [other] = this.#readers;
+    if (other !== undefined && person === this.#spool.person) this.#spool.passTo(other.person);
   }
 
   read(reader: SpoolReader): Buffer | null | Promise<Buffer | null> {
@@ -105,10 +135,11 @@ export class Production {
   }
 
   async #run(plan: ProductionPlan, opened: (person: PersonGroups) => void): Promise<void> {
-    const { admission, metrics } = this.#tools;
+    const { metrics } = this.#tools;
     const { signal } = this.#abort;
-    using _place = await admission.enter(signal);
-    const pool = await plan.pool();
+    using _slot = await this.#turn.slot;
+    signal.throwIfAborted();
+    const pool = await plan.pool(signal);
     signal.throwIfAborted();
     const seconds = metrics.start();
     const snapshot = await Snapshot.open(pool, plan.userId, plan.workspaceId);
@@ -148,6 +179,15 @@ export class Production {
     if (deflater) this.content = deflater.content;
     return rows;
   }
+}
+
+/** For who holds too many answers, or too large ones, or asks while all do. */
+export function tooManySnapshots(metrics: SnapshotMetrics): Fault {
+  metrics.onRefused();
+  return new Fault('unavailable', {
+    message: 'Too many snapshots are being read; take those you have asked for, or try again shortly',
+    retryAfterSeconds: comeAgainSeconds(),
+  });
 }
 
 /** For the client: the line that tells an answer that broke off from one that is whole. */

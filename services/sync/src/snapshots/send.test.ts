@@ -20,11 +20,12 @@ async function answering(
   const production = {
     encoding: 'identity' as const,
     content: { crc: 0, bytes: 0 },
+    patienceMs: STALLED_MS,
     read: (own: typeof reader) => spool.read(own),
   };
   const sending = Promise.withResolvers<void>();
   const server = createServer((_req, res) => {
-    sending.resolve(sendProduction(res as Response, { production, reader }, firstLine, STALLED_MS));
+    sending.resolve(sendProduction(res as Response, { production, reader }, firstLine));
   });
   await once(server.listen(0, '127.0.0.1'), 'listening');
   try {
@@ -40,7 +41,7 @@ async function answering(
 
 describe('sending', () => {
   it('sends what comes as it comes', async () => {
-    const spool = new Spool(new SpoolRoom());
+    const spool = new Spool(new SpoolRoom(), 'ada');
     await answering(spool, async (answer, sent) => {
       const pieces = answer.iterator({ destroyOnReturn: false });
       assert.equal(String((await pieces.next()).value), 'first\n');
@@ -55,7 +56,7 @@ describe('sending', () => {
   });
 
   it('waits for what comes after a first line that fills the connection', async () => {
-    const spool = new Spool(new SpoolRoom());
+    const spool = new Spool(new SpoolRoom(), 'ada');
     // As of somebody in thousands of groups.
     const firstLine = `${'g'.repeat(200_000)}\n`;
     const test = async (answer: IncomingMessage, sent: Promise<void>): Promise<void> => {
@@ -72,7 +73,7 @@ describe('sending', () => {
   });
 
   it('cuts off a client who takes nothing', async () => {
-    const spool = new Spool(new SpoolRoom());
+    const spool = new Spool(new SpoolRoom(), 'ada');
     for (let index = 0; index < 32; index += 1) await spool.write(Buffer.alloc(512 * 1024, 'x'));
     spool.finish();
     await answering(spool, async (answer, sent) => {
@@ -82,7 +83,7 @@ describe('sending', () => {
   });
 
   it('stops when the client leaves', async () => {
-    const spool = new Spool(new SpoolRoom());
+    const spool = new Spool(new SpoolRoom(), 'ada');
     await answering(spool, async (answer, sent) => {
       answer.destroy();
       await sent;
@@ -90,7 +91,7 @@ describe('sending', () => {
   });
 
   it('lets the last words of what broke off through, and never the end of the body', async () => {
-    const spool = new Spool(new SpoolRoom());
+    const spool = new Spool(new SpoolRoom(), 'ada');
     await answering(spool, async (answer, sent) => {
       let received = '';
       answer.on('data', (piece: Buffer) => (received += String(piece)));

@@ -1,11 +1,10 @@
-import { LIMITS } from '@wts/contracts';
 import { acceptsGzip } from '@wts/service-kit';
 import type { Request, Response } from 'express';
 import { gzipHead, gzipTail } from './gzip.ts';
 import type { Encoding, Production } from './production.ts';
 import type { SpoolReader } from './spool.ts';
 
-type Source = Pick<Production, 'read' | 'encoding' | 'content'>;
+type Source = Pick<Production, 'read' | 'encoding' | 'content' | 'patienceMs'>;
 
 /**
  * Sends the own first line and then everything of the production, at the pace of the client. A client that takes nothing
@@ -17,13 +16,12 @@ export async function sendProduction(
   res: Response,
   { production, reader }: { readonly production: Source; readonly reader: SpoolReader },
   firstLine: string,
-  stalledMs: number = LIMITS.snapshotStalledMs,
 ): Promise<void> {
   const head = Buffer.from(firstLine);
   const isGzip = production.encoding === 'gzip';
   if (isGzip) res.setHeader('content-encoding', 'gzip');
   startNdjson(res);
-  const outflow = new Outflow(res, stalledMs);
+  const outflow = new Outflow(res, () => production.patienceMs);
   try {
     // Node sends what is written within one turn together.
     const opening = isGzip ? gzipHead(head) : head;
@@ -37,9 +35,27 @@ export async function sendProduction(
     res.end(isGzip ? gzipTail(head, production.content) : undefined);
     await outflow.closed();
   } catch (error) {
-    if (!(error instanceof ClientGone)) breakOff(res, stalledMs);
+    if (!(error instanceof ClientGone)) breakOff(res, production.patienceMs);
   }
 }
+
+/** Sends what is at hand, at the pace of the client; resolves when it has left, or the client has. */
+export async function sendPiecemeal(res: Response, text: string, patienceMs: () => number): Promise<void> {
+  const outflow = new Outflow(res, patienceMs);
+  try {
+    const bytes = Buffer.from(text);
+    for (let at = 0; at < bytes.length; at += PIECE_BYTES) {
+      if (!res.write(bytes.subarray(at, at + PIECE_BYTES))) await outflow.drained();
+    }
+    res.end();
+    await outflow.closed();
+  } catch (error) {
+    if (!(error instanceof ClientGone)) throw error;
+  }
+}
+
+/** What a client must take within its time. */
+const PIECE_BYTES = 128 * 1024;
 
 /** An answer whose every byte is at hand. */
 export function sendLines(res: Response, lines: string): void {
@@ -62,16 +78,19 @@ export function chooseEncoding({ headers }: Request): Encoding {
 
 class ClientGone extends Error {}
 
+/** How long a client is waited for may become less while it is. */
+const LOOK_AGAIN_MS = 1_000;
+
 /** What there is to wait for at the client's end. One thing is waited for at a time. */
 class Outflow {
   readonly #res: Response;
-  readonly #stalledMs: number;
+  readonly #patienceMs: () => number;
   #waiting: PromiseWithResolvers<unknown> | undefined;
   #isGone: boolean;
 
-  constructor(res: Response, stalledMs: number) {
+  constructor(res: Response, patienceMs: () => number) {
     this.#res = res;
-    this.#stalledMs = stalledMs;
+    this.#patienceMs = patienceMs;
     this.#isGone = res.closed;
     res.on('drain', () => this.#waiting?.resolve(undefined));
     res.once('close', () => {
@@ -103,11 +122,18 @@ class Outflow {
   }
 
   async #unlessStalled(): Promise<void> {
-    const stalled = setTimeout(() => this.#res.destroy(), this.#stalledMs);
+    const since = performance.now();
+    const look = (): void => {
+      const leftMs = since + this.#patienceMs() - performance.now();
+      if (leftMs <= 0) this.#res.destroy();
+      else looking = setTimeout(look, Math.min(leftMs, LOOK_AGAIN_MS));
+    };
+    let looking: NodeJS.Timeout | undefined;
+    look();
     try {
       await this.#wait().promise;
     } finally {
-      clearTimeout(stalled);
+      clearTimeout(looking);
     }
   }
 }

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Pool } from 'pg';
+import type { Reads } from '../fairness/reads.ts';
 import { Groups, type PersonGroups } from '../store/groups.ts';
 import { hasEntries } from '../store/entries.ts';
 import type { Standby } from '../store/standby.ts';
@@ -12,6 +13,11 @@ export interface Need {
   readonly reached: bigint;
 }
 
+interface Asking {
+  readonly userId: string;
+  readonly workspaceId: string | null;
+}
+
 /** A copy is usually milliseconds behind; waiting for it costs the primary nothing. */
 const CATCH_UP_MS = 100;
 const LOOK_AGAIN_MS = 10;
@@ -22,32 +28,37 @@ const LOOK_AGAIN_MS = 10;
  */
 export class Sources {
   readonly primary: Pool;
-  readonly groups: Groups;
   readonly hasStandby: boolean;
+  readonly #reads: Reads;
   readonly #standby: Standby | null;
 
-  constructor(primary: Pool, standby: Standby | null) {
+  constructor(primary: Pool, reads: Reads, standby: Standby | null) {
     this.primary = primary;
-    this.groups = new Groups(primary);
+    this.#reads = reads;
     this.hasStandby = standby !== null;
     this.#standby = standby;
   }
 
+  /** What a person may see now; when a credential is limited to a workspace, of what lies in that one. */
+  groupsOf({ userId, workspaceId }: Asking, signal: AbortSignal): Promise<PersonGroups> {
+    return this.#reads.run(userId, signal, (database) => new Groups(database).of(userId, workspaceId ?? undefined));
+  }
+
   /** Whether the log has an entry of these groups after a place. */
-  changedSince(place: bigint, groups: readonly string[]): Promise<boolean> {
-    return hasEntries(this.primary, groups, place);
+  changedSince(userId: string, place: bigint, groups: readonly string[], signal: AbortSignal): Promise<boolean> {
+    return this.#reads.run(userId, signal, (database) => hasEntries(database, groups, place));
   }
 
   /**
    * A copy serves when it has everything the caller's groups had on the primary at the time of asking: changes of others
    * it may lack. So a caller reads what they wrote before, and nobody reads by a membership that was taken from them.
    */
-  async pick(need: Need): Promise<Pool> {
-    const served = await this.#standby?.read(async (pool) => ((await this.#hasAll(pool, need)) ? pool : null));
+  async pick(need: Need, signal: AbortSignal): Promise<Pool> {
+    const served = await this.#standby?.read(async (pool) => ((await this.#hasAll(pool, need, signal)) ? pool : null));
     return served ?? this.primary;
   }
 
-  async #hasAll(copy: Pool, { person, userId, reached }: Need): Promise<boolean> {
+  async #hasAll(copy: Pool, { person, userId, reached }: Need, signal: AbortSignal): Promise<boolean> {
     const groups = new Groups(copy);
     const deadline = performance.now() + CATCH_UP_MS;
     for (;;) {
@@ -55,7 +66,8 @@ export class Sources {
       if (epoch !== person.epoch) return false;
       // Below the floor nothing can be said of what changed.
       const isNear = at >= reached && at >= person.floor;
-      if (isNear && (at >= person.at || !(await this.changedSince(at, [...person.groups])))) return true;
+      if (isNear && (at >= person.at || !(await this.changedSince(userId, at, [...person.groups], signal))))
+        return true;
       if (performance.now() >= deadline) return false;
       await sleep(LOOK_AGAIN_MS);
     }

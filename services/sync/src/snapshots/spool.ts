@@ -3,19 +3,31 @@ import { open, unlink, type FileHandle } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { LIMITS } from '@wts/contracts';
+import { Holdings } from '../fairness/holdings.ts';
 
-/** What all spools of the process hold together. */
+/** What the answers of the process hold together, by the person whose they are. Keeps never.unbounded. */
 export class SpoolRoom {
-  memoryBytes = 0;
-  diskBytes = 0;
+  readonly answers: Holdings;
+  readonly memory: Holdings;
+  /** A quarter is reserved: what is being written must still find room. */
+  readonly disk: Holdings;
 
-  get isShortOfMemory(): boolean {
-    return this.memoryBytes > LIMITS.spoolsMemoryBytesMax;
+  constructor(bounds: { readonly answers?: number; readonly memoryBytes?: number; readonly diskBytes?: number } = {}) {
+    const { answers = LIMITS.snapshotAnswersMax, memoryBytes = LIMITS.spoolsMemoryBytesMax } = bounds;
+    const { diskBytes = LIMITS.spoolsDiskBytesMax } = bounds;
+    this.answers = new Holdings(answers);
+    this.memory = new Holdings(memoryBytes);
+    this.disk = new Holdings(diskBytes, diskBytes / 4);
   }
 
-  /** Half full: what is being written must still find room. */
-  get isShortOfDisk(): boolean {
-    return this.diskBytes > LIMITS.spoolsDiskBytesMax / 2;
+  /** Counts an answer of this person; undefined when they have too many, or too much of the disk. */
+  enter(person: string): Disposable | undefined {
+    return this.disk.admits(person, 0) ? this.answers.hold(person, 1) : undefined;
+  }
+
+  /** How long a reader who takes nothing is waited for. */
+  patienceMs(person: string): number {
+    return this.disk.isTight(person) ? LIMITS.answerStalledTightMs : LIMITS.answerStalledMs;
   }
 }
 
@@ -46,6 +58,8 @@ export interface SpoolReader {
  */
 export class Spool {
   readonly #room: SpoolRoom;
+  /** Whose it is: what it holds counts as theirs. */
+  #person: string;
   readonly #readers = new Set<SpoolReader>();
   #pieces: Piece[] = [];
   #bytes = 0;
@@ -62,8 +76,20 @@ export class Spool {
   #diskFailure: Error | undefined;
   #isFailureTold = false;
 
-  constructor(room: SpoolRoom) {
+  constructor(room: SpoolRoom, person: string) {
     this.#room = room;
+    this.#person = person;
+  }
+
+  get person(): string {
+    return this.#person;
+  }
+
+  /** It is another person's from now on: the one it was for is done with it. */
+  passTo(person: string): void {
+    this.#room.memory.move(this.#person, person, this.#memoryBytes);
+    this.#room.disk.move(this.#person, person, this.#diskBytes);
+    this.#person = person;
   }
 
   /** False once its beginning was let go. */
@@ -132,7 +158,7 @@ export class Spool {
     this.#count(-this.#memoryBytes);
     this.#pieces = [];
     await this.#file?.close();
-    this.#room.diskBytes -= this.#diskBytes;
+    this.#room.disk.add(this.#person, -this.#diskBytes);
     this.#diskBytes = 0;
   }
 
@@ -143,17 +169,21 @@ export class Spool {
 
   #count(bytes: number): void {
     this.#memoryBytes += bytes;
-    this.#room.memoryBytes += bytes;
+    this.#room.memory.add(this.#person, bytes);
+  }
+
+  get #isShortOfMemory(): boolean {
+    return this.#room.memory.isTight(this.#person);
   }
 
   get #isWithinBounds(): boolean {
     const bound = this.#file === undefined ? LIMITS.spoolMemoryBytes : WINDOW_BYTES;
-    return this.#memoryBytes <= (this.#room.isShortOfMemory ? WINDOW_BYTES_MIN : bound);
+    return this.#memoryBytes <= (this.#isShortOfMemory ? WINDOW_BYTES_MIN : bound);
   }
 
   /** Lets go of what all readers have, if nobody can join; and of what stands in the file, but for its end. */
   #forget(): void {
-    const window = this.#room.isShortOfMemory ? WINDOW_BYTES_MIN : WINDOW_BYTES;
+    const window = this.#isShortOfMemory ? WINDOW_BYTES_MIN : WINDOW_BYTES;
     let below = Math.min(this.#writtenTo, this.#bytes - window);
     if (!this.#isWhole) for (const { at } of this.#readers) below = Math.max(below, at);
     let count = 0;
@@ -185,12 +215,12 @@ export class Spool {
     try {
       this.#file ??= await openNameless();
       while (this.#bytes - this.#writtenTo >= WRITE_BYTES && this.#state !== 'disposed') {
-        if (this.#room.diskBytes > LIMITS.spoolsDiskBytesMax) throw new SpoolFull();
+        if (this.#room.disk.isFull(this.#person)) throw new SpoolFull();
         const from = this.#writtenTo;
         const buffers = this.#pieces.filter(({ at }) => at >= from).map(({ bytes }) => bytes);
         const written = await writeAll(this.#file, buffers, from);
         this.#diskBytes += written;
-        this.#room.diskBytes += written;
+        this.#room.disk.add(this.#person, written);
         this.#writtenTo = Math.max(this.#writtenTo, from + written);
         this.#forget();
       }

@@ -3,7 +3,7 @@ import type { ReadToken } from '@wts/access';
 import type { Logger } from '@wts/action-stream';
 import { API_VERSION, comeAgainSeconds, Fault, HEADERS, LIMITS, syncApi } from '@wts/contracts';
 import type { Principal, Revocation } from '@wts/contracts';
-import { Gate, readInternalToken, refuseUpgrade, requestIdOf } from '@wts/service-kit';
+import { readInternalToken, refuseUpgrade, requestIdOf } from '@wts/service-kit';
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { Registry } from 'prom-client';
@@ -11,6 +11,7 @@ import { WebSocket, WebSocketServer } from 'ws';
 import { Entry } from '../deltas/entry.ts';
 import type { Dialect, EntrySource } from '../deltas/entry.ts';
 import type { GroupSource } from '../deltas/visibility.ts';
+import type { FairGate } from '../fairness/fair-gate.ts';
 import type { Hub } from '../hub/hub.ts';
 import { Audience } from './audience.ts';
 import { isDialect } from './frames.ts';
@@ -37,6 +38,8 @@ import { Unsent } from './unsent.ts';
  */
 
 export interface SocketDoorOptions {
+  /** What sockets read takes turns here, by person: memberships and pages. */
+  readonly gate: FairGate;
   readonly groups: GroupSource;
   /** Entries of these groups in (after, upTo], and the place up to which the log was trimmed, of one snapshot. */
   readonly readEntries: (
@@ -65,8 +68,6 @@ export interface SocketDoor extends AsyncDisposable {
 }
 
 const TICK_MS = 1_000;
-/** Memberships and pages read at once for sockets; the rest of the pool is for those who ask over HTTP. */
-const QUERIES_AT_ONCE = 6;
 const DRAIN_SPREAD_MS = 4_000;
 const DRAIN_END_MS = 2_000;
 
@@ -99,10 +100,9 @@ class Door implements SocketDoor {
 
   constructor(options: SocketDoorOptions) {
     this.#options = options;
-    const { hub, limits = {}, logger } = options;
+    const { hub, gate, limits = {}, logger } = options;
     const { tickMs = TICK_MS, ...changed } = limits;
     this.#socketsMax = options.socketsMax;
-    const gate = new Gate(QUERIES_AT_ONCE);
     const allowed: SocketLimits = { ...SOCKET_LIMITS, ...changed };
     const unsent = new Unsent(
       allowed.unsentOfAllBytesMax,

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { LIMITS } from '@wts/contracts';
 import type { LogAction } from '@wts/contracts';
-import { Gate } from '@wts/service-kit';
+import { FairGate } from '../fairness/fair-gate.ts';
 import type { Entry } from '../deltas/entry.ts';
 import { Visibility } from '../deltas/visibility.ts';
 import type { Hub } from '../hub/hub.ts';
@@ -27,7 +27,7 @@ describe('a feed', () => {
     const hub = { last, since: (cursor: bigint) => (cursor >= last ? [] : ring.since(cursor)) } as unknown as Hub;
     const known = { groups: new Set([userId, home]), at: 0n, floor: 0n, epoch: 'one', lost: [] };
     const source = { after: async () => known };
-    const gate = new Gate(1);
+    const gate = new FairGate({ slots: 1, waitMs: 30_000, waitingMax: 100, refusal: 'Too much' });
     const sent: Packet[] = [];
     let untaken = 0;
     const outlet = {

@@ -1,12 +1,12 @@
 import { LIMITS } from '@wts/contracts';
 import type { Dialect, Entry } from '../deltas/entry.ts';
 import type { Reader, Visibility } from '../deltas/visibility.ts';
+import type { FairGate } from '../fairness/fair-gate.ts';
 import type { Hub } from '../hub/hub.ts';
 import { PacketWriter, Packets } from '../hub/packet.ts';
 import type { Packet } from '../hub/packet.ts';
 import type { RingChunk } from '../hub/ring.ts';
 import type { Audience, Listening } from './audience.ts';
-import type { Gate } from '@wts/service-kit';
 import type { Memberships } from './memberships.ts';
 import type { Pulling, Rounds, SharedPackets } from './rounds.ts';
 
@@ -23,7 +23,7 @@ export interface FeedSources {
     limit: number,
     upTo: bigint,
   ) => Promise<{ entries: Entry[]; floor: bigint }>;
-  readonly gate: Gate;
+  readonly gate: FairGate;
 }
 
 /** The socket, as a feed sees it. */
@@ -87,7 +87,7 @@ export class Feed implements Listening, Pulling {
   #cursor: bigint;
   #isLive = false;
   #isBusy = false;
-  #isEnded = false;
+  readonly #ending = new AbortController();
   /** The groups must be read again before anything more is sent. */
   #isDoubtful = false;
 
@@ -112,13 +112,17 @@ export class Feed implements Listening, Pulling {
     return this.#isLive ? this.#sources.hub.last : this.#cursor;
   }
 
+  get #isEnded(): boolean {
+    return this.#ending.signal.aborted;
+  }
+
   /** Begins, or goes on after the client has taken what was sent. */
   resume(): void {
     if (!this.#isEnded && !this.#isBusy && !this.#isLive) this.#sources.rounds.enqueue(this);
   }
 
   end(): void {
-    this.#isEnded = true;
+    this.#ending.abort(new Error('The subscription ended'));
     this.#sources.audience.remove(this, this.#followed);
   }
 
@@ -244,8 +248,9 @@ export class Feed implements Listening, Pulling {
 
   async #catchUp(): Promise<void> {
     const { hub, gate } = this.#sources;
+    const { signal } = this.#ending;
     while (!this.#isEnded && !this.#outlet.isFull && !this.#isDoubtful && hub.since(this.#cursor) === null) {
-      const change = await gate.run(() => this.#takePage());
+      const change = await gate.run(this.#reader.userId, { signal }, () => this.#takePage());
       if (change !== null) await this.#regroup(change);
     }
   }
@@ -275,7 +280,12 @@ export class Feed implements Listening, Pulling {
   async #regroup(known: bigint): Promise<void> {
     this.#isDoubtful = false;
     const { memberships, audience } = this.#sources;
-    const visibility = await memberships.read(this.#reader, this.#asked, this.#cursor, known);
+    const visibility = await memberships.read(this.#reader, {
+      asked: this.#asked,
+      cursor: this.#cursor,
+      known,
+      signal: this.#ending.signal,
+    });
     if (this.#isEnded) return;
     audience.remove(this, this.#followed);
     this.#visibility = visibility;
@@ -288,7 +298,7 @@ export class Feed implements Listening, Pulling {
     try {
       await work();
     } catch (error) {
-      this.#outlet.fail(error);
+      if (!this.#isEnded) this.#outlet.fail(error);
     } finally {
       this.#isBusy = false;
     }

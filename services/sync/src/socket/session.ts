@@ -72,6 +72,8 @@ export class Session implements Outlet {
   #feed: Feed | null = null;
   /** Counts subscribe frames: only the latest may go on. */
   #turn = 0;
+  /** Aborts what is looked up for the latest. */
+  #looking = new AbortController();
   #frames = 0;
   #closesAt: number | null = null;
 
@@ -251,16 +253,22 @@ export class Session implements Outlet {
   async #subscribe({ after, token, groups, dialect }: Subscribe): Promise<void> {
     this.#unsubscribe();
     const turn = this.#turn;
+    const { signal } = this.#looking;
     const isCurrent = (): boolean => turn === this.#turn && this.#closesAt === null;
     try {
       const principal = await this.#authenticate(token);
       if (!isCurrent()) return;
       this.#principal = principal;
-      if (!(await this.#isReachable(after))) {
+      if (!(await this.#isReachable(after, signal))) {
         if (isCurrent()) this.requireBootstrap();
         return;
       }
-      const visibility = await this.#sources.memberships.read(principal, groups, after, after);
+      const visibility = await this.#sources.memberships.read(principal, {
+        asked: groups,
+        cursor: after,
+        known: after,
+        signal,
+      });
       if (!isCurrent()) return;
       this.#write(subscribedFrame(after, inOrder(principal.userId, visibility.reachable)));
       this.#sentAt = this.#now;
@@ -283,15 +291,17 @@ export class Session implements Outlet {
   }
 
   /** False for a cursor before what the log keeps, or beyond its end (as after a restored backup). */
-  async #isReachable(after: bigint): Promise<boolean> {
-    const { hub, readHead } = this.#sources;
+  async #isReachable(after: bigint, signal: AbortSignal): Promise<boolean> {
+    const { hub, gate, readHead } = this.#sources;
     if (after <= hub.last && hub.since(after) !== null) return true;
-    const { head, floor } = await readHead();
+    const { head, floor } = await gate.run(this.userId, { signal }, readHead);
     return after >= floor && after <= head;
   }
 
   #unsubscribe(): void {
     this.#turn += 1;
+    this.#looking.abort(new Error('Another subscription took its place'));
+    this.#looking = new AbortController();
     this.#feed?.end();
     this.#feed = null;
   }

@@ -1,8 +1,8 @@
-import type { Pool } from 'pg';
+import type { Queryable } from '../fairness/reads.ts';
 
 /** Keeps which models a schema has for a person, and of their schemas the `keptMax` seen last. */
 export async function keepClientModels(
-  pool: Pool,
+  pool: Queryable,
   { userId, schemaHash, models }: { readonly userId: string; readonly schemaHash: string; readonly models: string },
   keptMax: number,
 ): Promise<void> {
@@ -18,7 +18,11 @@ export async function keepClientModels(
   );
 }
 
-export async function findClientModels(pool: Pool, userId: string, schemaHash: string): Promise<string | undefined> {
+export async function findClientModels(
+  pool: Queryable,
+  userId: string,
+  schemaHash: string,
+): Promise<string | undefined> {
   const { rows } = await pool.query<{ models: string }>(
     'select models from sync.client_models where user_id = $1 and schema_hash = $2',
     [userId, schemaHash],

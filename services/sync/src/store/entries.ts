@@ -1,6 +1,6 @@
 import type { ActionName } from '@wts/contracts';
-import type { Pool } from 'pg';
 import type { EntrySource } from '../deltas/entry.ts';
+import type { Queryable } from '../fairness/reads.ts';
 import { isoTime } from './iso-time.ts';
 import { CLIENT_FLOOR, HEAD } from './log.ts';
 
@@ -58,7 +58,7 @@ const READ = `select page.*, case when page.sync_id is not distinct from found.p
  * Prepared once for each connection, because planning over all partitions takes longer than reading most pages.
  */
 export async function readEntries(
-  pool: Pool,
+  pool: Queryable,
   groups: readonly string[],
   after: bigint,
   limit: number,
@@ -73,7 +73,7 @@ export async function readEntries(
 }
 
 /** Whether there is any after this place. */
-export async function hasEntries(pool: Pool, groups: readonly string[], after: bigint): Promise<boolean> {
+export async function hasEntries(pool: Queryable, groups: readonly string[], after: bigint): Promise<boolean> {
   const { rows } = await pool.query<{ has: boolean }>({
     name: 'has_entries',
     text: `select cardinality(sync.find_page($1::uuid[], $2::bigint, ${HEAD}, 1)) > 0 as has`,

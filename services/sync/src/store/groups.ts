@@ -1,4 +1,4 @@
-import type { Pool } from 'pg';
+import type { Queryable } from '../fairness/reads.ts';
 import { lostGroupsSql } from './entries.ts';
 import { CLIENT_FLOOR, HEAD } from './log.ts';
 
@@ -45,9 +45,9 @@ const NOW = personGroupsSql('$1', '$2');
 const AFTER = personGroupsSql('$1', '$2', `, array(${lostGroupsSql('$1', '$3')}) as lost`);
 
 export class Groups {
-  readonly #pool: Pool;
+  readonly #pool: Queryable;
 
-  constructor(pool: Pool) {
+  constructor(pool: Queryable) {
     this.#pool = pool;
   }
 

@@ -1,0 +1,68 @@
+import { comeAgainSeconds, Fault, LIMITS } from '@wts/contracts';
+import { Holdings, type Held } from '../fairness/holdings.ts';
+import type { Reads } from '../fairness/reads.ts';
+import { Groups } from '../store/groups.ts';
+import type { Standby } from '../store/standby.ts';
+import { pageReader } from './page-reader.ts';
+import { readDeltas, type DeltasQuestion } from './read-deltas.ts';
+
+export interface DeltasPage extends Disposable {
+  readonly text: string;
+}
+
+interface PagesOptions {
+  readonly reads: Reads;
+  readonly standby: Standby | null;
+  readonly onRefused: () => void;
+}
+
+/**
+ * Pages of the log for those who poll. Connections are taken by turns of persons, and a page counts against its person
+ * until its client has taken it: a hundred who ask for large pages and do not read them must not fill the memory.
+ */
+export class Pages {
+  readonly #options: PagesOptions;
+  readonly #held = new Holdings(LIMITS.pagesBytesMax);
+
+  constructor(options: PagesOptions) {
+    this.#options = options;
+  }
+
+  get bytes(): number {
+    return this.#held.total;
+  }
+
+  /** It must be disposed of when it was sent. */
+  async read(question: DeltasQuestion, signal: AbortSignal): Promise<DeltasPage> {
+    const { reads, standby } = this.#options;
+    const { userId } = question;
+    // Before it waits too: there is no use in a turn with nothing to hold the page.
+    if (!this.#held.admits(userId, LIMITS.deltasBytesMax)) throw this.#refusal();
+    let held: Held | undefined;
+    try {
+      const text = await reads.run(userId, signal, (database) => {
+        held = this.#held.hold(userId, LIMITS.deltasBytesMax);
+        if (held === undefined) throw this.#refusal();
+        return readDeltas({ groups: new Groups(database), readPage: pageReader(database, standby) }, question);
+      });
+      held?.become(text.length);
+      return { text, [Symbol.dispose]: () => held?.[Symbol.dispose]() };
+    } catch (error) {
+      held?.[Symbol.dispose]();
+      throw error;
+    }
+  }
+
+  /** How long a client who takes nothing is waited for. */
+  patienceMs(userId: string): number {
+    return this.#held.isTight(userId) ? LIMITS.answerStalledTightMs : LIMITS.answerStalledMs;
+  }
+
+  #refusal(): Fault {
+    this.#options.onRefused();
+    return new Fault('unavailable', {
+      message: 'Too many pages wait to be taken; take those you have asked for, or try again shortly',
+      retryAfterSeconds: comeAgainSeconds(),
+    });
+  }
+}

@@ -1,0 +1,134 @@
+import { eventually } from '@wts/testkit';
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer, type AddressInfo } from 'node:net';
+import { MODEL_NAMES } from '@wts/models';
+import { caller, idsOf, SnapshotStage } from './snapshot-stage.ts';
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
+/** One person asks for everything at once; another goes on as if alone. */
+describe('reading beside one person who asks for all there is [never.one-takes-all]', () => {
+  let stage: SnapshotStage;
+  let ada: string;
+  let bob: string;
+  let home: string;
+  let office: string;
+  let metricsUrl: string;
+  before(async () => {
+    const port = await freePort();
+    metricsUrl = `http://127.0.0.1:${port}/metrics`;
+    stage = await SnapshotStage.open('fair-reading', { METRICS_PORT: String(port) });
+    [ada, bob] = [await stage.person('Ada'), await stage.person('Bob')];
+    [home, office] = [await stage.workspace(ada), await stage.workspace(bob)];
+    await stage.insert('Label', { workspaceId: office, name: 'Mine' }, bob);
+    await stage.fillTasks(home, 100);
+  });
+  after(() => stage[Symbol.asyncDispose]());
+
+  const metric = async (name: string): Promise<number> => {
+    const answer = await fetch(metricsUrl, { headers: { connection: 'close' } });
+    const lines = (await answer.text()).split('\n').filter((line) => line.startsWith(name));
+    return lines.reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0);
+  };
+  /** Whoever reads this table waits until the work is done. */
+  const whileHeld = async (table: string, work: () => Promise<void>): Promise<void> => {
+    const holder = await stage.sql.connect();
+    try {
+      await holder.query(`begin; lock table ${table} in access exclusive mode`);
+      await work();
+    } finally {
+      await holder.query('rollback');
+      holder.release();
+    }
+  };
+  /** As many different selections as are asked for, each with the tasks. */
+  const selections = (count: number): string[] => {
+    const others = MODEL_NAMES.filter((name) => name !== 'Task');
+    return Array.from({ length: count }, (_, index) =>
+      ['Task', ...others.filter((_name, bit) => (index >> bit) % 2 === 1)].join(','),
+    );
+  };
+  const floods = (gone: AbortController, paths: readonly string[]): Promise<unknown> =>
+    Promise.allSettled(
+      paths.map(async (path) => {
+        const answer = await stage.call(path, { principal: caller(ada), signal: gone.signal });
+        await answer.arrayBuffer();
+      }),
+    );
+
+  it('finds its bootstraps, batches and deltas answered while 240 different bootstraps wait for a table that is held', async () => {
+    const gone = new AbortController();
+    await whileHeld('sync.tasks', async () => {
+      const flood = floods(
+        gone,
+        selections(240).map((models) => `/sync/bootstrap?onlyModels=${models}`),
+      );
+      await eventually(async () => (await metric('wts_snapshots_queued')) >= 60);
+      const { rows } = await stage.bootstrap(bob, { onlyModels: 'Label,Workspace' });
+      assert.equal(idsOf(rows).length, 2);
+      const labels = await stage.batch(bob, [{ modelName: 'Label', indexedKey: 'workspaceId', keyValue: office }]);
+      assert.equal(labels.length, 1);
+      assert.ok((await stage.deltas(bob, { after: '0' })).actions.length > 0);
+      assert.ok((await metric('wts_snapshots_queued')) > 0, 'the flood still waits');
+      gone.abort();
+      await flood;
+      // None of what nobody waits for any more keeps a place.
+      await eventually(async () => (await metric('wts_snapshots_queued')) === 0);
+      await eventually(async () => (await metric('wts_snapshots_running')) === 0);
+    });
+  });
+
+  it('finds batches answered while another 240 batches wait for a table that is held', async () => {
+    const gone = new AbortController();
+    await whileHeld('sync.tasks', async () => {
+      const body = { requests: [{ modelName: 'Task', indexedKey: 'workspaceId', keyValue: home }] };
+      const flood = Promise.allSettled(
+        Array.from({ length: 240 }, () =>
+          stage.call('/sync/batch', { principal: caller(ada), body, signal: gone.signal }),
+        ),
+      );
+      await eventually(async () => (await metric('wts_snapshots_queued')) >= 60);
+      const request = { modelName: 'Label', indexedKey: 'workspaceId', keyValue: office };
+      assert.equal((await stage.batch(bob, [request])).length, 1);
+      gone.abort();
+      await flood;
+    });
+    await eventually(async () => (await metric('wts_snapshots_running')) === 0);
+  });
+
+  it('finds what was read for it still kept after another person asked for a hundred different things', async () => {
+    await stage.bootstrap(bob, {});
+    for (const models of selections(100)) await stage.bootstrap(ada, { onlyModels: models });
+    const before = await metric('wts_snapshots_shared_total');
+    await stage.bootstrap(bob, {});
+    assert.equal((await metric('wts_snapshots_shared_total')) - before, 1);
+  });
+
+  it('takes no connection for polls whose clients left while they waited, and ends the reads of those who left later', async () => {
+    const gone = new AbortController();
+    await whileHeld('sync.sync_actions', async () => {
+      const flood = floods(
+        gone,
+        Array.from({ length: 240 }, () => '/sync/deltas?after=0&limit=5000'),
+      );
+      await eventually(async () => (await metric('wts_reads_waiting')) >= 230);
+      const { rows } = await stage.sql.query<{ count: number }>(
+        `select count(*)::int from pg_stat_activity where datname = current_database() and application_name = 'wts-sync' and wait_event_type = 'Lock'`,
+      );
+      // Some look at the log for the process itself.
+      assert.ok((rows[0]?.count ?? 0) <= 6, `${rows[0]?.count} connections wait`);
+      gone.abort();
+      await flood;
+      await eventually(async () => (await metric('wts_reads_waiting')) === 0);
+    });
+    assert.ok((await stage.deltas(bob, { after: '0' })).actions.length > 0);
+  });
+});
