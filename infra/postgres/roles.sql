@@ -32,6 +32,46 @@ BEGIN
 END
 $$;
 
+-- How these roles work, whichever way they come: the services say most of it themselves, and poolers drop what is said
+-- while connecting. Migrations lift the bounds for themselves.
+--
+-- A commit sends the contents of records as text, those of several people together. None of that may reach the log of the
+-- server, which other people read: not the statement that failed, nor the message or the detail that names a value, nor
+-- one that was slow. So of these sessions only their violent ends are written. What failed is in the logs of the services,
+-- what is slow in pg_stat_statements. An auto_explain of the server is silenced as well. Keeps never.logs.postgres.
+DO $$
+DECLARE
+  wanted record;
+  refused text[] := '{}';
+BEGIN
+  FOR wanted IN
+    SELECT * FROM
+      unnest(ARRAY['wts_sync', 'wts_workspace', 'wts_graph']) AS list (role),
+      (VALUES
+        ('log_min_messages', 'fatal'),
+        ('log_min_error_statement', 'panic'),
+        ('log_error_verbosity', 'terse'),
+        ('log_statement', 'none'),
+        ('log_min_duration_statement', '-1'),
+        ('jit', 'off'),
+        ('statement_timeout', '15s'),
+        ('lock_timeout', '5s'),
+        ('idle_in_transaction_session_timeout', '10s')
+      ) AS settings (name, value)
+  LOOP
+    BEGIN
+      EXECUTE format('ALTER ROLE %I SET %I = %L', wanted.role, wanted.name, wanted.value);
+    EXCEPTION WHEN insufficient_privilege THEN
+      refused := refused || wanted.name;
+    END;
+  END LOOP;
+  IF cardinality(refused) > 0 THEN
+    RAISE WARNING 'This role may not set % for the services: the contents of records may reach the log of this server. Have a superuser run this file, or set them in another way.',
+      (SELECT string_agg(DISTINCT name, ', ') FROM unnest(refused) AS name);
+  END IF;
+END
+$$;
+
 -- What sync creates, now and later, these may read.
 GRANT USAGE ON SCHEMA sync TO wts_workspace, wts_graph;
 GRANT SELECT ON ALL TABLES IN SCHEMA sync TO wts_workspace, wts_graph;

@@ -50,6 +50,14 @@ export const never: readonly Rule[] = [
     issue: 2,
   },
   {
+    id: 'never.logs.postgres',
+    source: 'Design 14.4',
+    text: 'The contents of records never reach the log of PostgreSQL, whatever fails, waits or is slow.',
+    home: 'infra/postgres/roles.sql',
+    status: 'kept',
+    issue: 8,
+  },
+  {
     id: 'never.unbounded',
     source: 'Design 14.7',
     text: 'No memory, queue, retry or wait is without bound.',

@@ -15,6 +15,8 @@ export type { NatsServer } from './servers/nats.ts';
 export { openNats } from './servers/nats.ts';
 export type { PostgresServer } from './servers/postgres.ts';
 export { openPostgres } from './servers/postgres.ts';
+export { debianPostgres } from './servers/postgres-programs.ts';
+export type { PostgresPrograms } from './servers/postgres-programs.ts';
 export { LOCAL_JWT, Stack } from './stack.ts';
 export { SupervisedService } from './supervised.ts';
 export { runTask } from './task.ts';

@@ -1,7 +1,8 @@
 /** Real PostgreSQL for tests: one server per run, a fresh database per suite or world. */
-import type { Database, DatabaseRole, PostgresServer } from '@wts/local';
+import type { Database, DatabaseRole, PostgresPrograms, PostgresServer } from '@wts/local';
 import {
   databaseExists,
+  debianPostgres,
   describeDatabase,
   dropDatabase,
   migrateServices,
@@ -82,8 +83,24 @@ async function adminUrlOfTests(): Promise<string> {
   return (await shared).url();
 }
 
-export function openTestPostgres(label: string): Promise<PostgresServer> {
-  return openServer(label, { password: randomBytes(24).toString('base64url') });
+interface ServerOptions {
+  readonly programs?: PostgresPrograms;
+  /** Settings of the server: `{ jit: 'on' }`. */
+  readonly settings?: Readonly<Record<string, string>>;
+}
+
+export function openTestPostgres(label: string, options: ServerOptions = {}): Promise<PostgresServer> {
+  return openServer(label, { password: randomBytes(24).toString('base64url'), ...options });
+}
+
+/** PostgreSQL as Debian builds it; null, with a warning, where it cannot be had. */
+export async function fetchPostgres(name: 'postgresql-15'): Promise<PostgresPrograms | null> {
+  try {
+    return await debianPostgres(name);
+  } catch (error) {
+    process.emitWarning(`No ${name} could be fetched: ${error instanceof Error ? error.message : String(error)}`);
+    return null;
+  }
 }
 
 /** A streaming standby of a server; it follows within milliseconds, unless told not to (`pg_wal_replay_pause()`). */
@@ -92,7 +109,10 @@ export function openTestStandby(primary: PostgresServer, label: string): Promise
   return openServer(label, { password: decodeURIComponent(new URL(url).password), standbyOf: url });
 }
 
-function openServer(label: string, how: { password: string; standbyOf?: string }): Promise<PostgresServer> {
+function openServer(
+  label: string,
+  how: ServerOptions & { password: string; standbyOf?: string },
+): Promise<PostgresServer> {
   const directory = scratch(label);
   return openPostgres({
     directory: join(directory, 'data'),

@@ -1,6 +1,10 @@
 import { LOCAL, fetchDebianPackages } from '@wts/local';
-import { accessSync, constants } from 'node:fs';
+import type { RunningProcess } from '@wts/local';
+import { once } from 'node:events';
+import { accessSync, constants, readFileSync } from 'node:fs';
+import { connect } from 'node:net';
 import { delimiter, join } from 'node:path';
+import { eventually } from './eventually.ts';
 
 type PackageTree = Awaited<ReturnType<typeof fetchDebianPackages>>;
 
@@ -19,6 +23,35 @@ export async function fetchPackage(name: string): Promise<PackageTree | null> {
     process.emitWarning(`No ${name} could be fetched: ${error instanceof Error ? error.message : String(error)}`);
     return null;
   }
+}
+
+/** A server by name: the one of this system, or on Debian that of a package; null where none can be had. */
+export async function findServer(
+  name: string,
+  packageName: string,
+): Promise<{ file: string; env: NodeJS.ProcessEnv } | null> {
+  // Where systems put servers, which is not on everybody's PATH.
+  const file = findProgram([name], [`/usr/sbin/${name}`, `/usr/local/sbin/${name}`]);
+  if (file !== undefined) return { file, env: {} };
+  const tree = await fetchPackage(packageName);
+  if (tree === null) return null;
+  return { file: join(tree.root, 'usr/sbin', name), env: { LD_LIBRARY_PATH: tree.libraryPath } };
+}
+
+/** Resolves when somebody listens on the port; rejects with the log of the process when it ended before. */
+export async function untilAccepting(proxy: RunningProcess, port: number): Promise<void> {
+  const accepts = async (): Promise<boolean> => {
+    if (proxy.exit !== null) return true;
+    const socket = connect({ port, host: '127.0.0.1' });
+    try {
+      await once(socket, 'connect');
+      return true;
+    } finally {
+      socket.destroy();
+    }
+  };
+  await eventually(accepts);
+  if (proxy.exit !== null) throw new Error(`${proxy.name} did not start: ${readFileSync(proxy.log, 'utf8')}`);
 }
 
 function isExecutable(path: string): boolean {

@@ -1,11 +1,7 @@
 import { freePort, launch } from '@wts/local';
-import type { RunningProcess } from '@wts/local';
-import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
-import { connect } from 'node:net';
 import { join } from 'node:path';
-import { eventually } from './eventually.ts';
-import { fetchPackage, findProgram } from './programs.ts';
+import { findServer, untilAccepting } from './programs.ts';
 import { scratch } from './scratch.ts';
 
 /** A real reverse proxy, listening on 127.0.0.1. */
@@ -43,7 +39,7 @@ export async function openProxy(
   { to }: { readonly to: number },
 ): Promise<Proxy> {
   const kind: Kind = KINDS[name];
-  const program = await findProxy(name, kind);
+  const program = await findServer(name, kind.package);
   if (program === null) return context.skip();
   const port = await freePort();
   const directory = scratch(name);
@@ -61,15 +57,6 @@ export async function openProxy(
   });
   await untilAccepting(proxy, port);
   return { port, [Symbol.asyncDispose]: async () => void (await proxy.stop('SIGTERM', STOP_MS)) };
-}
-
-async function findProxy(name: string, kind: Kind): Promise<{ file: string; env: NodeJS.ProcessEnv } | null> {
-  // Where systems put servers, which is not on everybody's PATH.
-  const file = findProgram([name], [`/usr/sbin/${name}`, `/usr/local/sbin/${name}`]);
-  if (file !== undefined) return { file, env: {} };
-  const tree = await fetchPackage(kind.package);
-  if (tree === null) return null;
-  return { file: join(tree.root, 'usr/sbin', name), env: { LD_LIBRARY_PATH: tree.libraryPath } };
 }
 
 function readdress(settings: string, address: string, port: number): string {
@@ -96,19 +83,4 @@ function prepareNginx(directory: string, settings: string): readonly string[] {
     ].join('\n'),
   );
   return ['-p', directory, '-e', 'stderr', '-c', main];
-}
-
-async function untilAccepting(proxy: RunningProcess, port: number): Promise<void> {
-  const accepts = async (): Promise<boolean> => {
-    if (proxy.exit !== null) return true;
-    const socket = connect({ port, host: '127.0.0.1' });
-    try {
-      await once(socket, 'connect');
-      return true;
-    } finally {
-      socket.destroy();
-    }
-  };
-  await eventually(accepts);
-  if (proxy.exit !== null) throw new Error(`${proxy.name} did not start: ${readFileSync(proxy.log, 'utf8')}`);
 }

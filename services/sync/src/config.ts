@@ -1,17 +1,23 @@
 import { credentialSettings, defineSettings, natsSetting, serviceSettings, setting } from '@wts/service-kit';
 
-export const storeSettings = {
+export const databaseSettings = {
   databaseUrl: setting.url('DATABASE_URL', {
     secret: true,
     protocols: ['postgres', 'postgresql'],
-    doc: 'PostgreSQL, as the role wts_sync.',
+    doc: 'PostgreSQL, as the role wts_sync; a pooler before it must give each connection a session of its own.',
+  }),
+  migrationDatabaseUrl: setting.url('MIGRATION_DATABASE_URL', {
+    secret: true,
+    optional: true,
+    protocols: ['postgres', 'postgresql'],
+    doc: 'Where src/migrate.ts connects to, as the same role: PostgreSQL itself when DATABASE_URL leads to a pooler. Default: DATABASE_URL. The service itself does not use it.',
   }),
 };
 
 export const settings = defineSettings({
   ...serviceSettings,
   ...credentialSettings,
-  ...storeSettings,
+  ...databaseSettings,
   poolMax: setting.int('DATABASE_POOL_MAX', {
     default: 20,
     min: 4,

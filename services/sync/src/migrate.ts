@@ -1,11 +1,11 @@
 import { join } from 'node:path';
 import { createLogger, defineSettings, migrate, parseSettings } from '@wts/service-kit';
-import { storeSettings } from './config.ts';
+import { databaseSettings } from './config.ts';
 
-const { databaseUrl } = parseSettings(defineSettings({ databaseUrl: storeSettings.databaseUrl }), process.env);
+const { databaseUrl, migrationDatabaseUrl } = parseSettings(defineSettings(databaseSettings), process.env);
 
 await migrate({
-  url: databaseUrl,
+  url: migrationDatabaseUrl ?? databaseUrl,
   directory: join(import.meta.dirname, 'migrations'),
   schema: 'sync',
   log: createLogger({ name: 'sync-migrate', level: 'info' }),

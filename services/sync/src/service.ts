@@ -1,6 +1,7 @@
 import { LIMITS } from '@wts/contracts';
 import {
   createApp,
+  examinePostgres,
   notFoundAndErrors,
   openPostgres,
   type ConfigOf,
@@ -41,7 +42,8 @@ export const syncService: ServiceDefinition<ConfigOf<typeof settings>> = {
   name: 'sync',
   settings,
   async open(kit, config) {
-    const { log, stack, readiness } = kit;
+    const { log, stack, readiness, signal } = kit;
+    await examinePostgres({ url: config.databaseUrl, applicationName: 'wts-sync', log, readiness, signal });
     const database = { url: config.databaseUrl, log, stack };
     const { pool } = openPostgres({ ...database, poolMax: config.poolMax, applicationName: 'wts-sync', readiness });
     const committing = openPostgres({

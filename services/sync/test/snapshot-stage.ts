@@ -42,6 +42,7 @@ export class SnapshotStage implements AsyncDisposable {
   /** As the superuser: to arrange and to look. */
   readonly sql: Pool;
   readonly #owned: AsyncDisposableStack;
+  #written: string[] = [];
 
   private constructor(database: TestDatabase, service: RunningService, sql: Pool, owned: AsyncDisposableStack) {
     this.database = database;
@@ -69,7 +70,13 @@ export class SnapshotStage implements AsyncDisposable {
   async restart(meanwhile: () => Promise<Record<string, string>>): Promise<void> {
     await this.service.close();
     for (const _ of Array.from({ length: this.sql.idleCount })) (await this.sql.connect()).release(true);
-    this.service = await start(this.database, await meanwhile());
+    this.#written = [];
+    this.service = await start(this.database, await meanwhile(), (line) => void this.#written.push(line));
+  }
+
+  /** What the service has logged since it was restarted. */
+  logged(): string {
+    return this.#written.join('');
   }
 
   /** A unit of changes under the authority of a service. */
@@ -176,8 +183,12 @@ export class SnapshotStage implements AsyncDisposable {
   }
 }
 
-function start(database: TestDatabase, settings: Record<string, string>): Promise<RunningService> {
-  return startService(syncService, {
+function start(
+  database: TestDatabase,
+  settings: Record<string, string>,
+  write: (line: string) => void = () => undefined,
+): Promise<RunningService> {
+  const env = {
     HOST: '127.0.0.1',
     PORT: '0',
     LOG_LEVEL: 'fatal',
@@ -187,7 +198,8 @@ function start(database: TestDatabase, settings: Record<string, string>): Promis
     WORKSPACE_URL: `http://${NOWHERE}`,
     SHUTDOWN_GRACE_MS: '500',
     ...settings,
-  });
+  };
+  return startService(syncService, env, { logTo: { write } });
 }
 
 interface CallOptions {

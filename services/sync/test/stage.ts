@@ -47,8 +47,10 @@ export class Stage implements AsyncDisposable {
     this.engines = pools.map((pool) => new CommitEngine({ pool, log: new ActionLog(pool), bounds }));
   }
 
-  static async open(label: string, replicas = 2, bounds?: Partial<CascadeBounds>): Promise<Stage> {
-    const database = await testDatabase(label, { migrated: true });
+  /** With a server of one's own when the URL of its superuser is given. */
+  static async open(label: string, replicas = 2, bounds?: Partial<CascadeBounds>, adminUrl?: string): Promise<Stage> {
+    const where = adminUrl === undefined ? {} : { adminUrl };
+    const database = await testDatabase(label, { migrated: true, ...where });
     const stack = new AsyncDisposableStack();
     const log = createLogger({ name: 'test', level: 'silent' });
     const url = database.urlOf('wts_sync');

@@ -2,6 +2,7 @@ import type { ConfigOf, ServiceDefinition } from '@wts/service-kit';
 import {
   createApp,
   createCaller,
+  examinePostgres,
   idempotency,
   idempotencyKeys,
   notFoundAndErrors,
@@ -32,7 +33,8 @@ export const workspaceService: ServiceDefinition<ConfigOf<typeof settings>> = {
   name: 'workspace',
   settings,
   async open(kit, config) {
-    const { log, stack, readiness } = kit;
+    const { log, stack, readiness, signal } = kit;
+    await examinePostgres({ url: config.databaseUrl, applicationName: 'wts-workspace', log, readiness, signal });
     const { knex } = openPostgres({
       url: config.databaseUrl,
       poolMax: config.poolMax,

@@ -109,7 +109,11 @@ function linkLibraries(home: string): void {
 }
 
 async function fromDebian(): Promise<PostgresPrograms> {
-  const name = await newestPostgresPackage(POSTGRES_MAJOR_MIN);
+  return debianPostgres(await newestPostgresPackage(POSTGRES_MAJOR_MIN));
+}
+
+/** Those of a package of Debian, such as `postgresql-15`: built as most operators have them, with JIT. */
+export async function debianPostgres(name: string): Promise<PostgresPrograms> {
   const tree = await fetchDebianPackages([name], join(LOCAL, 'packages', name));
   const found = tryPrograms(
     join(tree.root, 'usr/lib/postgresql', name.replace('postgresql-', ''), 'bin'),

@@ -32,6 +32,10 @@ export interface PostgresOptions {
   readonly resetHint: string;
   /** For data that dies with its world: initdb need not wait for the disk. The running server still syncs. */
   readonly throwaway?: boolean;
+  /** Instead of those that are found. */
+  readonly programs?: PostgresPrograms;
+  /** Settings of the server, over the usual ones. */
+  readonly settings?: Readonly<Record<string, string>>;
   /** URL of a superuser: a streaming standby of that server, and not a new one. The password is that server's. */
   readonly standbyOf?: string;
   /** When given, a server that ends by itself is started again, and this is told. */
@@ -72,7 +76,7 @@ const SETTINGS = {
 };
 
 export async function openPostgres(options: PostgresOptions): Promise<PostgresServer> {
-  const programs = await findPostgres(options.env);
+  const programs = options.programs ?? (await findPostgres(options.env));
   const user = unprivileged(programs);
   const data = user.place(options.directory);
   const port = await freePort(options.port);
@@ -162,7 +166,7 @@ async function startServer(
     data,
     '-p',
     String(port),
-    ...Object.entries(SETTINGS).flatMap(([name, value]) => ['-c', `${name}=${value}`]),
+    ...Object.entries({ ...SETTINGS, ...options.settings }).flatMap(([name, value]) => ['-c', `${name}=${value}`]),
   ]);
   const deadline = Date.now() + READY_MS;
   for (;;) {

@@ -7,6 +7,7 @@ import type { Knex } from 'knex';
 import { Client } from 'pg';
 import { SetupError } from '../life/setup-error.ts';
 import type { Logger } from '../observe/logger.ts';
+import { refuseMixedSessions } from './examine.ts';
 import { knexLog } from './knex-log.ts';
 
 interface MigrateOptions {
@@ -36,16 +37,34 @@ const VERSION_MIN = 150_000;
  */
 export async function migrate(options: MigrateOptions): Promise<string[]> {
   const { url, schema, log, direction = 'up' } = options;
-  const guard = new Client({ connectionString: url, application_name: `wts-migrate-${schema}` });
+  const [guard, other] = [1, 2].map(
+    () => new Client({ connectionString: url, application_name: `wts-migrate-${schema}` }),
+  ) as [Client, Client];
   await guard.connect();
   try {
     await checkVersion(guard);
+    // Before the lock: left behind on a session of a pooler, it would stop all migrations to come.
+    try {
+      await other.connect();
+      await refuseMixedSessions(guard, other);
+    } finally {
+      await other.end();
+    }
+    await unbind(guard);
     await lock(guard, schema);
     await makeSchema(guard, schema);
     const knex = knexFactory({
       client: 'pg',
       connection: url,
-      pool: { min: 0, max: 2 },
+      pool: {
+        min: 0,
+        max: 2,
+        afterCreate: (client: Client, done: (failure?: unknown) => void) => {
+          unbind(client)
+            .then(() => done())
+            .catch(done);
+        },
+      },
       compileSqlOnError: false,
       log: knexLog(log),
     });
@@ -82,9 +101,15 @@ async function checkVersion(client: Client): Promise<void> {
   throw new SetupError(`PostgreSQL ${Math.floor(version / 10_000)} is too old; 15 or newer is needed.`);
 }
 
+/** A migration may take its time over a large table; the roles have bounds meant for the short statements of services. */
+async function unbind(client: Client): Promise<void> {
+  await client.query(
+    `set statement_timeout = 0; set idle_in_transaction_session_timeout = 0; set lock_timeout = ${LOCK_WAIT_MS}`,
+  );
+}
+
 async function lock(client: Client, schema: string): Promise<void> {
   const key = createHash('sha256').update(`wts-migrate-${schema}`).digest().readBigInt64BE();
-  await client.query(`set lock_timeout = ${LOCK_WAIT_MS}`);
   await client.query('select pg_advisory_lock($1)', [key.toString()]);
 }
 

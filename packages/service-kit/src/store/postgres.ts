@@ -2,7 +2,7 @@ import { createRequire } from 'node:module';
 import type KnexModule from 'knex';
 import type { Knex } from 'knex';
 import { Pool } from 'pg';
-import type { PoolConfig } from 'pg';
+import type { ClientBase, PoolConfig } from 'pg';
 import type { Readiness } from '../life/readiness.ts';
 import type { Logger } from '../observe/logger.ts';
 import { knexLog } from './knex-log.ts';
@@ -33,11 +33,22 @@ export interface Postgres {
   ping(signal?: AbortSignal): Promise<void>;
 }
 
-/** No statement, no lock and no forgotten transaction holds others up for longer. */
+/** Where another bound was in force for a while, this one comes back. */
+export const LOCK_TIMEOUT = '5s';
+
+/**
+ * Of every session: no statement, no lock and no forgotten transaction holds others up for longer, and no statement is
+ * compiled, because all of them are short. The roles have the same as their defaults (infra/postgres/roles.sql). They are
+ * set by a statement and not when connecting, because poolers refuse parameters of a connection that they do not know.
+ */
+const SESSION = {
+  statement_timeout: '15s',
+  lock_timeout: LOCK_TIMEOUT,
+  idle_in_transaction_session_timeout: '10s',
+  jit: 'off',
+} as const;
+
 const TIMEOUTS = {
-  statement_timeout: 15_000,
-  lock_timeout: 5_000,
-  idle_in_transaction_session_timeout: 10_000,
   /** Our side of statement_timeout: holds when the network is gone and no answer will ever come. */
   query_timeout: 20_000,
   connectionTimeoutMillis: 3_000,
@@ -55,9 +66,9 @@ export function openPostgres(options: PostgresOptions): Postgres {
     connectionString: url,
     max: poolMax,
     application_name: applicationName,
-    options: Object.entries(settings)
-      .map(([name, value]) => `-c ${name}=${value}`)
-      .join(' '),
+    // The pool waits for it, which its types do not say.
+    // oxlint-disable-next-line typescript/no-misused-promises
+    onConnect: (client) => setUp(client, settings),
     pipeline,
     keepAlive: true,
     keepAliveInitialDelayMillis: 10_000,
@@ -87,6 +98,12 @@ export function openPostgres(options: PostgresOptions): Postgres {
       return knex;
     },
   };
+}
+
+/** The settings of a session that was just opened, in one message. */
+export async function setUp(client: ClientBase, settings: Readonly<Record<string, string>> = {}): Promise<void> {
+  const all = Object.entries({ ...SESSION, ...settings });
+  await client.query(all.map(([name, value]) => `set ${name} = '${value}'`).join(';'));
 }
 
 /** knex costs 100 ms and 30 MB to load; services that write plain SQL never pay it. */

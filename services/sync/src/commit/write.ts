@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { ActionChunk, LogAction } from '@wts/contracts';
 import { modelNamed, MODELS, type Model } from '@wts/models';
+import { LOCK_TIMEOUT } from '@wts/service-kit';
 import type { PoolClient } from 'pg';
 import { FREEZE_AUDIENCE, JOIN_AUDIENCE } from '../store/audiences.ts';
 import { COUNT, COUNT_ON } from '../store/counters.ts';
@@ -90,7 +91,7 @@ export async function writeGroup(
   }
   const answer = together(client, [
     ...(hasBegun ? [] : [BEGIN]),
-    ...(isLater ? ['set local lock_timeout to default'] : []),
+    ...(isLater ? [`set local lock_timeout = '${LOCK_TIMEOUT}'`] : []),
     ...writes(world),
     ...append(entries, keys, now, [...conditionsOf(world), ...lossesOf(world, entries)]),
     'commit',

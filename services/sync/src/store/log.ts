@@ -14,10 +14,16 @@ import { arrayOf, fromJsonList, jsonList, Prepared, type Call } from './prepared
 const LOG_LOCK = 7_368_011;
 
 /**
+ * The one row that says what the log is, as SQL. Named by its key: the connections that commit may scan no table, and the
+ * price PostgreSQL puts on doing so all the same makes it compile the statement, for half a second, where it can (JIT).
+ */
+const LOG_STATE = `sync.log_state where is_only_row`;
+
+/**
  * The head of the log, as SQL: its last place, or where its epoch began. Every reader takes it from here, because the gap
  * before an epoch has no entry to be found by.
  */
-export const HEAD = `greatest(coalesce((select sync_id from sync.sync_actions order by sync_id desc limit 1), 0), (select began_at from sync.log_state))`;
+export const HEAD = `greatest(coalesce((select sync_id from sync.sync_actions order by sync_id desc limit 1), 0), (select began_at from ${LOG_STATE}))`;
 
 /** The place a client's cursor must be at or past, as SQL: nothing that follows it was trimmed or lost. */
 export const CLIENT_FLOOR = `greatest(floor, began_at)`;
@@ -25,7 +31,7 @@ export const CLIENT_FLOOR = `greatest(floor, began_at)`;
 /** Under the lock of the log: a promoted database begins a new epoch before it takes the next entry. Keeps sync.log.epoch. */
 const LOCK = [
   `select pg_advisory_xact_lock(${LOG_LOCK})`,
-  `select sync.begin_epoch() from sync.log_state where split_part(lineage, '/', 2) <> sync.log_timeline()`,
+  `select sync.begin_epoch() from ${LOG_STATE} and split_part(lineage, '/', 2) <> sync.log_timeline()`,
 ].map((text) => new Prepared('', text));
 
 /** An entry to be appended; its place is the head plus `offset`. */
@@ -72,7 +78,7 @@ keys as (
   select s.u, s.x, s.t, case when s.l > 0 then head.at + s.l else -s.l end, array(select case when place > 0 then head.at + place else -place end from unnest(s.m::bigint[]) with ordinality as m(place, n) order by n), $18
   from head, unnest($13, $14, $15, $16, $17) as s(u, x, t, l, m)
 )
-select at::text as head, (select epoch from sync.log_state) as epoch from head`,
+select at::text as head, (select epoch from ${LOG_STATE}) as epoch from head`,
 );
 
 /**

@@ -1,0 +1,88 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { createLogger, openPostgres } from '@wts/service-kit';
+import { fetchPostgres, openTestPostgres } from '@wts/testkit';
+import { CommitEngine } from '../src/commit/engine.ts';
+import { ActionLog } from '../src/store/log.ts';
+import { PLANS } from '../src/store/prepared.ts';
+import { applied, change, Stage } from './stage.ts';
+
+const silent = createLogger({ name: 'test', level: 'silent' });
+
+/*
+ * PostgreSQL compiles a statement that it takes for expensive, which costs hundreds of milliseconds, where it was built with
+ * LLVM: Debian's is, the one of the npm package is not. Counted are functions compiled, not milliseconds.
+ */
+describe('a commit on PostgreSQL 15 with JIT', function () {
+  this.timeout(120_000);
+  let stack: AsyncDisposableStack;
+  let stage: Stage;
+
+  before(async function () {
+    const programs = await fetchPostgres('postgresql-15');
+    if (programs === null) return this.skip();
+    stack = new AsyncDisposableStack();
+    const settings = { jit: 'on', shared_preload_libraries: 'pg_stat_statements' };
+    const server = stack.use(await openTestPostgres('jit', { programs, settings }));
+    stage = stack.use(await Stage.open('jit', 2, {}, server.url()));
+  });
+  after(() => stack?.disposeAsync());
+
+  async function compiledBy(work: () => Promise<unknown>): Promise<unknown> {
+    await using opened = new AsyncDisposableStack();
+    const { url } = stage.database;
+    const { pool } = openPostgres({ url, poolMax: 1, applicationName: 'test', log: silent, stack: opened });
+    await pool.query('create extension if not exists pg_stat_statements');
+    await pool.query('select pg_stat_statements_reset()');
+    await work();
+    // Of a function, too: what it runs counts for the statement that called it.
+    const { rows } = await pool.query<{ query: string; functions: string }>(
+      `select query, jit_functions::text as functions from pg_stat_statements where jit_functions > 0`,
+    );
+    return rows;
+  }
+
+  const workOf = async (): Promise<void> => {
+    const ada = await stage.person();
+    const workspaceId = await stage.workspace(ada);
+    const team = await stage.join(workspaceId, 'member');
+    const id = randomUUID();
+    for (const unit of [
+      ada.unit(change('INSERT', 'Project', id, { workspaceId, key: 'P', name: 'P' })),
+      team.unit(change('INSERT', 'Task', randomUUID(), { workspaceId, projectId: id, title: 'x' })),
+      ada.unit(change('UPDATE', 'Project', id, { isPrivate: true })),
+      ada.unit(change('DELETE', 'Project', id, {})),
+    ]) {
+      applied(await stage.send(unit));
+    }
+  };
+
+  it('compiles nothing', async () => {
+    assert.deepEqual(await compiledBy(workOf), []);
+    const { rows } = await stage.pool.query<{ jit: string }>('show jit');
+    assert.equal(rows[0]?.jit, 'off');
+  });
+
+  it('is priced so low that nothing is compiled even where the setting does not hold', async () => {
+    await using opened = new AsyncDisposableStack();
+    const { pool } = openPostgres({
+      url: stage.database.urlOf('wts_sync'),
+      poolMax: 4,
+      applicationName: 'compiling',
+      pipeline: true,
+      settings: { ...PLANS, jit: 'on' },
+      log: silent,
+      stack: opened,
+    });
+    const engine = new CommitEngine({ pool, log: new ActionLog(pool) });
+    const ada = await stage.person();
+    const workspaceId = await stage.workspace(ada);
+    const tasks = async (): Promise<void> => {
+      for (let round = 0; round < 5; round += 1) {
+        const task = change('INSERT', 'Task', randomUUID(), { workspaceId, title: 'x' });
+        assert.ok((await stage.send(ada.unit(task), engine)).ok);
+      }
+    };
+    assert.deepEqual(await compiledBy(tasks), []);
+  });
+});

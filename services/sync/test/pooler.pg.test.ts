@@ -1,0 +1,92 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { join } from 'node:path';
+import { createLogger, migrate, startService } from '@wts/service-kit';
+import { openPgBouncer, testDatabase } from '@wts/testkit';
+import type { PgBouncer, PoolMode, TestDatabase } from '@wts/testkit';
+import { syncService } from '../src/service.ts';
+import { caller, SnapshotStage } from './snapshot-stage.ts';
+
+const silent = createLogger({ name: 'test', level: 'silent' });
+const MIXED: readonly (readonly [string, PoolMode, readonly string[]])[] = [
+  ['that takes the session used last', 'transaction', []],
+  ['that takes its sessions in turn', 'transaction', ['server_round_robin = 1']],
+  ['with a single session', 'transaction', ['default_pool_size = 1']],
+  [
+    'that is told to ignore what it does not know',
+    'transaction',
+    ['ignore_startup_parameters = options,statement_timeout'],
+  ],
+  ['that mixes statements', 'statement', []],
+];
+
+describe('behind PgBouncer', function () {
+  this.timeout(60_000);
+  let stack: AsyncDisposableStack;
+  beforeEach(() => {
+    stack = new AsyncDisposableStack();
+  });
+  afterEach(() => stack.disposeAsync());
+
+  const before = async (
+    context: Mocha.Context,
+    database: TestDatabase,
+    mode: PoolMode,
+    settings: readonly string[] = [],
+  ): Promise<PgBouncer> =>
+    stack.use(await openPgBouncer(context, { mode, urls: [database.urlOf('wts_sync')], settings }));
+
+  it('in session mode the whole service works with nothing but that setting', async function () {
+    const stage = stack.use(await SnapshotStage.open('pgbouncer'));
+    const bouncer = await before(this, stage.database, 'session', ['default_pool_size = 40']);
+    await stage.restart(async () => ({ DATABASE_URL: bouncer.through(stage.database.urlOf('wts_sync')) }));
+    const ada = await stage.person();
+    const workspaceId = await stage.workspace(ada);
+    const principal = caller(ada);
+    // More at once than one group of commits takes, so that several connections commit.
+    const write = async (): Promise<number> => {
+      const payload = { workspaceId, title: 'x' };
+      const transactions = Array.from({ length: 20 }, () => ({
+        clientId: 'c',
+        clientTxId: randomUUID(),
+        modelName: 'Task',
+        modelId: randomUUID(),
+        action: 'INSERT',
+        payload,
+      }));
+      const body = { batchId: randomUUID(), transactions };
+      const answer = await stage.call('/sync/mutate', { principal, body });
+      assert.equal(answer.status, 200, await answer.clone().text());
+      const { results } = (await answer.json()) as { results: { success: boolean }[] };
+      return results.filter(({ success }) => success).length;
+    };
+    const written = await Promise.all(Array.from({ length: 12 }, write));
+    assert.deepEqual([...new Set(written)], [20]);
+    const { rows } = await stage.bootstrap(ada);
+    assert.equal(rows.filter(({ __class }) => __class === 'Task').length, 240);
+  });
+
+  for (const [what, mode, settings] of MIXED) {
+    it(`a pooler ${what} is refused at the start with a sentence`, async function () {
+      const database = stack.use(await testDatabase('mixed'));
+      const bouncer = await before(this, database, mode, settings);
+      const starting = startService(syncService, {
+        LOG_LEVEL: 'fatal',
+        INTERNAL_TOKEN_SECRET: 'a secret of at least thirty-two characters',
+        DATABASE_URL: bouncer.through(database.urlOf('wts_sync')),
+        NATS_URL: 'nats://127.0.0.1:9',
+        WORKSPACE_URL: 'http://127.0.0.1:9',
+      });
+      await assert.rejects(starting, /mixes sessions .*pool_mode = session/);
+    });
+  }
+
+  it('migrations through mixed sessions are refused, and leave no lock that stops those to come', async function () {
+    const database = stack.use(await testDatabase('mixed_migrations'));
+    const bouncer = await before(this, database, 'transaction');
+    const url = database.urlOf('wts_sync');
+    const options = { directory: join(import.meta.dirname, '../src/migrations'), schema: 'sync', log: silent };
+    await assert.rejects(migrate({ ...options, url: bouncer.through(url) }), /mixes sessions/);
+    assert.ok((await migrate({ ...options, url })).length > 0);
+  });
+});
