@@ -50,7 +50,7 @@ export async function migrate(options: MigrateOptions): Promise<string[]> {
     } finally {
       await other.end();
     }
-    await unbind(guard);
+    await guard.query(UNBOUND);
     await lock(guard, schema);
     await makeSchema(guard, schema);
     const knex = knexFactory({
@@ -59,11 +59,7 @@ export async function migrate(options: MigrateOptions): Promise<string[]> {
       pool: {
         min: 0,
         max: 2,
-        afterCreate: (client: Client, done: (failure?: unknown) => void) => {
-          unbind(client)
-            .then(() => done())
-            .catch(done);
-        },
+        afterCreate: (client: Client, done: (failure: Error) => void) => client.query(UNBOUND, done),
       },
       compileSqlOnError: false,
       log: knexLog(log),
@@ -102,11 +98,7 @@ async function checkVersion(client: Client): Promise<void> {
 }
 
 /** A migration may take its time over a large table; the roles have bounds meant for the short statements of services. */
-async function unbind(client: Client): Promise<void> {
-  await client.query(
-    `set statement_timeout = 0; set idle_in_transaction_session_timeout = 0; set lock_timeout = ${LOCK_WAIT_MS}`,
-  );
-}
+const UNBOUND = `set statement_timeout = 0; set idle_in_transaction_session_timeout = 0; set lock_timeout = ${LOCK_WAIT_MS}`;
 
 async function lock(client: Client, schema: string): Promise<void> {
   const key = createHash('sha256').update(`wts-migrate-${schema}`).digest().readBigInt64BE();
