@@ -8,6 +8,11 @@ export const LIMITS = {
   bodyBytes: 1024 * 1024,
   /** 100 transactions of the largest records fit. */
   mutateBodyBytes: 4 * 1024 * 1024,
+  /** Bodies above this are large: where a service asks for it, they take turns by person. */
+  bodyBytesLarge: 64 * 1024,
+  /** Large bodies that are being received, of which one person has a quarter at most, and how long they wait to be parsed. */
+  bodiesBytesMax: 128 * 1024 * 1024,
+  bodyWaitMs: 10_000,
   /** Deeper JSON only serves to exhaust the stack. */
   jsonDepth: 64,
   /** Twice what 100 of the largest records hold. Each value costs the event loop what hundreds of characters cost. */
@@ -62,8 +67,8 @@ export const LIMITS = {
   deltasLimitMax: 5000,
   /** A page this large is full, however few entries it holds: it is in memory as a whole until its client has taken it. */
   deltasBytesMax: 2 * 1024 * 1024,
-  /** Pages that their clients have not taken: 128 of the largest, of one person a quarter. */
-  pagesBytesMax: 256 * 1024 * 1024,
+  /** Pages that their clients have not taken: 96 of the largest, of one person a quarter. */
+  pagesBytesMax: 192 * 1024 * 1024,
   /** How long a page waits for its turn, and what sockets read when thousands of them come back; and how many of each wait. */
   pageWaitMs: 5_000,
   socketReadWaitMs: 30_000,

@@ -17,7 +17,7 @@ export { acceptsGzip } from './http/accept-encoding.ts';
 export { createApp, notFoundAndErrors } from './http/app.ts';
 export type { Call } from './http/call.ts';
 export { requestIdOf } from './http/exchange.ts';
-export type { HttpOptions } from './http/exchange.ts';
+export type { BodyTurns, HttpOptions } from './http/exchange.ts';
 export { idempotency } from './http/idempotency.ts';
 export type { Claim, Idempotency, IdempotencyStore, KeptAnswer } from './http/idempotency.ts';
 export { mount, mountStream } from './http/mount.ts';

@@ -39,25 +39,29 @@ export function standbyMetrics(registry: Registry): (outcome: StandbyOutcome) =>
   return (outcome) => reads.inc({ outcome });
 }
 
-/** What an operator watches of short reads: whether people wait for them, and are sent away. */
-export function readMetrics(registry: Registry): (kind: 'page' | 'socket') => FairGateWatch & { onRefused(): void } {
+export interface WaitMetrics extends FairGateWatch {
+  onRefused(): void;
+}
+
+/** What an operator watches of what takes turns by person: whether people wait for it, and are sent away. */
+export function waitMetrics(registry: Registry): (kind: 'page' | 'socket' | 'body') => WaitMetrics {
   const labelNames = ['kind'] as const;
   const registers = [registry];
   const waiting = new Gauge({
-    name: 'wts_reads_waiting',
-    help: 'Reads of the log, and of who sees what, that wait for a connection.',
+    name: 'wts_turns_waiting',
+    help: 'What waits for the turn of its person: pages of deltas, what sockets read, large bodies.',
     labelNames,
     registers,
   });
   const refused = new Counter({
-    name: 'wts_reads_refused_total',
-    help: 'Callers told to come again, because too much was being read.',
+    name: 'wts_turns_refused_total',
+    help: 'Callers told to come again, because too much waits or is held for them.',
     labelNames,
     registers,
   });
   const dropped = new Counter({
-    name: 'wts_reads_dropped_total',
-    help: 'Reads that never began: the client left, or waited too long.',
+    name: 'wts_turns_dropped_total',
+    help: 'What never began: its client left, or it waited too long.',
     labelNames,
     registers,
   });
@@ -66,4 +70,17 @@ export function readMetrics(registry: Registry): (kind: 'page' | 'socket') => Fa
     onRefused: () => refused.inc({ kind }),
     onDropped: () => dropped.inc({ kind }),
   });
+}
+
+/** What pollers have asked for and not taken. */
+export function watchPages(registry: Registry, read: () => number): void {
+  const gauge = new Gauge({
+    name: 'wts_pages_bytes',
+    help: 'Pages of deltas that their clients have not taken.',
+    registers: [],
+    collect() {
+      this.set(read());
+    },
+  });
+  registry.registerMetric(gauge);
 }

@@ -14,6 +14,7 @@ import { shareConnections } from './connections.ts';
 import { Pages } from './deltas/pages.ts';
 import { FairGate, type FairGateOptions } from './fairness/fair-gate.ts';
 import { Reads } from './fairness/reads.ts';
+import { Bodies } from './http/bodies.ts';
 import { mountBatch } from './http/batch.ts';
 import { mountBootstrap } from './http/bootstrap.ts';
 import { mountDeltas } from './http/deltas.ts';
@@ -21,7 +22,7 @@ import { mountInternal } from './http/internal.ts';
 import { mountMutate } from './http/mutate.ts';
 import { mountSocket } from './http/socket.ts';
 import { openLive } from './live.ts';
-import { commitMetrics, readMetrics, standbyMetrics } from './metrics.ts';
+import { commitMetrics, standbyMetrics, waitMetrics, watchPages } from './metrics.ts';
 import { openSnapshots } from './snapshots.ts';
 import { COMMITTING } from './store/line.ts';
 import { ActionLog } from './store/log.ts';
@@ -60,20 +61,21 @@ export const syncService: ServiceDefinition<ConfigOf<typeof settings>> = {
     stack.use(keepLog({ pool, log: actionLog, databaseUrl: config.databaseUrl, retention, logger: log }));
     const standby = openStandby(kit, config);
     const shares = shareConnections(config.poolMax);
-    const readers = readMetrics(kit.metrics);
-    const reads = new Reads(pool, fairReads(shares.pages, { waitMs: LIMITS.pageWaitMs, watch: readers('page') }));
-    const pages = new Pages({ reads, standby, onRefused: readers('page').onRefused });
+    const metricsOf = waitMetrics(kit.metrics);
+    const reads = new Reads(pool, fairReads(shares.pages, { waitMs: LIMITS.pageWaitMs, watch: metricsOf('page') }));
+    const pages = new Pages({ reads, standby, metrics: metricsOf('page') });
+    watchPages(kit.metrics, () => pages.bytes);
     const { door } = openLive({
       kit,
       config,
       pool,
-      gate: fairReads(shares.sockets, { waitMs: LIMITS.socketReadWaitMs, watch: readers('socket') }),
+      gate: fairReads(shares.sockets, { waitMs: LIMITS.socketReadWaitMs, watch: metricsOf('socket') }),
       log: actionLog,
       onCommitted: (listener) => engine.onCommitted(listener),
     });
     const { bootstraps, clientModels, batches } = openSnapshots({ kit, shares, pool, reads, standby });
 
-    const app = createApp(kit);
+    const app = createApp({ ...kit, http: { ...kit.http, bodies: new Bodies(metricsOf('body')) } });
     mountMutate(app, engine);
     mountInternal(app, engine);
     mountBootstrap(app, bootstraps, clientModels);

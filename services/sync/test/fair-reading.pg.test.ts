@@ -1,7 +1,9 @@
 import { eventually } from '@wts/testkit';
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
+import { LIMITS } from '@wts/contracts';
 import { MODEL_NAMES } from '@wts/models';
 import { caller, idsOf, SnapshotStage } from './snapshot-stage.ts';
 
@@ -119,7 +121,7 @@ describe('reading beside one person who asks for all there is [never.one-takes-a
         gone,
         Array.from({ length: 240 }, () => '/sync/deltas?after=0&limit=5000'),
       );
-      await eventually(async () => (await metric('wts_reads_waiting')) >= 230);
+      await eventually(async () => (await metric('wts_turns_waiting')) >= 230);
       const { rows } = await stage.sql.query<{ count: number }>(
         `select count(*)::int from pg_stat_activity where datname = current_database() and application_name = 'wts-sync' and wait_event_type = 'Lock'`,
       );
@@ -127,8 +129,44 @@ describe('reading beside one person who asks for all there is [never.one-takes-a
       assert.ok((rows[0]?.count ?? 0) <= 6, `${rows[0]?.count} connections wait`);
       gone.abort();
       await flood;
-      await eventually(async () => (await metric('wts_reads_waiting')) === 0);
+      await eventually(async () => (await metric('wts_turns_waiting')) === 0);
     });
     assert.ok((await stage.deltas(bob, { after: '0' })).actions.length > 0);
+  });
+
+  it('has its large changes taken while another person sends as many large bodies as there is room for, and never ends one', async () => {
+    const bodyOf = (workspaceId: string): object => ({
+      batchId: 'large',
+      transactions: [
+        {
+          clientTxId: randomUUID(),
+          clientId: 'test',
+          modelName: 'Task',
+          modelId: randomUUID(),
+          action: 'INSERT',
+          payload: { workspaceId, title: 'Large', description: '\u0001'.repeat(20_000) },
+        },
+      ],
+    });
+    const { mutateBodyBytes, bodiesBytesMax } = LIMITS;
+    const sending = Array.from({ length: bodiesBytesMax / 4 / mutateBodyBytes }, () =>
+      stage.begin('/sync/mutate', caller(ada), mutateBodyBytes),
+    );
+    try {
+      const refused = await eventually(async () => {
+        const answer = await stage.call('/sync/mutate', { principal: caller(ada), body: bodyOf(home) });
+        return answer.status === 503 ? answer : null;
+      });
+      assert.match(refused.headers.get('retry-after') ?? '', /^[1-5]$/);
+      const answer = await stage.call('/sync/mutate', { principal: caller(bob), body: bodyOf(office) });
+      assert.equal(answer.status, 200);
+      assert.equal(((await answer.json()) as { success: boolean }).success, true);
+    } finally {
+      for (const one of sending) one.destroy();
+    }
+    await eventually(async () => {
+      const answer = await stage.call('/sync/mutate', { principal: caller(ada), body: bodyOf(home) });
+      return answer.status === 200;
+    });
   });
 });

@@ -6,7 +6,7 @@ import { testDatabase, type TestDatabase } from '@wts/testkit';
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { request, type IncomingMessage } from 'node:http';
+import { request, type ClientRequest, type IncomingMessage } from 'node:http';
 import { gunzipSync } from 'node:zlib';
 import { Pool } from 'pg';
 import { syncService } from '../src/service.ts';
@@ -131,6 +131,22 @@ export class SnapshotStage implements AsyncDisposable {
     sent.end();
     const [answer] = (await once(sent, 'response')) as [IncomingMessage];
     return answer;
+  }
+
+  /** A request whose body of so many bytes begins and does not end. */
+  begin(path: string, principal: Principal, bytes: number): ClientRequest {
+    const sent = request(`${this.service.url}${path}`, {
+      method: 'POST',
+      headers: {
+        [HEADERS.principal]: mintAsGateway(principal),
+        'content-type': 'application/json',
+        'content-length': bytes,
+      },
+      agent: false,
+    });
+    sent.on('error', () => {});
+    sent.write('{');
+    return sent;
   }
 
   /** Many tasks at once, past the log: for answers of a size. */

@@ -65,7 +65,8 @@ export class Call<C = unknown> {
   }
 }
 
-function signalOf(res: Response): AbortSignal {
+/** Aborts when the client is gone, or took too long. */
+export function signalOf(res: Response): AbortSignal {
   const controller = new AbortController();
   const timer = setTimeout(() => {
     // An answer under way has its own pace; a stream may take long.

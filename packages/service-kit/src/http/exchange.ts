@@ -18,6 +18,15 @@ export interface HttpOptions {
   readonly checkReplies: boolean;
   /** While true, every answer closes its connection. */
   readonly isDraining: () => boolean;
+  readonly bodies?: BodyTurns;
+}
+
+/** How a service lets large bodies in, so that one caller does not take its memory and its event loop from the others. */
+export interface BodyTurns {
+  /** Before it is received: it counts as this person's until it is parsed. Throws when they have too much under way. */
+  hold(person: string, bytes: number): Disposable;
+  /** Before it is parsed. */
+  turn(person: string, bytes: number, signal: AbortSignal): Promise<Disposable>;
 }
 
 /** One request and its answer, from the first middleware to the log line. */

@@ -3,7 +3,7 @@ import type { BodyOf, Contract, ParamsOf, QueryOf, ReplyOf } from '@wts/contract
 import { Fault, isStorableText } from '@wts/contracts';
 import type { IRouter, Request, Response } from 'express';
 import { sendJson } from './answer.ts';
-import { Call } from './call.ts';
+import { Call, signalOf } from './call.ts';
 import { exchangeOf, hasBody } from './exchange.ts';
 import type { Idempotency } from './idempotency.ts';
 import { readJson } from './read-json.ts';
@@ -86,7 +86,9 @@ function readerOf<C extends Contract>(contract: C): (req: Request, res: Response
     const query = readQuery(req, checkQuery);
     let body: unknown;
     if (checkBody !== undefined && !(contract.bodyOptional && !hasBody(req))) {
-      body = await readJson(req, contract.bodyBytesMax);
+      const { bodies } = exchange.http;
+      const inTurn = bodies && { bodies, person: principal.userId, signal: () => signalOf(res) };
+      body = await readJson(req, contract.bodyBytesMax, inTurn);
       checkBody(body);
     }
     return new Call<C>({

@@ -1,19 +1,21 @@
 import { comeAgainSeconds, Fault, LIMITS } from '@wts/contracts';
 import { Holdings, type Held } from '../fairness/holdings.ts';
 import type { Reads } from '../fairness/reads.ts';
+import type { WaitMetrics } from '../metrics.ts';
 import { Groups } from '../store/groups.ts';
 import type { Standby } from '../store/standby.ts';
 import { pageReader } from './page-reader.ts';
 import { readDeltas, type DeltasQuestion } from './read-deltas.ts';
 
 export interface DeltasPage extends Disposable {
-  readonly text: string;
+  /** The JSON text of a `DeltasReply`. */
+  readonly bytes: Buffer;
 }
 
 interface PagesOptions {
   readonly reads: Reads;
   readonly standby: Standby | null;
-  readonly onRefused: () => void;
+  readonly metrics: WaitMetrics;
 }
 
 /**
@@ -40,13 +42,14 @@ export class Pages {
     if (!this.#held.admits(userId, LIMITS.deltasBytesMax)) throw this.#refusal();
     let held: Held | undefined;
     try {
-      const text = await reads.run(userId, signal, (database) => {
+      const bytes = await reads.run(userId, signal, async (database) => {
         held = this.#held.hold(userId, LIMITS.deltasBytesMax);
         if (held === undefined) throw this.#refusal();
-        return readDeltas({ groups: new Groups(database), readPage: pageReader(database, standby) }, question);
+        const sources = { groups: new Groups(database), readPage: pageReader(database, standby) };
+        return Buffer.from(await readDeltas(sources, question));
       });
-      held?.become(text.length);
-      return { text, [Symbol.dispose]: () => held?.[Symbol.dispose]() };
+      held?.become(bytes.length);
+      return { bytes, [Symbol.dispose]: () => held?.[Symbol.dispose]() };
     } catch (error) {
       held?.[Symbol.dispose]();
       throw error;
@@ -59,7 +62,7 @@ export class Pages {
   }
 
   #refusal(): Fault {
-    this.#options.onRefused();
+    this.#options.metrics.onRefused();
     return new Fault('unavailable', {
       message: 'Too many pages wait to be taken; take those you have asked for, or try again shortly',
       retryAfterSeconds: comeAgainSeconds(),

@@ -27,9 +27,9 @@ export function mountDeltas(router: Router, pages: Pages): void {
     using page = await pages.read(question, signal);
     res.writeHead(200, {
       'content-type': 'application/json',
-      'content-length': Buffer.byteLength(page.text),
+      'content-length': page.bytes.length,
       'cache-control': 'no-store',
     });
-    await sendPiecemeal(res, page.text, () => pages.patienceMs(principal.userId));
+    await sendPiecemeal(res, page.bytes, () => pages.patienceMs(principal.userId));
   });
 }

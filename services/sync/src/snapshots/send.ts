@@ -40,10 +40,9 @@ export async function sendProduction(
 }
 
 /** Sends what is at hand, at the pace of the client; resolves when it has left, or the client has. */
-export async function sendPiecemeal(res: Response, text: string, patienceMs: () => number): Promise<void> {
+export async function sendPiecemeal(res: Response, bytes: Buffer, patienceMs: () => number): Promise<void> {
   const outflow = new Outflow(res, patienceMs);
   try {
-    const bytes = Buffer.from(text);
     for (let at = 0; at < bytes.length; at += PIECE_BYTES) {
       if (!res.write(bytes.subarray(at, at + PIECE_BYTES))) await outflow.drained();
     }

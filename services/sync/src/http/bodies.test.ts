@@ -1,0 +1,56 @@
+import assert from 'node:assert/strict';
+import { Fault, LIMITS } from '@wts/contracts';
+import { Registry } from 'prom-client';
+import { waitMetrics } from '../metrics.ts';
+import { Bodies } from './bodies.ts';
+
+const MEGABYTE = 1024 * 1024;
+const never = new AbortController().signal;
+
+describe('large bodies [never.one-takes-all]', () => {
+  const open = (): Bodies => new Bodies(waitMetrics(new Registry())('body'));
+
+  it('of one person take a quarter of the room for them at most [never.unbounded]', () => {
+    const bodies = open();
+    const held = Array.from({ length: LIMITS.bodiesBytesMax / 4 / LIMITS.mutateBodyBytes }, () =>
+      bodies.hold('ada', LIMITS.mutateBodyBytes),
+    );
+    assert.throws(
+      () => bodies.hold('ada', MEGABYTE),
+      (error) => error instanceof Fault && error.code === 'unavailable' && (error.retryAfterSeconds ?? 0) > 0,
+    );
+    bodies.hold('bob', LIMITS.mutateBodyBytes)[Symbol.dispose]();
+    held[0]?.[Symbol.dispose]();
+    bodies.hold('ada', LIMITS.mutateBodyBytes);
+  });
+
+  it('are parsed one at a time, by turns of their people, and whatever else came is served between', async () => {
+    const bodies = open();
+    const order: string[] = [];
+    const parse = async (person: string): Promise<void> => {
+      using _turn = await bodies.turn(person, 4 * MEGABYTE, never);
+      order.push(person);
+    };
+    const work = Promise.all([...Array.from({ length: 20 }, () => parse('ada')), parse('bob')]);
+    const between: number[] = [];
+    while (order.length < 21) {
+      await new Promise((resolve) => setImmediate(resolve));
+      between.push(order.length);
+    }
+    await work;
+    assert.ok(order.indexOf('bob') <= 2, String(order));
+    // The event loop came round after each of them.
+    assert.deepEqual([...new Set(between)].filter((count) => count > 0).length, 21);
+  });
+
+  it('are not parsed for a client that has left', async () => {
+    const bodies = open();
+    const first = await bodies.turn('ada', MEGABYTE, never);
+    const leaving = new AbortController();
+    const left = bodies.turn('bob', MEGABYTE, leaving.signal);
+    leaving.abort(new Error('gone'));
+    await assert.rejects(left, /gone/);
+    first[Symbol.dispose]();
+    (await bodies.turn('carol', MEGABYTE, never))[Symbol.dispose]();
+  });
+});

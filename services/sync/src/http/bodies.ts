@@ -1,0 +1,45 @@
+import { setImmediate as untilNextTurn } from 'node:timers/promises';
+import { comeAgainSeconds, Fault, LIMITS } from '@wts/contracts';
+import type { BodyTurns } from '@wts/service-kit';
+import { FairGate } from '../fairness/fair-gate.ts';
+import { Holdings } from '../fairness/holdings.ts';
+import type { WaitMetrics } from '../metrics.ts';
+
+/**
+ * Large bodies: they count against their person from their first byte until they are parsed, and are parsed one at a time,
+ * by turns of their people. Between two of them the event loop serves whatever else came, so that ten of 4 MiB are ten short
+ * pauses of which each can be somebody else's turn.
+ */
+export class Bodies implements BodyTurns {
+  readonly #held = new Holdings(LIMITS.bodiesBytesMax);
+  readonly #metrics: WaitMetrics;
+  readonly #gate: FairGate;
+
+  constructor(metrics: WaitMetrics) {
+    this.#metrics = metrics;
+    this.#gate = new FairGate({
+      slots: 1,
+      waitMs: LIMITS.bodyWaitMs,
+      // What waits has been read, so it is bounded by its bytes.
+      waitingMax: Infinity,
+      refusal: 'Too many large requests wait',
+      watch: metrics,
+    });
+  }
+
+  hold(person: string, bytes: number): Disposable {
+    const held = this.#held.hold(person, bytes);
+    if (held !== undefined) return held;
+    this.#metrics.onRefused();
+    throw new Fault('unavailable', {
+      message: 'Too many large requests at once; wait for the answers to those you have sent, or try again shortly',
+      retryAfterSeconds: comeAgainSeconds(),
+    });
+  }
+
+  async turn(person: string, bytes: number, signal: AbortSignal): Promise<Disposable> {
+    const slot = await this.#gate.enter(person, { signal, cost: bytes });
+    await untilNextTurn();
+    return slot;
+  }
+}
