@@ -9,8 +9,9 @@ import { testDatabase } from '@wts/testkit';
 import knexFactory from 'knex';
 import { Client } from 'pg';
 import { addField, recordFromColumnsSql } from '../src/store/tables.ts';
-import { Stage, applied } from './stage.ts';
-import type { Someone } from './stage.ts';
+import * as sweepCascades from '../src/migrations/0009-sweep-cascades.ts';
+import { copiesOfTables, differencesOf, foldLog } from './fold.ts';
+import { applied, change, membership, Someone, Stage } from './stage.ts';
 
 const directory = join(import.meta.dirname, '../src/migrations');
 const log = createLogger({ name: 'test', level: 'silent' });
@@ -52,6 +53,51 @@ describe('the migrations', function () {
     assert.deepEqual(await shape(), []);
     await migrate(options);
     assert.deepEqual(await shape(), first);
+  });
+});
+
+describe('who left a workspace before it kept people as they were', function () {
+  this.timeout(60_000);
+
+  it('is frozen by the migration, in the log as well, and nobody else is [sync.people.frozen]', async () => {
+    await using stage = await Stage.open('migration_frozen', 1);
+    const owner = await stage.person('Owner');
+    const workspace = await stage.workspace(owner);
+    const id = randomUUID();
+    const name = 'E "email":"not@me.example" ve';
+    await stage.decided(id, change('INSERT', 'User', id, { name, email: 'a"b\\@example.org' }));
+    const member = randomUUID();
+    await stage.decided(id, membership(workspace, id, 'member', member));
+    await stage.workspace(new Someone(stage, id));
+    await owner.delete('WorkspaceMember', member);
+    // As it was when leaving told nobody: without the entries that freeze.
+    const frozen = (await stage.entries()).filter(
+      ({ modelId, changed }) => modelId === id && changed.includes('email'),
+    );
+    assert.equal(frozen.length, 3);
+    await stage.pool.query('delete from sync.sync_actions where sync_id = any($1)', [
+      frozen.map(({ syncId }) => syncId),
+    ]);
+    const knex = knexFactory({ client: 'pg', connection: stage.database.urlOf('wts_sync') });
+    try {
+      await knex.transaction((transaction) => sweepCascades.down(transaction));
+      await knex.transaction((transaction) => sweepCascades.up(transaction));
+    } finally {
+      await knex.destroy();
+    }
+    const again = (await stage.entries()).filter(({ modelId, changed }) => modelId === id && changed.includes('email'));
+    assert.deepEqual(
+      again.map(({ data, groupId }) => [groupId === workspace, data['email']]),
+      [
+        [true, null],
+        [false, 'a"b\\@example.org'],
+        [false, 'a"b\\@example.org'],
+      ],
+    );
+    assert.equal(again[0]?.record['name'], name);
+    const { copies, faults } = foldLog(await stage.entries());
+    assert.deepEqual(faults, []);
+    assert.deepEqual(differencesOf(copies, await copiesOfTables(stage.pool)), []);
   });
 });
 

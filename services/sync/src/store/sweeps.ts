@@ -74,16 +74,20 @@ export function keepSweeps(sweeps: readonly NewSweep[]): Call {
   );
 }
 
-/** Ends the transaction, to be tried again, when one of these new records has the id of one whose parts are being deleted. */
+/**
+ * Ends the transaction, to be tried again, when one of these new records has the id of one whose parts are being deleted. Most
+ * of the time there are no sweeps, and no more than that is looked at.
+ */
 export const NOT_SWEPT = new Prepared(
   'text[], uuid[]',
-  `select sync.insist(not exists (select from unnest($1, $2) made(model, id) join sync.sweeps s on s.root_id = made.id and s.model = made.model and s.kind = 'delete'))`,
+  `select sync.insist(false) where (select true from sync.sweeps limit 1)
+    and exists (select from unnest($1, $2) made(model, id) join sync.sweeps s on s.root_id = made.id and s.model = made.model and s.kind = 'delete')`,
 );
 
 /** And when one of these people is a member again before their old memberships are cleared. */
 export const NOT_LEAVING = new Prepared(
   'uuid[], uuid[]',
-  `select sync.insist(not exists (select from unnest($1, $2) made(workspace_id, user_id) join sync.sweeps s using (workspace_id, user_id)))`,
+  `select sync.insist(false) where exists (select from unnest($1, $2) made(workspace_id, user_id) join sync.sweeps s using (workspace_id, user_id))`,
 );
 
 export const LEAVING = new Prepared(
