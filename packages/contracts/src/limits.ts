@@ -163,7 +163,7 @@ export const LIMITS = {
   /** How often replicas look for sweeps that were left. */
   sweepEveryMs: 1_000,
   /** Answers below each other: nobody reads a deeper thread, and what is above has to be counted for each answer. */
-  commentDepthMax: 16,
+  commentDepthMax: 32,
   /** One group touches at most this many records; it holds their locks and one place in the log. */
   cascadeActionsMax: 10_000,
   /** And what it reads of one kind, or writes, in text: a move of this much keeps PostgreSQL busy for seconds. */

@@ -35,6 +35,9 @@ export interface Extent {
   readonly levels: number;
 }
 
+/** What goes and lets go with a record, what moves with it, or itself alone. */
+export type ExtentWay = 'delete' | 'move' | 'own';
+
 /** What is asked about a record beside its row. */
 export interface Facts {
   /** What goes, lets go or moves with it. */
@@ -52,7 +55,7 @@ export type FactNeed =
       readonly kind: 'extent';
       readonly model: Model;
       readonly id: string;
-      readonly way: 'delete' | 'move';
+      readonly way: ExtentWay;
       readonly recordsMax: number;
     }
   | { readonly kind: 'last'; readonly model: Model; readonly id: string }

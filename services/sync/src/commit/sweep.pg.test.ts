@@ -138,6 +138,32 @@ describe('what is too much for one commit [sync.mutate.always]', function () {
     assert.deepEqual(rows, []);
   });
 
+  it('is gone at once when many of them go in one request, beside small ones', async () => {
+    const taskIds = await times(9, () => member.make('Task', home({ title: 'T' })));
+    for (const [index, taskId] of taskIds.entries())
+      await times(index % 3 === 0 ? 2 : 13, () => guest.make('Comment', home({ taskId, body: 'C' })));
+    const outcomes = await stage.engine.commit(taskIds.map((id) => member.unit(change('DELETE', 'Task', id))));
+    outcomes.map(applied);
+    assert.deepEqual(await groupsOf('tasks', 'workspace_id', workspace), []);
+    assert.ok((await stage.sweeps()) >= 6);
+    await stage.sweep();
+    assert.deepEqual(await groupsOf('comments', 'workspace_id', workspace), []);
+    await assertLogIsState();
+  });
+
+  it('is let go in steps of as many bytes as a commit should hold', async () => {
+    const label = await owner.make('Label', home({ name: 'L' }));
+    const description = 'x'.repeat(40_000);
+    await times(12, () => owner.make('Task', home({ title: 'T', description, labelIds: [label] })));
+    const from = await stage.head();
+    await owner.delete('Label', label);
+    await stage.sweep();
+    const steps = Map.groupBy(await stage.entries(from), ({ clientTxId }) => clientTxId);
+    assert.ok([...steps.values()].every(({ length }) => length <= 2));
+    assert.equal(steps.size, 1 + 12 / 2);
+    await assertLogIsState();
+  });
+
   it('is worked off after a crash between the root and the rest, by another replica, large parts on their own', async () => {
     const hidden = await project(owner, { isPrivate: true });
     const tasks = await times(12, () => owner.make('Task', home({ title: 'T', projectId: hidden })));

@@ -19,7 +19,7 @@ export interface SweepStep {
  */
 export function takeStep(world: World, unit: Unit, { sweep, relation, ids }: SweepStep, now: string): Effect[] {
   const { model, field, value, becomes } = relation;
-  const taken = becomes === 'clear' ? ids : fitting(world, ids, world.extents(becomes, model, ids));
+  const taken = fitting(world, ids, world.extents(becomes === 'clear' ? 'own' : becomes, model, ids));
   world.expectRows(model, taken, 'write');
   const root = becomes === 'move' ? world.row(sweep.model, sweep.rootId, 'refer') : null;
   const target = root && standing(world, root);

@@ -10,6 +10,7 @@ import {
   relationKey,
   Unread,
   type Extent,
+  type ExtentWay,
   type FactNeed,
   type Facts,
   type Relation,
@@ -159,7 +160,7 @@ export class World extends Known {
   }
 
   /** How much hangs below records. */
-  extents(way: 'delete' | 'move', model: Model, ids: readonly string[]): Extent[] {
+  extents(way: ExtentWay, model: Model, ids: readonly string[]): Extent[] {
     const { recordsMax } = this.#bounds;
     const needs = ids.map((id) => ({ kind: 'extent' as const, way, model, id, recordsMax }));
     const unread = needs.filter((need) => !this.facts.has(factKey(need)));

@@ -8,21 +8,27 @@ export const MEMBERSHIPS_INSIDE: readonly Model[] = [modelNamed('TeamMember'), m
 
 /**
  * How much goes, lets go or moves with each of these records: a number of records, and of bytes as they are read. At most one
- * more than asked for is looked at below each, by the index of each reference, so a large family costs no more than one that
- * is just too large. Nothing is locked.
+ * more than asked for is looked at below each, by the index of each reference, and twice as many below all of them, in the order
+ * given: what lies behind counts as too many. So a large family costs no more than one that is just too large, and many of them
+ * no more than two. Nothing is locked.
  */
 export const EXTENTS = statements((model: Model, way: string) => {
-  const below = [...directSql(model, 'r.id', way), ...inWorkspaceSql(model), ...chainSql(model)];
+  const { table } = layoutOf(model);
+  const below = way === 'own' ? [] : [...directSql(model, 'r.id', way), ...inWorkspaceSql(model), ...chainSql(model)];
   const parts =
     below.length === 0
-      ? ''
-      : `left join lateral (select bytes, level from (${below.join(' union all ')}) every limit $2 + 1) part on true`;
-  const counted = below.length === 0 ? ['0', '0', '0'] : ['count(part.bytes)', 'sum(part.bytes)', 'max(part.level)'];
+      ? 'select null::uuid as id, null::bigint as n, 0::bigint as bytes, 0 as level where $2 is null'
+      : `select r.id, r.n, part.bytes, part.level from unnest($1) with ordinality r(id, n) join ${table} own on own.id = r.id
+          cross join lateral (select bytes, level from (${below.join(' union all ')}) every limit $2 + 1) part limit 2 * ($2 + 1)`;
   return new Prepared(
     'uuid[], integer',
-    `select r.id, (1 + ${counted[0]})::text as records, (coalesce(max(${bytesOf('own')}), 0) + coalesce(${counted[1]}, 0))::text as bytes,
-        coalesce(${counted[2]}, 0)::text as levels
-      from unnest($1) r(id) left join ${layoutOf(model).table} own on own.id = r.id ${parts} group by r.id`,
+    `with parts as materialized (${parts}),
+        end_of as (select case when count(*) = 2 * ($2 + 1) then max(n) end as n from parts)
+      select r.id, (case when r.n > end_of.n then $2 + 1 else 1 + count(part.bytes) end)::text as records,
+          (coalesce(max(${bytesOf('own')}), 0) + coalesce(sum(part.bytes), 0))::text as bytes, coalesce(max(part.level), 0)::text as levels
+        from unnest($1) with ordinality r(id, n) cross join end_of
+        left join ${table} own on own.id = r.id left join parts part on part.id = r.id
+        group by r.id, r.n, end_of.n`,
   );
 });
 
@@ -35,7 +41,7 @@ function bytesOf(alias: string): string {
  * What points to a record, and what is below that. A part of its own model is left out: below a whole it points to the whole
  * as well, and below one of its own it is asked for as a chain.
  */
-function directSql(model: Model, id: string, way: string, depth = 0): string[] {
+function directSql(model: Model, id: string, way: string): string[] {
   return dependentsOf(model).flatMap(({ model: part, field, many, onDelete }, index) => {
     if (onDelete === 'clear' ? way === 'move' : part === model) return [];
     const alias = `${id.split('.')[0]}_${index}`;
@@ -43,7 +49,7 @@ function directSql(model: Model, id: string, way: string, depth = 0): string[] {
     const matches = many ? `${column} && array[${id}] and ${column} <> '{}'` : `${column} = ${id}`;
     const from = `${layoutOf(part).table} ${alias}`;
     const own = `select ${bytesOf(alias)} as bytes, 1 as level from ${from} where ${matches}`;
-    const nested = onDelete === 'delete' ? directSql(part, `${alias}.id`, way, depth + 1) : [];
+    const nested = onDelete === 'delete' ? directSql(part, `${alias}.id`, way) : [];
     if (nested.length === 0) return [own];
     return [
       own,
