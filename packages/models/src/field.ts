@@ -163,7 +163,7 @@ const timestampText = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?
 
 /** A day: `YYYY-MM-DD` on the wire. Epoch milliseconds and timestamps are read as the UTC day they fall on. */
 export function date(options: Options): Field {
-  return field('date', { type: 'string', format: 'date' }, options, (value) => {
+  return field('date', { type: 'string', format: 'date', maxLength: 10 }, options, (value) => {
     const ms = typeof value === 'string' && dateText.test(value) ? dayMs(value) : instantMs(value);
     return ms === null
       ? refuse('must be a day such as 2026-11-21')
@@ -173,7 +173,7 @@ export function date(options: Options): Field {
 
 /** A moment: ISO 8601 UTC with milliseconds on the wire. Also read: any offset, a bare day, epoch milliseconds. Keeps sync.mutate.dates. */
 export function timestamp(options: Options): Field {
-  return field('timestamptz', { type: 'string', format: 'date-time' }, options, (value) => {
+  return field('timestamptz', { type: 'string', format: 'date-time', maxLength: 35 }, options, (value) => {
     const ms = typeof value === 'string' && dateText.test(value) ? dayMs(value) : instantMs(value);
     return ms === null
       ? refuse('must be a timestamp such as 2026-11-21T09:00:00.000Z')

@@ -6,7 +6,8 @@ import formats from 'ajv-formats';
 import type { Model } from './model.ts';
 import { buildRecord } from './record.ts';
 import { MODEL_NAMES, MODELS, dependentsOf, findModel, indexedKeysOf, modelNamed } from './registry.ts';
-import { columnsOf, recordSchema, snakeCase } from './sql.ts';
+import { recordSchema } from './schema.ts';
+import { columnsOf, snakeCase } from './sql.ts';
 
 const models: readonly Model[] = MODELS;
 const fieldsOf = (model: Model) => Object.entries(model.fields);

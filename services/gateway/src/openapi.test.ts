@@ -106,10 +106,11 @@ describe('the description of the interface', () => {
   });
 
   it('says what every model of the sync routes looks like, from the registry', () => {
-    const { anyOf } = followed('#/components/schemas/ModelRecord') as { anyOf: { $ref: string }[] };
+    type Choice = { oneOf: { properties: { modelName: { const: string }; record: { $ref: string } } }[] };
+    const { oneOf } = followed('#/components/schemas/AcceptedMutation') as Choice;
     assert.deepEqual(
-      anyOf.map(({ $ref }) => $ref),
-      MODEL_NAMES.map((name) => `#/components/schemas/${name}Record`),
+      oneOf.map(({ properties: { modelName, record } }) => [modelName.const, record.$ref]),
+      MODEL_NAMES.map((name) => [name, `#/components/schemas/${name}Record`]),
     );
     const { properties } = followed('#/components/schemas/TaskRecord') as { properties: Record<string, object> };
     for (const name of ['number', 'title', 'startDate', 'completedAt']) assert.ok(name in properties, name);

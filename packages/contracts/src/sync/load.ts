@@ -56,7 +56,10 @@ const bootstrapOperation = {
     status: 200,
     description: 'The first line, the records, the last line.',
     contentType: ndjson,
-    schema: { type: 'string', description: 'One JSON object per line; a record is a `ModelRecord` with `__class`.' },
+    schema: {
+      type: 'string',
+      description: 'One JSON object per line; a record is as in `TaskRecord` and its like, with `__class`.',
+    },
     example: lines(
       {
         lastSyncId: '43',
@@ -150,7 +153,10 @@ export const batch = contract<{ body: { requests: BatchRequest[]; firstSyncId?: 
     status: 200,
     description: 'The records; nothing when there are none.',
     contentType: ndjson,
-    schema: { type: 'string', description: 'One JSON object per line: a `ModelRecord` with `__class`.' },
+    schema: {
+      type: 'string',
+      description: 'One JSON object per line: a record as in `TaskRecord` and its like, with `__class`.',
+    },
     example: lines({ __class: 'Label', ...labelExample }),
   },
   errors: [],

@@ -71,6 +71,21 @@ export const syncTransactionSchema = {
   },
 } as const;
 
+export const acceptedMutationSchema = {
+  type: 'object',
+  description: 'A change that was made, with its record.',
+  additionalProperties: false,
+  required: ['clientTxId', 'syncId', 'modelName', 'modelId', 'action', 'record'],
+  properties: {
+    clientTxId: { type: 'string', description: 'Which one.' },
+    syncId: { ...syncIdText, description: 'Its place in the log.' },
+    modelName: { type: 'string', description: 'Such as `Task`.' },
+    modelId: { type: 'string', description: 'The record.' },
+    action,
+    record: modelRecordSchema,
+  },
+} as const;
+
 // Keeps sync.mutate.scope.
 export const mutate = contract<{ body: { batchId: string; transactions: SyncTransaction[] }; reply: MutateReply }>({
   id: 'syncMutate',
@@ -141,19 +156,7 @@ export const mutate = contract<{ body: { batchId: string; transactions: SyncTran
       mutations: {
         type: 'array',
         description: 'The accepted ones, with their records.',
-        items: {
-          type: 'object',
-          additionalProperties: false,
-          required: ['clientTxId', 'syncId', 'modelName', 'modelId', 'action', 'record'],
-          properties: {
-            clientTxId: { type: 'string', description: 'Which one.' },
-            syncId: { ...syncIdText, description: 'Its place in the log.' },
-            modelName: { type: 'string', description: 'Such as `Task`.' },
-            modelId: { type: 'string', description: 'The record.' },
-            action,
-            record: modelRecordSchema,
-          },
-        },
+        items: acceptedMutationSchema,
       },
     }),
     example: {

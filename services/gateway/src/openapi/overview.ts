@@ -28,7 +28,7 @@ their role there says: \`owner\`, \`admin\`, \`member\` or \`guest\`. What is in
 ## Two ways to the data
 
 People, invitations and keys have operations of their own. Tasks, projects and everything else in a workspace are records
-of models (\`ModelRecord\` below): \`/sync/mutate\` changes them, \`/sync/bootstrap\` and \`/sync/batch\` read them, and each change
+of models (\`TaskRecord\` and its like below): \`/sync/mutate\` changes them, \`/sync/bootstrap\` and \`/sync/batch\` read them, and each change
 is an entry of the log, which \`/sync/deltas\` and \`/sync/ws\` give in order. Renaming a workspace or giving somebody another
 role is such a change too, of a \`Workspace\` or \`WorkspaceMember\`.
 

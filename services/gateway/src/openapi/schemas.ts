@@ -3,13 +3,12 @@ import {
   apiKeyApi,
   errorBodySchema,
   memberApi,
-  modelRecordSchema,
   syncActionSchema,
   syncApi,
   workspaceApi,
 } from '@wts/contracts';
 import type { JsonSchema } from '@wts/contracts';
-import { MODELS, recordSchema } from '@wts/models';
+import { anyAcceptance, anyAction, anyTransaction } from './model-schemas.ts';
 
 type Json = Record<string, unknown>;
 
@@ -22,7 +21,7 @@ const NAMED = new Map<unknown, string>([
   [apiKeyApi.keySchema, 'ApiKey'],
   [syncActionSchema, 'SyncAction'],
   [syncApi.syncTransactionSchema, 'SyncTransaction'],
-  [modelRecordSchema, 'ModelRecord'],
+  [syncApi.acceptedMutationSchema, 'AcceptedMutation'],
 ]);
 
 /** What readers other than our own validator need: generators a type beside a constant, and formats that others know. */
@@ -31,6 +30,16 @@ function spelledOut({ pattern, format, type, ...rest }: JsonSchema): Json {
   if (pattern === UUID_PATTERN) return { format: 'uuid' };
   if (format === 'http-url') return { format: 'uri', pattern: '^https?://' };
   return 'const' in rest && type === undefined ? { type: typeof rest.const } : {};
+}
+
+/** A default is said in words: generators take a field that has one as always there, and ask for it in what is sent too. */
+function inWords({ default: initial, ...schema }: Json): Json {
+  const { description } = schema;
+  if (initial === undefined || typeof description !== 'string')
+    return initial === undefined ? schema : { ...schema, default: initial };
+  return initial === null
+    ? schema
+    : { ...schema, description: `${description} Default: \`${JSON.stringify(initial)}\`.` };
 }
 
 /** Schemas of contracts as the description writes them, and those among them that have names. */
@@ -47,23 +56,23 @@ export class Schemas {
     if (!(name in this.named)) {
       // Its place is taken first: a schema may lead back to itself.
       this.named[name] = {};
-      this.named[name] = schema === modelRecordSchema ? this.#anyModel() : this.#expand(schema);
+      this.named[name] = this.#expand(this.#exactly(schema));
     }
     return { $ref: `#/components/schemas/${name}` };
   }
 
-  /** What a record is, the registry of models says. */
-  #anyModel(): Json {
-    return {
-      description: modelRecordSchema.description,
-      anyOf: MODELS.map((model) => this.#reference(`${model.name}Record`, recordSchema(model))),
-    };
+  /** What a contract leaves open about models, the registry of models says. */
+  #exactly(schema: unknown): unknown {
+    const name = (title: string, named: JsonSchema): Json => this.#reference(title, named);
+    if (schema === syncActionSchema) return anyAction(name);
+    if (schema === syncApi.syncTransactionSchema) return anyTransaction(name);
+    return schema === syncApi.acceptedMutationSchema ? anyAcceptance(name) : schema;
   }
 
   #expand(schema: unknown): unknown {
     if (Array.isArray(schema)) return schema.map((item) => this.refer(item));
     if (typeof schema !== 'object' || schema === null) return schema;
     const entries = Object.entries(schema).map(([key, value]): [string, unknown] => [key, this.refer(value)]);
-    return { ...Object.fromEntries(entries), ...spelledOut(schema as JsonSchema) };
+    return inWords({ ...Object.fromEntries(entries), ...spelledOut(schema as JsonSchema) });
   }
 }
