@@ -130,4 +130,28 @@ export const meta: readonly Rule[] = [
     status: 'kept',
     issue: 4,
   },
+  {
+    id: 'meta.cors',
+    source: 'Design 7',
+    text: 'Pages of configured origins may call every route and read every answer of it, refusals included; the description is open to any page.',
+    home: 'services/gateway/src/edge/allow-origin.ts',
+    status: 'kept',
+    issue: 8,
+  },
+  {
+    id: 'meta.target',
+    source: 'Design 5',
+    text: 'An address may be a path, or whole when it is of the host the request names; `OPTIONS *` is answered.',
+    home: 'packages/service-kit/src/http/target.ts',
+    status: 'kept',
+    issue: 8,
+  },
+  {
+    id: 'meta.docs.found',
+    source: 'Design 5',
+    text: 'A browser that opens `/` is led to the page of the description, and so is whoever puts a slash behind `/docs`.',
+    home: 'services/gateway/src/own-answers.ts',
+    status: 'kept',
+    issue: 8,
+  },
 ];

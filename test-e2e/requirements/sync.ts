@@ -285,7 +285,7 @@ export const sync: readonly Rule[] = [
   {
     id: 'sync.cors',
     source: 'Design 7',
-    text: 'Pages of configured origins, and no others, may call the sync routes and open sockets.',
+    text: 'Pages of configured origins, and no others but our own, may call the sync routes and open sockets, also where none is configured.',
     home: 'services/gateway/src/edge/allow-origin.ts',
     status: 'kept',
     issue: 3,

@@ -41,6 +41,8 @@ export interface Contract<S extends Shape = Shape> {
   readonly bodyOptional?: true;
   /** The operation may be asked again with the same `Idempotency-Key`, and is then answered the same. */
   readonly idempotencyKey?: true;
+  /** Its answer has an `ETag`, and whoever sends it as `If-None-Match` is answered 304. */
+  readonly revalidated?: true;
   readonly reply: {
     readonly status: number;
     /** What the caller has then, in one sentence. */

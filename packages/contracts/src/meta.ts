@@ -48,6 +48,7 @@ export const description = contract<{ reply: object }>({
     schema: { type: 'object', description: 'An OpenAPI document.' },
     example: { openapi: '3.1.1', info: { title: 'Workspace Task Service', version: DESCRIPTION_VERSION }, paths: {} },
   },
+  revalidated: true,
   errors: [],
 });
 
@@ -80,5 +81,30 @@ export const docsFile = contract<{ params: { file: string } }>({
     properties: { file: { type: 'string', minLength: 1, maxLength: 100 } },
   },
   reply: { status: 200, contentType: 'text/javascript; charset=utf-8', schema: { type: 'string' } },
+  errors: [],
+});
+
+/** What a person meets who opens the address in a browser: the way to the page. */
+export const root = contract({
+  id: 'root',
+  method: 'GET',
+  path: '/',
+  summary: 'The way to the page, for browsers',
+  tag: 'Meta',
+  scope: 'none',
+  page: true,
+  reply: { status: 302, schema: { type: 'string' } },
+  errors: [],
+});
+
+export const docsSlash = contract({
+  id: 'docsSlash',
+  method: 'GET',
+  path: '/docs/',
+  summary: 'The way to the page, without the slash',
+  tag: 'Meta',
+  scope: 'none',
+  page: true,
+  reply: { status: 308, schema: { type: 'string' } },
   errors: [],
 });

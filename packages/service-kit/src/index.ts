@@ -25,6 +25,7 @@ export { readBytes } from './http/read-json.ts';
 export type { Connections } from './http/connections.ts';
 export { closeNow, createHttpServer, drainServer, listen, onUpgrade, refuseUpgrade } from './http/server.ts';
 export { readInternalToken } from './http/who-calls.ts';
+export { originForm } from './http/target.ts';
 export { compile } from './http/validate.ts';
 export type { Validate } from './http/validate.ts';
 export { announce } from './life/announce.ts';

@@ -147,6 +147,14 @@ describe('requests sent behind each other without waiting', () => {
     }
   });
 
+  it('are not read behind one that asks for the end of the connection', async () => {
+    await using stage = await Stage.open();
+    const client = await open(stage.port);
+    client.socket.write(`GET /1 HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n${get('/2').repeat(100)}`);
+    await once(client.socket, 'close');
+    assert.deepEqual([client.answers(), stage.seen], [['/1 0'], ['/1']]);
+  });
+
   it('leave an upgrade and broken bytes behind them waiting for their answers', async () => {
     await using stage = await Stage.open();
     const upgrade = 'GET /up HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n';

@@ -105,7 +105,16 @@ describe('bytes on the wire', () => {
     assert.equal((await post(length, body)).status, 201);
   });
 
-  it('with an absolute address are 400, whoever it names', async () => {
+  it('with an absolute address are served when it names the host that Host does, and are 400 otherwise [meta.target]', async () => {
+    for (const target of ['http://a/open', 'HTTP://A:80/open', 'https://a:443/open?x=1']) {
+      assert.equal((await send(`GET ${target} HTTP/1.1\r\nHost: a\r\n\r\n`)).status, 200, target);
+    }
+    const asterisk = await raw({ port, parts: ['OPTIONS * HTTP/1.1\r\nHost: a\r\n\r\n'], until: 'head' });
+    assert.deepEqual([asterisk.status, asterisk.headers['allow']], [204, 'GET, HEAD, POST, PATCH, DELETE, OPTIONS']);
+    isRefusal(await send('GET * HTTP/1.1\r\nHost: a\r\n\r\n'), 400, 'malformed_request');
+    for (const target of ['http://a@evil.test/open', 'http://a:81/open', 'ftp://a/open', 'http:///open']) {
+      isRefusal(await send(`GET ${target} HTTP/1.1\r\nHost: a\r\n\r\n`), 400, 'malformed_request');
+    }
     isRefusal(await send('GET http://evil.test/open HTTP/1.1\r\nHost: a\r\n\r\n'), 400, 'malformed_request');
     isRefusal(await send('GET open HTTP/1.1\r\nHost: a\r\n\r\n'), 400, 'malformed_request');
   });

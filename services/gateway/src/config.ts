@@ -40,7 +40,7 @@ export const settings = defineSettings({
   }),
   corsOrigins: setting.texts('CORS_ORIGINS', {
     default: [],
-    doc: 'Origins of web pages that may call the sync and GraphQL routes, such as https://app.example.com.',
+    doc: 'Origins of web pages that may call this interface and open sockets, such as https://app.example.com.',
   }),
   rateLimits: setting.json<RateLimits, { doc: string; default: RateLimits }>('RATE_LIMITS', {
     default: {},

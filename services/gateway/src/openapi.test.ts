@@ -47,9 +47,20 @@ describe('the description of the interface', () => {
     assert.doesNotMatch(JSON.stringify(description), /internal\/|Internal"/);
   });
 
+  it('says of itself that it may be asked for again with its ETag, and is then 304 [meta.openapi.answer]', () => {
+    const own = description.paths['/openapi.json']?.['get'] as unknown as {
+      readonly responses: Readonly<Record<number, { readonly headers: object; readonly content?: object }>>;
+      readonly parameters: object;
+    };
+    const { 200: fresh, 304: same } = own.responses;
+    assert.ok(fresh !== undefined && 'ETag' in fresh.headers);
+    assert.ok(same !== undefined && 'ETag' in same.headers && same.content === undefined);
+    assert.match(JSON.stringify(own.parameters), /IfNoneMatch/);
+  });
+
   it('leaves out its own page alone, and says where that is [meta.openapi.complete]', () => {
     const left = API_ROUTES.filter((route) => !OPERATIONS.includes(route)).map(({ contract }) => contract.path);
-    assert.deepEqual(left, ['/docs', '/docs/{file}']);
+    assert.deepEqual(left, ['/docs', '/docs/{file}', '/docs/', '/']);
     assert.equal(description.externalDocs.url, 'https://api.example.com/docs');
   });
 

@@ -90,6 +90,12 @@ export function describeRoutes(routes: readonly Route[], deployment: Deployment)
 }
 
 const PARAMETERS = {
+  IfNoneMatch: {
+    name: 'If-None-Match',
+    in: 'header',
+    description: 'The `ETag` of the answer you have; 304 when it is still the same.',
+    schema: { type: 'string' },
+  },
   ApiVersion: {
     name: 'Api-Version',
     in: 'header',
@@ -126,6 +132,7 @@ function describeOperation(
     ...(scope === 'none' ? {} : { 'x-required-scope': scope }),
     parameters: [
       { $ref: '#/components/parameters/ApiVersion' },
+      ...(contract.revalidated ? [{ $ref: '#/components/parameters/IfNoneMatch' }] : []),
       ...(contract.idempotencyKey ? [{ $ref: '#/components/parameters/IdempotencyKey' }] : []),
       ...describeParameters(contract.params, 'path', schemas),
       ...describeParameters(contract.query, 'query', schemas),

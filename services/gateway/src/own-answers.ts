@@ -1,14 +1,17 @@
+import type { ServerResponse } from 'node:http';
 import { Fault, meta } from '@wts/contracts';
 import type { Readiness } from '@wts/service-kit';
 import { DOCS_FILES, DOCS_PAGE } from './docs/page.ts';
-import { JSON_TYPE, answerJson } from './edge/answer.ts';
+import { JSON_TYPE, answerJson, startAnswer } from './edge/answer.ts';
 import type { OwnAnswer } from './edge/edge.ts';
+import type { Exchange } from './edge/exchange.ts';
+import { matchPath } from './edge/match-route.ts';
 import { staticAnswer } from './static-answer.ts';
 
 /**
  * What the gateway answers itself. The bodies are made once; only readiness has to ask somebody.
  * Keeps meta.health.no-wait, meta.health.up.
- * Keeps meta.openapi.answer, meta.docs.page.
+ * Keeps meta.openapi.answer, meta.docs.page, meta.docs.found.
  */
 export function ownAnswers(readiness: Readiness, description: object): ReadonlyMap<string, OwnAnswer> {
   const up = bytes({ ok: true, status: 'up' });
@@ -26,7 +29,23 @@ export function ownAnswers(readiness: Readiness, description: object): ReadonlyM
     [meta.description.id, staticAnswer({ type: JSON_TYPE, bytes: bytes(description) })],
     [meta.docs.id, staticAnswer(DOCS_PAGE)],
     [meta.docsFile.id, docsFile()],
+    [meta.docsSlash.id, (exchange, res) => redirect(exchange, res, 308)],
+    [
+      meta.root.id,
+      (exchange, res) => {
+        if (!WANTS_PAGE.test(exchange.req.headers.accept ?? '')) matchPath(null);
+        redirect(exchange, res, 302);
+      },
+    ],
   ]);
+}
+
+/** A browser says so; programs take anything, and get the answer of any address that has no operation. */
+const WANTS_PAGE = /(?:^|,)\s*text\/html\b/i;
+
+function redirect(exchange: Exchange, res: ServerResponse, status: 302 | 308): void {
+  startAnswer(exchange, res, status, ['Location', meta.docs.path, 'Vary', 'Accept', 'Content-Length', '0']);
+  res.end();
 }
 
 function docsFile(): OwnAnswer {

@@ -8,17 +8,19 @@ export type UpstreamName = Exclude<Answerer, 'gateway'>;
 export interface Route {
   readonly contract: Contract;
   readonly to: Answerer;
-  /** Web pages of configured origins may call it (CORS), and only they may open it as a WebSocket. */
-  readonly browsers?: true;
+  /** Public, and the same for everybody: pages of any origin may read it. All others only those of configured origins. */
+  readonly anyOrigin?: true;
 }
 
 /** Everything {base_url} serves. What a route needs (scope, body bound, deprecation) stands in its contract. */
 export const API_ROUTES: readonly Route[] = [
   { contract: meta.health, to: 'gateway' },
   { contract: meta.ready, to: 'gateway' },
-  { contract: meta.description, to: 'gateway' },
-  { contract: meta.docs, to: 'gateway' },
-  { contract: meta.docsFile, to: 'gateway' },
+  { contract: meta.description, to: 'gateway', anyOrigin: true },
+  { contract: meta.docs, to: 'gateway', anyOrigin: true },
+  { contract: meta.docsFile, to: 'gateway', anyOrigin: true },
+  { contract: meta.docsSlash, to: 'gateway' },
+  { contract: meta.root, to: 'gateway' },
 
   { contract: workspaceApi.listWorkspaces, to: 'workspace' },
   { contract: workspaceApi.getWorkspaceBySlug, to: 'workspace' },
@@ -39,12 +41,12 @@ export const API_ROUTES: readonly Route[] = [
   { contract: apiKeyApi.createApiKey, to: 'workspace' },
   { contract: apiKeyApi.revokeApiKey, to: 'workspace' },
 
-  { contract: syncApi.bootstrap, to: 'sync', browsers: true },
-  { contract: syncApi.bootstrapPost, to: 'sync', browsers: true },
-  { contract: syncApi.batch, to: 'sync', browsers: true },
-  { contract: syncApi.mutate, to: 'sync', browsers: true },
-  { contract: syncApi.deltas, to: 'sync', browsers: true },
-  { contract: syncApi.socket, to: 'sync', browsers: true },
+  { contract: syncApi.bootstrap, to: 'sync' },
+  { contract: syncApi.bootstrapPost, to: 'sync' },
+  { contract: syncApi.batch, to: 'sync' },
+  { contract: syncApi.mutate, to: 'sync' },
+  { contract: syncApi.deltas, to: 'sync' },
+  { contract: syncApi.socket, to: 'sync' },
 ];
 
 /** Everything {auth_url} serves. The authorization server and the agent endpoint take their places here. */

@@ -58,6 +58,7 @@ export const gateway: ServiceDefinition<GatewayConfig> = {
       ...shared,
       routes: compileRoutes(API_ROUTES, notices),
       securityHeaders: securityHeaders(new URL(config.baseUrl)),
+      ownOrigin: new URL(config.baseUrl).origin,
     };
     const app = serve(api);
     const door = new SocketDoor(api);
@@ -69,6 +70,7 @@ export const gateway: ServiceDefinition<GatewayConfig> = {
       ...shared,
       routes: compileRoutes(AUTH_ROUTES),
       securityHeaders: securityHeaders(new URL(config.authUrl)),
+      ownOrigin: new URL(config.authUrl).origin,
     });
 
     return {
@@ -90,7 +92,7 @@ function openShared(
   kit: ServiceContext,
   config: GatewayConfig,
   nats: Nats,
-): Omit<EdgeParts, 'routes' | 'securityHeaders'> {
+): Omit<EdgeParts, 'routes' | 'securityHeaders' | 'ownOrigin'> {
   const upstreams = openUpstreams(kit, config);
   for (const upstream of Object.values(upstreams)) {
     kit.readiness.add(upstream.name, (signal) => checkUpstream(upstream, signal));

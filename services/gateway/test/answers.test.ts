@@ -153,3 +153,49 @@ describe('what the gateway answers itself', () => {
     assert.equal(world.workspace.lookUps, 0);
   });
 });
+
+describe('an address', () => {
+  let world: World;
+  let credential: string;
+  before(async () => {
+    world = await startWorld();
+    credential = `Authorization: Bearer ${world.fullKey}`;
+  });
+  after(() => world.close());
+
+  it('may be whole when it is of the host the request names: its path alone goes on [meta.target]', async () => {
+    for (const [target, path] of [
+      ['http://api.test/sync/deltas?after=1', '/sync/deltas?after=1'],
+      ['HTTP://API.TEST:80/sync/deltas', '/sync/deltas'],
+      ['https://api.test:443/sync/deltas', '/sync/deltas'],
+    ] as const) {
+      assert.equal((await say(world.api, request(`GET ${target}`, [credential]))).status, 200, target);
+      assert.equal(world.sync.last.url, path);
+      assert.doesNotMatch(world.sync.last.headers.host ?? '', /api\.test/);
+    }
+    errorOf(await say(world.api, request('GET http://api.test')), 404, 'not_found');
+    errorOf(await say(world.api, request('GET ftp://api.test/sync/deltas', [credential])), 400, 'malformed_request');
+    errorOf(await say(world.api, request('GET http://api.test//sync/deltas', [credential])), 404, 'not_found');
+    errorOf(await say(world.api, request('GET http://api.test/%2e%2e/internal/commit', [credential])), 400);
+  });
+
+  it('that is an asterisk means the server as a whole: OPTIONS says what it may be asked by [meta.target]', async () => {
+    const { status, headers, body } = await say(world.api, request('OPTIONS *'));
+    assert.deepEqual([status, body], [204, '']);
+    assert.deepEqual(headers.allow, ['GET, HEAD, POST, PATCH, DELETE, OPTIONS']);
+    assert.deepEqual(headers['api-version'], ['1']);
+    assert.ok(headers['x-request-id']);
+  });
+
+  it('that a person opens in a browser leads to the page; a program gets what it gets anywhere else [meta.docs.found]', async () => {
+    const browser = 'Accept: text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8';
+    const root = await say(world.api, request('GET /', [browser]));
+    assert.deepEqual([root.status, root.headers.location], [302, ['/docs']]);
+    assert.deepEqual(root.headers['api-version'], ['1']);
+    for (const lines of [[], ['Accept: */*'], ['Accept: application/json']]) {
+      errorOf(await say(world.api, request('GET /', lines)), 404, 'not_found');
+    }
+    const slash = await say(world.api, request('GET /docs/'));
+    assert.deepEqual([slash.status, slash.headers.location], [308, ['/docs']]);
+  });
+});

@@ -46,6 +46,7 @@ export async function openBareEdge(
     }),
     socketsMax: 1,
     origins: new Set(),
+    ownOrigin: '',
     securityHeaders: [],
     isDraining: () => false,
     clientStalledMs: 1_000,

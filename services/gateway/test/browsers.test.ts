@@ -71,11 +71,36 @@ describe('web pages of other origins', () => {
     assert.equal(world.sync.started, world.sync.seen.length);
   });
 
-  it('may call nothing but the routes meant for them', async () => {
-    const { headers } = await say(world.api, request('GET /api/workspaces', [`Origin: ${APP}`, credential]));
-    assert.equal(headers['access-control-allow-origin'], undefined);
-    errorOf(await say(world.api, preflight(APP, '/api/workspaces')), 403, 'forbidden');
+  it('may call every route, and read why they are refused, whatever is wrong with the request [meta.cors]', async () => {
+    for (const [line, status] of [
+      ['GET /api/workspaces', 200],
+      ['GET /health', 200],
+      ['GET /nowhere', 404],
+      ['PATCH /api/workspaces', 405],
+      ['GET /api/workspaces/by-slug/%zz', 400],
+    ] as const) {
+      const reply = await say(world.api, request(line, [`Origin: ${APP}`, credential]));
+      assert.equal(reply.status, status);
+      assert.deepEqual(reply.headers['access-control-allow-origin'], [APP], line);
+      const foreign = await say(world.api, request(line, ['Origin: https://evil.example.com', credential]));
+      assert.equal(foreign.headers['access-control-allow-origin'], undefined, line);
+    }
+    const version = await say(world.api, request('GET /api/workspaces', [`Origin: ${APP}`, 'Api-Version: 9']));
+    errorOf(version, 400, 'unsupported_api_version');
+    assert.deepEqual(version.headers['access-control-allow-origin'], [APP]);
+    assert.equal((await say(world.api, preflight(APP, '/api/workspaces'))).status, 204);
     errorOf(await say(world.api, preflight(APP, '/nowhere')), 404, 'not_found');
+    const { headers } = await say(world.api, request('GET /api/workspaces', [`Origin: ${APP}`, credential]));
+    const readable = headers['access-control-expose-headers']?.[0]?.split(', ') ?? [];
+    for (const name of Object.keys(headers).filter((one) =>
+      /^(api-version|x-request-id|ratelimit|x-ratelimit)/.test(one),
+    )) {
+      assert.ok(
+        readable.some((one) => one.toLowerCase() === name),
+        name,
+      );
+    }
+    for (const name of ['ETag', 'Retry-After', 'WWW-Authenticate']) assert.ok(readable.includes(name), name);
   });
 
   it('may not open a socket when they are foreign, whatever token they have [sync.cors]', async () => {
@@ -103,6 +128,27 @@ describe('without configured origins', () => {
     const { headers } = await say(world.api, request('GET /sync/deltas', lines));
     assert.equal(headers['access-control-allow-origin'], undefined);
     assert.equal(headers.vary, undefined);
+  });
+
+  it('no page but our own may open a socket, as none may call HTTP; programs may, which name no origin [sync.cors]', async () => {
+    for (const origin of [APP, 'null', 'http://localhost:4001', '', 'http://localhost:4000.evil.test']) {
+      const lines = [...HANDSHAKE, `Origin: ${origin}`];
+      errorOf(await say(world.api, request(`GET /sync/ws?token=${world.fullKey}`, lines)), 403, 'forbidden');
+    }
+    for (const lines of [[], ['Origin: http://localhost:4000']]) {
+      const reply = await say(world.api, request('GET /sync/ws?token=wts_wrong', [...HANDSHAKE, ...lines]));
+      errorOf(reply, 401, 'api_key_invalid');
+    }
+  });
+
+  it('any page may read the description and its page, which are public [meta.cors]', async () => {
+    for (const path of ['/openapi.json', '/docs']) {
+      const { status, headers } = await say(world.api, request(`GET ${path}`, ['Origin: null']));
+      assert.equal(status, 200);
+      assert.deepEqual(headers['access-control-allow-origin'], ['*']);
+      const lines = ['Origin: https://tools.example.com', 'Access-Control-Request-Method: GET'];
+      assert.equal((await say(world.api, request(`OPTIONS ${path}`, lines))).status, 204);
+    }
   });
 });
 

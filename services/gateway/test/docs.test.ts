@@ -120,7 +120,6 @@ describe('the reference page', () => {
       'start%2ejs',
       'constructor',
       '__proto__',
-      '',
       '.',
       '..',
       'start.js/',

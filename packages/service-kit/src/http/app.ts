@@ -35,6 +35,8 @@ export function createApp({ http, readiness }: AppOptions): Express {
 /** Answers what no route answered, and everything that was thrown. Called last. */
 export function notFoundAndErrors(app: Express): void {
   app.use((req: Request, res: Response, next: NextFunction) => {
+    // Of the server as a whole (RFC 9110 section 9.3.7); `checkMessage` lets it pass for OPTIONS alone.
+    if (req.url === '*') return res.writeHead(204, { Allow: METHODS.join(', ') }).end();
     const methods = methodsOf(app.router, req.path);
     if (methods.length === 0) return next(new Fault('not_found', { message: 'There is nothing at this address.' }));
     const allow = methods.join(', ');
@@ -44,6 +46,9 @@ export function notFoundAndErrors(app: Express): void {
   // Express tells error handlers by their four parameters.
   app.use((error: unknown, req: Request, res: Response, _next: NextFunction) => answerFailure(error, req, res));
 }
+
+/** What any operation is asked by. */
+const METHODS = ['GET', 'HEAD', 'POST', 'PATCH', 'DELETE', 'OPTIONS'] as const;
 
 interface RouteLayer {
   readonly slash: boolean;

@@ -8,6 +8,7 @@ import type { Logger } from '../observe/logger.ts';
 import type { RequestMetrics } from '../observe/metrics.ts';
 import { strayPath } from '../observe/scrub.ts';
 import { endRequestSpan, isTracing, traceRequest } from '../observe/tracing.ts';
+import { originForm } from './target.ts';
 
 /** What the HTTP side of a service needs to know of the service. */
 export interface HttpOptions {
@@ -79,6 +80,7 @@ export function enter(http: HttpOptions): (req: Request, res: Response, next: Ne
     res.setHeader('X-Request-Id', exchange.requestId);
     res.setHeader('X-Content-Type-Options', 'nosniff');
     res.once('close', () => finish(exchange, req, res));
+    req.originalUrl = req.url = originForm(req.url, req.headers.host);
     const proceed = (): void => {
       const fault = checkMessage(req);
       if (fault === null) next();

@@ -67,6 +67,8 @@ class RequestLine {
 
   readonly #onData = (bytes: Buffer): void => {
     const socket = this.#socket;
+    // The last answer is out: what stands behind its request is read by nobody, or it could pass for another one.
+    if (socket.writableEnded) return;
     const isTaken = this.#mayParse();
     const end = isTaken ? this.#cut(bytes) : 0;
     if (end < bytes.length) {
@@ -80,10 +82,10 @@ class RequestLine {
     else if (end < bytes.length && this.#mayParse()) turns.add(this);
   };
 
-  /** The connection has no request, or has still to send the body of its only one, for which there is room. */
+  /** The connection has no request, and may have none any more, or has still to send the body of its only one, for which there is room. */
   #mayParse(): boolean {
     if (this.#socket.destroyed || this.#socket._paused === true) return false;
-    if (this.#unanswered === 0) return true;
+    if (this.#unanswered === 0 || this.#socket.writableEnded) return true;
     const last = this.#last;
     if (this.#unanswered > 1 || last === null || last.complete) return false;
     return last.readableLength < last.readableHighWaterMark;

@@ -9,6 +9,7 @@ import { faultHeaders } from './answer.ts';
 import { Connections, refusalOf, unlessSurplus } from './connections.ts';
 import { checkMessage, requestIdOf } from './exchange.ts';
 import { LinedResponse, takeInTurn } from './pipelining.ts';
+import { originForm } from './target.ts';
 
 /** How often Node looks for connections that passed their time. */
 const CONNECTION_CHECK_MS = 5_000;
@@ -138,6 +139,7 @@ export function onUpgrade(server: Server, listener: UpgradeListener, log?: Logge
     sockets.add(socket);
     socket.once('close', () => sockets.delete(socket));
     socket.on('error', () => socket.destroy());
+    req.url = originForm(req.url ?? '', req.headers.host);
     const fault = refusalOf(socket) ?? checkMessage(req);
     if (fault !== null) return refuseUpgrade(socket, fault, requestIdOf(req));
     try {

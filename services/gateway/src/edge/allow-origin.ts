@@ -3,28 +3,56 @@ import { EDGE_LIMITS } from '../limits.ts';
 import type { Exchange } from './exchange.ts';
 import type { PathEntry } from './route-table.ts';
 
-const READABLE = 'Api-Version, Deprecation, Link, Retry-After, Sunset, WWW-Authenticate, X-Request-Id';
-const SENDABLE = 'Authorization, Content-Type, Api-Version, X-Request-Id, Idempotency-Key, Traceparent, Tracestate';
+const READABLE = [
+  'Api-Version',
+  'Deprecation',
+  'ETag',
+  'Idempotency-Replayed',
+  'Link',
+  'RateLimit',
+  'RateLimit-Policy',
+  'Retry-After',
+  'Sunset',
+  'WWW-Authenticate',
+  'X-RateLimit-Limit',
+  'X-RateLimit-Remaining',
+  'X-RateLimit-Reset',
+  'X-Request-Id',
+].join(', ');
+const SENDABLE = [
+  'Authorization',
+  'Content-Type',
+  'Api-Version',
+  'X-Request-Id',
+  'Idempotency-Key',
+  'If-None-Match',
+  'Traceparent',
+  'Tracestate',
+].join(', ');
 
 /**
- * CORS for the configured origins, on routes meant for browsers. The answer names the configured origin, never `*` and
- * never `null`, and allows no cookies: this interface has none. Keeps sync.cors.
+ * CORS for the configured origins, on every route and every answer, refusals of broken requests included. The answer names
+ * the configured origin, never `null`, and allows no cookies: this interface has none. What is public and the same for
+ * everybody may be read by any page. Keeps sync.cors, meta.cors.
  */
-export function allowOrigin(exchange: Exchange, entry: PathEntry, origins: ReadonlySet<string>): void {
-  if (!entry.browsers || origins.size === 0) return;
-  // Also without an Origin: a cache must not hand one origin's answer to another.
-  exchange.reply.push('Vary', 'Origin');
-  const origin = allowedOrigin(exchange, origins);
-  if (origin !== null) {
-    exchange.reply.push('Access-Control-Allow-Origin', origin, 'Access-Control-Expose-Headers', READABLE);
+export function allowOrigin(exchange: Exchange, entry: PathEntry | null, origins: ReadonlySet<string>): void {
+  const { reply } = exchange;
+  if (entry?.anyOrigin) {
+    reply.push('Access-Control-Allow-Origin', '*', 'Access-Control-Expose-Headers', READABLE);
+    return;
   }
+  if (origins.size === 0) return;
+  // Also without an Origin: a cache must not hand one origin's answer to another.
+  reply.push('Vary', 'Origin');
+  const origin = allowedOrigin(exchange, origins);
+  if (origin !== null) reply.push('Access-Control-Allow-Origin', origin, 'Access-Control-Expose-Headers', READABLE);
 }
 
 /** Header lines that answer OPTIONS: a preflight when it is one, else the list of methods. */
 export function answerOptions(exchange: Exchange, entry: PathEntry, origins: ReadonlySet<string>): string[] {
   const isPreflight = exchange.headers.origin.length > 0 && exchange.headers.preflightMethod.length > 0;
   if (!isPreflight) return ['Allow', entry.allow];
-  if (!entry.browsers || allowedOrigin(exchange, origins) === null) {
+  if (!entry.anyOrigin && allowedOrigin(exchange, origins) === null) {
     throw new Fault('forbidden', { message: 'This origin may not call this operation.' });
   }
   return [
@@ -39,9 +67,13 @@ export function answerOptions(exchange: Exchange, entry: PathEntry, origins: Rea
   ];
 }
 
-/** A page of a foreign site must not open a socket: browsers apply no CORS to WebSockets (RFC 6455 section 10.2). */
-export function refuseForeignSocket(exchange: Exchange, origins: ReadonlySet<string>): void {
-  if (origins.size === 0 || exchange.headers.origin.length === 0) return;
+/**
+ * A page of a foreign site must not open a socket: browsers apply no CORS to WebSockets (RFC 6455 section 10.2). Pages of
+ * our own address are not foreign, and what is no page sends no origin.
+ */
+export function refuseForeignSocket(exchange: Exchange, origins: ReadonlySet<string>, own: string): void {
+  const { origin } = exchange.headers;
+  if (origin.length === 0 || (origin.length === 1 && origin[0] === own)) return;
   if (allowedOrigin(exchange, origins) === null) {
     throw new Fault('forbidden', { message: 'This origin may not open a socket.' });
   }

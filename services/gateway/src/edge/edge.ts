@@ -36,8 +36,9 @@ export interface EdgeParts {
   readonly shares: Shares;
   readonly connections: NetworkConnections;
   readonly socketsMax: number;
-  /** Origins of web pages that may call `browsers` routes. */
+  /** Origins of web pages that may call this interface, and our own, whose pages need no leave. */
   readonly origins: ReadonlySet<string>;
+  readonly ownOrigin: string;
   readonly securityHeaders: readonly string[];
   readonly isDraining: () => boolean;
   readonly clientStalledMs: number;
@@ -80,15 +81,17 @@ export function createEdge(parts: EdgeParts): (req: IncomingMessage, res: Server
 
 async function pass(exchange: Exchange, res: ServerResponse, parts: EdgeParts): Promise<void> {
   try {
+    const found = parts.routes(exchange.path);
+    allowOrigin(exchange, found, parts.origins);
     refuseAmbiguity(exchange);
     negotiateVersion(exchange);
-    const entry = matchPath(exchange, parts.routes);
-    allowOrigin(exchange, entry, parts.origins);
     if (exchange.method === 'OPTIONS') {
-      startAnswer(exchange, res, 204, answerOptions(exchange, entry, parts.origins));
+      const lines = exchange.url === '*' ? ALLOWED : answerOptions(exchange, matchPath(found), parts.origins);
+      startAnswer(exchange, res, 204, lines);
       res.end();
       return;
     }
+    const entry = matchPath(found);
     const route = matchMethod(exchange, entry);
     exchange.route = route;
     exchange.reply.push(...route.notice);
@@ -116,6 +119,9 @@ async function pass(exchange: Exchange, res: ServerResponse, parts: EdgeParts): 
     answerFault(exchange, res, failure);
   }
 }
+
+/** The answer to OPTIONS of the server as a whole (RFC 9110 section 9.3.7): some balancers ask so whether it is there. */
+const ALLOWED = ['Allow', 'GET, HEAD, POST, PATCH, DELETE, OPTIONS'];
 
 /** A place among the requests of this caller until the answer is out; what it gives back counts the bytes of the body. */
 function takeShare({ principal }: Exchange, res: ServerResponse, shares: Shares): HoldBytes {

@@ -3,6 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import { API_VERSION, REQUEST_ID_PATTERN } from '@wts/contracts';
 import type { Fault, Principal } from '@wts/contracts';
 import type { endRequestSpan } from '@wts/service-kit';
+import { originForm } from '@wts/service-kit';
 import { readHeaders } from './read-headers.ts';
 import type { RequestHeaders } from './read-headers.ts';
 import type { CompiledRoute } from './route-table.ts';
@@ -21,7 +22,7 @@ export class Exchange {
   /** The other end of the connection, read while there is one. */
   readonly peer: string | undefined;
   readonly method: string;
-  /** As sent. `path` and `query` (with its question mark, or empty) are its two halves, undecoded. */
+  /** As sent, without the address of our own that may stand before it. `path` and `query` (with its question mark, or empty) are its two halves, undecoded. */
   readonly url: string;
   readonly path: string;
   readonly query: string;
@@ -43,7 +44,7 @@ export class Exchange {
     this.headers = readHeaders(req.rawHeaders);
     this.peer = req.socket.remoteAddress;
     this.method = req.method ?? '';
-    this.url = req.url ?? '';
+    this.url = originForm(req.url ?? '', this.headers.hosts.length === 1 ? this.headers.hosts[0] : undefined);
     const question = this.url.indexOf('?');
     this.path = question === -1 ? this.url : this.url.slice(0, question);
     this.query = question === -1 ? '' : this.url.slice(question);

@@ -1,14 +1,13 @@
 import { Fault } from '@wts/contracts';
 import type { Exchange } from './exchange.ts';
-import type { CompiledRoute, PathEntry, RouteTable } from './route-table.ts';
+import type { CompiledRoute, PathEntry } from './route-table.ts';
 
 /** A slash at the end is what people most often meet it by. */
 const NO_OPERATION =
   'No operation has this address. Case matters, and none ends with a slash; those of the API stand in its /openapi.json, and on a page at /docs.';
 
 /** 404: nothing of this name. Keeps errors.404.unknown-route. */
-export function matchPath({ path }: Exchange, table: RouteTable): PathEntry {
-  const entry = table(path);
+export function matchPath(entry: PathEntry | null): PathEntry {
   if (entry === null) throw new Fault('not_found', { message: NO_OPERATION });
   return entry;
 }

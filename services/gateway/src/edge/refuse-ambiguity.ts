@@ -7,7 +7,7 @@ import type { Exchange } from './exchange.ts';
  * Keeps errors.431.headers.
  */
 export function refuseAmbiguity(exchange: Exchange): void {
-  const { req, url, path, headers } = exchange;
+  const { req, method, url, path, headers } = exchange;
   if (headers.count > LIMITS.headerCount) {
     throw new Fault('headers_too_large', { message: `At most ${LIMITS.headerCount} headers.` });
   }
@@ -20,9 +20,10 @@ export function refuseAmbiguity(exchange: Exchange): void {
   if (url.length > LIMITS.urlBytes) {
     throw new Fault('headers_too_large', { message: `The address is longer than ${LIMITS.urlBytes} bytes.` });
   }
-  // Absolute form (RFC 9112 section 3.2.2) is for proxies, the asterisk for servers as a whole; both are refused, so
-  // that nothing the client wrote can ever name a host.
-  if (url[0] !== '/') throw malformed('The request target must be a path.');
+  // The address of our own host is a path by now; nothing else that the client wrote may name a host.
+  if (url[0] !== '/' && !(url === '*' && method === 'OPTIONS')) {
+    throw malformed('The request target must be a path, or an address of the host that Host names.');
+  }
   if (!TARGET.test(url)) throw malformed('The address holds characters that must be percent-encoded.');
   if (path.includes('%')) refuseHiddenPath(path);
 }

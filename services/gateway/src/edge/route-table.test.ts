@@ -34,7 +34,6 @@ describe('the route table', () => {
       '//api/workspaces',
       '/api//workspaces',
       'api/workspaces',
-      '/',
       '',
       '/api/workspaces/by-slug',
       '/api/workspaces/by-slug/',

@@ -15,7 +15,8 @@ export interface PathEntry {
   readonly methods: ReadonlyMap<string, CompiledRoute>;
   /** Value of `Allow`. */
   readonly allow: string;
-  readonly browsers: boolean;
+  /** Pages of any origin may read it. */
+  readonly anyOrigin: boolean;
 }
 
 export type RouteTable = (path: string) => PathEntry | null;
@@ -67,7 +68,7 @@ function compilePath(siblings: readonly Route[], notices: ReadonlyMap<string, re
   return {
     methods,
     allow: [...methods.keys(), 'OPTIONS'].join(', '),
-    browsers: siblings.some((route) => route.browsers),
+    anyOrigin: siblings.every((route) => route.anyOrigin),
   };
 }
 

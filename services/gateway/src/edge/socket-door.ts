@@ -63,11 +63,11 @@ export class SocketDoor {
 
   async #admit(exchange: Exchange, socket: Duplex, head: Buffer): Promise<void> {
     const { routes, origins, authenticator, upstreams, mintToken, rates, shares, socketsMax } = this.#parts;
+    const found = routes(exchange.path);
+    allowOrigin(exchange, found, origins);
     refuseAmbiguity(exchange);
     negotiateVersion(exchange);
-    const entry = matchPath(exchange, routes);
-    allowOrigin(exchange, entry, origins);
-    const route = matchMethod(exchange, entry);
+    const route = matchMethod(exchange, matchPath(found));
     exchange.route = route;
     exchange.reply.push(...route.notice);
     const { to } = route;
@@ -75,7 +75,7 @@ export class SocketDoor {
       throw new Fault('malformed_request', { message: 'This address does not upgrade.' });
     }
     checkHandshake(exchange);
-    refuseForeignSocket(exchange, origins);
+    refuseForeignSocket(exchange, origins, this.#parts.ownOrigin);
     const { token, rest } = takeToken(exchange.query);
     const principal = await authenticateSocket(token, route, authenticator, rates.networkOf(exchange)).catch(
       (failure: unknown) => {

@@ -38,12 +38,17 @@ export const RESPONSE_HEADERS = {
       'How many of each are left (`r`), and the seconds until they start anew (`t`). `X-RateLimit-Limit`, `-Remaining` and `-Reset` say the same of the tightest.',
     schema: { type: 'string', examples: ['"rest";r=29999;t=60'] },
   },
+  ETag: { description: 'Names this state of the answer, for `If-None-Match`.', schema: { type: 'string' } },
   Challenge: { description: 'How to authenticate (RFC 6750).', schema: { type: 'string' } },
 } as const;
 
 const header = (name: keyof typeof RESPONSE_HEADERS): Json => ({ $ref: `#/components/headers/${name}` });
 
 const COMMON_HEADERS = { 'Api-Version': header('ApiVersion'), 'X-Request-Id': header('RequestId') };
+const NOT_MODIFIED = {
+  description: 'It is as it was when you got the `ETag` that you sent as `If-None-Match`.',
+  headers: { ...COMMON_HEADERS, ETag: header('ETag') },
+};
 const RATE_HEADERS = { 'RateLimit-Policy': header('RateLimitPolicy'), RateLimit: header('RateLimit') };
 /** Said where they are, because most of the time no operation retires. */
 const RETIRING_HEADERS = {
@@ -81,16 +86,18 @@ export class Responses {
     const errors = [...byStatus].sort(([one], [other]) => one - other);
     return {
       [contract.reply.status]: this.#success(contract, notes),
+      ...(contract.revalidated ? { 304: NOT_MODIFIED } : {}),
       ...Object.fromEntries(errors.map(([status, codes]) => [status, this.#failure(status, codes)])),
     };
   }
 
-  #success({ reply, idempotencyKey }: Contract, { isRated, isRetiring }: AnswerNotes): Json {
+  #success({ reply, idempotencyKey, revalidated }: Contract, { isRated, isRetiring }: AnswerNotes): Json {
     const { status, description = '', contentType = 'application/json', schema, example } = reply;
     const headers = {
       ...COMMON_HEADERS,
       ...(isRated ? RATE_HEADERS : {}),
       ...(isRetiring ? RETIRING_HEADERS : {}),
+      ...(revalidated ? { ETag: header('ETag') } : {}),
       ...(idempotencyKey ? { 'Idempotency-Replayed': header('IdempotencyReplayed') } : {}),
     };
     // A socket has no body.

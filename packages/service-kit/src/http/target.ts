@@ -1,0 +1,23 @@
+/** Scheme, authority, and whatever follows. */
+const ABSOLUTE = /^(https?):\/\/([^/?#]+)(.*)$/is;
+const USUAL_PORT: Readonly<Record<string, string>> = { http: ':80', https: ':443' };
+
+/**
+ * A request target as a path. Clients may name the whole address (RFC 9112 section 3.2.2), which a server must take; only
+ * one whose authority is what Host says is taken, so that nothing a client wrote ever leads elsewhere, and what follows the
+ * authority is all that anybody reads from then on. Any other target is returned as it is, for others to refuse.
+ * Keeps meta.target.
+ */
+export function originForm(target: string, host: string | undefined): string {
+  if (target[0] === '/') return target;
+  const [, scheme, authority, rest] = ABSOLUTE.exec(target) ?? [];
+  if (scheme === undefined || authority === undefined || rest === undefined || host === undefined) return target;
+  const port = USUAL_PORT[scheme.toLowerCase()] ?? '';
+  if (plain(authority, port) !== plain(host, port)) return target;
+  return rest.startsWith('/') ? rest : `/${rest}`;
+}
+
+function plain(authority: string, usualPort: string): string {
+  const text = authority.toLowerCase();
+  return text.endsWith(usualPort) ? text.slice(0, -usualPort.length) : text;
+}
