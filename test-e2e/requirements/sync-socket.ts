@@ -69,8 +69,8 @@ export const syncSocket: readonly Rule[] = [
   {
     id: 'sync.socket.own-groups',
     source: 'Specification 4.5',
-    text: "A socket carries actions of the subscriber's groups only.",
-    home: 'services/sync/src/socket/feed.ts',
+    text: "A socket carries actions of the subscriber's groups only, and of each what follows their latest gain of it.",
+    home: 'services/sync/src/deltas/visibility.ts',
     status: 'kept',
     issue: 2,
   },

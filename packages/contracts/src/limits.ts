@@ -173,6 +173,9 @@ export const LIMITS = {
   listPageDefault: 100,
   listPageMax: 500,
 
+  /** Groups of people that a replica remembers between pages, some 200 bytes each: whoever has more is read anew each time. */
+  groupsRememberedMax: 200_000,
+
   /** A link in a mail is answered within a week or forgotten. */
   invitationDaysDefault: 7,
   /** Lists of these have no pages; more than a person can look over serves nobody. */

@@ -5,6 +5,7 @@ import { createCaller, onRevocation, openAuthenticator, openNats } from '@wts/se
 import type { Caller, ConfigOf, credentialSettings, ServiceContext } from '@wts/service-kit';
 import type { Pool } from 'pg';
 import type { FairGate } from './fairness/fair-gate.ts';
+import type { GroupMemory } from './store/groups.ts';
 import { Groups } from './store/groups.ts';
 import { Hub } from './hub/hub.ts';
 import type { HubOptions } from './hub/hub.ts';
@@ -29,12 +30,13 @@ interface LiveOptions {
   readonly pool: Pool;
   /** For what sockets read. */
   readonly gate: FairGate;
+  readonly memory: GroupMemory;
   readonly log: ActionLog;
   readonly onCommitted: (listener: (chunk: ActionChunk) => void) => void;
 }
 
 /** The way of a change after its commit: relay to the stream, hub, sockets. */
-export function openLive({ kit, config, pool, gate, log, onCommitted }: LiveOptions): {
+export function openLive({ kit, config, pool, gate, memory, log, onCommitted }: LiveOptions): {
   door: SocketDoor;
 } {
   const { stack, log: logger, metrics } = kit;
@@ -46,7 +48,7 @@ export function openLive({ kit, config, pool, gate, log, onCommitted }: LiveOpti
 
   const hub = followLog({ nc, log, handover: (offer) => handover.listen(offer) }, kit);
 
-  const groups = new Groups(pool);
+  const groups = new Groups(pool, memory);
   const workspace = openWorkspace(kit, config);
   // For the tokens in subscribe frames.
   const authenticator = openAuthenticator(kit, workspace, config);

@@ -24,6 +24,7 @@ import { mountSocket } from './http/socket.ts';
 import { openLive } from './live.ts';
 import { commitMetrics, standbyMetrics, waitMetrics, watchPages } from './metrics.ts';
 import { openSnapshots } from './snapshots.ts';
+import { GroupMemory } from './store/groups.ts';
 import { COMMITTING } from './store/line.ts';
 import { ActionLog } from './store/log.ts';
 import { PLANS } from './store/prepared.ts';
@@ -63,17 +64,19 @@ export const syncService: ServiceDefinition<ConfigOf<typeof settings>> = {
     const shares = shareConnections(config.poolMax);
     const metricsOf = waitMetrics(kit.metrics);
     const reads = new Reads(pool, fairReads(shares.pages, { waitMs: LIMITS.pageWaitMs, watch: metricsOf('page') }));
-    const pages = new Pages({ reads, standby, metrics: metricsOf('page') });
+    const memory = new GroupMemory();
+    const pages = new Pages({ reads, memory, standby, metrics: metricsOf('page') });
     watchPages(kit.metrics, () => pages.bytes);
     const { door } = openLive({
       kit,
       config,
       pool,
       gate: fairReads(shares.sockets, { waitMs: LIMITS.socketReadWaitMs, watch: metricsOf('socket') }),
+      memory,
       log: actionLog,
       onCommitted: (listener) => engine.onCommitted(listener),
     });
-    const { bootstraps, clientModels, batches } = openSnapshots({ kit, shares, pool, reads, standby });
+    const { bootstraps, clientModels, batches } = openSnapshots({ kit, shares, pool, reads, memory, standby });
 
     const app = createApp({ ...kit, http: { ...kit.http, bodies: new Bodies(metricsOf('body')) } });
     mountMutate(app, engine);

@@ -10,6 +10,7 @@ import type { Reads } from './fairness/reads.ts';
 import { snapshotMetrics, type SnapshotKind } from './snapshots/metrics.ts';
 import { Sources } from './snapshots/sources.ts';
 import { SpoolRoom } from './snapshots/spool.ts';
+import type { GroupMemory } from './store/groups.ts';
 import type { Standby } from './store/standby.ts';
 
 interface SnapshotsOptions {
@@ -17,17 +18,18 @@ interface SnapshotsOptions {
   readonly shares: ConnectionShares;
   readonly pool: Pool;
   readonly reads: Reads;
+  readonly memory: GroupMemory;
   readonly standby: Standby | null;
 }
 
 /** What is read in snapshots: so many at once, so many waiting by turns of their people. Keeps sync.bootstrap.herd. */
-export function openSnapshots({ kit, shares, pool, reads, standby }: SnapshotsOptions): {
+export function openSnapshots({ kit, shares, pool, reads, memory, standby }: SnapshotsOptions): {
   bootstraps: Bootstraps;
   clientModels: ClientModels;
   batches: Batches;
 } {
   const { log, stack, metrics } = kit;
-  const sources = new Sources(pool, reads, standby);
+  const sources = new Sources({ primary: pool, reads, memory, standby });
   const room = new SpoolRoom();
   const metricsOf = snapshotMetrics(metrics);
   const toolsOf = (kind: SnapshotKind, slots: number) => {

@@ -50,6 +50,21 @@ export class LogWriter {
     }
   }
 
+  /**
+   * What somebody is to be shown of these groups, which they are in: of each what follows their latest gain of it. The rule,
+   * the slow way.
+   */
+  shown(userId: string, groups: readonly string[], after = 0n): LogAction[] {
+    const gains = new Map<unknown, bigint>();
+    for (const { groupId, modelName, action, record, syncId } of this.committed)
+      if (groupId === userId && modelName === 'WorkspaceMember' && action === 'INSERT')
+        gains.set(record['workspaceId'], BigInt(syncId));
+    return this.committed.filter(({ groupId, syncId }) => {
+      const place = BigInt(syncId);
+      return groups.includes(groupId) && place > after && place > (gains.get(groupId) ?? 0n);
+    });
+  }
+
   /** The person becomes a member: heard by the workspace and then by themselves. */
   async join(userId: string, workspaceId: string): Promise<ActionChunk> {
     const id = randomUUID();

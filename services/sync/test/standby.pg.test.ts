@@ -134,7 +134,9 @@ describe('a streaming standby', function () {
     }
     for (const poller of pollers) while (await poll(poller));
     const { rows } = await stage.sql.query<{ at: string }>(
-      'select sync_id::text as at from sync.sync_actions where group_id in ($1, $2) order by sync_actions.sync_id',
+      `select sync_id::text as at from sync.sync_actions where group_id = $1 or group_id = $2 and sync_id > (
+         select max(sync_id) from sync.sync_actions where group_id = $1 and model = 'WorkspaceMember' and action = 'INSERT'
+       ) order by sync_actions.sync_id`,
       [ada, home],
     );
     for (const { heard, limit } of pollers) {

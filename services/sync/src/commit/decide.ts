@@ -7,7 +7,7 @@ import { arrive, change, ensureMembers, entry, move } from './effects.ts';
 import { belongsTo, forbidden, permit, permitFields, permitInsert } from './permit.ts';
 import { checkReferences } from './references.ts';
 import { refuse, type Refusal } from './refusal.ts';
-import { derive, guard } from './rules.ts';
+import { derive, guard, useGroup } from './rules.ts';
 import type { Effect, Mutation, Unit } from './unit.ts';
 import type { World } from './world.ts';
 
@@ -72,6 +72,8 @@ function insert(world: World, unit: Unit, model: Model, id: string, mutation: Mu
   if (world.isSwept(model, id))
     return refuse('conflict', `A ${model.name} with this id is being deleted with all its parts; try again shortly`);
   if (world.isTaken(model, id)) return replayOrConflict(world, unit, model, id);
+  const used = useGroup(world, model, id);
+  if (used) return used;
   for (const [name, { assigned }] of Object.entries(model.fields)) {
     if (assigned === 'counter') values[name] = world.nextNumber(values['workspaceId'] as string);
   }

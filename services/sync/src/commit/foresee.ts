@@ -4,7 +4,6 @@ import type { Mutation, Unit } from './unit.ts';
 import type { Need } from './world.ts';
 
 const WorkspaceMember = modelNamed('WorkspaceMember');
-const Project = modelNamed('Project');
 
 /**
  * What the mutations name and who the callers are: read in the first round, so that most groups need no second. Only a
@@ -29,9 +28,7 @@ function foresee(needs: Need[], people: Set<string>, { modelName, modelId, actio
   const id = modelId.toLowerCase();
   needs.push(action === 'INSERT' ? { kind: 'taken', model, id } : { kind: 'row', model, id, lock: 'write' });
   if (action === 'INSERT') needs.push(...counterOf(model, payload));
-  if (action === 'INSERT' && model === Project) {
-    for (const group of GROUP_MODELS) needs.push({ kind: 'taken', model: group, id });
-  }
+  if (action === 'INSERT' && GROUP_MODELS.includes(model)) needs.push({ kind: 'used', model, id });
   if (action !== 'INSERT' && action !== 'UPDATE') return;
   for (const [name, field] of Object.entries(model.fields)) {
     const { reference } = field;

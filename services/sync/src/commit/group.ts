@@ -64,8 +64,10 @@ export function decideByHeart(units: readonly Unit[], needs: readonly Need[], me
   const now = new Date().toISOString();
   const { decided, missing } = decideAll(world, units, NO_REPLAYS, now);
   if (missing.length > 0 || decided.some(({ kind }) => kind === 'refused')) return null;
-  // That an id is free is insisted on by the index of the record that takes it, and by nothing else.
-  if (needs.some((need) => need.kind === 'taken' && !world.makes(need.model, need.id))) return null;
+  // That an id is free is insisted on by the indexes that take it with the record, and by nothing else.
+  const mayBeTaken = (need: Need): boolean =>
+    (need.kind === 'taken' || need.kind === 'used') && !world.makes(need.model, need.id);
+  if (needs.some(mayBeTaken)) return null;
   return { world, decided, hasBegun: false, isLater: false, now };
 }
 

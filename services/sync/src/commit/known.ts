@@ -7,6 +7,8 @@ import type { Effect } from './unit.ts';
 export class Known {
   protected readonly rows = new Map<string, { row: Row | null; lock: HoldStrength }>();
   protected readonly taken = new Map<string, Taken>();
+  /** Ids that ever named a group. */
+  protected readonly used = new Map<string, boolean>();
   protected readonly sets = new Map<string, { rows: readonly Row[]; lock: LockStrength }>();
   protected readonly counters = new Map<string, number | null>();
   protected readonly audiences = new Map<string, Audiences>();
@@ -29,6 +31,10 @@ export class Known {
 
   keepTaken(model: Model, id: string, taken: Taken): void {
     this.taken.set(key(model, id), taken);
+  }
+
+  keepUsed(id: string, isUsed: boolean): void {
+    this.used.set(id, isUsed);
   }
 
   keepRelated(relation: Relation, rows: readonly Row[], lock: LockStrength): void {

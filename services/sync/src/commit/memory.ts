@@ -35,6 +35,7 @@ export class Memory {
     const world = new World();
     for (const need of needs) {
       if (need.kind === 'taken') world.keepTaken(need.model, need.id, 'nothing');
+      else if (need.kind === 'used') world.keepUsed(need.id, false);
       else if (need.kind === 'related' && need.lock === 'look') {
         const rows = this.#related.get(relationKey(need));
         if (!rows) return null;

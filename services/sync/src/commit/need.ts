@@ -21,6 +21,7 @@ export function within(workspaceId: string, relation: Relation): Relation {
 export type Need =
   | { readonly kind: 'row'; readonly model: Model; readonly id: string; readonly lock: HoldStrength }
   | { readonly kind: 'taken'; readonly model: Model; readonly id: string }
+  | { readonly kind: 'used'; readonly model: Model; readonly id: string }
   | ({ readonly kind: 'related'; readonly lock: LockStrength } & Relation)
   | { readonly kind: 'counter'; readonly workspaceId: string }
   | { readonly kind: 'audience'; readonly userId: string }

@@ -10,8 +10,8 @@ import type { World } from './world.ts';
 const WorkspaceMember = modelNamed('WorkspaceMember');
 const Project = modelNamed('Project');
 
-/** Models whose records are groups and whose ids no client chooses. */
-export const GROUP_MODELS: readonly Model[] = [modelNamed('Workspace'), modelNamed('User')];
+/** Models whose records are groups under their own ids: a project is one while it is private. */
+export const GROUP_MODELS: readonly Model[] = [modelNamed('Workspace'), modelNamed('User'), Project];
 
 type Values = Record<string, unknown>;
 
@@ -51,17 +51,19 @@ export function guard(world: World, unit: Unit, before: Row | null, after: Row |
   const model = (after ?? before)?.model;
   if (model === WorkspaceMember)
     return (before === null && after ? guardReturn(world, after) : null) ?? guardOwners(world, unit, before, after);
-  if (model === Project && before === null && after !== null) return guardGroup(world, after);
   return null;
 }
 
 /**
- * A private project is a group under its own id, as workspaces and people are under theirs. Clients choose the ids of
- * projects, so one that took the id of a workspace or a person would open that group to its maker.
+ * An id names one group for ever. Clients choose the ids of projects: one that took the id of a workspace or a person would
+ * open that group to its maker, and one that took the id of a project that is gone would be shown what is kept of it.
+ * Keeps sync.group.used-once.
  */
-function guardGroup(world: World, project: Row): Refusal | null {
-  const isTaken = GROUP_MODELS.some((model) => world.isTaken(model, project.id));
-  return isTaken ? refuse('conflict', 'A Project with this id exists') : null;
+export function useGroup(world: World, model: Model, id: string): Refusal | null {
+  if (!GROUP_MODELS.includes(model)) return null;
+  if (world.isUsed(model, id)) return refuse('conflict', `A ${model.name} with this id exists`);
+  world.use(id);
+  return null;
 }
 
 /** Who comes back does not find what they were inside of before: memberships that are still being cleared are not theirs again. */

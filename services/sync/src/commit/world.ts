@@ -45,6 +45,7 @@ export class World extends Known {
   readonly #made = new Map<string, Creation>();
   #journal: (() => void)[] = [];
   readonly #numbers = new Map<string, number>();
+  readonly #newlyUsed = new Set<string>();
   readonly #moved = new Map<string, AudienceMove>();
   readonly #lasts = new Map<string, Effect>();
   readonly #sweeps = new Map<string, NewSweep>();
@@ -85,6 +86,14 @@ export class World extends Known {
     const taken = this.taken.get(key(model, id));
     if (taken === undefined) throw new Unread([{ kind: 'taken', model, id }]);
     return taken;
+  }
+
+  /** Whether this id ever named a group: a workspace, a person or a project, be it private or not. */
+  isUsed(model: Model, id: string): boolean {
+    if (this.#newlyUsed.has(id)) return true;
+    const isUsed = this.used.get(id);
+    if (isUsed === undefined) throw new Unread([{ kind: 'used', model, id }]);
+    return isUsed;
   }
 
   /** Whether this group writes a record with this id. */
@@ -222,6 +231,12 @@ export class World extends Known {
     this.#journal.push(() => (before === undefined ? this.#made.delete(name) : this.#made.set(name, before)));
   }
 
+  /** For ever, also when the record is gone again before the group is written. */
+  use(id: string): void {
+    this.#newlyUsed.add(id);
+    this.#journal.push(() => this.#newlyUsed.delete(id));
+  }
+
   remove(row: Row): void {
     this.#change(row.model, row.id, null);
   }
@@ -291,6 +306,7 @@ export class World extends Known {
     this.#changed.clear();
     this.#made.clear();
     this.#numbers.clear();
+    this.#newlyUsed.clear();
     this.#moved.clear();
     this.#lasts.clear();
     this.#sweeps.clear();
@@ -330,6 +346,10 @@ export class World extends Known {
 
   newNumbers(): ReadonlyMap<string, number> {
     return this.#numbers;
+  }
+
+  newlyUsed(): ReadonlySet<string> {
+    return this.#newlyUsed;
   }
 
   /** Where the counter of a workspace stood when it was read. */

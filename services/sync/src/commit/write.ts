@@ -10,6 +10,7 @@ import { jsonList, together, type Call } from '../store/prepared.ts';
 import type { Replay } from '../store/replays.ts';
 import { deleteRows, insertRows, unchanged, updateRows, type Row } from '../store/rows.ts';
 import { keepSweeps, NOT_LEAVING, NOT_SWEPT } from '../store/sweeps.ts';
+import { USE_GROUPS } from '../store/used-groups.ts';
 import { lossesOf } from './losses.ts';
 import type { Refusal } from './refusal.ts';
 import type { Effect, Unit } from './unit.ts';
@@ -145,6 +146,8 @@ function writes(world: World): Call[] {
     const ids = deletes.get(model);
     if (ids) calls.push(deleteRows(model, ids));
   }
+  const used = world.newlyUsed();
+  if (used.size > 0) calls.push(USE_GROUPS.with([...used]));
   for (const model of MODELS as readonly Model[]) {
     const updated = updates.get(model);
     if (updated) calls.push(updateRows(model, updated));

@@ -74,7 +74,7 @@ export class Entry {
    * The same place in the log for a caller in letters, when it is a gain or loss: a `G` with all groups the person now
    * has. It stands in place of the membership itself because a client follows one entry per place.
    */
-  groupChangeText(userId: string, groups: Iterable<string>): string {
+  groupChangeText(userId: string, groups: ReadonlySet<string>): string {
     const { syncId, clientTxId, clientId, createdAt } = JSON.parse(this.#words) as SyncAction;
     return JSON.stringify({
       syncId,
@@ -100,7 +100,14 @@ function movedGroupOf({ action, modelName, record }: LogAction): string | null {
   return modelName === 'ProjectMember' ? (record['projectId'] as string) : null;
 }
 
-/** The person's own group first, then the others, always in the same order. */
-export function inOrder(userId: string, groups: Iterable<string>): string[] {
-  return [...groups].sort((a, b) => Number(b === userId) - Number(a === userId) || (a < b ? -1 : 1));
+const ordered = new WeakMap<ReadonlySet<string>, readonly string[]>();
+
+/** The person's own group first, then the others, always in the same order. Sorted once, as long as it is the same set. */
+export function inOrder(userId: string, groups: ReadonlySet<string>): readonly string[] {
+  let list = ordered.get(groups);
+  if (list === undefined) {
+    list = [...groups].sort((a, b) => Number(b === userId) - Number(a === userId) || (a < b ? -1 : 1));
+    ordered.set(groups, list);
+  }
+  return list;
 }

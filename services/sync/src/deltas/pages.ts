@@ -2,7 +2,7 @@ import { comeAgainSeconds, Fault, LIMITS } from '@wts/contracts';
 import { Holdings, type Held } from '../fairness/holdings.ts';
 import type { Reads } from '../fairness/reads.ts';
 import type { WaitMetrics } from '../metrics.ts';
-import { Groups } from '../store/groups.ts';
+import { Groups, type GroupMemory } from '../store/groups.ts';
 import type { Standby } from '../store/standby.ts';
 import { pageReader } from './page-reader.ts';
 import { readDeltas, type DeltasQuestion } from './read-deltas.ts';
@@ -14,6 +14,7 @@ export interface DeltasPage extends Disposable {
 
 interface PagesOptions {
   readonly reads: Reads;
+  readonly memory: GroupMemory;
   readonly standby: Standby | null;
   readonly metrics: WaitMetrics;
 }
@@ -36,7 +37,7 @@ export class Pages {
 
   /** It must be disposed of when it was sent. */
   async read(question: DeltasQuestion, signal: AbortSignal): Promise<DeltasPage> {
-    const { reads, standby } = this.#options;
+    const { reads, memory, standby } = this.#options;
     const { userId } = question;
     // Before it waits too: there is no use in a turn with nothing to hold the page.
     if (!this.#held.admits(userId, LIMITS.deltasBytesMax)) throw this.#refusal();
@@ -45,7 +46,7 @@ export class Pages {
       const bytes = await reads.run(userId, signal, async (database) => {
         held = this.#held.hold(userId, LIMITS.deltasBytesMax);
         if (held === undefined) throw this.#refusal();
-        const sources = { groups: new Groups(database), readPage: pageReader(database, standby) };
+        const sources = { groups: new Groups(database, memory), readPage: pageReader(database, standby) };
         return Buffer.from(await readDeltas(sources, question));
       });
       held?.become(bytes.length);

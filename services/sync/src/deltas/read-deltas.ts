@@ -9,7 +9,7 @@ import type { GroupSource, Reader } from './visibility.ts';
  * that of the log in which the places were learned.
  */
 export type ReadPage = (
-  groups: readonly string[],
+  groups: ReadonlySet<string>,
   after: bigint,
   limit: number,
   upTo: bigint,
@@ -42,12 +42,12 @@ export interface DeltasQuestion extends Reader {
  */
 export async function readDeltas(sources: DeltasSources, question: DeltasQuestion): Promise<string> {
   const { after, limit, asked, dialect } = question;
-  const visibility = await Visibility.read(sources.groups, question, asked, after);
+  const visibility = new Visibility(question, await sources.groups.of(question.userId, question.workspaceId), asked);
   const { at: horizon, floor: known, epoch } = visibility;
   // A place that is not there yet: the cursor is of another log, such as the one before a backup was restored.
   if (after > horizon || after < known) return unreachable(question);
 
-  const followed = [...visibility.followed];
+  const { followed } = visibility;
   const texts: string[] = [];
   let bytes = 0;
   let cursor = after;

@@ -6,36 +6,51 @@ export interface Reader {
   readonly workspaceId?: string | undefined;
 }
 
-/** The groups a person may see, exact for a place in the log, and what the log was then. */
+/** The groups a person may read, and from which place on, exact for a place in the log, and what the log was then. */
 export interface KnownGroups {
+  /** The person's own, their workspaces, the private projects they are in. The same set as long as it is the same groups. */
   readonly groups: ReadonlySet<string>;
+  /**
+   * Where the person last gained each of them. A group that is missing here was gained before the floor: every cursor that
+   * can be gone on from lies behind that gain.
+   */
+  readonly gains: ReadonlyMap<string, bigint>;
   readonly at: bigint;
   /** Entries up to and including this place were trimmed. */
   readonly floor: bigint;
   readonly epoch: string;
-  /** Those they had been in and were out of right after the place that was asked about. */
-  readonly lost: Iterable<string>;
 }
 
 /** Where the groups of a reader come from. */
 export interface GroupSource {
-  after(place: bigint, userId: string, workspaceId?: string): Promise<KnownGroups>;
+  /** As the log has them now. */
+  of(userId: string, workspaceId?: string): Promise<KnownGroups>;
+  /** As they are at this place or at a later one. */
+  since(place: bigint, userId: string, workspaceId?: string): Promise<KnownGroups>;
+  /** The same as `since` when nothing has to be read for it, else null. */
+  remembered(place: bigint, userId: string, workspaceId?: string): KnownGroups | null;
+  /** What is remembered of this person, or of everybody, is read again. */
+  forget(userId?: string): void;
 }
 
+const ALL: ReadonlySet<string> = new Set();
+
 /**
- * What a reader may see, at one place in the log after another.
+ * Which entries of the log a reader is shown.
  *
- * The rule: what one may see now is shown, and of a group that was lost and gained again nothing that came between,
- * because a client drops a group when it hears of the loss and loads it again when it hears of the gain. Groups that
- * are out of reach now are never shown, whatever was the case when the entry was made.
+ * The rule: an entry of a group is shown when the reader is in the group now and the entry follows their latest gain of it.
+ * What was before a gain, also in the same commit, is part of the state that a client loads when it reads of the gain: an
+ * entry of that time may be of people who kept it from this reader, or of what was deleted by then. A group that was lost is
+ * not shown at all, whatever was the case when the entry was made. A private project is gained with the later of two, the
+ * membership in it and in its workspace, and lost with the first. The person's own group is always shown.
  *
- * Gains and losses are entries of the reader's own group, so walking the entries in order keeps this exact, up to the
- * place the groups were read at. Beyond it they must be read again.
+ * The rule looks at places alone and not at cursors, so it holds for pages, sockets and a look back alike, and knowing more
+ * than is being shown does no harm: `at` is only the place up to which nothing new may be missing.
  *
  * A person's own group also tells what they become and cease to be in each of their workspaces. A credential that is
  * limited to one of them is told of that one: keeps never.shown-outside.
  *
- * Keeps sync.deltas.own-groups, sync.socket.own-groups and sync.membership.in-order.
+ * Keeps sync.deltas.own-groups, sync.socket.own-groups, sync.membership.from-gain and sync.membership.in-order.
  */
 export class Visibility {
   readonly userId: string;
@@ -43,59 +58,39 @@ export class Visibility {
   readonly at: bigint;
   readonly floor: bigint;
   readonly epoch: string;
-  /** All groups that may ever be shown; what is asked for narrows them and never widens. */
+  /** All groups of which anything may be shown; what is asked for narrows them and never widens. */
   readonly reachable: ReadonlySet<string>;
+  readonly all: ReadonlySet<string>;
+  readonly #gains: ReadonlyMap<string, bigint>;
   readonly #only: string | undefined;
-  readonly #all: ReadonlySet<string>;
   readonly #asked: ReadonlySet<string>;
-  readonly #hidden: Set<string>;
-  #visible: ReadonlySet<string>;
 
-  private constructor(
-    { userId, workspaceId }: Reader,
-    { groups: all, at, floor, epoch, lost }: KnownGroups,
-    asked: ReadonlySet<string>,
-  ) {
+  /** Asking for no groups asks for all. */
+  constructor({ userId, workspaceId }: Reader, known: KnownGroups, asked: ReadonlySet<string> = ALL) {
     this.userId = userId;
     this.#only = workspaceId;
-    this.at = at;
-    this.floor = floor;
-    this.epoch = epoch;
+    this.at = known.at;
+    this.floor = known.floor;
+    this.epoch = known.epoch;
+    this.all = known.groups;
+    this.#gains = known.gains;
     // Ids are asked for in either case, as of bootstrap; some platforms write them in capitals.
-    this.#asked = new Set([...asked].map((group) => group.toLowerCase()));
-    this.reachable = asked.size === 0 ? all : all.intersection(this.#asked);
-    this.#all = all;
-    this.#hidden = new Set([...lost].filter((group) => all.has(group)));
-    this.#visible = this.reachable.difference(this.#hidden);
-  }
-
-  /** As it is right after `place`. Asking for no groups asks for all. */
-  static async read(
-    source: GroupSource,
-    reader: Reader,
-    asked: ReadonlySet<string>,
-    place: bigint,
-  ): Promise<Visibility> {
-    return new Visibility(reader, await source.after(place, reader.userId, reader.workspaceId), asked);
-  }
-
-  /** The groups whose entries are shown right now. */
-  get groups(): ReadonlySet<string> {
-    return this.#visible;
+    this.#asked = asked.size === 0 ? ALL : new Set([...asked].map((group) => group.toLowerCase()));
+    this.reachable = asked.size === 0 ? known.groups : known.groups.intersection(this.#asked);
   }
 
   /** Gains and losses stand in the reader's own group, so it is always read, shown or not. */
   get followed(): ReadonlySet<string> {
-    return new Set([...this.reachable, this.userId]);
+    return this.reachable.has(this.userId) ? this.reachable : new Set([...this.reachable, this.userId]);
+  }
+
+  /** Whether what stands in a group at a place may be shown. */
+  shows(group: string, place: bigint): boolean {
+    return this.reachable.has(group) && this.#isSinceGain(group, place);
   }
 
   isMove(entry: Entry): boolean {
     return entry.movedGroup !== null && entry.groupId === this.userId;
-  }
-
-  /** True for an entry of the reader's own group that their credential may not be told of. */
-  #isElsewhere({ workspaceId }: Entry): boolean {
-    return this.#only !== undefined && workspaceId !== null && workspaceId !== this.#only;
   }
 
   /**
@@ -109,7 +104,7 @@ export class Visibility {
   /**
    * True for an entry that a client in letters can only follow by loading everything anew: the loss of a private project
    * it has. Such a client drops what belongs to a group by one field of each model, and applications name the workspace
-   * there: told of the loss alone, it would keep what is inside the project.
+   * there: told of the loss alone, it would keep what is inside the project. Who lost the whole workspace drops that.
    */
   mustLoadAt(entry: Entry, dialect: Dialect): boolean {
     return (
@@ -117,23 +112,30 @@ export class Visibility {
       entry.isProjectLoss &&
       this.isMove(entry) &&
       this.#asked.has(entry.movedGroup ?? '') &&
+      this.all.has(entry.workspaceId ?? '') &&
       !this.#isElsewhere(entry)
     );
   }
 
-  /** Walks past an entry: its text when it is to be shown, else null. */
+  /** The text of an entry when it is to be shown, else null. */
   show(entry: Entry, dialect: Dialect): string | null {
-    const isMove = this.isMove(entry);
-    if (isMove) this.#move(entry);
-    if (!this.#visible.has(entry.groupId) || this.#isElsewhere(entry)) return null;
-    const isSwitch = isMove && dialect === 'letters';
-    return isSwitch ? entry.groupChangeText(this.userId, this.#all.difference(this.#hidden)) : entry.text(dialect);
+    if (!this.shows(entry.groupId, entry.id) || this.#isElsewhere(entry)) return null;
+    if (dialect === 'words' || !this.isMove(entry)) return entry.text(dialect);
+    return entry.groupChangeText(this.userId, this.#groupsAfter(entry.id));
   }
 
-  #move({ action, movedGroup }: Entry): void {
-    if (movedGroup === null || !this.#all.has(movedGroup)) return;
-    if (action === 'INSERT') this.#hidden.delete(movedGroup);
-    else this.#hidden.add(movedGroup);
-    this.#visible = this.reachable.difference(this.#hidden);
+  #groupsAfter(place: bigint): ReadonlySet<string> {
+    const groups = new Set([...this.all].filter((group) => this.#isSinceGain(group, place + 1n)));
+    return groups.size === this.all.size ? this.all : groups;
+  }
+
+  #isSinceGain(group: string, place: bigint): boolean {
+    const gain = this.#gains.get(group);
+    return gain === undefined || place > gain;
+  }
+
+  /** True for an entry of the reader's own group that their credential may not be told of. */
+  #isElsewhere({ workspaceId }: Entry): boolean {
+    return this.#only !== undefined && workspaceId !== null && workspaceId !== this.#only;
   }
 }

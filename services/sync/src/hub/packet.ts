@@ -18,20 +18,35 @@ const LENGTH_16_BITS = 0xffff;
  */
 export function textFrame(text: string): Buffer {
   const length = Buffer.byteLength(text);
-  const header = length <= LENGTH_7_BITS ? 2 : length <= LENGTH_16_BITS ? 4 : 10;
+  const header = headerBytes(length);
   const frame = Buffer.allocUnsafe(header + length);
+  writeHeader(frame, length);
+  frame.write(text, header);
+  return frame;
+}
+
+/** What stands before a text of so many bytes. */
+export function frameHeader(length: number): Buffer {
+  const header = Buffer.alloc(headerBytes(length));
+  writeHeader(header, length);
+  return header;
+}
+
+function headerBytes(length: number): number {
+  return length <= LENGTH_7_BITS ? 2 : length <= LENGTH_16_BITS ? 4 : 10;
+}
+
+function writeHeader(frame: Buffer, length: number): void {
   frame[0] = 0x81;
-  if (header === 2) {
+  if (length <= LENGTH_7_BITS) {
     frame[1] = length;
-  } else if (header === 4) {
+  } else if (length <= LENGTH_16_BITS) {
     frame[1] = 126;
     frame.writeUInt16BE(length, 2);
   } else {
     frame[1] = 127;
     frame.writeBigUInt64BE(BigInt(length), 2);
   }
-  frame.write(text, header);
-  return frame;
 }
 
 /** An empty packet moves the cursor of a client to which nothing happened. */

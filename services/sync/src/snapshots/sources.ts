@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Pool } from 'pg';
 import type { Reads } from '../fairness/reads.ts';
-import { Groups, type PersonGroups } from '../store/groups.ts';
+import { Groups, type GroupMemory, type PersonGroups } from '../store/groups.ts';
 import { hasEntries } from '../store/entries.ts';
+import { ActionLog } from '../store/log.ts';
 import type { Standby } from '../store/standby.ts';
 
 /** What a caller needs of a copy of the database, as the primary had it when they asked. */
@@ -22,6 +23,13 @@ interface Asking {
 const CATCH_UP_MS = 100;
 const LOOK_AGAIN_MS = 10;
 
+interface SourcesOptions {
+  readonly primary: Pool;
+  readonly reads: Reads;
+  readonly memory: GroupMemory;
+  readonly standby: Standby | null;
+}
+
 /**
  * Where snapshots are read: a copy of the primary when there is one that has all the caller needs, else the primary. Who
  * sees what, and what the log has come to, is always asked of the primary.
@@ -30,18 +38,22 @@ export class Sources {
   readonly primary: Pool;
   readonly hasStandby: boolean;
   readonly #reads: Reads;
+  readonly #memory: GroupMemory;
   readonly #standby: Standby | null;
 
-  constructor(primary: Pool, reads: Reads, standby: Standby | null) {
+  constructor({ primary, reads, memory, standby }: SourcesOptions) {
     this.primary = primary;
     this.#reads = reads;
+    this.#memory = memory;
     this.hasStandby = standby !== null;
     this.#standby = standby;
   }
 
   /** What a person may see now; when a credential is limited to a workspace, of what lies in that one. */
   groupsOf({ userId, workspaceId }: Asking, signal: AbortSignal): Promise<PersonGroups> {
-    return this.#reads.run(userId, signal, (database) => new Groups(database).of(userId, workspaceId ?? undefined));
+    return this.#reads.run(userId, signal, (database) =>
+      new Groups(database, this.#memory).of(userId, workspaceId ?? undefined),
+    );
   }
 
   /** Whether the log has an entry of these groups after a place. */
@@ -59,10 +71,10 @@ export class Sources {
   }
 
   async #hasAll(copy: Pool, { person, userId, reached }: Need, signal: AbortSignal): Promise<boolean> {
-    const groups = new Groups(copy);
+    const log = new ActionLog(copy);
     const deadline = performance.now() + CATCH_UP_MS;
     for (;;) {
-      const { at, epoch } = await groups.of(userId);
+      const { head: at, epoch } = await log.head();
       if (epoch !== person.epoch) return false;
       // Below the floor nothing can be said of what changed.
       const isNear = at >= reached && at >= person.floor;

@@ -1,3 +1,4 @@
+import type { KnownGroups, Reader } from '../deltas/visibility.ts';
 import type { RingChunk } from '../hub/ring.ts';
 
 /** Whoever is to be told when a chunk holds an entry of one of their groups. */
@@ -5,32 +6,70 @@ export interface Listening {
   wake(chunk: RingChunk): void;
 }
 
+/** All who read as one person, with credentials for the same groups. */
+interface Readers<T> {
+  groups: ReadonlySet<string>;
+  at: bigint;
+  readonly listeners: Set<T>;
+}
+
+const NONE: ReadonlySet<string> = new Set();
+
 /**
  * Who listens to which group. A chunk wakes only those it has something for, so the cost of a change follows the size
- * of its audience and not the number of open sockets.
+ * of its audience and not the number of open sockets. Groups are kept by reader and not by socket: a thousand sockets of
+ * somebody in ten thousand projects cost no more than their thousand and the ten thousand.
  */
 export class Audience<T extends Listening> {
-  readonly #byGroup = new Map<string, Set<T>>();
+  readonly #byGroup = new Map<string, Set<Readers<T>>>();
+  readonly #byReader = new Map<string, Readers<T>>();
 
-  add(listener: T, groups: Iterable<string>): void {
-    for (const group of groups) {
-      const listeners = this.#byGroup.get(group);
-      if (listeners === undefined) this.#byGroup.set(group, new Set([listener]));
-      else listeners.add(listener);
-    }
+  /** Adds a listener, or takes over what its reader may read since. What is older than what is known changes nothing. */
+  follow(listener: T, reader: Reader, { groups, at }: Pick<KnownGroups, 'groups' | 'at'>): void {
+    const key = keyOf(reader);
+    let readers = this.#byReader.get(key);
+    if (readers === undefined) this.#byReader.set(key, (readers = { groups: NONE, at: -1n, listeners: new Set() }));
+    readers.listeners.add(listener);
+    if (at > readers.at) this.#regroup(readers, groups);
+    if (at > readers.at) readers.at = at;
   }
 
-  remove(listener: T, groups: Iterable<string>): void {
-    for (const group of groups) {
-      const listeners = this.#byGroup.get(group);
-      listeners?.delete(listener);
-      if (listeners?.size === 0) this.#byGroup.delete(group);
-    }
+  leave(listener: T, reader: Reader): void {
+    const key = keyOf(reader);
+    const readers = this.#byReader.get(key);
+    if (readers === undefined || !readers.listeners.delete(listener) || readers.listeners.size > 0) return;
+    this.#regroup(readers, NONE);
+    this.#byReader.delete(key);
   }
 
   wake(chunk: RingChunk): void {
     for (const group of chunk.groups) {
-      for (const listener of this.#byGroup.get(group) ?? []) listener.wake(chunk);
+      for (const { listeners } of this.#byGroup.get(group) ?? []) {
+        for (const listener of listeners) listener.wake(chunk);
+      }
     }
   }
+
+  #regroup(readers: Readers<T>, groups: ReadonlySet<string>): void {
+    if (groups === readers.groups) return;
+    for (const group of readers.groups) if (!groups.has(group)) this.#remove(group, readers);
+    for (const group of groups) if (!readers.groups.has(group)) this.#add(group, readers);
+    readers.groups = groups;
+  }
+
+  #add(group: string, readers: Readers<T>): void {
+    const all = this.#byGroup.get(group);
+    if (all === undefined) this.#byGroup.set(group, new Set([readers]));
+    else all.add(readers);
+  }
+
+  #remove(group: string, readers: Readers<T>): void {
+    const all = this.#byGroup.get(group);
+    all?.delete(readers);
+    if (all?.size === 0) this.#byGroup.delete(group);
+  }
+}
+
+function keyOf({ userId, workspaceId }: Reader): string {
+  return workspaceId === undefined ? userId : `${userId} ${workspaceId}`;
 }

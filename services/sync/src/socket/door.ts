@@ -43,7 +43,7 @@ export interface SocketDoorOptions {
   readonly groups: GroupSource;
   /** Entries of these groups in (after, upTo], and the place up to which the log was trimmed, of one snapshot. */
   readonly readEntries: (
-    groups: readonly string[],
+    groups: ReadonlySet<string>,
     after: bigint,
     limit: number,
     upTo: bigint,
@@ -141,6 +141,7 @@ class Door implements SocketDoor {
         this.#sources.audience.wake(chunk);
       },
       onEpoch: () => {
+        this.#sources.memberships.forget();
         for (const session of this.#sessions) session.requireBootstrap();
       },
     });
@@ -176,6 +177,7 @@ class Door implements SocketDoor {
 
   // Keeps sync.socket.credential-dies.
   revoke({ kind, credentialId, userId, workspaceId }: Revocation): void {
+    if (kind !== 'credential') this.#sources.memberships.forget(userId);
     for (const session of this.#sessions) {
       if (kind === 'credential') {
         const isMeant = credentialId === undefined ? session.userId === userId : session.holds(credentialId);

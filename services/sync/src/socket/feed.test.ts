@@ -4,7 +4,6 @@ import { LIMITS } from '@wts/contracts';
 import type { LogAction } from '@wts/contracts';
 import { FairGate } from '../fairness/fair-gate.ts';
 import type { Entry } from '../deltas/entry.ts';
-import { Visibility } from '../deltas/visibility.ts';
 import type { Hub } from '../hub/hub.ts';
 import type { Packet } from '../hub/packet.ts';
 import { Ring } from '../hub/ring.ts';
@@ -25,8 +24,8 @@ describe('a feed', () => {
     }
     const last = BigInt(CHUNKS);
     const hub = { last, since: (cursor: bigint) => (cursor >= last ? [] : ring.since(cursor)) } as unknown as Hub;
-    const known = { groups: new Set([userId, home]), at: 0n, floor: 0n, epoch: 'one', lost: [] };
-    const source = { after: async () => known };
+    const known = { groups: new Set([userId, home]), gains: new Map(), at: 0n, floor: 0n, epoch: 'one' };
+    const source = { of: async () => known, since: async () => known, remembered: () => known, forget: () => {} };
     const gate = new FairGate({ slots: 1, waitMs: 30_000, waitingMax: 100, refusal: 'Too much' });
     const sent: Packet[] = [];
     let untaken = 0;
@@ -41,7 +40,6 @@ describe('a feed', () => {
       requireBootstrap: () => assert.fail('the ring holds it'),
       fail: (error: unknown) => assert.fail(String(error)),
     };
-    const visibility = await Visibility.read(source, { userId }, new Set(), 0n);
     const sources = {
       hub,
       gate,
@@ -53,7 +51,7 @@ describe('a feed', () => {
       memberships: new Memberships(source, gate),
       readEntries: async (): Promise<{ entries: Entry[]; floor: bigint }> => assert.fail('the ring holds it'),
     };
-    const start = { reader: { userId }, after: 0n, dialect: 'words', asked: new Set<string>(), visibility } as const;
+    const start = { reader: { userId }, after: 0n, dialect: 'words', asked: new Set<string>(), known } as const;
     const feed = new Feed(sources, outlet, start);
     for (let pulls = 0; !feed.isLive; pulls += 1) {
       assert.ok(pulls < CHUNKS, 'it does not come to the end');

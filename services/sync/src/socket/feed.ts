@@ -1,6 +1,7 @@
 import { LIMITS } from '@wts/contracts';
 import type { Dialect, Entry } from '../deltas/entry.ts';
-import type { Reader, Visibility } from '../deltas/visibility.ts';
+import { Visibility } from '../deltas/visibility.ts';
+import type { KnownGroups, Reader } from '../deltas/visibility.ts';
 import type { FairGate } from '../fairness/fair-gate.ts';
 import type { Hub } from '../hub/hub.ts';
 import { PacketWriter, Packets } from '../hub/packet.ts';
@@ -18,7 +19,7 @@ export interface FeedSources {
   readonly memberships: Memberships;
   /** Entries of these groups in (after, upTo], and the place up to which the log was trimmed, of one snapshot. */
   readonly readEntries: (
-    groups: readonly string[],
+    groups: ReadonlySet<string>,
     after: bigint,
     limit: number,
     upTo: bigint,
@@ -42,8 +43,8 @@ export interface FeedStart {
   readonly dialect: Dialect;
   /** Groups to narrow to; empty for all. */
   readonly asked: ReadonlySet<string>;
-  /** As of `after`. */
-  readonly visibility: Visibility;
+  /** Exact at `after` at least. */
+  readonly known: KnownGroups;
 }
 
 /**
@@ -69,7 +70,7 @@ const OWN_BYTES_MAX = LIMITS.socketUnsentBytesMax;
  *
  * Invariants: what is sent ascends strictly; a packet's `lastSyncId` never lies above something that is still to be
  * sent; and no entry above the feed's cursor is looked at with groups read before a gain or loss that lies between,
- * because otherwise a lost group would be heard after its loss.
+ * because otherwise a lost group would be heard after its loss. Groups read after it do no harm.
  *
  * Keeps sync.socket.catch-up, sync.socket.ascending and sync.socket.echo: who made a change does not matter here.
  * Keeps sync.socket.own-groups, sync.membership.in-order.
@@ -81,9 +82,7 @@ export class Feed implements Listening, Pulling {
   readonly #dialect: Dialect;
   readonly #asked: ReadonlySet<string>;
   #page = PAGE_FIRST;
-  /** As of the cursor. */
   #visibility: Visibility;
-  #followed: ReadonlySet<string>;
   #cursor: bigint;
   #isLive = false;
   #isBusy = false;
@@ -91,16 +90,20 @@ export class Feed implements Listening, Pulling {
   /** The groups must be read again before anything more is sent. */
   #isDoubtful = false;
 
-  constructor(sources: FeedSources, outlet: Outlet, { reader, after, dialect, asked, visibility }: FeedStart) {
+  constructor(sources: FeedSources, outlet: Outlet, { reader, after, dialect, asked, known }: FeedStart) {
     this.#sources = sources;
     this.#outlet = outlet;
     this.#reader = reader;
     this.#dialect = dialect;
     this.#asked = asked;
     this.#cursor = after;
-    this.#visibility = visibility;
-    this.#followed = visibility.followed;
-    sources.audience.add(this, this.#followed);
+    this.#visibility = new Visibility(reader, known, asked);
+    sources.audience.follow(this, reader, known);
+  }
+
+  /** What may be shown, as the client is told. */
+  get groups(): ReadonlySet<string> {
+    return this.#visibility.reachable;
   }
 
   get isLive(): boolean {
@@ -123,7 +126,7 @@ export class Feed implements Listening, Pulling {
 
   end(): void {
     this.#ending.abort(new Error('The subscription ended'));
-    this.#sources.audience.remove(this, this.#followed);
+    this.#sources.audience.leave(this, this.#reader);
   }
 
   /** Something outside the log says that this person's groups changed. */
@@ -184,13 +187,17 @@ export class Feed implements Listening, Pulling {
 
   /** The packets of a range without a gain or loss: the same for all whose groups meet the range in the same way. */
   #sharedPackets(range: readonly RingChunk[], horizon: bigint, shared: SharedPackets): Iterable<Packet> {
-    const visible = this.#visibility.groups;
-    const matching = range.filter(({ groups }) => !groups.isDisjointFrom(visible));
+    // Without a gain in the range, a group was gained before all of it or after.
+    const next = this.#cursor + 1n;
+    const groups = new Set<string>();
+    const matching = range.filter((chunk) => {
+      const shown = [...chunk.groups].filter((group) => this.#visibility.shows(group, next));
+      for (const group of shown) groups.add(group);
+      return shown.length > 0;
+    });
     const first = matching[0];
     if (first === undefined) return [];
     const after = this.#cursor > first.prev ? this.#cursor : first.prev;
-    const groups = new Set<string>();
-    for (const chunk of matching) for (const group of chunk.groups) if (visible.has(group)) groups.add(group);
     const key = `${this.#dialect} ${after} ${[...groups].join(' ')}`;
     let packets = shared.get(key);
     if (packets === undefined) {
@@ -210,13 +217,11 @@ export class Feed implements Listening, Pulling {
     const visibility = this.#visibility;
     const writer = new PacketWriter();
     let seen = this.#cursor;
-    let hasMoved = false;
     let unknown: bigint | null = null;
     for (const entry of entries) {
       if (entry.id <= this.#cursor) continue;
       if (entry.id > upTo) break;
-      const isMove = visibility.isMove(entry);
-      if (isMove && entry.id > visibility.at) {
+      if (entry.id > visibility.at && visibility.isMove(entry)) {
         unknown = entry.id;
         break;
       }
@@ -227,12 +232,9 @@ export class Feed implements Listening, Pulling {
       const text = visibility.show(entry, this.#dialect);
       if (text !== null) writer.add(entry.id, text);
       seen = entry.id;
-      hasMoved ||= isMove;
     }
     const end = unknown === null ? upTo : seen;
     this.#sendAll(writer.finish(end), end);
-    // The client did not take it all, so what was walked past is not what was sent: look again from the cursor.
-    if (hasMoved && this.#cursor < end) this.#isDoubtful = true;
     return this.#outlet.isFull ? null : unknown;
   }
 
@@ -264,7 +266,7 @@ export class Feed implements Listening, Pulling {
     const after = this.#cursor;
     const horizon = this.#sources.hub.last;
     const page = this.#page;
-    const { entries, floor } = await this.#sources.readEntries([...this.#followed], after, page, horizon);
+    const { entries, floor } = await this.#sources.readEntries(this.#visibility.followed, after, page, horizon);
     if (this.#isEnded) return null;
     if (after < floor) {
       this.#outlet.requireBootstrap();
@@ -276,21 +278,14 @@ export class Feed implements Listening, Pulling {
     return change;
   }
 
-  /** Reads what may be seen from the cursor on, by groups that are exact up to `known` at least. */
-  async #regroup(known: bigint): Promise<void> {
+  /** Goes on with groups that are exact up to this place at least. */
+  async #regroup(place: bigint): Promise<void> {
     this.#isDoubtful = false;
     const { memberships, audience } = this.#sources;
-    const visibility = await memberships.read(this.#reader, {
-      asked: this.#asked,
-      cursor: this.#cursor,
-      known,
-      signal: this.#ending.signal,
-    });
+    const known = await memberships.read(this.#reader, place, this.#ending.signal);
     if (this.#isEnded) return;
-    audience.remove(this, this.#followed);
-    this.#visibility = visibility;
-    this.#followed = visibility.followed;
-    audience.add(this, this.#followed);
+    this.#visibility = new Visibility(this.#reader, known, this.#asked);
+    audience.follow(this, this.#reader, known);
   }
 
   async #whileBusy(work: () => Promise<void>): Promise<void> {

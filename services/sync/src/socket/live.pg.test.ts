@@ -38,11 +38,9 @@ describe('sockets under change', function () {
     return users;
   }
 
-  const visible = (groups: readonly string[]): Expected => {
-    return (after) =>
-      writer.committed
-        .filter(({ syncId, groupId }) => BigInt(syncId) > after && groups.includes(groupId))
-        .map(({ syncId }) => syncId);
+  /** Of somebody's groups, their own among them. */
+  const visible = (user: string, groups: readonly string[] = []): Expected => {
+    return (after) => writer.shown(user, [user, ...groups], after).map(({ syncId }) => syncId);
   };
 
   async function untilExactly(socket: LiveSocket, after: bigint, expected: Expected): Promise<void> {
@@ -101,7 +99,8 @@ describe('sockets under change', function () {
       }
       isWriting = false;
       await Promise.all(writing);
-      for (const { socket, after, index } of sockets) await untilExactly(socket, after, visible(groupsOf(index)));
+      for (const { socket, after, index } of sockets)
+        await untilExactly(socket, after, visible(users[index]!, groupsOf(index)));
     });
   }
 
@@ -114,7 +113,7 @@ describe('sockets under change', function () {
     for (let round = 0; round < 50; round += 1)
       await writer.append([{ groupId: workspace }, { groupId: randomUUID() }]);
     for (const [index, socket] of sockets.entries())
-      await untilExactly(socket, after, visible([users[index]!, workspace]));
+      await untilExactly(socket, after, visible(users[index]!, [workspace]));
   });
 
   it('a member who comes and goes hears nothing of the workspace between a loss and the next gain [sync.membership.in-order]', async () => {
@@ -150,7 +149,7 @@ describe('sockets under change', function () {
         );
       }
       // Nothing of the groups that were never lost is missing.
-      const never = visible([home, ...(socket === poller ? [] : [user!])])(0n);
+      const never = writer.shown(user!, [home, ...(socket === poller ? [] : [user!])]).map(({ syncId }) => syncId);
       const heard = socket.actions.map(({ syncId }) => syncId);
       assert.deepEqual(
         heard.filter((syncId) => never.includes(syncId)),
@@ -174,7 +173,7 @@ describe('sockets under change', function () {
     const heard = socket.actions.filter(({ groupId }) => groupId === other);
     assert.deepEqual(
       heard.map(({ syncId }) => syncId),
-      visible([other])(gained),
+      writer.shown(user!, [other], gained).map(({ syncId }) => syncId),
     );
   });
 
@@ -266,7 +265,7 @@ describe('sockets under change', function () {
       await writer.append([{ groupId: home, data }]);
       if (round % 60 === 0) peakBytes = Math.max(peakBytes, (await at.look()).aliveBytes);
     }
-    await untilExactly(good, BigInt(after), visible([user!, home]));
+    await untilExactly(good, BigInt(after), visible(user!, [home]));
     // 6 MB are for each of them, 3 GB in all; what one may leave untaken, and the packet that exceeds it, is what it may cost.
     const each = (Math.max(peakBytes, (await at.look()).aliveBytes) - before.aliveBytes) / stalled.length;
     const boundBytes = LIMITS.socketUnsentBytesMax + LIMITS.socketPacketBytesMax;
@@ -276,7 +275,7 @@ describe('sockets under change', function () {
     one.resume();
     await one.until(({ ended }) => ended() !== null).catch(() => {});
     const again = stack.use(await socketOf(at, { token: user!, after: one.cursor() }));
-    await untilExactly(again, BigInt(one.cursor()), visible([user!, home]));
+    await untilExactly(again, BigInt(one.cursor()), visible(user!, [home]));
   });
 
   it('clients that are behind and do not read share a bound; beyond it they are given less and sent away sooner [never.unbounded]', async () => {
@@ -309,7 +308,7 @@ describe('sockets under change', function () {
       },
       { deadlineMs: 40_000, everyMs: 100 },
     );
-    await untilExactly(good, BigInt(after), visible([user!, home]));
+    await untilExactly(good, BigInt(after), visible(user!, [home]));
     const taken = peakBytes - before.aliveBytes;
     // Beside the bound: for each what it is allowed at least and the packet that exceeds it, and the pages being read.
     const boundBytes = ofAllBytes + stalled.length * 160 * 1024 + 16 * 1024 * 1024;
@@ -334,7 +333,7 @@ describe('sockets under change', function () {
         },
       });
       const socket = await connect(at, { token: user! });
-      await untilExactly(socket, 0n, visible([user!, home]));
+      await untilExactly(socket, 0n, visible(user!, [home]));
       assert.ok(read < 1.5 * count, `${read} entries were read for ${count}`);
       assert.ok(largest * characters < 8_000_000, `a page had ${largest} entries of ${characters} characters`);
     });

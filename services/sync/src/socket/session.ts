@@ -263,16 +263,13 @@ export class Session implements Outlet {
         if (isCurrent()) this.requireBootstrap();
         return;
       }
-      const visibility = await this.#sources.memberships.read(principal, {
-        asked: groups,
-        cursor: after,
-        known: after,
-        signal,
-      });
+      const known = await this.#sources.memberships.read(principal, after, signal);
       if (!isCurrent()) return;
-      this.#write(subscribedFrame(after, inOrder(principal.userId, visibility.reachable)));
+      const { userId, workspaceId } = principal;
+      const start = { reader: { userId, workspaceId }, after, dialect, asked: groups, known };
+      this.#feed = new Feed(this.#sources, this, start);
+      for (const part of subscribedFrame(after, inOrder(userId, this.#feed.groups))) this.#write(part);
       this.#sentAt = this.#now;
-      this.#feed = new Feed(this.#sources, this, { reader: principal, after, dialect, asked: groups, visibility });
       this.#feed.resume();
     } catch (error) {
       if (!isCurrent()) return;

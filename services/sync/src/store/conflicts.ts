@@ -10,7 +10,7 @@ interface DatabaseError {
 /** Which unique index belongs to which fields, to say in words what collided. */
 const constraints = new Map<string, { code: ErrorCode; error: string }>();
 /** Collisions that a second look decides better: the id was taken a moment ago, perhaps by the same device; or a number was. */
-const decidedByAnotherLook = new Set(['idempotency_keys_pkey']);
+const decidedByAnotherLook = new Set(['idempotency_keys_pkey', 'used_groups_pkey']);
 for (const model of MODELS as readonly Model[]) {
   decidedByAnotherLook.add(`${model.table}_pkey`);
   for (const fields of model.unique) {

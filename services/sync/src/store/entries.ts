@@ -52,34 +52,95 @@ const READ = `select page.*, case when page.sync_id is not distinct from found.p
 
 /**
  * The entries of some groups as clients read them: the JSON text in the log is passed on as it stands. `after` is
- * exclusive, `upTo` inclusive. The cost follows the page and the number of groups, never the size of the log or the traffic
- * of others.
+ * exclusive, `upTo` inclusive. The cost follows the page, never the size of the log or the traffic of others; and of the
+ * number of groups and the number of places between `after` and `upTo` it follows the smaller one.
  *
  * Prepared once for each connection, because planning over all partitions takes longer than reading most pages.
  */
 export async function readEntries(
   pool: Queryable,
-  groups: readonly string[],
+  groups: ReadonlySet<string>,
+  after: bigint,
+  limit: number,
+  upTo: bigint,
+): Promise<EntryPage> {
+  if (groups.size <= GROUPS_FEW) return readPage(pool, listOf(groups), after, limit, upTo);
+  const entries: EntrySource[] = [];
+  const unasked = BigInt(groups.size);
+  let reached = after;
+  for (let width = WINDOW_FIRST; ; width *= WINDOW_GROWS) {
+    const missing = limit - entries.length;
+    // As many places as groups were looked at: from here on it is less work to look for each group.
+    if (reached - after + width > unasked && upTo > after + unasked) {
+      const page = await readPage(pool, listOf(groups), reached, missing, upTo);
+      return { ...page, entries: [...entries, ...page.entries] };
+    }
+    const edge = reached + width < upTo ? reached + width : upTo;
+    const window = await groupsBetween(pool, reached, edge);
+    const present = groups.intersection(window.groups);
+    const page = present.size === 0 ? window : await readPage(pool, listOf(present), reached, missing, edge);
+    entries.push(...page.entries);
+    if (entries.length === limit || edge === upTo || page.upTo < edge) return { ...page, entries };
+    reached = edge;
+  }
+}
+
+/** So many groups are looked for one by one, whatever lies between. */
+const GROUPS_FEW = 200;
+const WINDOW_FIRST = 256n;
+const WINDOW_GROWS = 4n;
+
+/** A list of tens of thousands is written once, as long as it is of the same set. */
+const lists = new WeakMap<ReadonlySet<string>, string>();
+
+function listOf(groups: ReadonlySet<string>): string {
+  if (groups.size <= GROUPS_FEW) return `{${[...groups].join(',')}}`;
+  const known = lists.get(groups);
+  if (known !== undefined) return known;
+  const list = `{${[...groups].join(',')}}`;
+  lists.set(groups, list);
+  return list;
+}
+
+async function readPage(
+  pool: Queryable,
+  groups: string,
   after: bigint,
   limit: number,
   upTo: bigint,
 ): Promise<EntryPage> {
   const values = [groups, after.toString(), upTo.toString(), limit];
   const { rows } = await pool.query<PageRow>({ name: 'read_entries', text: READ, values });
-  const [reached, floor, epoch] = rows[0]?.state?.split(' ') ?? [];
-  if (!reached || !floor || !epoch) throw new Error('sync.log_state has no row: the migrations did not run to the end');
   const entries = rows.filter((row) => row.sync_id !== null).map(entryOf);
-  return { entries, upTo: BigInt(reached), floor: BigInt(floor), epoch };
+  return { entries, ...stateOf(rows[0]) };
+}
+
+/** The groups that have entries in (after, upTo]. */
+async function groupsBetween(
+  pool: Queryable,
+  after: bigint,
+  upTo: bigint,
+): Promise<EntryPage & { groups: ReadonlySet<string> }> {
+  const { rows } = await pool.query<{ state: string; groups: string }>({
+    name: 'groups_between',
+    text: `select concat_ws(' ', least($2::bigint, ${HEAD}), ${CLIENT_FLOOR}, epoch) as state,
+      array_to_string(sync.groups_between($1::bigint, $2::bigint), ' ') as groups from sync.log_state`,
+    values: [after.toString(), upTo.toString()],
+  });
+  return { groups: new Set(rows[0]?.groups.split(' ')), entries: [], ...stateOf(rows[0]) };
+}
+
+function stateOf(row: { readonly state: string | null } | undefined): Pick<EntryPage, 'upTo' | 'floor' | 'epoch'> {
+  const [reached, floor, epoch] = row?.state?.split(' ') ?? [];
+  if (!reached || !floor || !epoch) throw new Error('sync.log_state has no row: the migrations did not run to the end');
+  return { upTo: BigInt(reached), floor: BigInt(floor), epoch };
 }
 
 /** Whether there is any after this place. */
 export async function hasEntries(pool: Queryable, groups: readonly string[], after: bigint): Promise<boolean> {
-  const { rows } = await pool.query<{ has: boolean }>({
-    name: 'has_entries',
-    text: `select cardinality(sync.find_page($1::uuid[], $2::bigint, ${HEAD}, 1)) > 0 as has`,
-    values: [groups, after.toString()],
-  });
-  return rows[0]?.has ?? false;
+  const { rows } = await pool.query<{ head: string }>(`select ${HEAD}::text as head from sync.log_state`);
+  const head = BigInt(rows[0]?.head ?? 0);
+  return head > after && (await readEntries(pool, new Set(groups), after, 1, head)).entries.length > 0;
 }
 
 function entryOf(row: EntryRow): EntrySource {
@@ -96,20 +157,4 @@ function entryOf(row: EntryRow): EntrySource {
     createdAt: isoTime(Number(row.created_ms)),
     movedGroup: row.moved_group,
   };
-}
-
-/**
- * The groups a person had been in and was out of right after a place. What came before the place does not change any more, so
- * this may be asked at any time, and what was trimmed of it is kept (`store/retention.ts`). Rests on index
- * sync_actions_moves_idx.
- */
-export function lostGroupsSql(userId: string, place: string): string {
-  return `select moved from (
-    select distinct on (moved) moved, action from (
-      select ${MOVED_GROUP} as moved, action, sync_id from sync.sync_actions
-      where group_id = ${userId}::uuid and sync_id <= ${place}::bigint and ${IS_MOVE}
-      union all
-      select group_id::text, 'DELETE', sync_id from sync.trimmed_losses where user_id = ${userId}::uuid and sync_id <= ${place}::bigint
-    ) move order by moved, sync_id desc
-  ) latest where action = 'DELETE'`;
 }

@@ -18,6 +18,7 @@ import {
   type Row,
   type StoredRow,
 } from './rows.ts';
+import { USED_GROUPS } from './used-groups.ts';
 
 const User = modelNamed('User');
 
@@ -46,6 +47,7 @@ export function questionsOf(needs: readonly Need[], counterLock: CounterLock, as
     ...counters(needs, counterLock),
     ...rowsAndRelated(needs.filter(isLook), askers),
     ...taken(needs),
+    ...used(needs),
     ...audiences(needs),
     ...creations(needs),
     ...factQuestions(needs),
@@ -121,6 +123,20 @@ function taken(needs: readonly Need[]): Question[] {
       }
     },
   }));
+}
+
+function used(needs: readonly Need[]): Question[] {
+  const ids = new Set(needs.flatMap((need) => (need.kind === 'used' ? [need.id] : [])));
+  if (ids.size === 0) return [];
+  return [
+    {
+      call: USED_GROUPS.with([...ids]),
+      take(rows, world) {
+        const found = new Set((rows as { id: string }[]).map(({ id }) => id));
+        for (const id of ids) world.keepUsed(id, found.has(id));
+      },
+    },
+  ];
 }
 
 /** Relations that differ in their value only. */

@@ -1,5 +1,4 @@
-import type { Pool, QueryResult } from 'pg';
-import { IS_MOVE, MOVED_GROUP } from './entries.ts';
+import type { Pool } from 'pg';
 import type { Partition } from './partitions.ts';
 
 /** What of the log is kept. */
@@ -43,28 +42,16 @@ export async function findFloor(
 }
 
 /**
- * Moves the floor: from this commit on nobody may begin below it, and only later the entries go. Who had lost a group
- * below the floor is kept, because `lostGroupsSql` has to know. A replica that slept and comes late with a lower floor
- * changes nothing.
+ * Moves the floor: from this commit on nobody may begin below it, and only later the entries go. Gains go with them: what
+ * follows a cursor at the floor or behind it follows those gains too. A replica that slept and comes late with a lower
+ * floor changes nothing.
  */
 export async function raiseFloor(pool: Pool, to: bigint): Promise<boolean> {
-  // One message is one transaction. Its first statement holds back whoever else would raise the floor.
-  const results = (await pool.query(
-    `select floor from sync.log_state for update;
-     with move as (
-       select group_id as user_id, ${MOVED_GROUP}::uuid as moved, action, sync_id from sync.sync_actions
-       where sync_id > (select floor from sync.log_state) and sync_id <= ${to} and ${IS_MOVE} and group_id::text = record->>'userId'
-     ),
-     latest as materialized (select distinct on (user_id, moved) * from move order by user_id, moved, sync_id desc),
-     regained as (
-       delete from sync.trimmed_losses t using latest l where l.action = 'INSERT' and t.user_id = l.user_id and t.group_id = l.moved
-     )
-     insert into sync.trimmed_losses (user_id, group_id, sync_id)
-     select user_id, moved, sync_id from latest where action = 'DELETE'
-     on conflict (user_id, group_id) do update set sync_id = excluded.sync_id;
-     update sync.log_state set floor = ${to}, floor_moved_at = now() where floor < ${to}`,
-  )) as unknown as QueryResult[];
-  return results.at(-1)?.rowCount === 1;
+  const { rowCount } = await pool.query(
+    `update sync.log_state set floor = $1, floor_moved_at = now() where floor < $1`,
+    [to.toString()],
+  );
+  return rowCount === 1;
 }
 
 /** The partitions nobody can need any more: they lie below a floor that has stood for a while. */

@@ -44,7 +44,8 @@ export function visibleSql(model: Model, { groups, person }: Audience): string {
   if (audience.kind === 'person') return `(id in (${LIVE} any(${list})) or id in (${FROZEN} any(${list})))`;
   const inGroups = `group_id = any(${list})`;
   if (audience.kind !== 'membership' || person === null) return inGroups;
-  // A membership that opens a group is also told to its person, in their own group.
+  // A membership that opens a group is also told to its person, in their own group. It opens none without the workspace.
   const inside = person.workspaceId === null ? '' : ` and workspace_id = '${person.workspaceId}'`;
-  return `(${inGroups} or (user_id = '${person.userId}' and group_id = ${snakeCase(audience.field)}${inside}))`;
+  const held = ` and workspace_id in (select own.workspace_id from sync.workspace_members own where own.user_id = '${person.userId}')`;
+  return `(${inGroups} or (user_id = '${person.userId}' and group_id = ${snakeCase(audience.field)}${inside}${held}))`;
 }

@@ -1,0 +1,214 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import type { DeltasReply, SyncAction } from '@wts/contracts';
+import { eventually, socketOf } from '@wts/testkit';
+import { openReplica } from '../../test/replica.ts';
+import { Stage, applied, change, membership, refused } from '../../test/stage.ts';
+import type { Someone } from '../../test/stage.ts';
+import { Groups } from '../store/groups.ts';
+import { raiseFloor } from '../store/retention.ts';
+import { pageReader } from './page-reader.ts';
+import { readDeltas } from './read-deltas.ts';
+
+describe('what a reader is shown of the log', function () {
+  this.timeout(30_000);
+  let stage: Stage;
+  let groups: Groups;
+  let owner: Someone;
+  let workspace: string;
+
+  before(async () => {
+    stage = await Stage.open('visibility');
+  });
+  beforeEach(async () => {
+    groups = new Groups(stage.pool);
+    owner = await stage.person('Owner');
+    workspace = await stage.workspace(owner);
+  });
+  after(() => stage[Symbol.asyncDispose]());
+
+  async function read(reader: { readonly id: string }, after = 0n): Promise<readonly SyncAction[]> {
+    const question = { userId: reader.id, after, limit: 5000, asked: new Set<string>(), dialect: 'words' } as const;
+    const text = await readDeltas({ groups, readPage: pageReader(stage.pool, null) }, question);
+    return (JSON.parse(text) as DeltasReply).actions;
+  }
+  const titles = async (reader: Someone, after = 0n): Promise<unknown[]> =>
+    (await read(reader, after)).flatMap(({ data }) => (data['title'] === undefined ? [] : [data['title']]));
+  const project = (by: Someone, more: object = {}): Promise<string> =>
+    by.make('Project', { workspaceId: workspace, key: 'P', name: 'P', isPrivate: true, ...more });
+  const task = (title: string, projectId: string | null = null): Promise<string> =>
+    owner.make('Task', { workspaceId: workspace, title, projectId });
+  async function leave(who: Someone): Promise<void> {
+    const { rows } = await stage.pool.query<{ id: string }>(
+      'select id from sync.workspace_members where workspace_id = $1 and user_id = $2',
+      [workspace, who.id],
+    );
+    await owner.delete('WorkspaceMember', rows[0]!.id);
+  }
+
+  it('of a project that is made private again: nothing of the private time before [never.shown-outside, sync.membership.from-gain]', async () => {
+    const member = await stage.join(workspace, 'admin');
+    const hidden = await project(owner);
+    const secret = await task('Salaries', hidden);
+    await owner.delete('Task', secret);
+    await owner.change('Project', hidden, { isPrivate: false });
+    await member.change('Project', hidden, { isPrivate: true });
+    assert.deepEqual(await titles(member), []);
+    await task('After', hidden);
+    assert.deepEqual(await titles(member), ['After']);
+    // Neither is who was inside all the time shown what they must load anew.
+    assert.deepEqual(await titles(owner), ['After']);
+  });
+
+  it('of a private project they are let into: what follows, and what was before by loading it alone', async () => {
+    const member = await stage.join(workspace, 'member');
+    const hidden = await project(owner);
+    await owner.delete('Task', await task('Before', hidden));
+    const before = await stage.head();
+    await owner.make('ProjectMember', { projectId: hidden, userId: member.id });
+    await task('After', hidden);
+    for (const after of [0n, before, before + 1n]) assert.deepEqual(await titles(member, after), ['After']);
+  });
+
+  it('of a workspace they come back to: nothing from before, nor from while they were away [sync.membership.from-gain]', async () => {
+    const member = await stage.join(workspace, 'member');
+    await task('First stay');
+    const cursor = await stage.head();
+    await task('Read by nobody yet');
+    await leave(member);
+    await task('Away');
+    await stage.decided(member.id, membership(workspace, member.id, 'member'));
+    await task('Second stay');
+    for (const after of [0n, cursor]) assert.deepEqual(await titles(member, after), ['Second stay']);
+    assert.deepEqual(await titles(await stage.join(workspace, 'member')), []);
+  });
+
+  it('of a workspace they are no longer in: nothing, nor of its private projects whose memberships are still there [sync.membership.workspace-first, never.shown-outside]', async () => {
+    const member = await stage.join(workspace, 'member');
+    const hidden = await project(owner);
+    const inside = await owner.make('ProjectMember', { projectId: hidden, userId: member.id });
+    const { record, groupId } = (await stage.stored('ProjectMember', inside))!;
+    await using replica = await openReplica({ pool: stage.pool, pollMs: 10 });
+    await using socket = await socketOf(replica, { token: member.id, after: String(replica.hub.last) });
+    await leave(member);
+    await stage.pool.query(
+      `insert into sync.project_members (id, project_id, user_id, workspace_id, group_id, record, created_at, updated_at)
+       values ($1, $2, $3, $4, $5, $6, now(), now()) on conflict do nothing`,
+      [inside, hidden, member.id, workspace, groupId, record],
+    );
+    await task('Hidden', hidden);
+    groups.forget();
+    assert.deepEqual((await groups.of(member.id)).groups, new Set([member.id]));
+    assert.deepEqual(await titles(member), []);
+    const end = await stage.head();
+    await eventually(() => replica.hub.last >= end);
+    replica.door.revoke({ kind: 'membership', userId: member.id, workspaceId: workspace });
+    await member.change('User', member.id, { name: 'Still themselves' });
+    await socket.untilAction(({ data }) => data['name'] === 'Still themselves');
+    assert.ok(socket.actions.every(({ groupId: group }) => group === member.id || BigInt(socket.cursor()) < end));
+    assert.deepEqual(
+      socket.actions.filter(({ data }) => data['title'] === 'Hidden'),
+      [],
+    );
+  });
+
+  it('goes on from a cursor when the gain was trimmed, and is exact when a later one was not [sync.log.retention]', async () => {
+    const member = await stage.join(workspace, 'member');
+    await task('Before the floor');
+    const floor = await stage.head();
+    try {
+      await raiseFloor(stage.pool, floor);
+      await stage.pool.query('delete from sync.sync_actions where sync_id < $1', [floor.toString()]);
+      await task('Behind the floor');
+      assert.deepEqual(await titles(member, floor), ['Behind the floor']);
+      groups.forget();
+      assert.deepEqual(await titles(member, floor), ['Behind the floor']);
+      await leave(member);
+      await stage.decided(member.id, membership(workspace, member.id, 'member'));
+      await task('Again');
+      assert.deepEqual(await titles(member, floor), ['Again']);
+    } finally {
+      await stage.pool.query('update sync.log_state set floor = 0');
+    }
+  });
+
+  describe('under an id', () => {
+    const taken = { ok: false, code: 'conflict', error: 'A Project with this id exists' } as const;
+    const insert = (by: Someone, id: string, workspaceId: string, more: object = {}) =>
+      by.try('INSERT', 'Project', id, {
+        workspaceId,
+        key: `K${randomUUID().slice(0, 8)}`,
+        name: 'P',
+        isPrivate: true,
+        ...more,
+      });
+
+    it('that a private project had before it was deleted: nothing, because nobody is given that id again [never.shown-outside, sync.group.used-once]', async () => {
+      const stranger = await stage.person('Stranger');
+      const elsewhere = await stage.workspace(stranger);
+      const hidden = await project(owner);
+      await task('Private', hidden);
+      await owner.delete('Project', hidden);
+      for (const id of [hidden, hidden.toUpperCase()]) {
+        for (const isPrivate of [true, false]) {
+          assert.deepEqual(refused(await insert(stranger, id, elsewhere, { isPrivate })), taken);
+          assert.deepEqual(refused(await insert(owner, id, workspace, { isPrivate })), taken);
+        }
+      }
+      assert.deepEqual(await titles(stranger), []);
+      // Also when the log no longer tells.
+      await stage.pool.query('delete from sync.sync_actions where group_id = $1 or model_id = $1', [hidden]);
+      assert.deepEqual(refused(await insert(stranger, hidden, elsewhere)), taken);
+    });
+
+    it('of a public project that is gone, of a person, and of a workspace: the same [sync.group.used-once]', async () => {
+      const open = await project(owner, { isPrivate: false });
+      await owner.delete('Project', open);
+      for (const id of [open, owner.id, workspace])
+        assert.deepEqual(refused(await insert(owner, id, workspace)), taken);
+      const someone = await stage.person();
+      const unit = (id: string) => ({
+        principal: someone.principal,
+        authority: 'service' as const,
+        clientId: 'workspace',
+        clientTxId: randomUUID(),
+        mutations: [change('INSERT', 'Workspace', id, { name: 'W', urlKey: `w-${randomUUID().slice(0, 18)}` })],
+      });
+      assert.equal(refused(await stage.send(unit(open))).code, 'conflict');
+      applied(await stage.send(unit(randomUUID())));
+    });
+
+    it('made, deleted and made again in one request, or by two at once, is made once [sync.group.used-once]', async () => {
+      const id = randomUUID();
+      const payload = { workspaceId: workspace, key: 'ONCE', name: 'P', isPrivate: true };
+      const made = change('INSERT', 'Project', id, payload);
+      const outcomes = await stage.engine.commit(
+        [made, change('DELETE', 'Project', id), made].map((one) => owner.unit(one)),
+      );
+      assert.deepEqual(
+        outcomes.map(({ ok }) => ok),
+        [true, true, false],
+      );
+      const stranger = await stage.person();
+      const elsewhere = await stage.workspace(stranger);
+      assert.deepEqual(refused(await insert(stranger, id, elsewhere)), taken);
+      const both = randomUUID();
+      const raced = await Promise.all([insert(owner, both, workspace), insert(stranger, both, elsewhere)]);
+      assert.deepEqual(new Set(raced.map(({ ok }) => ok)), new Set([true, false]));
+      assert.deepEqual(
+        raced.find(({ ok }) => !ok),
+        taken,
+      );
+    });
+
+    it('sent again by the device that made it: the first answer, until it is deleted [sync.mutate.insert-replay]', async () => {
+      const payload = { workspaceId: workspace, key: 'AGAIN', name: 'P' };
+      const id = randomUUID();
+      const first = applied(await owner.try('INSERT', 'Project', id, payload));
+      const again = applied(await owner.try('INSERT', 'Project', id, payload));
+      assert.deepEqual([again.replayed, again.mutations[0]?.syncId], [true, first.mutations[0]?.syncId]);
+      await owner.delete('Project', id);
+      assert.deepEqual(refused(await owner.try('INSERT', 'Project', id, payload)), taken);
+    });
+  });
+});

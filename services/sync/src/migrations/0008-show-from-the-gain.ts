@@ -1,0 +1,41 @@
+import type { Knex } from 'knex';
+
+/**
+ * What is shown of a group begins with the reader's own gain of it (`deltas/visibility.ts`), so an id that once named a group
+ * must never name another one: its entries are still in the log, and those who had it keep copies.
+ */
+export async function up(knex: Knex): Promise<void> {
+  // A commit writes what it uses (`store/used-groups.ts`). The trigger is for whatever else makes such a record: replicas of
+  // the version before, and statements by hand.
+  await knex.raw(`create table sync.used_groups (id uuid primary key)`);
+  await knex.raw(`create function sync.use_groups() returns trigger language plpgsql as $$
+    begin
+      insert into sync.used_groups select id from made on conflict do nothing;
+      return null;
+    end
+  $$`);
+  for (const table of ['workspaces', 'users', 'projects']) {
+    await knex.raw(`create trigger use_groups after insert on sync.${table}
+      referencing new table as made for each statement execute function sync.use_groups()`);
+  }
+  await knex.raw(`insert into sync.used_groups
+    select id from sync.workspaces union select id from sync.users union select id from sync.projects
+    union select group_id from sync.sync_actions
+    union select model_id from sync.sync_actions where model in ('Workspace', 'User', 'Project')`);
+  // For readers with more groups than there are places to look at. The settings leave one plan, by the primary key, also
+  // where the planner has no idea of how many these are.
+  await knex.raw(`create function sync.groups_between(after bigint, up_to bigint) returns uuid[] language plpgsql stable
+    set enable_seqscan = off set enable_bitmapscan = off set plan_cache_mode = force_generic_plan set jit = off
+    as $$
+    begin
+      return array(select distinct group_id from sync.sync_actions where sync_id > after and sync_id <= up_to);
+    end
+  $$`);
+}
+
+export async function down(knex: Knex): Promise<void> {
+  await knex.raw(`drop function sync.groups_between(bigint, bigint)`);
+  for (const table of ['workspaces', 'users', 'projects']) await knex.raw(`drop trigger use_groups on sync.${table}`);
+  await knex.raw(`drop function sync.use_groups()`);
+  await knex.raw(`drop table sync.used_groups`);
+}
