@@ -1,5 +1,6 @@
 import { eventually, startWorld, type Store, type World } from '@wts/testkit';
 import {
+  begin,
   endOfStream,
   judge,
   listenByPolling,
@@ -67,7 +68,8 @@ describe('sync killed at each point of a commit', function () {
   /** People write and listen while something happens, and for long enough after it; then all is judged. */
   async function underLoad(happen: (heardMore: () => Promise<unknown>) => Promise<void>): Promise<Written> {
     await using hears = new AsyncDisposableStack();
-    const start = String(await headOf());
+    const beginning = await begin(world);
+    const { after: start } = beginning;
     const target = { baseUrl: world.baseUrl, token: world.apiKey };
     const listeners: Listener[] = [1, 2, 3, 4].map((one) => hears.use(listenBySocket(target, `socket ${one}`, start)));
     listeners.push(hears.use(listenByPolling(target, 'poller', start)));
@@ -87,7 +89,7 @@ describe('sync killed at each point of a commit', function () {
       stop.abort();
     }
     const written = await writing;
-    assert.deepEqual(await judge(world, listeners, start, written), []);
+    assert.deepEqual(await judge(world, listeners, beginning, written), []);
     return written;
   }
 

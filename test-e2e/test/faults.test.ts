@@ -1,5 +1,5 @@
 import { eventually, startWorld, type World } from '@wts/testkit';
-import { judge, listenByPolling, listenBySocket, writeUntil, type Listener, type Written } from '@wts/verify';
+import { begin, judge, listenByPolling, listenBySocket, writeUntil, type Listener, type Written } from '@wts/verify';
 import assert from 'node:assert/strict';
 import { setTimeout as pause } from 'node:timers/promises';
 
@@ -21,6 +21,7 @@ describe('whatever dies while people write', function () {
   ): Promise<{ written: Written; findings: string[] }> {
     await using hears = new AsyncDisposableStack();
     const target = { baseUrl: world.baseUrl, token: world.apiKey };
+    const beginning = await begin(world, '1');
     const listeners: Listener[] = Array.from({ length: sockets }, (_, index) =>
       hears.use(listenBySocket(target, `socket ${index}`, '1')),
     );
@@ -33,7 +34,7 @@ describe('whatever dies while people write', function () {
     stop.abort();
     const written = await writing;
     await world.untilReady();
-    return { written, findings: await judge(world, listeners, '1', written) };
+    return { written, findings: await judge(world, listeners, beginning, written) };
   }
 
   const kept = ({ written, findings }: { written: Written; findings: string[] }): void => {

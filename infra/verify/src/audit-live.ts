@@ -4,7 +4,10 @@ import { applyActions, compareDeliveries, type Replica } from './compare.ts';
 import { FINDINGS_MAX, type Finding } from './finding.ts';
 import { readPage, readSnapshot, type Listener, type Target } from './listeners.ts';
 
-/** What these groups should have heard after a place, up to another. */
+/**
+ * What is for somebody in these groups after a place, up to another: of a group they gained, what follows the latest gain.
+ * Their own group, in which gains stand, is one of them.
+ */
 export async function expectedIds(
   client: ClientBase,
   groups: readonly string[],
@@ -12,7 +15,14 @@ export async function expectedIds(
   upTo: bigint,
 ): Promise<string[]> {
   const { rows } = await client.query<{ sync_id: string }>(
-    `select sync_id::text from sync.sync_actions where group_id = any($1::uuid[]) and sync_id > $2 and sync_id <= $3 order by sync_id`,
+    `with gain as materialized (
+       select coalesce(record->>'projectId', record->>'workspaceId')::uuid as moved, max(sync_id) as at from sync.sync_actions
+       where group_id = any($1::uuid[]) and sync_id <= $3 and action = 'INSERT'
+         and model in ('WorkspaceMember', 'ProjectMember') and group_id = (record->>'userId')::uuid
+       group by 1
+     )
+     select sync_id::text from sync.sync_actions a where group_id = any($1::uuid[]) and sync_id > $2 and sync_id <= $3
+       and sync_id > coalesce((select at from gain where moved = a.group_id), 0) order by a.sync_id`,
     [groups, String(after), String(upTo)],
   );
   return rows.map(({ sync_id }) => sync_id);
@@ -33,51 +43,52 @@ export async function auditListeners(
   });
 }
 
+/** What a client holds, as of a place. */
+export interface Copy {
+  readonly records: Replica;
+  readonly at: string;
+  readonly groups: readonly string[];
+}
+
+/** As a new client does it: these models, or all, in a snapshot. */
+export async function loadCopy(
+  target: Target,
+  onlyModels: readonly string[] = MODELS.map(({ name }) => name),
+): Promise<Copy> {
+  const { lastSyncId: at, groups, rows } = await readSnapshot(target, onlyModels);
+  const records: Replica = new Map();
+  for (const { __class: modelName, ...record } of rows) {
+    records.set(`${modelName} ${String(record['id'])}`, { modelName, record });
+  }
+  return { records, at, groups };
+}
+
 /**
- * Follows the log from its beginning as a client would, and holds the copy it gets against the tables: same records, same
- * values, and no others. Only for a log that holds its beginning, and somebody who has lost no group: what was said of a
- * group while they were out is not told to them, a client loads it anew (`hasBeginning`).
+ * Follows the log on from a snapshot, loaded now or some time ago, and holds what comes of it against the tables: same
+ * records, same values, and no others. A snapshot that is not of one moment, or not of the place it says, shows here, and so
+ * does a log that does not say what became of the tables.
  */
-export async function auditReplica(
+export async function auditCopy(
   client: ClientBase,
   target: Target,
-  groups: readonly string[],
+  copy: Copy,
+  groups: readonly string[] = copy.groups,
 ): Promise<{ records: number; findings: Finding[] }> {
-  const replica: Replica = new Map();
-  const at = await follow(target, replica, '0');
-  return { records: replica.size, findings: await compareModels(client, MODELS, groups, replica, at) };
+  const at = await follow(target, copy.records, copy.at);
+  return { records: copy.records.size, findings: await compareModels(client, MODELS, groups, copy.records, at) };
 }
 
-/** Whether all that these groups hold can be learned from the log alone. */
-export async function hasBeginning(client: ClientBase, groups: readonly string[]): Promise<boolean> {
-  const { rows } = await client.query<{ has: boolean }>(
-    `select floor = 0 and began_at = 0 and not exists (
-       select from sync.sync_actions where group_id = any($1::uuid[]) and action = 'DELETE'
-         and model in ('WorkspaceMember', 'ProjectMember') and group_id = (record->>'userId')::uuid
-     ) as has from sync.log_state`,
-    [groups],
-  );
-  return rows[0]?.has ?? false;
-}
-
-/**
- * Comes as a new client does: loads these models, or all, follows what happened after that, and holds its copy against the
- * tables. A snapshot that is not of one moment, or not of the place it says, shows here.
- */
+/** The copy of somebody who comes now. */
 export async function auditNewcomer(
   client: ClientBase,
   target: Target,
   groups: readonly string[],
   onlyModels: readonly string[] = MODELS.map(({ name }) => name),
 ): Promise<{ records: number; findings: Finding[] }> {
-  const { lastSyncId, rows } = await readSnapshot(target, onlyModels);
-  const replica: Replica = new Map();
-  for (const { __class: modelName, ...record } of rows) {
-    replica.set(`${modelName} ${String(record['id'])}`, { modelName, record });
-  }
-  const at = await follow(target, replica, lastSyncId);
+  const { records, at: from } = await loadCopy(target, onlyModels);
+  const at = await follow(target, records, from);
   const models = (MODELS as readonly Model[]).filter(({ name }) => onlyModels.includes(name));
-  return { records: replica.size, findings: await compareModels(client, models, groups, replica, at) };
+  return { records: records.size, findings: await compareModels(client, models, groups, records, at) };
 }
 
 /** Applies all that comes after a place; the place it has come to. */

@@ -1,4 +1,4 @@
-export { auditListeners, auditReplica, expectedIds } from './audit-live.ts';
+export { auditListeners, expectedIds } from './audit-live.ts';
 export { auditLog } from './audit-log.ts';
 export type { LogAudit } from './audit-log.ts';
 export { auditStream } from './audit-stream.ts';
@@ -20,6 +20,6 @@ export type { Deed, Latency, Sample } from './hostile/samples.ts';
 export { listenByPolling, listenBySocket, readPage } from './listeners.ts';
 export type { Listener, Target } from './listeners.ts';
 export { numbersOrExit } from './numbers.ts';
-export { judge } from './storm/judge.ts';
+export { begin, judge } from './storm/judge.ts';
 export { writeUntil } from './storm/writers.ts';
 export type { Written } from './storm/writers.ts';

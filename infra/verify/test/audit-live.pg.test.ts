@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { auditNewcomer, auditReplica, hasBeginning } from '../src/audit-live.ts';
+import { auditCopy, auditNewcomer, loadCopy, type Copy } from '../src/audit-live.ts';
 import type { Target } from '../src/listeners.ts';
 import { Table } from './table.ts';
 
@@ -73,8 +73,10 @@ describe('the audit of a client’s copy', function () {
   });
   const shown = (record: object): object => ({ __class: 'Team', ...record });
   const groups = (): string[] => [table.workspaceId];
+  /** Loaded before there was anything. */
+  const empty = (): Copy => ({ records: new Map(), at: '0', groups: groups() });
   const replica = async (): Promise<string[]> =>
-    (await auditReplica(table.client, target, groups())).findings.map(({ seen }) => seen);
+    (await auditCopy(table.client, target, empty(), groups())).findings.map(({ seen }) => seen);
   const newcomer = async (): Promise<string[]> =>
     (await auditNewcomer(table.client, target, groups())).findings.map(({ seen }) => seen);
 
@@ -125,20 +127,11 @@ describe('the audit of a client’s copy', function () {
     await assert.rejects(newcomer(), /gave 2 lines/);
   });
 
-  it('follows the log alone only where that is enough: from its beginning, with no group lost', async () => {
-    const { client, userId, workspaceId } = table;
-    assert.equal(await hasBeginning(client, [userId, workspaceId]), true);
-    for (const cut of ['floor', 'began_at']) {
-      await client.query(`update sync.log_state set ${cut} = 1`);
-      assert.equal(await hasBeginning(client, [userId, workspaceId]), false, cut);
-      await client.query(`update sync.log_state set ${cut} = 0`);
-    }
-    await client.query(
-      `insert into sync.sync_actions (sync_id, event_id, workspace_id, group_id, model, model_id, action, record, changed, actor_id, client_id, client_tx_id, created_at)
-       values (4, gen_random_uuid(), $1, $2, 'WorkspaceMember', gen_random_uuid(), 'DELETE', $3, '{}', $2, 'c', 't', now())`,
-      [workspaceId, userId, JSON.stringify({ userId, workspaceId })],
-    );
-    assert.equal(await hasBeginning(client, [userId, workspaceId]), false);
-    assert.equal(await hasBeginning(client, [randomUUID(), workspaceId]), true);
+  it('goes on from what was loaded, with the groups of then', async () => {
+    storyteller.rows = [shown({ ...table.record, name: 'Old' })];
+    storyteller.at = '1';
+    const copy = await loadCopy(target);
+    storyteller.actions = [told('1', 'DELETE', {}), told('3', 'UPDATE', { name: 'Team' })];
+    assert.deepEqual((await auditCopy(table.client, target, copy, groups())).findings, []);
   });
 });

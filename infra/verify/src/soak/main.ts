@@ -14,7 +14,7 @@ import { startWorld, type World } from '@wts/testkit';
 import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { Client } from 'pg';
-import { auditReplica } from '../audit-live.ts';
+import { auditCopy, loadCopy, type Copy } from '../audit-live.ts';
 import { auditLog } from '../audit-log.ts';
 import { auditStream } from '../audit-stream.ts';
 import { connectToBroker } from '../broker.ts';
@@ -92,6 +92,7 @@ async function soak(system: World, lastsMs: number): Promise<boolean> {
     isCalm: () => calmSinceMs !== null,
     stack,
   };
+  const copy = await loadCopy({ baseUrl: system.baseUrl, token: system.apiKey });
   const people = await gather(scene, asked.sockets);
   const writing = keepWriting(system, asked.writers, stop.signal, {
     everyMs: () => WRITES_EVERY_MS[calmSinceMs === null ? 'stormy' : 'calm'],
@@ -118,7 +119,7 @@ async function soak(system: World, lastsMs: number): Promise<boolean> {
   const { retries } = await writing;
   await Promise.all([...people, ...background]);
   await system.untilReady();
-  await judgeTheEnd(system, court);
+  await judgeTheEnd(system, court, copy);
   if (hostility !== null) {
     const logs = [system.postgres, ...system.services].map(({ log }) => log);
     court.report(await contentInLogs(logs));
@@ -181,7 +182,7 @@ async function disturbThenRest(
   return count;
 }
 
-async function judgeTheEnd(system: World, court: Court): Promise<void> {
+async function judgeTheEnd(system: World, court: Court, copy: Copy): Promise<void> {
   const client = new Client({ connectionString: system.database.url });
   await client.connect();
   const nc = await connectToBroker(system.nats.url);
@@ -197,10 +198,9 @@ async function judgeTheEnd(system: World, court: Court): Promise<void> {
       ]);
     if (!(await court.sit())) throw new Error('the log cannot be read at the end');
     await court.findDoubled();
-    const groups = [system.userId, system.workspaceId];
     court.report(log.findings);
     court.report((await auditStream(nc, client)).findings);
-    court.report((await auditReplica(client, { baseUrl: system.baseUrl, token: system.apiKey }, groups)).findings);
+    court.report((await auditCopy(client, { baseUrl: system.baseUrl, token: system.apiKey }, copy)).findings);
   } finally {
     await nc.close();
     await client.end();

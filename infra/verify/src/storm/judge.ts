@@ -1,6 +1,6 @@
 import { eventually, type World } from '@wts/testkit';
 import { Client } from 'pg';
-import { auditListeners, auditReplica } from '../audit-live.ts';
+import { auditCopy, auditListeners, loadCopy, type Copy } from '../audit-live.ts';
 import { auditLog } from '../audit-log.ts';
 import { auditStream } from '../audit-stream.ts';
 import { connectToBroker } from '../broker.ts';
@@ -8,11 +8,23 @@ import type { Finding } from '../finding.ts';
 import type { Listener } from '../listeners.ts';
 import type { Written } from './writers.ts';
 
+/** From where listeners listen, and what a client held then. */
+export interface Beginning {
+  readonly after: string;
+  readonly copy: Copy;
+}
+
+/** Where the log is now, or an earlier place. */
+export async function begin({ baseUrl, apiKey }: World, after?: string): Promise<Beginning> {
+  const copy = await loadCopy({ baseUrl, token: apiKey });
+  return { after: after ?? copy.at, copy };
+}
+
 /** Everything the checker can say of a world after its storm: an empty list is the promise kept. */
 export async function judge(
   world: World,
   listeners: readonly Listener[],
-  start: string,
+  { after, copy }: Beginning,
   written: Written,
 ): Promise<string[]> {
   const client = new Client({ connectionString: world.database.url });
@@ -24,9 +36,9 @@ export async function judge(
     const groups = [world.userId, world.workspaceId];
     const findings: Finding[] = [
       ...(await auditLog(client)).findings,
-      ...(await auditListeners(client, listeners, groups, BigInt(start), head)),
+      ...(await auditListeners(client, listeners, groups, BigInt(after), head)),
       ...(await auditStream(broker, client)).findings,
-      ...(await auditReplica(client, { baseUrl: world.baseUrl, token: world.apiKey }, groups)).findings,
+      ...(await auditCopy(client, { baseUrl: world.baseUrl, token: world.apiKey }, copy)).findings,
     ];
     return [...findings.map(({ promise, seen }) => `${promise}: ${seen}`), ...(await lostOrDoubled(client, written))];
   } finally {

@@ -9,6 +9,8 @@ export class Known {
   protected readonly taken = new Map<string, Taken>();
   /** Ids that ever named a group. */
   protected readonly used = new Map<string, boolean>();
+  /** Ids that this group of mutations is the first to use so. */
+  readonly newlyUsed = new Set<string>();
   protected readonly sets = new Map<string, { rows: readonly Row[]; lock: LockStrength }>();
   protected readonly counters = new Map<string, number | null>();
   protected readonly audiences = new Map<string, Audiences>();
@@ -72,6 +74,20 @@ export interface Audiences {
   readonly live: ReadonlySet<string>;
   /** As they were when they left. */
   readonly frozen: ReadonlySet<string>;
+}
+
+export interface AudienceMove {
+  readonly in: Set<string>;
+  readonly out: Map<string, string>;
+}
+
+export interface JoinedAudience {
+  readonly userId: string;
+  readonly groupId: string;
+}
+
+export interface FrozenAudience extends JoinedAudience {
+  readonly text: string;
 }
 
 /** By workspace. */

@@ -1,3 +1,4 @@
+import { LIMITS } from '@wts/contracts';
 import type { Model } from '@wts/models';
 import type { HoldStrength, LockStrength } from '../store/rows.ts';
 
@@ -38,6 +39,19 @@ export interface Extent {
 
 /** What goes and lets go with a record, what moves with it, or itself alone. */
 export type ExtentWay = 'delete' | 'move' | 'own';
+
+/** What one deletion or move may take along in its own commit; what is more is swept behind it. */
+export interface CascadeBounds {
+  readonly recordsMax: number;
+  readonly bytesMax: number;
+  readonly levelsMax: number;
+}
+
+export const CASCADE_BOUNDS: CascadeBounds = {
+  recordsMax: LIMITS.cascadeRecordsMax,
+  bytesMax: LIMITS.cascadeRecordsBytesMax,
+  levelsMax: LIMITS.cascadeLevelsMax,
+};
 
 /** What is asked about a record beside its row. */
 export interface Facts {

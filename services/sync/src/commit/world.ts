@@ -2,13 +2,24 @@ import { LIMITS } from '@wts/contracts';
 import { MODELS, modelNamed, type Model } from '@wts/models';
 import type { HoldStrength, LockStrength, Row } from '../store/rows.ts';
 import type { NewSweep } from '../store/sweeps.ts';
-import { Known, type Audiences, type Creation, type LastNumbers, type Taken } from './known.ts';
 import {
+  Known,
+  type AudienceMove,
+  type Audiences,
+  type Creation,
+  type FrozenAudience,
+  type JoinedAudience,
+  type LastNumbers,
+  type Taken,
+} from './known.ts';
+import {
+  CASCADE_BOUNDS,
   factKey,
   key,
   rank,
   relationKey,
   Unread,
+  type CascadeBounds,
   type Extent,
   type ExtentWay,
   type FactNeed,
@@ -18,6 +29,7 @@ import {
 import type { Effect } from './unit.ts';
 
 export {
+  CASCADE_BOUNDS,
   forAll,
   key,
   relationKey,
@@ -25,6 +37,7 @@ export {
   TooMuch,
   Unread,
   within,
+  type CascadeBounds,
   type Extent,
   type Need,
   type Relation,
@@ -45,7 +58,6 @@ export class World extends Known {
   readonly #made = new Map<string, Creation>();
   #journal: (() => void)[] = [];
   readonly #numbers = new Map<string, number>();
-  readonly #newlyUsed = new Set<string>();
   readonly #moved = new Map<string, AudienceMove>();
   readonly #lasts = new Map<string, Effect>();
   readonly #sweeps = new Map<string, NewSweep>();
@@ -90,7 +102,7 @@ export class World extends Known {
 
   /** Whether this id ever named a group: a workspace, a person or a project, be it private or not. */
   isUsed(model: Model, id: string): boolean {
-    if (this.#newlyUsed.has(id)) return true;
+    if (this.newlyUsed.has(id)) return true;
     const isUsed = this.used.get(id);
     if (isUsed === undefined) throw new Unread([{ kind: 'used', model, id }]);
     return isUsed;
@@ -233,8 +245,8 @@ export class World extends Known {
 
   /** For ever, also when the record is gone again before the group is written. */
   use(id: string): void {
-    this.#newlyUsed.add(id);
-    this.#journal.push(() => this.#newlyUsed.delete(id));
+    this.newlyUsed.add(id);
+    this.#journal.push(() => this.newlyUsed.delete(id));
   }
 
   remove(row: Row): void {
@@ -306,7 +318,7 @@ export class World extends Known {
     this.#changed.clear();
     this.#made.clear();
     this.#numbers.clear();
-    this.#newlyUsed.clear();
+    this.newlyUsed.clear();
     this.#moved.clear();
     this.#lasts.clear();
     this.#sweeps.clear();
@@ -348,10 +360,6 @@ export class World extends Known {
     return this.#numbers;
   }
 
-  newlyUsed(): ReadonlySet<string> {
-    return this.#newlyUsed;
-  }
-
   /** Where the counter of a workspace stood when it was read. */
   lastNumber(workspaceId: string): number | null {
     return this.counters.get(workspaceId) ?? null;
@@ -378,33 +386,6 @@ export class World extends Known {
     this.#journal.push(() => (before === undefined ? changes.delete(id) : changes.set(id, before)));
   }
 }
-
-interface AudienceMove {
-  readonly in: Set<string>;
-  readonly out: Map<string, string>;
-}
-
-export interface JoinedAudience {
-  readonly userId: string;
-  readonly groupId: string;
-}
-
-export interface FrozenAudience extends JoinedAudience {
-  readonly text: string;
-}
-
-/** What one deletion or move may take along in its own commit; what is more is swept behind it. */
-export interface CascadeBounds {
-  readonly recordsMax: number;
-  readonly bytesMax: number;
-  readonly levelsMax: number;
-}
-
-export const CASCADE_BOUNDS: CascadeBounds = {
-  recordsMax: LIMITS.cascadeRecordsMax,
-  bytesMax: LIMITS.cascadeRecordsBytesMax,
-  levelsMax: LIMITS.cascadeLevelsMax,
-};
 
 function sweepKey(kind: string, model: Model, id: string): string {
   return `${kind} ${key(model, id)}`;

@@ -14,7 +14,8 @@ import { USE_GROUPS } from '../store/used-groups.ts';
 import { lossesOf } from './losses.ts';
 import type { Refusal } from './refusal.ts';
 import type { Effect, Unit } from './unit.ts';
-import type { JoinedAudience, World } from './world.ts';
+import type { JoinedAudience } from './known.ts';
+import type { World } from './world.ts';
 
 const Workspace = modelNamed('Workspace');
 const WorkspaceMember = modelNamed('WorkspaceMember');
@@ -146,7 +147,7 @@ function writes(world: World): Call[] {
     const ids = deletes.get(model);
     if (ids) calls.push(deleteRows(model, ids));
   }
-  const used = world.newlyUsed();
+  const used = world.newlyUsed;
   if (used.size > 0) calls.push(USE_GROUPS.with([...used]));
   for (const model of MODELS as readonly Model[]) {
     const updated = updates.get(model);
