@@ -28,6 +28,16 @@ export function commitMetrics(registry: Registry): (group: { mutations: number; 
   };
 }
 
+/** Deletions and moves whose records are not all done: hours of these mean that a step fails again and again. */
+export function sweepMetrics(registry: Registry): (waiting: number) => void {
+  const waiting = new Gauge({
+    name: 'wts_sweeps_waiting',
+    help: 'Deletions and moves of many records that are still being worked off.',
+    registers: [registry],
+  });
+  return (count) => waiting.set(count);
+}
+
 /** What an operator watches of the copy of the database: whether it takes reads off the primary, and if not, why. */
 export function standbyMetrics(registry: Registry): (outcome: StandbyOutcome) => void {
   const reads = new Counter({

@@ -22,7 +22,7 @@ import { mountInternal } from './http/internal.ts';
 import { mountMutate } from './http/mutate.ts';
 import { mountSocket } from './http/socket.ts';
 import { openLive } from './live.ts';
-import { commitMetrics, standbyMetrics, waitMetrics, watchPages } from './metrics.ts';
+import { commitMetrics, standbyMetrics, sweepMetrics, waitMetrics, watchPages } from './metrics.ts';
 import { openSnapshots } from './snapshots.ts';
 import { GroupMemory } from './store/groups.ts';
 import { COMMITTING } from './store/line.ts';
@@ -57,7 +57,7 @@ export const syncService: ServiceDefinition<ConfigOf<typeof settings>> = {
     const actionLog = new ActionLog(pool);
     const engine = new CommitEngine({ pool: committing.pool, log: actionLog, observe: commitMetrics(kit.metrics) });
     const sweeping = openPostgres({ ...database, poolMax: 1, applicationName: 'wts-sync-sweep', settings: PLANS });
-    stack.use(keepSweeping({ pool: sweeping.pool, engine, logger: log }));
+    stack.use(keepSweeping({ pool: sweeping.pool, engine, observe: sweepMetrics(kit.metrics), logger: log }));
     const retention = retentionOf({ days: config.retentionDays, entries: config.retentionEntries });
     stack.use(keepLog({ pool, log: actionLog, databaseUrl: config.databaseUrl, retention, logger: log }));
     const standby = openStandby(kit, config);

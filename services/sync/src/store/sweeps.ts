@@ -133,6 +133,11 @@ export async function claimSweep(pool: Pool, leaseMs: number): Promise<Sweep | n
   };
 }
 
+export async function countSweeps(pool: Pool): Promise<number> {
+  const { rows } = await pool.query<{ count: number }>('select count(*)::int from sync.sweeps');
+  return rows[0]?.count ?? 0;
+}
+
 /** Works on for so long, or not at all. */
 export async function leaseSweep(pool: Pool, { kind, model, rootId }: Sweep, leaseMs: number): Promise<void> {
   await pool.query(

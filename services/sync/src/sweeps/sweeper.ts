@@ -9,6 +9,7 @@ import type { SweepStep } from '../commit/sweep.ts';
 import type { Unit } from '../commit/unit.ts';
 import {
   claimSweep,
+  countSweeps,
   endSweep,
   findParts,
   groupOfRoot,
@@ -30,7 +31,7 @@ import {
  * after any crash, on any replica. A lease keeps two replicas from doing the same; when they do, the second finds nothing to
  * do. A part that is itself large goes alone and leaves a sweep of its own, so depth has no bound.
  *
- * Keeps sync.mutate.always.
+ * See infra/decisions/0009-root-first.md. Keeps sync.mutate.always.
  */
 
 export const SWEEP_CLIENT = 'sweep';
@@ -47,9 +48,13 @@ export interface SweeperOptions {
 
 /** Sweeps for as long as the service runs: at once what this process has left, and what others left when they are gone. */
 export function keepSweeping(
-  options: SweeperOptions & { readonly engine: CommitEngine; readonly logger: Pick<Logger, 'warn'> },
+  options: SweeperOptions & {
+    readonly engine: CommitEngine;
+    readonly observe: (waiting: number) => void;
+    readonly logger: Pick<Logger, 'warn'>;
+  },
 ): AsyncDisposable {
-  const { engine, logger } = options;
+  const { engine, observe, logger } = options;
   const stopping = new AbortController();
   const { signal } = stopping;
   const sweeper = new Sweeper(options, signal);
@@ -60,6 +65,7 @@ export function keepSweeping(
       wake = new AbortController();
       try {
         while (!signal.aborted && (await sweeper.turn()));
+        observe(await countSweeps(options.pool));
       } catch (err) {
         if (!signal.aborted) logger.warn({ err }, 'a step of a sweep failed; it is tried again');
       }
