@@ -19,6 +19,7 @@ import { auditLog } from '../audit-log.ts';
 import { auditStream } from '../audit-stream.ts';
 import { connectToBroker } from '../broker.ts';
 import type { Finding } from '../finding.ts';
+import { rest } from '../hostile/attacker.ts';
 import { numbersOrExit } from '../numbers.ts';
 import { keepWriting } from '../storm/writers.ts';
 import { Court } from './court.ts';
@@ -76,6 +77,11 @@ try {
 } finally {
   await world.close();
 }
+if (process.exitCode === 1) {
+  // What did not end as it should may wait for what will not come.
+  lives[Symbol.dispose]();
+  process.exit();
+}
 
 async function soak(system: World, lastsMs: number): Promise<boolean> {
   const court = new Court(system);
@@ -104,9 +110,14 @@ async function soak(system: World, lastsMs: number): Promise<boolean> {
     every(LOOK_EVERY_MS, stop.signal, () => lives.look(system)),
     every(NEWS_EVERY_MS, stop.signal, async () => say(news(court))),
   ];
-  const disturbing = disturbThenRest(system, lastsMs, hostility, () => {
-    calmSinceMs = Date.now();
-    attacking.abort();
+  const disturbing = disturbThenRest(system, {
+    lastsMs,
+    hostility,
+    stop: stop.signal,
+    onCalm: () => {
+      calmSinceMs = Date.now();
+      attacking.abort();
+    },
   });
   if (hostility !== null) {
     const report = (findings: readonly Finding[]): void => court.report(findings);
@@ -151,19 +162,21 @@ function news({ acknowledged, delivered, findings }: Court): string {
   return `${acknowledged} acknowledged, ${delivered} heard, ${findings.length} findings; MB resident: ${megabytes}`;
 }
 
+interface Course {
+  readonly lastsMs: number;
+  readonly hostility: Hostility | null;
+  readonly stop: AbortSignal;
+  readonly onCalm: () => void;
+}
+
 /** Resolves to the number of disturbances, when the time is over and enough of it was calm. */
-async function disturbThenRest(
-  system: World,
-  lastsMs: number,
-  hostility: Hostility | null,
-  onCalm: () => unknown,
-): Promise<number> {
+async function disturbThenRest(system: World, { lastsMs, hostility, stop, onCalm }: Course): Promise<number> {
   const turn = disturbancesOf(system);
   const startedMs = performance.now();
   const stormyMs = hostility === null ? lastsMs - Math.max(lastsMs * (1 - STORMY_SHARE), CALM_MS_MIN) : lastsMs;
   const countMin = hostility === null ? turn.length : 0;
   let count = 0;
-  while (count < countMin || performance.now() - startedMs < stormyMs) {
+  while (!stop.aborted && (count < countMin || performance.now() - startedMs < stormyMs)) {
     const next = turn[count % turn.length];
     if (next === undefined) break;
     say(next.name);
@@ -173,12 +186,12 @@ async function disturbThenRest(
     };
     await (hostility === null ? happen() : hostility.disturb(happen));
     count += 1;
-    await pause(hostility === null ? BETWEEN_MS : BETWEEN_HOSTILE_MS);
+    await rest(hostility === null ? BETWEEN_MS : BETWEEN_HOSTILE_MS, stop);
   }
   const calmMs = Math.max(lastsMs - (performance.now() - startedMs), CALM_MS_MIN);
   onCalm();
   say(`calm for ${Math.round(calmMs / 1000)} s, to see what memory does`);
-  await pause(calmMs);
+  await rest(calmMs, stop);
   return count;
 }
 
@@ -209,7 +222,7 @@ async function judgeTheEnd(system: World, court: Court, copy: Copy): Promise<voi
 
 async function every(ms: number, stop: AbortSignal, work: () => Promise<void>): Promise<void> {
   while (!stop.aborted) {
-    await pause(ms, undefined, { signal: stop }).catch(() => undefined);
+    await rest(ms, stop);
     if (!stop.aborted) await work();
   }
 }
