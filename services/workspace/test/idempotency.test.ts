@@ -44,6 +44,36 @@ describe('An Idempotency-Key', () => {
     assert.equal(second.headers['idempotency-replayed'], 'true');
   });
 
+  it('leaves one key and one invitation behind when the process died before it kept the answer [idempotency.replay]', async () => {
+    const { id: workspaceId, owner } = await world.workspace();
+    const headers = { 'idempotency-key': randomUUID() };
+    const invite = () => world.ask(owner, memberApi.createInvitation, { params: { workspaceId }, body: {}, headers });
+    const forget = () => world.stage.sql(`delete from workspace.idempotency_keys`);
+    const first = [await createKey(owner, 'lost'), await invite()] as const;
+    await forget();
+    const second = [await createKey(owner, 'lost'), await invite()] as const;
+    assert.deepEqual(
+      [second[0].body.key.id, second[1].body.invitation.id],
+      [first[0].body.key.id, first[1].body.invitation.id],
+    );
+    assert.deepEqual(await labelsOf(owner), ['ci']);
+    const grace = await world.person();
+    assert.equal((await world.join(grace, first[1].body.invitation.code)).code, 'not_found');
+    assert.equal((await world.join(grace, second[1].body.invitation.code)).status, 200);
+    // On another day the same key stands for something else.
+    for (const table of ['api_keys', 'invitations']) {
+      await world.stage.sql(
+        `update workspace.${table} set created_at = created_at - interval '25 hours'
+        where id = any($1)`,
+        [[first[0].body.key.id, first[1].body.invitation.id]],
+      );
+    }
+    await forget();
+    assert.notEqual((await createKey(owner, 'lost')).body.key.id, first[0].body.key.id);
+    assert.notEqual((await invite()).body.invitation.id, first[1].body.invitation.id);
+    assert.deepEqual(await labelsOf(owner), ['ci', 'ci']);
+  });
+
   it('is refused with another request [idempotency.mismatch]', async () => {
     const ada = await world.workspace();
     const ben = await world.workspace();

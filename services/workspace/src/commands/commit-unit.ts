@@ -1,6 +1,7 @@
 import { syncApi } from '@wts/contracts';
 import type { InternalCommitReply, InternalMutation, ModelRecord, Principal } from '@wts/contracts';
 import type { Caller } from '@wts/service-kit';
+import { randomUUID } from 'node:crypto';
 
 /** Changes that become true together or not at all. */
 export interface CommitUnit {
@@ -17,6 +18,15 @@ export interface Trace {
   readonly requestId?: string;
   readonly effectId?: string | undefined;
   readonly signal?: AbortSignal;
+}
+
+/**
+ * Ids for something new, to be tried in order. A request that is sent again because its answer got lost meets what it made
+ * by the first of them; when that is from another day, for which the same Idempotency-Key stood for something else, the
+ * second is free.
+ */
+export function newIds({ effectId }: Trace): string[] {
+  return effectId === undefined ? [randomUUID()] : [effectId, randomUUID()];
 }
 
 export type CommitUnitDoor = (unit: CommitUnit, trace?: Trace) => Promise<InternalCommitReply>;

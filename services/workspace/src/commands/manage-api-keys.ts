@@ -1,10 +1,10 @@
 import { can, createApiKey as mintApiKey, requireScope } from '@wts/access';
 import type { ApiKey, NewApiKey, Principal, Revocation } from '@wts/contracts';
 import { Fault, LIMITS, ROLES } from '@wts/contracts';
-import { randomUUID } from 'node:crypto';
 import { requirePermission, requireUnrestricted, standingIn } from '../queries/standing.ts';
-import type { ApiKeyStore, NewStoredKey } from '../store/api-keys.ts';
+import type { ApiKeyStore, KeyRefusal, NewStoredKey } from '../store/api-keys.ts';
 import type { WorkspaceReads } from '../store/workspaces.ts';
+import { newIds, type Trace } from './commit-unit.ts';
 
 interface Door {
   readonly keys: ApiKeyStore;
@@ -21,24 +21,25 @@ export async function createApiKey(
   { keys, workspaces, apiKeyPrefix }: Door,
   principal: Principal,
   { label, permissions, workspaceId, expiresAt }: NewApiKey,
+  trace: Trace,
 ): Promise<ApiKey & { readonly token: string }> {
   requireKeyOffice(principal);
   if (workspaceId !== undefined) await standingIn(workspaces, principal, workspaceId);
   const { token, hash, keyPrefix } = mintApiKey(apiKeyPrefix);
-  const made = await keys.insert(
-    {
-      id: randomUUID(),
-      userId: principal.userId,
-      label,
-      keyPrefix,
-      tokenHash: hash,
-      permissions,
-      workspaceId: workspaceId ?? null,
-      expiresAt: endOf(principal, expiresAt),
-      ...makerOf(principal),
-    },
-    LIMITS.apiKeysPerPersonMax,
-  );
+  const key = {
+    userId: principal.userId,
+    label,
+    keyPrefix,
+    tokenHash: hash,
+    permissions,
+    workspaceId: workspaceId ?? null,
+    expiresAt: endOf(principal, expiresAt),
+    ...makerOf(principal),
+  };
+  let made: ApiKey | KeyRefusal = 'too_many';
+  for (const id of newIds(trace)) {
+    if (made === 'too_many') made = await keys.insert({ id, ...key }, LIMITS.apiKeysPerPersonMax);
+  }
   // A cache did not know yet that the key is dead.
   if (made === 'maker_revoked') throw new Fault('api_key_invalid');
   if (made === 'too_many') {

@@ -1,10 +1,10 @@
 import type { Invitation, NewInvitation, Principal } from '@wts/contracts';
 import { Fault, LIMITS } from '@wts/contracts';
-import { randomUUID } from 'node:crypto';
 import { createInvitationCode } from '../domain/invitation-code.ts';
 import { requirePermission } from '../queries/standing.ts';
 import type { InvitationStore } from '../store/invitations.ts';
 import type { WorkspaceReads } from '../store/workspaces.ts';
+import { newIds, type Trace } from './commit-unit.ts';
 
 interface Door {
   readonly workspaces: WorkspaceReads;
@@ -19,23 +19,15 @@ export async function createInvitation(
   { workspaces, invitations }: Door,
   principal: Principal,
   workspaceId: string,
-  { email, role = 'member', expiresInDays = LIMITS.invitationDaysDefault }: NewInvitation,
+  wanted: NewInvitation & { readonly trace: Trace },
 ): Promise<Invitation & { readonly code: string }> {
+  const { email, role = 'member', expiresInDays = LIMITS.invitationDaysDefault, trace } = wanted;
   await requirePermission(workspaces, principal, workspaceId, 'invitations.manage');
   await invitations.deleteExpired(workspaceId, EXPIRED_KEPT_DAYS);
   const { code, hash } = createInvitationCode();
-  const made = await invitations.insert(
-    {
-      id: randomUUID(),
-      workspaceId,
-      email: email ?? null,
-      role,
-      codeHash: hash,
-      createdBy: principal.userId,
-      expiresInDays,
-    },
-    LIMITS.invitationsPendingMax,
-  );
+  const asked = { workspaceId, email: email ?? null, role, codeHash: hash, createdBy: principal.userId, expiresInDays };
+  let made: Invitation | null = null;
+  for (const id of newIds(trace)) made ??= await invitations.insert({ id, ...asked }, LIMITS.invitationsPendingMax);
   if (made === null) {
     const message = `A workspace has at most ${LIMITS.invitationsPendingMax} pending invitations; delete some first.`;
     throw new Fault('conflict', { message });

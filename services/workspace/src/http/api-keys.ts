@@ -13,9 +13,9 @@ export function mountApiKeys(router: IRouter, doors: Doors): void {
   mount(
     router,
     apiKeyApi.createApiKey,
-    async ({ principal, body: { label } }) => ({
+    async (call) => ({
       ok: true,
-      key: await createApiKey(doors, principal, { label, permissions: 'full-access' }),
+      key: await createApiKey(doors, call.principal, { ...call.body, permissions: 'full-access' }, call),
     }),
     { idempotency: doors.idempotency },
   );
@@ -23,8 +23,8 @@ export function mountApiKeys(router: IRouter, doors: Doors): void {
     await revokeApiKey(doors, principal, params.keyId, query.includeMade === 'true');
     return { ok: true };
   });
-  mount(router, apiKeyApi.internalCreateApiKey, async ({ principal, body }) => ({
+  mount(router, apiKeyApi.internalCreateApiKey, async (call) => ({
     ok: true,
-    key: await createApiKey(doors, principal, body),
+    key: await createApiKey(doors, call.principal, call.body, call),
   }));
 }

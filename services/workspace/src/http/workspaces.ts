@@ -57,9 +57,9 @@ export function mountWorkspaces(router: IRouter, doors: Doors): void {
   mount(
     router,
     memberApi.createInvitation,
-    async ({ principal, params, body }) => ({
+    async (call) => ({
       ok: true,
-      invitation: await createInvitation(doors, principal, params.workspaceId, body ?? {}),
+      invitation: await createInvitation(doors, call.principal, call.params.workspaceId, { ...call.body, trace: call }),
     }),
     keyed,
   );

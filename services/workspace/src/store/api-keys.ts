@@ -1,4 +1,5 @@
 import type { ApiKey, KeyMaker, KeyPermissions, Role } from '@wts/contracts';
+import { LIMITS } from '@wts/contracts';
 import { rows } from '@wts/service-kit';
 import type { Knex } from 'knex';
 
@@ -41,7 +42,10 @@ export interface RevokedKeys {
 
 /** The token itself never gets here: keeps api-keys.token.stored-hashed. */
 export interface ApiKeyStore {
-  /** Makes no key beyond `activeMax` live ones of the person, and none with a key that is revoked. */
+  /**
+   * Makes no key beyond `activeMax` live ones of the person, and none with a key that is revoked. A key of this id whose
+   * answer got lost gets the new token in place of the one that was never told.
+   */
   insert(key: NewStoredKey, activeMax: number): Promise<ApiKey | KeyRefusal>;
   /** The newest first; without revoked ones. */
   listOf(userId: string): Promise<ApiKey[]>;
@@ -140,9 +144,15 @@ function insertKey(knex: Knex, { tokenHash, ...key }: NewStoredKey, activeMax: n
         (id, user_id, label, key_prefix, token_hash, permissions, workspace_id, expires_at, made_by, made_by_key)
       select :id, :userId, :label, :keyPrefix, :hash, :permissions, cast(:workspaceId as uuid),
         cast(:expiresAt as timestamptz), cast(:madeBy as text), cast(:madeByKey as uuid)
-      where (select count(*) from workspace.api_keys where user_id = :userId and revoked_at is null) < :activeMax
+      where (select count(*) from workspace.api_keys
+        where user_id = :userId and revoked_at is null and id <> :id) < :activeMax
+      on conflict (id) do update set token_hash = excluded.token_hash, key_prefix = excluded.key_prefix
+        where k.user_id = excluded.user_id and k.revoked_at is null
+          and k.created_at > now() - make_interval(secs => :keptSeconds)
       returning ${COLUMNS}`;
-    const [made] = await rows<KeyRow>(held, sql, { ...key, hash: Buffer.from(tokenHash, 'hex'), activeMax });
+    const keptSeconds = LIMITS.idempotencyKeptMs / 1000;
+    const values = { ...key, hash: Buffer.from(tokenHash, 'hex'), activeMax, keptSeconds };
+    const [made] = await rows<KeyRow>(held, sql, values);
     return made ? shown(made, 'whole') : 'too_many';
   });
 }

@@ -1,4 +1,5 @@
 import type { InvitableRole, Invitation, Role } from '@wts/contracts';
+import { LIMITS } from '@wts/contracts';
 import { rows } from '@wts/service-kit';
 import type { Knex } from 'knex';
 import type { StoredInvitation } from '../domain/redemption.ts';
@@ -22,7 +23,10 @@ export interface HeldInvitation extends StoredInvitation {
 }
 
 export interface InvitationStore {
-  /** Null when the workspace has `pendingMax` pending invitations already. */
+  /**
+   * Null when the workspace has `pendingMax` pending invitations already. An invitation of this id whose answer got lost gets
+   * the new code in place of the one that was never told.
+   */
   insert(invitation: NewStoredInvitation, pendingMax: number): Promise<Invitation | null>;
   /** Pending ones, the newest first. */
   listPending(workspaceId: string): Promise<StoredInvitation[]>;
@@ -53,9 +57,14 @@ export function invitationStore(knex: Knex): InvitationStore {
           (id, workspace_id, email, role, code_hash, created_by, expires_at)
         select :id, :workspaceId, cast(:email as text), :role, :codeHash, :createdBy,
           now() + make_interval(days => :expiresInDays)
-        where (select count(*) from workspace.invitations i where i.workspace_id = :workspaceId and ${PENDING}) < :pendingMax
+        where (select count(*) from workspace.invitations i
+          where i.workspace_id = :workspaceId and i.id <> :id and ${PENDING}) < :pendingMax
+        on conflict (id) do update set code_hash = excluded.code_hash
+          where i.workspace_id = excluded.workspace_id and i.created_by = excluded.created_by
+            and i.claimed_by is null and ${PENDING} and i.created_at > now() - make_interval(secs => :keptSeconds)
         returning ${COLUMNS}`;
-      const [made] = await rows<StoredInvitation>(knex, sql, { ...invitation, pendingMax });
+      const keptSeconds = LIMITS.idempotencyKeptMs / 1000;
+      const [made] = await rows<StoredInvitation>(knex, sql, { ...invitation, pendingMax, keptSeconds });
       return made ? shownInvitation(made) : null;
     },
     // Index invitations (workspace_id, created_at).
