@@ -112,6 +112,22 @@ export const limits: readonly Rule[] = [
     issue: 4,
   },
   {
+    id: 'limits.rate.sync',
+    source: 'Design 14.10',
+    text: 'Sync routes have no rate, because their work is shared out by person; an operator may set one for each person or network.',
+    home: 'services/gateway/src/rates/policies.ts',
+    status: 'kept',
+    issue: 8,
+  },
+  {
+    id: 'limits.rate.at-once',
+    source: 'Design 14.10',
+    text: 'A rate holds also for requests sent at once, to one gateway or to several.',
+    home: 'services/gateway/src/edge/limit-rate.ts',
+    status: 'kept',
+    issue: 8,
+  },
+  {
     id: 'limits.rate.codes',
     source: 'Design 5',
     text: 'Wrong invitation codes are bounded per caller and per address.',

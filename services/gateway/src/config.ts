@@ -45,7 +45,7 @@ export const settings = defineSettings({
   rateLimits: setting.json<RateLimits, { doc: string; default: RateLimits }>('RATE_LIMITS', {
     default: {},
     read: parseRateLimits,
-    doc: 'Other limits for the policies of rates/policies.ts: {"rest": 1000}; 0 switches one off.',
+    doc: 'Other rates than those of rates/policies.ts, as sync.mutate=600/60s, rest=1000 or as {"rest": 1000}; 0 switches one off. Those of sync are off by default: sync.mutate, .deltas, .batch, .bootstrap and .socket for each person, sync.mutate.network and so on for each network.',
   }),
   connectionsOfNetworkPercent: setting.int('CONNECTIONS_OF_NETWORK_PERCENT', {
     default: EDGE_LIMITS.connectionsOfNetworkPercent,

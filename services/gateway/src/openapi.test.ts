@@ -128,16 +128,16 @@ describe('the description of the interface', () => {
   });
 
   it('names the rates of this deployment', () => {
-    const of = (rateLimits: Record<string, number>): string | undefined => {
+    const of = (limit?: number): string | undefined => {
       const { paths } = describeRoutes(API_ROUTES, {
         serverUrl: 'https://x.test',
-        rateLimits,
+        rateLimits: limit === undefined ? {} : { keys: { limit } },
       }) as unknown as Description;
       return paths['/api/auth/keys']?.post?.description;
     };
-    assert.match(of({}) ?? '', /At most 120 requests in 60 seconds for each person\./);
-    assert.match(of({ keys: 7 }) ?? '', /At most 7 requests in 60 seconds for each person\./);
-    assert.doesNotMatch(of({ keys: 0 }) ?? '', /for each person/);
+    assert.match(of() ?? '', /At most 120 requests in 60 seconds for each person\./);
+    assert.match(of(7) ?? '', /At most 7 requests in 60 seconds for each person\./);
+    assert.doesNotMatch(of(0) ?? '', /for each person/);
   });
 
   it('lists every error there is, also those that belong to no operation [errors.shape.fields]', () => {

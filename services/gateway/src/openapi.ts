@@ -94,7 +94,7 @@ const PARAMETERS = {
     name: 'If-None-Match',
     in: 'header',
     description: 'The `ETag` of the answer you have; 304 when it is still the same.',
-    schema: { type: 'string' },
+    schema: { type: 'string', maxLength: 1000 },
   },
   ApiVersion: {
     name: 'Api-Version',

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
 import { memberApi } from '@wts/contracts';
 import type { Contract } from '@wts/contracts';
 import { eventually, testNats } from '@wts/testkit';
 import { compileRoutes } from '../src/edge/route-table.ts';
 import { openBareEdge } from './bare-edge.ts';
 import type { BareEdge } from './bare-edge.ts';
-import { errorOf, request, say } from './raw.ts';
+import { RawClient, errorOf, request, say } from './raw.ts';
 import type { RawReply } from './raw.ts';
 import { startWorld } from './world.ts';
 import type { World } from './world.ts';
@@ -72,6 +73,48 @@ describe('a rate', () => {
       assert.deepEqual(await statuses(2, () => guess(mia, '203.0.113.2')), [404, 404]);
       assert.equal((await guess(tom, '203.0.113.2')).status, 429, 'the address has had its guesses');
       assert.equal((await guess(tom, '203.0.113.3')).status, 404, 'other addresses have not');
+    });
+
+    it('counts what comes at once before anything of it is answered, and gives back what was no failure [limits.rate.at-once]', async () => {
+      const { path } = memberApi.joinWorkspace;
+      const { promise, resolve } = Promise.withResolvers<void>();
+      const join = (token: string): Promise<RawReply> =>
+        ask(world, `POST ${path}`, token, ['X-Forwarded-For: 203.0.113.40']);
+      const eve = world.newKey(['admin']).token;
+      world.workspace.answer = (_req, res) => void promise.then(() => res.writeHead(404).end('{}'));
+      const all = Array.from({ length: 40 }, () => join(eve));
+      await eventually(() => world.workspace.started === 2);
+      resolve();
+      const statuses = (await Promise.all(all)).map(({ status }) => status).toSorted();
+      assert.deepEqual(statuses, [404, 404, ...Array<number>(38).fill(429)]);
+      assert.equal(world.workspace.started, 2, 'nothing else was judged');
+
+      // Who hangs up has tried all the same.
+      const mia = world.newKey(['admin']).token;
+      world.workspace.answer = () => undefined;
+      for (let count = 3; count <= 4; count += 1) {
+        const client = await RawClient.open(world.api);
+        client.send(request(`POST ${path}`, [`Authorization: Bearer ${mia}`, 'X-Forwarded-For: 203.0.113.41']));
+        await eventually(() => world.workspace.started === count);
+        client.destroy();
+      }
+      world.workspace.answer = (_req, res) => void res.writeHead(404).end('{}');
+      assert.equal((await ask(world, `POST ${path}`, mia, ['X-Forwarded-For: 203.0.113.41'])).status, 429);
+    });
+
+    it('of sync is what the operator sets, for each person and network, and none without [limits.rate.sync]', async () => {
+      const limited = await startWorld({ RATE_LIMITS: 'sync.deltas=2/60s, sync.batch.network=1/60s' });
+      try {
+        const { token } = limited.newKey(['read']);
+        const polls = await statuses(3, () => ask(limited, 'GET /sync/deltas', token));
+        assert.deepEqual(polls, [200, 200, 429]);
+        assert.equal((await ask(limited, 'GET /sync/deltas', limited.readKey)).status, 200);
+        assert.deepEqual(await statuses(2, () => ask(limited, 'POST /sync/batch', token)), [200, 429]);
+        assert.equal((await ask(limited, 'POST /sync/batch', limited.readKey)).status, 429);
+        assert.equal((await ask(limited, 'POST /sync/mutate', limited.fullKey)).status, 200);
+      } finally {
+        await limited.close();
+      }
     });
 
     it('of bad credentials takes the place of 401, and shuts out nobody who has a good one [limits.rate.credentials, limits.rate.address]', async () => {
@@ -146,6 +189,33 @@ describe('a rate', () => {
       assert.equal((await bad(other, '203.0.113.3')).status, 401, 'alone it has counted nothing');
       await nats.start();
       await untilRefused(other, '203.0.113.3');
+    });
+  });
+
+  describe('at two gateways at once', () => {
+    it('lets through no more than at one [limits.rate.at-once, limits.rate.shared]', async () => {
+      await using nats = await testNats('gateway-rates-at-once');
+      const env = { ...PROXIED, NATS_URL: nats.url, RATE_LIMITS: 'codes=30, codes-address=0' };
+      const [one, other] = [await startWorld(env), await startWorld(env)];
+      try {
+        const { token, principal } = one.newKey(['admin']);
+        const hash = createHash('sha256').update(token).digest('hex');
+        other.workspace.keys.set(hash, principal);
+        const gateways = [one, other];
+        for (const world of gateways) {
+          world.workspace.answer = (_req, res) => void setTimeout(() => res.writeHead(404).end('{}'), 50);
+          await eventually(() => world.logs().includes('connected to NATS'));
+        }
+        const path = `POST ${memberApi.joinWorkspace.path}`;
+        // By these each knows that there is another.
+        for (const world of gateways) assert.equal((await ask(world, path, token)).status, 404);
+        const all = Array.from({ length: 200 }, (_, index) => ask(gateways[index % 2] as World, path, token));
+        const judged = (await Promise.all(all)).filter(({ status }) => status === 404).length + 2;
+        assert.ok(judged > 2 && judged <= 30, `${judged} judged`);
+        assert.equal(one.workspace.started + other.workspace.started, judged);
+      } finally {
+        for (const world of [one, other]) await world.close();
+      }
     });
   });
 

@@ -65,7 +65,7 @@ export function createEdge(parts: EdgeParts): (req: IncomingMessage, res: Server
     parts.connections.touch(socket);
     res.once('close', () => {
       if (exchange.principal !== null) parts.connections.touch(socket);
-      parts.rates.answered(exchange, res.statusCode);
+      parts.rates.answered(exchange, res.headersSent ? res.statusCode : null);
       parts.onAnswered(exchange, res.statusCode, res.writableFinished);
     });
     if (!isTracing()) {
@@ -96,7 +96,7 @@ async function pass(exchange: Exchange, res: ServerResponse, parts: EdgeParts): 
     exchange.route = route;
     exchange.reply.push(...route.notice);
     if (route.isSocket) throw upgradeRequired();
-    parts.rates.checkAddress(exchange, route);
+    await parts.rates.checkAddress(exchange, route);
     exchange.principal = await authenticate(
       exchange.headers.authorization,
       route,
@@ -106,7 +106,7 @@ async function pass(exchange: Exchange, res: ServerResponse, parts: EdgeParts): 
       throw parts.rates.refuse(exchange, failure);
     });
     if (exchange.principal !== null) parts.connections.vouch(exchange.req.socket);
-    parts.rates.checkCaller(exchange, route);
+    await parts.rates.checkCaller(exchange, route);
     if (route.to === 'gateway') {
       await answerHere(exchange, res, parts);
       return;

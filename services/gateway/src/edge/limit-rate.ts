@@ -1,10 +1,11 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Principal } from '@wts/contracts';
 import { Fault } from '@wts/contracts';
 import type { AddressReader } from '../client-address.ts';
 import { networkOf } from '../client-address.ts';
 import type { RateLimits, RatePolicy } from '../rates/policies.ts';
 import { FAILED_CREDENTIALS, RATE_POLICIES, withLimit } from '../rates/policies.ts';
-import type { Standing, Tally } from '../rates/tally.ts';
+import type { Count, Standing, Tally } from '../rates/tally.ts';
 import type { Exchange } from './exchange.ts';
 import type { CompiledRoute } from './route-table.ts';
 
@@ -17,18 +18,26 @@ interface LimiterParts {
   readonly now?: () => number;
 }
 
-/** A policy at work on a request, under the name its count is kept by. */
+/** A policy at work on a request. */
 interface Watch {
   readonly policy: RatePolicy;
-  readonly key: string;
   readonly standing: Standing;
+  readonly takeBack: () => void;
 }
+
+/** In this time a count has reached the other replicas, and theirs this one: GATHER_MS, and twice the way to the broker. */
+const SETTLE_MS = 25;
 
 /**
  * How often: the step between who calls and what they get. What is counted per address is looked at before the
  * credential is; the rest once it is known who calls. Refuses with 429, `Retry-After` and the same in the body, and says
  * on every answer how much is left.
- * Keeps errors.429.retry-after, limits.rate.headers, limits.rate.address.
+ *
+ * Everything counts when it comes, also where only failures shall count in the end: those who send many at once must not be
+ * judged before the first of them is answered. Where several replicas count together, only a share of a limit is given out
+ * at once by each; for the rest of it a request waits until the others' counts are known, and counts them all as if they
+ * had come before it. So together they let through no more than the limit.
+ * Keeps errors.429.retry-after, limits.rate.at-once, limits.rate.headers, limits.rate.address.
  */
 export class RateLimiter {
   readonly #parts: LimiterParts;
@@ -46,18 +55,18 @@ export class RateLimiter {
   }
 
   /** Before anybody is asked who calls. */
-  checkAddress(exchange: Exchange, route: CompiledRoute): void {
+  async checkAddress(exchange: Exchange, route: CompiledRoute): Promise<void> {
     for (const policy of this.#of(route)) {
-      if (policy.per === 'address') this.#check(exchange, policy, this.networkOf(exchange));
+      if (policy.per === 'address') await this.#check(exchange, policy, this.networkOf(exchange));
     }
   }
 
   /** Once it is known who calls. */
-  checkCaller(exchange: Exchange, route: CompiledRoute): void {
+  async checkCaller(exchange: Exchange, route: CompiledRoute): Promise<void> {
     const { principal } = exchange;
     for (const policy of this.#of(route)) {
       if (policy.per === 'address' || principal === null) continue;
-      this.#check(exchange, policy, policy.per === 'person' ? principal.userId : callerOf(principal));
+      await this.#check(exchange, policy, policy.per === 'person' ? principal.userId : callerOf(principal));
     }
     this.#announce(exchange);
   }
@@ -65,42 +74,56 @@ export class RateLimiter {
   /** A refused credential: what to answer. */
   refuse(exchange: Exchange, failure: unknown): unknown {
     if (!(failure instanceof Fault) || failure.status !== 401 || this.#failed === null) return failure;
-    const key = `${this.#failed.name} ${this.networkOf(exchange)}`;
-    const standing = this.#count(this.#failed, key);
+    const { standing } = this.#count(this.#failed, this.networkOf(exchange));
     if (standing.count <= this.#failed.limit) return failure;
-    this.#watch(exchange).push({ policy: this.#failed, key, standing });
+    this.#watch(exchange).push({ policy: this.#failed, standing, takeBack: () => undefined });
     this.#announce(exchange);
     return this.#tooMany(standing);
   }
 
   /**
-   * The answer is out: counts those that are counted by their status. Whoever was refused for their credential or its scope
-   * never got to try anything, and has no part in what others at their address may.
+   * The answer is out, or the client gone before there was one (null): takes back what was no failure. Whoever was refused
+   * for their credential or its scope never got to try anything, and has no part in what others at their address may.
    */
-  answered(exchange: Exchange, status: number): void {
-    if (exchange.principal === null && exchange.route?.contract.scope !== 'none') return;
-    for (const { policy, key } of this.#watched.get(exchange) ?? []) {
-      if (policy.onStatus?.includes(status)) this.#count(policy, key);
+  answered(exchange: Exchange, status: number | null): void {
+    const isKnown = exchange.principal !== null || exchange.route?.contract.scope === 'none';
+    for (const { policy, takeBack } of this.#watched.get(exchange) ?? []) {
+      if (policy.onStatus === undefined) continue;
+      // Of one who left it is not known how the attempt ended.
+      if (isKnown && (status === null || policy.onStatus.includes(status))) continue;
+      takeBack();
+      this.#parts.onCounted();
     }
   }
 
-  #check(exchange: Exchange, policy: RatePolicy, whose: string): void {
-    const key = `${policy.name} ${whose}`;
-    const windowMs = policy.windowSeconds * 1000;
-    const isCounted = policy.onStatus === undefined;
-    const standing = isCounted ? this.#count(policy, key) : this.#parts.tally.read(key, windowMs);
-    this.#watch(exchange).push({ policy, key, standing });
-    if (isCounted ? standing.count <= policy.limit : standing.count < policy.limit) return;
+  async #check(exchange: Exchange, policy: RatePolicy, whose: string): Promise<void> {
+    const count = this.#count(policy, whose);
+    const { standing, takeBack } = count;
+    // What may still be taken back is not announced as spent.
+    const shown = policy.onStatus === undefined ? standing : { ...standing, count: standing.count - 1 };
+    this.#watch(exchange).push({ policy, standing: shown, takeBack });
+    if (standing.count <= policy.limit && (await this.#isWithin(policy, count))) return;
     this.#announce(exchange);
     // It is refused for what came before; refusing it is no further mistake of theirs.
+    for (const watch of this.#watch(exchange)) if (watch.policy.onStatus !== undefined) watch.takeBack();
+    takeBack();
+    this.#parts.onCounted();
     this.#watched.delete(exchange);
     throw this.#tooMany(standing);
   }
 
-  #count(policy: RatePolicy, key: string): Standing {
-    const standing = this.#parts.tally.add(key, policy.windowSeconds * 1000);
+  /** Each replica gives out its share of the limit at once, and the rest when it knows what the others gave out. */
+  async #isWithin({ limit }: RatePolicy, { standing, place }: Count): Promise<boolean> {
+    const { replicas } = this.#parts.tally;
+    if (replicas === 1 || standing.count <= limit / replicas) return true;
+    await delay(SETTLE_MS);
+    return place() <= limit;
+  }
+
+  #count(policy: RatePolicy, whose: string): Count {
+    const count = this.#parts.tally.add(`${policy.name} ${whose}`, policy.windowSeconds * 1000);
     this.#parts.onCounted();
-    return standing;
+    return count;
   }
 
   #tooMany({ endsAt }: Standing): Fault {

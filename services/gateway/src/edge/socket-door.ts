@@ -77,6 +77,7 @@ export class SocketDoor {
     checkHandshake(exchange);
     refuseForeignSocket(exchange, origins, this.#parts.ownOrigin);
     const { token, rest } = takeToken(exchange.query);
+    await rates.checkAddress(exchange, route);
     const principal = await authenticateSocket(token, route, authenticator, rates.networkOf(exchange)).catch(
       (failure: unknown) => {
         throw rates.refuse(exchange, failure);
@@ -84,6 +85,7 @@ export class SocketDoor {
     );
     exchange.principal = principal;
     this.#parts.connections.vouch(exchange.req.socket);
+    await rates.checkCaller(exchange, route);
     if (this.#isClosing || this.#splices.size + this.#pending > socketsMax) throw comeAgain();
     using share = new DisposableStack();
     share.defer(shares.enterSocket(principal.userId));

@@ -8,11 +8,48 @@ describe('the policies of rates', () => {
   });
 
   it('take other numbers from the operator, and refuse what they do not know', () => {
-    assert.deepEqual(parseRateLimits('{"rest": 5, "graphql": 0}'), { rest: 5, graphql: 0 });
-    for (const wrong of [[], null, 'rest', { reest: 5 }, { rest: -1 }, { rest: 1.5 }, { rest: '5' }]) {
+    assert.deepEqual(parseRateLimits('{"rest": 5, "graphql": 0, "keys": "7/5s"}'), {
+      rest: { limit: 5 },
+      graphql: { limit: 0 },
+      keys: { limit: 7, windowSeconds: 5 },
+    });
+    for (const wrong of [
+      [],
+      null,
+      'rest',
+      5,
+      { reest: 5 },
+      { rest: -1 },
+      { rest: 1.5 },
+      { rest: null },
+      { rest: '5s' },
+    ]) {
       assert.throws(() => parseRateLimits(JSON.stringify(wrong)), JSON.stringify(wrong));
     }
-    assert.equal(withLimit(FAILED_CREDENTIALS, { credentials: 0 }), null);
-    assert.equal(withLimit(FAILED_CREDENTIALS, { credentials: 3 })?.limit, 3);
+    assert.equal(withLimit(FAILED_CREDENTIALS, { credentials: { limit: 0 } }), null);
+    assert.equal(withLimit(FAILED_CREDENTIALS, { credentials: { limit: 3 } })?.limit, 3);
+  });
+
+  it('of sync are off until the operator sets one, for persons or for networks [limits.rate.sync]', () => {
+    const on = (text: string): string[] =>
+      RATE_POLICIES.flatMap((policy) => withLimit(policy, parseRateLimits(text)) ?? [])
+        .filter(({ name }) => name.startsWith('sync.'))
+        .map(({ name, limit, windowSeconds, per }) => `${name} ${limit}/${windowSeconds} ${per}`);
+    assert.deepEqual(on('rest=1'), []);
+    assert.deepEqual(on('sync.mutate=600/10s, sync.bootstrap.network=20'), [
+      'sync.mutate 600/10 person',
+      'sync.bootstrap.network 20/60 address',
+    ]);
+    for (const wrong of [
+      'sync.mutate',
+      'sync.mutate=',
+      'sync.mutate=600/10',
+      'sync.other=5',
+      '=5',
+      'rest=1/0s',
+      'rest=1/9999s',
+    ]) {
+      assert.throws(() => parseRateLimits(wrong), wrong);
+    }
   });
 });

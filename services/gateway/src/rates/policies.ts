@@ -1,5 +1,6 @@
-import { apiKeyApi, memberApi } from '@wts/contracts';
+import { apiKeyApi, memberApi, syncApi } from '@wts/contracts';
 import type { Contract } from '@wts/contracts';
+import { WINDOW_MS_MAX } from './tally.ts';
 
 /** How often something may happen. What counts is a request, or only one that was answered with a given status. */
 export interface RatePolicy {
@@ -19,9 +20,30 @@ export interface RatePolicy {
 
 const PLAIN_REST: readonly string[] = ['Workspaces', 'API keys', 'Webhooks'] satisfies Contract['tag'][];
 
+/** Operations of the data itself, by the name their rates have. */
+const SYNC_RATES: Readonly<Record<string, readonly Contract[]>> = {
+  'sync.mutate': [syncApi.mutate],
+  'sync.deltas': [syncApi.deltas],
+  'sync.batch': [syncApi.batch],
+  'sync.bootstrap': [syncApi.bootstrap, syncApi.bootstrapPost],
+  'sync.socket': [syncApi.socket],
+};
+
 /**
- * Every rate this door keeps, with its reason. Sync routes have bounds of their own (queues that say when they are full)
- * and none here. Keeps limits.rate.rest, limits.rate.codes and limits.rate.credentials.
+ * The work of sync is shared out by person while there is more than it can do, so these are off: a bulk import is welcome
+ * where nobody waits. An operator who wants a rate all the same sets one, for each person or for each network.
+ */
+const OPTIONAL: readonly RatePolicy[] = Object.entries(SYNC_RATES).flatMap(([name, operations]): RatePolicy[] => {
+  const ids = operations.map(({ id }) => id);
+  const common = { limit: 0, windowSeconds: 60, appliesTo: ({ id }: Contract) => ids.includes(id) };
+  return [
+    { ...common, name, per: 'person' },
+    { ...common, name: `${name}.network`, per: 'address' },
+  ];
+});
+
+/**
+ * Every rate this door keeps, with its reason. Keeps limits.rate.rest, limits.rate.sync, limits.rate.codes and limits.rate.credentials.
  */
 export const RATE_POLICIES: readonly RatePolicy[] = [
   {
@@ -66,6 +88,7 @@ export const RATE_POLICIES: readonly RatePolicy[] = [
     per: 'person',
     appliesTo: ({ id }) => id === apiKeyApi.createApiKey.id,
   },
+  ...OPTIONAL,
 ];
 
 /**
@@ -80,22 +103,50 @@ export const FAILED_CREDENTIALS: RatePolicy = {
   appliesTo: ({ scope }) => scope !== 'none',
 };
 
-export type RateLimits = Readonly<Record<string, number>>;
-
-/** Reads RATE_LIMITS: other numbers for named policies; 0 switches one off. Throws a sentence. */
-export function parseRateLimits(json: string): RateLimits {
-  const value = JSON.parse(json) as unknown;
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new Error('must be a JSON object');
-  const names = [...RATE_POLICIES, FAILED_CREDENTIALS].map(({ name }) => name);
-  for (const [name, limit] of Object.entries(value)) {
-    if (!names.includes(name)) throw new Error(`knows ${names.join(', ')}, and no "${name}"`);
-    if (!Number.isSafeInteger(limit) || limit < 0) throw new Error(`"${name}" must be a whole number, 0 for no limit`);
-  }
-  return value as RateLimits;
+interface Rate {
+  readonly limit: number;
+  readonly windowSeconds?: number;
 }
 
-/** Null when the operator switched it off. */
+export type RateLimits = Readonly<Record<string, Rate>>;
+
+/** `600`, or `600/60s`. */
+const RATE = /^(\d{1,12})(?:\/(\d{1,6})s)?$/;
+
+/**
+ * Reads RATE_LIMITS: other rates for named policies, `rest=1000, sync.mutate=600/60s` or the same as a JSON object; 0
+ * switches one off. Throws a sentence.
+ */
+export function parseRateLimits(text: string): RateLimits {
+  const names = [...RATE_POLICIES, FAILED_CREDENTIALS].map(({ name }) => name);
+  const rates: Record<string, Rate> = {};
+  for (const [name, value] of pairsOf(text)) {
+    if (!names.includes(name)) throw new Error(`knows ${names.join(', ')}, and no "${name}"`);
+    const [, limit, seconds] = RATE.exec(value) ?? [];
+    if (limit === undefined) throw new Error(`"${name}" must be a whole number such as 600 or 600/60s, 0 for no limit`);
+    const windowSeconds = Number(seconds ?? 1);
+    if (windowSeconds < 1 || windowSeconds * 1000 > WINDOW_MS_MAX) {
+      throw new Error(`"${name}" must have a window of 1 to ${WINDOW_MS_MAX / 1000} seconds`);
+    }
+    rates[name] = { limit: Number(limit), ...(seconds === undefined ? {} : { windowSeconds }) };
+  }
+  return rates;
+}
+
+function pairsOf(text: string): [name: string, value: string][] {
+  if (/^[{["\d]|^null$/.test(text)) {
+    const value = JSON.parse(text) as unknown;
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new Error('must be a JSON object');
+    return Object.entries(value).map(([name, rate]) => [name, String(rate)]);
+  }
+  return text.split(',').map((pair) => {
+    const [name = '', value = ''] = pair.split('=', 2);
+    return [name.trim(), value.trim()];
+  });
+}
+
+/** Null when it is off. */
 export function withLimit(policy: RatePolicy, limits: RateLimits): RatePolicy | null {
-  const limit = limits[policy.name] ?? policy.limit;
-  return limit === 0 ? null : { ...policy, limit };
+  const rate = { ...policy, ...limits[policy.name] };
+  return rate.limit === 0 ? null : rate;
 }

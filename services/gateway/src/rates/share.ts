@@ -18,8 +18,8 @@ const SWEEP_MS = 10_000;
 
 /**
  * Lets all gateways count together: each tells the others its own totals over core NATS, some milliseconds after they
- * changed. No request waits for it. What the replicas together let through exceeds a limit by at most what they admit in
- * that time. Without NATS each replica counts alone, so a limit holds per process; when NATS is back, all tell all.
+ * changed, and that it is there. Who may wait for it is decided where limits are kept (`limit-rate.ts`). Without NATS each
+ * replica counts alone, so a limit holds per process; when NATS is back, all tell all.
  * Keeps limits.rate.shared.
  */
 export function shareRates(tally: Tally, nats: Nats, stack: AsyncDisposableStack): { readonly changed: () => void } {
@@ -38,6 +38,7 @@ export function shareRates(tally: Tally, nats: Nats, stack: AsyncDisposableStack
   subscribe(nats, STREAM.rates, ({ data }) => {
     const message = readMessage(data);
     if (message === null || message.replica === replica) return;
+    tally.meet(message.replica);
     if (message.counts !== undefined) tally.merge(message.replica, message.counts);
     else {
       tell(replica, tally.everything());
@@ -50,7 +51,10 @@ export function shareRates(tally: Tally, nats: Nats, stack: AsyncDisposableStack
     say({ replica });
   });
 
-  const sweeping = setInterval(() => tally.sweep(), SWEEP_MS);
+  const sweeping = setInterval(() => {
+    tally.sweep();
+    say({ replica, counts: [] });
+  }, SWEEP_MS);
   sweeping.unref();
   stack.defer(() => {
     clearInterval(sweeping);
@@ -79,7 +83,8 @@ function readMessage(data: Uint8Array): Message | null {
 }
 
 function isReport(value: unknown): value is Report {
-  if (!Array.isArray(value) || value.length !== 3) return false;
-  const [key, endsAt, count] = value as unknown[];
-  return typeof key === 'string' && Number.isSafeInteger(endsAt) && Number.isSafeInteger(count) && Number(count) >= 0;
+  if (!Array.isArray(value) || value.length < 3 || value.length > 4) return false;
+  const [key, endsAt, counted, takenBack = 0] = value as unknown[];
+  const isCount = (count: unknown): boolean => Number.isSafeInteger(count) && Number(count) >= 0;
+  return typeof key === 'string' && Number.isSafeInteger(endsAt) && isCount(counted) && isCount(takenBack);
 }

@@ -4,20 +4,39 @@ export interface Standing {
   readonly endsAt: number;
 }
 
-/** What one replica counted by itself: key, end of the window, count so far. */
-export type Report = readonly [key: string, endsAt: number, count: number];
+/** What one replica counted by itself: key, end of the window, how many it counted and took back so far. */
+export type Report = readonly [key: string, endsAt: number, counted: number, takenBack?: number];
+
+/** Both only grow, so that of two reports the larger numbers are the newer ones. */
+interface Counts {
+  counted: number;
+  takenBack: number;
+}
 
 interface Entry {
   endsAt: number;
-  own: number;
+  readonly own: Counts;
   /** Counts of other replicas by their name; most entries have none. */
-  others: Map<string, number> | null;
+  others: Map<string, Counts> | null;
+}
+
+/** One event that was counted. */
+export interface Count {
+  /** With it. */
+  readonly standing: Standing;
+  /** Where it stands when everything that the other replicas have counted by now came before it. */
+  readonly place: () => number;
+  /** It shall not count. Nothing happens the second time. */
+  readonly takeBack: () => void;
 }
 
 /** Each takes about 200 bytes. Beyond it the oldest is forgotten: memory is bounded, whoever sends from everywhere. */
 const ENTRIES_MAX = 100_000;
 /** Longer windows than any policy has are somebody's mistake or a clock far off. */
-const WINDOW_MS_MAX = 60 * 60 * 1000;
+export const WINDOW_MS_MAX = 60 * 60 * 1000;
+/** A replica that said nothing for so long is gone; each says something every 10 s. */
+const PEER_MS = 25_000;
+const PEERS_MAX = 256;
 
 /**
  * Counts in fixed windows that open with the first event. Each replica counts for itself and learns the others' counts as
@@ -30,6 +49,8 @@ export class Tally {
   readonly #entriesMax: number;
   /** Keys counted since they were last reported. */
   #unreported = new Set<string>();
+  /** Other replicas, and when each was last there. */
+  readonly #peers = new Map<string, number>();
 
   constructor(now: () => number = Date.now, entriesMax = ENTRIES_MAX) {
     this.#now = now;
@@ -41,11 +62,34 @@ export class Tally {
   }
 
   /** Counts one more. */
-  add(key: string, windowMs: number): Standing {
+  add(key: string, windowMs: number): Count {
     const entry = this.#live(key) ?? this.#open(key, this.#now() + windowMs);
-    entry.own += 1;
+    entry.own.counted += 1;
     this.#unreported.add(key);
-    return { count: countOf(entry), endsAt: entry.endsAt };
+    const place = netOf(entry.own);
+    let counts = true;
+    return {
+      standing: { count: countOf(entry), endsAt: entry.endsAt },
+      place: () => place + countOf(entry) - netOf(entry.own),
+      takeBack: () => {
+        if (!counts) return;
+        counts = false;
+        entry.own.takenBack += 1;
+        this.#unreported.add(key);
+      },
+    };
+  }
+
+  /** How many replicas count together, this one among them. */
+  get replicas(): number {
+    const gone = this.#now() - PEER_MS;
+    for (const [replica, at] of this.#peers) if (at < gone) this.#peers.delete(replica);
+    return 1 + this.#peers.size;
+  }
+
+  /** A sign of life of another replica. */
+  meet(replica: string): void {
+    if (this.#peers.size < PEERS_MAX || this.#peers.has(replica)) this.#peers.set(replica, this.#now());
   }
 
   /** Counts nothing. */
@@ -59,12 +103,16 @@ export class Tally {
   /** Takes in what another replica counted. */
   merge(replica: string, reports: readonly Report[]): void {
     const now = this.#now();
-    for (const [key, endsAt, count] of reports) {
+    for (const [key, endsAt, counted, takenBack = 0] of reports) {
       if (endsAt <= now || endsAt > now + WINDOW_MS_MAX) continue;
       const entry = this.#live(key) ?? this.#open(key, endsAt);
       entry.endsAt = Math.min(entry.endsAt, endsAt);
       entry.others ??= new Map();
-      entry.others.set(replica, Math.max(entry.others.get(replica) ?? 0, count));
+      const known = entry.others.get(replica) ?? { counted: 0, takenBack: 0 };
+      entry.others.set(replica, {
+        counted: Math.max(known.counted, counted),
+        takenBack: Math.max(known.takenBack, takenBack),
+      });
     }
   }
 
@@ -86,9 +134,9 @@ export class Tally {
     const now = this.#now();
     for (const [key, { endsAt, others }] of this.#entries) {
       if (others === null || endsAt <= now) continue;
-      for (const [replica, count] of others) {
+      for (const [replica, counts] of others) {
         const reports = byReplica.get(replica) ?? [];
-        reports.push([key, endsAt, count]);
+        reports.push(reportOf(key, endsAt, counts));
         byReplica.set(replica, reports);
       }
     }
@@ -106,7 +154,9 @@ export class Tally {
     const reports: Report[] = [];
     for (const key of keys) {
       const entry = this.#entries.get(key);
-      if (entry !== undefined && entry.own > 0 && entry.endsAt > now) reports.push([key, entry.endsAt, entry.own]);
+      if (entry !== undefined && entry.own.counted > 0 && entry.endsAt > now) {
+        reports.push(reportOf(key, entry.endsAt, entry.own));
+      }
     }
     return reports;
   }
@@ -121,7 +171,7 @@ export class Tally {
 
   #open(key: string, endsAt: number): Entry {
     if (this.#entries.size >= this.#entriesMax) this.#makeRoom();
-    const entry: Entry = { endsAt, own: 0, others: null };
+    const entry: Entry = { endsAt, own: { counted: 0, takenBack: 0 }, others: null };
     this.#entries.set(key, entry);
     return entry;
   }
@@ -136,7 +186,15 @@ export class Tally {
 }
 
 function countOf({ own, others }: Entry): number {
-  let count = own;
-  if (others !== null) for (const one of others.values()) count += one;
+  let count = netOf(own);
+  if (others !== null) for (const one of others.values()) count += netOf(one);
   return count;
+}
+
+function netOf({ counted, takenBack }: Counts): number {
+  return Math.max(0, counted - takenBack);
+}
+
+function reportOf(key: string, endsAt: number, { counted, takenBack }: Counts): Report {
+  return takenBack === 0 ? [key, endsAt, counted] : [key, endsAt, counted, takenBack];
 }
