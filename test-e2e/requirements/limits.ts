@@ -98,7 +98,7 @@ export const limits: readonly Rule[] = [
   {
     id: 'limits.at-once.caller',
     source: 'Design 14.7',
-    text: 'A caller holds a bounded share of a gateway at once, in requests, sockets and bytes of bodies; beyond it they are 429, and nobody else waits for them.',
+    text: 'A caller, and all callers of a network together, hold a bounded share of a gateway at once, in requests, sockets and bytes of bodies; beyond it they are 429, and nobody else waits for them.',
     home: 'services/gateway/src/edge/shares.ts',
     status: 'kept',
     issue: 4,

@@ -1,10 +1,13 @@
 /** Bounds that only the gateway keeps, each with its reason. What clients meet as a rule stands in @wts/contracts. */
 export const EDGE_LIMITS = {
-  /** Bodies held at once, of all callers and of one: bodies are read to their end before a service is asked. */
+  /** Bodies held at once, of all callers, one network and one caller: they are read to their end before a service is asked. */
   bodyBytesOfAllMax: 256 * 1024 * 1024,
+  bodyBytesOfNetworkMax: 64 * 1024 * 1024,
   bodyBytesOfCallerMax: 32 * 1024 * 1024,
   /** Requests of one caller under way at once: no small number of callers may take all there is, however slow they are. */
   requestsOfCallerMax: 256,
+  /** And of one network, whoever they are: half of what may be under way to a service (inFlightMax) is always left to others. */
+  requestsOfNetworkMax: 2048,
   /** Likewise sockets: more than the devices of any person, or of a program that follows for many. */
   socketsOfCallerMax: 1024,
   /** Connections of one network that no credential speaks for, of all there are: setting CONNECTIONS_OF_NETWORK_PERCENT. */

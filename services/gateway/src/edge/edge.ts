@@ -111,7 +111,7 @@ async function pass(exchange: Exchange, res: ServerResponse, parts: EdgeParts): 
       await answerHere(exchange, res, parts);
       return;
     }
-    const body = await boundBody(exchange, res, takeShare(exchange, res, parts.shares));
+    const body = await boundBody(exchange, res, takeShare(exchange, res, parts));
     const token = exchange.principal === null ? null : parts.mintToken[route.to](exchange.principal);
     forward(exchange, res, parts.upstreams[route.to], body, token, parts.clientStalledMs);
   } catch (failure) {
@@ -124,18 +124,12 @@ async function pass(exchange: Exchange, res: ServerResponse, parts: EdgeParts): 
 const ALLOWED = ['Allow', 'GET, HEAD, POST, PATCH, DELETE, OPTIONS'];
 
 /** A place among the requests of this caller until the answer is out; what it gives back counts the bytes of the body. */
-function takeShare({ principal }: Exchange, res: ServerResponse, shares: Shares): HoldBytes {
+function takeShare(exchange: Exchange, res: ServerResponse, { shares, rates }: EdgeParts): HoldBytes {
   if (res.closed) throw new ClientGone();
-  const caller = principal?.userId ?? '';
-  let held = 0;
-  shares.enter(caller);
-  res.once('close', () => shares.leave(caller, held));
-  return (bytes) => {
-    // Of a client that has left, nothing is held any more.
-    const fault = res.closed ? new Fault('malformed_request') : shares.hold(caller, bytes);
-    if (fault === null) held += bytes;
-    return fault;
-  };
+  const place = shares.enter(exchange.principal?.userId ?? '', rates.networkOf(exchange));
+  res.once('close', () => place.leave());
+  // Of a client that has left, nothing is held any more.
+  return (bytes) => (res.closed ? new Fault('malformed_request') : place.hold(bytes));
 }
 
 async function answerHere(exchange: Exchange, res: ServerResponse, { ownAnswers }: EdgeParts): Promise<void> {

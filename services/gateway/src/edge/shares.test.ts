@@ -2,63 +2,77 @@ import assert from 'node:assert/strict';
 import type { Fault } from '@wts/contracts';
 import { Shares } from './shares.ts';
 
-const limits = { requestsMax: 3, socketsMax: 2, bodyBytesMax: 100, bodyBytesOfAllMax: 250 };
+const limits = {
+  requestsMax: 3,
+  socketsMax: 2,
+  bodyBytesMax: 100,
+  requestsOfNetworkMax: 5,
+  bodyBytesOfNetworkMax: 150,
+  bodyBytesOfAllMax: 250,
+};
+const isTooMany =
+  (what: RegExp) =>
+  (fault: Fault): boolean =>
+    fault.code === 'rate_limited' && fault.retryAfterSeconds === 1 && what.test(fault.message);
 
 describe('what callers hold of a gateway', () => {
   it('is so many requests at a time and no more, for each of them alone [limits.at-once.caller, never.unbounded]', () => {
     const shares = new Shares(limits);
-    for (let count = 0; count < 3; count += 1) shares.enter('ann');
-    assert.throws(
-      () => shares.enter('ann'),
-      (fault: Fault) => fault.code === 'rate_limited' && fault.retryAfterSeconds === 1,
-    );
-    shares.enter('bob');
-    shares.leave('ann', 0);
-    shares.enter('ann');
-    assert.throws(() => shares.enter('ann'));
+    const [place] = [shares.enter('ann', 'a'), shares.enter('ann', 'a'), shares.enter('ann', 'b')];
+    assert.throws(() => shares.enter('ann', 'c'), isTooMany(/requests of yours/));
+    shares.enter('bob', 'a');
+    place.leave();
+    shares.enter('ann', 'a');
+    assert.throws(() => shares.enter('ann', 'a'));
+  });
+
+  it('is so many requests of one network, whoever they are [limits.at-once.caller]', () => {
+    const shares = new Shares(limits);
+    const places = ['ann', 'bob', 'cid', 'dan', 'eve'].map((caller) => shares.enter(caller, 'a'));
+    assert.throws(() => shares.enter('fay', 'a'), isTooMany(/requests of your network/));
+    shares.enter('fay', 'b');
+    places[0]?.leave();
+    shares.enter('fay', 'a');
   });
 
   it('is so many sockets, beside the requests [limits.at-once.caller, never.unbounded]', () => {
     const shares = new Shares(limits);
     const [leave] = [shares.enterSocket('ann'), shares.enterSocket('ann')];
-    assert.throws(
-      () => shares.enterSocket('ann'),
-      (fault: Fault) => fault.code === 'rate_limited' && /sockets/.test(fault.message),
-    );
-    shares.enter('ann');
-    shares.leave('ann', 0);
+    assert.throws(() => shares.enterSocket('ann'), isTooMany(/sockets/));
+    shares.enter('ann', 'a').leave();
     shares.enterSocket('bob');
     leave();
     shares.enterSocket('ann');
     assert.throws(() => shares.enterSocket('ann'));
   });
 
-  it('is so many bytes of bodies, for each alone and for all together [limits.at-once.caller, never.unbounded]', () => {
+  it('is so many bytes of bodies, for each alone, for a network and for all together [limits.at-once.caller, never.unbounded]', () => {
     const shares = new Shares(limits);
-    for (const caller of ['ann', 'bob', 'cid']) shares.enter(caller);
-    assert.equal(shares.hold('ann', 60), null);
-    assert.equal(shares.hold('ann', 41)?.code, 'rate_limited');
-    assert.equal(shares.hold('ann', 40), null, 'what was refused is not counted');
-    assert.equal(shares.hold('bob', 100), null);
-    assert.equal(shares.hold('cid', 51)?.code, 'unavailable');
-    assert.equal(shares.hold('cid', 50), null);
-    shares.leave('ann', 100);
+    const [ann, bob, cid] = [shares.enter('ann', 'a'), shares.enter('bob', 'a'), shares.enter('cid', 'b')];
+    assert.equal(ann.hold(60), null);
+    assert.match(ann.hold(41)?.message ?? '', /bodies of yours/);
+    assert.equal(ann.hold(40), null, 'what was refused is not counted');
+    assert.match(bob.hold(51)?.message ?? '', /bodies of your network/);
+    assert.equal(bob.hold(50), null);
+    assert.equal(cid.hold(100), null);
+    assert.equal(shares.enter('dan', 'c').hold(1)?.code, 'unavailable');
+    ann.leave();
     assert.equal(shares.bodyBytes, 150);
-    assert.equal(shares.hold('cid', 50), null);
+    assert.equal(bob.hold(50), null);
   });
 
   it('is nothing once all their requests and sockets are over: nobody is remembered', () => {
     const shares = new Shares(limits);
     for (let round = 0; round < 1000; round += 1) {
-      const caller = `caller ${round}`;
-      shares.enter(caller);
-      shares.enter(caller);
+      const [caller, network] = [`caller ${round}`, `network ${round}`];
+      const places = [shares.enter(caller, network), shares.enter(caller, network)];
       const leaveSocket = shares.enterSocket(caller);
-      shares.hold(caller, 7);
-      shares.leave(caller, 7);
-      shares.leave(caller, 0);
+      places[0]?.hold(7);
+      places.push(shares.enter(caller, network));
+      assert.throws(() => shares.enter(caller, `another ${network}`));
+      for (const place of places) place.leave();
       leaveSocket();
     }
-    assert.deepEqual([shares.callers, shares.bodyBytes], [0, 0]);
+    assert.deepEqual([shares.size, shares.bodyBytes], [0, 0]);
   });
 });

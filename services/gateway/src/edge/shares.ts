@@ -4,6 +4,9 @@ export interface SharesLimits {
   readonly requestsMax: number;
   readonly socketsMax: number;
   readonly bodyBytesMax: number;
+  /** Of all callers of one network together: a person may be many. */
+  readonly requestsOfNetworkMax: number;
+  readonly bodyBytesOfNetworkMax: number;
   readonly bodyBytesOfAllMax: number;
 }
 
@@ -13,82 +16,110 @@ interface Share {
   bodyBytes: number;
 }
 
+/** A place among the requests under way. */
+export interface Place {
+  /** Bytes of its body have come. The fault to refuse it with when they are too many; then they are not counted. */
+  hold(bytes: number): Fault | null;
+  /** The request is over, and the bytes of its body are gone. Called once. */
+  leave(): void;
+}
+
 /**
  * What single callers hold of this gateway at a moment: requests under way, sockets, and bytes of bodies that are on their
  * way in. A request may take long because its sender dribbles or its reader dawdles, a socket stays for as long as its
- * client likes, and both cost whoever opens them nothing; so one caller may hold a part of what there is and no more, and everybody together what memory allows.
+ * client likes, and both cost whoever opens them nothing; so one caller may hold a part of what there is and no more, all
+ * callers of one network a larger part, because new callers cost nothing either, and everybody together what memory allows.
  * Keeps limits.at-once.caller.
  */
 export class Shares {
   readonly #limits: SharesLimits;
-  /** One for each caller with a request under way or a socket. */
+  /** One for each caller, and each network, with a request under way or a socket. */
   readonly #byCaller = new Map<string, Share>();
+  readonly #byNetwork = new Map<string, Share>();
   #bodyBytes = 0;
 
   constructor(limits: SharesLimits) {
     this.#limits = limits;
   }
 
-  get callers(): number {
-    return this.#byCaller.size;
+  get size(): number {
+    return this.#byCaller.size + this.#byNetwork.size;
   }
 
   get bodyBytes(): number {
     return this.#bodyBytes;
   }
 
-  /** Takes a place among the requests of a caller; every `enter` has its `leave`. */
-  enter(caller: string): void {
-    const share = this.#of(caller);
-    if (share.requests >= this.#limits.requestsMax) throw tooMuch('requests of yours are under way');
-    share.requests += 1;
+  /** Takes a place among the requests of a caller and a network. */
+  enter(caller: string, network: string): Place {
+    const { requestsMax, requestsOfNetworkMax } = this.#limits;
+    const [own, shared] = [shareOf(this.#byCaller, caller), shareOf(this.#byNetwork, network)];
+    const leave = (): void => {
+      own.requests -= 1;
+      shared.requests -= 1;
+      forget(this.#byCaller, caller, own);
+      forget(this.#byNetwork, network, shared);
+    };
+    own.requests += 1;
+    shared.requests += 1;
+    if (own.requests > requestsMax || shared.requests > requestsOfNetworkMax) {
+      const whose = own.requests > requestsMax ? 'yours' : 'your network';
+      leave();
+      throw tooMuch(`requests of ${whose} are under way`);
+    }
+    let held = 0;
+    return {
+      hold: (bytes) => {
+        const fault = this.#refusalOf(own, shared, bytes);
+        if (fault !== null) return fault;
+        held += bytes;
+        this.#add(own, shared, bytes);
+        return null;
+      },
+      leave: () => {
+        this.#add(own, shared, -held);
+        leave();
+      },
+    };
   }
 
   /** Takes a place among the sockets of a caller; it is given back by calling what is returned, once. */
   enterSocket(caller: string): () => void {
-    const share = this.#of(caller);
+    const share = shareOf(this.#byCaller, caller);
     if (share.sockets >= this.#limits.socketsMax) throw tooMuch('sockets of yours are open');
     share.sockets += 1;
     return () => {
       share.sockets -= 1;
-      this.#forget(caller, share);
+      forget(this.#byCaller, caller, share);
     };
   }
 
-  /** Bytes of a body have come. The fault to refuse it with when they are too many; then they are not counted. */
-  hold(caller: string, bytes: number): Fault | null {
-    const { bodyBytesMax, bodyBytesOfAllMax } = this.#limits;
-    const share = this.#byCaller.get(caller);
-    if (share === undefined) throw new Error('a caller without a request has no body');
-    if (share.bodyBytes + bytes > bodyBytesMax) return tooMuch('bodies of yours are under way');
-    if (this.#bodyBytes + bytes > bodyBytesOfAllMax) return new Fault('unavailable');
-    share.bodyBytes += bytes;
+  #refusalOf(own: Share, shared: Share, bytes: number): Fault | null {
+    const { bodyBytesMax, bodyBytesOfNetworkMax, bodyBytesOfAllMax } = this.#limits;
+    if (own.bodyBytes + bytes > bodyBytesMax) return tooMuch('bodies of yours are under way');
+    if (shared.bodyBytes + bytes > bodyBytesOfNetworkMax) return tooMuch('bodies of your network are under way');
+    return this.#bodyBytes + bytes > bodyBytesOfAllMax ? new Fault('unavailable') : null;
+  }
+
+  #add(own: Share, shared: Share, bytes: number): void {
+    own.bodyBytes += bytes;
+    shared.bodyBytes += bytes;
     this.#bodyBytes += bytes;
-    return null;
   }
+}
 
-  /** The request is over, and the bytes of its body are gone. */
-  leave(caller: string, bodyBytes: number): void {
-    const share = this.#byCaller.get(caller);
-    if (share === undefined) return;
-    share.requests -= 1;
-    share.bodyBytes -= bodyBytes;
-    this.#bodyBytes -= bodyBytes;
-    this.#forget(caller, share);
+/** Kept by `forget` for as long as something is held. */
+function shareOf(shares: Map<string, Share>, whose: string): Share {
+  let share = shares.get(whose);
+  if (share === undefined) {
+    share = { requests: 0, sockets: 0, bodyBytes: 0 };
+    shares.set(whose, share);
   }
+  return share;
+}
 
-  #of(caller: string): Share {
-    let share = this.#byCaller.get(caller);
-    if (share === undefined) {
-      share = { requests: 0, sockets: 0, bodyBytes: 0 };
-      this.#byCaller.set(caller, share);
-    }
-    return share;
-  }
-
-  #forget(caller: string, { requests, sockets }: Share): void {
-    if (requests === 0 && sockets === 0) this.#byCaller.delete(caller);
-  }
+function forget(shares: Map<string, Share>, whose: string, { requests, sockets }: Share): void {
+  if (requests === 0 && sockets === 0) shares.delete(whose);
 }
 
 function tooMuch(what: string): Fault {
