@@ -137,6 +137,14 @@ export const authentication: readonly Rule[] = [
     issue: 8,
   },
   {
+    id: 'authentication.internal.rotation',
+    source: 'Design 3',
+    text: 'The secret of the cluster is changed without a pause: two are accepted meanwhile, one signs, and guessable ones are refused at the start.',
+    home: 'packages/service-kit/src/config/service-settings.ts',
+    status: 'kept',
+    issue: 8,
+  },
+  {
     id: 'authentication.internal.authority',
     source: 'Design 3',
     text: 'Only services that are listed for it may commit with their own authority.',

@@ -56,7 +56,7 @@ describe('npm run verify:log', function () {
     BASE_URL: world.baseUrl,
     API_KEY: world.apiKey,
     DATABASE_URL: world.database.url,
-    NATS_URL: world.nats.url,
+    NATS_URL: world.nats.urlOf('verify'),
   });
   async function verify(args: readonly string[], env = system()): Promise<{ code: number | null; text: string }> {
     await using program = run(args, env);

@@ -1,8 +1,10 @@
+import type { NatsUser, ServiceName } from '@wts/contracts';
 import type { DatabaseRole } from './database/provision.ts';
 
 /** What a service needs from its surroundings, as the names of environment variables it reads in its config.ts. */
 export interface ServiceSpec {
-  readonly name: string;
+  /** Also its user of NATS. */
+  readonly name: ServiceName & NatsUser;
   /** Its role in PostgreSQL; a service with one has its migrations in `src/migrate.ts`. */
   readonly role?: DatabaseRole;
   /** Services it calls: each gives `<NAME>_URL`. */

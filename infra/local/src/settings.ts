@@ -1,4 +1,5 @@
-/** `npm run settings`: writes `infra/settings.md`, the reference of every setting of every service. */
+/** `npm run settings`: writes `infra/settings.md`, the reference of every setting, and the users of NATS. */
+import { natsUsersConfiguration } from '@wts/contracts';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ROOT } from './layout.ts';
@@ -6,8 +7,13 @@ import { settingsReference } from './settings-reference.ts';
 import { runTask } from './task.ts';
 
 await runTask(async () => {
-  const path = join(ROOT, 'infra', 'settings.md');
-  await writeFile(path, await settingsReference());
-  console.log(`Written: ${path}`);
+  for (const [file, text] of [
+    ['settings.md', await settingsReference()],
+    ['nats/users.conf', natsUsersConfiguration()],
+  ] as const) {
+    const path = join(ROOT, 'infra', file);
+    await writeFile(path, text);
+    console.log(`Written: ${path}`);
+  }
   return 0;
 });

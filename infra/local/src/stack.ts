@@ -2,6 +2,7 @@
  * The services as one thing: wired to each other, to their database and to NATS, started in order and stopped in
  * reverse. `npm start` has one of it, every world of a test has one.
  */
+import type { NatsUser } from '@wts/contracts';
 import { join } from 'node:path';
 import type { Database } from './database/provision.ts';
 import { picked, runScript } from './database/migrate.ts';
@@ -22,7 +23,8 @@ export interface StackOptions {
   readonly logs: string;
   readonly records: string;
   readonly database: Database;
-  readonly natsUrl: string;
+  /** The address of NATS for a service, with what it may do there. */
+  readonly natsUrlOf: (service: NatsUser) => string;
   readonly secrets: Secrets;
   readonly ports?: { readonly api: number; readonly auth: number };
   readonly replicas?: { readonly [service: string]: number };
@@ -169,12 +171,12 @@ export class Stack implements AsyncDisposable {
       env,
       secrets,
       database,
-      natsUrl,
+      natsUrlOf,
       overrides,
       route = (_service, _replica, _store, url) => url,
     } = this.#options;
     const settings: Record<Setting, string> = {
-      NATS_URL: route(spec.name, replica, 'nats', natsUrl),
+      NATS_URL: route(spec.name, replica, 'nats', natsUrlOf(spec.name)),
       API_KEY_PREFIX,
       JWT_ISSUERS: JSON.stringify([
         { issuer: LOCAL_JWT.issuer, audiences: [LOCAL_JWT.audience], algorithms: ['HS256'], secret: secrets.jwtSecret },

@@ -1,4 +1,5 @@
 /** `npm start`: the whole system on this machine, until Ctrl-C. */
+import type { NatsUser } from '@wts/contracts';
 import { existsSync, mkdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setInterval } from 'node:timers';
@@ -95,7 +96,9 @@ await runTask(async (stack) => {
   const demo = await openServices(stack, services, progress);
   keepSecrets(world.secrets, { ...readSecrets(world.secrets), demo });
   announce = () =>
-    writeStackFile(describeStack(services, demo, secrets.jwtSecret, servers.database.adminUrl, servers.natsUrl));
+    writeStackFile(
+      describeStack(services, demo, secrets.jwtSecret, servers.database.adminUrl, servers.natsUrlOf('verify')),
+    );
   announce();
   stack.defer(removeStackFile);
   const housekeeping = setInterval(() => boundLogs(world.logs), LOGS_EVERY_MS);
@@ -177,7 +180,7 @@ async function openServers(
   stack: AsyncDisposableStack,
   secrets: Secrets,
   progress: Progress,
-): Promise<{ database: Database; natsUrl: string }> {
+): Promise<{ database: Database; natsUrlOf: (user: NatsUser) => string }> {
   const onCrash = (text: string) => progress.say(`\n${text}`);
   const common = { records: world.records, env: process.env, onCrash };
   const adminOwn = process.env['DATABASE_URL'] ? ownDatabase(process.env['DATABASE_URL']) : null;
@@ -200,11 +203,11 @@ async function openServers(
     note(`${server.version} from ${server.source}${server.isNew ? ', new data' : ''}`);
     return provision({ adminUrl: server.url(), name: 'wts', fallbackKey: secrets.roleKey });
   });
-  const natsUrl = await progress.step('NATS', async (note) => {
+  const natsUrlOf = await progress.step('NATS', async (note) => {
     const own = process.env['NATS_URL'];
     if (own) {
       note(`yours, version ${await checkNats(own)}`);
-      return own;
+      return () => own;
     }
     const server = stack.use(
       await openNats({
@@ -217,12 +220,12 @@ async function openServers(
     );
     keepSecrets(world.secrets, { ...readSecrets(world.secrets), natsPort: server.port });
     note(`${server.version} with JetStream from ${server.source}`);
-    return server.url;
+    return server.urlOf;
   });
   await progress.step('Migrations', async (note) =>
     note((await migrateServices(database, process.env)).join(', ') || 'nothing new'),
   );
-  return { database, natsUrl };
+  return { database, natsUrlOf };
 }
 
 async function openServices(stack: AsyncDisposableStack, services: Stack, progress: Progress): Promise<Demo> {

@@ -170,14 +170,14 @@ describe('the NATS server', () => {
   it('has JetStream behind a password', async () => {
     const { port } = server;
     await rejects(connect({ port, reconnect: false }), { code: 'AUTHORIZATION_VIOLATION' });
-    const connection = await connect({ port, user: 'wts', pass: 'secret' });
+    const connection = await connect({ port, user: 'wts_admin', pass: 'secret' });
     const manager = await connection.jetstreamManager();
     await manager.streams.add({ name: 'KEPT', subjects: ['kept'] });
     await connection.jetstream().publish('kept', 'one');
     await connection.close();
     await server.kill();
     await server.start();
-    const again = await connect({ port, user: 'wts', pass: 'secret' });
+    const again = await connect({ port, user: 'wts_admin', pass: 'secret' });
     equal((await (await again.jetstreamManager()).streams.info('KEPT')).state.messages, 1);
     await again.close();
   });

@@ -1,8 +1,16 @@
 import assert from 'node:assert/strict';
+import { natsUsersConfiguration } from '@wts/contracts';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ROOT } from '../src/layout.ts';
 import { settingsReference } from '../src/settings-reference.ts';
+
+describe('infra/nats/users.conf', () => {
+  it('is what packages/contracts says of who may publish and hear what', async () => {
+    const text = await readFile(join(ROOT, 'infra', 'nats', 'users.conf'), 'utf8');
+    assert.equal(text, natsUsersConfiguration(), 'renew it: npm run settings');
+  });
+});
 
 describe('infra/settings.md', () => {
   it('lists every setting of every service as it is', async function () {

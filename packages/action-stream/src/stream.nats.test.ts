@@ -29,22 +29,31 @@ async function stored(nc: NatsConnection): Promise<string[]> {
   return ids;
 }
 
+function connectAs(url: string): Promise<NatsConnection> {
+  const { host, username, password } = new URL(url);
+  return connect({ servers: host, user: username, pass: password, maxReconnectAttempts: -1, reconnectTimeWait: 50 });
+}
+
 describe('the stream', function () {
   this.timeout(30_000);
   let server: Awaited<ReturnType<typeof testNats>>;
   let nc: NatsConnection;
+  let admin: NatsConnection;
 
   beforeEach(async () => {
-    server = await testNats('stream');
-    nc = await connect({ servers: new URL(server.url).host, maxReconnectAttempts: -1, reconnectTimeWait: 50 });
+    server = await testNats('stream', 'password');
+    // With the rights that sync has, and no more: what it does here, it may do.
+    nc = await connectAs(server.urlOf('sync'));
+    admin = await connectAs(server.url);
   });
   afterEach(async () => {
     await nc.close();
+    await admin.close();
     await server[Symbol.asyncDispose]();
   });
 
   const deleteStream = async (): Promise<void> => {
-    const manager = await nc.jetstreamManager();
+    const manager = await admin.jetstreamManager();
     await manager.streams.delete(STREAM.name);
   };
 
@@ -58,7 +67,7 @@ describe('the stream', function () {
   });
 
   it('that somebody made with other settings is brought into shape, so that nothing can be cut out of it', async () => {
-    const manager = await nc.jetstreamManager();
+    const manager = await admin.jetstreamManager();
     await manager.streams.add({ name: STREAM.name, subjects: [STREAM.subject], deny_delete: false, deny_purge: false });
     await ensureStream(nc, { replicas: 1 });
     await assert.rejects(manager.streams.purge(STREAM.name), /purge/);
@@ -93,7 +102,7 @@ describe('the stream', function () {
     assert.deepEqual(await b.last(), { epoch: 'e1', last: 3n });
     assert.equal(await b.publish(chunk(3, 5)), 'stored');
     assert.equal(await a.publish(chunk(3, 4)), 'conflict');
-    assert.deepEqual(await stored(nc), ['1-3', '4-5']);
+    assert.deepEqual(await stored(admin), ['1-3', '4-5']);
   });
 
   it('takes a chunk once, however often it is sent', async () => {
@@ -104,7 +113,7 @@ describe('the stream', function () {
     const again = openPublisher(nc);
     await again.last();
     assert.equal(await again.publish(chunk(0, 3)), 'duplicate');
-    assert.deepEqual(await stored(nc), ['1-3']);
+    assert.deepEqual(await stored(admin), ['1-3']);
   });
 
   it('keeps its chain over a kill of the server', async () => {
@@ -124,7 +133,7 @@ describe('the stream', function () {
       'the server to answer again',
     );
     assert.equal(await publisher.publish(chunk(3, 6)), 'stored');
-    assert.deepEqual(await stored(nc), ['1-3', '4-6']);
+    assert.deepEqual(await stored(admin), ['1-3', '4-6']);
   });
 
   it('tells a publisher that it was deleted and made anew', async () => {
@@ -146,7 +155,7 @@ describe('the stream', function () {
     await publisher.last();
     const large: ActionChunk = { ...chunk(0, 1), actions: [action(1, { data: { text: 'x'.repeat(2_000_000) } })] };
     assert.equal(await publisher.publish(large), 'stored');
-    assert.deepEqual(await stored(nc), ['1-1']);
+    assert.deepEqual(await stored(admin), ['1-1']);
   });
 
   it('brings entries to a consumer at once, and the log brings them when the stream is gone, rewound or down', async () => {

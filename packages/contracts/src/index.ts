@@ -5,6 +5,7 @@ export { isHttpUrl } from './http-url.ts';
 export * from './ids.ts';
 export { isStorableText, parseJson } from './json.ts';
 export * from './limits.ts';
+export * from './nats-users.ts';
 export * from './scopes.ts';
 export * from './services.ts';
 export * from './version.ts';

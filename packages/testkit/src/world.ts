@@ -73,7 +73,7 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
       logs: join(directory, 'logs'),
       records: join(directory, 'run'),
       database: { name: database.name, adminUrl: database.url, urlOf: database.urlOf },
-      natsUrl: nats.url,
+      natsUrlOf: nats.urlOf,
       secrets,
       replicas: { sync: syncReplicas, gateway: gatewayReplicas },
       restarts: false,

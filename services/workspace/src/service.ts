@@ -61,7 +61,7 @@ export const workspaceService: ServiceDefinition<ConfigOf<typeof settings>> = {
       identities: identityStore(knex),
       invitations: invitationStore(knex),
       keys,
-      idempotency: idempotency(idempotencyKeys(knex, 'workspace.idempotency_keys'), config.internalTokenSecret),
+      idempotency: idempotency(idempotencyKeys(knex, 'workspace.idempotency_keys'), kit.secrets),
       apiKeyPrefix: config.apiKeyPrefix,
       commitUnit: commitUnitDoor(sync),
       revoke: revocationDoor(nats, log),

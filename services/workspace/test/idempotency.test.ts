@@ -4,6 +4,7 @@ import { eventually } from '@wts/testkit';
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import type { Answer, Person, World } from './world.ts';
+import { SECRET } from './stage.ts';
 import { openWorld, sessionOf } from './world.ts';
 
 describe('An Idempotency-Key', () => {
@@ -31,6 +32,25 @@ describe('An Idempotency-Key', () => {
     assert.equal(second.headers['idempotency-replayed'], 'true');
     assert.equal(second.headers['cache-control'], 'no-store');
     assert.deepEqual(await labelsOf(ada), ['ci']);
+  });
+
+  it('brings it back also where the secret of the cluster was changed meanwhile [idempotency.replay, authentication.internal.rotation]', async () => {
+    const ada = await world.person();
+    const first = await createKey(ada, 'across');
+    const changed = await world.replica({
+      INTERNAL_TOKEN_SECRET: 'what comes after the first one, for all',
+      INTERNAL_TOKEN_SECRET_ACCEPTED: SECRET,
+    });
+    try {
+      const headers = { 'idempotency-key': 'across' };
+      const second = await changed.ask(ada, apiKeyApi.createApiKey, { body: { label: 'ci' }, headers });
+      assert.deepEqual([second.status, second.text], [201, first.text]);
+      const other = await changed.ask(ada, apiKeyApi.createApiKey, { body: { label: 'other' }, headers });
+      assert.equal(other.code, 'idempotency_mismatch');
+      assert.deepEqual(await labelsOf(ada), ['ci']);
+    } finally {
+      await changed.service.close();
+    }
   });
 
   it('brings a refusal back too, as long as asking again would not help [idempotency.replay]', async () => {

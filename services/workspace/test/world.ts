@@ -77,6 +77,11 @@ export class World {
     };
   }
 
+  /** Another replica of the same service, with settings of its own; the caller closes its service. */
+  async replica(settings: Record<string, string>): Promise<World> {
+    return new World(this.stage, await startOn(this.stage, settings));
+  }
+
   /**
    * A person signed in for the first time. Full-access and of a verified address unless said otherwise; with null the
    * provider is silent about it.
@@ -158,21 +163,25 @@ function checkAnswer(contract: Contract, status: number, body: unknown): ErrorCo
   return code;
 }
 
+function startOn(stage: Stage, settings: Record<string, string> = {}): Promise<RunningService> {
+  return startService(workspaceService, {
+    HOST: '127.0.0.1',
+    LOG_LEVEL: 'error',
+    INTERNAL_TOKEN_SECRET: SECRET,
+    DATABASE_URL: stage.databaseUrl,
+    SYNC_URL: stage.syncUrl,
+    NATS_URL: stage.natsUrl,
+    ...settings,
+  });
+}
+
 let opened: Promise<World> | undefined;
 
 /** The world all files of one run share. */
 export function openWorld(): Promise<World> {
   return (opened ??= (async () => {
     const stage = await openStage('workspace');
-    const service = await startService(workspaceService, {
-      HOST: '127.0.0.1',
-      LOG_LEVEL: 'error',
-      INTERNAL_TOKEN_SECRET: SECRET,
-      DATABASE_URL: stage.databaseUrl,
-      SYNC_URL: stage.syncUrl,
-      NATS_URL: stage.natsUrl,
-    });
-    return new World(stage, service);
+    return new World(stage, await startOn(stage));
   })());
 }
 

@@ -1,8 +1,12 @@
-/** A NATS server of this repository's own, with JetStream on disk, on loopback, behind a password. */
+/** A NATS server of this repository's own, with JetStream on disk, on loopback, behind the users of infra/nats. */
+import { NATS_USERS, natsPasswordVariable } from '@wts/contracts';
+import type { NatsUser } from '@wts/contracts';
+import { createHmac } from 'node:crypto';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { createConnection } from 'node:net';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { ROOT } from '../layout.ts';
 import { launch } from '../processes/launch.ts';
 import type { RunningProcess } from '../processes/launch.ts';
 import { lastLines } from '../processes/logs.ts';
@@ -16,7 +20,7 @@ export interface NatsOptions {
   readonly directory: string;
   readonly log: string;
   readonly records: string;
-  /** Without one anybody on this machine may connect: for servers that live as long as a test. */
+  /** Of wts_admin; those of the other users follow from it. Without one anybody on this machine may do anything: for tests. */
   readonly password?: string;
   readonly env: NodeJS.ProcessEnv;
   readonly port?: number | undefined;
@@ -29,10 +33,13 @@ export interface NatsServer extends ServerControl {
   readonly version: string;
   readonly source: string;
   readonly port: number;
+  /** As wts_admin. */
   readonly url: string;
+  /** With the permissions of a service, or of a tool. */
+  readonly urlOf: (user: NatsUser) => string;
 }
 
-const USER = 'wts';
+const USERS = join(ROOT, 'infra/nats/users.conf');
 const READY_MS = 20_000;
 const STOP_MS = 10_000;
 
@@ -47,7 +54,7 @@ export async function openNats(options: NatsOptions): Promise<NatsServer> {
       name: 'nats',
       command: program.file,
       args: ['-c', configuration],
-      env: { PATH: options.env['PATH'] },
+      env: { PATH: options.env['PATH'], ...passwordsOf(options.password) },
       log: options.log,
       records: options.records,
       background: true,
@@ -64,9 +71,24 @@ export async function openNats(options: NatsOptions): Promise<NatsServer> {
       if (options.throwaway) rmSync(options.directory, { recursive: true, force: true });
     },
   });
-  const credentials = options.password === undefined ? '' : `${USER}:${options.password}@`;
-  const url = `nats://${credentials}127.0.0.1:${port}`;
-  return { version: program.version, source: program.source, port, url, ...control };
+  const urlOf = (user: NatsUser): string => {
+    const credentials = options.password === undefined ? '' : `wts_${user}:${passwordOf(user, options.password)}@`;
+    return `nats://${credentials}127.0.0.1:${port}`;
+  };
+  return { version: program.version, source: program.source, port, url: urlOf('admin'), urlOf, ...control };
+}
+
+function passwordOf(user: NatsUser, password: string): string {
+  if (user === 'admin') return password;
+  return createHmac('sha256', password).update(`wts nats ${user}`).digest('base64url');
+}
+
+/** As the configuration reads them: a text in quotes is one, whatever it looks like. */
+function passwordsOf(password: string | undefined): NodeJS.ProcessEnv {
+  if (password === undefined) return {};
+  return Object.fromEntries(
+    NATS_USERS.map((user) => [natsPasswordVariable(user), JSON.stringify(passwordOf(user, password))]),
+  );
 }
 
 function configurationOf(port: number, options: NatsOptions): string {
@@ -75,7 +97,8 @@ function configurationOf(port: number, options: NatsOptions): string {
     `listen: "127.0.0.1:${port}"`,
     ...(options.password === undefined
       ? []
-      : [`authorization { user: ${USER}, password: ${JSON.stringify(options.password)} }`]),
+      : // A server reads what it includes by the way from its own file.
+        [`authorization {\n  include ${JSON.stringify(relative(options.directory, USERS))}\n}`]),
     // The stream is a doorbell with a day's memory; PostgreSQL is the truth.
     `jetstream { store_dir: ${JSON.stringify(join(options.directory, 'jetstream'))}, max_memory_store: 64MB, max_file_store: 2GB }`,
     '',

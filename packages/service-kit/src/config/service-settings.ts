@@ -23,6 +23,7 @@ export const serviceSettings = defineSettings({
     refuse: weaknessOf,
     doc: 'Signs the tokens services call each other with; the same for all of them, at least 32 characters that cannot be guessed.',
   }),
+  // Keeps authentication.internal.rotation.
   internalTokenSecretAccepted: setting.text('INTERNAL_TOKEN_SECRET_ACCEPTED', {
     optional: true,
     secret: true,

@@ -109,7 +109,7 @@ describe('the configuration', () => {
     assert.equal(config.host, '127.0.0.1');
   });
 
-  it('of every service refuses a secret that can be guessed, and does not repeat it', () => {
+  it('of every service refuses a secret that can be guessed, and does not repeat it [authentication.internal.rotation]', () => {
     for (const variable of ['INTERNAL_TOKEN_SECRET', 'INTERNAL_TOKEN_SECRET_ACCEPTED']) {
       for (const weak of ['x'.repeat(32), 'changeme'.repeat(4)]) {
         const env = { INTERNAL_TOKEN_SECRET: 'a secret of thirty-two characters or more', [variable]: weak };

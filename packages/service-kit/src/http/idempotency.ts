@@ -22,6 +22,8 @@ export type Claim =
 export interface IdempotencyStore {
   /** Of several at once, one wins. A claim that is neither kept nor released is free again after `leaseMs`. */
   claim(key: Buffer, claim: { owner: string; fingerprint: Buffer; leaseMs: number }): Promise<Claim>;
+  /** What is known of a key, without claiming it; null for nothing. */
+  find(key: Buffer): Promise<Exclude<Claim, { state: 'won' }> | null>;
   /** Does nothing when the claim has passed to somebody else meanwhile. */
   keep(key: Buffer, owner: string, answer: KeptAnswer, keptMs: number): Promise<void>;
   release(key: Buffer, owner: string): Promise<void>;
@@ -45,18 +47,25 @@ export type Idempotency = <C extends Contract>(
  * effect. A key belongs to a credential (to the person, for signed-in ones: their tokens change) and an operation, and
  * lives for a day. Bodies are kept sealed with AES-256-GCM, because some hold a secret that is shown once; keys and
  * fingerprints are kept as HMACs. Both secrets are derived from the secret of the cluster, so a copy of the table alone
- * tells nothing. What may succeed later (429, 5xx) and what says nothing about the request (401) is not kept.
+ * tells nothing; while one secret replaces another, what was kept under the other is found as well. What may succeed later (429, 5xx) and what says nothing about the request (401) is not kept.
  * Keeps idempotency.in-flight, idempotency.mismatch, idempotency.replay, idempotency.retryable, idempotency.scope,
  * idempotency.secrets.
  */
-export function idempotency(store: IdempotencyStore, clusterSecret: string): Idempotency {
-  const sealing = derive(clusterSecret, 'seal');
-  const naming = derive(clusterSecret, 'name');
+export function idempotency(store: IdempotencyStore, [secret, ...others]: readonly [string, ...string[]]): Idempotency {
+  const { sealing, naming } = derivedFrom(secret);
+  const elsewhere = others.map(derivedFrom);
   return async (call, contract, work) => {
     const given = readKey(call.req);
     if (given === null) return null;
-    const key = digest(naming, [holderOf(call.principal), contract.id, given]);
-    const fingerprint = digest(naming, [call.params, call.query, call.body]);
+    const name = [holderOf(call.principal), contract.id, given];
+    const content = [call.params, call.query, call.body];
+    const key = digest(naming, name);
+    const fingerprint = digest(naming, content);
+    for (const other of elsewhere) {
+      const otherKey = digest(other.naming, name);
+      const known = await store.find(otherKey);
+      if (known !== null) return answerOf(known, digest(other.naming, content), otherKey, other.sealing);
+    }
     const settle = settler(call);
     const owner = randomBytes(16).toString('hex');
     const claim = await store.claim(key, { owner, fingerprint, leaseMs: LIMITS.idempotencyLeaseMs });
@@ -121,6 +130,10 @@ function readKey({ headersDistinct }: Request): string | null {
 
 function holderOf({ userId, credential }: Principal): string {
   return credential.kind === 'jwt' ? `person ${userId}` : `${credential.kind} ${credential.id}`;
+}
+
+function derivedFrom(secret: string): { readonly sealing: Buffer; readonly naming: Buffer } {
+  return { sealing: derive(secret, 'seal'), naming: derive(secret, 'name') };
 }
 
 function derive(secret: string, use: string): Buffer {

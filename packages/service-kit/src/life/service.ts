@@ -52,6 +52,8 @@ export interface ServiceContext {
   /** All ports of the process share them. */
   readonly connections: Connections;
   readonly internalTokenSecret: string;
+  /** Those of the cluster, the one that signs first. */
+  readonly secrets: readonly [string, ...string[]];
   /** Reads what other services say of a call to this one. */
   readonly readToken: ReadToken;
   /** Aborts when draining begins: loops that nobody waits for end here. */
@@ -100,7 +102,8 @@ export async function startService<C>(
     const metrics = await serveMetrics(registry, config.host, config.metricsPort);
     stack.defer(() => closeNow(metrics));
   }
-  const readToken = tokenReader(name, secretsOf(config));
+  const secrets = secretsOf(config);
+  const readToken = tokenReader(name, secrets);
   const http: HttpOptions = {
     log,
     readToken,
@@ -117,6 +120,7 @@ export async function startService<C>(
     http,
     connections,
     internalTokenSecret: config.internalTokenSecret,
+    secrets,
     readToken,
     signal: draining.signal,
   };

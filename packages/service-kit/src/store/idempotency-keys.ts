@@ -36,6 +36,11 @@ export function idempotencyKeys(knex: Knex, table: string): IdempotencyStore {
       const sql = `select owner, fingerprint, status, body from ${table} where key_hash = :key`;
       return claimOf((await rows<Row>(knex, sql, { key }))[0], fingerprint);
     },
+    find: async (key) => {
+      const sql = `select owner, fingerprint, status, body from ${table} where key_hash = :key and expires_at > now()`;
+      const [row] = await rows<Row>(knex, sql, { key });
+      return row === undefined ? null : claimOf(row, row.fingerprint);
+    },
     keep: async (key, owner, { status, body }, keptMs) => {
       const sql = `update ${table} set status = :status, body = :body,
           expires_at = now() + make_interval(secs => :seconds)
@@ -48,7 +53,7 @@ export function idempotencyKeys(knex: Knex, table: string): IdempotencyStore {
   };
 }
 
-function claimOf(row: Row | undefined, fingerprint: Buffer): Claim {
+function claimOf(row: Row | undefined, fingerprint: Buffer): Exclude<Claim, { state: 'won' }> {
   // Released between the two statements: whoever asks again finds it free.
   if (row === undefined) return { state: 'running', fingerprint };
   if (row.status === null || row.body === null) return { state: 'running', fingerprint: row.fingerprint };

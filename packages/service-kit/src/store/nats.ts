@@ -129,9 +129,11 @@ class Link {
   }
 
   async #follow(connection: NatsConnection): Promise<void> {
-    for await (const { type } of connection.status()) {
+    for await (const { type, data } of connection.status()) {
       if (type === Events.Disconnect) this.#down();
       else if (type === Events.Reconnect) this.#up(connection);
+      // What this user may not publish or hear: its rights on the server are not those of infra/nats.
+      else if (type === Events.Error) this.#log.warn({ refused: data }, 'NATS refused what was asked of it');
     }
   }
 

@@ -1,0 +1,86 @@
+import { STREAM } from './actions.ts';
+
+/** Who connects to NATS: a service, the audit (`npm run verify:log`), an operator. */
+export const NATS_USERS = ['gateway', 'workspace', 'sync', 'verify', 'admin'] as const;
+export type NatsUser = (typeof NATS_USERS)[number];
+
+export interface NatsPermissions {
+  readonly publish: readonly string[];
+  readonly subscribe: readonly string[];
+}
+
+const REPLIES = '_INBOX.>';
+const LOOKING = [`$JS.API.STREAM.INFO.${STREAM.name}`, `$JS.API.STREAM.MSG.GET.${STREAM.name}`];
+/** Names of consumers come from the client library in one server's version, and from the server in another. */
+const FOLLOWING = [
+  `$JS.API.CONSUMER.CREATE.${STREAM.name}`,
+  `$JS.API.CONSUMER.CREATE.${STREAM.name}.>`,
+  `$JS.API.CONSUMER.DELETE.${STREAM.name}.>`,
+  // The answer to the server's question whether a consumer keeps pace.
+  `$JS.FC.${STREAM.name}.>`,
+];
+
+/**
+ * What each may publish and hear: one list, from which infra/nats/users.conf is made. Only sync may say what was committed,
+ * only the workspace service what was revoked, only gateways what they counted. None of them may delete or empty the
+ * stream.
+ */
+export const NATS_PERMISSIONS: Readonly<Record<NatsUser, NatsPermissions>> = {
+  gateway: { publish: [STREAM.rates], subscribe: [STREAM.rates, STREAM.revoked] },
+  workspace: { publish: [STREAM.revoked], subscribe: [] },
+  sync: {
+    publish: [
+      STREAM.subject,
+      STREAM.handover,
+      ...LOOKING,
+      ...FOLLOWING,
+      `$JS.API.STREAM.CREATE.${STREAM.name}`,
+      `$JS.API.STREAM.UPDATE.${STREAM.name}`,
+    ],
+    subscribe: [STREAM.handover, STREAM.revoked, REPLIES],
+  },
+  verify: {
+    publish: [
+      '$JS.API.INFO',
+      ...LOOKING,
+      ...FOLLOWING,
+      `$JS.API.CONSUMER.INFO.${STREAM.name}.>`,
+      `$JS.API.CONSUMER.MSG.NEXT.${STREAM.name}.>`,
+    ],
+    subscribe: [REPLIES],
+  },
+  admin: { publish: ['>'], subscribe: ['>'] },
+};
+
+/** The variable from which the server takes the password of a user of infra/nats/users.conf. */
+export function natsPasswordVariable(user: NatsUser): string {
+  return `NATS_PASSWORD_${user.toUpperCase()}`;
+}
+
+/** The text of infra/nats/users.conf, to be included in the `authorization` of a server. */
+export function natsUsersConfiguration(): string {
+  const users = NATS_USERS.map((user) => {
+    const { publish, subscribe } = NATS_PERMISSIONS[user];
+    return [
+      '  {',
+      `    user: wts_${user}`,
+      `    password: $${natsPasswordVariable(user)}`,
+      '    permissions {',
+      `      publish: ${ruleOf(publish)}`,
+      `      subscribe: ${ruleOf(subscribe)}`,
+      '    }',
+      '  }',
+    ].join('\n');
+  });
+  return `${HEAD}users: [\n${users.join('\n')}\n]\n`;
+}
+
+const HEAD = `# Who may publish and hear what on NATS. Made by \`npm run settings\` from packages/contracts/src/nats-users.ts.
+# See README.md beside this file for how a server takes it.
+`;
+
+/** An empty list would mean everything. */
+function ruleOf(subjects: readonly string[]): string {
+  if (subjects.length === 0) return '{ deny: [">"] }';
+  return `{ allow: [${subjects.map((subject) => JSON.stringify(subject)).join(', ')}] }`;
+}
