@@ -1,4 +1,4 @@
-import { decodeChunk, openPublisher } from '@wts/action-stream';
+import { decodeChunk, isJetStreamError, openPublisher } from '@wts/action-stream';
 import { STREAM } from '@wts/contracts';
 import type { NatsConnection, StreamInfo } from 'nats';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -8,15 +8,28 @@ import { FINDINGS_MAX, type Finding } from './finding.ts';
 /** A relay that was held up goes on within a second or two. */
 const BEHIND_MS_MAX = 10_000;
 const LOOK_EVERY_MS = 100;
+/** A cluster that lost the leader of the stream has another one within ten seconds. */
+const SILENT_MS_MAX = 30_000;
+const ANSWER_MS = 1_000;
+const READ_AT_ONCE = 100;
+const NO_MESSAGE = 10037;
+const STREAM_NOT_FOUND = 10059;
+
+export interface Waits {
+  readonly behindMsMax?: number;
+  /** A stream of which nothing can be read for so long is given up, and that is a finding. */
+  readonly silentMsMax?: number;
+}
 
 /**
  * Reads what the stream keeps and holds it against the log: each chunk follows the one before it and says what the log
- * says, and the stream comes to where the log is.
+ * says, and the stream comes to where the log is. Every wait has an end: a broker that dies meanwhile is waited for, and when
+ * it does not come back, what could not be read is a finding.
  */
 export async function auditStream(
   nc: NatsConnection,
   client: ClientBase,
-  behindMsMax: number = BEHIND_MS_MAX,
+  { behindMsMax = BEHIND_MS_MAX, silentMsMax = SILENT_MS_MAX }: Waits = {},
 ): Promise<{ chunks: number; findings: Finding[] }> {
   const findings: Finding[] = [];
   const found = (seen: string): void => {
@@ -24,15 +37,14 @@ export async function auditStream(
   };
   const behind = await untilUpToDate(nc, client, behindMsMax);
   if (behind !== null) found(behind);
-  const info = await infoOf(nc);
-  if (info === null || info.state.messages === 0) return { chunks: 0, findings };
-  const consumer = await nc.jetstream().consumers.get(STREAM.name);
-  const messages = await consumer.consume({ max_messages: 200 });
   let chunks = 0;
   let last: { epoch: string; at: string } | null = null;
-  for await (const message of messages) {
-    if (message.seq >= info.state.last_seq) messages.stop();
-    const chunk = decodeChunk(message.data);
+  for await (const read of readStream(nc, silentMsMax)) {
+    if (typeof read === 'string') {
+      found(read);
+      break;
+    }
+    const chunk = decodeChunk(read);
     chunks += 1;
     if (last !== null && last.epoch === chunk.epoch && chunk.prev !== last.at)
       found(`chunk ${chunk.first}-${chunk.last} says it follows ${chunk.prev}; before it stands ${last.at}`);
@@ -54,6 +66,55 @@ export async function auditStream(
   return { chunks, findings };
 }
 
+/** The messages that the stream keeps, in order; at last a sentence when it could not be read to its end. */
+async function* readStream(nc: NatsConnection, silentMsMax: number): AsyncGenerator<Uint8Array | string> {
+  let state: StreamInfo['state'] | null;
+  try {
+    state = await insist(silentMsMax, async () => (await infoOf(nc))?.state ?? null);
+  } catch (failure) {
+    yield `the stream could not be looked at for ${silentMsMax} ms: ${(failure as Error).message}`;
+    return;
+  }
+  const { first_seq: first, last_seq: end } = state ?? { first_seq: 1, last_seq: 0 };
+  for (let from = first; from <= end; from += READ_AT_ONCE) {
+    const places = Array.from({ length: Math.min(READ_AT_ONCE, end - from + 1) }, (_, index) => from + index);
+    let read: readonly (Uint8Array | null)[];
+    try {
+      read = await insist(silentMsMax, () => readMessages(nc, places));
+    } catch (failure) {
+      yield `the stream could not be read from message ${from} of ${end} on, for ${silentMsMax} ms: ${(failure as Error).message}`;
+      return;
+    }
+    yield* read.filter((data) => data !== null);
+  }
+}
+
+async function readMessages(nc: NatsConnection, places: readonly number[]): Promise<(Uint8Array | null)[]> {
+  const { streams } = await nc.jetstreamManager({ checkAPI: false, timeout: ANSWER_MS });
+  // What has grown too old meanwhile is gone.
+  return Promise.all(
+    places.map((seq) =>
+      streams.getMessage(STREAM.name, { seq }).then(
+        ({ data }) => data,
+        (failure: unknown) => (isJetStreamError(failure, NO_MESSAGE) ? null : Promise.reject(failure as Error)),
+      ),
+    ),
+  );
+}
+
+/** Tries again until it succeeds or the time is over; then the last failure is thrown. */
+async function insist<T>(withinMs: number, work: () => Promise<T>): Promise<T> {
+  const deadlineMs = performance.now() + withinMs;
+  for (;;) {
+    try {
+      return await work();
+    } catch (failure) {
+      if (performance.now() > deadlineMs) throw failure;
+      await pause(LOOK_EVERY_MS);
+    }
+  }
+}
+
 /** Null once the stream has come to where the log was when this was asked; else how far it is behind. */
 async function untilUpToDate(nc: NatsConnection, client: ClientBase, withinMs: number): Promise<string | null> {
   const { rows } = await client.query<{ head: string | null }>(
@@ -62,9 +123,13 @@ async function untilUpToDate(nc: NatsConnection, client: ClientBase, withinMs: n
   const head = BigInt(rows[0]?.head ?? 0);
   const deadlineMs = performance.now() + withinMs;
   for (;;) {
-    const end = await endOf(nc, head);
-    if (end >= head) return null;
-    if (performance.now() > deadlineMs) return `the stream has come to ${end}, the log was at ${head} long before`;
+    const end = await endOf(nc, head).catch((failure: unknown) => failure as Error);
+    if (typeof end === 'bigint' && end >= head) return null;
+    if (performance.now() > deadlineMs) {
+      return typeof end === 'bigint'
+        ? `the stream has come to ${end}, the log was at ${head} long before`
+        : `the stream could not be looked at for ${withinMs} ms: ${end.message}`;
+    }
     await pause(LOOK_EVERY_MS);
   }
 }
@@ -78,8 +143,11 @@ async function endOf(nc: NatsConnection, head: bigint): Promise<bigint> {
 
 /** Null where there is no stream. */
 async function infoOf(nc: NatsConnection): Promise<StreamInfo | null> {
-  const manager = await nc.jetstreamManager();
-  return manager.streams.info(STREAM.name).catch(() => null);
+  const manager = await nc.jetstreamManager({ checkAPI: false, timeout: ANSWER_MS });
+  return manager.streams.info(STREAM.name).catch((failure: unknown) => {
+    if (isJetStreamError(failure, STREAM_NOT_FOUND)) return null;
+    throw failure;
+  });
 }
 
 async function isTrimmed(client: ClientBase, place: string): Promise<boolean> {

@@ -5,7 +5,12 @@ import { connect, type NatsConnection } from 'nats';
 
 /** `urls` as in NATS_URL: one address, or several of one cluster divided by commas. */
 export function connectToBroker(urls: string): Promise<NatsConnection> {
-  return connect(natsAddresses(urls.split(',').map((url) => url.trim())));
+  // A broker that dies comes back, or another of its cluster answers; who waits for it says for how long.
+  return connect({
+    ...natsAddresses(urls.split(',').map((url) => url.trim())),
+    maxReconnectAttempts: -1,
+    reconnectTimeWait: 250,
+  });
 }
 
 /** Where the stream stands: the number of its last message, and the place in the log it has come to. */

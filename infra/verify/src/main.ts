@@ -74,7 +74,7 @@ async function verifyOrWait(system: System, options: Options): Promise<boolean> 
 }
 
 async function verify(system: System, options: Options): Promise<boolean> {
-  const client = new Client({ connectionString: system.databaseUrl });
+  const client = new Client({ connectionString: system.databaseUrl, connectionTimeoutMillis: 10_000 });
   // Told by the query that is under way, or by the next one.
   client.on('error', () => {});
   await client.connect();

@@ -15,6 +15,7 @@ describe('the audit of the stream', function () {
   let stack: AsyncDisposableStack;
   let table: Table;
   let nc: NatsConnection;
+  let server: Awaited<ReturnType<typeof testNats>>;
   /** Of the places 1, 2 and 3. */
   let events: string[];
 
@@ -22,7 +23,7 @@ describe('the audit of the stream', function () {
     stack = new AsyncDisposableStack();
     table = stack.use(await Table.set(0));
     events = [await table.append(1), await table.append(2), await table.append(3)];
-    const server = stack.use(await testNats('audit-stream'));
+    server = stack.use(await testNats('audit-stream'));
     nc = stack.adopt(await connectToBroker(server.url), (one) => one.close());
     await ensureStream(nc, { replicas: 1 });
   });
@@ -56,7 +57,7 @@ describe('the audit of the stream', function () {
     await nc.jetstream().publish(STREAM.subject, encodeChunk(chunk), { msgID: messageIdOf(chunk) });
   }
   const seen = async (): Promise<string[]> => {
-    const { findings } = await auditStream(nc, table.client, BEHIND_MS_MAX);
+    const { findings } = await auditStream(nc, table.client, { behindMsMax: BEHIND_MS_MAX });
     assert.ok(findings.every(({ promise }) => promise === 'stream-is-log'));
     return findings.map((finding) => finding.seen);
   };
@@ -64,7 +65,7 @@ describe('the audit of the stream', function () {
   it('is content with one that is the log', async () => {
     await publish(1, 1);
     await publish(2, 3);
-    assert.deepEqual(await auditStream(nc, table.client, BEHIND_MS_MAX), { chunks: 2, findings: [] });
+    assert.deepEqual(await auditStream(nc, table.client, { behindMsMax: BEHIND_MS_MAX }), { chunks: 2, findings: [] });
   });
 
   it('finds one that does not come to where the log is, also one that is not there', async () => {
@@ -79,6 +80,23 @@ describe('the audit of the stream', function () {
     const audited = auditStream(nc, table.client);
     await publish(2, 3);
     assert.deepEqual((await audited).findings, []);
+  });
+
+  it('ends with a finding when the broker dies meanwhile and does not come back [never.unbounded]', async () => {
+    for (let place = 1; place <= 3; place += 1) await publish(place, place);
+    const waits = { behindMsMax: BEHIND_MS_MAX, silentMsMax: BEHIND_MS_MAX };
+    const audited = auditStream(nc, table.client, waits);
+    await server.kill();
+    const { findings } = await audited;
+    assert.match(findings.map((finding) => finding.seen).join('; '), /could not be (?:looked at|read) .*for 300 ms/);
+  });
+
+  it('reads on where it was when the broker dies meanwhile and comes back', async () => {
+    for (let place = 1; place <= 3; place += 1) await publish(place, place);
+    await server.kill();
+    const audited = auditStream(nc, table.client);
+    await server.start();
+    assert.deepEqual(await audited, { chunks: 3, findings: [] });
   });
 
   it('finds a chunk that left something out', async () => {

@@ -5,4 +5,4 @@ export type { ConsumeOptions, LogHead, LogPart } from './consume.ts';
 export type { Logger } from './logger.ts';
 export { encodeWithin, openPublisher } from './publisher.ts';
 export type { Publisher } from './publisher.ts';
-export { ensureStream } from './topology.ts';
+export { ensureStream, isJetStreamError } from './topology.ts';
