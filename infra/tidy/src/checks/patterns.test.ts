@@ -5,7 +5,10 @@ import { slowPatterns } from './patterns.ts';
 const inFile = (code: string): string[] =>
   slowPatterns(plantedTree({ 'packages/one/src/one.ts': code }), []).map(({ message }) => message);
 
-describe('the check of patterns', () => {
+describe('the check of patterns', function () {
+  // It lets patterns run until they show that they are slow, which beside other work takes its time.
+  this.timeout(120_000);
+
   it('finds what takes the square of the length, wherever in it', () => {
     for (const slow of [
       String.raw`/^https?:\/\/[^\s/]+[^\s]*$/u`,
