@@ -35,6 +35,8 @@ export const LIMITS = {
   connectionsRefusedShare: 0.05,
   connectionRefusalMs: 2_000,
   comeAgainSecondsMax: 5,
+  /** A refusal is answered after this: 240 clients that ask again at once would otherwise ask thousands of times a second. */
+  refusalPauseMs: 500,
   /** Connections that the system holds until they are taken, in a wave of clients that come back. Linux allows as many. */
   connectionsBacklog: 4096,
   /**
@@ -70,7 +72,7 @@ export const LIMITS = {
   /** Pages that their clients have not taken: 96 of the largest, of one person a quarter. */
   pagesBytesMax: 192 * 1024 * 1024,
   /** How long a page waits for its turn, and what sockets read when thousands of them come back; and how many of each wait. */
-  pageWaitMs: 5_000,
+  pageWaitMs: 8_000,
   socketReadWaitMs: 30_000,
   readsWaitingMax: 20_000,
   batchRequestsMax: 100,

@@ -141,7 +141,10 @@ export function demoService(levers: Levers): ServiceDefinition<DemoConfig> {
         levers.echoes += 1;
         return { ok: true, got: { params, query, body, userId: principal.userId } };
       });
-      mount(app, demo.read, async ({ params }) => ({ ok: true, name: params.name }));
+      mount(app, demo.read, async ({ params }) => {
+        if (params.name === 'too-much') throw new Fault('unavailable', { message: 'You have enough under way' });
+        return { ok: true, name: params.name };
+      });
       mount(app, demo.open, async () => ({ ok: true }));
       mount(app, demo.maybe, async ({ body }) => ({ ok: true, got: body ?? 'nothing' }));
       mount(app, demo.lie, async () =>

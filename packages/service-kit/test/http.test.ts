@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomBytes, randomUUID } from 'node:crypto';
-import { API_VERSION } from '@wts/contracts';
+import { API_VERSION, LIMITS } from '@wts/contracts';
 import request from 'supertest';
 import type { Test } from 'supertest';
 import type { Running } from './demo.ts';
@@ -197,6 +197,13 @@ describe('a service over HTTP', () => {
       assert.equal(answer.headers['retry-after'], '7');
       assert.equal((answer.body as { retryAfterSeconds: number }).retryAfterSeconds, 7);
       assert.ok(!answer.text.includes('secret-host'));
+    });
+    it('takes its time to refuse one who has enough under way, so that asking again at once is not asking often [never.one-takes-all]', async () => {
+      const since = performance.now();
+      const asked = Array.from({ length: 20 }, () => get('/things/too-much').set(as(ann)));
+      for (const answer of await Promise.all(asked)) isRefusal(answer, 503, 'unavailable');
+      // Each of them for itself; timers may be a millisecond early.
+      assert.ok(performance.now() - since >= LIMITS.refusalPauseMs - 5);
     });
     it('shows nothing of a bug, and logs all of it as something to act on [errors.5xx.no-cause]', async () => {
       const answer = isRefusal(await get('/fail').set('x-request-id', 'bug-1'), 500, 'internal');

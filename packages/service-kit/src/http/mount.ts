@@ -1,6 +1,7 @@
 import { parse as parseQueryString } from 'node:querystring';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { BodyOf, Contract, ParamsOf, QueryOf, ReplyOf } from '@wts/contracts';
-import { Fault, isStorableText } from '@wts/contracts';
+import { Fault, isStorableText, LIMITS } from '@wts/contracts';
 import type { IRouter, Request, Response } from 'express';
 import { sendJson } from './answer.ts';
 import { Call, signalOf } from './call.ts';
@@ -70,7 +71,28 @@ export function mountStream<C extends Contract>(
   const check = readerOf(contract);
   const path = contract.path.replaceAll(/\{(\w+)\}/g, ':$1');
   const method = contract.method.toLowerCase() as 'get' | 'post' | 'patch' | 'delete';
-  router[method](path, async (req: Request, res: Response) => handler(await check(req, res)));
+  router[method](path, async (req: Request, res: Response) => {
+    try {
+      await handler(await check(req, res));
+    } catch (error) {
+      if (contract.scope !== 'none' && isRefusal(error)) await pause(res);
+      throw error;
+    }
+  });
+}
+
+/** Nothing failed: this service has decided that the caller has enough under way. */
+function isRefusal(error: unknown): boolean {
+  return error instanceof Fault && error.code === 'unavailable' && error.cause === undefined;
+}
+
+/** A client that asks again at once, whatever it is told, is slowed down to what refusing costs. */
+async function pause(res: Response): Promise<void> {
+  const pausing = new AbortController();
+  const stop = (): void => pausing.abort();
+  res.once('close', stop);
+  await sleep(LIMITS.refusalPauseMs, undefined, { signal: pausing.signal, ref: false }).catch(() => undefined);
+  res.off('close', stop);
 }
 
 function readerOf<C extends Contract>(contract: C): (req: Request, res: Response) => Promise<Call<C>> {
