@@ -26,3 +26,6 @@ export function shareConnections(poolMax: number): ConnectionShares {
     sockets: fifth,
   };
 }
+
+/** While PostgreSQL finds one page the event loop writes another; a third would only make everybody's turn come later. */
+export const PAGES_OF_ONE_MAX = 2;

@@ -10,7 +10,7 @@ import {
 } from '@wts/service-kit';
 import { CommitEngine, GROUPS_AT_ONCE_MAX } from './commit/engine.ts';
 import { settings } from './config.ts';
-import { shareConnections } from './connections.ts';
+import { PAGES_OF_ONE_MAX, shareConnections } from './connections.ts';
 import { Pages } from './deltas/pages.ts';
 import { FairGate, type FairGateOptions } from './fairness/fair-gate.ts';
 import { Reads } from './fairness/reads.ts';
@@ -63,7 +63,10 @@ export const syncService: ServiceDefinition<ConfigOf<typeof settings>> = {
     const standby = openStandby(kit, config);
     const shares = shareConnections(config.poolMax);
     const metricsOf = waitMetrics(kit.metrics);
-    const reads = new Reads(pool, fairReads(shares.pages, { waitMs: LIMITS.pageWaitMs, watch: metricsOf('page') }));
+    const reads = new Reads(
+      pool,
+      fairReads(shares.pages, { waitMs: LIMITS.pageWaitMs, slotsOfOneMax: PAGES_OF_ONE_MAX, watch: metricsOf('page') }),
+    );
     const memory = new GroupMemory();
     const pages = new Pages({ reads, memory, standby, metrics: metricsOf('page') });
     watchPages(kit.metrics, () => pages.bytes);
@@ -96,7 +99,7 @@ export const syncService: ServiceDefinition<ConfigOf<typeof settings>> = {
   },
 };
 
-function fairReads(slots: number, options: Pick<FairGateOptions, 'waitMs' | 'watch'>): FairGate {
+function fairReads(slots: number, options: Pick<FairGateOptions, 'waitMs' | 'slotsOfOneMax' | 'watch'>): FairGate {
   return new FairGate({
     slots,
     waitingMax: LIMITS.readsWaitingMax,

@@ -78,11 +78,12 @@ export async function readDeltas(sources: DeltasSources, question: DeltasQuestio
 
 /**
  * A page is gathered in steps, so that a page of large entries is full before all that were asked for are in memory. The
- * steps grow: few are needed for small entries, and for those that are passed without being shown.
+ * steps grow: few are needed for small entries, and for those that are passed without being shown. None takes the event
+ * loop for longer than a few milliseconds.
  */
 const STEP_FIRST = 256;
-const STEP_GROWS = 4;
-const STEP_MAX = 1024;
+const STEP_GROWS = 2;
+const STEP_MAX = 512;
 
 /** Callers in words get a fault. Those in letters cannot recover from one here; they learn it on their socket. */
 function unreachable({ dialect, after }: DeltasQuestion): string {

@@ -61,6 +61,17 @@ describe('the fair gate', () => {
     await hall.close();
   });
 
+  it('gives one person no more than is of use, and the rest to who comes', async () => {
+    const hall = new Hall({ slots: 5, slotsOfOneMax: 2 });
+    for (let n = 0; n < 9; n += 1) hall.ask('a', `a${n}`);
+    for (let n = 0; n < 2; n += 1) hall.ask('b', `b${n}`);
+    await settled();
+    assert.deepEqual([hall.running('a'), hall.running('b'), hall.gate.waiting], [2, 2, 7]);
+    await hall.end(0);
+    assert.deepEqual([hall.running('a'), hall.running('b')], [2, 2]);
+    await hall.close();
+  });
+
   it('for any comings and goings: no slot but a last one idle while work waits, shares kept, all served, each person in order', async () => {
     const step = fc.oneof(
       { weight: 3, arbitrary: fc.tuple(fc.constant('ask' as const), fc.nat(5), fc.integer({ min: 1, max: 9 })) },

@@ -4,6 +4,8 @@ import { FairQueue, type Entry } from './fair-queue.ts';
 export interface FairGateOptions {
   /** Tasks at once. */
   readonly slots: number;
+  /** The most that one person has of them, also when alone: where more at once would be no faster, and hold up the others. */
+  readonly slotsOfOneMax?: number;
   /** The longest that a task may wait; what is not expected to begin within it is refused at once. */
   readonly waitMs: number;
   /** Tasks that wait, of all people together, and what they hold in memory. */
@@ -69,7 +71,8 @@ export class FairGate {
   constructor(options: FairGateOptions) {
     this.#options = options;
     this.#share = shareOf(options.slots);
-    this.#aloneMax = options.slots < SLOTS_WITH_RESERVE_MIN ? options.slots : options.slots - 1;
+    const reserved = options.slots < SLOTS_WITH_RESERVE_MIN ? 0 : 1;
+    this.#aloneMax = Math.min(options.slots - reserved, options.slotsOfOneMax ?? Infinity);
   }
 
   get waiting(): number {
@@ -164,7 +167,7 @@ export class FairGate {
     const own = this.#queue.of(person);
     const hasOthers = this.#queue.people > (own.size > 0 ? 1 : 0);
     const all = this.#queue.ahead(person, cost) / slots;
-    return this.#expectedMs * (hasOthers ? Math.max(all, own.cost / this.#share) : all);
+    return this.#expectedMs * Math.max(all, own.cost / (hasOthers ? this.#share : this.#aloneMax));
   }
 
   #refusal(expectedMs: number): Fault {
