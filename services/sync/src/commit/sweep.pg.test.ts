@@ -248,6 +248,19 @@ describe('what is too much for one commit [sync.mutate.always]', function () {
     await assertLogIsState();
   });
 
+  it('is seen by the members of a project until it is open to all', async () => {
+    const hidden = await project(owner, { isPrivate: true });
+    await owner.make('ProjectMember', { projectId: hidden, userId: guest.id });
+    await times(MANY, () => owner.make('Task', home({ title: 'T', projectId: hidden })));
+    await owner.change('Project', hidden, { isPrivate: false });
+    await new Sweeper({ pool: stage.pool, engine: stage.engine, leaseMs: 0 }).turn(2);
+    assert.deepEqual((await groupsOf('tasks', 'project_id', hidden)).sort(), [hidden, workspace].sort());
+    assert.ok((await new Groups(stage.pool).of(guest.id)).groups.has(hidden));
+    await stage.sweep();
+    assert.deepEqual((await new Groups(stage.pool).of(guest.id)).groups, new Set([guest.id, workspace]));
+    await assertLogIsState();
+  });
+
   it('is 3000 tasks in a moment, with the real bounds', async () => {
     await using large = await Stage.open('sweep_large');
     const someone = await large.person();

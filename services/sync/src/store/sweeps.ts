@@ -36,10 +36,11 @@ export interface SweepRelation {
 }
 
 /**
- * In which order they are worked off. Who sees a project comes in before its tasks and goes out behind them: its members see
- * all of it meanwhile.
+ * In which order they are worked off; `group` is where a root that moved is now. Who sees a project comes in before its tasks,
+ * and goes out behind them: its members see all of it meanwhile.
  */
-export function relationsOf({ kind, model, rootId, userId }: NewSweep): SweepRelation[] {
+export function relationsOf(sweep: NewSweep, group: string | null): SweepRelation[] {
+  const { kind, model, rootId, workspaceId, userId } = sweep;
   if (model === WorkspaceMember)
     return MEMBERSHIPS_INSIDE.map((inside) => ({
       model: inside,
@@ -52,7 +53,7 @@ export function relationsOf({ kind, model, rootId, userId }: NewSweep): SweepRel
     if (kind === 'move' && onDelete === 'clear') return [];
     return [{ model: part, field, many, value: rootId, becomes: kind === 'move' ? 'move' : onDelete }];
   });
-  if (kind === 'move') return relations;
+  if (kind === 'move' && group !== workspaceId) return relations;
   const isLast = (relation: SweepRelation): number => Number(relation.model === ProjectMember);
   return relations.toSorted((a, b) => isLast(a) - isLast(b));
 }

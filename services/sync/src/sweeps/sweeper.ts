@@ -97,7 +97,8 @@ export class Sweeper {
     const sweep = await claimSweep(pool, leaseMs);
     if (!sweep) return false;
     let left = steps;
-    for (const relation of relationsOf(sweep)) {
+    const group = sweep.kind === 'move' ? await groupOfRoot(pool, sweep) : null;
+    for (const relation of relationsOf(sweep, group)) {
       left = await this.#work(sweep, relation, left);
       if (left > 0) continue;
       await leaseSweep(pool, sweep, left === STUCK ? LIMITS.sweepEveryMs : 0);
