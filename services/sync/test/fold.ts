@@ -25,6 +25,25 @@ export function foldLog(entries: readonly LogAction[]): { copies: Copies; faults
   return { copies, faults };
 }
 
+/**
+ * Entries that show those outside what is inside of a private project by then: for the workspace, anything but the end of what
+ * they saw before. By what the log says at each place, whatever is still to be swept.
+ */
+export function shownOutside(entries: readonly LogAction[]): string[] {
+  const records = new Map<string, ModelRecord>();
+  const found: string[] = [];
+  const at = (model: string, id: unknown): ModelRecord | undefined => records.get(`${model} ${String(id)}`);
+  for (const { syncId, groupId, workspaceId, modelName, modelId, action, record } of entries) {
+    if (action === 'DELETE') continue;
+    records.set(`${modelName} ${modelId}`, record);
+    if (groupId !== workspaceId || !['Task', 'TaskChecklistItem', 'Comment'].includes(modelName)) continue;
+    const task = modelName === 'Task' ? record : at('Task', record['taskId']);
+    if (at('Project', task?.['projectId'])?.['isPrivate'] === true)
+      found.push(`${syncId}: ${action} ${modelName} ${modelId}`);
+  }
+  return found;
+}
+
 /** The same from the tables: every record under each group that sees it. */
 export async function copiesOfTables(pool: Pool): Promise<Copies> {
   const copies = new Map<string, ModelRecord>();

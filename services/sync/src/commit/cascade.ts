@@ -1,9 +1,10 @@
 import { dependentsOf, modelNamed } from '@wts/models';
 import { MEMBERSHIPS_INSIDE } from '../store/extents.ts';
 import type { Row } from '../store/rows.ts';
-import { change, depart } from './effects.ts';
+import { change, depart, move } from './effects.ts';
 import { descend } from './family.ts';
-import type { Effect } from './unit.ts';
+import { standing } from './permit.ts';
+import type { Effect, Unit } from './unit.ts';
 import { forAll, key, within, type Relation, type World } from './world.ts';
 
 const WorkspaceMember = modelNamed('WorkspaceMember');
@@ -13,10 +14,11 @@ const WorkspaceMember = modelNamed('WorkspaceMember');
  * lets go. Where that is more than a commit should hold, the record goes at once, so that nothing can be attached to it any
  * more, and the rest is swept behind it (`sweeps/`). Keeps sync.mutate.cascade.
  */
-export function remove(world: World, row: Row, actorId: string, now: string): Effect[] {
+export function remove(world: World, unit: Unit, row: Row, now: string): Effect[] {
   const [extent] = world.extents('delete', row.model, [row.id]);
   if (extent && !world.carries(extent)) {
     const userId = row.model === WorkspaceMember ? (row.record['userId'] as string) : null;
+    const actorId = unit.principal.userId;
     world.sweep({ kind: 'delete', model: row.model, rootId: row.id, workspaceId: row.workspaceId, userId, actorId });
     return depart(world, row);
   }
@@ -26,7 +28,13 @@ export function remove(world: World, row: Row, actorId: string, now: string): Ef
     going.flatMap((one) => pointers(one).map(({ model, field }) => ({ model, field, value: one.id }))),
     'write',
   );
-  return forAll(going, (one) => [...letGo(world, one, gone, now), ...depart(world, one)]);
+  return forAll(going, (one) => {
+    const holders = holdersOf(world, one).filter(({ holder }) => !gone.has(key(holder.model, holder.id)));
+    return [
+      ...holders.flatMap(({ holder, field }) => clear(world, unit, holder, { field, id: one.id, now })),
+      ...depart(world, one),
+    ];
+  });
 }
 
 /** Who leaves a workspace leaves its teams and projects: otherwise a private project would stay open to them. */
@@ -38,20 +46,29 @@ function membershipsInside({ model, record, workspaceId }: Row): Relation[] {
 
 const pointers = ({ model }: Row) => dependentsOf(model).filter(({ onDelete }) => onDelete === 'clear');
 
-function letGo(world: World, target: Row, gone: ReadonlySet<string>, now: string): Effect[] {
-  const effects: Effect[] = [];
-  for (const { model, field } of pointers(target)) {
-    for (const holder of world.related(model, field, target.id, 'write')) {
-      if (!gone.has(key(holder.model, holder.id))) effects.push(...clear(world, holder, field, target.id, now));
-    }
-  }
-  return effects;
+function holdersOf(world: World, target: Row): { readonly holder: Row; readonly field: string }[] {
+  return pointers(target).flatMap(({ model, field }) =>
+    world.related(model, field, target.id, 'write').map((holder) => ({ holder, field })),
+  );
 }
 
-/** A record lets go of one that it points to. */
-export function clear(world: World, holder: Row, field: string, id: string, now: string): Effect[] {
-  const held = holder.record[field];
+/**
+ * A record lets go of one that it points to. One that is still to follow its whole into another group goes there with it; one
+ * whose whole is gone goes as well, soon.
+ */
+export function clear(
+  world: World,
+  unit: Unit,
+  before: Row,
+  { field, id, now }: { readonly field: string; readonly id: string; readonly now: string },
+): Effect[] {
+  const place = standing(world, before);
+  if (!place) return [];
+  const held = before.record[field];
   const value = Array.isArray(held) ? held.filter((other) => other !== id) : null;
-  const record = { ...holder.record, [field]: value, updatedAt: now };
-  return change(world, holder, { ...holder, record, text: JSON.stringify(record) }, [field]);
+  const record = { ...before.record, [field]: value, updatedAt: now };
+  const after: Row = { ...before, groupId: place.groupId, record, text: JSON.stringify(record) };
+  return place.groupId === before.groupId
+    ? change(world, before, after, [field])
+    : move(world, unit, { before, after, changed: [field] }, now);
 }

@@ -169,7 +169,7 @@ function unchanged(world: World, row: Row): Decision {
 function removal(world: World, unit: Unit, row: Row, now: string): Decision {
   const refusal = permit(world, unit, row, 'delete') ?? guard(world, unit, row, null);
   if (refusal) return refusal;
-  const effects = remove(world, row, unit.principal.userId, now);
+  const effects = remove(world, unit, row, now);
   return { ok: true, effects, main: mainOf(effects, row) };
 }
 

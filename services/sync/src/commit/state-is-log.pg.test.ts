@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { ActionName, JsonSchema, Role } from '@wts/contracts';
 import { ACTIONS, ROLES } from '@wts/contracts';
 import { modelNamed } from '@wts/models';
-import { copiesOfTables, differencesOf, foldLog } from '../../test/fold.ts';
+import { copiesOfTables, differencesOf, foldLog, shownOutside } from '../../test/fold.ts';
 import { Stage, change, membership } from '../../test/stage.ts';
 import type { Someone } from '../../test/stage.ts';
 import { SWEEP_CLIENT } from '../sweeps/sweeper.ts';
@@ -198,6 +198,7 @@ describe('the log and the tables', function () {
       assert.ok(new Set(entries.map(({ action }) => action)).size === ACTIONS.length);
       const { copies, faults } = foldLog(entries);
       assert.deepEqual(faults, []);
+      assert.deepEqual(shownOutside(entries), []);
       assert.deepEqual(differencesOf(copies, await copiesOfTables(stage.pool)), []);
     });
   }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { copiesOfTables, differencesOf, foldLog } from '../../test/fold.ts';
+import { copiesOfTables, differencesOf, foldLog, shownOutside } from '../../test/fold.ts';
 import { Stage, applied, change, membership, refused } from '../../test/stage.ts';
 import type { Someone } from '../../test/stage.ts';
 import { Sweeper } from '../sweeps/sweeper.ts';
@@ -48,6 +48,7 @@ describe('what is too much for one commit [sync.mutate.always]', function () {
     assert.equal(await stage.sweeps(), 0);
     const { copies, faults } = foldLog(await stage.entries());
     assert.deepEqual(faults, []);
+    assert.deepEqual(shownOutside(await stage.entries()), []);
     assert.deepEqual(differencesOf(copies, await copiesOfTables(stage.pool)), []);
   }
 
@@ -230,6 +231,28 @@ describe('what is too much for one commit [sync.mutate.always]', function () {
     assert.equal((await stage.stored('Task', third))?.groupId, shared);
     await stage.sweep();
     assert.deepEqual(await groupsOf('tasks', 'project_id', shared), [shared]);
+    await assertLogIsState();
+  });
+
+  it('tells outsiders nothing of it any more, though the sweep has not come to it: not that it lost a label [never.shown-outside]', async () => {
+    const shared = await project(owner);
+    const [label, few] = [
+      await owner.make('Label', home({ name: 'L' })),
+      await owner.make('Label', home({ name: 'F' })),
+    ];
+    await times(MANY, () => owner.make('Task', home({ title: 'T', projectId: shared, labelIds: [label] })));
+    await owner.make('Task', home({ title: 'T', projectId: shared, labelIds: [few] }));
+    await owner.change('Project', shared, { isPrivate: true });
+    await stage.pool.query(`update sync.sweeps set leased_until = clock_timestamp() + interval '1 hour'`);
+    const from = await stage.head();
+    await owner.delete('Label', few);
+    await owner.delete('Label', label);
+    await stage.sweep();
+    const inside = (await stage.entries(from)).filter(({ changed }) => changed.includes('labelIds'));
+    assert.equal(inside.length, MANY + 1);
+    assert.ok(inside.every(({ groupId }) => groupId === shared));
+    await stage.pool.query(`update sync.sweeps set leased_until = '-infinity'`);
+    await stage.sweep();
     await assertLogIsState();
   });
 

@@ -26,8 +26,8 @@ export function takeStep(world: World, unit: Unit, { sweep, relation, ids }: Swe
   return forAll(taken, (id) => {
     const row = world.row(model, id, 'write');
     if (!row || ![row.record[field]].flat().includes(value) || isElsewhere(sweep, row.workspaceId)) return [];
-    if (becomes === 'clear') return clear(world, row, field, value, now);
-    if (becomes === 'delete') return remove(world, row, unit.principal.userId, now);
+    if (becomes === 'clear') return clear(world, unit, row, { field, id: value, now });
+    if (becomes === 'delete') return remove(world, unit, row, now);
     if (!target || target.groupId === row.groupId) return [];
     return move(world, unit, { before: row, after: { ...row, groupId: target.groupId }, changed: [] }, now);
   });

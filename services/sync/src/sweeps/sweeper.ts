@@ -96,16 +96,26 @@ export class Sweeper {
     const { pool, leaseMs = LIMITS.sweepLeaseMs } = this.#options;
     const sweep = await claimSweep(pool, leaseMs);
     if (!sweep) return false;
+    try {
+      await this.#take(sweep, steps);
+    } catch (error) {
+      // What failed for a moment must not wait for the lease of a replica that is alive.
+      await leaseSweep(pool, sweep, LIMITS.sweepEveryMs).catch(() => undefined);
+      throw error;
+    }
+    return true;
+  }
+
+  async #take(sweep: Sweep, steps: number): Promise<void> {
+    const { pool } = this.#options;
     let left = steps;
     const group = sweep.kind === 'move' ? await groupOfRoot(pool, sweep) : null;
     for (const relation of relationsOf(sweep, group)) {
       left = await this.#work(sweep, relation, left);
       if (left > 0) continue;
-      await leaseSweep(pool, sweep, left === STUCK ? LIMITS.sweepEveryMs : 0);
-      return true;
+      return leaseSweep(pool, sweep, left === STUCK ? LIMITS.sweepEveryMs : 0);
     }
-    await endSweep(pool, sweep);
-    return true;
+    return endSweep(pool, sweep);
   }
 
   /** Takes the records of one relation away; how many steps are left of the turn, none when there is more to do. */
