@@ -142,7 +142,15 @@ export const LIMITS = {
 
   /** The most one group commits when others wait: 50-200 already give 80 % of the gain, and two requests of 50 fit. */
   commitBatchMutations: 128,
+  /** And what it writes, in entries of a kilobyte: larger ones gain nothing, and others wait longer for them. */
+  commitBatchWeight: 1024,
+  /** How long a change may wait, and be worked on: what is not committed by then is not waited for by its client. */
+  commitDeadlineMs: 10_000,
+  /** A batch whose deadline comes is given so long from when it began: a lock may be held for a few seconds. */
+  commitBatchMs: 6_000,
+  /** What waits, in all: mutations, and what their payloads take. */
   commitQueueMutationsMax: 20_000,
+  commitQueueBytesMax: 64 * 1024 * 1024,
   /** People and workspaces that a replica remembers between commits, and the most memberships of one of these people. */
   commitMemoryEntriesMax: 2_000,
   commitMemoryRowsMax: 32,

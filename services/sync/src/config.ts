@@ -22,7 +22,7 @@ export const settings = defineSettings({
     default: 20,
     min: 4,
     max: 200,
-    doc: 'Connections to PostgreSQL per process, for reading: a quarter each for bootstraps and pages of deltas, a fifth each for batches and sockets. Up to three more commit, and one sweeps.',
+    doc: 'Connections to PostgreSQL per process, for reading: a quarter each for bootstraps and pages of deltas, a fifth each for batches and sockets. Up to six more commit, and one sweeps.',
   }),
   replicaUrl: setting.url('DATABASE_REPLICA_URL', {
     secret: true,

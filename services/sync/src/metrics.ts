@@ -1,9 +1,10 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import type { CommitWatch } from './commit/engine.ts';
 import type { FairGateWatch } from './fairness/fair-gate.ts';
 import type { StandbyOutcome } from './store/standby.ts';
 
-/** What an operator watches of commits: how many, how large the groups, how long. */
-export function commitMetrics(registry: Registry): (group: { mutations: number; seconds: number }) => void {
+/** What an operator watches of commits: how many, how large the batches, how long, and what is not done. */
+export function commitMetrics(registry: Registry, waiting: () => { units: number; bytes: number }): CommitWatch {
   const mutations = new Counter({
     name: 'wts_commit_mutations_total',
     help: 'Mutations answered by the commit engine.',
@@ -21,10 +22,37 @@ export function commitMetrics(registry: Registry): (group: { mutations: number; 
     buckets: [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.5, 2],
     registers: [registry],
   });
-  return (group) => {
-    mutations.inc(group.mutations);
-    size.observe(group.mutations);
-    seconds.observe(group.seconds);
+  const undone = new Counter({
+    name: 'wts_commit_requests_undone_total',
+    help: 'Requests refused because they could not be done in time, or dropped before they began because their client was gone or their time over.',
+    labelNames: ['reason'] as const,
+    registers: [registry],
+  });
+  const cancelled = new Counter({
+    name: 'wts_commit_groups_cancelled_total',
+    help: 'Commit groups cancelled in PostgreSQL because no client waited for them any more.',
+    registers: [registry],
+  });
+  for (const what of ['units', 'bytes'] as const) {
+    const gauge: Gauge = new Gauge({
+      name: `wts_commit_waiting_${what}`,
+      help: `What waits to be committed, in ${what === 'units' ? 'transactions of clients' : 'bytes of payload'}.`,
+      collect: () => {
+        gauge.set(waiting()[what]);
+      },
+      registers: [],
+    });
+    registry.registerMetric(gauge);
+  }
+  return {
+    onBatch: (batch) => {
+      mutations.inc(batch.mutations);
+      size.observe(batch.mutations);
+      seconds.observe(batch.seconds);
+    },
+    onRefused: (requests) => undone.inc({ reason: 'refused' }, requests),
+    onDropped: (reason) => undone.inc({ reason }),
+    onCancelled: () => cancelled.inc(),
   };
 }
 

@@ -8,7 +8,7 @@ import {
   type ServiceContext,
   type ServiceDefinition,
 } from '@wts/service-kit';
-import { CommitEngine, GROUPS_AT_ONCE_MAX } from './commit/engine.ts';
+import { COMMIT_CONNECTIONS, CommitEngine } from './commit/engine.ts';
 import { settings } from './config.ts';
 import { PAGES_OF_ONE_MAX, shareConnections } from './connections.ts';
 import { Pages } from './deltas/pages.ts';
@@ -50,12 +50,15 @@ export const syncService: ServiceDefinition<ConfigOf<typeof settings>> = {
     const { pool } = openPostgres({ ...database, poolMax: config.poolMax, applicationName: 'wts-sync', readiness });
     const committing = openPostgres({
       ...database,
-      poolMax: GROUPS_AT_ONCE_MAX,
+      poolMax: COMMIT_CONNECTIONS,
       applicationName: 'wts-sync-commit',
       ...COMMITTING,
     });
     const actionLog = new ActionLog(pool);
-    const engine = new CommitEngine({ pool: committing.pool, log: actionLog, observe: commitMetrics(kit.metrics) });
+    const engine = new CommitEngine({
+      pool: committing.pool,
+      watch: commitMetrics(kit.metrics, () => ({ units: engine.waiting, bytes: engine.waitingBytes })),
+    });
     const sweeping = openPostgres({ ...database, poolMax: 1, applicationName: 'wts-sync-sweep', settings: PLANS });
     stack.use(keepSweeping({ pool: sweeping.pool, engine, observe: sweepMetrics(kit.metrics), logger: log }));
     const retention = retentionOf({ days: config.retentionDays, entries: config.retentionEntries });

@@ -3,7 +3,6 @@ import { randomUUID } from 'node:crypto';
 import { createLogger, openPostgres } from '@wts/service-kit';
 import { fetchPostgres, openTestPostgres } from '@wts/testkit';
 import { CommitEngine } from '../src/commit/engine.ts';
-import { ActionLog } from '../src/store/log.ts';
 import { PLANS } from '../src/store/prepared.ts';
 import { applied, change, Stage } from './stage.ts';
 
@@ -74,7 +73,7 @@ describe('a commit on PostgreSQL 15 with JIT', function () {
       log: silent,
       stack: opened,
     });
-    const engine = new CommitEngine({ pool, log: new ActionLog(pool) });
+    const engine = new CommitEngine({ pool });
     const ada = await stage.person();
     const workspaceId = await stage.workspace(ada);
     const tasks = async (): Promise<void> => {

@@ -10,7 +10,7 @@ import type { Pool } from 'pg';
 import { CommitEngine } from '../src/commit/engine.ts';
 import type { Refusal } from '../src/commit/refusal.ts';
 import type { AppliedMutation, Mutation, Unit, UnitOutcome } from '../src/commit/unit.ts';
-import { CASCADE_BOUNDS, type CascadeBounds } from '../src/commit/world.ts';
+import { CASCADE_BOUNDS, type CascadeBounds } from '../src/commit/need.ts';
 import { ActionLog } from '../src/store/log.ts';
 import { COMMITTING } from '../src/store/line.ts';
 import { Sweeper } from '../src/sweeps/sweeper.ts';
@@ -44,7 +44,7 @@ export class Stage implements AsyncDisposable {
     this.#stack = stack;
     this.pool = pools[0]!;
     this.log = new ActionLog(this.pool);
-    this.engines = pools.map((pool) => new CommitEngine({ pool, log: new ActionLog(pool), bounds }));
+    this.engines = pools.map((pool) => new CommitEngine({ pool, bounds }));
   }
 
   /** With a server of one's own when the URL of its superuser is given. */

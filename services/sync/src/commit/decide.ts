@@ -4,6 +4,7 @@ import type { Row } from '../store/rows.ts';
 import { missing, placeOf } from './audience.ts';
 import { remove } from './cascade.ts';
 import { arrive, change, ensureMembers, entry, move } from './effects.ts';
+import { checkKeys } from './keys.ts';
 import { belongsTo, forbidden, permit, permitFields, permitInsert } from './permit.ts';
 import { checkReferences } from './references.ts';
 import { refuse, type Refusal } from './refusal.ts';
@@ -72,6 +73,8 @@ function insert(world: World, unit: Unit, model: Model, id: string, mutation: Mu
   if (world.isSwept(model, id))
     return refuse('conflict', `A ${model.name} with this id is being deleted with all its parts; try again shortly`);
   if (world.isTaken(model, id)) return replayOrConflict(world, unit, model, id);
+  const collision = checkKeys(world, null, draft);
+  if (collision) return collision;
   const used = useGroup(world, model, id);
   if (used) return used;
   for (const [name, { assigned }] of Object.entries(model.fields)) {
@@ -120,7 +123,9 @@ function update(world: World, unit: Unit, row: Row, mutation: Mutation, now: str
       fields: changed,
       workspaceId: place.workspaceId,
       before: row.record,
-    }) ?? guard(world, unit, row, next);
+    }) ??
+    guard(world, unit, row, next) ??
+    checkKeys(world, row, next);
   if (refusal) return refusal;
   const effects =
     next.groupId === row.groupId

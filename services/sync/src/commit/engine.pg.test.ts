@@ -1,8 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { Fault, LIMITS } from '@wts/contracts';
-import { Client } from 'pg';
 import { Stage, applied, change, membership, only, refused } from '../../test/stage.ts';
 import type { Someone } from '../../test/stage.ts';
 import { CommitEngine } from './engine.ts';
@@ -165,7 +163,7 @@ describe('the commit engine', function () {
   });
 
   it('answers what is committed, also when somebody who is told of it fails', async () => {
-    const engine = new CommitEngine({ pool: stage.pool, log: stage.log });
+    const engine = new CommitEngine({ pool: stage.pool });
     const told: string[] = [];
     engine.onCommitted(() => {
       throw new Error('a listener of a test');
@@ -175,26 +173,5 @@ describe('the commit engine', function () {
     const { lastId } = applied(await stage.send(owner.unit(task()), engine));
     assert.deepEqual(told, [lastId.toString()]);
     assert.match(String((await warned)[0]), /a listener of a test/);
-  });
-
-  it('refuses more than can wait, at once and with a time to try again [never.unbounded]', async () => {
-    const engine = new CommitEngine({ pool: stage.pool, log: stage.log });
-    const blocker = new Client({ connectionString: stage.database.urlOf('wts_sync') });
-    await blocker.connect();
-    await blocker.query('begin; lock table sync.tasks in access exclusive mode');
-    const under = [1, 2].map(() => engine.commit([owner.unit(task())]));
-    const request = Array.from({ length: 100 }, () => owner.unit(task()));
-    const waiting: Promise<unknown>[] = [];
-    while (engine.waiting + request.length <= LIMITS.commitQueueMutationsMax) waiting.push(engine.commit(request));
-    await assert.rejects(
-      engine.commit(request),
-      (error) => error instanceof Fault && error.code === 'unavailable' && error.retryAfterSeconds === 1,
-    );
-    await blocker.query('rollback');
-    await blocker.end();
-    await Promise.all(under);
-    assert.ok((await engine.commit([owner.unit(task())]))[0]?.ok);
-    // The same request over and over is one request: all the others are answered as it was.
-    await Promise.all(waiting);
   });
 });

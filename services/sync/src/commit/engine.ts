@@ -1,212 +1,300 @@
-import { Fault, LIMITS, type ActionChunk, type LogAction, type ModelRecord } from '@wts/contracts';
+import { LIMITS, type ActionChunk } from '@wts/contracts';
+import { Gate, LOCK_TIMEOUT } from '@wts/service-kit';
 import type { Pool } from 'pg';
 import { explainConflict, retriable } from '../store/conflicts.ts';
 import { alone, Line } from '../store/line.ts';
-import type { ActionLog } from '../store/log.ts';
-import { findReplays } from '../store/replays.ts';
+import { ActionLog } from '../store/log.ts';
+import { answersOf } from './answers.ts';
+import type { Batch } from './batch.ts';
+import type { Group } from './decide-group.ts';
 import { foreseenNeeds } from './foresee.ts';
 import { commitGroup, decideByHeart, type GroupOptions } from './group.ts';
 import { Memory } from './memory.ts';
-import { refuse, type Refusal } from './refusal.ts';
-import { sentAs, type Effect, type Mutation, type Unit, type UnitOutcome } from './unit.ts';
-import { TooMuch, type CascadeBounds, type World } from './world.ts';
+import { BATCHES_AT_ONCE_MAX, Places } from './places.ts';
+import { refuse } from './refusal.ts';
+import { Refused } from './refused.ts';
+import { CommitRequest, type CommitOptions } from './request.ts';
+import { personOf, type Unit, type UnitOutcome } from './unit.ts';
+import { tooMuchWaits, Waiting } from './waiting.ts';
+import type { CascadeBounds } from './need.ts';
 import { writeGroup, type GroupOutcome, type GroupResult } from './write.ts';
 
 /*
- * Mutations are committed in groups: the log's lock and the flush to disk are paid once for many. When nothing is under way
- * a request goes at once; while a group is under way, those that arrive wait together and leave as the next one.
- *
- * A second group sets out beside one that is being written when it has enough to carry. Small groups do not: each costs
- * PostgreSQL and this process about as much as ten mutations, so it is better to wait and to carry more.
+ * Mutations are committed in batches: the log's lock and the flush to disk are paid once for many. When nothing is under way
+ * a request goes at once; while a batch is under way, those that arrive wait together (`waiting.ts`: whose turn it is) and
+ * leave as the next one (`places.ts`: when).
  *
  * Any replica may commit: order comes from the lock in PostgreSQL, not from this process. A unit is answered after its
- * group is on disk and never before: keeps never.acknowledged-lost.
+ * batch is on disk and never before: keeps never.acknowledged-lost.
+ *
+ * What one unit does costs its neighbors nothing: a refusal is decided in memory (`decide-group.ts`), and a batch that fails
+ * for a lock or a constraint is not tried with all of them again and again, but each of its requests goes alone.
+ *
+ * Keeps sync.mutate.order and sync.mutate.idempotent, never.applied-twice and never.one-takes-all.
  */
 
-/** A group that takes longer than this, for a lock somebody holds or a long cascade, does not hold up the others. */
-const PATIENCE_MS = 50;
-export const GROUPS_AT_ONCE_MAX = 3;
-/** What a second group carries at least; with fewer, 64 clients get a tenth less done. */
-const BESIDE_MIN = 32;
-/** On the line: the one that PostgreSQL works on, and the next. */
-const LINE_LENGTH_MAX = 2;
-/** Deadlocks and idempotency races pass when tried again; what does not pass by then is an outage. */
+/** Of a batch of its own: deadlocks and idempotency races pass when tried again; what does not pass by then is an outage. */
 const TRIES_MAX = 6;
+/** Of a common batch: from what is remembered, and twice as it is. Then each request of it goes alone. */
+const COMMON_TRIES_MAX = 3;
+/** How long a common batch waits for rows that others hold. */
+const COMMON_LOCK_TIMEOUT = '200ms';
+/** How often it is looked at what is overdue. */
+const OVERDUE_CHECK_MS = 250;
+/** Answers that are read from the log at a time, of batches that are over. */
+const ANSWERS_AT_ONCE = 1;
 
-interface Waiting {
-  /** Units of one request: applied in this order, never overtaking each other. Keeps sync.mutate.order. */
-  readonly units: readonly Unit[];
-  readonly resolve: (outcomes: UnitOutcome[]) => void;
-  readonly reject: (error: unknown) => void;
+/** Connections that an engine needs: for each batch, for reading answers, and to cancel what is under way. */
+export const COMMIT_CONNECTIONS = BATCHES_AT_ONCE_MAX + ANSWERS_AT_ONCE + 1;
+
+export interface CommitWatch {
+  onBatch?(batch: { mutations: number; seconds: number }): void;
+  /** Not taken in: it cannot be done in time, or there is no room. */
+  onRefused?(requests: number): void;
+  /** Before it began: the client is gone, or the time is over. */
+  onDropped?(reason: 'gone' | 'overdue'): void;
+  /** A batch that nobody waits for. */
+  onCancelled?(): void;
 }
 
 export interface EngineOptions {
   readonly pool: Pool;
-  readonly log: ActionLog;
   /** What a deletion or a move takes along in its own commit. */
   readonly bounds?: CascadeBounds;
-  readonly observe?: (group: { mutations: number; seconds: number }) => void;
+  readonly watch?: CommitWatch;
 }
 
+/** A batch that fails for what one of its requests does. */
+class Divided extends Error {}
+
 export class CommitEngine {
-  readonly #options: EngineOptions;
+  readonly #pool: Pool;
+  readonly #log: ActionLog;
+  readonly #watch: CommitWatch;
+  readonly #bounds: CascadeBounds | undefined;
   #onSweeps: (() => void) | undefined;
   readonly #listeners: ((chunk: ActionChunk) => void)[] = [];
   readonly #memory = new Memory();
+  readonly #refused = new Refused();
+  readonly #waiting = new Waiting();
+  readonly #places = new Places();
+  readonly #answering = new Gate(ANSWERS_AT_ONCE);
   readonly #line: Line;
-  #queue: Waiting[] = [];
-  #queuedUnits = 0;
-  #underWay = 0;
-  /** Of these, the ones that read before they write. */
-  #readers = 0;
-  /** What the youngest carries while it is being written; 0 before that. */
-  #writing = 0;
-  #startedAt = 0;
+  /** Batches that read counters before they write. */
+  #numbering = 0;
   #impatience: NodeJS.Timeout | undefined;
+  #overdueCheck: NodeJS.Timeout | undefined;
 
-  constructor(options: EngineOptions) {
-    this.#options = options;
-    this.#line = new Line(options.pool);
+  constructor({ pool, watch = {}, bounds }: EngineOptions) {
+    this.#pool = pool;
+    this.#log = new ActionLog(pool);
+    this.#watch = watch;
+    this.#bounds = bounds;
+    this.#line = new Line(pool);
   }
 
-  /** Called with every committed group, at once after its commit, in no promised order between groups. */
+  /** Called with every committed batch, at once after its commit, in no promised order between batches. */
   onCommitted(listener: (chunk: ActionChunk) => void): void {
     this.#listeners.push(listener);
   }
 
-  /** Called when a committed group has left something to be swept. */
+  /** Called when a committed batch has left something to be swept. */
   onSweeps(listener: () => void): void {
     this.#onSweeps = listener;
   }
 
-  /** Commits the units of a request in order, each for itself; resolves when all are decided and safe on disk. */
-  async commit(units: readonly Unit[]): Promise<UnitOutcome[]> {
-    if (this.#queuedUnits + units.length > LIMITS.commitQueueMutationsMax) {
-      throw new Fault('unavailable', {
-        message: 'Too many changes are waiting; try again shortly',
-        retryAfterSeconds: 1,
-      });
+  /**
+   * Commits the units of a request in order, each for itself; resolves when all are decided and safe on disk. Rejects with
+   * `unavailable` when that cannot be done in time: at once, if that can be foreseen.
+   */
+  async commit(units: readonly Unit[], options: CommitOptions = {}): Promise<UnitOutcome[]> {
+    options.signal?.throwIfAborted();
+    if (units.length === 0) return [];
+    const deadlineMs = options.deadlineMs ?? performance.now() + LIMITS.commitDeadlineMs;
+    const request = new CommitRequest(units, { signal: options.signal, deadlineMs }, (gone) => this.#onGone(gone));
+    try {
+      const refused = this.#waiting.admit(request);
+      if (refused > 0) this.#watch.onRefused?.(refused);
+    } catch (error) {
+      request.reject(error);
+      this.#watch.onRefused?.(1);
     }
-    return new Promise((resolve, reject) => {
-      this.#queue.push({ units, resolve, reject });
-      this.#queuedUnits += units.length;
-      this.#start();
-    });
+    this.#start();
+    this.#overdueCheck ??= setInterval(() => this.#checkOverdue(), OVERDUE_CHECK_MS).unref();
+    return request.answer;
   }
 
+  /** Units that wait. */
   get waiting(): number {
-    return this.#queuedUnits;
+    return this.#waiting.units;
   }
 
-  /** True when a group set out. */
+  get waitingBytes(): number {
+    return this.#waiting.bytes;
+  }
+
+  /** True when a batch set out. */
   #start(): boolean {
     clearTimeout(this.#impatience);
     let hasStarted = false;
-    while (this.#queue.length > 0 && this.#underWay < GROUPS_AT_ONCE_MAX) {
-      const patience = this.#mayStart() ? 0 : this.#startedAt + PATIENCE_MS - performance.now();
-      if (patience > 0) {
-        this.#impatience = setTimeout(() => this.#start(), patience);
+    while (this.#waiting.units > 0) {
+      const mayStart = this.#places.mayStart({
+        waiting: this.#waiting.units,
+        isTrusted: this.#memory.isTrusted,
+        hasOthers: (person) => this.#waiting.hasOthers(person),
+      });
+      const batch = this.#waiting.take(mayStart, () => this.#watch.onDropped?.('overdue'));
+      if (!batch) {
+        const { patienceMs } = this.#places;
+        if (patienceMs !== undefined) this.#impatience = setTimeout(() => this.#start(), patienceMs);
         break;
       }
-      this.#underWay += 1;
-      this.#writing = 0;
-      this.#startedAt = performance.now();
-      void this.#run(this.#take());
+      this.#places.start(batch);
+      void this.#run(batch);
       hasStarted = true;
     }
     return hasStarted;
   }
 
-  #mayStart(): boolean {
-    if (this.#underWay === 0) return true;
-    // Without trust a group holds the counters that it needs, and the next one would only wait for them.
-    if (!this.#memory.isTrusted) return false;
-    return this.#underWay === 1 && this.#writing > 0 && this.#queuedUnits >= Math.max(this.#writing, BESIDE_MIN);
-  }
-
-  /** Callers and services not together: for a service every row is read and held, also one that a caller only guessed at. */
-  #take(): Waiting[] {
-    let units = 0;
-    let count = 0;
-    while (
-      count < this.#queue.length &&
-      (count === 0 ||
-        (authorityOf(this.#queue[count]) === authorityOf(this.#queue[0]) &&
-          units + (this.#queue[count]?.units.length ?? 0) <= LIMITS.commitBatchMutations))
-    ) {
-      units += this.#queue[count]?.units.length ?? 0;
-      count += 1;
-    }
-    this.#queuedUnits -= units;
-    return this.#queue.splice(0, count);
-  }
-
-  /** Never rejects: every request of the batch is answered one way or the other. */
-  async #run(batch: readonly Waiting[]): Promise<void> {
+  /** Never rejects: every request of the batch is answered one way or the other, or waits again. */
+  async #run(batch: Batch): Promise<void> {
     const startedAt = performance.now();
-    const units = batch.flatMap((request) => request.units);
     const chunks: ActionChunk[] = [];
-    const [committed] = await Promise.allSettled([this.#commitOrDivide(units, chunks)]);
-    this.#options.observe?.({ mutations: units.length, seconds: (performance.now() - startedAt) / 1000 });
-    this.#underWay -= 1;
-    // What waits is sent to PostgreSQL before this group is told and answered, so that both have work at the same time.
+    const [committed] = await Promise.allSettled([this.#commit(batch, chunks)]);
+    const ms = performance.now() - startedAt;
+    this.#watch.onBatch?.({ mutations: batch.units.length, seconds: ms / 1000 });
+    this.#places.end(batch);
+    const outcomes = committed.status === 'fulfilled' ? committed.value : null;
+    if (outcomes) {
+      this.#waiting.learn(batch, outcomes, ms);
+      this.#putBack(batch, outcomes);
+    } else if (committed.status === 'rejected') this.#fail(batch, committed.reason);
+    // What waits is sent to PostgreSQL before this batch is told and answered, so that both have work at the same time.
     if (this.#start()) await untilSent();
     for (const chunk of chunks) this.#tell(chunk);
+    if (outcomes) await this.#answer(batch, outcomes);
+    if (this.#places.underWay.size > 0) return;
+    this.#waiting.rest();
+    if (this.#waiting.units > 0) return;
+    clearInterval(this.#overdueCheck);
+    this.#overdueCheck = undefined;
+  }
+
+  async #answer(batch: Batch, outcomes: readonly GroupOutcome[]): Promise<void> {
     try {
-      if (committed.status === 'rejected') throw committed.reason;
-      const outcomes = await this.#answers(units, committed.value);
-      let from = 0;
-      for (const request of batch) {
-        request.resolve(outcomes.slice(from, from + request.units.length));
-        from += request.units.length;
+      const reader = { pool: this.#pool, log: this.#log, gate: this.#answering };
+      const answers = await answersOf(batch.units, outcomes, reader);
+      for (const { part, first, done } of batch.settled(outcomes)) {
+        part.request.give(answers.slice(first, first + done));
       }
     } catch (error) {
-      for (const { reject } of batch) reject(error);
+      for (const { request } of batch.parts) request.reject(error);
     }
+  }
+
+  /** What is left of requests of which a part was done waits before all else of their people. */
+  #putBack(batch: Batch, outcomes: readonly GroupOutcome[]): void {
+    for (const { part, done, isHeavy } of batch.settled(outcomes)) {
+      const { request } = part;
+      request.taken = part.from + done;
+      request.isAlone ||= isHeavy;
+      if (request.rest > 0) this.#wait(request);
+    }
+  }
+
+  #wait(request: CommitRequest): void {
+    if (request.isSettled) this.#watch.onDropped?.('gone');
+    else this.#waiting.putBack(request);
+  }
+
+  #fail(batch: Batch, error: unknown): void {
+    const isOverdue = batch.abandoned.aborted;
+    for (const { request, from } of batch.parts) {
+      if (!(error instanceof Divided)) {
+        request.reject(isOverdue ? tooMuchWaits(LIMITS.commitDeadlineMs) : error);
+        continue;
+      }
+      request.taken = from;
+      request.isAlone = true;
+      this.#wait(request);
+    }
+  }
+
+  /** What got committed is in `chunks`, also when what follows fails. */
+  async #commit(batch: Batch, chunks: ActionChunk[]): Promise<readonly GroupOutcome[]> {
+    return batch.kind === 'alone' ? this.#commitOrDivide(batch, batch, chunks) : this.#commitOnce(batch, batch, chunks);
   }
 
   /**
-   * When a constraint refuses a group, or it is too much for one transaction, its halves are tried one after the other,
-   * down to the unit that is at fault: one bad mutation never fails its neighbors, and order is kept. What got committed is
-   * in `chunks`, also when what follows fails.
+   * When a constraint refuses what is written of one request, which is rare because unique keys are looked up before, its
+   * halves are tried one after the other, down to the unit that is at fault.
    */
-  async #commitOrDivide(units: readonly Unit[], chunks: ActionChunk[]): Promise<readonly GroupOutcome[]> {
+  async #commitOrDivide(batch: Batch, group: Group, chunks: ActionChunk[]): Promise<readonly GroupOutcome[]> {
     try {
-      return await this.#commitOnce(units, chunks);
+      return await this.#commitOnce(batch, group, chunks);
     } catch (error) {
-      const refusal = refusalOf(error);
-      if (!refusal) throw error;
-      if (units.length === 1) return [{ kind: 'refused', refusal }];
+      const conflict = explainConflict(error);
+      if (!conflict) throw error;
+      for (const person of batch.people) this.#waiting.setApart(person);
+      const { units, requests } = group;
+      if (units.length === 1) return [{ kind: 'refused', refusal: refuse(conflict.code, conflict.error) }];
       const middle = units.length >> 1;
-      const first = await this.#commitOrDivide(units.slice(0, middle), chunks);
-      return [...first, ...(await this.#commitOrDivide(units.slice(middle), chunks))];
+      const half = (from: number, to: number): Group => ({
+        units: units.slice(from, to),
+        requests: requests.slice(from, to),
+      });
+      const first = await this.#commitOrDivide(batch, half(0, middle), chunks);
+      const later = first.find(({ kind }) => kind === 'later');
+      if (later) return [...first, ...units.slice(middle).map(() => later)];
+      return [...first, ...(await this.#commitOrDivide(batch, half(middle, units.length), chunks))];
     }
   }
 
-  async #commitOnce(units: readonly Unit[], chunks: ActionChunk[]): Promise<readonly GroupOutcome[]> {
-    const needs = foreseenNeeds(units);
-    const onSent = (world: World): void => {
-      this.#memory.keepNumbers(world.newNumbers());
-      this.#writing = units.length;
-      this.#start();
-    };
+  async #commitOnce(batch: Batch, group: Group, chunks: ActionChunk[]): Promise<readonly GroupOutcome[]> {
+    const isAlone = batch.kind === 'alone';
+    const needs = foreseenNeeds(group.units);
+    let wasMisled = false;
     for (let attempt = 1; ; attempt += 1) {
-      const memory = attempt === 1 && this.#memory.isTrusted ? this.#memory : null;
+      batch.abandoned.throwIfAborted();
+      const memory = attempt === 1 && batch.kind === 'common' && this.#memory.isTrusted ? this.#memory : null;
       try {
-        const { bounds } = this.#options;
-        const { outcomes, chunk, sweeps } = await this.#transaction(units, { needs, memory, bounds, onSent });
+        const { outcomes, chunk, sweeps } = await this.#transaction(batch, group, { needs, memory });
         memory?.confirm();
+        if (wasMisled) this.#findMisleading(group, outcomes);
         if (chunk) chunks.push(chunk);
         if (sweeps) this.#onSweeps?.();
         return outcomes;
       } catch (error) {
-        this.#memory.forget();
-        memory?.distrust();
-        // What a group ran into that trusted its memory is looked at before it is told.
+        wasMisled ||= memory !== null;
+        // What a batch ran into that trusted its memory is looked at before it is told.
         const maySucceed = retriable(error) || (memory !== null && explainConflict(error) !== null);
-        if (attempt === TRIES_MAX || !maySucceed) throw error;
+        if (maySucceed && attempt < (isAlone ? TRIES_MAX : COMMON_TRIES_MAX)) continue;
+        if (wasMisled) this.#memory.distrust();
+        throw this.#failureOf(batch, error, maySucceed);
       }
     }
+  }
+
+  #failureOf(batch: Batch, error: unknown, mayPass: boolean): unknown {
+    if (batch.kind !== 'alone') return mayPass || explainConflict(error) ? new Divided('', { cause: error }) : error;
+    for (const person of batch.people) this.#waiting.setApart(person);
+    return error;
+  }
+
+  /**
+   * Who sends again what is there already misleads the memory, which expects new records: they go apart, and it is trusted as
+   * before. When there is none of them, others write to the same workspaces elsewhere, and it is not.
+   */
+  #findMisleading(group: Group, outcomes: readonly GroupOutcome[]): void {
+    let isFound = false;
+    for (const [index, outcome] of outcomes.entries()) {
+      const isNew = outcome.kind === 'applied' && outcome.mains.every(({ effect }) => effect !== null);
+      const unit = group.units[index];
+      if (isNew || !unit) continue;
+      isFound = true;
+      this.#waiting.setApart(personOf(unit));
+    }
+    if (!isFound) this.#memory.distrust();
   }
 
   /** The change is true by now: a listener that fails must not make it look refused. */
@@ -220,92 +308,69 @@ export class CommitEngine {
     }
   }
 
-  /** By heart when that is possible. Behind a group that reads it is not: it would come before that one counts. */
-  async #transaction(units: readonly Unit[], options: GroupOptions): Promise<GroupResult> {
-    const isLineFree = this.#readers === 0 && this.#line.length < LINE_LENGTH_MAX;
-    const ready = isLineFree && options.memory ? decideByHeart(units, options.needs, options.memory) : null;
-    return ready
-      ? this.#line.run((client) => writeGroup(client, units, ready, options.onSent))
-      : this.#readAndWrite(units, options);
-  }
-
-  async #readAndWrite(units: readonly Unit[], options: GroupOptions): Promise<GroupResult> {
-    this.#readers += 1;
+  /** By heart when that is possible. Behind a batch that reads numbers it is not: it would come before that one counts. */
+  async #transaction(
+    batch: Batch,
+    group: Group,
+    { needs, memory }: Pick<GroupOptions, 'needs' | 'memory'>,
+  ): Promise<GroupResult> {
+    let isSent = false;
+    const options: GroupOptions = {
+      needs,
+      memory,
+      room: batch.room,
+      bounds: this.#bounds,
+      lockTimeout: batch.kind === 'alone' ? LOCK_TIMEOUT : COMMON_LOCK_TIMEOUT,
+      refused: this.#refused,
+      onSent: (world) => {
+        isSent = true;
+        this.#memory.keepNumbers(world.newNumbers());
+        this.#places.wrote(batch);
+        this.#start();
+      },
+    };
+    const ready = this.#numbering === 0 && this.#line.hasRoom ? decideByHeart(group, options) : null;
+    const isNumbering = !ready && needs.some(({ kind }) => kind === 'counter');
+    if (isNumbering) this.#numbering += 1;
     try {
-      return await alone(this.#options.pool, (client) => commitGroup(client, units, options));
+      return ready
+        ? await this.#line.run((client) => writeGroup(client, group.units, ready, options.onSent))
+        : await alone(this.#pool, (client) => commitGroup(client, group, options), batch.abandoned);
+    } catch (error) {
+      if (isSent) this.#memory.forget();
+      throw error;
     } finally {
-      this.#readers -= 1;
+      if (isNumbering) this.#numbering -= 1;
     }
   }
 
-  /**
-   * A unit that is sent again because its answer got lost may meet its first sending, committed while this one waited for
-   * a lock or an index: the refusal is then about its own work, and the first answer stands.
-   * Keeps sync.mutate.idempotent, never.applied-twice.
-   */
-  async #withLateReplays(units: readonly Unit[], outcomes: readonly GroupOutcome[]): Promise<readonly GroupOutcome[]> {
-    if (outcomes.every(({ kind }) => kind !== 'refused')) return outcomes;
-    const replays = await findReplays(this.#options.pool, units.map(sentAs));
-    return outcomes.map((outcome, index): GroupOutcome => {
-      const replay = replays[index];
-      return outcome.kind === 'refused' && replay ? { kind: 'replayed', replay } : outcome;
-    });
+  // What nobody waits for any more.
+
+  #onGone(request: CommitRequest): void {
+    if (this.#waiting.remove(request)) this.#watch.onDropped?.('gone');
+    if (request.batch) this.#abandonIf(request.batch, ({ isSettled }) => isSettled);
   }
 
-  /** Replays are answered from the log: the same answer as the first time. */
-  async #answers(units: readonly Unit[], decided: readonly GroupOutcome[]): Promise<UnitOutcome[]> {
-    const outcomes = await this.#withLateReplays(units, decided);
-    const places = outcomes.flatMap((outcome) => {
-      if (outcome.kind === 'replayed') return outcome.replay.mainIds;
-      return outcome.kind === 'applied' ? outcome.mains.flatMap(({ effect, syncId }) => (effect ? [] : [syncId])) : [];
-    });
-    const logged = await this.#options.log.at(places);
-    return outcomes.map((outcome, index): UnitOutcome => {
-      if (outcome.kind === 'refused') return outcome.refusal;
-      const mutations = units[index]?.mutations ?? [];
-      const known =
-        outcome.kind === 'applied' ? outcome.mains : outcome.replay.mainIds.map((syncId) => ({ syncId, effect: null }));
-      return {
-        ok: true,
-        lastId: outcome.kind === 'applied' ? outcome.lastId : outcome.replay.lastId,
-        replayed: outcome.kind === 'replayed' || known.every(({ effect }) => effect === null),
-        mutations: mutations.map((mutation, position) => {
-          const { syncId, effect } = known[position] ?? { syncId: 0n, effect: null };
-          return {
-            ...mutation,
-            syncId,
-            record: shown(units[index], effect ?? ofRecord(mutation, logged.get(syncId))) ?? { id: mutation.modelId },
-          };
-        }),
-      };
-    });
+  #checkOverdue(): void {
+    const now = performance.now();
+    const isOverdue = (request: CommitRequest): boolean => now >= request.deadlineMs;
+    for (const request of this.#waiting.which(isOverdue)) {
+      this.#waiting.remove(request);
+      request.reject(tooMuchWaits(LIMITS.commitDeadlineMs));
+      this.#watch.onDropped?.('overdue');
+    }
+    for (const batch of this.#places.underWay) {
+      if (now < batch.startedAt + LIMITS.commitBatchMs) continue;
+      this.#abandonIf(batch, (request) => request.isSettled || isOverdue(request));
+    }
   }
-}
 
-/** Units of one request have come by one door. */
-function authorityOf(request: Waiting | undefined): Unit['authority'] | undefined {
-  return request?.units[0]?.authority;
+  #abandonIf(batch: Batch, isOver: (request: CommitRequest) => boolean): void {
+    if (this.#places.underWay.has(batch) && batch.abandonIf(isOver)) this.#watch.onCancelled?.();
+  }
 }
 
 /** What is only waiting for promises and ticks happens, a connection of the pool among it; nothing is read from sockets. */
 async function untilSent(): Promise<void> {
   for (let ticks = 0; ticks < 2; ticks += 1) await new Promise<void>((resolve) => process.nextTick(resolve));
-}
-
-/** Where the last entry of a record was trimmed, another one stands at the place that answers for it. */
-function ofRecord({ modelName, modelId }: Mutation, entry: LogAction | undefined): LogAction | undefined {
-  return entry?.modelId === modelId.toLowerCase() && entry.modelName === modelName ? entry : undefined;
-}
-
-/** A credential for one workspace may repeat what its person did elsewhere; it is not told what that was. */
-function shown(unit: Unit | undefined, entry: Effect | LogAction | undefined): ModelRecord | undefined {
-  const only = unit?.principal.workspaceId;
-  return only === undefined || entry?.workspaceId === only ? entry?.record : undefined;
-}
-
-/** What a failed group means for a unit that is alone in it; null when it is a failure of ours. */
-function refusalOf(error: unknown): Refusal | null {
-  if (error instanceof TooMuch) return refuse('conflict', error.message);
-  const conflict = explainConflict(error);
-  return conflict && refuse(conflict.code, conflict.error);
 }

@@ -1,7 +1,8 @@
 import { LIMITS } from '@wts/contracts';
 import { dependentsOf } from '@wts/models';
 import type { Row } from '../store/rows.ts';
-import { key, TooMuch, type Relation, type World } from './world.ts';
+import { TOO_MANY, TooMuch } from './need.ts';
+import { key, type Relation, type World } from './world.ts';
 
 /**
  * A record and all that cannot be without it in its workspace, parts before wholes, itself last. Every row is locked, so
@@ -32,8 +33,7 @@ export function descend(world: World, root: Row, more: (row: Row) => readonly Re
       }
       parts.set(row, own);
     }
-    if (found.size > LIMITS.cascadeActionsMax)
-      throw new TooMuch(`This concerns more than ${LIMITS.cascadeActionsMax} records; do it in smaller steps`);
+    if (found.size > LIMITS.cascadeActionsMax) throw new TooMuch(TOO_MANY);
     level = next;
   }
   return partsFirst(root, parts);

@@ -1,4 +1,5 @@
 import { findModel, modelNamed, type Model } from '@wts/models';
+import { keysOf } from './keys.ts';
 import { GROUP_MODELS } from './rules.ts';
 import type { Mutation, Unit } from './unit.ts';
 import type { Need } from './world.ts';
@@ -27,7 +28,7 @@ function foresee(needs: Need[], people: Set<string>, { modelName, modelId, actio
   if (!model) return;
   const id = modelId.toLowerCase();
   needs.push(action === 'INSERT' ? { kind: 'taken', model, id } : { kind: 'row', model, id, lock: 'write' });
-  if (action === 'INSERT') needs.push(...counterOf(model, payload));
+  if (action === 'INSERT') needs.push(...counterOf(model, payload), ...keysIn(model, payload));
   if (action === 'INSERT' && GROUP_MODELS.includes(model)) needs.push({ kind: 'used', model, id });
   if (action !== 'INSERT' && action !== 'UPDATE') return;
   for (const [name, field] of Object.entries(model.fields)) {
@@ -41,6 +42,18 @@ function foresee(needs: Need[], people: Set<string>, { modelName, modelId, actio
       else needs.push({ kind: 'row', model: modelNamed(reference.model), id, lock: 'refer' });
     }
   }
+}
+
+/** A record belongs to the group of its workspace, as far as it can be known without its parents. */
+function keysIn(model: Model, payload: Mutation['payload']): Need[] {
+  return keysOf(model).flatMap((fields): Need[] => {
+    const values = fields.map((name) => {
+      const field = name === 'groupId' ? 'workspaceId' : name;
+      const reading = model.fields[field]?.read(payload[field]);
+      return reading?.ok ? reading.value : null;
+    });
+    return values.every((value) => typeof value === 'string') ? [{ kind: 'key', model, fields, values }] : [];
+  });
 }
 
 function counterOf(model: Model, payload: Mutation['payload']): Need[] {

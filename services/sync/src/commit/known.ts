@@ -1,6 +1,17 @@
 import type { Model } from '@wts/models';
 import type { HoldStrength, LockStrength, Row } from '../store/rows.ts';
-import { factKey, key, rank, relationKey, type FactNeed, type Facts, type Relation } from './need.ts';
+import {
+  factKey,
+  key,
+  keyName,
+  rank,
+  relationKey,
+  TooMuch,
+  type FactNeed,
+  type Facts,
+  type Relation,
+  type UniqueKey,
+} from './need.ts';
 import type { Effect } from './unit.ts';
 
 /** What a group of mutations has read of the database. */
@@ -16,6 +27,8 @@ export class Known {
   protected readonly audiences = new Map<string, Audiences>();
   protected readonly facts = new Map<string, Facts[keyof Facts]>();
   protected readonly creations = new Map<string, Creation | null>();
+  protected readonly keys = new Map<string, string | null>();
+  readonly #excesses = new Map<string, string>();
   readonly #ahead: LastNumbers | undefined;
 
   /** `ahead`: how far groups that are still under way have numbered tasks. */
@@ -45,6 +58,36 @@ export class Known {
     this.sets.set(relationKey(relation), { rows, lock });
     if (lock === 'look') return;
     for (const row of rows) this.keepRow(relation.model, row.id, row, lock);
+  }
+
+  /** These are more than can be read, and why: who asks for them asks for too much. */
+  keepExcess(relation: Relation, reason: string): void {
+    this.#excesses.set(relationKey(relation), reason);
+  }
+
+  isExcess(relation: Relation): boolean {
+    return this.#excesses.size > 0 && this.#excesses.has(relationKey(relation));
+  }
+
+  protected refuseExcess(relations: readonly Relation[]): void {
+    if (this.#excesses.size === 0) return;
+    const excess = relations.find((relation) => this.isExcess(relation));
+    if (excess) throw new TooMuch(this.#excesses.get(relationKey(excess)));
+  }
+
+  /** Where the counter of a workspace stood when it was read. */
+  lastNumber(workspaceId: string): number | null {
+    return this.counters.get(workspaceId) ?? null;
+  }
+
+  /** A record as it was before this group; null when there was none, or it was not read. */
+  stored(model: Model, id: string): Row | null {
+    return this.rows.get(key(model, id))?.row ?? null;
+  }
+
+  /** Null: no record has these values. */
+  keepKey(unique: UniqueKey, id: string | null): void {
+    this.keys.set(keyName(unique), id);
   }
 
   /** Null: the workspace has none yet. */

@@ -36,7 +36,7 @@ describe('what a replica remembers between commits', function () {
   });
   // One that remembers nothing yet, and was misled by nothing.
   beforeEach(() => {
-    ours = new CommitEngine({ pool: stage.pool, log: stage.log });
+    ours = new CommitEngine({ pool: stage.pool });
   });
   after(async () => {
     await other.end();

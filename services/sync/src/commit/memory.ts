@@ -57,7 +57,7 @@ export class Memory {
   /** Who is in which workspaces, as a group that looked at it leaves it. */
   keepLooks(needs: readonly Need[], world: World): void {
     for (const need of needs) {
-      if (need.kind !== 'related' || need.lock !== 'look' || need.and) continue;
+      if (need.kind !== 'related' || need.lock !== 'look' || need.and || world.isExcess(need)) continue;
       const rows = world.relatedBy(need, 'look');
       if (rows.length <= LIMITS.commitMemoryRowsMax) this.#related.set(relationKey(need), rows);
     }

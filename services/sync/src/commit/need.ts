@@ -19,6 +19,13 @@ export function within(workspaceId: string, relation: Relation): Relation {
   return { ...relation, and: { field: 'workspaceId', value: workspaceId } };
 }
 
+/** Values of fields that no two records share. */
+export interface UniqueKey {
+  readonly model: Model;
+  readonly fields: readonly string[];
+  readonly values: readonly string[];
+}
+
 export type Need =
   | { readonly kind: 'row'; readonly model: Model; readonly id: string; readonly lock: HoldStrength }
   | { readonly kind: 'taken'; readonly model: Model; readonly id: string }
@@ -27,6 +34,7 @@ export type Need =
   | { readonly kind: 'counter'; readonly workspaceId: string }
   | { readonly kind: 'audience'; readonly userId: string }
   | { readonly kind: 'creation'; readonly model: Model; readonly id: string }
+  | ({ readonly kind: 'key' } & UniqueKey)
   | FactNeed;
 
 /** How much hangs below a record, itself included: counted by ids, up to one more than asked for. */
@@ -108,12 +116,10 @@ export function forAll<T, R>(items: readonly T[], run: (item: T) => readonly R[]
   return results;
 }
 
-/**
- * More than one transaction should hold. A group that throws this is divided; a unit that does so alone is refused with
- * the message, which is public.
- */
+/** More than one transaction should hold: the unit that needs it is refused with the message, which is public. */
 export class TooMuch extends Error {}
 
+export const TOO_MANY = `This concerns more than ${LIMITS.cascadeActionsMax} records; do it in smaller steps`;
 export const TOO_LARGE = 'This concerns records that are too large together; do it in smaller steps';
 
 const LOCK_ORDER: readonly LockStrength[] = ['look', 'refer', 'write'];
@@ -128,4 +134,12 @@ export function key(model: Model, id: string): string {
 
 export function relationKey({ model, field, value, and }: Relation): string {
   return `${model.name}.${field}:${value}${and ? `&${and.field}:${and.value}` : ''}`;
+}
+
+export function keyName({ model, fields, values }: UniqueKey): string {
+  return JSON.stringify([model.name, fields, values]);
+}
+
+export function sweepKey(kind: string, model: Model, id: string): string {
+  return `${kind} ${key(model, id)}`;
 }

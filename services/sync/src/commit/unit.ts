@@ -1,3 +1,4 @@
+import { servicePrincipal } from '@wts/access';
 import type { ActionName, ModelRecord, Principal } from '@wts/contracts';
 import type { Model } from '@wts/models';
 import type { SentAs } from '../store/replays.ts';
@@ -26,6 +27,13 @@ export interface Unit {
 
 export function sentAs({ principal, clientId, clientTxId }: Unit): SentAs {
   return { userId: principal.userId, clientId, clientTxId };
+}
+
+const NO_PERSON = servicePrincipal('').userId;
+
+/** Whose work it is, also when a service does it; work that no person asked for is its service's. */
+export function personOf({ principal }: Unit): string {
+  return principal.userId === NO_PERSON ? principal.credential.id : principal.userId;
 }
 
 /** One entry of the log to be, without its place. */

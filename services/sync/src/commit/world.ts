@@ -1,6 +1,6 @@
 import { LIMITS } from '@wts/contracts';
 import { MODELS, modelNamed, type Model } from '@wts/models';
-import type { HoldStrength, LockStrength, Row } from '../store/rows.ts';
+import { keyValues, type HoldStrength, type LockStrength, type Row } from '../store/rows.ts';
 import type { NewSweep } from '../store/sweeps.ts';
 import {
   Known,
@@ -16,8 +16,10 @@ import {
   CASCADE_BOUNDS,
   factKey,
   key,
+  keyName,
   rank,
   relationKey,
+  sweepKey,
   Unread,
   type CascadeBounds,
   type Extent,
@@ -25,23 +27,11 @@ import {
   type FactNeed,
   type Facts,
   type Relation,
+  type UniqueKey,
 } from './need.ts';
 import type { Effect } from './unit.ts';
 
-export {
-  CASCADE_BOUNDS,
-  forAll,
-  key,
-  relationKey,
-  TOO_LARGE,
-  TooMuch,
-  Unread,
-  within,
-  type CascadeBounds,
-  type Extent,
-  type Need,
-  type Relation,
-} from './need.ts';
+export { forAll, key, relationKey, Unread, within, type Extent, type Need, type Relation } from './need.ts';
 
 const User = modelNamed('User');
 
@@ -119,6 +109,7 @@ export class World extends Known {
   }
 
   relatedBy(relation: Relation, lock: LockStrength): readonly Row[] {
+    this.refuseExcess([relation]);
     const read = this.sets.get(relationKey(relation));
     if (!read || rank(read.lock) < rank(lock)) throw new Unread([{ kind: 'related', ...relation, lock }]);
     const { model, field, value, and } = relation;
@@ -136,10 +127,9 @@ export class World extends Known {
 
   /** Says what will be asked next, so that all of it is read in one round and not one by one. */
   expect(relations: readonly Relation[], lock: LockStrength): void {
-    const unread = relations.filter((relation) => {
-      const read = this.sets.get(relationKey(relation));
-      return !read || rank(read.lock) < rank(lock);
-    });
+    this.refuseExcess(relations);
+    const isRead = (read?: { lock: LockStrength }): boolean => read !== undefined && rank(read.lock) >= rank(lock);
+    const unread = relations.filter((relation) => !isRead(this.sets.get(relationKey(relation))));
     if (unread.length > 0) throw new Unread(unread.map((relation) => ({ kind: 'related', ...relation, lock })));
   }
 
@@ -167,6 +157,19 @@ export class World extends Known {
       live: read.live.union(moved.in).difference(out),
       frozen: read.frozen.union(out).difference(moved.in),
     };
+  }
+
+  /** The record that has these values, of which there is one at most. Its unique index has the last word. */
+  keyHolder(unique: UniqueKey): string | null {
+    const changed = this.#changed.get(unique.model);
+    const name = keyName(unique);
+    for (const row of changed?.values() ?? []) {
+      const values = row && keyValues(row, unique.fields);
+      if (values && keyName({ ...unique, values }) === name) return row.id;
+    }
+    const id = this.keys.get(name);
+    if (id === undefined) throw new Unread([{ kind: 'key', ...unique }]);
+    return id !== null && changed?.has(id) ? null : id;
   }
 
   fact<K extends keyof Facts>(need: FactNeed & { readonly kind: K }): Facts[K] {
@@ -343,11 +346,6 @@ export class World extends Known {
     return { inserts, updates, deletes };
   }
 
-  /** A record as it was before this group; null when there was none, or it was not read. */
-  stored(model: Model, id: string): Row | null {
-    return this.rows.get(key(model, id))?.row ?? null;
-  }
-
   /** What was relied on, by model. What this group writes itself it holds. */
   relied(): [model: Model, rows: Row[]][] {
     return [...this.#relied].map(([model, rows]) => {
@@ -358,11 +356,6 @@ export class World extends Known {
 
   newNumbers(): ReadonlyMap<string, number> {
     return this.#numbers;
-  }
-
-  /** Where the counter of a workspace stood when it was read. */
-  lastNumber(workspaceId: string): number | null {
-    return this.counters.get(workspaceId) ?? null;
   }
 
   newAudiences(): { readonly joined: JoinedAudience[]; readonly frozen: FrozenAudience[] } {
@@ -385,10 +378,6 @@ export class World extends Known {
     changes.set(id, row);
     this.#journal.push(() => (before === undefined ? changes.delete(id) : changes.set(id, before)));
   }
-}
-
-function sweepKey(kind: string, model: Model, id: string): string {
-  return `${kind} ${key(model, id)}`;
 }
 
 function add<T>(lists: Map<Model, T[]>, model: Model, item: T): void {

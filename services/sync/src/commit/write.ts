@@ -26,9 +26,18 @@ export type GroupOutcome =
       readonly kind: 'applied';
       readonly lastId: bigint;
       readonly mains: readonly { readonly syncId: bigint; readonly effect: Effect | null }[];
+      /** What it cost, in small entries. */
+      readonly weight: number;
     }
   | { readonly kind: 'replayed'; readonly replay: Replay }
-  | { readonly kind: 'refused'; readonly refusal: Refusal };
+  | { readonly kind: 'refused'; readonly refusal: Refusal }
+  | Later;
+
+/** Not decided: it is too much for this group. `isHeavy`: it has to be alone. */
+export interface Later {
+  readonly kind: 'later';
+  readonly isHeavy: boolean;
+}
 
 export interface GroupResult {
   readonly outcomes: readonly GroupOutcome[];
@@ -42,10 +51,12 @@ export type Decided =
       readonly kind: 'applied';
       readonly effects: readonly Effect[];
       readonly mains: readonly { effect: Effect | null; replayOf: bigint | undefined }[];
+      readonly weight: number;
     }
   | { readonly kind: 'same'; readonly as: number }
   | { readonly kind: 'replayed'; readonly replay: Replay }
-  | { readonly kind: 'refused'; readonly refusal: Refusal };
+  | { readonly kind: 'refused'; readonly refusal: Refusal }
+  | Later;
 
 /** What is to be written. */
 export interface Ready {
@@ -53,8 +64,6 @@ export interface Ready {
   readonly decided: readonly Decided[];
   /** False when nothing was read: the transaction has yet to begin. */
   readonly hasBegun: boolean;
-  /** The lock timeout of later rounds is set. */
-  readonly isLater: boolean;
   /** When this was decided. */
   readonly now: string;
 }
@@ -65,7 +74,7 @@ export const BEGIN = 'begin isolation level read committed';
 export async function writeGroup(
   client: PoolClient,
   units: readonly Unit[],
-  { world, decided, hasBegun, isLater, now }: Ready,
+  { world, decided, hasBegun, now }: Ready,
   onSent: (world: World) => void,
 ): Promise<GroupResult> {
   const entries: (NewEntry & { effect: Effect })[] = [];
@@ -93,8 +102,9 @@ export async function writeGroup(
   }
   const answer = together(client, [
     ...(hasBegun ? [] : [BEGIN]),
-    ...(isLater ? [`set local lock_timeout = '${LOCK_TIMEOUT}'`] : []),
     ...writes(world),
+    // The place in the log is waited for like nothing else: every group takes it, and gives it back with its commit.
+    ...(hasBegun ? [`set local lock_timeout = '${LOCK_TIMEOUT}'`] : []),
     ...append(entries, keys, now, [...conditionsOf(world), ...lossesOf(world, entries)]),
     'commit',
   ]);
@@ -217,6 +227,7 @@ function outcomesOf(decided: readonly Decided[], offsets: ReadonlyMap<Effect, nu
     return {
       kind: 'applied',
       mains,
+      weight: one.weight,
       lastId: last ? place(last) : mains.reduce((max, { syncId }) => (syncId > max ? syncId : max), 0n),
     };
   };

@@ -40,8 +40,8 @@ interface Visitor {
   readonly refuse: (reason: unknown) => void;
 }
 
-/** Of the slots, one person has at most so many while others wait. */
-const SHARE = 1 / 4;
+/** What one person may have of a scarce thing while others wait for it. */
+export const SHARE = 1 / 4;
 /** With this many slots, one is never given to a person who has all the others: a slot cannot be taken back from a long task. */
 const SLOTS_WITH_RESERVE_MIN = 4;
 /** How much one task moves what a task is expected to take. */
@@ -226,7 +226,7 @@ function shareOf(slots: number): number {
 }
 
 /** Honest, and spread a little, so that those who were refused together do not come back together. */
-function retryAfterSeconds(expectedMs: number): number {
+export function retryAfterSeconds(expectedMs: number): number {
   const seconds = Math.ceil((expectedMs / 1000) * (1 + Math.random() / 2));
   return Math.min(Math.max(seconds, 1), RETRY_SECONDS_MAX);
 }

@@ -14,6 +14,12 @@ export interface Load {
   readonly bytes: number;
 }
 
+interface Pushing {
+  readonly cost?: number;
+  readonly bytes?: number;
+  readonly place?: 'front' | 'behind';
+}
+
 interface Link<T> extends Entry<T> {
   readonly lane: Lane<T>;
   before: Link<T> | null;
@@ -82,12 +88,15 @@ export class FairQueue<T> {
     return this.#lanes.get(person) ?? NOTHING;
   }
 
-  push(person: string, item: T, { cost = 1, bytes = 0 }: { cost?: number; bytes?: number } = {}): Entry<T> {
+  /** Behind what waits for this person, or before it. */
+  push(person: string, item: T, { cost = 1, bytes = 0, place = 'behind' }: Pushing = {}): Entry<T> {
     const lane = this.#lanes.get(person) ?? this.#open(person);
-    const link: Link<T> = { person, item, cost, bytes, lane, before: lane.last, behind: null, isWaiting: true };
-    if (lane.last) lane.last.behind = link;
+    const [before, behind] = place === 'behind' ? [lane.last, null] : [null, lane.first];
+    const link: Link<T> = { person, item, cost, bytes, lane, before, behind, isWaiting: true };
+    if (before) before.behind = link;
     else lane.first = link;
-    lane.last = link;
+    if (behind) behind.before = link;
+    else lane.last = link;
     this.#weigh(lane, link, 1);
     return link;
   }

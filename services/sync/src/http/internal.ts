@@ -9,12 +9,13 @@ const MAY_DECIDE: readonly string[] = syncApi.internalCommit.internal?.authority
 
 /** The one door for change, for other services: a unit of changes, all or none. A refusal is answered as its error. */
 export function mountInternal(router: Router, engine: CommitEngine): void {
-  mount(router, syncApi.internalCommit, async ({ principal, caller, body }) => {
+  mount(router, syncApi.internalCommit, async (call) => {
+    const { principal, caller, body } = call;
     // A service that acts for its caller may do what the caller's credential may.
     if (body.authority === 'caller') requireScope(principal, 'write');
     else if (!MAY_DECIDE.includes(caller))
       throw new Fault('forbidden', { message: `${caller} has no authority of its own.` });
-    const [outcome] = await engine.commit([{ principal, ...body }]);
+    const [outcome] = await engine.commit([{ principal, ...body }], { signal: call.signal });
     if (!outcome) throw new Error('The engine answers every unit');
     if (!outcome.ok) throw new Fault(outcome.code, { message: outcome.error });
     return {

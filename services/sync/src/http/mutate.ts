@@ -10,7 +10,8 @@ import type { CommitEngine } from '../commit/engine.ts';
  * Keeps sync.mutate.body and sync.mutate.answer.
  */
 export function mountMutate(router: Router, engine: CommitEngine): void {
-  mount(router, syncApi.mutate, async ({ principal, body }): Promise<MutateReply> => {
+  mount(router, syncApi.mutate, async (call): Promise<MutateReply> => {
+    const { principal, body } = call;
     const units = body.transactions.map(({ clientId, clientTxId, ...mutation }) => ({
       principal,
       authority: 'caller' as const,
@@ -18,7 +19,7 @@ export function mountMutate(router: Router, engine: CommitEngine): void {
       clientTxId,
       mutations: [mutation],
     }));
-    const outcomes = await engine.commit(units);
+    const outcomes = await engine.commit(units, { signal: call.signal });
 
     const results: MutationResult[] = [];
     const mutations: AcceptedMutation[] = [];

@@ -16,10 +16,15 @@ for (const model of MODELS as readonly Model[]) {
   for (const fields of model.unique) {
     const name = `${model.table}_${fields.map(snakeCase).join('_')}_key`;
     if (fields.some((field) => model.fields[field]?.assigned === 'counter')) decidedByAnotherLook.add(name);
-    const own = fields.filter((field) => !['workspaceId', 'groupId'].includes(field)).join(' and ');
-    const code = model.name === 'Workspace' ? 'slug_taken' : 'conflict';
-    constraints.set(name, { code, error: `Another ${model.name} has this ${own}` });
+    constraints.set(name, keyTaken(model, fields));
   }
+}
+
+/** Another record has the values of these fields, which are unique. */
+export function keyTaken(model: Model, fields: readonly string[]): { code: ErrorCode; error: string } {
+  const own = fields.filter((field) => !['workspaceId', 'groupId'].includes(field)).join(' and ');
+  const code = model.name === 'Workspace' ? 'slug_taken' : 'conflict';
+  return { code, error: `Another ${model.name} has this ${own}` };
 }
 
 /** A refusal by a constraint of the model tables, in words; null for any other failure. */

@@ -4,6 +4,9 @@ import { PLANS } from './prepared.ts';
 /** How connections are opened that commit. */
 export const COMMITTING = { settings: PLANS, pipeline: true } as const;
 
+/** On the line: the one that PostgreSQL works on, and the next. */
+const LENGTH_MAX = 2;
+
 /** Ends a transaction that failed. What is returned says that the connection is not to be used again. */
 async function end(client: PoolClient): Promise<Error | undefined> {
   return client.query('rollback').then(
@@ -12,19 +15,53 @@ async function end(client: PoolClient): Promise<Error | undefined> {
   );
 }
 
-/** A transaction on a connection of its own. */
-export async function alone<T>(pool: Pool, transaction: (client: PoolClient) => Promise<T>): Promise<T> {
+/**
+ * A transaction on a connection of its own. When the signal aborts, what PostgreSQL is doing for it is cancelled: the
+ * transaction fails, unless its COMMIT was already being carried out.
+ */
+export async function alone<T>(
+  pool: Pool,
+  transaction: (client: PoolClient) => Promise<T>,
+  signal: AbortSignal,
+): Promise<T> {
   const client = await pool.connect();
   let broken: Error | undefined;
+  let cancelled: Promise<unknown> | undefined;
+  const cancel = (): void => {
+    cancelled = backendOf(client)
+      .then((backend) => pool.query('select pg_cancel_backend($1)', [backend]))
+      // Without it, the timeouts of the connection end what is under way.
+      .catch(() => undefined);
+  };
   try {
+    await backendOf(client);
+    signal.throwIfAborted();
+    signal.addEventListener('abort', cancel, { once: true });
     return await transaction(client);
   } catch (error) {
+    signal.removeEventListener('abort', cancel);
+    // Sent later than the next statement, it would cancel that one.
+    await cancelled;
     // Given back with its transaction open, its next user would be inside it.
     broken = await end(client);
     throw error;
   } finally {
+    signal.removeEventListener('abort', cancel);
+    await cancelled;
     client.release(broken);
   }
+}
+
+/** By which number PostgreSQL knows a connection; a pooler between gives it another. */
+const backends = new WeakMap<PoolClient, Promise<number>>();
+
+async function backendOf(client: PoolClient): Promise<number> {
+  let backend = backends.get(client);
+  if (!backend) {
+    backend = client.query<{ pid: number }>('select pg_backend_pid() as pid').then(({ rows }) => rows[0]?.pid ?? 0);
+    backends.set(client, backend);
+  }
+  return backend;
 }
 
 /**
@@ -41,9 +78,8 @@ export class Line {
     this.#pool = pool;
   }
 
-  /** Transactions on their way. */
-  get length(): number {
-    return this.#users;
+  get hasRoom(): boolean {
+    return this.#users < LENGTH_MAX;
   }
 
   async run<T>(transaction: (client: PoolClient) => Promise<T>): Promise<T> {

@@ -1,5 +1,6 @@
 import { MODELS, modelNamed, type Model } from '@wts/models';
-import { key, TOO_LARGE, TooMuch, type Need, type Relation, type World } from '../commit/world.ts';
+import { TOO_LARGE, TOO_MANY, type UniqueKey } from '../commit/need.ts';
+import { key, type Need, type Relation, type World } from '../commit/world.ts';
 import { AUDIENCES } from './audiences.ts';
 import { COUNTERS, type CounterLock } from './counters.ts';
 import { factQuestions } from './facts.ts';
@@ -8,6 +9,7 @@ import type { Call } from './prepared.ts';
 import {
   RELATED_MAX,
   rowOf,
+  selectKeys,
   selectRelated,
   selectRows,
   selectTaken,
@@ -49,6 +51,7 @@ export function questionsOf(needs: readonly Need[], counterLock: CounterLock, as
     ...taken(needs),
     ...used(needs),
     ...audiences(needs),
+    ...keys(needs),
     ...creations(needs),
     ...factQuestions(needs),
   ];
@@ -146,18 +149,39 @@ function relatedQuestion(relations: readonly (Relation & { lock: LockStrength })
   return {
     call: selectRelated(model, field, and?.field ?? '', lock).with([...values], ...(and ? [and.value] : [])),
     take(stored, world) {
-      if (stored.length > RELATED_MAX)
-        throw new TooMuch(`This concerns more than ${RELATED_MAX} records; do it in smaller steps`);
+      const relation = (value: string): Relation => ({ model, field, value, ...(and && { and }) });
+      const exceed = (reason: string): void => values.forEach((value) => world.keepExcess(relation(value), reason));
+      if (lock !== 'look' && stored.length > RELATED_MAX) return exceed(TOO_MANY);
       const holders = new Map([...values].map((value): [string, Row[]] => [value, []]));
       for (const one of stored as RelatedRow[]) {
         const { record } = one;
-        if (record === null) throw new TooMuch(TOO_LARGE);
+        if (record === null) return exceed(TOO_LARGE);
         const row = rowOf(model, { ...one, record });
         for (const value of [row.record[field]].flat()) holders.get(value as string)?.push(row);
       }
-      for (const [value, rows] of holders) world.keepRelated({ model, field, value, ...(and && { and }) }, rows, lock);
+      for (const [value, rows] of holders) {
+        if (rows.length > RELATED_MAX) world.keepExcess(relation(value), TOO_MANY);
+        else world.keepRelated(relation(value), rows, lock);
+      }
     },
   };
+}
+
+/** Who has the values of unique keys. */
+function keys(needs: readonly Need[]): Question[] {
+  const wanted: readonly UniqueKey[] = needs.filter((need) => need.kind === 'key');
+  const alike = Map.groupBy(wanted, ({ model, fields }) => `${model.name} ${fields.join(' ')}`);
+  return [...alike.values()].map((unique) => {
+    const { model, fields } = unique[0] as UniqueKey;
+    const columns = fields.map((_, index) => unique.map(({ values }) => values[index] as string));
+    return {
+      call: selectKeys(model, fields.join(' ')).with(...columns),
+      take(rows, world) {
+        const holders = new Map((rows as { place: number; id: string }[]).map(({ place, id }) => [place - 1, id]));
+        for (const [place, one] of unique.entries()) world.keepKey(one, holders.get(place) ?? null);
+      },
+    };
+  });
 }
 
 /**

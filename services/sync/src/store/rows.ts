@@ -75,24 +75,55 @@ export const selectTaken = statements(
     ),
 );
 
-/** By the values of a reference and, unless `and` is empty, the value of that field. Rests on the index of every reference. */
+/**
+ * By the values of a reference and, unless `and` is empty, the value of that field. Rests on the index of every reference.
+ * What is only looked at is read for each value by itself, so that one person with many memberships is no bound for others.
+ */
 export const selectRelated = statements((model: Model, field: string, and: string, lock: LockStrength) => {
   const column = snakeCase(field);
   const matches = model.fields[field]?.reference?.many
     ? `${column} && $1 and ${column} <> '{}'`
     : `${column} = any($1)`;
   const narrowed = and === '' ? '' : ` and ${snakeCase(and)} = $2`;
+  const types = and === '' ? 'uuid[]' : `uuid[], ${model.fields[and]?.sqlType ?? 'uuid'}`;
+  if (lock === 'look' && !model.fields[field]?.reference?.many) {
+    return new Prepared(
+      types,
+      `select t.* from unnest($1) as s(value), lateral (
+        select ${selected} from ${layoutOf(model).table} where ${column} = s.value${narrowed} order by id limit ${RELATED_MAX + 1}) t`,
+    );
+  }
   const found = (columns: string): string =>
     `select ${columns} from ${layoutOf(model).table} where ${matches}${narrowed} order by id limit ${RELATED_MAX + 1}${LOCKS[lock]}`;
   // What will be changed may be as large as its writers made it; the other relations are of memberships.
   return new Prepared(
-    and === '' ? 'uuid[]' : `uuid[], ${model.fields[and]?.sqlType ?? 'uuid'}`,
+    types,
     lock === 'write'
       ? `select id, group_id, workspace_id, case when sum(octet_length(record)) over (order by id rows unbounded preceding) <= ${LIMITS.cascadeBytesMax} then record end as record
           from (${found(selected)}) found order by id`
       : found(selected),
   );
 });
+
+/** Which records have these values of a unique key, by the place of the values in the arguments. Rests on its index. */
+export const selectKeys = statements((model: Model, fields: string) => {
+  const names = fields.split(' ');
+  const types = names.map((field) => `${model.fields[field]?.sqlType ?? 'uuid'}[]`);
+  const places = names.map((_, index) => index + 1);
+  return new Prepared(
+    types.join(', '),
+    `select s.n::int as place, t.id from unnest(${places.map((n) => `$${n}`).join(', ')}) with ordinality as s(${places.map((n) => `v${n}`).join(', ')}, n),
+      lateral (select id from ${layoutOf(model).table} where ${names.map((field, index) => `${snakeCase(field)} = s.v${index + 1}`).join(' and ')} limit 1) t`,
+  );
+});
+
+/** What a record has in the fields of a unique key; null when one of them is empty, which collides with nothing. */
+export function keyValues({ groupId, workspaceId, record }: Row, fields: readonly string[]): string[] | null {
+  const values = fields.map((field) =>
+    field === 'groupId' ? groupId : field === 'workspaceId' ? workspaceId : record[field],
+  );
+  return values.every((value) => typeof value === 'string') ? values : null;
+}
 
 export interface StoredRow {
   id: string;

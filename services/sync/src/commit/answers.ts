@@ -1,0 +1,83 @@
+import type { LogAction, ModelRecord } from '@wts/contracts';
+import type { Gate } from '@wts/service-kit';
+import type { Pool } from 'pg';
+import type { ActionLog } from '../store/log.ts';
+import { findReplays } from '../store/replays.ts';
+import { sentAs, type Effect, type Mutation, type Unit, type UnitOutcome } from './unit.ts';
+import type { GroupOutcome } from './write.ts';
+
+interface Reader {
+  readonly pool: Pool;
+  readonly log: ActionLog;
+  /** Bounds the connections that answers take from those that commit. */
+  readonly gate: Gate;
+}
+
+/** Replays are answered from the log: the same answer as the first time. A unit that waits for a later batch has none. */
+export async function answersOf(
+  units: readonly Unit[],
+  decided: readonly GroupOutcome[],
+  reader: Reader,
+): Promise<UnitOutcome[]> {
+  const outcomes = await withLateReplays(units, decided, reader);
+  const places = outcomes.flatMap((outcome) => {
+    if (outcome.kind === 'replayed') return outcome.replay.mainIds;
+    return outcome.kind === 'applied' ? outcome.mains.flatMap(({ effect, syncId }) => (effect ? [] : [syncId])) : [];
+  });
+  const logged = places.length > 0 ? await reader.gate.run(() => reader.log.at(places)) : NONE;
+  return outcomes.map((outcome, index): UnitOutcome => {
+    if (outcome.kind === 'refused') return outcome.refusal;
+    const mutations = units[index]?.mutations ?? [];
+    const known =
+      outcome.kind === 'applied'
+        ? outcome.mains
+        : outcome.kind === 'replayed'
+          ? outcome.replay.mainIds.map((syncId) => ({ syncId, effect: null }))
+          : [];
+    return {
+      ok: true,
+      lastId: outcome.kind === 'applied' ? outcome.lastId : outcome.kind === 'replayed' ? outcome.replay.lastId : 0n,
+      replayed: outcome.kind === 'replayed' || known.every(({ effect }) => effect === null),
+      mutations: mutations.map((mutation, position) => {
+        const { syncId, effect } = known[position] ?? { syncId: 0n, effect: null };
+        return {
+          ...mutation,
+          syncId,
+          record: shown(units[index], effect ?? ofRecord(mutation, logged.get(syncId))) ?? { id: mutation.modelId },
+        };
+      }),
+    };
+  });
+}
+
+const NONE: ReadonlyMap<bigint, LogAction> = new Map();
+
+/**
+ * A unit that is sent again because its answer got lost may meet its first sending, committed while this one waited for
+ * a lock or an index: the refusal is then about its own work, and the first answer stands.
+ * Keeps sync.mutate.idempotent, never.applied-twice.
+ */
+async function withLateReplays(
+  units: readonly Unit[],
+  outcomes: readonly GroupOutcome[],
+  { pool, gate }: Reader,
+): Promise<readonly GroupOutcome[]> {
+  const refused = units.filter((_, index) => outcomes[index]?.kind === 'refused');
+  if (refused.length === 0) return outcomes;
+  const replays = await gate.run(() => findReplays(pool, units.map(sentAs)));
+  return outcomes.map((outcome, index): GroupOutcome => {
+    const replay = replays[index];
+    return outcome.kind === 'refused' && replay ? { kind: 'replayed', replay } : outcome;
+  });
+}
+
+/** Where the last entry of a record was trimmed, another one stands at the place that answers for it. */
+function ofRecord({ modelName, modelId }: Mutation, entry: LogAction | undefined): LogAction | undefined {
+  return entry?.modelId === modelId.toLowerCase() && entry.modelName === modelName ? entry : undefined;
+}
+
+/** A credential for one workspace may repeat what its person did elsewhere; it is not told what that was. */
+function shown(unit: Unit | undefined, entry: Effect | LogAction | undefined): ModelRecord | undefined {
+  const only = unit?.principal.workspaceId;
+  return only === undefined || entry?.workspaceId === only ? entry?.record : undefined;
+}

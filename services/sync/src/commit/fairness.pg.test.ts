@@ -1,0 +1,287 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { Fault, LIMITS } from '@wts/contracts';
+import { createLogger, openPostgres } from '@wts/service-kit';
+import { eventually } from '@wts/testkit';
+import { Client, type Pool, type PoolClient } from 'pg';
+import { Stage, applied, change, refused } from '../../test/stage.ts';
+import type { Someone } from '../../test/stage.ts';
+import { COMMITTING } from '../store/line.ts';
+import { COMMIT_CONNECTIONS, CommitEngine, type CommitWatch } from './engine.ts';
+import type { Unit } from './unit.ts';
+
+/** What an engine may have under way, and the batch after it. */
+const SOON = 6 * 128;
+
+describe('changes of one person beside those of another [never.one-takes-all]', function () {
+  this.timeout(30_000);
+  let stage: Stage;
+  let busy: Someone;
+  let home: string;
+  let other: Someone;
+  let elsewhere: string;
+  let stack: AsyncDisposableStack;
+
+  before(async () => {
+    stage = await Stage.open('fairness');
+    [busy, other] = [await stage.person('Busy'), await stage.person('Other')];
+    [home, elsewhere] = [await stage.workspace(busy), await stage.workspace(other)];
+  });
+  after(() => stage[Symbol.asyncDispose]());
+  beforeEach(() => {
+    stack = new AsyncDisposableStack();
+  });
+  afterEach(() => stack.disposeAsync());
+
+  /** A replica, and how many transactions it has begun. */
+  function replica(
+    watch: CommitWatch = {},
+    applicationName = 'wts-sync',
+  ): { engine: CommitEngine; begun: () => number; pool: Pool } {
+    const log = createLogger({ name: 'test', level: 'silent' });
+    const url = stage.database.urlOf('wts_sync');
+    const { pool } = openPostgres({ url, poolMax: COMMIT_CONNECTIONS, applicationName, ...COMMITTING, log, stack });
+    let count = 0;
+    pool.on('connect', (client: PoolClient) => {
+      const query = client.query.bind(client) as (...args: unknown[]) => unknown;
+      Object.assign(client, {
+        query: (...args: unknown[]): unknown => {
+          if (typeof args[0] === 'string' && args[0].startsWith('begin')) count += 1;
+          return query(...args);
+        },
+      });
+    });
+    return { engine: new CommitEngine({ pool, watch }), begun: () => count, pool };
+  }
+
+  const task = (whose: Someone, workspaceId: string): Unit =>
+    whose.unit(change('INSERT', 'Task', randomUUID(), { workspaceId, title: 'T' }));
+  const tasks = (count: number): Unit[] => Array.from({ length: count }, () => task(busy, home));
+  const honest = (): Unit => task(other, elsewhere);
+
+  /** Requests of one person at once, over when the test is. */
+  function attackOn(engine: CommitEngine, requests: number, units: (request: number) => Unit[]): () => Promise<void> {
+    const leaving = new AbortController();
+    const all = Array.from({ length: requests }, (_, n) => engine.commit(units(n), { signal: leaving.signal }));
+    const over = Promise.allSettled(all);
+    return async () => {
+      leaving.abort();
+      await over;
+    };
+  }
+
+  async function blocker(statement: string, values: unknown[] = []): Promise<Client> {
+    const client = new Client({ connectionString: stage.database.urlOf('wts_sync'), application_name: 'blocker' });
+    await client.connect();
+    stack.defer(async () => client.end());
+    await client.query('begin');
+    await client.query(statement, values);
+    return client;
+  }
+
+  it('a refusal that takes long to find is found once, and not for each unit of its group again', async () => {
+    const { engine, begun } = replica();
+    const taskId = await busy.make('Task', { workspaceId: home, title: 'Large' });
+    await busy.make('TaskChecklistItem', { workspaceId: home, taskId, title: 'Item' });
+    await stage.pool.query(
+      `insert into sync.task_checklist_items select made.* from sync.task_checklist_items t, (select gen_random_uuid() as id from generate_series(1, 10050)) g,
+         lateral jsonb_populate_record(t, jsonb_build_object('id', g.id, 'record', t.record::jsonb || jsonb_build_object('id', g.id))) made
+       where t.task_id = $1`,
+      [taskId],
+    );
+    const attack = Array.from({ length: 3 }, () =>
+      engine.commit(Array.from({ length: 100 }, () => busy.unit(change('DELETE', 'Task', taskId, {})))),
+    );
+    applied((await engine.commit([honest()]))[0]!);
+    await Promise.all(attack);
+    assert.ok(begun() < 40, `${begun()} transactions`);
+  });
+
+  it('a key that is taken refuses its own unit, and its neighbors are not read again', async () => {
+    const { engine, begun } = replica();
+    await busy.make('Project', { workspaceId: home, key: 'TAKEN', name: 'P' });
+    const attack = Array.from({ length: 8 }, () =>
+      engine.commit(
+        Array.from({ length: 100 }, () =>
+          busy.unit(change('INSERT', 'Project', randomUUID(), { workspaceId: home, key: 'TAKEN', name: 'P' })),
+        ),
+      ),
+    );
+    applied((await engine.commit([honest()]))[0]!);
+    for (const outcomes of await Promise.all(attack)) {
+      for (const outcome of outcomes) assert.equal(refused(outcome).error, 'Another Project has this key');
+    }
+    assert.ok(begun() < 60, `${begun()} transactions`);
+  });
+
+  it('a key that is taken, freed and changed within a batch is decided as one after the other would be', async () => {
+    const { engine } = replica();
+    const [one, two, three] = [randomUUID(), randomUUID(), randomUUID()];
+    const project = (id: string, key: string) => change('INSERT', 'Project', id, { workspaceId: home, key, name: 'P' });
+    const outcomes = await engine.commit(
+      [
+        project(one, 'AAA'),
+        project(two, 'AAA'),
+        change('UPDATE', 'Project', one, { key: 'BBB' }),
+        project(three, 'AAA'),
+        change('UPDATE', 'Project', three, { key: 'BBB' }),
+        change('DELETE', 'Project', one, {}),
+        change('UPDATE', 'Project', three, { key: 'BBB' }),
+      ].map((mutation) => busy.unit(mutation)),
+    );
+    assert.deepEqual(
+      outcomes.map(({ ok }) => ok),
+      [true, false, true, true, false, true, true],
+    );
+  });
+
+  for (const requests of [64, 240]) {
+    it(`${requests} requests of 100 changes: another's single one is in the next batches, not behind them`, async () => {
+      const { engine } = replica();
+      const end = attackOn(engine, requests, () => tasks(100));
+      const from = await stage.head();
+      const { lastId } = applied((await engine.commit([honest()]))[0]!);
+      assert.ok(lastId - from <= SOON, `${lastId - from} entries came before it`);
+      await end();
+    });
+  }
+
+  it('with two replicas, and while one of them dies', async () => {
+    const [here, there] = [replica(), replica({}, 'dying')];
+    const ends = [here, there].map(({ engine }) => attackOn(engine, 40, () => tasks(100)));
+    const killer = new Client({ connectionString: stage.database.adminUrl });
+    await killer.connect();
+    stack.defer(async () => killer.end());
+    for (let round = 0; round < 5; round += 1) {
+      const from = await stage.head();
+      const { lastId } = applied((await here.engine.commit([honest()]))[0]!);
+      assert.ok(lastId - from <= 2 * SOON, `${lastId - from} entries came before it`);
+      await killer.query(`select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'dying'`);
+    }
+    for (const end of ends) await end();
+  });
+
+  it('keeps the order of a request that goes in several parts [sync.mutate.order]', async () => {
+    const { engine } = replica();
+    const id = await busy.make('Task', { workspaceId: home, title: 'Start' });
+    const from = await stage.head();
+    const request = engine.commit(
+      Array.from({ length: 100 }, (_, n) => busy.unit(change('UPDATE', 'Task', id, { title: `${n}` }))),
+    );
+    await Promise.all(Array.from({ length: 30 }, () => engine.commit([honest()])));
+    for (const outcome of await request) applied(outcome);
+    const titles = (await stage.entries(from)).filter(({ modelId }) => modelId === id).map(({ data }) => data['title']);
+    assert.deepEqual(
+      titles,
+      Array.from({ length: 100 }, (_, n) => `${n}`),
+    );
+  });
+
+  it('a lock that another session holds stops those who need the row, and nobody else', async () => {
+    const { engine } = replica();
+    const ids = await Promise.all(
+      Array.from({ length: 8 }, () => busy.make('Task', { workspaceId: home, title: 'T' })),
+    );
+    const lock = await blocker('select 1 from sync.tasks where id = any($1) for update', [ids]);
+    const waiting = ids.map((id) => engine.commit([busy.unit(change('UPDATE', 'Task', id, { title: 'New' }))]));
+    for (let round = 0; round < 3; round += 1) applied((await engine.commit([honest()]))[0]!);
+    await lock.query('rollback');
+    for (const outcomes of await Promise.all(waiting)) applied(outcomes[0]!);
+  });
+
+  it('what waits is refused to the person who has the most of it, with a time to try again [never.unbounded]', async () => {
+    let refusals = 0;
+    const { engine } = replica({ onRefused: (requests) => (refusals += requests) });
+    const lock = await blocker('lock table sync.tasks in access exclusive mode');
+    const end = attackOn(engine, 230, () => tasks(100));
+    assert.ok(refusals > 0 && engine.waiting <= LIMITS.commitQueueMutationsMax);
+    const answer = engine.commit([honest()]);
+    await assert.rejects(
+      engine.commit(tasks(100), { deadlineMs: performance.now() + 100 }),
+      (error) => error instanceof Fault && error.code === 'unavailable' && (error.retryAfterSeconds ?? 0) >= 1,
+    );
+    await lock.query('rollback');
+    applied((await answer)[0]!);
+    await end();
+  });
+
+  describe('whose client has left', () => {
+    const large = 'd'.repeat(49_000);
+
+    it('is not begun, and what PostgreSQL works on for nobody is cancelled', async () => {
+      const dropped: string[] = [];
+      const { engine } = replica({ onDropped: (reason) => dropped.push(reason) });
+      const ids = Array.from({ length: 20 }, () => randomUUID());
+      const made = ids.map((id) =>
+        busy.unit(change('INSERT', 'Task', id, { workspaceId: home, title: 'T', description: large })),
+      );
+      for (const outcome of await engine.commit(made)) applied(outcome);
+      const from = await stage.head();
+      const leave = attackOn(engine, 60, (n) =>
+        Array.from({ length: 100 }, (_, m) =>
+          busy.unit(change('UPDATE', 'Task', ids[m % 20]!, { priority: (n + m) % 5 })),
+        ),
+      );
+      await eventually(async () => (await stage.head()) > from);
+      await leave();
+      const atLeaving = await stage.head();
+      applied((await engine.commit([honest()]))[0]!);
+      await eventually(() => engine.waiting === 0);
+      assert.ok(dropped.includes('gone'));
+      assert.ok((await stage.head()) - atLeaving <= SOON, 'the changes went on being made');
+    });
+
+    it('gives its place back while it waits for a lock', async () => {
+      let cancelled = 0;
+      const { engine } = replica({ onCancelled: () => (cancelled += 1) });
+      const id = await busy.make('Task', { workspaceId: home, title: 'T' });
+      const lock = await blocker('select 1 from sync.tasks where id = $1 for update', [id]);
+      const leave = attackOn(engine, 4, () => [busy.unit(change('UPDATE', 'Task', id, { title: 'Gone' }))]);
+      const isWaiting = async (): Promise<boolean> => {
+        const { rows } = await stage.pool.query(
+          `select 1 from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`,
+        );
+        return rows.length > 0;
+      };
+      await eventually(isWaiting);
+      await leave();
+      await eventually(async () => !(await isWaiting()));
+      assert.ok(cancelled > 0);
+      await lock.query('rollback');
+      assert.equal((await stage.stored('Task', id))?.record['title'], 'T');
+      const { rows } = await stage.pool.query(
+        `select 1 from pg_stat_activity where state like 'idle in transaction%' and datname = current_database()`,
+      );
+      assert.deepEqual(rows, []);
+    });
+
+    it('costs those nothing who are in the same batch', async () => {
+      const { engine } = replica();
+      const lock = await blocker('lock table sync.tasks in access exclusive mode');
+      const first = engine.commit([honest()]);
+      const leaving = new AbortController();
+      const gone = engine.commit(tasks(5), { signal: leaving.signal });
+      const stays = engine.commit([honest()]);
+      await eventually(async () => {
+        const { rows } = await stage.pool.query(
+          `select 1 from pg_locks where relation = 'sync.tasks'::regclass and not granted`,
+        );
+        return rows.length > 0;
+      });
+      leaving.abort();
+      await assert.rejects(gone, (error) => error instanceof Fault && error.code === 'unavailable');
+      await lock.query('rollback');
+      for (const [outcome] of await Promise.all([first, stays])) applied(outcome!);
+    });
+
+    it('or whose deadline is past, is refused with a time to try again, and not begun', async () => {
+      const dropped: string[] = [];
+      const { engine } = replica({ onDropped: (reason) => dropped.push(reason) });
+      const first = engine.commit([honest()]);
+      const late = engine.commit(tasks(3), { deadlineMs: performance.now() + 0.01 });
+      await assert.rejects(late, (error) => error instanceof Fault && error.code === 'unavailable');
+      applied((await first)[0]!);
+      assert.ok(dropped.length <= 1 && engine.waiting === 0);
+    });
+  });
+});
