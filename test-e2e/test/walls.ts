@@ -141,7 +141,7 @@ export const WALLS: Readonly<Record<string, Operation>> = {
   removePrivateProjectMember: {
     scope: 'admin',
     path: (place) => `${project(place)}/members/${place.unique}`,
-    // Nobody of this id is inside.
+    // The project has no member with this id.
     answer: (standing) => (standing === 'owner' || standing === 'admin' ? NOT_FOUND : forOffice(200)(standing)),
   },
   listApiKeys: { scope: 'admin', path: () => '/api/auth/keys', answer: unrestricted({ status: 200 }) },

@@ -24,7 +24,7 @@ export interface ApiKey {
   readonly workspaceId: string | null;
   readonly expiresAt: string | null;
   readonly createdAt: string;
-  /** Null for a key that is older than this record, or was made by who runs the service. */
+  /** Null for a key that is older than this record, or was made by the operator of the service. */
   readonly createdBy: KeyMaker | null;
   /** At most a minute behind. */
   readonly lastUsedAt: string | null;
@@ -54,7 +54,7 @@ const keyProperties = {
   createdAt: { ...timestamp, description: 'When it was made.' },
   createdBy: {
     description:
-      'What it was made with; null for a key that is older than this record, or was made by whoever runs the service.',
+      'What it was made with; null for a key that is older than this record, or was made by the operator of the service.',
     anyOf: [
       {
         type: 'object',

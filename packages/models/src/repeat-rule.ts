@@ -1,6 +1,6 @@
 /**
  * Reads an RFC 5545 recurrence rule (section 3.3.10), as far as a task can repeat by it: by days or slower. Libraries that
- * compute the days take what no calendar means (a 40th of a month, parts nobody knows, COUNT beside UNTIL), so what is
+ * compute the days take what no calendar means (a 40th of a month, unknown parts, COUNT beside UNTIL), so what is
  * stored is held against the grammar here; a test holds that such a library reads whatever this accepts.
  *
  * The work is linear in the length of the text. A rule may still have no day at all (30 February): who computes days

@@ -119,7 +119,7 @@ describe('private projects', () => {
     for (const who of [guest, member, admin]) assert.equal(await remove(admin, id, projectId, who.userId), 200);
     assert.equal(await remove(admin, id, projectId, member.userId), 'not_found');
     assert.deepEqual((await members(admin, id, projectId)).body.members, []);
-    // Nobody is left inside, and it is not lost.
+    // Its last member is gone, and it can still be found and given to others.
     assert.equal((await add(admin, id, projectId, member.userId)).status, 200);
     assert.equal((await add(admin, id, projectId, (await world.person()).userId)).code, 'not_found');
   });

@@ -53,7 +53,7 @@ export const mistyped: Transaction = {
   // @ts-expect-error -- there is no such field
   payload: { titel: 'x' },
 };
-// @ts-expect-error -- what a workspace is called when it moves is nobody's to change
+// @ts-expect-error -- the workspace of a task cannot be changed
 export const moved: Transaction = { ...sent, modelName: 'Task', action: 'UPDATE', payload: { workspaceId } };
 // @ts-expect-error -- there is no such model
 export const unknown: Transaction = { ...sent, modelName: 'Taks', action: 'DELETE', payload: {} };

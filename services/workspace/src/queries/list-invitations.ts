@@ -15,7 +15,7 @@ export async function listInvitations(
   return pendingIn(invitations, workspaceId);
 }
 
-/** Those that have not expired, were not used up, and have somebody behind them who may invite. */
+/** Those that have not expired, were not used up, and were made by a person who may still invite. */
 export async function pendingIn(invitations: InvitationStore, workspaceId: string): Promise<Invitation[]> {
   const pending = await invitations.listPending(workspaceId);
   return pending.filter(isBacked).map(shownInvitation);

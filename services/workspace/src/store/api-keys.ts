@@ -135,7 +135,7 @@ export function apiKeyStore(knex: Knex): ApiKeyStore {
   };
 }
 
-/** The maker is held until the new key is there: whoever ends what it made either comes before, or finds the new key. */
+/** The maker is locked until the new key is there, so a revocation of what it made comes before, or finds the new key. */
 function insertKey(knex: Knex, { tokenHash, ...key }: NewStoredKey, activeMax: number): Promise<ApiKey | KeyRefusal> {
   return knex.transaction(async (held) => {
     const maker = `select id from workspace.api_keys where id = :madeByKey and revoked_at is null for share`;
