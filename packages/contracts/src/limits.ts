@@ -56,6 +56,8 @@ export const LIMITS = {
    */
   addressQuietMs: 2_000,
   addressProbeMs: 2_000,
+  /** Its sockets, which wait for nothing, are given up later: where a process is only slow, thousands would come back to it. */
+  addressGoneMs: 15_000,
   addressWatchMs: 500,
   /** How long a service waits for another. */
   internalCallTimeoutMs: 10_000,

@@ -36,7 +36,7 @@ describe('a process of a service that takes connections and answers nothing', ()
     frozen.onUpgrade = () => void (frozen.started += 1);
     upstream = openUpstream('sync', [frozen.url, alive.url], createLogger({ name: 'test', level: 'silent' }), {
       headersTimeoutMs: 1_000,
-      watch: { quietMs: 100, probeMs: 100, everyMs: 20 },
+      watch: { quietMs: 100, probeMs: 100, goneMs: 300, everyMs: 20 },
     });
   });
   afterEach(async () => {
@@ -71,13 +71,13 @@ describe('a process of a service that takes connections and answers nothing', ()
       socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n');
     };
     const answers: boolean[] = [];
+    let gone = 0;
     const server = createServer().on('upgrade', (req, socket) => {
       socket.on('error', () => undefined);
       const handshake = { upstream, path: '/ws', exchange: new Exchange(req, []), internalToken: '' };
       void shakeHands(handshake, () => false).then((reply) => {
         answers.push(reply.agreed);
-        if (reply.agreed) reply.socket.destroy();
-        socket.destroy();
+        if (reply.agreed) reply.hold(() => (gone += 1));
       });
     });
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -88,6 +88,10 @@ describe('a process of a service that takes connections and answers nothing', ()
     await until('all are open', () => answers.length === 4);
     assert.deepEqual(answers, [true, true, true, true]);
     assert.ok(frozen.started > 0);
+
+    // And one that hangs for long gives up the sockets it has.
+    alive.server.removeAllListeners('request');
+    await until('the sockets are given up', () => gone === 4);
     for (const client of clients) client.destroy();
     server.close();
   });

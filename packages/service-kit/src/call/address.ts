@@ -30,8 +30,11 @@ export class Address {
   quietSince = 0;
   /** While it is asked for a sign of life. */
   isProbed = false;
-  /** Calls to make when it shows no sign of life any more. */
+  /** Since when it fails. */
+  failingSince = 0;
+  /** What to call when it shows no sign of life any more, and when it has shown none for long. */
   readonly onLost = new Set<() => void>();
+  readonly onGone = new Set<() => void>();
 
   constructor(origin: URL, found: LookupAddress | null, options: Connecting) {
     this.origin = origin;

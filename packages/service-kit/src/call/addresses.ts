@@ -27,10 +27,14 @@ export interface AddressesOptions {
   readonly watch?: Partial<Watch>;
 }
 
-/** How long an address may be silent while requests wait, how long it may take to show a sign of life, how often to look. */
+/**
+ * How long an address may be silent while it has something to do, how long it may take to show a sign of life, how long it
+ * may show none until its sockets are given up, how often to look.
+ */
 interface Watch {
   readonly quietMs: number;
   readonly probeMs: number;
+  readonly goneMs: number;
   readonly everyMs: number;
 }
 
@@ -77,6 +81,7 @@ export class Addresses {
     this.#watch = {
       quietMs: LIMITS.addressQuietMs,
       probeMs: LIMITS.addressProbeMs,
+      goneMs: LIMITS.addressGoneMs,
       everyMs: LIMITS.addressWatchMs,
       ...watch,
     };
@@ -124,7 +129,7 @@ export class Addresses {
    * no sign of life while the request waits for its answer.
    */
   begin(address: Address, onLost?: () => void): () => void {
-    if (address.underWay === 0) address.quietSince = performance.now();
+    if (isIdle(address)) address.quietSince = performance.now();
     address.underWay += 1;
     if (onLost !== undefined) address.onLost.add(onLost);
     let isOver = false;
@@ -136,12 +141,23 @@ export class Addresses {
     };
   }
 
+  /** A socket stands at this address; what is returned is called when it is over. */
+  beginSocket(address: Address, onGone: () => void): () => void {
+    address.sockets += 1;
+    address.onGone.add(onGone);
+    return () => {
+      address.sockets -= 1;
+      address.onGone.delete(onGone);
+    };
+  }
+
   /** Lets the address rest. Failures while it rests are those of calls that were already on their way to it. */
   failed(address: Address, cause: unknown, now = performance.now()): void {
     if (now < address.restsUntil) return;
     address.restsUntil = now + Math.min(REST_MS * 2 ** address.failures, REST_MS_MAX);
     address.failures += 1;
     if (address.failures > 1) return;
+    address.failingSince = now;
     this.#options.log.warn({ peer: this.name, origin: address.name, err: cause }, 'a service does not answer');
     // Its name may stand for another one by now.
     this.#refresh();
@@ -204,10 +220,10 @@ export class Addresses {
     );
   }
 
+  /** It is watched on for as long as it has something to do. */
   #retire(address: Address): void {
     this.#leaving.add(address);
-    const forget = (): void => void this.#leaving.delete(address);
-    address.pool.close().then(forget, forget);
+    address.pool.close().catch(() => undefined);
   }
 
   #gather(): void {
@@ -217,11 +233,12 @@ export class Addresses {
   /** Asks for a sign of life where there was none for long, and where the rest of one that failed is over. */
   #look(): void {
     const now = performance.now();
+    for (const address of this.#leaving) if (isIdle(address)) this.#leaving.delete(address);
     for (const address of [...this.#all, ...this.#leaving]) {
       const isDue =
         address.failures > 0
           ? now >= address.restsUntil
-          : address.underWay > 0 && now - address.quietSince >= this.#watch.quietMs;
+          : !isIdle(address) && now - address.quietSince >= this.#watch.quietMs;
       if (isDue && !address.isProbed) void this.#probe(address);
     }
   }
@@ -234,7 +251,11 @@ export class Addresses {
     } catch (cause) {
       if (this.#isClosed) return;
       this.failed(address, cause);
+      // A process that stops takes no connections any more and ends what it has begun.
+      if ((cause as NodeJS.ErrnoException).code === 'ECONNREFUSED') return;
       for (const lose of address.onLost) lose();
+      if (performance.now() - address.failingSince < this.#watch.goneMs) return;
+      for (const end of address.onGone) end();
     } finally {
       address.isProbed = false;
     }
@@ -244,6 +265,10 @@ export class Addresses {
 /** Sockets stay for hours, so they are spread by their number. */
 export function socketsOf({ sockets, underWay }: Address): number {
   return sockets + underWay;
+}
+
+function isIdle({ underWay, sockets }: Address): boolean {
+  return underWay === 0 && sockets === 0;
 }
 
 function requestsOf({ underWay }: Address): number {

@@ -15,7 +15,8 @@ import { connectionOptions } from './read-headers.ts';
 export type HandshakeReply =
   | {
       readonly agreed: true;
-      readonly address: Address;
+      /** The socket stands, until what is returned is called; it is given up by what is passed when its address is gone. */
+      readonly hold: (onGone: () => void) => () => void;
       readonly reply: IncomingMessage;
       readonly socket: Duplex;
       readonly head: Buffer;
@@ -138,7 +139,7 @@ function gateOf(address: Address): Gate {
 }
 
 function ask(
-  { path, exchange, internalToken }: Handshake,
+  { upstream, path, exchange, internalToken }: Handshake,
   address: Address,
   signal: AbortSignal,
 ): Promise<HandshakeReply | Refusal> {
@@ -168,7 +169,8 @@ function ask(
     request.once('close', () => clearTimeout(deadline));
     request.once('upgrade', (reply, socket, head) => {
       clearTimeout(deadline);
-      resolve({ agreed: true, address, reply, socket, head });
+      const hold = (onGone: () => void): (() => void) => upstream.beginSocket(address, onGone);
+      resolve({ agreed: true, hold, reply, socket, head });
     });
     request.once('response', (reply) => {
       readRefusal(reply).then((body) => resolve({ agreed: false, reply, body }), fail);

@@ -102,7 +102,7 @@ export class SocketDoor {
     principal: Principal,
     client: Duplex,
     head: Buffer,
-    { address, reply, socket: upstream, head: upstreamHead }: HandshakeReply & { agreed: true },
+    { hold, reply, socket: upstream, head: upstreamHead }: HandshakeReply & { agreed: true },
     share: DisposableStack,
   ): void {
     if (client.destroyed) {
@@ -121,8 +121,8 @@ export class SocketDoor {
     }
     client.write(httpHead(101, exchange.reply, lines));
     if (upstreamHead.length > 0) client.write(upstreamHead);
-    address.sockets += 1;
-    share.defer(() => (address.sockets -= 1));
+    // A process that hangs does not say goodbye; elsewhere the client goes on.
+    share.defer(hold(() => splice.destroy()));
     const held = share.move();
     const splice = new Splice(client, upstream, principal, () => {
       held.dispose();
