@@ -11,7 +11,7 @@ import {
   type Sample,
 } from '@wts/verify';
 import { setTimeout as pause } from 'node:timers/promises';
-import { grid, type Row } from '../report.ts';
+import { grid, percent, type Row } from '../report.ts';
 import { inTurns } from '../rounds.ts';
 import type { Findings, Scene } from '../scene.ts';
 
@@ -37,6 +37,8 @@ interface Beside extends Readonly<Record<Deed, Latency>> {
   readonly answers: Readonly<Record<string, number>>;
   readonly leaks: readonly string[];
   readonly recoveredMs: number;
+  /** Of one processor. */
+  readonly attackerCpu: number;
 }
 
 /**
@@ -113,6 +115,7 @@ function together(turns: readonly Turn[]): Beside {
     leaks: turns.flatMap(({ met }) => met?.leaks ?? []),
     answers,
     recoveredMs: Math.max(...turns.map(({ recoveredMs }) => recoveredMs)),
+    attackerCpu: turns.reduce((sum, { met }) => sum + (met?.cpuShare ?? 0), 0) / turns.length,
   };
 }
 
@@ -154,14 +157,15 @@ function wide(calm: Beside, all: readonly (readonly [AttackName, Beside])[]): st
       .map(([answer, count]) => `${count} x ${answer}`)
       .join(', ');
   return grid(
-    [...header, 'refused', 'calm after', 'the attacker met'],
+    [...header, 'refused', 'calm after', 'its CPU', 'the attacker met'],
     [
-      ['calm', ...cells(calm), String(calm.refusals.length), '', ''],
+      ['calm', ...cells(calm), String(calm.refusals.length), '', '', ''],
       ...all.map(([name, one]) => [
         name,
         ...cells(one),
         `${one.refusals.length} of ${DEEDS.reduce((sum, deed) => sum + one[deed].count, 0)}`,
         `${(one.recoveredMs / 1000).toFixed(1)} s`,
+        percent(one.attackerCpu),
         answersOf(one),
       ]),
     ],

@@ -20,12 +20,21 @@ export interface Done {
   readonly fault?: string;
   readonly answers?: Answers;
   readonly leaks?: readonly string[];
+  /** Of one processor, for as long as the attack lasted: what the system could not have on a machine with few. */
+  readonly cpuShare?: number;
+}
+
+interface Running {
+  readonly stop: AbortController;
+  readonly over: Promise<void>;
+  readonly startedMs: number;
+  readonly cpu: NodeJS.CpuUsage;
 }
 
 interface Prepared {
   readonly attacker: Attacker;
   readonly run: (stop: AbortSignal) => Promise<void>;
-  running: { readonly stop: AbortController; readonly over: Promise<void> } | null;
+  running: Running | null;
 }
 
 /** The most requests of one attack at a time. */
@@ -54,12 +63,19 @@ async function obey(order: Order): Promise<Omit<Done, 'nth'>> {
   if (order.do === 'begin') {
     const stop = new AbortController();
     const count = (error: unknown): void => attack.attacker.count(codeOf(error));
-    attack.running = { stop, over: attack.run(stop.signal).catch(count) };
+    const [startedMs, cpu] = [performance.now(), process.cpuUsage()];
+    attack.running = { stop, over: attack.run(stop.signal).catch(count), startedMs, cpu };
     return {};
   }
+  const cpuShare = attack.running === null ? 0 : cpuShareOf(attack.running);
   attack.running?.stop.abort();
   // What waits for an answer may wait for long.
   await Promise.race([attack.running?.over, pause(END_MS)]);
   attack.running = null;
-  return { answers: attack.attacker.takeAnswers(), leaks: attack.attacker.leaks.splice(0) };
+  return { answers: attack.attacker.takeAnswers(), leaks: attack.attacker.leaks.splice(0), cpuShare };
+}
+
+function cpuShareOf({ startedMs, cpu }: Running): number {
+  const { user, system } = process.cpuUsage(cpu);
+  return (user + system) / 1000 / (performance.now() - startedMs);
 }

@@ -9,6 +9,8 @@ export interface Met {
   readonly answers: Answers;
   /** What came to people it was not for. */
   readonly leaks: readonly string[];
+  /** Of one processor: what attacking took itself. */
+  readonly cpuShare: number;
 }
 
 interface Preparation {
@@ -64,8 +66,8 @@ export class Attackers implements AsyncDisposable {
 
   /** What the attack met. */
   async end(name: AttackName): Promise<Met> {
-    const { answers = {}, leaks = [] } = await this.#order({ do: 'end', name });
-    return { answers, leaks };
+    const { answers = {}, leaks = [], cpuShare = 0 } = await this.#order({ do: 'end', name });
+    return { answers, leaks, cpuShare };
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
