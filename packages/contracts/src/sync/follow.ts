@@ -28,7 +28,7 @@ export const deltas = contract<{
   path: '/sync/deltas',
   summary: 'Read the log after a cursor',
   description:
-    'Pages of what happened after `after`, ascending, in the groups you may see. Go on with `after` = `lastSyncId`, at once while `hasMore` is true. 409 says that the cursor is older than the log, or of another database: load everything again. Callers in letters, who hear of it on their socket, get an empty page instead.',
+    'Pages of what happened after `after`, ascending, in the groups you may see; of each, what followed your latest gain of it. A membership of yours (`WorkspaceMember`, `ProjectMember`) whose `groupId` is your own id says that you gained a group: load what was there before by `/sync/bootstrap`. Go on with `after` = `lastSyncId`, at once while `hasMore` is true. 409 says that the cursor is older than the log, or of another database: load everything again. Callers in letters, who hear of it on their socket, get an empty page instead.',
   tag: 'Sync',
   scope: 'read',
   query: {

@@ -76,17 +76,10 @@ export class Entry {
    */
   groupChangeText(userId: string, groups: ReadonlySet<string>): string {
     const { syncId, clientTxId, clientId, createdAt } = JSON.parse(this.#words) as SyncAction;
-    return JSON.stringify({
-      syncId,
-      modelName: '__sync_groups__',
-      modelId: userId,
-      action: 'G',
-      data: { subscribedSyncGroups: inOrder(userId, groups) },
-      groupId: userId,
-      clientTxId,
-      clientId,
-      createdAt,
-    });
+    const names = { syncId, modelName: '__sync_groups__', modelId: userId, action: 'G' };
+    const rest = { groupId: userId, clientTxId, clientId, createdAt };
+    const data = `{"subscribedSyncGroups":${listText(inOrder(userId, groups))}}`;
+    return `${JSON.stringify(names).slice(0, -1)},"data":${data},${JSON.stringify(rest).slice(1)}`;
   }
 }
 
@@ -98,6 +91,15 @@ function movedGroupOf({ action, modelName, record }: LogAction): string | null {
   if (action !== 'INSERT' && action !== 'DELETE') return null;
   if (modelName === 'WorkspaceMember') return record['workspaceId'] as string;
   return modelName === 'ProjectMember' ? (record['projectId'] as string) : null;
+}
+
+const texts = new WeakMap<readonly string[], string>();
+
+/** As JSON, written once for each list: somebody with tens of thousands of groups may have a thousand sockets. */
+export function listText(list: readonly string[]): string {
+  let text = texts.get(list);
+  if (text === undefined) texts.set(list, (text = JSON.stringify(list)));
+  return text;
 }
 
 const ordered = new WeakMap<ReadonlySet<string>, readonly string[]>();

@@ -1,5 +1,5 @@
 import { Fault, LIMITS, parseJson, parseSyncId } from '@wts/contracts';
-import type { Dialect } from '../deltas/entry.ts';
+import { listText, type Dialect } from '../deltas/entry.ts';
 import { frameHeader, textFrame } from '../hub/packet.ts';
 
 /** Why a socket hears `{"type":"error"}`. Stable names; a client may act on them. */
@@ -80,13 +80,13 @@ function invalid(message: string): ClientFrame {
   return { kind: 'invalid', message };
 }
 
-/** The text of long lists, as long as the lists are there: thousands of sockets of one person are told of the same groups. */
+/** The rest of the frame, as long as the list is there: a thousand sockets of one person are told of the same groups. */
 const listTexts = new WeakMap<readonly string[], Buffer>();
 
 /** In two pieces, of which the second is shared by all who are told of the same groups. Keeps sync.socket.subscribed. */
 export function subscribedFrame(after: bigint, groups: readonly string[]): [Buffer, Buffer] {
   let rest = listTexts.get(groups);
-  if (rest === undefined) listTexts.set(groups, (rest = Buffer.from(`${JSON.stringify(groups)}}`)));
+  if (rest === undefined) listTexts.set(groups, (rest = Buffer.from(`${listText(groups)}}`)));
   const begin = Buffer.from(`{"type":"subscribed","afterSyncId":"${after}","groups":`);
   return [Buffer.concat([frameHeader(begin.length + rest.length), begin]), rest];
 }

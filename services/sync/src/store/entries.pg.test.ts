@@ -165,6 +165,37 @@ describe('a page of the log', function () {
     await pageIsCheap('all among 200', [...groupsNamed('nothing', 199), groupNamed('all')]);
   });
 
+  it('is found by its places and not by the groups, where a reader is in more groups than there are places [never.unbounded]', async () => {
+    await fill(mixed);
+    const groups = new Set([...groupsNamed('busy', 200), ...groupsNamed('nothing', 19_800)]);
+    for (const [after, upTo, limit] of [
+      [ENTRIES - 300, ENTRIES, 1001],
+      [ENTRIES - 5_000, ENTRIES, 10],
+      [ENTRIES - 5_000, ENTRIES - 3_000, 5001],
+      [0, ENTRIES, 20],
+      [ENTRIES, ENTRIES, 20],
+    ] as const) {
+      let found: string[] = [];
+      const touched = await watch(async () => {
+        const { entries } = await readEntries(pool, groups, BigInt(after), limit, BigInt(upTo));
+        found = entries.map(({ syncId }) => syncId);
+      });
+      assert.deepEqual(found, await expected([...groups], after, limit, upTo));
+      const places = Math.min(upTo - after, 4 * (256 + limit));
+      const what = `(${after}, ${upTo}]: ${touched.rows} rows in ${touched.blocks} blocks for ${found.length} entries`;
+      assert.ok(touched.rows <= 3 * places + 7 * limit, what);
+      // For each group in each partition it would be hundreds of thousands.
+      assert.ok(touched.blocks <= 3 * places + 7 * limit + 3 * 200 * PARTITIONS + (await blocksOfOld(limit)), what);
+    }
+    // Far and wide it is less work to look for each group.
+    const quiet = new Set([...groupsNamed('quiet', 200), ...groupsNamed('nothing', 800)]);
+    const { entries } = await readEntries(pool, quiet, 0n, 1000, BigInt(ENTRIES));
+    assert.deepEqual(
+      entries.map(({ syncId }) => syncId),
+      await expected([...quiet], 0, 1000, ENTRIES),
+    );
+  });
+
   it('is read without looking at much more than its entries, where many groups begin to be busy at once', async () => {
     await fill(`md5(case when n < ${ENTRIES * 0.6} then 'other' else 'busy' end || s % 200)::uuid`);
     // Windows that prove too full are given up, not read.

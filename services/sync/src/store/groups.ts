@@ -87,7 +87,7 @@ const ALL = personGroupsSql(
 );
 
 /** More moves than these are not followed one by one: everything is read again. */
-const MOVES_MAX = 64;
+const MOVES_MAX = 1000;
 
 /** The state of the log, and what the person gained and lost since a place: almost always nothing. */
 const MOVES = `select ${HEAD}::text as at, ${CLIENT_FLOOR}::text as floor, epoch::text,
@@ -135,9 +135,8 @@ export class GroupMemory {
     this.#set(key, known);
   }
 
-  /** Resolves when no reading is under way that began before. */
-  async settled(key: string): Promise<void> {
-    await this.#readings.get(key)?.catch(() => undefined);
+  reading(key: string): Promise<KnownGroups> | undefined {
+    return this.#readings.get(key);
   }
 
   /** Reads all groups, and lets those who ask meanwhile wait for it. */
@@ -166,9 +165,9 @@ export class GroupMemory {
 
   #set(key: string, known: KnownGroups): void {
     this.#drop(key);
-    if (known.groups.size > this.#groupsMax) return;
+    if (costOf(known) > this.#groupsMax) return;
     this.#known.set(key, known);
-    this.#groups += known.groups.size;
+    this.#groups += costOf(known);
     for (const oldest of this.#known.keys()) {
       if (this.#groups <= this.#groupsMax) break;
       this.#drop(oldest);
@@ -176,7 +175,9 @@ export class GroupMemory {
   }
 
   #drop(key: string): void {
-    this.#groups -= this.#known.get(key)?.groups.size ?? 0;
+    const known = this.#known.get(key);
+    if (known === undefined) return;
+    this.#groups -= costOf(known);
     this.#known.delete(key);
   }
 }
@@ -205,11 +206,17 @@ export class Groups implements GroupSource {
   async of(userId: string, workspaceId?: string): Promise<KnownGroups> {
     const key = keyOf(userId, workspaceId);
     // A reading that is under way began before this call: what happened until now may be missing there.
-    await this.#memory.settled(key);
+    const before = this.#memory.reading(key);
+    await before?.catch(() => undefined);
     const known = this.#memory.get(key);
     const mark = this.#memory.mark();
     const current = known && (await this.#follow(known, userId, workspaceId));
-    if (!current) return this.#memory.whole(key, () => this.#read(userId, workspaceId));
+    if (!current) {
+      const begun = this.#memory.reading(key);
+      // Whoever began it may be gone, and with them the connection.
+      const shared = begun === before ? undefined : await begun?.catch(() => undefined);
+      return shared ?? this.#memory.whole(key, () => this.#read(userId, workspaceId));
+    }
     const kept = this.#memory.get(key);
     // Of two who took over the same move, both go on with the set of the first: it may be large.
     if (kept?.epoch === current.epoch && kept.at >= current.at)
@@ -243,6 +250,11 @@ export class Groups implements GroupSource {
     const { rows } = await this.#database.query<MovesRow>({ name: 'person_moves', text: MOVES, values });
     return afterMoves(known, rows[0], workspaceId);
   }
+}
+
+/** In groups: what holds them costs as much as some more. */
+function costOf({ groups }: KnownGroups): number {
+  return groups.size + 4;
 }
 
 function keyOf(userId: string, workspaceId: string | undefined): string {

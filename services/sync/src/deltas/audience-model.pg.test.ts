@@ -1,0 +1,359 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import type { DeltasReply, LogAction } from '@wts/contracts';
+import { eventually, socketOf, type LiveSocket } from '@wts/testkit';
+import * as fc from 'fast-check';
+import { openReplica, type Replica } from '../../test/replica.ts';
+import { Stage, membership, refused } from '../../test/stage.ts';
+import type { Someone } from '../../test/stage.ts';
+import { Groups } from '../store/groups.ts';
+import { raiseFloor } from '../store/retention.ts';
+import { pageReader } from './page-reader.ts';
+import { readDeltas } from './read-deltas.ts';
+
+/** More of them, for hours, by `VISIBILITY_RUNS=1000`. */
+const RUNS = Number(process.env['VISIBILITY_RUNS'] ?? 2);
+const STEPS = 30;
+
+interface ModelProject {
+  readonly home: string;
+  isPrivate: boolean;
+  isGone: boolean;
+  /** Row of the membership, by person. */
+  readonly members: Map<string, string>;
+}
+
+interface Step {
+  readonly kind: (typeof KINDS)[number];
+  readonly a: number;
+  readonly b: number;
+  readonly c: number;
+}
+
+const KINDS = [
+  'join',
+  'leave',
+  'project',
+  'toggle',
+  'toggle',
+  'admit',
+  'dismiss',
+  'delete',
+  'reuse',
+  'work',
+  'work',
+  'work',
+  'trim',
+  'look',
+] as const;
+
+/**
+ * Everything that anybody did, and in a few lines what follows from it: who is in which group, and since when. It knows nothing
+ * of cursors, pages or sockets.
+ */
+class Model {
+  readonly stage: Stage;
+  readonly people: readonly Someone[];
+  readonly workspaces: readonly string[];
+  /** Rows of the memberships, by person. */
+  readonly members: ReadonlyMap<string, Map<string, string>>;
+  readonly projects = new Map<string, ModelProject>();
+  readonly entries: LogAction[] = [];
+  /** Who was in the group of an entry when it was made, by place. */
+  readonly #audiences = new Map<string, ReadonlySet<string>>();
+  #gains = new Map<string, bigint>();
+  #held = new Map<string, ReadonlySet<string>>();
+  head: bigint;
+  /** Nothing before is known: where the model begins, later where the log does. */
+  floor: bigint;
+
+  constructor(
+    stage: Stage,
+    people: readonly Someone[],
+    members: ReadonlyMap<string, Map<string, string>>,
+    head: bigint,
+  ) {
+    this.stage = stage;
+    this.people = people;
+    this.members = members;
+    this.workspaces = [...members.keys()];
+    this.head = head;
+    this.floor = head;
+    for (const { id } of people) this.#held.set(id, this.holds(id));
+  }
+
+  holds(userId: string): ReadonlySet<string> {
+    const homes = this.workspaces.filter((home) => this.members.get(home)?.has(userId));
+    const inside = [...this.projects].filter(
+      ([, { home, isPrivate, isGone, members }]) => isPrivate && !isGone && members.has(userId) && homes.includes(home),
+    );
+    return new Set([userId, ...homes, ...inside.map(([id]) => id)]);
+  }
+
+  /** Does something, and takes down what came of it. */
+  async happen(act: () => Promise<unknown>): Promise<void> {
+    await act();
+    await this.stage.sweep();
+    const made = await this.stage.entries(this.head);
+    this.entries.push(...made);
+    this.head += BigInt(made.length);
+    for (const { id } of this.people) this.#regain(id, made);
+    const held = new Map(this.people.map(({ id }) => [id, this.holds(id)]));
+    for (const { syncId, groupId } of made) {
+      const inside = this.people.filter(({ id }) => [this.#held, held].some((of) => of.get(id)?.has(groupId)));
+      this.#audiences.set(syncId, new Set(inside.map(({ id }) => id)));
+    }
+    this.#held = held;
+  }
+
+  #regain(userId: string, made: readonly LogAction[]): void {
+    const before = this.#held.get(userId);
+    for (const group of this.holds(userId)) {
+      const home = this.projects.get(group)?.home;
+      const gain = made.findLast(
+        ({ groupId, action, modelName, record }) =>
+          groupId === userId &&
+          action === 'INSERT' &&
+          (modelName === 'ProjectMember'
+            ? record['projectId'] === group
+            : modelName === 'WorkspaceMember' && [group, home].includes(record['workspaceId'] as string)),
+      );
+      assert.ok(gain !== undefined || before?.has(group) === true, `nothing says that ${group} was gained`);
+      if (gain) this.#gains.set(`${userId} ${group}`, BigInt(gain.syncId));
+    }
+  }
+
+  wasFor(userId: string, syncId: string): boolean {
+    return this.#audiences.get(syncId)?.has(userId) ?? false;
+  }
+
+  /** What somebody is shown after a place, up to now; with a credential for one workspace, of that one. */
+  shown(userId: string, after: bigint, only?: string): string[] {
+    const groups = this.holds(userId);
+    return this.entries
+      .filter(({ syncId, groupId, workspaceId }) => {
+        const place = BigInt(syncId);
+        const isInside = only === undefined || workspaceId === only || (groupId === userId && workspaceId === null);
+        return (
+          place > after && isInside && groups.has(groupId) && place > (this.#gains.get(`${userId} ${groupId}`) ?? 0n)
+        );
+      })
+      .map(({ syncId }) => syncId);
+  }
+}
+
+class Play {
+  readonly model: Model;
+  readonly #replica: Replica;
+  readonly #groups: Groups;
+  readonly #sockets = new Map<string, { socket: LiveSocket; at: bigint; heard: number }>();
+  readonly #cursors = new Map<string, bigint>();
+
+  constructor(model: Model, replica: Replica) {
+    this.model = model;
+    this.#replica = replica;
+    this.#groups = new Groups(model.stage.pool);
+    for (const { id } of model.people) this.#cursors.set(id, model.head);
+  }
+
+  async listen(): Promise<void> {
+    for (const { id } of this.model.people) {
+      const socket = await socketOf(this.#replica, { token: id, after: String(this.model.head) });
+      this.#sockets.set(id, { socket, at: this.model.head, heard: 0 });
+    }
+  }
+
+  async close(): Promise<void> {
+    for (const { socket } of this.#sockets.values()) await socket[Symbol.asyncDispose]();
+  }
+
+  async step({ kind, a, b, c }: Step): Promise<void> {
+    const { model } = this;
+    const { people, workspaces, projects } = model;
+    const [owner, ...others] = people as [Someone, ...Someone[]];
+    const home = workspaces[a % workspaces.length]!;
+    const other = others[b % others.length]!;
+    const alive = [...projects].filter(([, { isGone }]) => !isGone);
+    const [id, project] = alive[c % Math.max(1, alive.length)] ?? [];
+    const inside = model.members.get(home)!;
+    switch (kind) {
+      case 'join': {
+        if (inside.has(other.id)) return;
+        const row = randomUUID();
+        inside.set(other.id, row);
+        return model.happen(() => model.stage.decided(other.id, membership(home, other.id, 'member', row)));
+      }
+      case 'leave': {
+        const row = inside.get(other.id);
+        if (row === undefined) return;
+        inside.delete(other.id);
+        for (const one of projects.values()) if (one.home === home) one.members.delete(other.id);
+        return model.happen(() => owner.delete('WorkspaceMember', row));
+      }
+      case 'project': {
+        const made = randomUUID();
+        const isPrivate = c % 3 > 0;
+        projects.set(made, { home, isPrivate, isGone: false, members: new Map(isPrivate ? [[owner.id, '']] : []) });
+        const payload = { workspaceId: home, key: made.slice(0, 8), name: 'P', isPrivate };
+        return model.happen(() => owner.make('Project', payload, made));
+      }
+      case 'toggle': {
+        if (!id || !project) return;
+        project.isPrivate = !project.isPrivate;
+        if (project.isPrivate && !project.members.has(owner.id)) project.members.set(owner.id, '');
+        return model.happen(() => owner.change('Project', id, { isPrivate: project.isPrivate }));
+      }
+      case 'admit': {
+        if (!id || !project || project.members.has(other.id) || !model.members.get(project.home)?.has(other.id)) return;
+        const row = randomUUID();
+        project.members.set(other.id, row);
+        return model.happen(() => owner.make('ProjectMember', { projectId: id, userId: other.id }, row));
+      }
+      case 'dismiss': {
+        const row = project?.members.get(other.id);
+        if (!row) return;
+        project?.members.delete(other.id);
+        return model.happen(() => owner.delete('ProjectMember', row));
+      }
+      case 'delete': {
+        if (!id || !project || a % 2 === 0) return;
+        project.isGone = true;
+        return model.happen(() => owner.delete('Project', id));
+      }
+      case 'reuse':
+        return this.#reuse(
+          [other.id, home, ...projects.keys()][c % (2 + projects.size)]!,
+          others[a % others.length]!,
+          home,
+        );
+      case 'work':
+        return this.#work(b % 3 === 0 ? null : (id ?? null), home, c % 3 === 0);
+      case 'trim':
+        return this.#trim(BigInt((a * 7 + b) % 40));
+      case 'look':
+        return this.#look(people[a % people.length]!, b, 1 + (c % 9));
+    }
+  }
+
+  async #work(projectId: string | null, home: string, isBrief: boolean): Promise<void> {
+    const { model } = this;
+    const owner = model.people[0]!;
+    const payload = { workspaceId: model.projects.get(projectId ?? '')?.home ?? home, projectId, title: 'T' };
+    return model.happen(async () => {
+      const made = await owner.try('INSERT', 'Task', randomUUID(), payload);
+      if (made.ok && isBrief) await owner.delete('Task', made.mutations[0]!.modelId);
+    });
+  }
+
+  async #reuse(id: string, by: Someone, home: string): Promise<void> {
+    const payload = { workspaceId: home, key: 'AGAIN', name: 'P', isPrivate: true };
+    const outcome = await by.try('INSERT', 'Project', id, payload);
+    assert.match(refused(outcome).error, /with this id exists|no such Workspace/);
+  }
+
+  /** Up to some places behind the end. Who is below the floor then loads anew, and goes on from the end. */
+  async #trim(behind: bigint): Promise<void> {
+    const { model } = this;
+    const floor = model.head - behind;
+    if (floor <= model.floor) return;
+    model.floor = floor;
+    await raiseFloor(model.stage.pool, floor);
+    await model.stage.pool.query('delete from sync.sync_actions where sync_id < $1', [floor.toString()]);
+  }
+
+  /** Pages from anywhere, of any size, with any credential; and on from where the same person looked last. */
+  async #look({ id }: Someone, back: number, limit: number): Promise<void> {
+    const { model } = this;
+    const only = back % 3 === 0 ? model.workspaces[back % model.workspaces.length] : undefined;
+    for (const after of [model.head - BigInt(back % 60), this.#cursors.get(id)!]) {
+      const from = after < model.floor ? model.floor : after;
+      assert.deepEqual(await this.#pages(id, from, limit, only), model.shown(id, from, only));
+    }
+    this.#cursors.set(id, model.head);
+  }
+
+  async #pages(userId: string, from: bigint, limit: number, workspaceId?: string): Promise<string[]> {
+    const read: string[] = [];
+    for (let after = from, hasMore = true; hasMore;) {
+      const question = { userId, workspaceId, after, limit, asked: new Set<string>(), dialect: 'words' } as const;
+      const readPage = pageReader(this.model.stage.pool, null);
+      const page = JSON.parse(await readDeltas({ groups: this.#groups, readPage }, question)) as DeltasReply;
+      read.push(...page.actions.map(({ syncId }) => syncId));
+      after = BigInt(page.lastSyncId);
+      ({ hasMore } = page);
+    }
+    return read;
+  }
+
+  /** Each socket has all that is for its person since the last time, and nothing of a time when it was not. */
+  async judgeSockets(): Promise<void> {
+    const { model } = this;
+    for (const [id, one] of this.#sockets) {
+      await eventually(() => BigInt(one.socket.cursor()) >= model.head);
+      const heard = one.socket.actions.slice(one.heard).map(({ syncId }) => syncId);
+      one.heard += heard.length;
+      assert.deepEqual(
+        heard,
+        [...new Set(heard)].sort((x, y) => Number(BigInt(x) - BigInt(y))),
+      );
+      assert.deepEqual(
+        heard.filter((syncId) => !model.wasFor(id, syncId)),
+        [],
+        'of a time when it was not for them',
+      );
+      const missing = model.shown(id, one.at).filter((syncId) => !heard.includes(syncId));
+      assert.deepEqual(missing, []);
+      one.at = model.head;
+    }
+  }
+}
+
+describe('the audience of an entry', function () {
+  this.timeout(20_000 + 20_000 * RUNS);
+
+  it('was in its group when it was made, and has not gained the group anew since: pages and sockets agree with a model of a few lines [sync.membership.from-gain, sync.membership.in-order, never.shown-outside]', async () => {
+    // Small, so that what hangs below is swept behind.
+    await using stage = await Stage.open('audience_model', 2, { recordsMax: 8 });
+    await using replica = await openReplica({
+      pool: stage.pool,
+      pollMs: 5,
+      ring: { bytesMax: 20_000, ageMs: 60_000 },
+      limits: { watermarkMs: 10, tickMs: 5 },
+    });
+    const step = fc.record({ kind: fc.constantFrom(...KINDS), a: fc.nat(1000), b: fc.nat(1000), c: fc.nat(1000) });
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { minLength: STEPS, maxLength: STEPS, size: 'max' }), async (steps) => {
+        const play = await begin(stage, replica);
+        try {
+          for (const one of steps) {
+            await play.step(one);
+            await play.judgeSockets();
+          }
+          for (const [index] of play.model.people.entries()) await play.step({ kind: 'look', a: index, b: 1, c: 4 });
+        } finally {
+          await play.close();
+          await stage.pool.query('update sync.log_state set floor = 0');
+        }
+      }),
+      { numRuns: RUNS, endOnFailure: true },
+    );
+  });
+});
+
+async function begin(stage: Stage, replica: Replica): Promise<Play> {
+  const people = [await stage.person('Owner')];
+  const members = new Map<string, Map<string, string>>();
+  for (let count = 0; count < 2; count += 1)
+    members.set(await stage.workspace(people[0]!), new Map([[people[0]!.id, '']]));
+  for (const name of ['Ada', 'Bob', 'Cyd']) people.push(await stage.person(name));
+  const play = new Play(new Model(stage, people, members, await stage.head()), replica);
+  await play.listen();
+  // So that most of what is tried finds something.
+  for (const count of [0, 1, 2, 3]) {
+    await play.step({ kind: 'join', a: count, b: count, c: 0 });
+    await play.step({ kind: 'project', a: count, b: 0, c: count });
+    await play.step({ kind: 'admit', a: 0, b: count, c: count });
+  }
+  await play.judgeSockets();
+  return play;
+}
