@@ -75,8 +75,10 @@ describe('a person who left a workspace [sync.people.frozen]', function () {
     await leave(membership);
     await rename(leaver, 'Eva');
     const live = ['Eva', 'eve@example.org'];
-    for (const query of [{}, { syncGroups: other }, { syncGroups: home }])
+    for (const query of [{}, { syncGroups: other }, { syncGroups: home, type: 'partial' }])
       assert.deepEqual(await shownTo(owner, query as Record<string, string>), [live], JSON.stringify(query));
+    // Who follows nothing else is shown what the entries of that workspace add up to.
+    assert.deepEqual(await shownTo(owner, { syncGroups: home }), [['Eve', null]]);
     assert.deepEqual(followed(start, await stage.deltas(owner, { after })), live);
   });
 

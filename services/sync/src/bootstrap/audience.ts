@@ -7,7 +7,10 @@ import type { Question } from './question.ts';
 export interface Narrowed {
   readonly subscribed: readonly string[];
   readonly audience: Audience;
-  /** All that the person may see; the groups of the audience themselves where that is the same. */
+  /**
+   * What the client follows with the answer: the groups of the audience themselves, or all that the person may see where it
+   * loads a part beside what it has. People are shown as these groups see them.
+   */
   readonly all: readonly string[];
 }
 
@@ -22,11 +25,12 @@ export function narrow(question: Question, person: PersonGroups): Narrowed {
   const { userId, workspaceId } = question;
   const groups = question.groups === null ? person.groups : person.groups.intersection(question.groups);
   const others = [...groups].filter((group) => group !== userId).sort();
-  const all = inOrder(userId, person.groups);
-  if (!groups.has(userId)) return { subscribed: others, audience: { groups: others, person: null }, all };
-  const subscribed = inOrder(userId, groups);
+  const subscribed = groups.has(userId) ? inOrder(userId, groups) : others;
   const hasAll = groups.size === person.groups.size && others.length > 0;
-  return hasAll
-    ? { subscribed, audience: { groups: others, person: null }, all: others }
-    : { subscribed, audience: { groups: subscribed, person: { userId, workspaceId } }, all };
+  const audience: Audience =
+    hasAll || !groups.has(userId)
+      ? { groups: others, person: null }
+      : { groups: subscribed, person: { userId, workspaceId } };
+  const all = question.isPartial && !hasAll ? inOrder(userId, person.groups) : audience.groups;
+  return { subscribed, audience, all };
 }

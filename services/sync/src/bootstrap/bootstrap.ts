@@ -143,7 +143,7 @@ export class Bootstraps implements Disposable {
     const since = taken.at < person.at ? taken.at : person.at;
     if (await this.#sources.changedSince(userId, since, [userId], signal)) return null;
     if (taken.at > person.at) return taken.at;
-    if (!(await this.#sources.changedSince(userId, taken.at, narrowed.audience.groups, signal))) return person.at;
+    if (!(await this.#sources.changedSince(userId, taken.at, narrowed.all, signal))) return person.at;
     const ageMs = performance.now() - (production.openedAt ?? 0);
     return this.#gate.isBusy && ageMs < LIMITS.snapshotSharedMs ? taken.at : null;
   }

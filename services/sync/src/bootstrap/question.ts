@@ -10,6 +10,8 @@ export interface Question {
   readonly models: readonly Model[];
   /** Groups to narrow to; null for all the caller may see. */
   readonly groups: ReadonlySet<string> | null;
+  /** Asked for beside what the client has of its other groups, which it follows as well. */
+  readonly isPartial: boolean;
   readonly schemaHash: string;
   /** A place the caller knows of; the answer must have reached it. */
   readonly reached: bigint;
@@ -22,6 +24,7 @@ export function readQuestion(principal: Principal, asked: BootstrapQuestion): Qu
     workspaceId: principal.workspaceId ?? null,
     models: readModels(asked.onlyModels),
     groups: groups === null ? null : readGroups(groups, principal.userId, asked.type),
+    isPartial: asked.type === 'partial',
     schemaHash: asked.schemaHash ?? '',
     reached: parseSyncId(asked.firstSyncId) ?? 0n,
   };

@@ -15,9 +15,9 @@ const LIVE = 'select user_id from sync.user_audiences where group_id =';
 const FROZEN = 'select user_id from sync.frozen_people where group_id =';
 
 /**
- * The records of a model that these groups see. A person whom the reader shares a workspace with is shown as they are, also
- * where only another workspace that they left is asked for; the others as they were when they left, the last time. `all` is
- * what the reader may see beside what is asked for. Keeps sync.people.frozen.
+ * The records of a model that these groups see. A person whom one of them sees as they are is shown so; the others as they were
+ * when they left, the last time. `all` is what the reader follows beside what is asked for: who is seen by one of these
+ * is shown as they are as well, because the reader would otherwise go on with an old copy. Keeps sync.people.frozen.
  */
 export function visibleSelections(model: Model, audience: Audience, all = audience.groups): Selection[] {
   const where = visibleSql(model, audience);
