@@ -201,6 +201,9 @@ export const LIMITS = {
   credentialCacheMs: 5_000,
   /** Credentials of one network that are looked up at a time; its others wait, those of other networks do not. */
   lookUpsOfSenderMax: 16,
+  /** About as many wait as one network has connections; those that wait longer than a call may take are told to come again. */
+  lookUpsWaitingOfSenderMax: 4096,
+  lookUpWaitMs: 10_000,
   internalTokenSeconds: 60,
   /** A longer credential is none; all headers together may take twice as much. */
   credentialChars: 8 * 1024,

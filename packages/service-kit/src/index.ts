@@ -5,7 +5,7 @@ export type { AddressesOptions } from './call/addresses.ts';
 export { openAuthenticator } from './call/authenticator.ts';
 export { createCaller } from './call/caller.ts';
 export type { Caller, CallOptions } from './call/caller.ts';
-export { Gate } from './call/gate.ts';
+export { Gate, SenderGates } from './call/gate.ts';
 export { onRevocation } from './call/revocations.ts';
 export { credentialSettings } from './config/credential-settings.ts';
 export { natsSetting } from './config/nats-setting.ts';

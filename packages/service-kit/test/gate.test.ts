@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { Gate } from '../src/index.ts';
+import { Gate, SenderGates } from '../src/index.ts';
 
 describe('a gate', () => {
   it('lets a bounded number through at once, in the order they came [never.unbounded]', async () => {
@@ -31,5 +31,30 @@ describe('a gate', () => {
       /no/,
     );
     assert.equal(await gate.run(async () => 'yes'), 'yes');
+  });
+});
+
+describe('the gates of senders', () => {
+  it('refuse beyond a bound and past a time, and forget senders that wait for nothing [limits.look-ups.network, never.unbounded]', async () => {
+    const gates = new SenderGates({ atOnce: 1, waitingMax: 2, waitMs: 20 });
+    const { promise, resolve } = Promise.withResolvers<void>();
+    let begun = 0;
+    const task = (): Promise<void> => {
+      begun += 1;
+      return promise;
+    };
+    const first = gates.run('a', task);
+    const waiting = [gates.run('a', task), gates.run('a', task)].map((one) =>
+      assert.rejects(one, { code: 'unavailable' }),
+    );
+    await assert.rejects(gates.run('a', task), { code: 'unavailable' });
+    const other = gates.run('b', task);
+    assert.equal(begun, 2);
+    await new Promise((done) => setTimeout(done, 30));
+    resolve();
+    await Promise.all([first, other, ...waiting]);
+    assert.equal(begun, 2, 'what waited too long is not begun');
+    await gates.run('a', task);
+    assert.equal(begun, 3);
   });
 });

@@ -23,7 +23,11 @@ export function openAuthenticator(
   { issuers, apiKeyPrefix }: ConfigOf<typeof credentialSettings>,
 ): Authenticator {
   const principal = servicePrincipal(name);
-  const gates = new SenderGates(LIMITS.lookUpsOfSenderMax);
+  const gates = new SenderGates({
+    atOnce: LIMITS.lookUpsOfSenderMax,
+    waitingMax: LIMITS.lookUpsWaitingOfSenderMax,
+    waitMs: LIMITS.lookUpWaitMs,
+  });
   const inTurn = <T>(sender: string, lookUp: () => Promise<T>): Promise<T> =>
     sender === '' ? lookUp() : gates.run(sender, lookUp);
   const authenticator = createAuthenticator({
