@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Contract } from '@wts/contracts';
-import { createLogger } from '@wts/service-kit';
+import { Addresses, createLogger } from '@wts/service-kit';
 import { Exchange } from '../src/edge/exchange.ts';
 import { shakeHands } from '../src/edge/handshake.ts';
 import { compileRoutes } from '../src/edge/route-table.ts';
@@ -63,6 +64,34 @@ describe('a process of a service that takes connections and answers nothing', ()
     await alive.close();
     errorOf(await say(edge.port, request('POST /open')), 503, 'unavailable');
     assert.equal(alive.started, before);
+  });
+
+  it('costs a GET no more that had to wait for a connection to it [never.one-frozen]', async () => {
+    const narrow = new Addresses({
+      name: 'sync',
+      urls: [frozen.url, alive.url],
+      log: createLogger({ name: 'test', level: 'silent' }),
+      underWayMax: 100,
+      connections: 1,
+      connectTimeoutMs: 1_000,
+      headersTimeoutMs: 10_000,
+      bodyTimeoutMs: 10_000,
+      watch: { quietMs: 100, probeMs: 100, everyMs: 20 },
+    });
+    // It comes back for a moment: what is begun there then is cut off in the middle.
+    frozen.server.removeAllListeners('request');
+    frozen.server.on('request', (req: IncomingMessage, res: ServerResponse) => {
+      if (req.url !== '/open' || (frozen.started += 1) === 1) return;
+      res.writeHead(200, { 'content-length': '100' }).write('a part');
+      setTimeout(() => res.destroy(), 20);
+    });
+    await using edge = await openBareEdge(compileRoutes([{ contract, to: 'sync' }]), narrow);
+    const answers = await Promise.all(Array.from({ length: 4 }, () => say(edge.port, request('GET /open'))));
+    assert.deepEqual(
+      answers.map(({ status, body }) => [status, body.includes('a part')]),
+      Array.from({ length: 4 }, () => [200, false]),
+    );
+    assert.equal(alive.seen.length, 4);
   });
 
   it('costs a socket some time: it is opened at another [never.one-frozen]', async () => {

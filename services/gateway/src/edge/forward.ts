@@ -100,6 +100,8 @@ class Passage implements Dispatcher.DispatchHandler {
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller;
     if (this.#isClosed) controller.abort(new ClientGone());
+    // It waited for a connection while the address was found to hang.
+    else if (this.#isLost) controller.abort(new Error('it showed no sign of life'));
   }
 
   onResponseStart(controller: Dispatcher.DispatchController, status: number, headers: ReplyHeaders): void {
