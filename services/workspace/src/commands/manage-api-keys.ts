@@ -40,8 +40,8 @@ export async function createApiKey(
   for (const id of newIds(trace)) {
     if (made === 'too_many') made = await keys.insert({ id, ...key }, LIMITS.apiKeysPerPersonMax);
   }
-  // A cache did not know yet that the key is dead.
-  if (made === 'maker_revoked') throw new Fault('api_key_invalid');
+  // A cache did not know yet that the key is dead. Not a 401: the gateway would take it for a refusal of its own token.
+  if (made === 'maker_revoked') throw new Fault('forbidden', { message: 'The key that asks for it is revoked.' });
   if (made === 'too_many') {
     const message = `A person has at most ${LIMITS.apiKeysPerPersonMax} API keys; revoke some first.`;
     throw new Fault('conflict', { message });
