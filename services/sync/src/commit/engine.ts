@@ -185,7 +185,7 @@ export class CommitEngine {
       const reader = { pool: this.#pool, log: this.#log, gate: this.#answering };
       const answers = await answersOf(batch.units, outcomes, reader);
       for (const { part, first, done } of batch.settled(outcomes)) {
-        part.request.give(answers.slice(first, first + done));
+        part.request.give(part.from, answers.slice(first, first + done));
       }
     } catch (error) {
       for (const { request } of batch.parts) request.reject(error);

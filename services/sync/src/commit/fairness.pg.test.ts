@@ -79,6 +79,24 @@ describe('changes of one person beside those of another [never.one-takes-all]', 
     return client;
   }
 
+  it('a request that goes in parts is answered unit by unit in its order, also when the answer to its first part takes longest', async () => {
+    let batches = 0;
+    const { engine, pool } = replica({ onBatch: () => (batches += 1) });
+    // What is refused is looked up once more before it is answered.
+    const query = pool.query.bind(pool) as (...args: unknown[]) => Promise<unknown>;
+    pool.query = (async (...args: unknown[]) => {
+      await eventually(() => batches >= 2);
+      return query(...args);
+    }) as typeof pool.query;
+    const missing = busy.unit(change('UPDATE', 'Task', randomUUID(), { title: 'T' }));
+    const made = tasks(LIMITS.commitBatchMutations);
+    const outcomes = await engine.commit([missing, ...made]);
+    assert.equal(refused(outcomes[0]!).code, 'not_found');
+    for (const [index, unit] of made.entries()) {
+      assert.equal(applied(outcomes[index + 1]!).mutations[0]?.record.id, unit.mutations[0]?.modelId);
+    }
+  });
+
   it('a refusal that takes long to find is found once, and not for each unit of its group again', async () => {
     const { engine, begun } = replica();
     const taskId = await busy.make('Task', { workspaceId: home, title: 'Large' });

@@ -33,7 +33,8 @@ export class CommitRequest {
   entry: Entry<CommitRequest> | null = null;
   /** While a part of it is under way. */
   batch: Batch | null = null;
-  readonly #outcomes: UnitOutcome[] = [];
+  readonly #outcomes: UnitOutcome[];
+  #given = 0;
   readonly #signal: AbortSignal | undefined;
   readonly #onGone: () => void;
   #isSettled = false;
@@ -46,6 +47,7 @@ export class CommitRequest {
     onGone: (request: CommitRequest) => void,
   ) {
     this.units = units;
+    this.#outcomes = new Array<UnitOutcome>(units.length);
     this.person = units[0] ? personOf(units[0]) : '';
     this.deadlineMs = deadlineMs;
     this.isSweep = units.some(({ step }) => step !== undefined);
@@ -77,10 +79,11 @@ export class CommitRequest {
     return this.#isSettled;
   }
 
-  /** Of a part; parts are answered in order. */
-  give(outcomes: readonly UnitOutcome[]): void {
-    for (const outcome of outcomes) this.#outcomes.push(outcome);
-    if (this.#outcomes.length === this.units.length) this.#settle(() => this.#resolve(this.#outcomes));
+  /** Of a part that begins at this unit. A later part may come first: an earlier one may wait for entries of the log. */
+  give(from: number, outcomes: readonly UnitOutcome[]): void {
+    for (const [index, outcome] of outcomes.entries()) this.#outcomes[from + index] = outcome;
+    this.#given += outcomes.length;
+    if (this.#given === this.units.length) this.#settle(() => this.#resolve(this.#outcomes));
   }
 
   reject(error: unknown): void {

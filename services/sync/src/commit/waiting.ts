@@ -90,14 +90,15 @@ export class Waiting {
 
   /** The next batch, of what may set out now; undefined when there is none. What is overdue is refused. */
   take(mayStart: MayStart, onOverdue: () => void): Batch | undefined {
-    const first = this.#queue.shift((person, { item }) => mayStart(this.#kindOf(item), person));
-    if (!first) return undefined;
-    if (first.item.deadlineMs < performance.now()) {
+    const next = (): Entry<CommitRequest> | undefined =>
+      this.#queue.shift((person, { item }) => mayStart(this.#kindOf(item), person));
+    let first = next();
+    for (; first && first.item.deadlineMs < performance.now(); first = next()) {
       this.#taken(first.item);
       first.item.reject(tooMuchWaits(LIMITS.commitDeadlineMs));
       onOverdue();
-      return this.take(mayStart, onOverdue);
     }
+    if (!first) return undefined;
     const kind = this.#kindOf(first.item);
     const batch = new Batch(kind, kind === 'alone' ? OWN : SHARED);
     this.#add(batch, first);
