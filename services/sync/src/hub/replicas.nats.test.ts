@@ -110,9 +110,12 @@ describe('replicas', function () {
     const users: string[] = groups.map(() => randomUUID());
     for (const [index, user] of users.entries())
       for (const group of groups.slice(index)) await all[0]!.writer.join(user, group);
+    // Before this, each was shown only what came after they had joined.
+    const joined = [...committed.keys()].reduce((most, id) => (id > most ? id : most), 0n);
+    const after = String(joined);
     const sockets = await Promise.all(
       users.flatMap((token) =>
-        all.map(async ({ replica }) => ({ token, socket: stack.use(await socketOf(replica, { token })) })),
+        all.map(async ({ replica }) => ({ token, socket: stack.use(await socketOf(replica, { token, after })) })),
       ),
     );
 
@@ -140,7 +143,7 @@ describe('replicas', function () {
         .filter(([, group]) => visible.includes(group))
         .reduce((most, [id]) => (id > most ? id : most), 0n);
       await socket.untilAction(({ syncId }) => BigInt(syncId) === last, 20_000);
-      assertComplete(socket, 0n, visible);
+      assertComplete(socket, joined, visible);
       if (token === users[0]) {
         await late.untilAction(({ syncId }) => BigInt(syncId) === last, 20_000);
         assertComplete(late, 50n, visible);
