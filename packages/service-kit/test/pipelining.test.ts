@@ -186,6 +186,28 @@ describe('requests sent behind each other without waiting', () => {
     assert.ok(stage.begun > LIMITS.pipelinedRequestsMax && stage.begun < atOnce + 4, `${stage.begun} requests`);
   });
 
+  it('do not hide that their sender has left: what is under way for it ends [limits.pipelining]', async () => {
+    await using stage = await Stage.open();
+    for (const behind of ['G', get('/behind'), `${get('/held')}G`]) {
+      stage.held = [];
+      const client = await open(stage.port);
+      client.socket.write(get('/held') + behind);
+      await eventually(() => stage.held.length === 1 || undefined);
+      const [response] = stage.held;
+      client.socket.end();
+      await eventually(() => response?.closed || undefined);
+      assert.equal(response?.writableFinished, false);
+    }
+  });
+
+  it('are answered to a client that has closed its half, as far as that takes no time', async () => {
+    await using stage = await Stage.open();
+    const client = await open(stage.port);
+    client.socket.end(get('/1') + get('/2').repeat(20));
+    await eventually(() => client.answers().length === 21 || undefined);
+    client.socket.destroy();
+  });
+
   it('whose sender does not read the answers are not taken for ever', async () => {
     await using stage = await Stage.open();
     const client = await open(stage.port);

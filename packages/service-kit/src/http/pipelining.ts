@@ -41,6 +41,8 @@ class RequestLine {
   readonly #parse: (bytes: Buffer) => void;
   #unanswered = 0;
   #last: IncomingMessage | null = null;
+  /** The client has closed its half. */
+  #isEnded = false;
 
   constructor(socket: Socket) {
     this.#socket = socket;
@@ -48,6 +50,16 @@ class RequestLine {
     lines.set(socket, this);
     socket.off('data', this.#parse);
     socket.on('data', this.#onData);
+    // A stream that holds bytes does not report its end, so the end is noticed where the connection hands it over.
+    const push = socket.push.bind(socket);
+    socket.push = (bytes: unknown, encoding?: BufferEncoding) => {
+      const takesMore = push(bytes, encoding);
+      if (bytes === null) {
+        this.#isEnded = true;
+        setImmediate(this.#leave);
+      }
+      return takesMore;
+    };
   }
 
   begin(req: IncomingMessage, res: ServerResponse): void {
@@ -75,11 +87,21 @@ class RequestLine {
       // Put back before anything is parsed: an upgrade puts what stands behind it in front of this.
       socket.pause();
       socket.unshift(bytes.subarray(end));
+      if (this.#isEnded) setImmediate(this.#leave);
     }
     if (!isTaken) return;
     this.#parse(bytes.subarray(0, end));
     if (!socket.parser) socket.off('data', this.#onData);
     else if (end < bytes.length && this.#mayParse()) turns.add(this);
+  };
+
+  /**
+   * A client that has closed its half while a whole request of it is under way has left, as it has without bytes behind that
+   * request: its work ends with the connection. Behind more bytes than the buffer holds, an end cannot be seen.
+   */
+  readonly #leave = (): void => {
+    const isWaiting = this.#unanswered > 0 && this.#last?.complete === true;
+    if (isWaiting && this.#socket.readableLength > 0) this.#socket.destroy();
   };
 
   /** The connection has no request, and may have none any more, or has still to send the body of its only one, for which there is room. */
