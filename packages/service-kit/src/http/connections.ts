@@ -7,8 +7,10 @@ import type { Logger } from '../observe/logger.ts';
 /** How often it is said that connections are turned away: a flood of them must not become a flood of lines. */
 const SAID_EVERY_MS = 10_000;
 
-/** Connections beyond the bound: their first request is answered with why. */
-const surplus = new WeakSet<Duplex>();
+/** Connections beyond a bound: their first request is answered with why. */
+const surplus = new WeakMap<Duplex, string>();
+const ALL_TAKEN = 'All connections of this server are taken; try again shortly';
+const SHARE_TAKEN = 'Your network has its share of the connections of this server; close some, or try again shortly';
 
 /** Whether a new connection is taken; `isFull` when there are as many as the process can hold. */
 export type Admission = (socket: Socket, isFull: boolean) => boolean;
@@ -52,27 +54,31 @@ export class Connections {
     server.on('connection', (socket) => {
       this.#open += 1;
       socket.once('close', () => (this.#open -= 1));
-      if (this.#admit(socket, this.#open > this.max)) return;
-      this.#warn();
-      surplus.add(socket);
+      const isFull = this.#open > this.max;
+      if (this.#admit(socket, isFull)) return;
+      this.#warn(isFull ? undefined : socket.remoteAddress);
+      surplus.set(socket, isFull ? ALL_TAKEN : SHARE_TAKEN);
       // One who says nothing is not waited for as long as others are.
       const timer = setTimeout(() => socket.destroy(), LIMITS.connectionRefusalMs);
       socket.once('close', () => clearTimeout(timer));
     });
   }
 
-  #warn(): void {
+  /** With an address, it is only its network that has too many. */
+  #warn(address?: string): void {
     if (performance.now() < this.#silentUntil) return;
     this.#silentUntil = performance.now() + SAID_EVERY_MS;
-    this.#log?.warn({ connectionsMax: this.max }, 'too many connections: new ones are turned away');
+    const who = address === undefined ? 'new ones' : 'new ones of this network, which has its share of them,';
+    this.#log?.warn({ connectionsMax: this.max, address }, `too many connections: ${who} are turned away`);
   }
 }
 
 /** What a request or upgrade on a surplus connection is answered with; null on all others. */
 export function refusalOf(socket: Duplex): Fault | null {
-  if (!surplus.has(socket)) return null;
+  const message = surplus.get(socket);
+  if (message === undefined) return null;
   return new Fault('unavailable', {
-    message: 'All connections of this server are taken; try again shortly',
+    message,
     retryAfterSeconds: comeAgainSeconds(),
   });
 }
