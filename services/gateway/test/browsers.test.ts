@@ -141,6 +141,24 @@ describe('without configured origins', () => {
     }
   });
 
+  it('an origin of the host that is called is our own, by whatever name of ours it is reached [sync.cors]', async () => {
+    const open = async (origin: string, host: string): Promise<number> => {
+      const lines = [
+        'GET /sync/ws?token=wts_wrong HTTP/1.1',
+        `Host: ${host}`,
+        ...HANDSHAKE,
+        `Origin: ${origin}`,
+        '',
+        '',
+      ];
+      return (await say(world.api, lines.join('\r\n'))).status;
+    };
+    for (const scheme of ['http', 'https'])
+      assert.equal(await open(`${scheme}://127.0.0.1:4000`, '127.0.0.1:4000'), 401);
+    assert.equal(await open('http://127.0.0.1:4001', '127.0.0.1:4000'), 403);
+    assert.equal(await open('http://a@127.0.0.1:4000', '127.0.0.1:4000'), 403);
+  });
+
   it('any page may read the description and its page, which are public [meta.cors]', async () => {
     for (const path of ['/openapi.json', '/docs']) {
       const { status, headers } = await say(world.api, request(`GET ${path}`, ['Origin: null']));

@@ -69,14 +69,21 @@ export function answerOptions(exchange: Exchange, entry: PathEntry, origins: Rea
 
 /**
  * A page of a foreign site must not open a socket: browsers apply no CORS to WebSockets (RFC 6455 section 10.2). Pages of
- * our own address are not foreign, and what is no page sends no origin.
+ * our own address are not foreign, by whichever name of ours they were reached, and what is no page sends no origin, or
+ * that of the address it calls (as websocket-client of Python does).
  */
 export function refuseForeignSocket(exchange: Exchange, origins: ReadonlySet<string>, own: string): void {
-  const { origin } = exchange.headers;
-  if (origin.length === 0 || (origin.length === 1 && origin[0] === own)) return;
+  const { origin, hosts } = exchange.headers;
+  if (origin.length === 0 || (origin.length === 1 && (origin[0] === own || isOf(origin[0], hosts[0])))) return;
   if (allowedOrigin(exchange, origins) === null) {
     throw new Fault('forbidden', { message: 'This origin may not open a socket.' });
   }
+}
+
+/** Whether an origin is of the host that the request names. */
+function isOf(origin: string | undefined, host: string | undefined): boolean {
+  if (origin === undefined || host === undefined) return false;
+  return [`http://${host}`, `https://${host}`].includes(origin);
 }
 
 function allowedOrigin({ headers }: Exchange, origins: ReadonlySet<string>): string | null {
