@@ -25,9 +25,6 @@ export function parseJson(bytes: Uint8Array): unknown {
     throw malformed('The JSON text starts with a byte order mark.');
   }
   const facts = scan(bytes);
-  if (facts.values > LIMITS.jsonValuesMax) {
-    throw malformed(`The JSON text holds more than ${LIMITS.jsonValuesMax} values; send them in several requests.`);
-  }
   const value = parse(decode(bytes));
   const found = { members: 0 };
   walk(value, facts, found);
@@ -82,10 +79,13 @@ function scan(bytes: Uint8Array): JsonTextFacts {
       at = strings.endOf(at);
     } else if (byte === 0x3a) {
       members += 1;
-    } else if (byte === COMMA) {
+    } else if (byte === COMMA || byte === 0x7b || byte === 0x5b) {
       values += 1;
-    } else if (byte === 0x7b || byte === 0x5b) {
-      values += 1;
+      // Not after the last byte: to look at the rest of four megabytes costs many times as much.
+      if (values > LIMITS.jsonValuesMax) {
+        throw malformed(`The JSON text holds more than ${LIMITS.jsonValuesMax} values; send them in several requests.`);
+      }
+      if (byte === COMMA) continue;
       depth += 1;
       if (depth > LIMITS.jsonDepth) throw malformed(`The JSON text is nested deeper than ${LIMITS.jsonDepth} levels.`);
     } else if (byte === 0x7d || byte === 0x5d) {
