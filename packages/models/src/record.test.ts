@@ -173,7 +173,7 @@ describe('a record', () => {
       priority: fc.integer({ min: 0, max: 4 }),
       labelIds: fc.array(fc.uuid(), { maxLength: 3 }),
       startDate: fc.constantFrom(null, '2026-11-21', dayMs),
-      completedAt: fc.option(fc.integer({ min: 0, max: 2e12 })),
+      completedAt: fc.option(fc.integer({ min: 0, max: dayMs })),
       projectId: fc.option(fc.uuid()),
     },
     { requiredKeys: [] },

@@ -154,7 +154,9 @@ describe('a page of the log', function () {
   for (const [state, arrange] of Object.entries(states)) {
     it(`is read without looking at much more than its entries, ${state}`, async () => {
       await arrange();
-      for (const [name, groups] of Object.entries(shapes)) await pageIsCheap(name, groups);
+      // Where there are more groups than entries, the places of a window are looked at too, and what was deleted in them.
+      for (const [name, groups] of Object.entries(shapes))
+        await pageIsCheap(name, groups, groups.length > PAGE ? 10 : 7);
       await followingIsCheap();
     });
   }
