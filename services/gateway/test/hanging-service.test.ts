@@ -7,6 +7,7 @@ import { Addresses, createLogger } from '@wts/service-kit';
 import { Exchange } from '../src/edge/exchange.ts';
 import { shakeHands } from '../src/edge/handshake.ts';
 import { compileRoutes } from '../src/edge/route-table.ts';
+import { checkUpstream } from '../src/ready.ts';
 import { openUpstream } from '../src/upstream.ts';
 import type { Upstream } from '../src/upstream.ts';
 import { openBareEdge } from './bare-edge.ts';
@@ -92,6 +93,13 @@ describe('a process of a service that takes connections and answers nothing', ()
       Array.from({ length: 4 }, () => [200, false]),
     );
     assert.equal(alive.seen.length, 4);
+  });
+
+  it('does not make the gateway unready beside another one [never.one-frozen, meta.ready.ping]', async () => {
+    for (let count = 0; count < 4; count += 1) await checkUpstream(upstream, AbortSignal.timeout(1_500));
+    assert.ok(frozen.started > 0);
+    await alive.close();
+    await assert.rejects(checkUpstream(upstream, AbortSignal.timeout(100)));
   });
 
   it('costs a socket some time: it is opened at another [never.one-frozen]', async () => {
