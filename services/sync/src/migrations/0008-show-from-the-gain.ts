@@ -14,14 +14,19 @@ export async function up(knex: Knex): Promise<void> {
       return null;
     end
   $$`);
+  // The log may be large, so it is read before anything is locked; then what came meanwhile.
+  const [head] = (
+    await knex.raw<{ rows: { at: string }[] }>(`select coalesce(max(sync_id), 0)::text as at from sync.sync_actions`)
+  ).rows;
+  await knex.raw(idsInLog('sync_id <= ?'), [head?.at ?? '0']);
   for (const table of ['workspaces', 'users', 'projects']) {
     await knex.raw(`create trigger use_groups after insert on sync.${table}
       referencing new table as made for each statement execute function sync.use_groups()`);
   }
   await knex.raw(`insert into sync.used_groups
     select id from sync.workspaces union select id from sync.users union select id from sync.projects
-    union select group_id from sync.sync_actions
-    union select model_id from sync.sync_actions where model in ('Workspace', 'User', 'Project')`);
+    on conflict do nothing`);
+  await knex.raw(idsInLog('sync_id > ?'), [head?.at ?? '0']);
   // For readers with more groups than there are places to look at. The settings leave one plan, by the primary key, also
   // where the planner has no idea of how many these are.
   await knex.raw(`create function sync.groups_between(after bigint, up_to bigint) returns uuid[] language plpgsql stable
@@ -31,6 +36,13 @@ export async function up(knex: Knex): Promise<void> {
       return array(select distinct group_id from sync.sync_actions where sync_id > after and sync_id <= up_to);
     end
   $$`);
+}
+
+function idsInLog(range: string): string {
+  return `insert into sync.used_groups
+    select distinct id from sync.sync_actions,
+      lateral (values (group_id), (case when model in ('Workspace', 'User', 'Project') then model_id end)) as named(id)
+    where ${range} and id is not null on conflict do nothing`;
 }
 
 export async function down(knex: Knex): Promise<void> {
