@@ -124,7 +124,8 @@ export class FairGate {
     const { signal, cost = 1, bytes = 0 } = options;
     const now = performance.now();
     const leftMs = Math.min(this.#options.waitMs, (options.deadlineMs ?? Infinity) - now);
-    const expectedMs = this.#waitMs(person, cost);
+    // Looks at all who wait: not for each of thousands who come at once and will have their turn.
+    const expectedMs = this.#queue.load.cost * this.#expectedMs > leftMs ? this.#waitMs(person, cost) : 0;
     if (expectedMs > leftMs) throw this.#refusal(expectedMs);
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     const entry = this.#queue.push(person, { enter: resolve, refuse: reject }, { cost, bytes });

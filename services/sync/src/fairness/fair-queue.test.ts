@@ -44,6 +44,14 @@ describe('the fair queue', () => {
     assert.deepEqual(new Set(next), new Set(['busy']));
   });
 
+  it('makes room by the last entry of who has most, and of equals by that of who came last', () => {
+    const queue = new FairQueue<number>();
+    for (const person of PEOPLE) queue.push(person, 0);
+    assert.equal(queue.lastOfHeaviest(({ size }) => size)?.person, 'e');
+    queue.push('b', 1);
+    assert.deepEqual(queue.lastOfHeaviest(({ size }) => size)?.item, 1);
+  });
+
   it('serves only people that may be served, and the others keep their turns', () => {
     const queue = new FairQueue<number>();
     for (const person of PEOPLE) queue.push(person, 0);

@@ -154,10 +154,13 @@ export class FairQueue<T> {
     return ahead;
   }
 
-  /** The entry that makes least difference to a fair share: the last of the person with the most. */
+  /** The entry that makes least difference to a fair share: the last of the person with the most; of equals, who is served last. */
   lastOfHeaviest(weight: (load: Load) => number): Entry<T> | undefined {
     let heaviest: Lane<T> | undefined;
-    for (const lane of this.#heap) if (!heaviest || weight(lane) > weight(heaviest)) heaviest = lane;
+    for (const lane of this.#heap) {
+      const more = heaviest ? weight(lane) - weight(heaviest) : 1;
+      if (more > 0 || (more === 0 && heaviest && isBefore(heaviest, lane))) heaviest = lane;
+    }
     return heaviest?.last ?? undefined;
   }
 

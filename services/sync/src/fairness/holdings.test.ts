@@ -7,11 +7,19 @@ describe('what people hold', () => {
     assert.equal(holdings.admits('a', 26), false);
     const held = [holdings.hold('a', 20), holdings.hold('a', 5)];
     assert.equal(holdings.hold('a', 1), undefined);
-    for (const person of ['b', 'c']) assert.ok(holdings.hold(person, 25));
+    for (const person of ['b', 'c']) holdings.add(person, 25);
     assert.equal(holdings.hold('d', 1), undefined, 'the reserve');
     for (const one of [...held, ...held]) one?.[Symbol.dispose]();
     assert.deepEqual([holdings.of('a'), holdings.total], [0, 50]);
-    assert.ok(holdings.hold('d', 25));
+    assert.ok(holdings.hold('d', 12));
+  });
+
+  it('always leaves something to the next one, however many hold all they may', () => {
+    const holdings = new Holdings(1000);
+    for (let person = 0; person < 15; person += 1) {
+      assert.ok(holdings.hold(`${person}`, 1), `nothing is left for ${person}`);
+      while (holdings.hold(`${person}`, 1));
+    }
   });
 
   it('runs short for those who hold more than a share, then for all', () => {

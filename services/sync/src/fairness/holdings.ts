@@ -9,7 +9,7 @@ export interface Held extends Disposable {
 /**
  * How much each person holds of something that is given back only by its holder: bytes of disk or memory, answers that are
  * sent at the pace of their readers. It cannot be shared out by turns, as slots can; so each person has a bound of their
- * own, below which all others still find room.
+ * own, a quarter of what the others leave, and all others still find room.
  */
 export class Holdings {
   readonly #max: number;
@@ -64,9 +64,14 @@ export class Holdings {
     };
   }
 
-  /** Whether this person may begin something that takes so much. */
+  /**
+   * Whether this person may begin something that takes so much: a share of what the others leave. Whoever takes all they may
+   * leaves room for the next one, so a few who work together do not take all of it.
+   */
   admits(person: string, amount: number): boolean {
-    return this.of(person) + amount <= this.#max * SHARE && this.#total + amount <= this.#max - this.#reserved;
+    const own = this.of(person) + amount;
+    const total = this.#total + amount;
+    return own * (1 - SHARE) <= (this.#max - total) * SHARE && total <= this.#max - this.#reserved;
   }
 
   /** Whether all together hold so much that nothing new begins. */
