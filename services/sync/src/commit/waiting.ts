@@ -59,6 +59,11 @@ export class Waiting {
    */
   admit(request: CommitRequest): number {
     this.#note(request.person);
+    if (request.isSweep) {
+      // One sweep is worked at a time: behind all that its person sent, it would hold up the sweeps of others.
+      this.#push(request, 'front');
+      return 0;
+    }
     const now = performance.now();
     const cost = request.units.length * this.#weightOf(request.person, request);
     const leftMs = request.deadlineMs - now;
@@ -93,7 +98,7 @@ export class Waiting {
     const next = (): Entry<CommitRequest> | undefined =>
       this.#queue.shift((person, { item }) => mayStart(this.#kindOf(item), person));
     let first = next();
-    for (; first && first.item.deadlineMs < performance.now(); first = next()) {
+    for (; first && (first.item.isSettled || first.item.deadlineMs < performance.now()); first = next()) {
       this.#taken(first.item);
       first.item.reject(tooMuchWaits(LIMITS.commitDeadlineMs));
       onOverdue();
@@ -201,8 +206,9 @@ export class Waiting {
 
   #makeRoom(): number {
     for (let refused = 0; ; refused += 1) {
-      if (this.#units <= LIMITS.commitQueueMutationsMax && this.bytes <= LIMITS.commitQueueBytesMax) return refused;
-      const last = this.#queue.lastOfHeaviest(({ bytes }) => bytes);
+      const isCrowded = this.#units > LIMITS.commitQueueMutationsMax;
+      if (!isCrowded && this.bytes <= LIMITS.commitQueueBytesMax) return refused;
+      const last = this.#queue.lastOfHeaviest(({ cost, bytes }) => (isCrowded ? cost : bytes));
       if (!last) return refused;
       this.remove(last.item);
       last.item.reject(tooMuchWaits(this.#queue.ahead(last.person, last.cost) * this.#expectedMs));
