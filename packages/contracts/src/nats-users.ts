@@ -21,7 +21,7 @@ const FOLLOWING = [
 ];
 
 /**
- * What each may publish and hear: one list, from which infra/nats/users.conf is made. Only sync may say what was committed,
+ * What each may publish and receive: one list, from which infra/nats/users.conf is made. Only sync may say what was committed,
  * only the workspace service what was revoked, only gateways what they counted. None of them may delete or empty the
  * stream.
  */
@@ -75,7 +75,7 @@ export function natsUsersConfiguration(): string {
   return `${HEAD}users: [\n${users.join('\n')}\n]\n`;
 }
 
-const HEAD = `# Who may publish and hear what on NATS. Made by \`npm run settings\` from packages/contracts/src/nats-users.ts.
+const HEAD = `# Who may publish and receive what on NATS. Made by \`npm run settings\` from packages/contracts/src/nats-users.ts.
 # See README.md beside this file for how a server takes it.
 `;
 

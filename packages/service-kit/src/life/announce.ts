@@ -4,7 +4,7 @@ const THIS_MACHINE = 'this machine only; HOST=0.0.0.0 opens it to others';
 const OTHERS =
   'other machines too; only the gateway is made for a public network, the other services expect a private one';
 
-/** Says where a service listens, and from where that can be reached. */
+/** Logs where a service listens, and from where that address can be reached. */
 export function announce(log: Logger, host: string, port: number, what: object = {}): void {
   log.info({ host, port, ...what, reachableFrom: isLoopback(host) ? THIS_MACHINE : OTHERS }, 'listening');
 }

@@ -54,7 +54,7 @@ export interface ServiceContext {
   readonly internalTokenSecret: string;
   /** Those of the cluster, the one that signs first. */
   readonly secrets: readonly [string, ...string[]];
-  /** Reads what other services say of a call to this one. */
+  /** Reads the internal token of a call to this service. */
   readonly readToken: ReadToken;
   /** Aborts when draining begins: loops that nobody waits for end here. */
   readonly signal: AbortSignal;

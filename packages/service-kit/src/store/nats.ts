@@ -132,7 +132,7 @@ class Link {
     for await (const { type, data } of connection.status()) {
       if (type === Events.Disconnect) this.#down();
       else if (type === Events.Reconnect) this.#up(connection);
-      // What this user may not publish or hear: its rights on the server are not those of infra/nats.
+      // What this user may not publish or receive: its rights on the server are not those of infra/nats.
       else if (type === Events.Error) this.#log.warn({ refused: data }, 'NATS refused what was asked of it');
     }
   }

@@ -27,7 +27,7 @@ export type OwnAnswer = (exchange: Exchange, res: ServerResponse) => void | Prom
 export interface EdgeParts {
   readonly routes: RouteTable;
   readonly upstreams: Readonly<Record<UpstreamName, Upstream>>;
-  /** Says to each of them on whose behalf it is called. */
+  /** Makes the token that names to each of them the person on whose behalf it is called. */
   readonly mintToken: Readonly<Record<UpstreamName, MintToken>>;
   /** By operation id. */
   readonly ownAnswers: ReadonlyMap<string, OwnAnswer>;
