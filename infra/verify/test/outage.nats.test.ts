@@ -1,4 +1,4 @@
-import { testNats } from '@wts/testkit';
+import { testDatabase, testNats } from '@wts/testkit';
 import assert from 'node:assert/strict';
 import { Client } from 'pg';
 import { request } from 'undici';
@@ -20,6 +20,17 @@ describe('an outage', () => {
       () => request('http://127.0.0.1:1/'),
     ]) {
       const error = await failureOf(work());
+      assert.ok(isOutage(error), String(error));
+    }
+  });
+
+  it('is a database that goes away between two questions', async () => {
+    await using database = await testDatabase('outage');
+    const client = new Client({ connectionString: database.url });
+    client.on('error', () => {});
+    await client.connect();
+    for (const sql of ['select pg_terminate_backend(pg_backend_pid())', 'select 1']) {
+      const error = await failureOf(client.query(sql));
       assert.ok(isOutage(error), String(error));
     }
   });

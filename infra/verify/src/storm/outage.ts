@@ -1,5 +1,6 @@
 const CODE = /^(E(CONN|PIPE)|UND_ERR|08|57|CONNECTION_(REFUSED|CLOSED|TIMEOUT)$|(DISCONNECT|TIMEOUT|503)$)/;
-const MESSAGE = /^(Connection terminated|terminated$|timeout expired|Query read timeout|fetch failed)|answered 503\b/;
+const MESSAGE =
+  /^(Connection terminated|Client has encountered a connection error|terminated$|timeout expired|Query read timeout|fetch failed)|answered 503\b/;
 
 /**
  * True when the other side is away, or went away in the middle: a connection that was lost or refused, a database that is
