@@ -48,6 +48,16 @@ describe('the connection to NATS', () => {
     assert.ok(nats.connection());
   });
 
+  it('logs that something may not be published once, and not with each message', async () => {
+    const nats = open(server.urlOf('gateway'));
+    await nats.ready;
+    for (let count = 0; count < 50; count += 1) nats.connection()?.publish('wts.log', 'x');
+    const refusals = (): { level: string }[] =>
+      written.filter((line) => line.includes('NATS refused')).map((line) => JSON.parse(line) as { level: string });
+    await eventually(() => refusals().length === 50 || undefined);
+    assert.equal(refusals().filter(({ level }) => level === 'warn').length, 1);
+  });
+
   it('is null while it is lost, so that nothing piles up, and tells when it is back', async () => {
     const nats = open();
     let connections = 0;

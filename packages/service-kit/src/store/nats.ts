@@ -25,6 +25,8 @@ export interface Nats {
 
 const RECONNECT_MS = 250;
 const RETRY_MS = 1_000;
+/** A refusal is logged so often; a flood of them must not become a flood of lines. */
+const REFUSAL_SAID_EVERY_MS = 10_000;
 const CONNECT_TIMEOUT_MS = 3_000;
 /** A dead connection is noticed after two of these. */
 const PING_MS = 5_000;
@@ -68,6 +70,7 @@ class Link {
   #current: NatsConnection | null = null;
   #isUp = false;
   #isMissed = false;
+  #silentUntil = 0;
 
   constructor(options: ConnectionOptions, log: Logger) {
     const { promise, resolve } = Promise.withResolvers<void>();
@@ -133,8 +136,15 @@ class Link {
       if (type === Events.Disconnect) this.#down();
       else if (type === Events.Reconnect) this.#up(connection);
       // What this user may not publish or receive: its rights on the server are not those of infra/nats.
-      else if (type === Events.Error) this.#log.warn({ refused: data }, 'NATS refused what was asked of it');
+      else if (type === Events.Error) this.#warnOfRefusal(data);
     }
+  }
+
+  /** Each message that a service may not publish is refused anew, hundreds a second. */
+  #warnOfRefusal(refused: unknown): void {
+    const isSaid = performance.now() < this.#silentUntil;
+    this.#log[isSaid ? 'debug' : 'warn']({ refused }, 'NATS refused what was asked of it');
+    if (!isSaid) this.#silentUntil = performance.now() + REFUSAL_SAID_EVERY_MS;
   }
 
   #up(connection: NatsConnection): void {
