@@ -33,7 +33,7 @@ export class CommitRequest {
   entry: Entry<CommitRequest> | null = null;
   /** While a part of it is under way. */
   batch: Batch | null = null;
-  readonly #outcomes: UnitOutcome[];
+  readonly #outcomes: UnitOutcome[] = [];
   #given = 0;
   readonly #signal: AbortSignal | undefined;
   readonly #onGone: () => void;
@@ -47,7 +47,6 @@ export class CommitRequest {
     onGone: (request: CommitRequest) => void,
   ) {
     this.units = units;
-    this.#outcomes = new Array<UnitOutcome>(units.length);
     this.person = units[0] ? personOf(units[0]) : '';
     this.deadlineMs = deadlineMs;
     this.isSweep = units.some(({ step }) => step !== undefined);
