@@ -67,6 +67,8 @@ export const LIMITS = {
   drainMs: 10_000,
 
   mutateTransactionsMax: 100,
+  /** Answers to changes, with the records as they are now, that their clients have not taken: of one person a quarter. */
+  mutateAnswersBytesMax: 128 * 1024 * 1024,
   deltasLimitDefault: 1000,
   deltasLimitMax: 5000,
   /** A page this large is full, however few entries it holds: it is in memory as a whole until its client has taken it. */

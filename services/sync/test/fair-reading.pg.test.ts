@@ -134,6 +134,35 @@ describe('reading beside one person who asks for all there is [never.one-takes-a
     assert.ok((await stage.deltas(bob, { after: '0' })).actions.length > 0);
   });
 
+  it('has its changes answered while another person leaves large answers to small changes untaken [never.unbounded]', async () => {
+    const taskId = await stage.insert(
+      'Task',
+      { workspaceId: home, title: 'Large', description: 'x'.repeat(50_000) },
+      ada,
+    );
+    const change = { modelName: 'Task', modelId: taskId, action: 'UPDATE', payload: { title: 'Large' } };
+    const changes = (count: number): object => ({
+      batchId: 'large',
+      transactions: Array.from({ length: count }, () => ({ ...change, clientId: 'test', clientTxId: randomUUID() })),
+    });
+    const asked = Array.from({ length: 20 }, () =>
+      stage.call('/sync/mutate', { principal: caller(ada), body: changes(LIMITS.mutateTransactionsMax) }),
+    );
+    const answers = await Promise.all(asked);
+    const refused = answers.filter(({ status }) => status === 503);
+    assert.ok(refused.length > 0, 'all of them are kept');
+    assert.match(refused[0]?.headers.get('retry-after') ?? '', /^[1-5]$/);
+    const insert = { modelName: 'Label', modelId: randomUUID(), action: 'INSERT' };
+    const transaction = { ...insert, payload: { workspaceId: office, name: 'L' }, clientId: 'test', clientTxId: 't' };
+    const body = { batchId: 'small', transactions: [transaction] };
+    assert.equal((await stage.call('/sync/mutate', { principal: caller(bob), body })).status, 200);
+    for (const answer of answers) await answer.body?.cancel();
+    await eventually(async () => {
+      const answer = await stage.call('/sync/mutate', { principal: caller(ada), body: changes(1) });
+      return answer.status === 200;
+    });
+  });
+
   it('has its large changes taken while another person sends as many large bodies as there is room for, and never ends one', async () => {
     const bodyOf = (workspaceId: string): object => ({
       batchId: 'large',

@@ -1,8 +1,9 @@
 import type { AcceptedMutation, MutateReply, MutationResult } from '@wts/contracts';
-import { formatSyncId, syncApi } from '@wts/contracts';
+import { comeAgainSeconds, Fault, formatSyncId, LIMITS, syncApi } from '@wts/contracts';
 import { mount } from '@wts/service-kit';
-import type { Router } from 'express';
+import type { Response, Router } from 'express';
 import type { CommitEngine } from '../commit/engine.ts';
+import { Holdings } from '../fairness/holdings.ts';
 
 /**
  * POST /sync/mutate: each transaction has its own result; a refusal is a result, never a status.
@@ -10,8 +11,10 @@ import type { CommitEngine } from '../commit/engine.ts';
  * Keeps sync.mutate.body and sync.mutate.answer.
  */
 export function mountMutate(router: Router, engine: CommitEngine): void {
+  const held = new Holdings(LIMITS.mutateAnswersBytesMax);
   mount(router, syncApi.mutate, async (call): Promise<MutateReply> => {
     const { principal, body } = call;
+    if (!held.admits(principal.userId, 0)) throw tooManyAnswers();
     const units = body.transactions.map(({ clientId, clientTxId, ...mutation }) => ({
       principal,
       authority: 'caller' as const,
@@ -37,6 +40,7 @@ export function mountMutate(router: Router, engine: CommitEngine): void {
         mutations.push({ clientTxId, syncId: formatSyncId(syncId), modelName, modelId, action, record });
       }
     }
+    holdAnswer(held, principal.userId, call.res, mutations);
     return {
       ok: true,
       success: results.every(({ success }) => success),
@@ -44,5 +48,35 @@ export function mountMutate(router: Router, engine: CommitEngine): void {
       results,
       mutations,
     };
+  });
+}
+
+/**
+ * A few bytes may ask for an answer of megabytes: it counts against its person until the client has taken it. Where that is
+ * too much the changes stand all the same, and are answered when they are sent again. Keeps never.unbounded.
+ */
+function holdAnswer(held: Holdings, person: string, res: Response, mutations: readonly AcceptedMutation[]): void {
+  let length = 0;
+  for (const { record } of mutations) {
+    for (const name in record) {
+      const value = record[name];
+      if (typeof value === 'string') length += value.length;
+    }
+  }
+  const answer = held.hold(person, length);
+  if (answer === undefined) throw tooManyAnswers();
+  const end = (): void => answer[Symbol.dispose]();
+  if (res.closed) end();
+  else {
+    res.once('close', end);
+    // It is written by then: what the client has not taken is known to the byte.
+    setImmediate(() => answer.become(res.writableLength));
+  }
+}
+
+function tooManyAnswers(): Fault {
+  return new Fault('unavailable', {
+    message: 'Too many answers wait to be taken; take those you have asked for, or try again shortly',
+    retryAfterSeconds: comeAgainSeconds(),
   });
 }
