@@ -195,7 +195,7 @@ describe('requests sent behind each other without waiting', () => {
       await eventually(() => stage.held.length === 1 || undefined);
       const [response] = stage.held;
       client.socket.end();
-      await eventually(() => response?.closed || undefined);
+      await eventually(() => response?.closed === true);
       assert.equal(response?.writableFinished, false);
     }
   });
