@@ -30,8 +30,8 @@ class Stage implements AsyncDisposable {
   unansweredMax = 0;
   #unanswered = 0;
 
-  constructor() {
-    this.#server = createHttpServer((req, res) => void this.#answer(req, res));
+  constructor(callers: 'anyone' | 'services') {
+    this.#server = createHttpServer((req, res) => void this.#answer(req, res), { callers });
     onUpgrade(this.#server, (_req, socket, head) => {
       this.seen.push('upgrade');
       socket.on('data', (bytes: Buffer) => this.frames.push(bytes.toString()));
@@ -41,8 +41,8 @@ class Stage implements AsyncDisposable {
     subscribe(STARTED, this.#count);
   }
 
-  static async open(): Promise<Stage> {
-    const stage = new Stage();
+  static async open(callers: 'anyone' | 'services' = 'anyone'): Promise<Stage> {
+    const stage = new Stage(callers);
     stage.port = await listen(stage.#server, '127.0.0.1', 0);
     return stage;
   }
@@ -223,5 +223,19 @@ describe('requests sent behind each other without waiting', () => {
     client.socket.resume();
     await eventually(() => client.answers().length > stage.begun - 10 || undefined);
     client.socket.destroy();
+  });
+
+  it('to a server of services alone end with the connection above a few [limits.pipelining]', async () => {
+    await using stage = await Stage.open('services');
+    const client = await open(stage.port);
+    const closed = new Promise((resolve) => client.socket.once('close', resolve));
+    client.socket.write(get('/held').repeat(200_000));
+    await closed;
+    // What one read of a connection holds, and no more of what came.
+    assert.ok(stage.begun < 5_000, `${stage.begun}`);
+    const honest = await open(stage.port);
+    honest.socket.write(get('/1') + get('/2'));
+    await eventually(() => honest.answers().length === 2 || undefined);
+    honest.socket.destroy();
   });
 });

@@ -18,6 +18,17 @@ export function takeInTurn(server: Server): void {
   server.on('connection', (socket) => new RequestLine(socket));
 }
 
+/** For a server that only other services reach: a connection that sends more than it waits for is closed. */
+export function boundPipelining(server: Server): void {
+  const unanswered = new WeakMap<Socket, number>();
+  server.on('request', ({ socket }, res) => {
+    const count = (unanswered.get(socket) ?? 0) + 1;
+    unanswered.set(socket, count);
+    if (count > LIMITS.pipelinedRequestsMax) socket.destroy();
+    res.once('close', () => unanswered.set(socket, (unanswered.get(socket) ?? 1) - 1));
+  });
+}
+
 /** Reports each request to the line of its connection; everything else is Node's. Each server of `takeInTurn` needs it. */
 export class LinedResponse extends ServerResponse {
   constructor(req: IncomingMessage, options?: object) {

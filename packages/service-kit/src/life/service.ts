@@ -148,7 +148,7 @@ async function open<C>(
 ): Promise<{ opened: Opened; server: Server; port: number }> {
   try {
     const opened = await definition.open(kit, config);
-    const server = createHttpServer(opened.app, { log: kit.log, connections: kit.connections });
+    const server = createHttpServer(opened.app, { log: kit.log, connections: kit.connections, callers: 'services' });
     if (opened.onUpgrade !== undefined) onUpgrade(server, opened.onUpgrade, kit.log);
     opened.prepare?.(server);
     return { opened, server, port: await listen(server, opened.host, opened.port) };
