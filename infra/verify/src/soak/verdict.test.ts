@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import type { Life } from './memory.ts';
+import { DEEDS } from '../hostile/samples.ts';
 import { CALM_MS_MIN, verdictOf, type Evidence } from './verdict.ts';
 
 const CALM_SINCE_MS = 1_000_000;
@@ -77,14 +78,17 @@ describe('the verdict of a soak', () => {
   it('is not sound when an honest person was refused while nothing was away, and counts what was refused meanwhile', () => {
     const refused = { deed: 'write', atMs: 5_000, tookMs: 10, refusal: '503 try again' } as const;
     const attacks = new Map([['dup', 1]] as const);
+    const answered = DEEDS.map((deed) => ({ deed, atMs: 1_000, tookMs: 10, refusal: null }));
     const of = (disturbed: { fromMs: number; toMs: number }[]): Partial<Evidence> => ({
-      fairness: { samples: [refused], disturbed, attacks },
+      fairness: { samples: [...answered, refused], disturbed, attacks },
     });
     assert.equal(isSound(of([])), false);
     assert.match(textOf(of([])), /refused +1 x write: 503 try again[^]*NOT FAIR: 1 honest[^]*NOT SOUND$/);
     const away = of([{ fromMs: 5_005, toMs: 6_000 }]);
     assert.ok(isSound(away));
     assert.match(textOf(away), /during kills 1 refused[^]*\nSOUND$/);
-    assert.equal(isSound({ fairness: { samples: [], disturbed: [], attacks: new Map() } }), false);
+    assert.equal(isSound({ fairness: { samples: answered, disturbed: [], attacks: new Map() } }), false);
+    const unseen = { fairness: { samples: answered.slice(1), disturbed: [], attacks } };
+    assert.match(textOf(unseen), /NOT FAIR: no honest write was seen[^]*NOT SOUND$/);
   });
 });

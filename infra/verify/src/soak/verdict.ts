@@ -1,5 +1,6 @@
 import { LIMITS } from '@wts/contracts';
 import type { Finding } from '../finding.ts';
+import { DEEDS } from '../hostile/samples.ts';
 import { undisturbed, wordsOf as fairnessInWords, type Fairness } from './hostility.ts';
 import { judgeMemory, type Growth, type Life, type MemoryRules } from './memory.ts';
 
@@ -93,14 +94,18 @@ function fairnessOf(fairness: Fairness, calmSinceMs: number): { isFair: boolean;
   const { samples, disturbed, attacks } = fairness;
   const attacked = samples.filter(({ atMs }) => atMs < calmSinceMs);
   const calm = samples.filter(({ atMs }) => atMs >= calmSinceMs);
-  const refusals = undisturbed(fairness).flatMap(({ deed, refusal }) =>
-    refusal === null ? [] : [`${deed}: ${refusal}`],
-  );
+  const judged = undisturbed(fairness);
+  const unseen = DEEDS.filter((wanted) => !judged.some(({ deed, refusal }) => deed === wanted && refusal === null));
+  const refusals = judged.flatMap(({ deed, refusal }) => (refusal === null ? [] : [`${deed}: ${refusal}`]));
   const counted = [...Map.groupBy(refusals, (one) => one)].map(([text, same]) => `${same.length} x ${text}`);
   return {
-    isFair: refusals.length === 0 && attacks.size > 0,
+    isFair: refusals.length === 0 && attacks.size > 0 && unseen.length === 0,
     why:
-      attacks.size === 0 ? 'nobody attacked' : `${refusals.length} honest requests were refused while nothing was away`,
+      attacks.size === 0
+        ? 'nobody attacked'
+        : refusals.length > 0
+          ? `${refusals.length} honest requests were refused while nothing was away`
+          : `no honest ${unseen.join(', ')} was seen while nothing was away`,
     lines: [
       `attacks    ${[...attacks].map(([name, count]) => `${count} x ${name}`).join(', ')}`,
       `honest     beside attackers: ${fairnessInWords({ samples: attacked, disturbed })}`,
