@@ -112,8 +112,9 @@ function introduce(world: World, row: Row): Effect[] {
 
 /**
  * What a workspace knows of a person freezes when they leave, without their address. Whoever reads another workspace of theirs
- * as well is told there, right behind, what the address is. See infra/decisions/0004-who-sees-people.md. Keeps
- * sync.people.frozen.
+ * as well finds there, right behind, what the address is; not where the person is in more workspaces than a commit takes along,
+ * because a member must always be removable. See infra/decisions/0004-who-sees-people.md. Keeps sync.people.frozen and
+ * sync.mutate.always.
  */
 function freeze(world: World, { model, record, groupId }: Row): Effect[] {
   if (model !== WorkspaceMember) return [];
@@ -128,9 +129,11 @@ function freeze(world: World, { model, record, groupId }: Row): Effect[] {
   const changed = ['email'];
   const data = JSON.stringify({ email: null });
   const again = JSON.stringify({ email: person.record['email'] });
+  const others = copies(world, person);
+  const reached = others.length > world.bounds.recordsMax ? [person.id] : others;
   return [
     entry({ ...person, record: left, text }, 'UPDATE', { groupId, data, changed }),
-    ...copies(world, person).map((other) => entry(person, 'UPDATE', { groupId: other, data: again, changed })),
+    ...reached.map((other) => entry(person, 'UPDATE', { groupId: other, data: again, changed })),
   ];
 }
 

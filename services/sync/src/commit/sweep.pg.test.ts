@@ -73,6 +73,29 @@ describe('what is too much for one commit [sync.mutate.always]', function () {
     await assertLogIsState();
   });
 
+  it('never keeps a member from being removed who is in more workspaces than a commit has room for', async () => {
+    await using other = await Stage.open('everywhere', 1);
+    const admin = await other.person('Admin');
+    const office = await other.workspace(admin);
+    const [id, inside] = [randomUUID(), randomUUID()];
+    await other.decided(id, change('INSERT', 'User', id, { name: 'Everywhere', email: 'a@b.example' }));
+    await other.decided(id, membership(office, id, 'member', inside));
+    await other.pool.query(
+      `insert into sync.user_audiences (user_id, group_id) select $1, gen_random_uuid() from generate_series(1, 10001)`,
+      [id],
+    );
+    const from = await other.head();
+    await admin.delete('WorkspaceMember', inside);
+    const entries = (await other.entries(from)).filter(({ modelName }) => modelName === 'User');
+    assert.deepEqual(
+      entries.map(({ groupId, data }) => [groupId, data['email']]),
+      [
+        [office, null],
+        [id, 'a@b.example'],
+      ],
+    );
+  });
+
   it('never comes back with who returns at the moment they are removed', async () => {
     for (let round = 0; round < 3; round += 1) {
       const leaver = await stage.join(workspace, 'member');
