@@ -158,6 +158,8 @@ export const LIMITS = {
   /** People and workspaces that a replica remembers between commits, and the most memberships of one of these people. */
   commitMemoryEntriesMax: 2_000,
   commitMemoryRowsMax: 32,
+  /** Memberships of a person that are read with each change; of who has more, the one that is asked about. */
+  commitMembershipsReadMax: 100,
   /**
    * What a deletion or a move takes along in its own commit; of more, only the record itself goes at once, and the rest is
    * swept behind it in steps of this size. It takes some 50 ms, so others hardly wait for it.

@@ -97,6 +97,33 @@ describe('changes of one person beside those of another [never.one-takes-all]', 
     }
   });
 
+  it('a person in thousands of workspaces does not have all of them read with each change', async () => {
+    const { engine, pool } = replica();
+    const [where] = (
+      await stage.pool.query<{ id: string }>(`select id from sync.workspace_members where user_id = $1`, [busy.id])
+    ).rows;
+    await stage.pool.query(
+      `insert into sync.workspace_members select made.* from sync.workspace_members m, (select gen_random_uuid() as id, gen_random_uuid() as home from generate_series(1, 9000)) g,
+         lateral jsonb_populate_record(m, jsonb_build_object('id', g.id, 'workspace_id', g.home, 'group_id', g.home, 'record', m.record::jsonb || jsonb_build_object('id', g.id, 'workspaceId', g.home))) made
+       where m.id = $1`,
+      [where!.id],
+    );
+    let rows = 0;
+    pool.on('connect', (client: PoolClient) => {
+      const { connection } = client as unknown as { connection: NodeJS.EventEmitter };
+      connection.on('dataRow', () => (rows += 1));
+    });
+    try {
+      applied((await engine.commit([task(busy, home)]))[0]!);
+      assert.ok(rows > 0 && rows < 2 * LIMITS.commitMembershipsReadMax, `${rows} rows`);
+    } finally {
+      await stage.pool.query('delete from sync.workspace_members where user_id = $1 and id <> $2', [
+        busy.id,
+        where!.id,
+      ]);
+    }
+  });
+
   it('a refusal that takes long to find is found once, and not for each unit of its group again', async () => {
     const { engine, begun } = replica();
     const taskId = await busy.make('Task', { workspaceId: home, title: 'Large' });

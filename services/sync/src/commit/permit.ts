@@ -21,11 +21,10 @@ export function roleIn(
   userId: string,
   lock: 'look' | 'refer' = 'look',
 ): Role | null {
-  // Where else they are a member is looked at with it, and remembered; it is not held.
-  const memberships =
-    lock === 'look'
-      ? world.related(WorkspaceMember, 'userId', userId, lock)
-      : world.relatedBy(within(workspaceId, { model: WorkspaceMember, field: 'userId', value: userId }), lock);
+  const all = { model: WorkspaceMember, field: 'userId', value: userId };
+  // Where else they are a member is looked at with it, and remembered, unless that is too much; it is not held.
+  const isOfAll = lock === 'look' && !world.isExcess(all);
+  const memberships = world.relatedBy(isOfAll ? all : within(workspaceId, all), lock);
   const membership = memberships.find(({ record }) => record['workspaceId'] === workspaceId);
   if (membership && lock === 'look') world.rely(membership);
   return (membership?.record['role'] as Role | undefined) ?? null;

@@ -7,6 +7,7 @@ import { factQuestions } from './facts.ts';
 import { CREATIONS } from './log.ts';
 import type { Call } from './prepared.ts';
 import {
+  LOOKED_AT_MAX,
   RELATED_MAX,
   rowOf,
   selectKeys,
@@ -160,7 +161,7 @@ function relatedQuestion(relations: readonly (Relation & { lock: LockStrength })
         for (const value of [row.record[field]].flat()) holders.get(value as string)?.push(row);
       }
       for (const [value, rows] of holders) {
-        if (rows.length > RELATED_MAX) world.keepExcess(relation(value), TOO_MANY);
+        if (rows.length > (lock === 'look' ? LOOKED_AT_MAX : RELATED_MAX)) world.keepExcess(relation(value), TOO_MANY);
         else world.keepRelated(relation(value), rows, lock);
       }
     },

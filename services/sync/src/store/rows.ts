@@ -28,6 +28,9 @@ const LOCKS: Record<LockStrength, string> = { look: '', refer: ' for share', wri
 /** More are too much for one transaction; one more than that is read, to know that it is too many. */
 export const RELATED_MAX = LIMITS.cascadeActionsMax;
 
+/** Of what is only looked at: each batch with a change of a person in 10 000 workspaces would read them all. */
+export const LOOKED_AT_MAX = LIMITS.commitMembershipsReadMax;
+
 /** They manage who is in a private project without seeing it, and may let themselves in by the change before. */
 const MANAGERS = ROLES.filter((role) => can(role, 'manage'))
   .map((role) => `'${role}'`)
@@ -90,7 +93,7 @@ export const selectRelated = statements((model: Model, field: string, and: strin
     return new Prepared(
       types,
       `select t.* from unnest($1) as s(value), lateral (
-        select ${selected} from ${layoutOf(model).table} where ${column} = s.value${narrowed} order by id limit ${RELATED_MAX + 1}) t`,
+        select ${selected} from ${layoutOf(model).table} where ${column} = s.value${narrowed} order by id limit ${LOOKED_AT_MAX + 1}) t`,
     );
   }
   const found = (columns: string): string =>
