@@ -3,10 +3,11 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { faultOfSqlState } from '@wts/service-kit';
 import { eventually } from '@wts/testkit';
-import { Client } from 'pg';
+import { Client, type Pool } from 'pg';
 import { copiesOfTables, differencesOf, foldLog } from '../../test/fold.ts';
 import { Stage, applied, change } from '../../test/stage.ts';
 import type { Someone } from '../../test/stage.ts';
+import { alone } from '../store/line.ts';
 import type { Unit, UnitOutcome } from './unit.ts';
 
 describe('a commit whose connection dies', function () {
@@ -113,5 +114,28 @@ describe('a commit whose connection dies', function () {
       `select state from pg_stat_activity where datname = current_database() and usename = 'wts_sync' and state like 'idle in transaction%'`,
     );
     assert.deepEqual(rows, []);
+  });
+
+  it('leaves nothing behind on a connection whose number could not be asked for once: it is asked again', async () => {
+    const client = await stage.pool.connect();
+    let failures = 1;
+    const failing = new Proxy(client, {
+      get: (target, name) => {
+        if (name === 'release') return () => undefined;
+        if (name !== 'query') return Reflect.get(target, name) as unknown;
+        return async (text: string) => {
+          if (text.includes('pg_backend_pid') && failures-- > 0) throw new Error('timeout');
+          return target.query(text);
+        };
+      },
+    });
+    const pool = { connect: async () => failing } as unknown as Pool;
+    const { signal } = new AbortController();
+    try {
+      await assert.rejects(alone(pool, async () => 1, signal));
+      assert.equal(await alone(pool, async () => 2, signal), 2);
+    } finally {
+      client.release();
+    }
   });
 });

@@ -60,6 +60,7 @@ async function backendOf(client: PoolClient): Promise<number> {
   if (!backend) {
     backend = client.query<{ pid: number }>('select pg_backend_pid() as pid').then(({ rows }) => rows[0]?.pid ?? 0);
     backends.set(client, backend);
+    backend.catch(() => backends.delete(client));
   }
   return backend;
 }
