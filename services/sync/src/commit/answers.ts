@@ -13,18 +13,46 @@ interface Reader {
   readonly gate: Gate;
 }
 
+/** The answers to units that need nothing but their outcomes; null when one of them has to be looked up. */
+export function answersAtOnce(units: readonly Unit[], outcomes: readonly GroupOutcome[]): UnitOutcome[] | null {
+  const isKnown = (one: GroupOutcome): boolean => one.kind !== 'refused' && placesIn(one).length === 0;
+  return outcomes.every(isKnown) ? answers(units, outcomes, NONE) : null;
+}
+
 /** Replays are answered from the log: the same answer as the first time. A unit that waits for a later batch has none. */
 export async function answersOf(
   units: readonly Unit[],
   decided: readonly GroupOutcome[],
   reader: Reader,
-): Promise<UnitOutcome[]> {
+): Promise<{ readonly answers: UnitOutcome[]; readonly textRead: number[] }> {
   const outcomes = await withLateReplays(units, decided, reader);
-  const places = outcomes.flatMap((outcome) => {
-    if (outcome.kind === 'replayed') return outcome.replay.mainIds;
-    return outcome.kind === 'applied' ? outcome.mains.flatMap(({ effect, syncId }) => (effect ? [] : [syncId])) : [];
-  });
+  const places = outcomes.flatMap(placesIn);
   const logged = places.length > 0 ? await reader.gate.run(() => reader.log.at(places)) : NONE;
+  const textAt = (place: bigint): number => lengthOf(logged.get(place)?.record);
+  return {
+    answers: answers(units, outcomes, logged),
+    textRead: outcomes.map((outcome) => placesIn(outcome).reduce((sum, place) => sum + textAt(place), 0)),
+  };
+}
+
+/** Where in the log the answer to a unit is. */
+function placesIn(outcome: GroupOutcome): readonly bigint[] {
+  if (outcome.kind === 'replayed') return outcome.replay.mainIds;
+  return outcome.kind === 'applied' ? outcome.mains.flatMap(({ effect, syncId }) => (effect ? [] : [syncId])) : [];
+}
+
+function lengthOf(record: LogAction['record'] | undefined): number {
+  return Object.values(record ?? {}).reduce<number>(
+    (sum, value) => sum + (typeof value === 'string' ? value.length : 0),
+    0,
+  );
+}
+
+function answers(
+  units: readonly Unit[],
+  outcomes: readonly GroupOutcome[],
+  logged: ReadonlyMap<bigint, LogAction>,
+): UnitOutcome[] {
   return outcomes.map((outcome, index): UnitOutcome => {
     if (outcome.kind === 'refused') return outcome.refusal;
     const mutations = units[index]?.mutations ?? [];
@@ -67,7 +95,7 @@ async function withLateReplays(
   const replays = await gate.run(() => findReplays(pool, units.map(sentAs)));
   return outcomes.map((outcome, index): GroupOutcome => {
     const replay = replays[index];
-    return outcome.kind === 'refused' && replay ? { kind: 'replayed', replay } : outcome;
+    return outcome.kind === 'refused' && replay ? { kind: 'replayed', replay, weight: outcome.weight } : outcome;
   });
 }
 

@@ -1,6 +1,7 @@
 import { LIMITS } from '@wts/contracts';
 import { nameOf, type Replays } from '../store/replays.ts';
 import { decide, type Decision } from './decide.ts';
+import { foreseenNeeds } from './foresee.ts';
 import { refuse, type Refusal } from './refusal.ts';
 import type { Refused } from './refused.ts';
 import { sentAs, type Effect, type Mutation, type Unit } from './unit.ts';
@@ -46,7 +47,7 @@ interface Postponed extends Pick<Refusal, 'ok'> {
 }
 
 /** Text of entries that weighs as much as a small entry. */
-const WEIGHT_BYTES = 1024;
+export const WEIGHT_BYTES = 1024;
 
 /**
  * Decides every unit in order. What a unit needs and nobody has read yet is noted, and the others are decided all the
@@ -70,7 +71,7 @@ export function decideGroup(world: World, question: Question): GroupDecision {
     const name = nameOf(sentAs(unit));
     const replay = question.replays.get(name);
     const twin = seen.get(name);
-    if (replay) round.decided.push({ kind: 'replayed', replay });
+    if (replay) round.decided.push({ kind: 'replayed', replay, weight: round.weightOfReading(unit) });
     else if (twin === undefined) round.decided.push(round.decide(unit));
     else round.decided.push({ kind: 'same', as: twin });
     const one = round.decided[index];
@@ -95,8 +96,8 @@ class Round implements GroupDecision {
 
   decide(unit: Unit): Decided {
     const effects: Effect[] = [];
+    let written = 0;
     const mains: { effect: Effect | null; replayOf: bigint | undefined }[] = [];
-    let weight = 0;
     const outcome = this.#world.attempt((): { ok: true } | Refusal | Postponed => {
       const { step } = unit;
       const stepped = step && this.#read(() => takeStep(this.#world, unit, step, this.#question.now));
@@ -114,14 +115,26 @@ class Round implements GroupDecision {
       }
       const measured = this.#measure(effects);
       if (typeof measured !== 'number') return measured;
-      weight = measured;
+      written = measured;
       return { ok: true };
     });
+    const read = this.weightOfReading(unit);
     if (outcome.ok) {
-      this.#weight += weight;
-      return { kind: 'applied', effects, mains, weight };
+      this.#weight += written;
+      // Most rows are written again as they were read: their text is counted once.
+      return { kind: 'applied', effects, mains, weight: Math.max(written, read) };
     }
-    return 'isHeavy' in outcome ? { kind: 'later', isHeavy: outcome.isHeavy } : { kind: 'refused', refusal: outcome };
+    if ('isHeavy' in outcome) return { kind: 'later', isHeavy: outcome.isHeavy };
+    return { kind: 'refused', refusal: outcome, weight: read };
+  }
+
+  /** What was locked and read for a unit, also when nothing comes of it: what its rules asked for, and what it names. */
+  weightOfReading(unit: Unit): number {
+    if (!this.#world.hasRows) return 1;
+    for (const need of foreseenNeeds([unit])) {
+      if (need.kind === 'row') this.#world.charge(this.#world.stored(need.model, need.id));
+    }
+    return 1 + this.#world.takeTextRead() / WEIGHT_BYTES;
   }
 
   #ask(unit: Unit, mutation: Mutation): Decision | Postponed | null {

@@ -4,8 +4,8 @@ import type { Pool } from 'pg';
 import { explainConflict, retriable } from '../store/conflicts.ts';
 import { alone, Line } from '../store/line.ts';
 import { ActionLog } from '../store/log.ts';
-import { answersOf } from './answers.ts';
-import type { Batch } from './batch.ts';
+import { answersAtOnce, answersOf } from './answers.ts';
+import type { Batch, Part } from './batch.ts';
 import type { Group } from './decide-group.ts';
 import { foreseenNeeds } from './foresee.ts';
 import { commitGroup, decideByHeart, type GroupOptions } from './group.ts';
@@ -181,14 +181,32 @@ export class CommitEngine {
   }
 
   async #answer(batch: Batch, outcomes: readonly GroupOutcome[]): Promise<void> {
+    const reader = { pool: this.#pool, log: this.#log, gate: this.#answering };
+    const units: Unit[] = [];
+    const unread: GroupOutcome[] = [];
+    const parts: { part: Part; from: number; to: number }[] = [];
+    // What one request has to wait for is no matter of those beside it.
+    for (const { part, first, done } of batch.settled(outcomes)) {
+      const own = batch.units.slice(first, first + done);
+      const decided = outcomes.slice(first, first + done);
+      const known = answersAtOnce(own, decided);
+      if (known) {
+        part.request.give(part.from, known);
+        continue;
+      }
+      parts.push({ part, from: units.length, to: units.length + done });
+      units.push(...own);
+      unread.push(...decided);
+    }
+    if (parts.length === 0) return;
     try {
-      const reader = { pool: this.#pool, log: this.#log, gate: this.#answering };
-      const answers = await answersOf(batch.units, outcomes, reader);
-      for (const { part, first, done } of batch.settled(outcomes)) {
-        part.request.give(part.from, answers.slice(first, first + done));
+      const { answers, textRead } = await answersOf(units, unread, reader);
+      for (const { part, from, to } of parts) {
+        this.#waiting.learnAnswer(part, textRead.slice(from, to));
+        part.request.give(part.from, answers.slice(from, to));
       }
     } catch (error) {
-      for (const { request } of batch.parts) request.reject(error);
+      for (const { part } of parts) part.request.reject(error);
     }
   }
 
@@ -237,7 +255,7 @@ export class CommitEngine {
       if (!conflict) throw error;
       for (const person of batch.people) this.#waiting.setApart(person);
       const { units, requests } = group;
-      if (units.length === 1) return [{ kind: 'refused', refusal: refuse(conflict.code, conflict.error) }];
+      if (units.length === 1) return [{ kind: 'refused', refusal: refuse(conflict.code, conflict.error), weight: 1 }];
       const middle = units.length >> 1;
       const half = (from: number, to: number): Group => ({
         units: units.slice(from, to),

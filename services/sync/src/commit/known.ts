@@ -30,6 +30,9 @@ export class Known {
   protected readonly keys = new Map<string, string | null>();
   readonly #excesses = new Map<string, string>();
   readonly #ahead: LastNumbers | undefined;
+  /** Rows whose text is in the price of a unit. */
+  protected readonly charged = new Set<Row>();
+  #textRead = 0;
 
   /** `ahead`: how far groups that are still under way have numbered tasks. */
   constructor(ahead?: LastNumbers) {
@@ -67,6 +70,25 @@ export class Known {
 
   isExcess(relation: Relation): boolean {
     return this.#excesses.size > 0 && this.#excesses.has(relationKey(relation));
+  }
+
+  /** Puts the text of a row in the price of the unit that is decided now, unless a unit before it needed the row too. */
+  charge(row: Row | null): void {
+    if (!row || this.charged.has(row)) return;
+    this.charged.add(row);
+    this.#textRead += row.text.length;
+  }
+
+  /** Text of the rows that were charged since this was last asked. */
+  takeTextRead(): number {
+    const length = this.#textRead;
+    this.#textRead = 0;
+    return length;
+  }
+
+  /** False for a group that is decided from memory. */
+  get hasRows(): boolean {
+    return this.rows.size > 0;
   }
 
   protected refuseExcess(relations: readonly Relation[]): void {

@@ -2,8 +2,8 @@ import { BoundedMap } from '@wts/access';
 import { Fault, LIMITS } from '@wts/contracts';
 import { FairQueue, type Entry } from '../fairness/fair-queue.ts';
 import { retryAfterSeconds, SHARE } from '../fairness/fair-gate.ts';
-import { Batch, type BatchKind } from './batch.ts';
-import type { Room } from './decide-group.ts';
+import { Batch, type BatchKind, type Part } from './batch.ts';
+import { WEIGHT_BYTES, type Room } from './decide-group.ts';
 import type { CommitRequest } from './request.ts';
 import type { GroupOutcome } from './write.ts';
 
@@ -121,7 +121,7 @@ export class Waiting {
     for (const { part, first, done } of batch.settled(outcomes)) {
       let weight = 0;
       for (const outcome of outcomes.slice(first, first + done)) {
-        weight += outcome.kind === 'applied' ? Math.max(outcome.weight, 1) : 1;
+        weight += outcome.kind === 'later' ? 1 : Math.max(outcome.weight, 1);
       }
       total += weight;
       const { person } = part.request;
@@ -134,6 +134,14 @@ export class Waiting {
     if (total < LEARNED_FROM_WEIGHT) return;
     const sample = Math.min(ms / total, this.#expectedMs * ODD);
     this.#expectedMs += (sample - this.#expectedMs) * LEARNED;
+  }
+
+  /** What was read from the log to answer a part. */
+  learnAnswer({ request: { person }, count }: Part, textRead: readonly number[]): void {
+    const weight = textRead.reduce((sum, text) => sum + text, 0) / WEIGHT_BYTES;
+    if (weight === 0) return;
+    this.#queue.charge(person, weight);
+    this.#weights.set(person, (this.#weights.get(person) ?? 1) + (weight / count) * LEARNED);
   }
 
   /** Its changes made trouble for others: for some seconds they go apart. */
@@ -217,7 +225,7 @@ export class Waiting {
 
   /** What a unit of this person is expected to weigh: as those before it, or at least what it carries. */
   #weightOf(person: string, { bytes, units }: CommitRequest): number {
-    return Math.max(this.#weights.get(person) ?? 1, bytes / units.length / 1024);
+    return Math.max(this.#weights.get(person) ?? 1, bytes / units.length / WEIGHT_BYTES);
   }
 
   #note(person: string): void {

@@ -70,6 +70,7 @@ export class World extends Known {
     if (changed !== undefined) return changed;
     const read = this.rows.get(key(model, id));
     if (!read || rank(read.lock) < rank(lock)) throw new Unread([{ kind: 'row', model, id, lock }]);
+    this.charge(read.row);
     return read.row;
   }
 
@@ -112,6 +113,7 @@ export class World extends Known {
     this.refuseExcess([relation]);
     const read = this.sets.get(relationKey(relation));
     if (!read || rank(read.lock) < rank(lock)) throw new Unread([{ kind: 'related', ...relation, lock }]);
+    if (read.lock !== 'look') for (const row of read.rows) this.charge(row);
     const { model, field, value, and } = relation;
     const changed = this.#changed.get(model);
     if (!changed || changed.size === 0) return read.rows;
@@ -327,6 +329,8 @@ export class World extends Known {
     this.#sweeps.clear();
     this.#carried = { records: 0, bytes: 0 };
     this.#relied.clear();
+    this.charged.clear();
+    this.takeTextRead();
   }
 
   // What is to be written.

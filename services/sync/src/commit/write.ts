@@ -29,8 +29,8 @@ export type GroupOutcome =
       /** What it cost, in small entries. */
       readonly weight: number;
     }
-  | { readonly kind: 'replayed'; readonly replay: Replay }
-  | { readonly kind: 'refused'; readonly refusal: Refusal }
+  | { readonly kind: 'replayed'; readonly replay: Replay; readonly weight: number }
+  | { readonly kind: 'refused'; readonly refusal: Refusal; readonly weight: number }
   | Later;
 
 /** Not decided: it is too much for this group. `isHeavy`: it has to be alone. */
@@ -54,8 +54,8 @@ export type Decided =
       readonly weight: number;
     }
   | { readonly kind: 'same'; readonly as: number }
-  | { readonly kind: 'replayed'; readonly replay: Replay }
-  | { readonly kind: 'refused'; readonly refusal: Refusal }
+  | { readonly kind: 'replayed'; readonly replay: Replay; readonly weight: number }
+  | { readonly kind: 'refused'; readonly refusal: Refusal; readonly weight: number }
   | Later;
 
 /** What is to be written. */
