@@ -13,6 +13,7 @@ import { settings } from './config.ts';
 import { PAGES_OF_ONE_MAX, shareConnections } from './connections.ts';
 import { Pages } from './deltas/pages.ts';
 import { FairGate, type FairGateOptions } from './fairness/fair-gate.ts';
+import { LoopTurns } from './fairness/loop-turns.ts';
 import { Reads } from './fairness/reads.ts';
 import { Bodies } from './http/bodies.ts';
 import { mountBatch } from './http/batch.ts';
@@ -82,14 +83,15 @@ export const syncService: ServiceDefinition<ConfigOf<typeof settings>> = {
       log: actionLog,
       onCommitted: (listener) => engine.onCommitted(listener),
     });
-    const { bootstraps, clientModels, batches } = openSnapshots({ kit, shares, pool, reads, memory, standby });
+    const turns = new LoopTurns();
+    const { bootstraps, clientModels, batches } = openSnapshots({ kit, shares, pool, reads, memory, standby, turns });
 
     const app = createApp({ ...kit, http: { ...kit.http, bodies: new Bodies(metricsOf('body')) } });
     mountMutate(app, engine);
     mountInternal(app, engine);
     mountBootstrap(app, bootstraps, clientModels);
     mountBatch(app, batches);
-    mountDeltas(app, pages);
+    mountDeltas(app, pages, turns);
     mountSocket(app);
     notFoundAndErrors(app);
     return {

@@ -6,6 +6,7 @@ import { Bootstraps } from './bootstrap/bootstrap.ts';
 import { ClientModels } from './bootstrap/client-models.ts';
 import type { ConnectionShares } from './connections.ts';
 import { FairGate } from './fairness/fair-gate.ts';
+import type { LoopTurns } from './fairness/loop-turns.ts';
 import type { Reads } from './fairness/reads.ts';
 import { snapshotMetrics, type SnapshotKind } from './snapshots/metrics.ts';
 import { Sources } from './snapshots/sources.ts';
@@ -20,10 +21,11 @@ interface SnapshotsOptions {
   readonly reads: Reads;
   readonly memory: GroupMemory;
   readonly standby: Standby | null;
+  readonly turns: LoopTurns;
 }
 
 /** What is read in snapshots: so many at once, so many waiting by turns of their people. Keeps sync.bootstrap.herd. */
-export function openSnapshots({ kit, shares, pool, reads, memory, standby }: SnapshotsOptions): {
+export function openSnapshots({ kit, shares, pool, reads, memory, standby, turns }: SnapshotsOptions): {
   bootstraps: Bootstraps;
   clientModels: ClientModels;
   batches: Batches;
@@ -42,7 +44,7 @@ export function openSnapshots({ kit, shares, pool, reads, memory, standby }: Sna
       watch,
     });
     const onFailure = (err: unknown): void => log.warn({ err, kind }, 'a snapshot broke off');
-    return { sources, room, gate, metrics: watch, onFailure };
+    return { sources, room, gate, turns, metrics: watch, onFailure };
   };
   return {
     clientModels: new ClientModels(reads, log),

@@ -2,11 +2,12 @@ import { Fault, parseSyncId, syncApi } from '@wts/contracts';
 import { mountStream } from '@wts/service-kit';
 import type { Router } from 'express';
 import type { Pages } from '../deltas/pages.ts';
+import type { LoopTurns } from '../fairness/loop-turns.ts';
 import { clampLimit } from '../deltas/read-deltas.ts';
 import { sendPiecemeal } from '../snapshots/send.ts';
 
 /** GET /sync/deltas. A caller that names groups, even none, reads letters. Keeps sync.deltas.answer. */
-export function mountDeltas(router: Router, pages: Pages): void {
+export function mountDeltas(router: Router, pages: Pages, turns: LoopTurns): void {
   mountStream(router, syncApi.deltas, async ({ principal, query, res, signal }) => {
     const { syncGroups, actions } = query;
     const after = parseSyncId(query.after ?? '0');
@@ -30,6 +31,7 @@ export function mountDeltas(router: Router, pages: Pages): void {
       'content-length': page.bytes.length,
       'cache-control': 'no-store',
     });
-    await sendPiecemeal(res, page.bytes, () => pages.patienceMs(principal.userId));
+    const person = principal.userId;
+    await sendPiecemeal(res, page.bytes, { turns, person, patienceMs: () => pages.patienceMs(person) });
   });
 }

@@ -1,40 +1,90 @@
 import { randomUUID } from 'node:crypto';
 import assert from 'node:assert/strict';
-import { testDatabase } from '@wts/testkit';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { MODELS } from '@wts/models';
+import { eventually, testDatabase } from '@wts/testkit';
 import { Pool } from 'pg';
 import { Registry } from 'prom-client';
 import { FairGate } from '../fairness/fair-gate.ts';
+import { LoopTurns } from '../fairness/loop-turns.ts';
+import type { Selection } from '../store/copy-rows.ts';
 import { snapshotMetrics } from './metrics.ts';
-import { Production } from './production.ts';
+import { Production, type ProductionPlan } from './production.ts';
 import { SpoolRoom } from './spool.ts';
+
+async function producing(
+  plan: Partial<ProductionPlan>,
+  turns: LoopTurns,
+  test: (production: Production) => Promise<void>,
+) {
+  await using stack = new AsyncDisposableStack();
+  const database = stack.use(await testDatabase('production', { migrated: true }));
+  const pool = stack.adopt(new Pool({ connectionString: database.urlOf('wts_sync') }), (one) => one.end());
+  const whole: ProductionPlan = {
+    userId: randomUUID(),
+    workspaceId: null,
+    encoding: 'identity',
+    pool: async () => pool,
+    select: () => [],
+    ...plan,
+  };
+  const tools = {
+    gate: new FairGate({ slots: 1, waitMs: 1000, waitingMax: 10, refusal: 'Too much' }),
+    turns,
+    room: new SpoolRoom(),
+    metrics: snapshotMetrics(new Registry())('bootstrap'),
+    onFailure: () => {},
+  };
+  await test(new Production(whole, tools));
+}
+
+/** Grants nothing until told to, and keeps what was asked for. */
+class HeldTurns extends LoopTurns {
+  readonly #grant = Promise.withResolvers<void>();
+  asked = 0;
+
+  override take(_person: string, bytes: number): Promise<void> {
+    this.asked += bytes;
+    return this.#grant.promise;
+  }
+
+  grant(): void {
+    this.#grant.resolve();
+  }
+}
+
+const ROWS = 20_000;
+const ROW_BYTES = 500;
 
 describe('a production', () => {
   it('that its last reader has left is joined by nobody: who loads a page again at once gets a whole answer', async () => {
-    await using stack = new AsyncDisposableStack();
-    const database = stack.use(await testDatabase('production', { migrated: true }));
-    const pool = stack.adopt(new Pool({ connectionString: database.urlOf('wts_sync') }), (one) => one.end());
-    const metrics = snapshotMetrics(new Registry())('bootstrap');
-    const plan = {
-      userId: randomUUID(),
-      workspaceId: null,
-      encoding: 'identity',
-      pool: async () => pool,
-      select: () => [],
-    } as const;
-    const tools = {
-      gate: new FairGate({ slots: 1, waitMs: 1000, waitingMax: 10, refusal: 'Too much' }),
-      room: new SpoolRoom(),
-      metrics,
-      onFailure: () => {},
-    };
-    const production = new Production(plan, tools);
-    const [first, second] = [production.join(plan.userId), production.join(randomUUID())];
-    await production.opened;
-    production.leave(first);
-    assert.equal(production.isShareable, true);
-    production.leave(second);
-    assert.equal(production.isShareable, false);
-    await production.done;
-    assert.equal(production.isShareable, false);
+    await producing({}, new LoopTurns(), async (production) => {
+      const [first, second] = [production.join(production.person), production.join(randomUUID())];
+      await production.opened;
+      production.leave(first);
+      assert.equal(production.isShareable, true);
+      production.leave(second);
+      assert.equal(production.isShareable, false);
+      await production.done;
+      assert.equal(production.isShareable, false);
+    });
+  });
+
+  it('reads no further in PostgreSQL than the turns of the event loop that its person was given', async () => {
+    const [model] = MODELS;
+    assert.ok(model);
+    const record = `'{"text":"' || repeat('t', ${ROW_BYTES}) || '"}' as record from generate_series(1, ${ROWS})`;
+    const select = (): Selection[] => [{ model, from: `(select ${record}) as made`, where: 'true' }];
+    const turns = new HeldTurns();
+    await producing({ select }, turns, async (production) => {
+      const reader = production.join(production.person);
+      await eventually(() => turns.asked > 0);
+      for (let turn = 0; turn < 50; turn += 1) await nextTurn();
+      assert.ok(turns.asked < (ROWS * ROW_BYTES) / 10, `${turns.asked} bytes without a turn`);
+      turns.grant();
+      await production.done;
+      assert.ok(turns.asked > ROWS * ROW_BYTES);
+      production.leave(reader);
+    });
   });
 });

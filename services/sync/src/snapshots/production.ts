@@ -4,6 +4,7 @@ import type { PersonGroups } from '../store/groups.ts';
 import type { LineSink, Selection } from '../store/copy-rows.ts';
 import { Snapshot, SnapshotTooOld } from '../store/snapshot.ts';
 import type { FairGate } from '../fairness/fair-gate.ts';
+import type { LoopTurns } from '../fairness/loop-turns.ts';
 import { Deflater, type Content } from './gzip.ts';
 import type { SnapshotMetrics } from './metrics.ts';
 import { Spool, SpoolFull, type SpoolReader, type SpoolRoom } from './spool.ts';
@@ -25,6 +26,7 @@ export interface ProductionPlan {
 
 export interface ProductionTools {
   readonly gate: FairGate;
+  readonly turns: LoopTurns;
   readonly room: SpoolRoom;
   readonly metrics: SnapshotMetrics;
   readonly onFailure: (error: unknown) => void;
@@ -115,6 +117,11 @@ export class Production {
     if (other !== undefined && person === this.#spool.person) this.#spool.passTo(other.person);
   }
 
+  /** Before so many bytes go to this reader: a promise when they must wait. */
+  turn({ person }: Pick<ProductionReader, 'person'>, bytes: number): Promise<void> | undefined {
+    return this.#tools.turns.take(person, bytes);
+  }
+
   read(reader: SpoolReader): Buffer | null | Promise<Buffer | null> {
     return this.#spool.read(reader);
   }
@@ -160,12 +167,22 @@ export class Production {
     this.#letGo();
   }
 
+  #inTurns(sink: LineSink): LineSink {
+    return {
+      write: (lines) => {
+        const turn = this.#tools.turns.take(this.person, lines.length);
+        const taken = sink.write(lines);
+        return turn && taken ? taken.then(() => turn) : (turn ?? taken);
+      },
+    };
+  }
+
   async #copy(plan: ProductionPlan, snapshot: Snapshot, selections: readonly Selection[]): Promise<number> {
     using deflater = this.encoding === 'gzip' ? new Deflater(this.#spool) : null;
     const sink: LineSink = deflater ?? this.#spool;
     let rows: number;
     try {
-      rows = await snapshot.copy(selections, sink);
+      rows = await snapshot.copy(selections, this.#inTurns(sink));
       // PostgreSQL is done; what is left is ours.
       await snapshot.close();
       if (plan.ending) await sink.write(Buffer.from(`${plan.ending(rows)}\n`));

@@ -16,11 +16,12 @@ async function answering(
   test: (answer: IncomingMessage, sent: Promise<void>) => Promise<void>,
   firstLine = 'first\n',
 ): Promise<void> {
-  const reader = spool.join();
+  const reader = Object.assign(spool.join(), { person: 'ada' });
   const production = {
     encoding: 'identity' as const,
     content: { crc: 0, bytes: 0 },
     patienceMs: STALLED_MS,
+    turn: () => undefined,
     read: (own: typeof reader) => spool.read(own),
   };
   const sending = Promise.withResolvers<void>();

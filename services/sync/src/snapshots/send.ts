@@ -1,10 +1,10 @@
 import { acceptsGzip } from '@wts/service-kit';
 import type { Request, Response } from 'express';
 import { gzipHead, gzipTail } from './gzip.ts';
-import type { Encoding, Production } from './production.ts';
-import type { SpoolReader } from './spool.ts';
+import type { LoopTurns } from '../fairness/loop-turns.ts';
+import type { Encoding, Production, ProductionReader } from './production.ts';
 
-type Source = Pick<Production, 'read' | 'encoding' | 'content' | 'patienceMs'>;
+type Source = Pick<Production, 'read' | 'turn' | 'encoding' | 'content' | 'patienceMs'>;
 
 /**
  * Sends the own first line and then everything of the production, at the pace of the client. A client that takes nothing
@@ -14,7 +14,7 @@ type Source = Pick<Production, 'read' | 'encoding' | 'content' | 'patienceMs'>;
  */
 export async function sendProduction(
   res: Response,
-  { production, reader }: { readonly production: Source; readonly reader: SpoolReader },
+  { production, reader }: { readonly production: Source; readonly reader: ProductionReader },
   firstLine: string,
 ): Promise<void> {
   const head = Buffer.from(firstLine);
@@ -30,6 +30,8 @@ export async function sendProduction(
       const next = production.read(reader);
       const bytes = next instanceof Promise ? await outflow.unlessGone(next) : next;
       if (bytes === null) break;
+      const turn = production.turn(reader, bytes.length);
+      if (turn) await outflow.unlessGone(turn);
       if (!res.write(bytes)) await outflow.drained();
     }
     res.end(isGzip ? gzipTail(head, production.content) : undefined);
@@ -39,12 +41,25 @@ export async function sendProduction(
   }
 }
 
+interface PiecemealOptions {
+  readonly turns: LoopTurns;
+  readonly person: string;
+  readonly patienceMs: () => number;
+}
+
 /** Sends what is at hand, at the pace of the client; resolves when it has left, or the client has. */
-export async function sendPiecemeal(res: Response, bytes: Buffer, patienceMs: () => number): Promise<void> {
+export async function sendPiecemeal(
+  res: Response,
+  bytes: Buffer,
+  { turns, person, patienceMs }: PiecemealOptions,
+): Promise<void> {
   const outflow = new Outflow(res, patienceMs);
   try {
     for (let at = 0; at < bytes.length; at += PIECE_BYTES) {
-      if (!res.write(bytes.subarray(at, at + PIECE_BYTES))) await outflow.drained();
+      const piece = bytes.subarray(at, at + PIECE_BYTES);
+      const turn = turns.take(person, piece.length);
+      if (turn) await outflow.unlessGone(turn);
+      if (!res.write(piece)) await outflow.drained();
     }
     res.end();
     await outflow.closed();

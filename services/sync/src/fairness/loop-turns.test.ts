@@ -1,0 +1,61 @@
+import assert from 'node:assert/strict';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { LoopTurns } from './loop-turns.ts';
+
+const PIECE = 10;
+
+describe('turns of the event loop', () => {
+  it('let one person alone go on at once, up to the bytes of a turn, and then in the next', async () => {
+    const turns = new LoopTurns(2 * PIECE);
+    assert.equal(turns.take('ada', PIECE), undefined);
+    assert.equal(turns.take('ada', PIECE), undefined);
+    const third = turns.take('ada', PIECE);
+    assert.ok(third instanceof Promise);
+    await third;
+    assert.equal(turns.take('ada', PIECE), undefined);
+  });
+
+  it('move no more in one turn than its bytes, however much is at hand', async () => {
+    const turns = new LoopTurns(2 * PIECE);
+    let moved = 0;
+    const moving = Promise.all(
+      Array.from({ length: 9 }, async () => {
+        await turns.take('ada', PIECE);
+        moved += 1;
+      }),
+    );
+    const byTurn: number[] = [];
+    for (let before = 0; moved < 9; before = moved) {
+      await nextTurn();
+      byTurn.push(moved - before);
+    }
+    await moving;
+    assert.ok(
+      byTurn.every((count) => count <= 4),
+      `two of this turn and two of the next at most: ${byTurn.join(', ')}`,
+    );
+    assert.ok(byTurn.length >= 4, `nine pieces in turns of two: ${byTurn.join(', ')}`);
+  });
+
+  it('go to who moved least: one piece of a person does not wait for the hundred of another', async () => {
+    const turns = new LoopTurns(PIECE);
+    const order: string[] = [];
+    const move = async (person: string): Promise<void> => {
+      await turns.take(person, PIECE);
+      order.push(person);
+    };
+    const crowd = Array.from({ length: 100 }, () => move('mallory'));
+    await nextTurn();
+    const before = order.length;
+    await move('ada');
+    assert.ok(order.indexOf('ada') <= before + 1, `ada waited for ${order.indexOf('ada') - before} pieces`);
+    await Promise.all(crowd);
+  });
+
+  it('forget who moved how much when nothing is moved any more', async () => {
+    const turns = new LoopTurns(PIECE);
+    for (let piece = 0; piece < 5; piece += 1) await turns.take('ada', PIECE);
+    for (let turn = 0; turn < 3; turn += 1) await nextTurn();
+    assert.equal(turns.take('ada', PIECE), undefined);
+  });
+});
