@@ -76,6 +76,7 @@ export const gateway: ServiceDefinition<GatewayConfig> = {
     return {
       app,
       onUpgrade: (req, socket, head) => door.handle(req, socket, head),
+      callers: 'anyone',
       prepare: (server) => prepare(server, app, api),
       port: config.port,
       host: config.host,

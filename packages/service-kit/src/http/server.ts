@@ -23,6 +23,8 @@ interface Patience {
   readonly checkMs: number;
 }
 
+export type ServerCallers = 'anyone' | 'services';
+
 interface ServerOptions {
   readonly log?: Logger;
   readonly patience?: Partial<Patience>;
@@ -32,7 +34,7 @@ interface ServerOptions {
    * Who connects. Other services send one request at a time, so what they send needs no look at each byte, which costs a
    * server some percent of what it can do.
    */
-  readonly callers?: 'anyone' | 'services';
+  readonly callers?: ServerCallers;
 }
 
 /**

@@ -11,7 +11,7 @@ import { parseSettings } from '../config/settings.ts';
 import { Connections } from '../http/connections.ts';
 import type { HttpOptions } from '../http/exchange.ts';
 import type { UpgradeListener } from '../http/server.ts';
-import { closeNow, createHttpServer, drainServer, listen, onUpgrade } from '../http/server.ts';
+import { closeNow, createHttpServer, drainServer, listen, onUpgrade, type ServerCallers } from '../http/server.ts';
 import type { Logger } from '../observe/logger.ts';
 import { createLogger } from '../observe/logger.ts';
 import { createMetrics, serveMetrics, watchConnections } from '../observe/metrics.ts';
@@ -35,6 +35,8 @@ export interface Opened {
   readonly onUpgrade?: UpgradeListener;
   readonly port: number;
   readonly host: string;
+  /** Who connects; other services, unless it is said. */
+  readonly callers?: ServerCallers;
   /** Gets the server before its port opens: for what is neither a request nor an upgrade. */
   readonly prepare?: (server: Server) => void;
   /** Runs before the port closes: tell long-lived connections to go elsewhere. */
@@ -148,7 +150,11 @@ async function open<C>(
 ): Promise<{ opened: Opened; server: Server; port: number }> {
   try {
     const opened = await definition.open(kit, config);
-    const server = createHttpServer(opened.app, { log: kit.log, connections: kit.connections, callers: 'services' });
+    const server = createHttpServer(opened.app, {
+      log: kit.log,
+      connections: kit.connections,
+      callers: opened.callers ?? 'services',
+    });
     if (opened.onUpgrade !== undefined) onUpgrade(server, opened.onUpgrade, kit.log);
     opened.prepare?.(server);
     return { opened, server, port: await listen(server, opened.host, opened.port) };
