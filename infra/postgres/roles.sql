@@ -22,8 +22,12 @@ BEGIN
       AND NOT pg_has_role(current_user, service.role, 'USAGE') THEN
       EXECUTE format('GRANT %I TO %I', service.role, current_user);
     END IF;
-    -- A statement ends soon after the connection that waits for it, also while it waits for a lock.
-    EXECUTE format('ALTER ROLE %I SET client_connection_check_interval = %L', service.role, '1s');
+    -- A statement ends soon after the connection that waits for it, also while it waits for a lock. Some systems cannot.
+    BEGIN
+      EXECUTE format('ALTER ROLE %I SET client_connection_check_interval = %L', service.role, '1s');
+    EXCEPTION WHEN invalid_parameter_value THEN
+      RAISE WARNING 'this system does not end statements whose client has left: client_connection_check_interval stays off';
+    END;
     IF service.schema IS NOT NULL THEN
       EXECUTE format('CREATE SCHEMA IF NOT EXISTS %I AUTHORIZATION %I', service.schema, service.role);
       EXECUTE format('ALTER ROLE %I SET search_path = %I', service.role, service.schema);

@@ -46,6 +46,7 @@ describe('the policies of rates', () => {
       'sync.mutate=600/10',
       'sync.other=5',
       '=5',
+      'rest=1000=5',
       'rest=1/0s',
       'rest=1/9999s',
     ]) {

@@ -140,8 +140,8 @@ function pairsOf(text: string): [name: string, value: string][] {
     return Object.entries(value).map(([name, rate]) => [name, String(rate)]);
   }
   return text.split(',').map((pair) => {
-    const [name = '', value = ''] = pair.split('=', 2);
-    return [name.trim(), value.trim()];
+    const [name = '', ...value] = pair.split('=');
+    return [name.trim(), value.join('=').trim()];
   });
 }
 
