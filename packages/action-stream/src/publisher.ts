@@ -8,6 +8,8 @@ import { isJetStreamError } from './topology.ts';
 const NO_MESSAGE = 10037;
 const WRONG_LAST_ID = 10070;
 const WRONG_LAST_SEQUENCE = 10071;
+/** What the server says of the last id when it has none. */
+const NO_LAST_ID = /: $/;
 /** An answer takes a millisecond; a lost one must not hold the log back for long, and asking again is harmless. */
 const ACK_TIMEOUT_MS = 2_000;
 /** What headers and protocol add to a message. */
@@ -33,6 +35,8 @@ export function openPublisher(nc: NatsConnection): Publisher {
   const stream = nc.jetstream();
   let manager: JetStreamManager | undefined;
   let expected: NonNullable<JetStreamPublishOptions['expect']> | null = null;
+  // A server that was restarted knows the last id only if it is in the duplicate window.
+  let hasForgottenId = false;
 
   return {
     async last() {
@@ -44,7 +48,8 @@ export function openPublisher(nc: NatsConnection): Publisher {
         const id = message.header.get('Nats-Msg-Id');
         const place = parseMessageId(id);
         if (place === null) throw new Error(`stream ${STREAM.name} ends with a message that is no chunk: "${id}"`);
-        expected = { lastMsgID: id };
+        expected = hasForgottenId ? { lastSubjectSequence: message.seq } : { lastMsgID: id };
+        hasForgottenId = false;
         return { epoch: place.epoch, last: place.last };
       } catch (error) {
         if (!isJetStreamError(error, NO_MESSAGE)) throw error;
@@ -74,6 +79,7 @@ export function openPublisher(nc: NatsConnection): Publisher {
       } catch (error) {
         if (!isJetStreamError(error, WRONG_LAST_ID, WRONG_LAST_SEQUENCE)) throw error;
         // After the duplicate window the refusal is how the server says that this very chunk is already its last.
+        hasForgottenId = NO_LAST_ID.test(error.message);
         if (!error.message.endsWith(`: ${id}`)) return 'conflict';
         expected = { lastMsgID: id };
         return 'duplicate';

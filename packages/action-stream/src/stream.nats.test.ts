@@ -2,10 +2,13 @@ import assert from 'node:assert/strict';
 import { STREAM } from '@wts/contracts';
 import type { ActionChunk, LogAction } from '@wts/contracts';
 import { testNats } from '@wts/testkit';
-import { connect } from 'nats';
+import { connect, nanos } from 'nats';
 import type { NatsConnection } from 'nats';
 import { action, chunk } from '../test/actions.ts';
 import { consume, decodeChunk, ensureStream, openPublisher } from './index.ts';
+
+/** The shortest that a server takes. */
+const DUPLICATE_WINDOW_MS = 100;
 
 const silent = { debug() {}, info() {}, warn() {}, error() {} };
 
@@ -134,6 +137,28 @@ describe('the stream', function () {
     );
     assert.equal(await publisher.publish(chunk(3, 6)), 'stored');
     assert.deepEqual(await stored(admin), ['1-3', '4-6']);
+  });
+
+  it('keeps its chain over a restart of a server that no longer knows the last id, because the duplicate window is over', async () => {
+    await ensureStream(nc, { replicas: 1 });
+    const manager = await admin.jetstreamManager();
+    await manager.streams.update(STREAM.name, { duplicate_window: nanos(DUPLICATE_WINDOW_MS) });
+    const publisher = openPublisher(nc);
+    await publisher.last();
+    await publisher.publish(chunk(0, 3));
+    const publishedAt = Date.now();
+    await until(() => Date.now() > publishedAt + 2 * DUPLICATE_WINDOW_MS, 'the duplicate window to end');
+    await server.kill();
+    await server.start();
+    let outcome = 'conflict';
+    const publish = async (): Promise<boolean> => {
+      await publisher.last();
+      outcome = await publisher.publish(chunk(3, 6));
+      return outcome === 'stored';
+    };
+    await until(() => publish().catch(() => false), 'the chunk to be stored');
+    await publisher.publish(chunk(6, 7));
+    assert.deepEqual(await stored(admin), ['1-3', '4-6', '7-7']);
   });
 
   it('tells a publisher that it was deleted and made anew', async () => {
