@@ -5,6 +5,7 @@ import { createCaller, onRevocation, openAuthenticator, openNats } from '@wts/se
 import type { Caller, ConfigOf, credentialSettings, ServiceContext } from '@wts/service-kit';
 import type { Pool } from 'pg';
 import type { FairGate } from './fairness/fair-gate.ts';
+import type { LoopTurns } from './fairness/loop-turns.ts';
 import type { GroupMemory } from './store/groups.ts';
 import { Groups } from './store/groups.ts';
 import { Hub } from './hub/hub.ts';
@@ -30,13 +31,14 @@ interface LiveOptions {
   readonly pool: Pool;
   /** For what sockets read. */
   readonly gate: FairGate;
+  readonly turns: LoopTurns;
   readonly memory: GroupMemory;
   readonly log: ActionLog;
   readonly onCommitted: (listener: (chunk: ActionChunk) => void) => void;
 }
 
 /** The way of a change after its commit: relay to the stream, hub, sockets. */
-export function openLive({ kit, config, pool, gate, memory, log, onCommitted }: LiveOptions): {
+export function openLive({ kit, config, pool, gate, turns, memory, log, onCommitted }: LiveOptions): {
   door: SocketDoor;
 } {
   const { stack, log: logger, metrics } = kit;
@@ -56,6 +58,7 @@ export function openLive({ kit, config, pool, gate, memory, log, onCommitted }: 
     openSocketDoor({
       hub,
       gate,
+      turns,
       groups,
       readEntries: (...range) => readEntries(pool, ...range),
       readHead: () => log.head(),

@@ -72,21 +72,23 @@ export const syncService: ServiceDefinition<ConfigOf<typeof settings>> = {
       fairReads(shares.pages, { waitMs: LIMITS.pageWaitMs, slotsOfOneMax: PAGES_OF_ONE_MAX, watch: metricsOf('page') }),
     );
     const memory = new GroupMemory();
-    const pages = new Pages({ reads, memory, standby, metrics: metricsOf('page') });
+    const turns = new LoopTurns();
+    const pages = new Pages({ reads, turns, memory, standby, metrics: metricsOf('page') });
     watchPages(kit.metrics, () => pages.bytes);
     const { door } = openLive({
       kit,
       config,
+      turns,
       pool,
       gate: fairReads(shares.sockets, { waitMs: LIMITS.socketReadWaitMs, watch: metricsOf('socket') }),
       memory,
       log: actionLog,
       onCommitted: (listener) => engine.onCommitted(listener),
     });
-    const turns = new LoopTurns();
     const { bootstraps, clientModels, batches } = openSnapshots({ kit, shares, pool, reads, memory, standby, turns });
 
-    const app = createApp({ ...kit, http: { ...kit.http, bodies: new Bodies(metricsOf('body')) } });
+    const onPerson = (person: string): void => turns.note(person);
+    const app = createApp({ ...kit, http: { ...kit.http, onPerson, bodies: new Bodies(metricsOf('body'), turns) } });
     mountMutate(app, engine);
     mountInternal(app, engine);
     mountBootstrap(app, bootstraps, clientModels);

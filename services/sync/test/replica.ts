@@ -7,6 +7,7 @@ import type { Pool } from 'pg';
 import { Registry } from 'prom-client';
 import type { EntrySource } from '../src/deltas/entry.ts';
 import { FairGate } from '../src/fairness/fair-gate.ts';
+import { LoopTurns } from '../src/fairness/loop-turns.ts';
 import { Groups } from '../src/store/groups.ts';
 import { Hub } from '../src/hub/hub.ts';
 import type { Handover } from '../src/relay/handover.ts';
@@ -79,6 +80,7 @@ export async function openReplica(options: ReplicaOptions): Promise<Replica> {
   const door = openSocketDoor({
     hub,
     gate: options.gate ?? gate,
+    turns: new LoopTurns(),
     groups,
     readEntries: async (...range) => {
       const page = await readEntries(pool, ...range);

@@ -20,6 +20,8 @@ export interface HttpOptions {
   /** While true, every answer closes its connection. */
   readonly isDraining: () => boolean;
   readonly bodies?: BodyTurns;
+  /** Called with the person of each request. */
+  readonly onPerson?: (person: string) => void;
 }
 
 /** How a service lets large bodies in, so that one caller does not take its memory and its event loop from the others. */

@@ -104,6 +104,7 @@ function readerOf<C extends Contract>(contract: C): (req: Request, res: Response
     exchange.route = contract.id;
     const { principal, caller } = whoCalls(req, contract, exchange.http.readToken);
     exchange.userId = principal.userId || undefined;
+    exchange.http.onPerson?.(principal.userId);
     const params = readParams(req, checkParams);
     const query = readQuery(req, checkQuery);
     let body: unknown;

@@ -145,8 +145,8 @@ export class CommitEngine {
       });
       const batch = this.#waiting.take(mayStart, () => this.#watch.onDropped?.('overdue'));
       if (!batch) {
-        const { patienceMs } = this.#places;
-        if (patienceMs !== undefined) this.#impatience = setTimeout(() => this.#start(), patienceMs);
+        const laterMs = Math.min(this.#places.patienceMs ?? Infinity, this.#waiting.restMs ?? Infinity);
+        if (laterMs < Infinity) this.#impatience = setTimeout(() => this.#start(), laterMs);
         break;
       }
       this.#places.start(batch);

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { LIMITS, type Principal } from '@wts/contracts';
 import { modelNamed } from '@wts/models';
+import { eventually } from '@wts/testkit';
+import { refuse } from './refusal.ts';
 import { CommitRequest } from './request.ts';
 import type { Unit } from './unit.ts';
 import { Waiting } from './waiting.ts';
@@ -41,6 +43,34 @@ describe('changes that wait to be committed', () => {
     for (let n = 0; n < LIMITS.commitQueueMutationsMax / 100; n += 1) waiting.admit(request(small));
     assert.equal(honest.isSettled, false);
     assert.ok(waiting.units <= LIMITS.commitQueueMutationsMax);
+  });
+
+  it('of a person who filled a batch wait as long as it took while others come, and theirs do not [never.one-takes-all]', async () => {
+    const waiting = new Waiting();
+    const [busy, later] = [request([unit('busy')]), request([unit('busy')])];
+    waiting.admit(request([unit('honest')]));
+    next(waiting);
+    waiting.admit(busy);
+    const batch = waiting.take(() => true, assert.fail);
+    assert.equal(batch?.parts[0]?.request, busy);
+    waiting.learn(batch, [{ kind: 'refused', refusal: refuse('conflict', ''), weight: 1 }], 10);
+    waiting.admit(later);
+    assert.equal(next(waiting), undefined);
+    assert.ok((waiting.restMs ?? Infinity) <= 10);
+    const honest = request([unit('honest')]);
+    waiting.admit(honest);
+    assert.equal(next(waiting), honest);
+    await eventually(() => next(waiting) === later);
+  });
+
+  it('of a person who is alone never do', () => {
+    const waiting = new Waiting();
+    for (let n = 0; n < 3; n += 1) {
+      waiting.admit(request([unit('busy')]));
+      const batch = waiting.take(() => true, assert.fail);
+      assert.ok(batch);
+      waiting.learn(batch, [{ kind: 'refused', refusal: refuse('conflict', ''), weight: 1 }], 10);
+    }
   });
 
   it('thousands that are overdue are dropped at once', () => {

@@ -2,6 +2,7 @@ import { BoundedMap } from '@wts/access';
 import { Fault, LIMITS } from '@wts/contracts';
 import { FairQueue, type Entry } from '../fairness/fair-queue.ts';
 import { retryAfterSeconds, SHARE } from '../fairness/fair-gate.ts';
+import { RecentPeople } from '../fairness/recent-people.ts';
 import { Batch, type BatchKind, type Part } from './batch.ts';
 import { WEIGHT_BYTES, type Room } from './decide-group.ts';
 import type { CommitRequest } from './request.ts';
@@ -13,8 +14,6 @@ import type { GroupOutcome } from './write.ts';
  * lately goes in batches of its own; one who is alone fills whole batches.
  */
 
-/** People who came within this time count as if they waited: the next batch is already on its way when they come again. */
-const RECENT_MS = 500;
 /** So much more than a small entry, and a change goes apart from those of others. */
 const HEAVY_WEIGHT = 16;
 const APART_MS = 5_000;
@@ -22,6 +21,8 @@ const APART_MS = 5_000;
 const LEARNED = 0.25;
 /** An odd batch, one that waited for a lock, is taken for no more than so many times the usual. */
 const ODD = 4;
+/** How long a person rests at most after a batch: one that took longer waited for a lock. */
+const REST_MS_MAX = 20;
 /** Smaller batches take as long as their messages do. */
 const LEARNED_FROM_WEIGHT = 32;
 const EXPECTED_MS = 0.2;
@@ -41,9 +42,10 @@ export class Waiting {
   #units = 0;
   /** Of a small entry. */
   #expectedMs = EXPECTED_MS;
-  #latest = { person: '', at: -Infinity };
-  /** The latest of any other person. */
-  #before = { person: '', at: -Infinity };
+  readonly #recent = new RecentPeople();
+  readonly #restsUntil = new BoundedMap<string, number>(LIMITS.commitMemoryEntriesMax);
+  /** When the first of those may go on who were passed over because they rest. */
+  #restedAt = Infinity;
 
   get units(): number {
     return this.#units;
@@ -58,7 +60,7 @@ export class Waiting {
    * makes some. Gives how many were refused for it. Keeps never.unbounded.
    */
   admit(request: CommitRequest): number {
-    this.#note(request.person);
+    this.#recent.note(request.person);
     if (request.isSweep) {
       // One sweep is worked at a time: behind all that its person sent, it would hold up the sweeps of others.
       this.#push(request, 'front');
@@ -95,8 +97,9 @@ export class Waiting {
 
   /** The next batch, of what may set out now; undefined when there is none. What is overdue is refused. */
   take(mayStart: MayStart, onOverdue: () => void): Batch | undefined {
+    this.#restedAt = Infinity;
     const next = (): Entry<CommitRequest> | undefined =>
-      this.#queue.shift((person, { item }) => mayStart(this.#kindOf(item), person));
+      this.#queue.shift((person, { item }) => !this.#rests(person) && mayStart(this.#kindOf(item), person));
     let first = next();
     for (; first && (first.item.isSettled || first.item.deadlineMs < performance.now()); first = next()) {
       this.#taken(first.item);
@@ -115,8 +118,14 @@ export class Waiting {
     return batch;
   }
 
+  /** In how many milliseconds the first of those has rested who were passed over by the last `take`. */
+  get restMs(): number | undefined {
+    return this.#restedAt === Infinity ? undefined : Math.max(this.#restedAt - performance.now(), 1);
+  }
+
   /** What a batch cost, and how long it took. */
   learn(batch: Batch, outcomes: readonly GroupOutcome[], ms: number): void {
+    this.#letRest(batch, ms);
     let total = 0;
     for (const { part, first, done } of batch.settled(outcomes)) {
       let weight = 0;
@@ -152,13 +161,31 @@ export class Waiting {
   /** Whether anyone else waits, or came a moment ago. */
   hasOthers(person: string): boolean {
     if (this.#queue.people > (this.#queue.of(person).size > 0 ? 1 : 0)) return true;
-    const other = this.#latest.person === person ? this.#before : this.#latest;
-    return performance.now() - other.at < RECENT_MS;
+    return this.#recent.hasOthers(person);
   }
 
   /** Nothing is under way. */
   rest(): void {
     this.#queue.reset();
+  }
+
+  /**
+   * Who had more than a quarter of a batch while others came lets as much time pass as it took, the more the larger the part:
+   * beside one batch after another of one person, everybody else would wait for processors as well.
+   */
+  #letRest(batch: Batch, ms: number): void {
+    for (const person of batch.people) {
+      const above = (batch.taken(person) / batch.units.length - SHARE) / (1 - SHARE);
+      if (above <= 0 || !this.hasOthers(person)) continue;
+      this.#restsUntil.set(person, performance.now() + Math.min(ms, REST_MS_MAX) * above);
+    }
+  }
+
+  #rests(person: string): boolean {
+    const until = this.#restsUntil.get(person) ?? 0;
+    if (until <= performance.now()) return false;
+    this.#restedAt = Math.min(this.#restedAt, until);
+    return true;
   }
 
   #kindOf(request: CommitRequest): BatchKind {
@@ -174,6 +201,7 @@ export class Waiting {
     // For a service every row is read and held, also one that a caller only guessed at.
     if (request.authority !== first?.request.authority || this.#kindOf(request) !== batch.kind) return false;
     if (batch.kind === 'apart' && person !== first?.request.person) return false;
+    if (this.#rests(person)) return false;
     const room = this.#roomOf(batch, request);
     return room >= request.rest || (room > 0 && this.hasOthers(person));
   }
@@ -226,11 +254,6 @@ export class Waiting {
   /** What a unit of this person is expected to weigh: as those before it, or at least what it carries. */
   #weightOf(person: string, { bytes, units }: CommitRequest): number {
     return Math.max(this.#weights.get(person) ?? 1, bytes / units.length / WEIGHT_BYTES);
-  }
-
-  #note(person: string): void {
-    if (person !== this.#latest.person) this.#before = this.#latest;
-    this.#latest = { person, at: performance.now() };
   }
 }
 

@@ -1,5 +1,6 @@
 import { comeAgainSeconds, Fault, LIMITS } from '@wts/contracts';
 import { Holdings, type Held } from '../fairness/holdings.ts';
+import type { LoopTurns } from '../fairness/loop-turns.ts';
 import type { Reads } from '../fairness/reads.ts';
 import type { WaitMetrics } from '../metrics.ts';
 import { Groups, type GroupMemory } from '../store/groups.ts';
@@ -14,6 +15,7 @@ export interface DeltasPage extends Disposable {
 
 interface PagesOptions {
   readonly reads: Reads;
+  readonly turns: LoopTurns;
   readonly memory: GroupMemory;
   readonly standby: Standby | null;
   readonly metrics: WaitMetrics;
@@ -37,7 +39,7 @@ export class Pages {
 
   /** It must be disposed of when it was sent. */
   async read(question: DeltasQuestion, signal: AbortSignal): Promise<DeltasPage> {
-    const { reads, memory, standby } = this.#options;
+    const { reads, turns, memory, standby } = this.#options;
     const { userId } = question;
     // Before it waits too: there is no use in a turn with nothing to hold the page.
     if (!this.#held.admits(userId, LIMITS.deltasBytesMax)) throw this.#refusal();
@@ -47,7 +49,12 @@ export class Pages {
         held = this.#held.hold(userId, LIMITS.deltasBytesMax);
         if (held === undefined) throw this.#refusal();
         const sources = { groups: new Groups(database, memory), readPage: pageReader(database, standby) };
-        return Buffer.from(await readDeltas(sources, question));
+        const startedAt = performance.now();
+        const page = Buffer.from(await readDeltas(sources, question));
+        // Within the slot: the next page of this person is not made before the others had time too.
+        turns.spent(userId, performance.now() - startedAt);
+        await turns.take(userId, page.length);
+        return page;
       });
       held?.become(bytes.length);
       return { bytes, [Symbol.dispose]: () => held?.[Symbol.dispose]() };

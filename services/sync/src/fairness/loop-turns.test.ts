@@ -58,4 +58,26 @@ describe('turns of the event loop', () => {
     for (let turn = 0; turn < 3; turn += 1) await nextTurn();
     assert.equal(turns.take('ada', PIECE), undefined);
   });
+
+  it('let a person rest who had a quarter of the time while others came, and nobody else [never.one-takes-all]', async () => {
+    const turns = new LoopTurns();
+    turns.note('ada');
+    turns.note('mallory');
+    for (let n = 0; n < 5; n += 1) turns.spent('mallory', 10);
+    const order: string[] = [];
+    const rested = Promise.resolve(turns.take('mallory', PIECE)).then(() => order.push('mallory'));
+    await Promise.resolve(turns.take('ada', PIECE)).then(() => order.push('ada'));
+    await rested;
+    assert.deepEqual(order, ['ada', 'mallory']);
+  });
+
+  it('let nobody rest for a little, nor one who is alone', () => {
+    const turns = new LoopTurns();
+    turns.note('ada');
+    for (let n = 0; n < 5; n += 1) turns.spent('ada', 10);
+    assert.equal(turns.take('ada', PIECE), undefined);
+    turns.note('bob');
+    turns.spent('bob', 10);
+    assert.equal(turns.take('bob', PIECE), undefined);
+  });
 });

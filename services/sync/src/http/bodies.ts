@@ -1,9 +1,12 @@
-import { setImmediate as untilNextTurn } from 'node:timers/promises';
 import { comeAgainSeconds, Fault, LIMITS } from '@wts/contracts';
 import type { BodyTurns } from '@wts/service-kit';
 import { FairGate } from '../fairness/fair-gate.ts';
 import { Holdings } from '../fairness/holdings.ts';
+import type { LoopTurns } from '../fairness/loop-turns.ts';
 import type { WaitMetrics } from '../metrics.ts';
+
+/** What receiving costs of an event loop, collecting the garbage included. */
+const RECEIVED_BYTES_PER_MS = 256 * 1024;
 
 /**
  * Large bodies: they count against their person from their first byte until they are parsed, and are parsed one at a time,
@@ -14,9 +17,11 @@ export class Bodies implements BodyTurns {
   readonly #held = new Holdings(LIMITS.bodiesBytesMax);
   readonly #metrics: WaitMetrics;
   readonly #gate: FairGate;
+  readonly #turns: LoopTurns;
 
-  constructor(metrics: WaitMetrics) {
+  constructor(metrics: WaitMetrics, turns: LoopTurns) {
     this.#metrics = metrics;
+    this.#turns = turns;
     this.#gate = new FairGate({
       slots: 1,
       waitMs: LIMITS.bodyWaitMs,
@@ -39,7 +44,8 @@ export class Bodies implements BodyTurns {
 
   async turn(person: string, bytes: number, signal: AbortSignal): Promise<Disposable> {
     const slot = await this.#gate.enter(person, { signal, cost: bytes });
-    await untilNextTurn();
+    this.#turns.spent(person, bytes / RECEIVED_BYTES_PER_MS);
+    await this.#turns.take(person, bytes);
     return slot;
   }
 }

@@ -12,6 +12,7 @@ import { Entry } from '../deltas/entry.ts';
 import type { Dialect, EntrySource } from '../deltas/entry.ts';
 import type { GroupSource } from '../deltas/visibility.ts';
 import type { FairGate } from '../fairness/fair-gate.ts';
+import type { LoopTurns } from '../fairness/loop-turns.ts';
 import type { Hub } from '../hub/hub.ts';
 import { Audience } from './audience.ts';
 import { isDialect } from './frames.ts';
@@ -40,6 +41,8 @@ import { Unsent } from './unsent.ts';
 export interface SocketDoorOptions {
   /** What sockets read takes turns here, by person: memberships and pages. */
   readonly gate: FairGate;
+  /** What is made of pages for one socket takes turns here. */
+  readonly turns: LoopTurns;
   readonly groups: GroupSource;
   /** Entries of these groups in (after, upTo], and the place up to which the log was trimmed, of one snapshot. */
   readonly readEntries: (
@@ -100,7 +103,7 @@ class Door implements SocketDoor {
 
   constructor(options: SocketDoorOptions) {
     this.#options = options;
-    const { hub, gate, limits = {}, logger } = options;
+    const { hub, gate, turns, limits = {}, logger } = options;
     const { tickMs = TICK_MS, ...changed } = limits;
     this.#socketsMax = options.socketsMax;
     const allowed: SocketLimits = { ...SOCKET_LIMITS, ...changed };
@@ -117,6 +120,7 @@ class Door implements SocketDoor {
     this.#sources = {
       hub,
       gate,
+      turns,
       metrics,
       logger,
       rounds: new Rounds(

@@ -1,32 +1,47 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { LIMITS } from '@wts/contracts';
 import type { LogAction } from '@wts/contracts';
 import { FairGate } from '../fairness/fair-gate.ts';
+import { LoopTurns } from '../fairness/loop-turns.ts';
 import type { Entry } from '../deltas/entry.ts';
 import type { Hub } from '../hub/hub.ts';
 import type { Packet } from '../hub/packet.ts';
 import { Ring } from '../hub/ring.ts';
 import { Audience } from './audience.ts';
-import { Feed } from './feed.ts';
+import { Feed, type FeedSources } from './feed.ts';
 import { Memberships } from './memberships.ts';
 import { Rounds, type SharedPackets } from './rounds.ts';
 
 const CHUNKS = 200;
 
 describe('a feed', () => {
-  it('that is far behind in the ring makes ready what its client takes, and comes to the end of it all the same [never.unbounded]', async () => {
-    const [userId, home, other] = [randomUUID(), randomUUID(), randomUUID()];
+  const [userId, home, other] = [randomUUID(), randomUUID(), randomUUID()];
+  const last = BigInt(CHUNKS);
+  const known = { groups: new Set([userId, home]), gains: new Map(), at: 0n, floor: 0n, epoch: 'one' };
+  const source = { of: async () => known, since: async () => known, remembered: () => known, forget: () => {} };
+  const gate = new FairGate({ slots: 1, waitMs: 30_000, waitingMax: 100, refusal: 'Too much' });
+  const rounds = new Rounds(
+    () => last,
+    () => {},
+  );
+  const readEntries = async (): Promise<{ entries: Entry[]; floor: bigint }> => assert.fail('the ring holds it');
+  let sources: FeedSources;
+
+  before(() => {
     const ring = new Ring({ bytesMax: LIMITS.ringBytesMax, ageMs: 60_000 });
     for (let place = 1; place <= CHUNKS; place += 1) {
       const actions = [actionAt(String(place), place % 3 === 0 ? other : home)];
       ring.push({ epoch: 'one', prev: String(place - 1), first: String(place), last: String(place), actions });
     }
-    const last = BigInt(CHUNKS);
     const hub = { last, since: (cursor: bigint) => (cursor >= last ? [] : ring.since(cursor)) } as unknown as Hub;
-    const known = { groups: new Set([userId, home]), gains: new Map(), at: 0n, floor: 0n, epoch: 'one' };
-    const source = { of: async () => known, since: async () => known, remembered: () => known, forget: () => {} };
-    const gate = new FairGate({ slots: 1, waitMs: 30_000, waitingMax: 100, refusal: 'Too much' });
+    const memberships = new Memberships(source, gate);
+    sources = { hub, gate, turns: new LoopTurns(), rounds, audience: new Audience<Feed>(), memberships, readEntries };
+  });
+
+  /** A feed from a place on, whose client takes what is sent when `take` is called. */
+  function open(after: bigint): { feed: Feed; take: () => void; received: () => number[]; sent: Packet[] } {
     const sent: Packet[] = [];
     let untaken = 0;
     const outlet = {
@@ -40,19 +55,23 @@ describe('a feed', () => {
       requireBootstrap: () => assert.fail('the ring holds it'),
       fail: (error: unknown) => assert.fail(String(error)),
     };
-    const sources = {
-      hub,
-      gate,
-      rounds: new Rounds(
-        () => last,
-        () => {},
-      ),
-      audience: new Audience<Feed>(),
-      memberships: new Memberships(source, gate),
-      readEntries: async (): Promise<{ entries: Entry[]; floor: bigint }> => assert.fail('the ring holds it'),
-    };
-    const start = { reader: { userId }, after: 0n, dialect: 'words', asked: new Set<string>(), known } as const;
-    const feed = new Feed(sources, outlet, start);
+    const feed = new Feed(sources, outlet, {
+      reader: { userId },
+      after,
+      dialect: 'words',
+      asked: new Set<string>(),
+      known,
+    });
+    const received = (): number[] =>
+      sent.flatMap(({ frame }) => [...String(frame).matchAll(/"syncId":"(\d+)"/g)].map(([, id]) => Number(id)));
+    return { feed, take: () => (untaken = 0), received, sent };
+  }
+
+  const placesAfter = (after: number): number[] =>
+    Array.from({ length: CHUNKS }, (_, index) => index + 1).filter((place) => place > after && place % 3 > 0);
+
+  it('that is far behind in the ring makes ready what its client takes, and comes to the end of it all the same [never.unbounded]', async () => {
+    const { feed, take, received, sent } = open(0n);
     for (let pulls = 0; !feed.isLive; pulls += 1) {
       assert.ok(pulls < CHUNKS, 'it does not come to the end');
       const shared: SharedPackets = new Map();
@@ -61,15 +80,30 @@ describe('a feed', () => {
         .flatMap((packets) => packets.made)
         .reduce((sum, { frame }) => sum + frame.length, 0);
       assert.ok(made <= LIMITS.socketUnsentBytesMax + 100_000, `${made} bytes were made ready`);
-      untaken = 0;
+      take();
+      await nextTurn();
     }
     feed.end();
-    const heard = sent.flatMap(({ frame }) =>
-      [...String(frame).matchAll(/"syncId":"(\d+)"/g)].map(([, id]) => Number(id)),
-    );
-    const wanted = Array.from({ length: CHUNKS }, (_, index) => index + 1).filter((place) => place % 3 > 0);
-    assert.deepEqual(heard, wanted);
+    assert.deepEqual(received(), placesAfter(0));
     assert.equal(sent.at(-1)?.last, last);
+  });
+
+  it('gets all of its own also beside one that shares its packets from a place a little before [never.actions-lost]', async () => {
+    // Place 3 is for others: both begin with the entry at 4, and each goes so many bytes from where it stands.
+    const all = [open(2n), open(3n), open(9n)];
+    for (let round = 0; all.some(({ feed }) => !feed.isLive); round += 1) {
+      assert.ok(round < CHUNKS, 'they do not come to the end');
+      const shared: SharedPackets = new Map();
+      for (const { feed, take } of all) {
+        feed.pull(last, shared);
+        take();
+      }
+      await nextTurn();
+    }
+    assert.deepEqual(
+      all.map(({ received }) => received()),
+      [placesAfter(2), placesAfter(3), placesAfter(9)],
+    );
   });
 });
 

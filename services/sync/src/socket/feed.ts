@@ -3,6 +3,7 @@ import type { Dialect, Entry } from '../deltas/entry.ts';
 import { Visibility } from '../deltas/visibility.ts';
 import type { KnownGroups, Reader } from '../deltas/visibility.ts';
 import type { FairGate } from '../fairness/fair-gate.ts';
+import type { LoopTurns } from '../fairness/loop-turns.ts';
 import type { Hub } from '../hub/hub.ts';
 import { PacketWriter, Packets } from '../hub/packet.ts';
 import type { Packet } from '../hub/packet.ts';
@@ -25,6 +26,7 @@ export interface FeedSources {
     upTo: bigint,
   ) => Promise<{ entries: Entry[]; floor: bigint }>;
   readonly gate: FairGate;
+  readonly turns: LoopTurns;
 }
 
 /** The socket, as a feed sees it. */
@@ -86,6 +88,8 @@ export class Feed implements Listening, Pulling {
   #cursor: bigint;
   #isLive = false;
   #isBusy = false;
+  /** It may send once as much as a client takes at a time. */
+  #hasTurn = false;
   readonly #ending = new AbortController();
   /** The groups must be read again before anything more is sent. */
   #isDoubtful = false;
@@ -159,6 +163,14 @@ export class Feed implements Listening, Pulling {
         void this.#whileBusy(() => this.#catchUp());
         return;
       }
+      if (!this.#hasTurn && isFarBehind(chunks)) {
+        void this.#whileBusy(async () => {
+          await this.#sources.turns.take(this.#reader.userId, OWN_BYTES_MAX);
+          this.#hasTurn = true;
+        });
+        return;
+      }
+      this.#hasTurn = false;
       this.#take(chunks, horizon, shared);
     } catch (error) {
       this.#outlet.fail(error);
@@ -169,16 +181,18 @@ export class Feed implements Listening, Pulling {
     const range = chunks.filter(({ last }) => last <= horizon);
     const isOwn = ({ moved, groups }: RingChunk): boolean =>
       moved.has(this.#reader.userId) || this.#visibility.mustSift(groups);
-    if (range.some(isOwn)) {
-      const first = firstOf(range);
+    // What a connection takes at once may be megabytes: the rest comes in a turn of its own.
+    const first = firstOf(range);
+    const end = first.length < range.length ? (first.at(-1)?.last ?? horizon) : horizon;
+    if (first.some(isOwn)) {
       const entries = first.flatMap((chunk) => chunk.entries);
-      const change = this.#walk(entries, first.length < range.length ? (first.at(-1)?.last ?? horizon) : horizon);
+      const change = this.#walk(entries, end);
       if (change !== null) {
         void this.#whileBusy(() => this.#regroup(change));
         return;
       }
     } else {
-      this.#sendAll(this.#sharedPackets(range, horizon, shared), horizon);
+      this.#sendAll(this.#sharedPackets(first, end, shared), end);
     }
     if (this.#outlet.isFull) return;
     if (this.#cursor === this.#sources.hub.last) this.#isLive = true;
@@ -186,7 +200,7 @@ export class Feed implements Listening, Pulling {
   }
 
   /** The packets of a range without a gain or loss: the same for all whose groups meet the range in the same way. */
-  #sharedPackets(range: readonly RingChunk[], horizon: bigint, shared: SharedPackets): Iterable<Packet> {
+  #sharedPackets(range: readonly RingChunk[], upTo: bigint, shared: SharedPackets): Iterable<Packet> {
     // Without a gain in the range, a group was gained before all of it or after.
     const next = this.#cursor + 1n;
     const groups = new Set<string>();
@@ -198,12 +212,12 @@ export class Feed implements Listening, Pulling {
     const first = matching[0];
     if (first === undefined) return [];
     const after = this.#cursor > first.prev ? this.#cursor : first.prev;
-    const key = `${this.#dialect} ${after} ${[...groups].join(' ')}`;
+    const key = `${this.#dialect} ${after} ${upTo} ${[...groups].join(' ')}`;
     let packets = shared.get(key);
     if (packets === undefined) {
       const entries = matching.flatMap((chunk) => chunk.entries);
       const wanted = entries.filter(({ id, groupId }) => id > after && groups.has(groupId));
-      packets = new Packets(packed(wanted, this.#dialect, horizon));
+      packets = new Packets(packed(wanted, this.#dialect, upTo));
       shared.set(key, packets);
     }
     return packets;
@@ -249,10 +263,16 @@ export class Feed implements Listening, Pulling {
   }
 
   async #catchUp(): Promise<void> {
-    const { hub, gate } = this.#sources;
+    const { hub, gate, turns } = this.#sources;
     const { signal } = this.#ending;
+    const person = this.#reader.userId;
     while (!this.#isEnded && !this.#outlet.isFull && !this.#isDoubtful && hub.since(this.#cursor) === null) {
-      const change = await gate.run(this.#reader.userId, { signal }, () => this.#takePage());
+      const change = await gate.run(person, { signal }, async () => {
+        const { change: found, bytes } = await this.#takePage();
+        // Within the slot: the next page of this person is not read before there was time for this one.
+        await turns.take(person, bytes);
+        return found;
+      });
       if (change !== null) await this.#regroup(change);
     }
   }
@@ -261,21 +281,21 @@ export class Feed implements Listening, Pulling {
    * Reads a page and sends what is in it. Whole within the gate and a function of its own, because what waits at the gate
    * would keep its last page while it does: one for each of thousands, instead of one for each place.
    */
-  async #takePage(): Promise<bigint | null> {
-    if (this.#isEnded) return null;
+  async #takePage(): Promise<{ change: bigint | null; bytes: number }> {
+    if (this.#isEnded) return NO_PAGE;
     const after = this.#cursor;
     const horizon = this.#sources.hub.last;
     const page = this.#page;
     const { entries, floor } = await this.#sources.readEntries(this.#visibility.followed, after, page, horizon);
-    if (this.#isEnded) return null;
+    if (this.#isEnded) return NO_PAGE;
     if (after < floor) {
       this.#outlet.requireBootstrap();
-      return null;
+      return NO_PAGE;
     }
     const upTo = entries.length < page ? horizon : (entries.at(-1)?.id ?? horizon);
     const change = this.#walk(entries, upTo);
     this.#page = this.#outlet.isFull ? Math.max(PAGE_MIN, page / 2) : Math.min(PAGE_MAX, page * 2);
-    return change;
+    return { change, bytes: entries.reduce((sum, { length }) => sum + length, 0) };
   }
 
   /** Goes on with groups that are exact up to this place at least. */
@@ -301,6 +321,8 @@ export class Feed implements Listening, Pulling {
   }
 }
 
+const NO_PAGE = { change: null, bytes: 0 } as const;
+
 function* packed(entries: readonly Entry[], dialect: Dialect, upTo: bigint): Generator<Packet> {
   const writer = new PacketWriter();
   for (const entry of entries) {
@@ -308,6 +330,12 @@ function* packed(entries: readonly Entry[], dialect: Dialect, upTo: bigint): Gen
     yield* writer.full();
   }
   yield* writer.finish(upTo);
+}
+
+/** Further than its client takes at a time: a feed that follows is not, one that catches up within the ring is. */
+function isFarBehind(chunks: readonly RingChunk[]): boolean {
+  let bytes = 0;
+  return chunks.some((chunk) => (bytes += chunk.bytes) > OWN_BYTES_MAX);
 }
 
 function firstOf(chunks: readonly RingChunk[]): readonly RingChunk[] {
