@@ -108,7 +108,7 @@ describe('a feed', () => {
 });
 
 function actionAt(syncId: string, groupId: string): LogAction {
-  const record = { id: randomUUID(), title: 'x'.repeat(50_000) };
+  const record = { id: randomUUID(), title: 'x'.repeat(40_000) };
   const names = { modelName: 'Task', modelId: record.id, clientTxId: 'tx', clientId: 'client', actorId: groupId };
   const createdAt = '2026-11-21T09:00:00.000Z';
   const rest = { eventId: randomUUID(), workspaceId: groupId, changed: ['title'], createdAt };
