@@ -1,4 +1,4 @@
-import { openPublisher } from '@wts/action-stream';
+import { openPublisher } from '@wts/log';
 import { STREAM } from '@wts/contracts';
 import { natsAddresses } from '@wts/service-kit';
 import { connect, type NatsConnection } from 'nats';

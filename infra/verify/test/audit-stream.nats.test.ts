@@ -1,4 +1,4 @@
-import { encodeChunk, ensureStream, messageIdOf } from '@wts/action-stream';
+import { encodeChunk, ensureStream, messageIdOf } from '@wts/log';
 import { STREAM, type ActionChunk } from '@wts/contracts';
 import { testNats } from '@wts/testkit';
 import assert from 'node:assert/strict';

@@ -1,5 +1,5 @@
 import type { ActionChunk, ActionName, LogAction } from '@wts/contracts';
-import { chunkAfter } from '@wts/action-stream';
+import { chunkAfter } from '@wts/log';
 import { randomUUID } from 'node:crypto';
 import type { Pool, PoolClient } from 'pg';
 import { append } from '../src/store/log.ts';

@@ -1,5 +1,5 @@
-import { consume } from '@wts/action-stream';
-import type { LogHead, LogPart, Logger } from '@wts/action-stream';
+import { consume } from '@wts/log';
+import type { LogHead, LogPart, Logger } from '@wts/log';
 import { LIMITS } from '@wts/contracts';
 import type { ActionChunk } from '@wts/contracts';
 import type { NatsConnection } from 'nats';

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { chunkAfter } from '@wts/action-stream';
+import { chunkAfter } from '@wts/log';
 import { LIMITS } from '@wts/contracts';
 import type { ActionChunk, LogAction } from '@wts/contracts';
 import * as fc from 'fast-check';

@@ -1,4 +1,4 @@
-import { chunkAfter, chunkBytes } from '@wts/action-stream';
+import { chunkAfter, chunkBytes } from '@wts/log';
 import { LIMITS } from '@wts/contracts';
 import type { ActionChunk, LogAction } from '@wts/contracts';
 

@@ -1,5 +1,5 @@
-import { decodeChunk, encodeWithin } from '@wts/action-stream';
-import type { Logger } from '@wts/action-stream';
+import { decodeChunk, encodeWithin } from '@wts/log';
+import type { Logger } from '@wts/log';
 import { STREAM } from '@wts/contracts';
 import type { ActionChunk } from '@wts/contracts';
 import { subscribe } from '@wts/service-kit';

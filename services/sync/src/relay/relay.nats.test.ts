@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { decodeChunk, encodeChunk, ensureStream, messageIdOf } from '@wts/action-stream';
+import { decodeChunk, encodeChunk, ensureStream, messageIdOf } from '@wts/log';
 import { STREAM } from '@wts/contracts';
 import type { ActionChunk } from '@wts/contracts';
 import { eventually, openWire, testDatabase, testNats } from '@wts/testkit';

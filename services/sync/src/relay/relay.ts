@@ -1,5 +1,5 @@
-import { Bell, chunksAfter, ensureStream, isHollow, openPublisher, pause } from '@wts/action-stream';
-import type { Logger, Publisher } from '@wts/action-stream';
+import { Bell, chunksAfter, ensureStream, isHollow, openPublisher, pause } from '@wts/log';
+import type { Logger, Publisher } from '@wts/log';
 import type { ActionChunk, LogAction } from '@wts/contracts';
 import type { NatsConnection } from 'nats';
 import { Backlog } from './backlog.ts';

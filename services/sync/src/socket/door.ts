@@ -1,6 +1,6 @@
 import { requireScope } from '@wts/access';
 import type { ReadToken } from '@wts/access';
-import type { Logger } from '@wts/action-stream';
+import type { Logger } from '@wts/log';
 import { API_VERSION, comeAgainSeconds, Fault, HEADERS, LIMITS, syncApi } from '@wts/contracts';
 import type { Principal, Revocation } from '@wts/contracts';
 import { readInternalToken, refuseUpgrade, requestIdOf } from '@wts/service-kit';

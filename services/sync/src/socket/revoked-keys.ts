@@ -1,6 +1,6 @@
 import { LIMITS } from '@wts/contracts';
 import type { Revocation } from '@wts/contracts';
-import type { Logger } from '@wts/action-stream';
+import type { Logger } from '@wts/log';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /** Keys revoked after a place in the time of the database, in order. */

@@ -1,7 +1,7 @@
 import { requireScope } from '@wts/access';
 import { Fault, LIMITS } from '@wts/contracts';
 import type { Principal } from '@wts/contracts';
-import type { Logger } from '@wts/action-stream';
+import type { Logger } from '@wts/log';
 import type { Duplex } from 'node:stream';
 import { WebSocket } from 'ws';
 import type { RawData } from 'ws';

@@ -1,4 +1,4 @@
-import type { Logger } from '@wts/action-stream';
+import type { Logger } from '@wts/log';
 import { Client } from 'pg';
 
 /*
