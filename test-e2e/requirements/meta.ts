@@ -126,7 +126,7 @@ export const meta: readonly Rule[] = [
     id: 'meta.paths.uuids',
     source: 'Specification 4',
     text: 'Identifiers in paths are UUIDs; anything else is refused.',
-    home: 'packages/service-kit/src/http/mount.ts',
+    home: 'packages/service-kit/src/routes/mount.ts',
     status: 'kept',
     issue: 4,
   },

@@ -1,6 +1,6 @@
 import { openPublisher } from '@wts/log';
 import { STREAM } from '@wts/contracts';
-import { natsAddresses } from '@wts/service-kit';
+import { natsAddresses } from '@wts/service-kit/nats';
 import { connect, type NatsConnection } from 'nats';
 
 /** `urls` as in NATS_URL: one address, or several of one cluster divided by commas. */

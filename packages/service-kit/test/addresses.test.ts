@@ -5,8 +5,9 @@ import type { Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Fault } from '@wts/contracts';
 import { eventually } from '@wts/testkit';
-import { Addresses, createLogger, REST_MS, REST_MS_MAX, socketsOf } from '../src/index.ts';
-import type { Address } from '../src/index.ts';
+import { Addresses, REST_MS, REST_MS_MAX, socketsOf } from '../src/call/index.ts';
+import type { Address } from '../src/call/index.ts';
+import { createLogger } from '../src/observe/index.ts';
 
 const log = createLogger({ name: 'test', level: 'silent' });
 const origins = ['http://127.0.0.1:1', 'http://127.0.0.1:2', 'http://127.0.0.1:3'];

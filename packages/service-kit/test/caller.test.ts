@@ -6,8 +6,9 @@ import { promisify } from 'node:util';
 import { Fault } from '@wts/contracts';
 import type { ErrorCode } from '@wts/contracts';
 import { eventually } from '@wts/testkit';
-import type { Caller } from '../src/index.ts';
-import { createCaller, createLogger } from '../src/index.ts';
+import { createCaller } from '../src/call/index.ts';
+import type { Caller } from '../src/call/index.ts';
+import { createLogger } from '../src/observe/index.ts';
 import type { Running } from './demo.ts';
 import { ann, demo as api, reader, SECRET, startDemo } from './demo.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import * as everything from '@wts/contracts';
 import type { Contract } from '@wts/contracts';
-import { compile } from '../src/index.ts';
+import { compile } from '../src/routes/index.ts';
 
 function isContract(value: unknown): value is Contract {
   return typeof value === 'object' && value !== null && 'method' in value && 'path' in value && 'reply' in value;

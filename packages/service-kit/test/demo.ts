@@ -1,17 +1,12 @@
 import { contract, Fault, LIMITS, UUID_PATTERN } from '@wts/contracts';
 import type { Principal } from '@wts/contracts';
 import { servicePrincipal, tokenMinter } from '@wts/access';
-import type { ConfigOf, Environment, RunningService, ServiceDefinition } from '../src/index.ts';
-import {
-  createApp,
-  defineSettings,
-  mount,
-  mountStream,
-  notFoundAndErrors,
-  refuseUpgrade,
-  setting,
-  startService,
-} from '../src/index.ts';
+import { defineSettings, setting } from '../src/config/index.ts';
+import type { ConfigOf } from '../src/config/index.ts';
+import { refuseUpgrade } from '../src/http/index.ts';
+import { startService } from '../src/life/index.ts';
+import type { Environment, RunningService, ServiceDefinition } from '../src/life/index.ts';
+import { createApp, mount, mountStream, notFoundAndErrors } from '../src/routes/index.ts';
 
 export const SECRET = 'the secret all services share, 32+';
 const BODY_BYTES_MAX = 2048;

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { Gate, SenderGates } from '../src/index.ts';
+import { Gate, SenderGates } from '../src/call/index.ts';
 
 describe('a gate', () => {
   it('lets a bounded number through at once, in the order they came [never.unbounded]', async () => {

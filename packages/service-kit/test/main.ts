@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
-import type { ServiceDefinition } from '../src/index.ts';
-import { run } from '../src/index.ts';
+import { run } from '../src/life/index.ts';
+import type { ServiceDefinition } from '../src/life/index.ts';
 import type { DemoConfig } from './demo.ts';
 import { demoService } from './demo.ts';
 

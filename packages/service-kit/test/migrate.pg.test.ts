@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import { testDatabase } from '@wts/testkit';
 import type { TestDatabase } from '@wts/testkit';
 import { Client } from 'pg';
-import { createLogger, migrate } from '../src/index.ts';
+import { migrate } from '../src/migrate/index.ts';
+import { createLogger } from '../src/observe/index.ts';
 
 const log = createLogger({ name: 'demo', level: 'silent' });
 const directory = join(import.meta.dirname, 'migrations');

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import { eventually, openWire, testNats } from '@wts/testkit';
 import type { Wire } from '@wts/testkit';
-import { createLogger, natsSetting, openNats, parseSettings } from '../src/index.ts';
-import type { Nats } from '../src/index.ts';
+import { natsSetting, parseSettings } from '../src/config/index.ts';
+import { openNats } from '../src/nats/index.ts';
+import type { Nats } from '../src/nats/index.ts';
+import { createLogger } from '../src/observe/index.ts';
 
 const PASSWORD = 'hunter2';
 const written: string[] = [];

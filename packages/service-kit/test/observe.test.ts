@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { receiver } from '@wts/testkit';
-import { createCaller, createLogger } from '../src/index.ts';
+import { createCaller } from '../src/call/index.ts';
+import { createLogger } from '../src/observe/index.ts';
 import { ann, as, demo as api, SECRET, startDemo } from './demo.ts';
 
 async function freePort(): Promise<number> {
@@ -96,7 +97,7 @@ describe('the traces of a service', () => {
   it('cost nothing and go nowhere without a collector', async () => {
     const demo = await startDemo();
     demo.levers.relay = async () => {
-      const { isTracing } = await import('../src/index.ts');
+      const { isTracing } = await import('../src/observe/index.ts');
       assert.equal(isTracing(), false);
     };
     assert.equal((await fetch(`${demo.service.url}/relay`, { headers: { traceparent } })).status, 200);

@@ -6,7 +6,7 @@ import { connect } from 'node:net';
 import type { Socket } from 'node:net';
 import { LIMITS } from '@wts/contracts';
 import { eventually } from '@wts/testkit';
-import { closeNow, createHttpServer, listen, onUpgrade, readBytes } from '../src/index.ts';
+import { closeNow, createHttpServer, listen, onUpgrade, readBytes } from '../src/http/index.ts';
 
 const STARTED = 'http.server.request.start';
 const FRAMES = 'frames\r\n\r\n'.repeat(9);

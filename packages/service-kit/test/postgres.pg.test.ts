@@ -5,8 +5,11 @@ import type { ErrorCode } from '@wts/contracts';
 import { eventually, openWire, testDatabase } from '@wts/testkit';
 import type { TestDatabase, Wire } from '@wts/testkit';
 import { Client } from 'pg';
-import { createLogger, faultOfSqlState, isRetryableSqlState, migrate, openPostgres, Readiness } from '../src/index.ts';
-import type { Postgres } from '../src/index.ts';
+import { Readiness } from '../src/life/index.ts';
+import { migrate } from '../src/migrate/index.ts';
+import { createLogger } from '../src/observe/index.ts';
+import { faultOfSqlState, isRetryableSqlState, openPostgres } from '../src/postgres/index.ts';
+import type { Postgres } from '../src/postgres/index.ts';
 
 const log = createLogger({ name: 'demo', level: 'silent' });
 

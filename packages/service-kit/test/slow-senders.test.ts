@@ -3,7 +3,7 @@ import type { Server } from 'node:http';
 import { API_VERSION } from '@wts/contracts';
 import type { ErrorBody } from '@wts/contracts';
 import express from 'express';
-import { createHttpServer, drainServer, listen, readBytes } from '../src/index.ts';
+import { createHttpServer, drainServer, listen, readBytes } from '../src/http/index.ts';
 import { raw } from './raw.ts';
 
 const PATIENCE_MS = 100;

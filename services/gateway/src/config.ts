@@ -1,5 +1,5 @@
-import { credentialSettings, defineSettings, natsSetting, serviceSettings, setting } from '@wts/service-kit';
-import type { ConfigOf } from '@wts/service-kit';
+import { credentialSettings, defineSettings, natsSetting, serviceSettings, setting } from '@wts/service-kit/config';
+import type { ConfigOf } from '@wts/service-kit/config';
 import { EDGE_LIMITS } from './limits.ts';
 import { parseRateLimits } from './rates/policies.ts';
 import type { RateLimits } from './rates/policies.ts';

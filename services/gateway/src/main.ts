@@ -1,4 +1,4 @@
-import { run } from '@wts/service-kit';
+import { run } from '@wts/service-kit/life';
 import { gateway } from './service.ts';
 
 await run(gateway);

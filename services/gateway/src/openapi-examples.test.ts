@@ -1,5 +1,5 @@
 import { errorBody, errorBodySchema, ERROR_CODES, Fault } from '@wts/contracts';
-import { compile } from '@wts/service-kit';
+import { compile } from '@wts/service-kit/routes';
 import assert from 'node:assert/strict';
 import { API_ROUTES } from './routes.ts';
 

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { Fault, meta } from '@wts/contracts';
-import type { Readiness } from '@wts/service-kit';
+import type { Readiness } from '@wts/service-kit/life';
 import { DOCS_FILES, DOCS_PAGE } from './docs/page.ts';
 import { JSON_TYPE, answerJson, startAnswer } from './edge/answer.ts';
 import type { OwnAnswer } from './edge/edge.ts';

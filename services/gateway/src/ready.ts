@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { meta } from '@wts/contracts';
-import type { Address } from '@wts/service-kit';
+import type { Address } from '@wts/service-kit/call';
 import type { Upstream } from './upstream.ts';
 
 /** An address that has not answered by then is waited for beside the next one: a process that hangs is not the service. */

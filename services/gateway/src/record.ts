@@ -1,7 +1,7 @@
 import { meta } from '@wts/contracts';
 import type { Fault } from '@wts/contracts';
-import { endRequestSpan, strayPath } from '@wts/service-kit';
-import type { ServiceContext } from '@wts/service-kit';
+import type { ServiceContext } from '@wts/service-kit/life';
+import { endRequestSpan, strayPath } from '@wts/service-kit/observe';
 import type { AddressReader } from './client-address.ts';
 import type { EdgeParts } from './edge/edge.ts';
 

@@ -2,19 +2,13 @@ import type { Server } from 'node:http';
 import type { MintToken } from '@wts/access';
 import { tokenMinter } from '@wts/access';
 import type { ServiceName } from '@wts/contracts';
-import {
-  announce,
-  closeNow,
-  createCaller,
-  createHttpServer,
-  drainServer,
-  listen,
-  onRevocation,
-  onUpgrade,
-  openAuthenticator,
-  openNats,
-} from '@wts/service-kit';
-import type { Caller, Nats, ServiceContext, ServiceDefinition } from '@wts/service-kit';
+import { createCaller, openAuthenticator } from '@wts/service-kit/call';
+import type { Caller } from '@wts/service-kit/call';
+import { closeNow, createHttpServer, drainServer, listen, onUpgrade } from '@wts/service-kit/http';
+import { announce } from '@wts/service-kit/life';
+import type { ServiceContext, ServiceDefinition } from '@wts/service-kit/life';
+import { onRevocation, openNats } from '@wts/service-kit/nats';
+import type { Nats } from '@wts/service-kit/nats';
 import { LIMITS } from '@wts/contracts';
 import express from 'express';
 import type { Express } from 'express';

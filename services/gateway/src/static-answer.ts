@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
-import { acceptsGzip } from '@wts/service-kit';
+import { acceptsGzip } from '@wts/service-kit/http';
 import { startAnswer } from './edge/answer.ts';
 import type { OwnAnswer } from './edge/edge.ts';
 

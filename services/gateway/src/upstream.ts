@@ -1,5 +1,6 @@
-import { Addresses } from '@wts/service-kit';
-import type { AddressesOptions, Logger } from '@wts/service-kit';
+import { Addresses } from '@wts/service-kit/call';
+import type { AddressesOptions } from '@wts/service-kit/call';
+import type { Logger } from '@wts/service-kit/observe';
 import { EDGE_LIMITS } from './limits.ts';
 
 /** A service behind the gateway. */

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createAuthenticator } from '@wts/access';
-import { createLogger } from '@wts/service-kit';
+import { createLogger } from '@wts/service-kit/observe';
 import { addressReader } from '../src/client-address.ts';
 import { createEdge } from '../src/edge/edge.ts';
 import { RateLimiter } from '../src/edge/limit-rate.ts';

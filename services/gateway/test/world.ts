@@ -3,8 +3,8 @@ import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { createApiKey } from '@wts/access';
 import type { Principal, Scope } from '@wts/contracts';
-import { startService } from '@wts/service-kit';
-import type { RunningService } from '@wts/service-kit';
+import { startService } from '@wts/service-kit/life';
+import type { RunningService } from '@wts/service-kit/life';
 import { gateway } from '../src/service.ts';
 import { StandIn } from './stand-in.ts';
 

@@ -1,8 +1,11 @@
 import { servicePrincipal } from '@wts/access';
 import type { ActionChunk, Revocation } from '@wts/contracts';
 import { apiKeyApi } from '@wts/contracts';
-import { createCaller, onRevocation, openAuthenticator, openNats } from '@wts/service-kit';
-import type { Caller, ConfigOf, credentialSettings, ServiceContext } from '@wts/service-kit';
+import { createCaller, openAuthenticator } from '@wts/service-kit/call';
+import type { Caller } from '@wts/service-kit/call';
+import type { ConfigOf, credentialSettings } from '@wts/service-kit/config';
+import type { ServiceContext } from '@wts/service-kit/life';
+import { onRevocation, openNats } from '@wts/service-kit/nats';
 import type { Pool } from 'pg';
 import type { FairGate } from './fairness/fair-gate.ts';
 import type { LoopTurns } from './fairness/loop-turns.ts';

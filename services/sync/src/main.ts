@@ -1,4 +1,4 @@
-import { run } from '@wts/service-kit';
+import { run } from '@wts/service-kit/life';
 import { syncService } from './service.ts';
 
 await run(syncService);

@@ -1,5 +1,7 @@
 import { join } from 'node:path';
-import { createLogger, defineSettings, migrate, parseSettings } from '@wts/service-kit';
+import { defineSettings, parseSettings } from '@wts/service-kit/config';
+import { migrate } from '@wts/service-kit/migrate';
+import { createLogger } from '@wts/service-kit/observe';
 import { databaseSettings } from './config.ts';
 
 const { databaseUrl, migrationDatabaseUrl } = parseSettings(defineSettings(databaseSettings), process.env);

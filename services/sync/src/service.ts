@@ -1,13 +1,8 @@
 import { LIMITS } from '@wts/contracts';
-import {
-  createApp,
-  examinePostgres,
-  notFoundAndErrors,
-  openPostgres,
-  type ConfigOf,
-  type ServiceContext,
-  type ServiceDefinition,
-} from '@wts/service-kit';
+import type { ConfigOf } from '@wts/service-kit/config';
+import type { ServiceContext, ServiceDefinition } from '@wts/service-kit/life';
+import { examinePostgres, openPostgres } from '@wts/service-kit/postgres';
+import { createApp, notFoundAndErrors } from '@wts/service-kit/routes';
 import { COMMIT_CONNECTIONS, CommitEngine } from './commit/engine.ts';
 import { settings } from './config.ts';
 import { PAGES_OF_ONE_MAX, shareConnections } from './connections.ts';

@@ -1,4 +1,4 @@
-import type { ServiceContext } from '@wts/service-kit';
+import type { ServiceContext } from '@wts/service-kit/life';
 import { LIMITS } from '@wts/contracts';
 import type { Pool } from 'pg';
 import { Batches } from './batch/batch.ts';

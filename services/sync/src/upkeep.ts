@@ -1,4 +1,4 @@
-import type { Logger } from '@wts/service-kit';
+import type { Logger } from '@wts/service-kit/observe';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Pool } from 'pg';
 import { tryLease } from './store/lease.ts';

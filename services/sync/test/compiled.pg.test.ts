@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { createLogger, openPostgres } from '@wts/service-kit';
+import { createLogger } from '@wts/service-kit/observe';
+import { openPostgres } from '@wts/service-kit/postgres';
 import { fetchPostgres, openTestPostgres } from '@wts/testkit';
 import { CommitEngine } from '../src/commit/engine.ts';
 import { PLANS } from '../src/store/prepared.ts';

@@ -1,8 +1,8 @@
 import { tokenMinter } from '@wts/access';
 import type { MutateReply, Principal } from '@wts/contracts';
 import { HEADERS, LIMITS } from '@wts/contracts';
-import { startService } from '@wts/service-kit';
-import type { RunningService } from '@wts/service-kit';
+import { startService } from '@wts/service-kit/life';
+import type { RunningService } from '@wts/service-kit/life';
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { syncService } from '../src/service.ts';

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
-import { createLogger, migrate, startService } from '@wts/service-kit';
+import { startService } from '@wts/service-kit/life';
+import { migrate } from '@wts/service-kit/migrate';
+import { createLogger } from '@wts/service-kit/observe';
 import { openPgBouncer, testDatabase } from '@wts/testkit';
 import type { PgBouncer, PoolMode, TestDatabase } from '@wts/testkit';
 import { syncService } from '../src/service.ts';

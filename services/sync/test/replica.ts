@@ -1,7 +1,7 @@
 import { tokenMinter, tokenReader } from '@wts/access';
 import type { Principal } from '@wts/contracts';
 import { Fault, HEADERS } from '@wts/contracts';
-import { createHttpServer, listen } from '@wts/service-kit';
+import { createHttpServer, listen } from '@wts/service-kit/http';
 import type { NatsConnection } from 'nats';
 import type { Pool } from 'pg';
 import { Registry } from 'prom-client';

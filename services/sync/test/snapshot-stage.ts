@@ -1,7 +1,8 @@
 import { tokenMinter } from '@wts/access';
 import type { DeltasReply, InternalCommitReply, InternalMutation, Principal, Role } from '@wts/contracts';
 import { HEADERS, syncApi } from '@wts/contracts';
-import { startService, type RunningService } from '@wts/service-kit';
+import { startService } from '@wts/service-kit/life';
+import type { RunningService } from '@wts/service-kit/life';
 import { testDatabase, type TestDatabase } from '@wts/testkit';
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';

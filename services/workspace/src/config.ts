@@ -1,4 +1,4 @@
-import { credentialSettings, defineSettings, natsSetting, serviceSettings, setting } from '@wts/service-kit';
+import { credentialSettings, defineSettings, natsSetting, serviceSettings, setting } from '@wts/service-kit/config';
 
 export const databaseSettings = {
   databaseUrl: setting.url('DATABASE_URL', {

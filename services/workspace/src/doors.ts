@@ -1,5 +1,5 @@
 import type { Revocation } from '@wts/contracts';
-import type { Idempotency } from '@wts/service-kit';
+import type { Idempotency } from '@wts/service-kit/routes';
 import type { CommitUnitDoor } from './commands/commit-unit.ts';
 import type { KeyUse } from './key-use.ts';
 import type { ServiceMetrics } from './metrics.ts';

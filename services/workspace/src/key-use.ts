@@ -1,5 +1,5 @@
 import { LIMITS } from '@wts/contracts';
-import type { Logger } from '@wts/service-kit';
+import type { Logger } from '@wts/service-kit/observe';
 import type { ApiKeyStore } from './store/api-keys.ts';
 
 const FLUSH_MS = 2_000;

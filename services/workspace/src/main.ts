@@ -1,4 +1,4 @@
-import { run } from '@wts/service-kit';
+import { run } from '@wts/service-kit/life';
 import { workspaceService } from './service.ts';
 
 await run(workspaceService);

@@ -1,4 +1,6 @@
-import { createLogger, defineSettings, migrate, parseSettings } from '@wts/service-kit';
+import { defineSettings, parseSettings } from '@wts/service-kit/config';
+import { migrate } from '@wts/service-kit/migrate';
+import { createLogger } from '@wts/service-kit/observe';
 import { join } from 'node:path';
 import { databaseSettings } from './config.ts';
 

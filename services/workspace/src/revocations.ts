@@ -1,6 +1,7 @@
 import type { Revocation } from '@wts/contracts';
 import { LIMITS, STREAM } from '@wts/contracts';
-import type { Logger, Nats } from '@wts/service-kit';
+import type { Nats } from '@wts/service-kit/nats';
+import type { Logger } from '@wts/service-kit/observe';
 import { setTimeout as pause } from 'node:timers/promises';
 
 /** An answer waits this long for the broker to have the message; the bound of every cache holds without it. */

@@ -1,12 +1,7 @@
-import {
-  createCaller,
-  createLogger,
-  defineSettings,
-  openPostgres,
-  parseSettings,
-  serviceSettings,
-  setting,
-} from '@wts/service-kit';
+import { createCaller } from '@wts/service-kit/call';
+import { defineSettings, parseSettings, serviceSettings, setting } from '@wts/service-kit/config';
+import { createLogger } from '@wts/service-kit/observe';
+import { openPostgres } from '@wts/service-kit/postgres';
 import { commitUnitDoor } from './commands/commit-unit.ts';
 import { seedDemo } from './commands/seed-demo.ts';
 import { storeSettings } from './config.ts';

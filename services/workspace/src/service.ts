@@ -1,14 +1,9 @@
-import type { ConfigOf, ServiceDefinition } from '@wts/service-kit';
-import {
-  createApp,
-  createCaller,
-  examinePostgres,
-  idempotency,
-  idempotencyKeys,
-  notFoundAndErrors,
-  openNats,
-  openPostgres,
-} from '@wts/service-kit';
+import { createCaller } from '@wts/service-kit/call';
+import type { ConfigOf } from '@wts/service-kit/config';
+import type { ServiceDefinition } from '@wts/service-kit/life';
+import { openNats } from '@wts/service-kit/nats';
+import { examinePostgres, idempotencyKeys, openPostgres } from '@wts/service-kit/postgres';
+import { createApp, idempotency, notFoundAndErrors } from '@wts/service-kit/routes';
 import { commitUnitDoor } from './commands/commit-unit.ts';
 import { settings } from './config.ts';
 import type { Doors } from './doors.ts';

@@ -1,4 +1,5 @@
-import { createLogger, migrate } from '@wts/service-kit';
+import { migrate } from '@wts/service-kit/migrate';
+import { createLogger } from '@wts/service-kit/observe';
 import { testDatabase } from '@wts/testkit';
 import assert from 'node:assert/strict';
 import { join } from 'node:path';

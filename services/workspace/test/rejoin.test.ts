@@ -1,7 +1,9 @@
 import { tokenMinter } from '@wts/access';
 import type { MutateReply, Role } from '@wts/contracts';
 import { HEADERS, memberApi } from '@wts/contracts';
-import { createCaller, createLogger, openPostgres } from '@wts/service-kit';
+import { createCaller } from '@wts/service-kit/call';
+import { createLogger } from '@wts/service-kit/observe';
+import { openPostgres } from '@wts/service-kit/postgres';
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { commitUnitDoor } from '../src/commands/commit-unit.ts';

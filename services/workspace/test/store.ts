@@ -1,4 +1,5 @@
-import { createLogger, openPostgres } from '@wts/service-kit';
+import { createLogger } from '@wts/service-kit/observe';
+import { openPostgres } from '@wts/service-kit/postgres';
 import { testDatabase } from '@wts/testkit';
 import type { Knex } from 'knex';
 

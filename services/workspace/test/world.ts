@@ -1,8 +1,10 @@
 import { tokenMinter } from '@wts/access';
 import type { BodyOf, Contract, ErrorCode, ParamsOf, Principal, ReplyOf } from '@wts/contracts';
 import { callersOf, errorBodySchema, errorsOf, HEADERS, memberApi, workspaceApi } from '@wts/contracts';
-import type { RunningService, Validate } from '@wts/service-kit';
-import { compile, startService } from '@wts/service-kit';
+import { startService } from '@wts/service-kit/life';
+import type { RunningService } from '@wts/service-kit/life';
+import { compile } from '@wts/service-kit/routes';
+import type { Validate } from '@wts/service-kit/routes';
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import supertest from 'supertest';

@@ -4,7 +4,7 @@
  * restarts. Ends with 0 when every client then has everything, once and in order, and nobody beside them met anything but
  * the designed; with 1 otherwise.
  */
-import { filesMax } from '@wts/service-kit';
+import { filesMax } from '@wts/service-kit/life';
 import { startWorld } from '@wts/testkit';
 import { parseArgs } from 'node:util';
 import { numbersOrExit } from '../numbers.ts';

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { errorBody, Fault } from '@wts/contracts';
-import { faultOfSqlState } from '../store/sqlstate.ts';
+import { faultOfSqlState } from '../postgres/sqlstate.ts';
 import { exchangeOf, isReceiving } from './exchange.ts';
 
 /** A rest of a body up to this size is read to its end, so that the connection can be used again. */

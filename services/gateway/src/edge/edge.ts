@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Authenticator, MintToken } from '@wts/access';
 import { Fault } from '@wts/contracts';
-import { isTracing, traceRequest } from '@wts/service-kit';
+import { isTracing, traceRequest } from '@wts/service-kit/observe';
 import type { UpstreamName } from '../routes.ts';
 import type { Upstream } from '../upstream.ts';
 import { allowOrigin, answerOptions } from './allow-origin.ts';

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { Fault, HEADERS } from '@wts/contracts';
-import { carryTrace, isTracing } from '@wts/service-kit';
-import type { Address } from '@wts/service-kit';
+import type { Address } from '@wts/service-kit/call';
+import { carryTrace, isTracing } from '@wts/service-kit/observe';
 import type { Dispatcher } from 'undici';
 import { errors } from 'undici';
 import type { Upstream } from '../upstream.ts';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { STREAM } from '@wts/contracts';
-import { subscribe } from '@wts/service-kit';
-import type { Nats } from '@wts/service-kit';
+import { subscribe } from '@wts/service-kit/nats';
+import type { Nats } from '@wts/service-kit/nats';
 import type { Report, Tally } from './tally.ts';
 
 /** What replicas tell each other. Without counts it is a question: tell me what you know. */

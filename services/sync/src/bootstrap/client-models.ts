@@ -1,6 +1,6 @@
 import { BoundedMap } from '@wts/access';
 import type { BootstrapQuestion } from '@wts/contracts';
-import type { Logger } from '@wts/service-kit';
+import type { Logger } from '@wts/service-kit/observe';
 import type { Reads } from '../fairness/reads.ts';
 import { findClientModels, keepClientModels } from '../store/client-models.ts';
 

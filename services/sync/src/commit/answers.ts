@@ -1,5 +1,5 @@
 import type { LogAction, ModelRecord } from '@wts/contracts';
-import type { Gate } from '@wts/service-kit';
+import type { Gate } from '@wts/service-kit/call';
 import type { Pool } from 'pg';
 import type { ActionLog } from '../store/log.ts';
 import { findReplays } from '../store/replays.ts';

@@ -1,5 +1,6 @@
 import { LIMITS, type ActionChunk } from '@wts/contracts';
-import { Gate, LOCK_TIMEOUT } from '@wts/service-kit';
+import { Gate } from '@wts/service-kit/call';
+import { LOCK_TIMEOUT } from '@wts/service-kit/postgres';
 import type { Pool } from 'pg';
 import { explainConflict, retriable } from '../store/conflicts.ts';
 import { alone, Line } from '../store/line.ts';

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { Fault, LIMITS } from '@wts/contracts';
-import { createLogger, openPostgres } from '@wts/service-kit';
+import { createLogger } from '@wts/service-kit/observe';
+import { openPostgres } from '@wts/service-kit/postgres';
 import { eventually } from '@wts/testkit';
 import { Client, type Pool, type PoolClient } from 'pg';
 import { Stage, applied, change, refused } from '../../test/stage.ts';

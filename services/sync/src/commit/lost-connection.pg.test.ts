@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { faultOfSqlState } from '@wts/service-kit';
+import { faultOfSqlState } from '@wts/service-kit/postgres';
 import { eventually } from '@wts/testkit';
 import { Client, type Pool } from 'pg';
 import { copiesOfTables, differencesOf, foldLog } from '../../test/fold.ts';

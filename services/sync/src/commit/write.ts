@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { ActionChunk, LogAction } from '@wts/contracts';
 import { modelNamed, MODELS, type Model } from '@wts/models';
-import { LOCK_TIMEOUT } from '@wts/service-kit';
+import { LOCK_TIMEOUT } from '@wts/service-kit/postgres';
 import type { PoolClient } from 'pg';
 import { FREEZE_AUDIENCE, JOIN_AUDIENCE } from '../store/audiences.ts';
 import { COUNT, COUNT_ON } from '../store/counters.ts';

@@ -1,5 +1,5 @@
 import { syncApi } from '@wts/contracts';
-import { mountStream } from '@wts/service-kit';
+import { mountStream } from '@wts/service-kit/routes';
 import type { Router } from 'express';
 import { readBatch, type Batches } from '../batch/batch.ts';
 import { chooseEncoding, sendProduction } from '../snapshots/send.ts';

@@ -1,5 +1,5 @@
 import { comeAgainSeconds, Fault, LIMITS } from '@wts/contracts';
-import type { BodyTurns } from '@wts/service-kit';
+import type { BodyTurns } from '@wts/service-kit/http';
 import { FairGate } from '../fairness/fair-gate.ts';
 import { Holdings } from '../fairness/holdings.ts';
 import type { LoopTurns } from '../fairness/loop-turns.ts';

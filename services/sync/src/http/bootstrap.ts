@@ -1,5 +1,6 @@
 import { syncApi, type BootstrapQuestion } from '@wts/contracts';
-import { mountStream, type Call } from '@wts/service-kit';
+import { mountStream } from '@wts/service-kit/routes';
+import type { Call } from '@wts/service-kit/routes';
 import type { Router } from 'express';
 import type { Bootstraps } from '../bootstrap/bootstrap.ts';
 import type { ClientModels } from '../bootstrap/client-models.ts';

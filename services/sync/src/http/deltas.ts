@@ -1,5 +1,5 @@
 import { Fault, parseSyncId, syncApi } from '@wts/contracts';
-import { mountStream } from '@wts/service-kit';
+import { mountStream } from '@wts/service-kit/routes';
 import type { Router } from 'express';
 import type { Pages } from '../deltas/pages.ts';
 import type { LoopTurns } from '../fairness/loop-turns.ts';

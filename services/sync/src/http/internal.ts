@@ -1,6 +1,6 @@
 import { requireScope } from '@wts/access';
 import { Fault, formatSyncId, syncApi } from '@wts/contracts';
-import { mount } from '@wts/service-kit';
+import { mount } from '@wts/service-kit/routes';
 import type { Router } from 'express';
 import type { CommitEngine } from '../commit/engine.ts';
 

@@ -1,6 +1,6 @@
 import type { AcceptedMutation, MutateReply, MutationResult } from '@wts/contracts';
 import { comeAgainSeconds, Fault, formatSyncId, LIMITS, syncApi } from '@wts/contracts';
-import { mount } from '@wts/service-kit';
+import { mount } from '@wts/service-kit/routes';
 import type { Response, Router } from 'express';
 import type { CommitEngine } from '../commit/engine.ts';
 import { Holdings } from '../fairness/holdings.ts';

@@ -1,5 +1,5 @@
 import { Fault, syncApi } from '@wts/contracts';
-import { mount } from '@wts/service-kit';
+import { mount } from '@wts/service-kit/routes';
 import type { Router } from 'express';
 
 /** GET /sync/ws without an upgrade: says what is missing. The upgrade itself goes to the socket door. */

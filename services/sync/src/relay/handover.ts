@@ -2,7 +2,7 @@ import { decodeChunk, encodeWithin } from '@wts/log';
 import type { Logger } from '@wts/log';
 import { STREAM } from '@wts/contracts';
 import type { ActionChunk } from '@wts/contracts';
-import { subscribe } from '@wts/service-kit';
+import { subscribe } from '@wts/service-kit/nats';
 import { headers } from 'nats';
 import type { NatsConnection } from 'nats';
 import { randomUUID } from 'node:crypto';

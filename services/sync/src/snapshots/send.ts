@@ -1,4 +1,4 @@
-import { acceptsGzip } from '@wts/service-kit';
+import { acceptsGzip } from '@wts/service-kit/http';
 import type { Request, Response } from 'express';
 import { gzipHead, gzipTail } from './gzip.ts';
 import type { LoopTurns } from '../fairness/loop-turns.ts';

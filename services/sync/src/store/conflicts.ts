@@ -1,4 +1,4 @@
-import { isRetryableSqlState } from '@wts/service-kit';
+import { isRetryableSqlState } from '@wts/service-kit/postgres';
 import { MODELS, snakeCase, type Model } from '@wts/models';
 import type { ErrorCode } from '@wts/contracts';
 

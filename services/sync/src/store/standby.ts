@@ -1,4 +1,4 @@
-import type { Logger } from '@wts/service-kit';
+import type { Logger } from '@wts/service-kit/observe';
 import type { Pool } from 'pg';
 
 /** `passed`: it answered, but lacks what was needed. `resting`: it was not asked, because it failed a moment ago. */

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { servicePrincipal } from '@wts/access';
 import { LIMITS } from '@wts/contracts';
-import type { Logger } from '@wts/service-kit';
+import type { Logger } from '@wts/service-kit/observe';
 import type { Pool } from 'pg';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { CommitEngine } from '../commit/engine.ts';

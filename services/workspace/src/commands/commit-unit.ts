@@ -1,6 +1,6 @@
 import { syncApi } from '@wts/contracts';
 import type { InternalCommitReply, InternalMutation, ModelRecord, Principal } from '@wts/contracts';
-import type { Caller } from '@wts/service-kit';
+import type { Caller } from '@wts/service-kit/call';
 import { randomUUID } from 'node:crypto';
 
 /** Changes that become true together or not at all. */

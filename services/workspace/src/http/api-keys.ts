@@ -1,5 +1,5 @@
 import { apiKeyApi } from '@wts/contracts';
-import { mount } from '@wts/service-kit';
+import { mount } from '@wts/service-kit/routes';
 import type { IRouter } from 'express';
 import { createApiKey, listApiKeys, revokeApiKey } from '../commands/manage-api-keys.ts';
 import type { Doors } from '../doors.ts';

@@ -1,5 +1,5 @@
 import { apiKeyApi, workspaceApi } from '@wts/contracts';
-import { mount } from '@wts/service-kit';
+import { mount } from '@wts/service-kit/routes';
 import type { IRouter } from 'express';
 import { resolvePerson } from '../commands/resolve-person.ts';
 import type { Doors } from '../doors.ts';

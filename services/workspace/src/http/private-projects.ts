@@ -1,5 +1,5 @@
 import { privateProjectApi } from '@wts/contracts';
-import { mount } from '@wts/service-kit';
+import { mount } from '@wts/service-kit/routes';
 import type { IRouter } from 'express';
 import { addPrivateProjectMember, removePrivateProjectMember } from '../commands/manage-private-project.ts';
 import type { Doors } from '../doors.ts';

@@ -1,5 +1,5 @@
 import { memberApi, workspaceApi } from '@wts/contracts';
-import { mount } from '@wts/service-kit';
+import { mount } from '@wts/service-kit/routes';
 import type { IRouter } from 'express';
 import { createWorkspace } from '../commands/create-workspace.ts';
 import { joinWorkspace } from '../commands/join-workspace.ts';

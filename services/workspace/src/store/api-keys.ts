@@ -1,6 +1,6 @@
 import type { ApiKey, KeyMaker, KeyPermissions, Role } from '@wts/contracts';
 import { LIMITS } from '@wts/contracts';
-import { rows } from '@wts/service-kit';
+import { rows } from '@wts/service-kit/postgres';
 import type { Knex } from 'knex';
 
 export interface NewStoredKey {

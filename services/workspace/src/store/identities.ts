@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { rows } from '@wts/service-kit';
+import { rows } from '@wts/service-kit/postgres';
 import type { Knex } from 'knex';
 
 export interface Identity {

@@ -1,6 +1,6 @@
 import type { InvitableRole, Invitation, Role } from '@wts/contracts';
 import { LIMITS } from '@wts/contracts';
-import { rows } from '@wts/service-kit';
+import { rows } from '@wts/service-kit/postgres';
 import type { Knex } from 'knex';
 import type { StoredInvitation } from '../domain/redemption.ts';
 

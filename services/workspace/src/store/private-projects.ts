@@ -1,5 +1,5 @@
 import type { Member, PrivateProject } from '@wts/contracts';
-import { rows } from '@wts/service-kit';
+import { rows } from '@wts/service-kit/postgres';
 import type { Knex } from 'knex';
 import type { MemberRow } from './workspaces.ts';
 import { seenMember } from './workspaces.ts';

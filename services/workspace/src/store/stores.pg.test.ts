@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { ApiKey } from '@wts/contracts';
-import { rows } from '@wts/service-kit';
+import { rows } from '@wts/service-kit/postgres';
 import type { TestStore } from '../../test/store.ts';
 import { openTestStore } from '../../test/store.ts';
 import type { ApiKeyStore } from './api-keys.ts';

@@ -1,5 +1,5 @@
 import type { Member, ModelRecord, Role, Workspace } from '@wts/contracts';
-import { rows } from '@wts/service-kit';
+import { rows } from '@wts/service-kit/postgres';
 import type { Knex } from 'knex';
 
 /**

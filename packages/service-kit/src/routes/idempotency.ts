@@ -3,7 +3,7 @@ import type { Contract, Principal } from '@wts/contracts';
 import { ERRORS, errorBody, Fault, IDEMPOTENCY_KEY_PATTERN, LIMITS } from '@wts/contracts';
 import type { Request } from 'express';
 import type { Call } from './call.ts';
-import { toFault } from './answer.ts';
+import { toFault } from '../http/answer.ts';
 
 /** The answer a key stands for. */
 export interface KeptAnswer {

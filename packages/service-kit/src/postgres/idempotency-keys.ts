@@ -1,5 +1,5 @@
 import type { Knex } from 'knex';
-import type { Claim, IdempotencyStore } from '../http/idempotency.ts';
+import type { Claim, IdempotencyStore } from '../routes/idempotency.ts';
 import { rows } from './rows.ts';
 
 /** Each new key clears away so many that are over, so that the table never holds much more than a day of them. */

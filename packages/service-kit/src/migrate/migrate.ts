@@ -7,8 +7,8 @@ import type { Knex } from 'knex';
 import { Client } from 'pg';
 import { SetupError } from '../life/setup-error.ts';
 import type { Logger } from '../observe/logger.ts';
-import { refuseMixedSessions } from './examine.ts';
-import { knexLog } from './knex-log.ts';
+import { refuseMixedSessions } from '../postgres/examine.ts';
+import { knexLog } from '../postgres/knex-log.ts';
 
 interface MigrateOptions {
   readonly url: string;

@@ -1,7 +1,7 @@
 import { STREAM } from '@wts/contracts';
 import type { Revocation } from '@wts/contracts';
-import type { Nats } from '../store/nats.ts';
-import { subscribe } from '../store/nats.ts';
+import type { Nats } from './nats.ts';
+import { subscribe } from './nats.ts';
 
 /**
  * Hears of credentials and memberships that died. Nothing rests on it: a message that never arrives costs

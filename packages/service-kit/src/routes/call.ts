@@ -2,7 +2,7 @@ import type { BodyOf, ParamsOf, Principal, QueryOf } from '@wts/contracts';
 import { LIMITS } from '@wts/contracts';
 import type { Request, Response } from 'express';
 import type { Logger } from '../observe/logger.ts';
-import { exchangeOf } from './exchange.ts';
+import { exchangeOf } from '../http/exchange.ts';
 
 interface Parts<C> {
   readonly principal: Principal;

@@ -106,7 +106,7 @@ export async function setUp(client: ClientBase, settings: Readonly<Record<string
   await client.query(all.map(([name, value]) => `set ${name} = '${value}'`).join(';'));
 }
 
-/** knex costs 100 ms and 30 MB to load; services that write plain SQL never pay it. */
+/** knex costs 100 ms and 30 MB to load, so only a service that asks for it loads it. */
 function openKnex(pool: Pool, log: Logger): Knex {
   const { knex } = createRequire(import.meta.url)('knex') as typeof KnexModule;
   return knex({

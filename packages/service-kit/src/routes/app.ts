@@ -2,9 +2,9 @@ import { Fault, meta } from '@wts/contracts';
 import type { Express, NextFunction, Request, Response, Router } from 'express';
 import express from 'express';
 import type { Readiness } from '../life/readiness.ts';
-import { answerFailure } from './answer.ts';
-import type { HttpOptions } from './exchange.ts';
-import { enter } from './exchange.ts';
+import { answerFailure } from '../http/answer.ts';
+import type { HttpOptions } from '../http/exchange.ts';
+import { enter } from '../http/exchange.ts';
 import { mount } from './mount.ts';
 
 interface AppOptions {

@@ -1,0 +1,37 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { globSync } from 'node:fs';
+import { ROOT } from '../src/tree.ts';
+
+/** Imports a module in a process of its own and prints the packages of CommonJS modules that came with it. */
+const PRINT_PACKAGES = `
+  await import(process.argv[1]);
+  const { createRequire } = await import('node:module');
+  const files = Object.keys(createRequire('file:///').cache);
+  const packages = files.map((file) => /.*[/]node_modules[/]((?:@[^/]+[/])?[^/]+)[/]/.exec(file)?.[1]);
+  console.log(JSON.stringify([...new Set(packages)]));
+  process.exit(0);
+`;
+
+function packagesLoadedBy(path: string): string[] {
+  const args = ['--input-type=module', '--eval', PRINT_PACKAGES, new URL(path, `file://${ROOT}/`).href];
+  const { stdout, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8', cwd: ROOT });
+  assert.notEqual(stdout, '', stderr);
+  return JSON.parse(stdout) as string[];
+}
+
+describe('the modules a process loads', function () {
+  this.timeout(30_000);
+
+  for (const service of globSync('services/*/src/service.ts', { cwd: ROOT })) {
+    it(`leave out knex in ${service}, which does not migrate`, () => {
+      const packages = packagesLoadedBy(service);
+      assert.ok(packages.includes('undici'), 'the list is not that of loaded modules');
+      assert.ok(!packages.includes('knex'), 'only migrate.ts may import @wts/service-kit/migrate');
+    });
+  }
+
+  it('hold knex where a service migrates', () => {
+    assert.ok(packagesLoadedBy('packages/service-kit/src/migrate/index.ts').includes('knex'));
+  });
+});

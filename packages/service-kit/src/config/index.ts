@@ -1,0 +1,6 @@
+export { credentialSettings } from './credential-settings.ts';
+export { natsSetting } from './nats-setting.ts';
+export { serviceSettings } from './service-settings.ts';
+export type { ServiceConfig } from './service-settings.ts';
+export { defineSettings, parseSettings, setting } from './settings.ts';
+export type { ConfigOf, Setting } from './settings.ts';

@@ -1,0 +1,7 @@
+export { announce } from './announce.ts';
+export { filesMax } from './files.ts';
+export { Readiness } from './readiness.ts';
+export type { ReadinessCheck } from './readiness.ts';
+export { run } from './run.ts';
+export { startService } from './service.ts';
+export type { Environment, Opened, RunningService, ServiceContext, ServiceDefinition } from './service.ts';

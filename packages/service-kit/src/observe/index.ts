@@ -1,0 +1,4 @@
+export { createLogger } from './logger.ts';
+export type { Logger } from './logger.ts';
+export { strayPath } from './scrub.ts';
+export { carryTrace, endRequestSpan, isTracing, traceRequest } from './tracing.ts';

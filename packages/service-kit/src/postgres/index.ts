@@ -1,0 +1,6 @@
+export { idempotencyKeys } from './idempotency-keys.ts';
+export { examinePostgres } from './examine.ts';
+export { LOCK_TIMEOUT, openPostgres } from './postgres.ts';
+export type { Postgres } from './postgres.ts';
+export { rows } from './rows.ts';
+export { faultOfSqlState, isRetryableSqlState } from './sqlstate.ts';
