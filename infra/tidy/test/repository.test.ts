@@ -1,6 +1,15 @@
 import { ERROR_CODES, STREAM } from '@wts/contracts';
 import { RULES } from '@wts/test-e2e/requirements';
-import { drawers, generated, kebabCase, numberedTwice, topLevel, vagueTypes } from '../src/checks/names.ts';
+import {
+  drawers,
+  generated,
+  kebabCase,
+  metricNames,
+  numberedTwice,
+  retiredTerms,
+  topLevel,
+  vagueTypes,
+} from '../src/checks/names.ts';
 import { slowPatterns } from '../src/checks/patterns.ts';
 import { links, machines, openEnds, secrets } from '../src/checks/prose.ts';
 import { coverage } from '../src/checks/requirements.ts';
@@ -20,6 +29,8 @@ const HOUSE_RULES: readonly (readonly [title: string, check: () => readonly Find
   ['has no drawers', () => drawers(tree)],
   ['names files in kebab-case', () => kebabCase(tree)],
   ['names types after things', () => vagueTypes(tree)],
+  ['names metrics by one scheme', () => metricNames(tree)],
+  ['uses no retired term', () => retiredTerms(tree)],
   ['gives no number twice to migrations and decisions', () => numberedTwice(tree)],
   ['tracks nothing a tool makes', () => generated(tree, trackedButIgnored())],
   ['keeps files short enough to hold in the head', () => longFiles(tree)],

@@ -27,15 +27,15 @@ describe('the metrics of a service', () => {
       assert.match(answer.headers.get('content-type') ?? '', /^text\/plain; version=0\.0\.4/);
       assert.match(
         text,
-        /http_request_duration_seconds_count\{service="demo",route="read",method="GET",status="200"\} 3/,
+        /wts_http_request_duration_seconds_count\{service="demo",route="read",method="GET",status="200"\} 3/,
       );
       assert.match(
         text,
-        /http_request_duration_seconds_count\{service="demo",route="read",method="GET",status="400"\} 1/,
+        /wts_http_request_duration_seconds_count\{service="demo",route="read",method="GET",status="400"\} 1/,
       );
       assert.match(
         text,
-        /http_request_duration_seconds_count\{service="demo",route="unmatched",method="GET",status="404"\} 3/,
+        /wts_http_request_duration_seconds_count\{service="demo",route="unmatched",method="GET",status="404"\} 3/,
       );
       assert.match(text, /nodejs_eventloop_lag_p99_seconds/);
       assert.ok(!/hunter2|things/.test(text), 'the number of series must not depend on callers');

@@ -71,7 +71,7 @@ describe('what the gateway bounds', () => {
     ];
   }
 
-  async function dribble(count: number, tokens: readonly string[]): Promise<{ client: RawClient; drip: string }[]> {
+  async function sendSlowly(count: number, tokens: readonly string[]): Promise<{ client: RawClient; drip: string }[]> {
     const kinds = tokens.flatMap(beginnings);
     return Promise.all(
       Array.from({ length: count }, async (_, index) => {
@@ -81,8 +81,8 @@ describe('what the gateway bounds', () => {
     );
   }
 
-  it('serves others while 500 senders dribble, who hold no place at a service [limits.time.slow-sender, never.unbounded]', async () => {
-    const slow = await dribble(
+  it('serves others while 500 senders are slow, who hold no place at a service [limits.time.slow-sender, never.unbounded]', async () => {
+    const slow = await sendSlowly(
       500,
       Array.from({ length: 5 }, () => world.newKey(['write']).token),
     );

@@ -11,25 +11,25 @@ export function commitMetrics(registry: Registry, waiting: () => { units: number
     registers: [registry],
   });
   const size = new Histogram({
-    name: 'wts_commit_group_mutations',
+    name: 'wts_commit_batch_mutations',
     help: 'Mutations in one commit group.',
     buckets: [1, 2, 4, 8, 16, 32, 64, 128],
     registers: [registry],
   });
   const seconds = new Histogram({
-    name: 'wts_commit_group_seconds',
+    name: 'wts_commit_batch_duration_seconds',
     help: 'Time from taking a group to its last answer, waits for locks included.',
     buckets: [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.5, 2],
     registers: [registry],
   });
   const undone = new Counter({
-    name: 'wts_commit_requests_undone_total',
+    name: 'wts_commit_requests_dropped_total',
     help: 'Requests refused because they could not be done in time, or dropped before they began because their client was gone or their time over.',
     labelNames: ['reason'] as const,
     registers: [registry],
   });
   const cancelled = new Counter({
-    name: 'wts_commit_groups_cancelled_total',
+    name: 'wts_commit_batches_cancelled_total',
     help: 'Commit groups cancelled in PostgreSQL because no client waited for them any more.',
     registers: [registry],
   });
@@ -59,7 +59,7 @@ export function commitMetrics(registry: Registry, waiting: () => { units: number
 /** Deletions and moves whose records are not all done: hours of these mean that a step fails again and again. */
 export function sweepMetrics(registry: Registry): (waiting: number) => void {
   const waiting = new Gauge({
-    name: 'wts_sweeps_waiting',
+    name: 'wts_sweep_waiting',
     help: 'Deletions and moves of many records that are still being worked off.',
     registers: [registry],
   });
@@ -69,7 +69,7 @@ export function sweepMetrics(registry: Registry): (waiting: number) => void {
 /** What an operator watches of the copy of the database: whether it takes reads off the primary, and if not, why. */
 export function standbyMetrics(registry: Registry): (outcome: StandbyOutcome) => void {
   const reads = new Counter({
-    name: 'wts_standby_reads_total',
+    name: 'wts_replica_reads_total',
     help: 'Reads the copy of the database served, passed on because it lacked something, failed, or was not asked because it had just failed.',
     labelNames: ['outcome'] as const,
     registers: [registry],
@@ -86,19 +86,19 @@ export function waitMetrics(registry: Registry): (kind: 'page' | 'socket' | 'bod
   const labelNames = ['kind'] as const;
   const registers = [registry];
   const waiting = new Gauge({
-    name: 'wts_turns_waiting',
+    name: 'wts_fairness_waiting',
     help: 'What waits for the turn of its person: pages of deltas, what sockets read, large bodies.',
     labelNames,
     registers,
   });
   const refused = new Counter({
-    name: 'wts_turns_refused_total',
+    name: 'wts_fairness_refused_total',
     help: 'Callers told to come again, because too much waits or is held for them.',
     labelNames,
     registers,
   });
   const dropped = new Counter({
-    name: 'wts_turns_dropped_total',
+    name: 'wts_fairness_dropped_total',
     help: 'What never began: its client left, or it waited too long.',
     labelNames,
     registers,
@@ -113,7 +113,7 @@ export function waitMetrics(registry: Registry): (kind: 'page' | 'socket' | 'bod
 /** What pollers have asked for and not taken. */
 export function watchPages(registry: Registry, read: () => number): void {
   const gauge = new Gauge({
-    name: 'wts_pages_bytes',
+    name: 'wts_page_unsent_bytes',
     help: 'Pages of deltas that their clients have not taken.',
     registers: [],
     collect() {

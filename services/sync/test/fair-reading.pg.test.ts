@@ -73,18 +73,18 @@ describe('reading beside one person who asks for all there is [never.one-takes-a
         gone,
         selections(240).map((models) => `/sync/bootstrap?onlyModels=${models}`),
       );
-      await eventually(async () => (await metric('wts_snapshots_queued')) >= 60);
+      await eventually(async () => (await metric('wts_snapshot_waiting')) >= 60);
       const { rows } = await stage.bootstrap(bob, { onlyModels: 'Label,Workspace' });
       assert.equal(idsOf(rows).length, 2);
       const labels = await stage.batch(bob, [{ modelName: 'Label', indexedKey: 'workspaceId', keyValue: office }]);
       assert.equal(labels.length, 1);
       assert.ok((await stage.deltas(bob, { after: '0' })).actions.length > 0);
-      assert.ok((await metric('wts_snapshots_queued')) > 0, 'the flood still waits');
+      assert.ok((await metric('wts_snapshot_waiting')) > 0, 'the flood still waits');
       gone.abort();
       await flood;
       // None of what nobody waits for any more keeps a place.
-      await eventually(async () => (await metric('wts_snapshots_queued')) === 0);
-      await eventually(async () => (await metric('wts_snapshots_running')) === 0);
+      await eventually(async () => (await metric('wts_snapshot_waiting')) === 0);
+      await eventually(async () => (await metric('wts_snapshot_running')) === 0);
     });
   });
 
@@ -97,21 +97,21 @@ describe('reading beside one person who asks for all there is [never.one-takes-a
           stage.call('/sync/batch', { principal: caller(ada), body, signal: gone.signal }),
         ),
       );
-      await eventually(async () => (await metric('wts_snapshots_queued')) >= 60);
+      await eventually(async () => (await metric('wts_snapshot_waiting')) >= 60);
       const request = { modelName: 'Label', indexedKey: 'workspaceId', keyValue: office };
       assert.equal((await stage.batch(bob, [request])).length, 1);
       gone.abort();
       await flood;
     });
-    await eventually(async () => (await metric('wts_snapshots_running')) === 0);
+    await eventually(async () => (await metric('wts_snapshot_running')) === 0);
   });
 
   it('finds what was read for it still kept after another person asked for a hundred different things', async () => {
     await stage.bootstrap(bob, {});
     for (const models of selections(100)) await stage.bootstrap(ada, { onlyModels: models });
-    const before = await metric('wts_snapshots_shared_total');
+    const before = await metric('wts_snapshot_shared_total');
     await stage.bootstrap(bob, {});
-    assert.equal((await metric('wts_snapshots_shared_total')) - before, 1);
+    assert.equal((await metric('wts_snapshot_shared_total')) - before, 1);
   });
 
   it('takes no connection for polls whose clients left while they waited, and ends the reads of those who left later', async () => {
@@ -121,7 +121,7 @@ describe('reading beside one person who asks for all there is [never.one-takes-a
         gone,
         Array.from({ length: 240 }, () => '/sync/deltas?after=0&limit=5000'),
       );
-      await eventually(async () => (await metric('wts_turns_waiting')) >= 230);
+      await eventually(async () => (await metric('wts_fairness_waiting')) >= 230);
       const { rows } = await stage.sql.query<{ count: number }>(
         `select count(*)::int from pg_stat_activity where datname = current_database() and application_name = 'wts-sync' and wait_event_type = 'Lock'`,
       );
@@ -129,7 +129,7 @@ describe('reading beside one person who asks for all there is [never.one-takes-a
       assert.ok((rows[0]?.count ?? 0) <= 6, `${rows[0]?.count} connections wait`);
       gone.abort();
       await flood;
-      await eventually(async () => (await metric('wts_turns_waiting')) === 0);
+      await eventually(async () => (await metric('wts_fairness_waiting')) === 0);
     });
     assert.ok((await stage.deltas(bob, { after: '0' })).actions.length > 0);
   });

@@ -56,9 +56,7 @@ describe('snapshots under load', () => {
   it('let a reader who takes nothing cost PostgreSQL nothing, and give them everything in the end [sync.bootstrap.pace]', async () => {
     await change();
     const answer = await stage.raw('/sync/bootstrap', caller(ada));
-    await eventually(
-      async () => (await metric('wts_snapshots_running')) === 0 && (await stage.busyConnections()) === 0,
-    );
+    await eventually(async () => (await metric('wts_snapshot_running')) === 0 && (await stage.busyConnections()) === 0);
     const before = process.memoryUsage().rss;
     const others = await Promise.all(Array.from({ length: 5 }, () => stage.raw('/sync/bootstrap', caller(ada))));
     await change();
@@ -74,7 +72,7 @@ describe('snapshots under load', () => {
       const leaving = await stage.raw('/sync/bootstrap', caller(ada));
       await eventually(async () => (await stage.busyConnections()) > 0);
       leaving.destroy();
-      await eventually(async () => (await metric('wts_snapshots_running')) === 0);
+      await eventually(async () => (await metric('wts_snapshot_running')) === 0);
     });
     await eventually(async () => (await stage.busyConnections()) === 0);
     const { rows } = await stage.bootstrap(ada);
@@ -121,7 +119,7 @@ describe('snapshots under load', () => {
     assert.equal(new Set(answers).size, 1);
     const rowsRead = (await metric('wts_snapshot_rows_total')) - rowsBefore;
     assert.ok(rowsRead <= 4 * (answers[0] ?? 0), `${rowsRead} rows were read`);
-    assert.ok((await metric('wts_snapshots_shared_total')) >= 195);
+    assert.ok((await metric('wts_snapshot_shared_total')) >= 195);
   });
 
   it('serve a herd from a few readings also while others write [sync.bootstrap.herd]', async () => {
@@ -168,10 +166,10 @@ describe('snapshots under load', () => {
       assert.equal(((await refused.json()) as { code: string }).code, 'unavailable');
       gone.abort();
       await settled;
-      await eventually(async () => (await metric('wts_snapshots_queued')) === 0);
+      await eventually(async () => (await metric('wts_snapshot_waiting')) === 0);
     });
-    assert.ok((await metric('wts_snapshots_refused_total')) > 0);
-    await eventually(async () => (await metric('wts_snapshots_running')) === 0);
+    assert.ok((await metric('wts_snapshot_refused_total')) > 0);
+    await eventually(async () => (await metric('wts_snapshot_running')) === 0);
     assert.equal(idsOf((await stage.bootstrap(ada)).rows, 'Task').length, TASKS);
   });
 });

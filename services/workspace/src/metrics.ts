@@ -9,13 +9,13 @@ export interface ServiceMetrics {
 export function serviceMetrics(registry: Registry): ServiceMetrics {
   const registers = [registry];
   const keys = new Counter({
-    name: 'workspace_api_keys_resolved_total',
+    name: 'wts_api_key_lookups_total',
     help: 'Look-ups of API keys; many unknown ones are somebody guessing, or a revoked key still in use.',
     labelNames: ['outcome'] as const,
     registers,
   });
   const people = new Counter({
-    name: 'workspace_people_created_total',
+    name: 'wts_people_created_total',
     help: 'People made on first sight of their identity.',
     registers,
   });

@@ -1,6 +1,15 @@
 import assert from 'node:assert/strict';
 import { plantedTree } from '../tree.ts';
-import { drawers, generated, kebabCase, numberedTwice, topLevel, vagueTypes } from './names.ts';
+import {
+  drawers,
+  generated,
+  kebabCase,
+  metricNames,
+  numberedTwice,
+  retiredTerms,
+  topLevel,
+  vagueTypes,
+} from './names.ts';
 
 const tree = (...paths: string[]) => plantedTree(Object.fromEntries(paths.map((path) => [path, ''])));
 
@@ -76,6 +85,36 @@ describe('names', () => {
     assert.deepEqual(
       findings.map(({ path }) => path),
       ['a/dist/a.js', 'a/run.log', 'packages/x/cache.bin'],
+    );
+  });
+
+  it('refuses a metric without the prefix and the part of the system', () => {
+    const text = [
+      "name: 'wts_commit_waiting_bytes',",
+      "name: 'http_requests_total',",
+      "gauge('wts_total', '')",
+      "['up', '']",
+    ];
+    assert.deepEqual(
+      metricNames(plantedTree({ 'a/metrics.ts': text.join('\n') })).map(({ line }) => line),
+      [2, 3],
+    );
+  });
+
+  it('refuses a retired term in a file name, an identifier and a comment, and leaves text alone', () => {
+    const planted = plantedTree({
+      'a/gossip-counts.ts': '',
+      'a/b.ts': ["const text = 'a gossip';", 'const slowDribbler = 1;', '/** Departs. */', 'const fatefully = 1;'].join(
+        '\n',
+      ),
+    });
+    assert.deepEqual(
+      retiredTerms(planted).map(({ path, line }) => [path, line]),
+      [
+        ['a/gossip-counts.ts', undefined],
+        ['a/b.ts', 2],
+        ['a/b.ts', 3],
+      ],
     );
   });
 });

@@ -99,3 +99,53 @@ export function generated(tree: Tree, trackedButIgnored: readonly string[]): Fin
   const paths = new Set([...tree.files.filter((path) => GENERATED.test(path)), ...trackedButIgnored]);
   return [...paths].map((path) => ({ path, message: 'made by a tool: git rm --cached it and name it in .gitignore' }));
 }
+
+const METRIC = /\b(?:name: |gauge\(|counter\(|\[)\s*['`]([a-z]+(?:_[a-z${}]+)+)['`]/g;
+const OWN_METRIC = /^wts_[a-z]+_/;
+
+/** Dashboards and alerts select by the prefix; what follows it is the part of the system, as in `wts_commit_waiting_bytes`. */
+export function metricNames(tree: Tree): Finding[] {
+  const findings: Finding[] = [];
+  const paths = tree.files.filter((path) => path.endsWith('metrics.ts'));
+  eachLine(tree, paths, (text, at) => {
+    for (const [, name = ''] of text.matchAll(METRIC)) {
+      if (!OWN_METRIC.test(name))
+        findings.push({ ...at, message: `the metric ${name} must begin with wts_ and a part of the system` });
+    }
+  });
+  return findings;
+}
+
+/** Words the code was rid of, and what says it better. Text between quotes is free. */
+const RETIRED: Readonly<Record<string, string>> = {
+  dawdle: 'read slowly',
+  depart: 'leave',
+  dribble: 'send slowly',
+  fate: 'rule, outcome',
+  gossip: 'share counts',
+};
+
+const QUOTED = /'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"/g;
+
+/** One word, one thing: a term that was replaced does not come back by habit. */
+export function retiredTerms(tree: Tree): Finding[] {
+  const paths = tree.files.filter((path) => isTypeScript(path) && !path.startsWith('infra/tidy/'));
+  const findings: Finding[] = paths.flatMap((path) =>
+    retiredIn(path).map((term) => ({ path, message: refusalOf(term) })),
+  );
+  eachLine(tree, paths, (text, at) => {
+    for (const term of retiredIn(text.replaceAll(QUOTED, ''))) findings.push({ ...at, message: refusalOf(term) });
+  });
+  return findings;
+}
+
+const refusalOf = (term: string): string => `"${term}" is retired: ${RETIRED[term]}`;
+
+/** Words of identifiers count too: `bySlowDribble` holds three. */
+function retiredIn(text: string): string[] {
+  const words = text.match(/[A-Z]?[a-z]+/g) ?? [];
+  return [...new Set(words.map((word) => stemOf(word.toLowerCase())))].filter((word) => Object.hasOwn(RETIRED, word));
+}
+
+const stemOf = (word: string): string =>
+  Object.keys(RETIRED).find((term) => ['', 's', 'd', 'r', 'ed', 'rs'].some((end) => word === term + end)) ?? word;

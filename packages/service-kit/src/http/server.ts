@@ -38,8 +38,8 @@ interface ServerOptions {
 }
 
 /**
- * A server with the limits every door has. Answers of Node's own parser have the common shape too. A sender who dribbles
- * is told so and cut off, whatever part of the request is late: keeps limits.time.slow-sender.
+ * A server with the limits every door has. Answers of Node's own parser have the common shape too. A slow sender
+ * is refused and cut off, whatever part of the request is late: keeps limits.time.slow-sender.
  */
 export function createHttpServer(listener: RequestListener, options: ServerOptions = {}): Server {
   const { log, patience = {}, connections = new Connections(LIMITS.connectionsMax, log) } = options;

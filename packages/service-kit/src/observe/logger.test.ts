@@ -106,7 +106,7 @@ describe('a line of log', () => {
     const { log, text } = recorder();
     const harmless = [
       '018f2a3b-6c1d-7e00-9a00-3f5b8e7d2c10',
-      'http_request_duration_seconds_bucket',
+      'wts_http_request_duration_seconds_bucket',
       'wts_gateway',
       'POST /api/workspaces',
       'the token has expired',

@@ -14,7 +14,7 @@ export function createMetrics(service: string): { registry: Registry; requests: 
   const registry = new Registry();
   registry.setDefaultLabels({ service });
   const durations = new Histogram({
-    name: 'http_request_duration_seconds',
+    name: 'wts_http_request_duration_seconds',
     help: 'Time from the first byte of a request to the last byte of its answer.',
     labelNames: ['route', 'method', 'status'] as const,
     buckets: BUCKETS,
@@ -44,8 +44,8 @@ export function watchConnections(
   connections: { readonly open: number; readonly max: number },
 ): void {
   for (const [name, help, read] of [
-    ['http_connections', 'Open connections of callers, sockets among them.', () => connections.open],
-    ['http_connections_max', 'Connections taken before new ones are turned away.', () => connections.max],
+    ['wts_http_connections', 'Open connections of callers, sockets among them.', () => connections.open],
+    ['wts_http_connections_max', 'Connections taken before new ones are turned away.', () => connections.max],
   ] as const) {
     registry.registerMetric(
       new Gauge({

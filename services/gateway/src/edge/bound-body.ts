@@ -6,7 +6,7 @@ import type { Exchange } from './exchange.ts';
 export type HoldBytes = (bytes: number) => Fault | null;
 
 /**
- * The body of a request, whole: a service is asked once there is something to ask it, so that a sender who dribbles holds
+ * The body of a request, whole: a service is asked once there is something to ask it, so that a slow sender holds
  * no connection to it. Nothing looks into it; the service that owns the operation validates it. A declared length over the
  * bound is refused before a byte is read, an undeclared one the moment it grows past it. Operations that take no body get
  * none: what a client sent with a GET is dropped here.

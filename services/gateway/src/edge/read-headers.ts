@@ -65,7 +65,7 @@ const ONWARD = [
 ] as const;
 
 /** One look-up per line: the field of the edge it belongs to, or true when it travels on. */
-const FATE = new Map<string, Own | true>([
+const HEADER_RULES = new Map<string, Own | true>([
   ...Object.entries(OWN),
   ...ONWARD.map((name): [string, true] => [name, true]),
 ]);
@@ -80,11 +80,11 @@ export function readHeaders(rawHeaders: readonly string[]): RequestHeaders {
   const headers = new RequestHeaders(rawHeaders.length / 2);
   for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
     const name = (rawHeaders[at] as string).toLowerCase();
-    const fate = FATE.get(name);
-    if (fate === undefined) continue;
+    const rule = HEADER_RULES.get(name);
+    if (rule === undefined) continue;
     const value = rawHeaders[at + 1] as string;
-    if (fate === true) headers.onward.push(name, value);
-    else headers[fate] = headers[fate] === NONE ? [value] : [...headers[fate], value];
+    if (rule === true) headers.onward.push(name, value);
+    else headers[rule] = headers[rule] === NONE ? [value] : [...headers[rule], value];
   }
   if (headers.connection !== NONE) dropNamedByConnection(headers);
   return headers;

@@ -26,7 +26,7 @@ export interface Place {
 
 /**
  * What single callers hold of this gateway at a moment: requests under way, sockets, and bytes of bodies that are on their
- * way in. A request may take long because its sender dribbles or its reader dawdles, a socket stays for as long as its
+ * way in. A request may take long because its sender or its reader is slow, a socket stays for as long as its
  * client likes, and both cost whoever opens them nothing; so one caller may hold a part of what there is and no more, all
  * callers of one network a larger part, because new callers cost nothing either, and everybody together what memory allows.
  * Keeps limits.at-once.caller.

@@ -1,7 +1,7 @@
 import { dependentsOf, modelNamed } from '@wts/models';
 import { MEMBERSHIPS_INSIDE } from '../store/extents.ts';
 import type { Row } from '../store/rows.ts';
-import { change, depart, move } from './effects.ts';
+import { change, deleteRow, move } from './effects.ts';
 import { descend } from './family.ts';
 import { standing } from './permit.ts';
 import type { Effect, Unit } from './unit.ts';
@@ -20,7 +20,7 @@ export function remove(world: World, unit: Unit, row: Row, now: string): Effect[
     const userId = row.model === WorkspaceMember ? (row.record['userId'] as string) : null;
     const actorId = unit.principal.userId;
     world.sweep({ kind: 'delete', model: row.model, rootId: row.id, workspaceId: row.workspaceId, userId, actorId });
-    return depart(world, row);
+    return deleteRow(world, row);
   }
   const going = descend(world, row, membershipsInside);
   const gone = new Set(going.map(({ model, id }) => key(model, id)));
@@ -32,7 +32,7 @@ export function remove(world: World, unit: Unit, row: Row, now: string): Effect[
     const holders = holdersOf(world, one).filter(({ holder }) => !gone.has(key(holder.model, holder.id)));
     return [
       ...holders.flatMap(({ holder, field }) => clear(world, unit, holder, { field, id: one.id, now })),
-      ...depart(world, one),
+      ...deleteRow(world, one),
     ];
   });
 }

@@ -37,8 +37,8 @@ export function change(world: World, before: Row, after: Row, changed: readonly 
   return copies(world, before).map((groupId) => entry(after, 'UPDATE', { groupId, data, changed }));
 }
 
-/** A record ceases to be. */
-export function depart(world: World, row: Row): Effect[] {
+/** A record is deleted. */
+export function deleteRow(world: World, row: Row): Effect[] {
   const groups = copies(world, row).toReversed();
   world.remove(row);
   return [...groups.map((groupId) => entry(row, 'DELETE', { groupId, data: '{}' })), ...freeze(world, row)];

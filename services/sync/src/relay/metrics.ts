@@ -11,11 +11,11 @@ export interface RelayMetrics {
 export function relayMetrics(registry: Registry): RelayMetrics {
   const registers = [registry];
   return {
-    holding: new Gauge({ name: 'wts_sync_relay_holding', help: '1 while this replica relays.', registers }),
-    behind: new Gauge({ name: 'wts_sync_relay_behind', help: 'Log entries not yet in the stream.', registers }),
-    relayed: new Counter({ name: 'wts_sync_relayed_total', help: 'Log entries put into the stream.', registers }),
+    holding: new Gauge({ name: 'wts_relay_active', help: '1 while this replica relays.', registers }),
+    behind: new Gauge({ name: 'wts_relay_lag_entries', help: 'Log entries not yet in the stream.', registers }),
+    relayed: new Counter({ name: 'wts_relay_entries_total', help: 'Log entries put into the stream.', registers }),
     publishSeconds: new Histogram({
-      name: 'wts_sync_relay_publish_seconds',
+      name: 'wts_relay_publish_duration_seconds',
       help: 'From publishing a chunk to its acknowledgement.',
       buckets: [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.05, 0.25, 1, 2.5],
       registers,

@@ -16,20 +16,20 @@ export function snapshotMetrics(registry: Registry): (kind: SnapshotKind) => Sna
   const registers = [registry];
   const gauge = (name: string, help: string): Gauge<'kind'> => new Gauge({ name, help, labelNames, registers });
   const counter = (name: string, help: string): Counter<'kind'> => new Counter({ name, help, labelNames, registers });
-  const running = gauge('wts_snapshots_running', 'Snapshots being read from PostgreSQL.');
-  const queued = gauge('wts_snapshots_queued', 'Snapshots waiting for a place.');
+  const running = gauge('wts_snapshot_running', 'Snapshots being read from PostgreSQL.');
+  const queued = gauge('wts_snapshot_waiting', 'Snapshots waiting for a place.');
   const refused = counter(
-    'wts_snapshots_refused_total',
+    'wts_snapshot_refused_total',
     'Callers told to come again, because too many snapshots were read.',
   );
   const dropped = counter(
-    'wts_snapshots_dropped_total',
+    'wts_snapshot_dropped_total',
     'Snapshots that never began: the client left, or waited too long.',
   );
-  const shared = counter('wts_snapshots_shared_total', 'Answers given from a snapshot that was read for another.');
+  const shared = counter('wts_snapshot_shared_total', 'Answers given from a snapshot that was read for another.');
   const rows = counter('wts_snapshot_rows_total', 'Records read from PostgreSQL.');
   const seconds = new Histogram({
-    name: 'wts_snapshot_seconds',
+    name: 'wts_snapshot_duration_seconds',
     help: 'Time a snapshot was open.',
     labelNames,
     buckets: [0.002, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 15, 60],

@@ -13,24 +13,24 @@ export function socketMetrics(
   read: { readonly sockets: () => number; readonly ringBytes: () => number; readonly unsentBytes: () => number },
 ): SocketMetrics {
   const registers = [registry];
-  registry.registerMetric(gauge('wts_sync_sockets', 'Open WebSockets.', read.sockets));
-  registry.registerMetric(gauge('wts_sync_ring_bytes', 'Recent chunks kept in memory.', read.ringBytes));
-  registry.registerMetric(gauge('wts_sync_unsent_bytes', 'Sent to sockets and not taken yet.', read.unsentBytes));
+  registry.registerMetric(gauge('wts_socket_connections', 'Open WebSockets.', read.sockets));
+  registry.registerMetric(gauge('wts_hub_ring_bytes', 'Recent chunks kept in memory.', read.ringBytes));
+  registry.registerMetric(gauge('wts_socket_unsent_bytes', 'Sent to sockets and not taken yet.', read.unsentBytes));
   return {
-    packets: new Counter({ name: 'wts_sync_packets_total', help: 'Delta frames sent.', registers }),
+    packets: new Counter({ name: 'wts_socket_packets_total', help: 'Delta frames sent.', registers }),
     actions: new Counter({
-      name: 'wts_sync_packet_actions_total',
+      name: 'wts_socket_entries_total',
       help: 'Log entries sent in delta frames.',
       registers,
     }),
     closes: new Counter({
-      name: 'wts_sync_socket_closes_total',
+      name: 'wts_socket_closes_total',
       help: 'Sockets closed by the server, by reason.',
       labelNames: ['code'] as const,
       registers,
     }),
     lag: new Histogram({
-      name: 'wts_sync_commit_to_socket_seconds',
+      name: 'wts_socket_lag_seconds',
       help: 'Age of the newest entry when its round of sockets was served.',
       buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5],
       registers,
