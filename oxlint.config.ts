@@ -68,7 +68,7 @@ const walls = (list: readonly Wall[]): ['error', object] => [
   { patterns: list.map(({ group, why }) => ({ group, message: `${why}.`, allowTypeImports: true })) },
 ];
 
-const TESTS = ['**/*.test.ts', '**/test/**', 'test-e2e/**', 'packages/testkit/**'];
+const TESTS = ['**/*.test.ts', '**/test/**', 'test-e2e/**', 'infra/testkit/**'];
 const INFRA = ['infra/**', 'oxlint.config.ts'];
 
 export default defineConfig({

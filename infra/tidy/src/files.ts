@@ -6,10 +6,7 @@ export const isTest = (path: string): boolean => path.endsWith('.test.ts');
 
 /** Code that ships: neither tests and what serves them, nor the tools of infra. */
 export const isProduct = (path: string): boolean =>
-  isTypeScript(path) &&
-  !isTest(path) &&
-  /^(services|packages)\/[^/]+\/src\//.test(path) &&
-  !path.startsWith('packages/testkit/');
+  isTypeScript(path) && !isTest(path) && /^(services|packages)\/[^/]+\/src\//.test(path);
 
 export const isMarkdown = (path: string): boolean => path.endsWith('.md');
 

@@ -59,6 +59,17 @@ describe('the tools under our configuration', function () {
     assert.match(said, /denylist/);
   });
 
+  it('refuse a package, and what serves tests, that depends on tools of infra', () => {
+    for (const tag of ['package', 'testing']) {
+      const output = run('turbo', ['boundaries'], {
+        'packages/deep/package.json': manifest('@wts/deep', ['@wts/two']),
+        'packages/deep/turbo.json': JSON.stringify({ extends: ['//'], tags: [tag] }),
+        'services/two/turbo.json': '{"extends": ["//"], "tags": ["infra"]}',
+      });
+      assert.match(output, /denylist/);
+    }
+  });
+
   it('refuse an export, a file and a dependency nobody uses', () => {
     const said = run('knip', ['--no-progress'], {
       'packages/deep/src/index.ts': 'export const depth = 1;\nexport const width = 2;\n',

@@ -23,7 +23,7 @@ const KINDS = {
   haproxy: { package: 'haproxy', settings: 'haproxy.cfg', prepare: (_, settings) => ['-db', '-f', settings] },
 } satisfies Record<string, Kind>;
 
-const SETTINGS = join(import.meta.dirname, '../../../infra/proxies');
+const SETTINGS = join(import.meta.dirname, '../../proxies');
 /** The addresses in the settings: where the proxy listens, and where the gateway does. */
 const [OWN, GATEWAY] = ['127.0.0.1:8080', '127.0.0.1:4000'];
 const STOP_MS = 5_000;
