@@ -60,14 +60,20 @@ export const syncService: ServiceDefinition<ConfigOf<typeof settings>> = {
     const retention = retentionOf({ days: config.retentionDays, entries: config.retentionEntries });
     stack.use(keepLog({ pool, log: actionLog, databaseUrl: config.databaseUrl, retention, logger: log }));
     const standby = openStandby(kit, config);
+    const turns = new LoopTurns();
+    const restMs = (person: string): number => turns.restMs(person);
     const shares = shareConnections(config.poolMax);
     const metricsOf = waitMetrics(kit.metrics);
     const reads = new Reads(
       pool,
-      fairReads(shares.pages, { waitMs: LIMITS.pageWaitMs, slotsOfOneMax: PAGES_OF_ONE_MAX, watch: metricsOf('page') }),
+      fairReads(shares.pages, {
+        waitMs: LIMITS.pageWaitMs,
+        slotsOfOneMax: PAGES_OF_ONE_MAX,
+        restMs,
+        watch: metricsOf('page'),
+      }),
     );
     const memory = new GroupMemory();
-    const turns = new LoopTurns();
     const pages = new Pages({ reads, turns, memory, standby, metrics: metricsOf('page') });
     watchPages(kit.metrics, () => pages.bytes);
     const { door } = openLive({
@@ -75,7 +81,7 @@ export const syncService: ServiceDefinition<ConfigOf<typeof settings>> = {
       config,
       turns,
       pool,
-      gate: fairReads(shares.sockets, { waitMs: LIMITS.socketReadWaitMs, watch: metricsOf('socket') }),
+      gate: fairReads(shares.sockets, { waitMs: LIMITS.socketReadWaitMs, restMs, watch: metricsOf('socket') }),
       memory,
       log: actionLog,
       onCommitted: (listener) => engine.onCommitted(listener),
@@ -101,7 +107,10 @@ export const syncService: ServiceDefinition<ConfigOf<typeof settings>> = {
   },
 };
 
-function fairReads(slots: number, options: Pick<FairGateOptions, 'waitMs' | 'slotsOfOneMax' | 'watch'>): FairGate {
+function fairReads(
+  slots: number,
+  options: Pick<FairGateOptions, 'waitMs' | 'slotsOfOneMax' | 'restMs' | 'watch'>,
+): FairGate {
   return new FairGate({
     slots,
     waitingMax: LIMITS.readsWaitingMax,

@@ -64,11 +64,6 @@ export class Entry {
     return FIXED_BYTES + (Buffer.byteLength(this.#words) === length ? length : 2 * length);
   }
 
-  /** Of its text. */
-  get length(): number {
-    return this.#words.length;
-  }
-
   text(dialect: Dialect): string {
     if (dialect === 'words') return this.#words;
     const after = this.#actionAt + this.action.length;

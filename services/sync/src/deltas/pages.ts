@@ -51,9 +51,7 @@ export class Pages {
         const sources = { groups: new Groups(database, memory), readPage: pageReader(database, standby) };
         const startedAt = performance.now();
         const page = Buffer.from(await readDeltas(sources, question));
-        // Within the slot: the next page of this person is not made before the others had time too.
         turns.spent(userId, performance.now() - startedAt);
-        await turns.take(userId, page.length);
         return page;
       });
       held?.become(bytes.length);

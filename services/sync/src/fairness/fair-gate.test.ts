@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { Fault } from '@wts/contracts';
+import { eventually } from '@wts/testkit';
 import fc from 'fast-check';
 import { FairGate, type FairGateOptions, type FairTask } from './fair-gate.ts';
 
@@ -43,6 +44,22 @@ class Hall {
 const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 describe('the fair gate', () => {
+  it('gives a free slot to who does not rest, and to who rested when that is over [never.one-takes-all]', async () => {
+    let restsUntil = performance.now() + 30;
+    const hall = new Hall({ restMs: (person) => (person === 'a' ? restsUntil - performance.now() : 0) });
+    hall.ask('a', 'a1');
+    hall.ask('b', 'b1');
+    await settled();
+    assert.deepEqual([hall.running('a'), hall.running('b')], [0, 1]);
+    await eventually(() => hall.running('a') === 1);
+    restsUntil = performance.now() + 30;
+    hall.ask('a', 'a2');
+    await hall.end(0);
+    assert.equal(hall.running('a'), 1);
+    await eventually(() => hall.begun.at(-1)?.name === 'a2');
+    await hall.close();
+  });
+
   it('gives one who is alone all slots but the last, and a quarter of those that become free while others wait', async () => {
     const hall = new Hall({ slots: 8 });
     for (let n = 0; n < 20; n += 1) hall.ask('a', `a${n}`);

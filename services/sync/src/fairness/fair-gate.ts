@@ -11,6 +11,8 @@ export interface FairGateOptions {
   /** Tasks that wait, of all people together, and what they hold in memory. */
   readonly waitingMax: number;
   readonly waitingBytesMax?: number;
+  /** How long a person rests from now on, who had their part of the time: until then they get no slot. */
+  readonly restMs?: (person: string) => number;
   /** The public reason of a refusal: `Too many snapshots are being read`. */
   readonly refusal: string;
   readonly watch?: FairGateWatch;
@@ -65,6 +67,8 @@ export class FairGate {
   readonly #aloneMax: number;
   readonly #running = new Map<string, number>();
   #underWay = 0;
+  /** Set while a slot is free and all who wait rest. */
+  #wakeUp: NodeJS.Timeout | undefined;
   /** Of one unit of cost. */
   #expectedMs = 0;
 
@@ -98,7 +102,8 @@ export class FairGate {
   async enter(person: string, options: FairTask = {}): Promise<Disposable> {
     options.signal?.throwIfAborted();
     const { cost = 1 } = options;
-    if (this.isBusy || this.#countOf(person) >= this.#aloneMax) await this.#wait(person, options);
+    const isResting = (this.#options.restMs?.(person) ?? 0) > 0;
+    if (this.isBusy || isResting || this.#countOf(person) >= this.#aloneMax) await this.#wait(person, options);
     else this.#pass(person, cost);
     const startedAt = performance.now();
     let isLeft = false;
@@ -112,7 +117,7 @@ export class FairGate {
     };
   }
 
-  /** Through the queue, because it counts what people take. While a slot is free only a person who has all others waits. */
+  /** Through the queue, because it counts what people take. While a slot is free only who has all others or rests waits. */
   #pass(person: string, cost: number): void {
     const visitor = { enter: () => undefined, refuse: () => undefined };
     this.#queue.push(person, visitor, { cost });
@@ -140,6 +145,7 @@ export class FairGate {
     const timer = setTimeout(() => drop(this.#refusal(this.#waitMs(person, cost))), Math.max(leftMs, 0));
     signal?.addEventListener('abort', onAbort, { once: true });
     this.#options.watch?.onWaiting?.(this.#queue.size);
+    if (!this.isBusy) this.#admit();
     try {
       await promise;
     } finally {
@@ -196,19 +202,27 @@ export class FairGate {
   }
 
   #admit(): void {
+    clearTimeout(this.#wakeUp);
+    let soonestMs = Infinity;
+    const isRested = (person: string): boolean => {
+      const restMs = this.#options.restMs?.(person) ?? 0;
+      if (restMs > 0) soonestMs = Math.min(soonestMs, restMs);
+      return restMs <= 0;
+    };
     while (!this.isBusy && this.#queue.size > 0) {
-      const next = this.#next();
-      if (!next) return;
+      const next = this.#next(isRested);
+      if (!next) break;
       this.#start(next.person);
       this.#options.watch?.onWaiting?.(this.#queue.size);
       next.item.enter();
     }
+    if (!this.isBusy && soonestMs < Infinity) this.#wakeUp = setTimeout(() => this.#admit(), soonestMs);
   }
 
-  #next(): Entry<Visitor> | undefined {
+  #next(isRested: (person: string) => boolean): Entry<Visitor> | undefined {
     return (
-      this.#queue.shift((person) => this.#countOf(person) < this.#share) ??
-      this.#queue.shift((person) => this.#countOf(person) < this.#aloneMax)
+      this.#queue.shift((person) => this.#countOf(person) < this.#share && isRested(person)) ??
+      this.#queue.shift((person) => this.#countOf(person) < this.#aloneMax && isRested(person))
     );
   }
 

@@ -47,7 +47,7 @@ export class LoopTurns {
   /** A promise when these bytes must wait for a later turn of the loop. */
   take(person: string, bytes: number): Promise<void> | undefined {
     const cost = Math.max(bytes, 1);
-    if (this.#left > 0 && this.#queue.size === 0 && this.#restMs(person) <= 0) {
+    if (this.#left > 0 && this.#queue.size === 0 && this.restMs(person) <= 0) {
       this.#queue.charge(person, cost);
       this.#move(person, cost);
       return undefined;
@@ -66,7 +66,7 @@ export class LoopTurns {
   }
 
   /** How long this person rests from now on. */
-  #restMs(person: string): number {
+  restMs(person: string): number {
     return (this.#paidAt.get(person) ?? 0) - BURST_MS / SHARE - performance.now();
   }
 
@@ -92,7 +92,7 @@ export class LoopTurns {
     this.#isCounting = false;
     let soonestMs = Infinity;
     const mayMove = (person: string): boolean => {
-      const restMs = this.#restMs(person);
+      const restMs = this.restMs(person);
       if (restMs > 0) soonestMs = Math.min(soonestMs, restMs);
       return restMs <= 0;
     };

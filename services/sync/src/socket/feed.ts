@@ -268,9 +268,9 @@ export class Feed implements Listening, Pulling {
     const person = this.#reader.userId;
     while (!this.#isEnded && !this.#outlet.isFull && !this.#isDoubtful && hub.since(this.#cursor) === null) {
       const change = await gate.run(person, { signal }, async () => {
-        const { change: found, bytes } = await this.#takePage();
-        // Within the slot: the next page of this person is not read before there was time for this one.
-        await turns.take(person, bytes);
+        const startedAt = performance.now();
+        const found = await this.#takePage();
+        turns.spent(person, performance.now() - startedAt);
         return found;
       });
       if (change !== null) await this.#regroup(change);
@@ -281,21 +281,21 @@ export class Feed implements Listening, Pulling {
    * Reads a page and sends what is in it. Whole within the gate and a function of its own, because what waits at the gate
    * would keep its last page while it does: one for each of thousands, instead of one for each place.
    */
-  async #takePage(): Promise<{ change: bigint | null; bytes: number }> {
-    if (this.#isEnded) return NO_PAGE;
+  async #takePage(): Promise<bigint | null> {
+    if (this.#isEnded) return null;
     const after = this.#cursor;
     const horizon = this.#sources.hub.last;
     const page = this.#page;
     const { entries, floor } = await this.#sources.readEntries(this.#visibility.followed, after, page, horizon);
-    if (this.#isEnded) return NO_PAGE;
+    if (this.#isEnded) return null;
     if (after < floor) {
       this.#outlet.requireBootstrap();
-      return NO_PAGE;
+      return null;
     }
     const upTo = entries.length < page ? horizon : (entries.at(-1)?.id ?? horizon);
     const change = this.#walk(entries, upTo);
     this.#page = this.#outlet.isFull ? Math.max(PAGE_MIN, page / 2) : Math.min(PAGE_MAX, page * 2);
-    return { change, bytes: entries.reduce((sum, { length }) => sum + length, 0) };
+    return change;
   }
 
   /** Goes on with groups that are exact up to this place at least. */
@@ -320,8 +320,6 @@ export class Feed implements Listening, Pulling {
     if (!this.#outlet.isFull) this.resume();
   }
 }
-
-const NO_PAGE = { change: null, bytes: 0 } as const;
 
 function* packed(entries: readonly Entry[], dialect: Dialect, upTo: bigint): Generator<Packet> {
   const writer = new PacketWriter();
