@@ -87,7 +87,7 @@ export async function auditNewcomer(
 ): Promise<{ records: number; findings: Finding[] }> {
   const { records, at: from } = await loadCopy(target, onlyModels);
   const at = await follow(target, records, from);
-  const models = (MODELS as readonly Model[]).filter(({ name }) => onlyModels.includes(name));
+  const models = MODELS.filter(({ name }) => onlyModels.includes(name));
   return { records: records.size, findings: await compareModels(client, models, groups, records, at) };
 }
 

@@ -36,7 +36,7 @@ export async function auditLog(client: ClientBase): Promise<LogAudit> {
     const findings: Finding[] = [];
     if (!state.dense) findings.push(...(await holes(client)));
     findings.push(...(await strayGroups(client)));
-    for (const model of MODELS as readonly Model[]) {
+    for (const model of MODELS) {
       findings.push(
         ...(await stateOf(client, model)),
         ...(await columnsAgainstRecord(client, model)),

@@ -6,13 +6,13 @@ import { readRepeatRule, REPEAT_RULE_LENGTH_MAX } from './repeat-rule.ts';
  * A field is declared once, here, with everything that follows from it: how a client's value is read and normalized,
  * its column, its JSON Schema. `read` gives the value as it is stored and sent, or the reason why it is refused.
  */
-export interface Field {
+export interface Field<Value = unknown> {
   readonly sqlType: 'text' | 'uuid' | 'uuid[]' | 'integer' | 'boolean' | 'date' | 'timestamptz';
   readonly schema: JsonSchema;
   readonly doc: string;
   readonly nullable: boolean;
   /** Value of a new record when the client gives none; undefined: the client must give one. */
-  readonly initial: unknown;
+  readonly initial: Value | undefined;
   /** Set when a record is made; later changes are refused. */
   readonly immutable: boolean;
   /** Who gives the value when not the client. What a client sends for it is ignored: clients send whole records. */
@@ -23,10 +23,15 @@ export interface Field {
    * who created or leads the project.
    */
   readonly changedBy?: 'project';
-  read(value: unknown): Reading;
+  read(value: unknown): Reading<Value>;
 }
 
-export type Reading = { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly reason: string };
+/** The type of a field's value in a record. */
+export type ValueOf<F extends Field> = F extends Field<infer Value> ? Value : never;
+
+export type Reading<Value> =
+  | { readonly ok: true; readonly value: Value }
+  | { readonly ok: false; readonly reason: string };
 
 export interface Reference {
   readonly model: string;
@@ -38,27 +43,28 @@ export interface Reference {
   readonly onDelete: 'delete' | 'clear' | 'keep';
 }
 
-interface Options {
+/** `Nullable` is inferred from `nullable`: the type of the field's value follows from it. */
+interface Options<Value, Nullable extends boolean> {
   readonly doc: string;
-  readonly nullable?: true;
-  readonly initial?: unknown;
+  readonly nullable?: Nullable;
+  readonly initial?: Value;
   readonly immutable?: true;
   readonly assigned?: 'actor' | 'counter' | 'server';
   readonly changedBy?: 'project';
 }
 
-const accept = (value: unknown): Reading => ({ ok: true, value });
-const refuse = (reason: string): Reading => ({ ok: false, reason });
+type OrNull<Value, Nullable extends boolean> = Nullable extends true ? Value | null : Value;
 
-function field(
-  sqlType: Field['sqlType'],
-  schema: JsonSchema,
-  options: Options,
-  read: (value: unknown) => Reading,
-  reference?: Reference,
-): Field {
-  const nullable = options.nullable ?? false;
-  return {
+const accept = <Value>(value: Value): Reading<Value> => ({ ok: true, value });
+const refuse = (reason: string): Reading<never> => ({ ok: false, reason });
+
+function field<Value, Nullable extends boolean>(
+  { sqlType, schema, reference }: Pick<Field, 'sqlType' | 'schema' | 'reference'>,
+  options: Options<Value, Nullable>,
+  read: (value: unknown) => Reading<Value>,
+): Field<OrNull<Value, Nullable>> {
+  const nullable: boolean = options.nullable ?? false;
+  const declared: Field<Value | null> = {
     sqlType,
     schema: { ...(nullable ? { anyOf: [schema, { type: 'null' }] } : schema), description: options.doc },
     doc: options.doc,
@@ -73,10 +79,14 @@ function field(
       return read(value);
     },
   };
+  return declared as Field<OrNull<Value, Nullable>>;
 }
 
 /** Text without NUL or lone surrogates, which PostgreSQL cannot keep. Length counts Unicode code points. */
-export function text(bounds: { min?: number; max: number; pattern?: RegExp; words?: string }, options: Options): Field {
+export function text<Nullable extends boolean = false>(
+  bounds: { min?: number; max: number; pattern?: RegExp; words?: string },
+  options: Options<string, Nullable>,
+): Field<OrNull<string, Nullable>> {
   const min = bounds.min ?? 0;
   const schema = {
     type: 'string',
@@ -84,7 +94,7 @@ export function text(bounds: { min?: number; max: number; pattern?: RegExp; word
     maxLength: bounds.max,
     ...(bounds.pattern ? { pattern: bounds.pattern.source } : {}),
   };
-  return field('text', schema, options, (value) => {
+  return field({ sqlType: 'text', schema }, options, (value) => {
     if (typeof value !== 'string') return refuse('must be text');
     if (value.includes('\0') || !value.isWellFormed()) return refuse('must be valid Unicode text without NUL');
     const length = lengthInCodePoints(value, bounds.max);
@@ -106,8 +116,10 @@ function lengthInCodePoints(value: string, max: number): number {
 }
 
 /** An absolute http or https URL without credentials, as one writes it in an address bar. */
-export function httpUrl(options: Options): Field {
-  return field('text', { type: 'string', format: 'uri', maxLength: 2048 }, options, (value) =>
+export function httpUrl<Nullable extends boolean = false>(
+  options: Options<string, Nullable>,
+): Field<OrNull<string, Nullable>> {
+  return field({ sqlType: 'text', schema: { type: 'string', format: 'uri', maxLength: 2048 } }, options, (value) =>
     typeof value === 'string' && value.length <= 2048 && isHttpUrl(value)
       ? accept(value)
       : refuse('must be an absolute http or https URL'),
@@ -115,39 +127,56 @@ export function httpUrl(options: Options): Field {
 }
 
 /** How something repeats, see `repeat-rule.ts`. */
-export function repeatRule(options: Options): Field {
+export function repeatRule<Nullable extends boolean = false>(
+  options: Options<string, Nullable>,
+): Field<OrNull<string, Nullable>> {
   const schema = { type: 'string', minLength: 1, maxLength: REPEAT_RULE_LENGTH_MAX };
-  return field('text', schema, options, (value) => {
+  return field({ sqlType: 'text', schema }, options, (value) => {
     if (typeof value !== 'string') return refuse('must be text');
     const reading = readRepeatRule(value);
     return reading.ok ? accept(reading.rule) : refuse(reading.reason);
   });
 }
 
-export function integer(bounds: { min: number; max: number }, options: Options): Field {
-  return field('integer', { type: 'integer', minimum: bounds.min, maximum: bounds.max }, options, (value) =>
-    Number.isInteger(value) && (value as number) >= bounds.min && (value as number) <= bounds.max
-      ? accept(value)
-      : refuse(`must be a whole number from ${bounds.min} to ${bounds.max}`),
+export function integer<Nullable extends boolean = false>(
+  bounds: { min: number; max: number },
+  options: Options<number, Nullable>,
+): Field<OrNull<number, Nullable>> {
+  return field(
+    { sqlType: 'integer', schema: { type: 'integer', minimum: bounds.min, maximum: bounds.max } },
+    options,
+    (value) =>
+      Number.isInteger(value) && (value as number) >= bounds.min && (value as number) <= bounds.max
+        ? accept(value as number)
+        : refuse(`must be a whole number from ${bounds.min} to ${bounds.max}`),
   );
 }
 
-export function flag(options: Options): Field {
-  return field('boolean', { type: 'boolean' }, options, (value) =>
+export function flag<Nullable extends boolean = false>(
+  options: Options<boolean, Nullable>,
+): Field<OrNull<boolean, Nullable>> {
+  return field({ sqlType: 'boolean', schema: { type: 'boolean' } }, options, (value) =>
     typeof value === 'boolean' ? accept(value) : refuse('must be true or false'),
   );
 }
 
-export function choice(values: readonly string[], options: Options): Field {
-  const known = new Set(values);
-  return field('text', { type: 'string', enum: values }, options, (value) =>
-    typeof value === 'string' && known.has(value) ? accept(value) : refuse(`must be one of ${values.join(', ')}`),
+export function choice<const Value extends string, Nullable extends boolean = false>(
+  values: readonly Value[],
+  options: Options<NoInfer<Value>, Nullable>,
+): Field<OrNull<Value, Nullable>> {
+  const known: ReadonlySet<string> = new Set(values);
+  return field({ sqlType: 'text', schema: { type: 'string', enum: values } }, options, (value) =>
+    typeof value === 'string' && known.has(value)
+      ? accept(value as Value)
+      : refuse(`must be one of ${values.join(', ')}`),
   );
 }
 
 /** Fractional rank that sorts as text, so that an item moves by changing only itself. Numbers of older clients are kept as text. */
-export function rank(options: Options): Field {
-  return field('text', { type: 'string', maxLength: 256 }, options, (value) => {
+export function rank<Nullable extends boolean = false>(
+  options: Options<string, Nullable>,
+): Field<OrNull<string, Nullable>> {
+  return field({ sqlType: 'text', schema: { type: 'string', maxLength: 256 } }, options, (value) => {
     const rankText = typeof value === 'number' && Number.isFinite(value) ? String(value) : value;
     return typeof rankText === 'string' && rankText.length <= 256 && /^[\x20-\x7e]*$/.test(rankText)
       ? accept(rankText)
@@ -162,8 +191,10 @@ const dateText = /^\d{4}-\d{2}-\d{2}$/;
 const timestampText = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:\d{2})$/;
 
 /** A day: `YYYY-MM-DD` on the wire. Epoch milliseconds and timestamps are read as the UTC day they fall on. */
-export function date(options: Options): Field {
-  return field('date', { type: 'string', format: 'date', maxLength: 10 }, options, (value) => {
+export function date<Nullable extends boolean = false>(
+  options: Options<string, Nullable>,
+): Field<OrNull<string, Nullable>> {
+  return field({ sqlType: 'date', schema: { type: 'string', format: 'date', maxLength: 10 } }, options, (value) => {
     const ms = typeof value === 'string' && dateText.test(value) ? dayMs(value) : instantMs(value);
     return ms === null
       ? refuse('must be a day such as 2026-11-21')
@@ -172,26 +203,32 @@ export function date(options: Options): Field {
 }
 
 /** A moment: ISO 8601 UTC with milliseconds on the wire. Also read: any offset, a bare day, epoch milliseconds. Keeps sync.mutate.dates. */
-export function timestamp(options: Options): Field {
-  return field('timestamptz', { type: 'string', format: 'date-time', maxLength: 35 }, options, (value) => {
-    const ms = typeof value === 'string' && dateText.test(value) ? dayMs(value) : instantMs(value);
-    return ms === null
-      ? refuse('must be a timestamp such as 2026-11-21T09:00:00.000Z')
-      : accept(new Date(ms).toISOString());
-  });
+export function timestamp<Nullable extends boolean = false>(
+  options: Options<string, Nullable>,
+): Field<OrNull<string, Nullable>> {
+  return field(
+    { sqlType: 'timestamptz', schema: { type: 'string', format: 'date-time', maxLength: 35 } },
+    options,
+    (value) => {
+      const ms = typeof value === 'string' && dateText.test(value) ? dayMs(value) : instantMs(value);
+      return ms === null
+        ? refuse('must be a timestamp such as 2026-11-21T09:00:00.000Z')
+        : accept(new Date(ms).toISOString());
+    },
+  );
 }
 
 /** A moment that has been: at most a day ahead, because the clocks of clients differ. Keeps sync.mutate.completed. */
-export function pastTimestamp(options: Options): Field {
+export function pastTimestamp<Nullable extends boolean = false>(
+  options: Options<string, Nullable>,
+): Field<OrNull<string, Nullable>> {
   const moment = timestamp(options);
   return {
     ...moment,
     read(value) {
       const reading = moment.read(value);
       if (!reading.ok || reading.value === null) return reading;
-      return Date.parse(reading.value as string) <= Date.now() + DAY_MS
-        ? reading
-        : refuse('must not be more than a day ahead');
+      return Date.parse(reading.value) <= Date.now() + DAY_MS ? reading : refuse('must not be more than a day ahead');
     },
   };
 }
@@ -212,27 +249,28 @@ function instantMs(value: unknown): number | null {
   return ms >= EARLIEST_MS && ms <= LATEST_MS ? ms : null;
 }
 
-export function reference(model: string, onDelete: Reference['onDelete'], options: Options): Field {
-  return field(
-    'uuid',
-    { type: 'string', pattern: UUID_PATTERN },
-    options,
-    (value) => (isUuid(value) ? accept(value.toLowerCase()) : refuse(`must be the id of a ${model}`)),
-    { model, many: false, onDelete },
+export function reference<Nullable extends boolean = false>(
+  model: string,
+  onDelete: Reference['onDelete'],
+  options: Options<string, Nullable>,
+): Field<OrNull<string, Nullable>> {
+  const schema = { type: 'string', pattern: UUID_PATTERN };
+  return field({ sqlType: 'uuid', schema, reference: { model, many: false, onDelete } }, options, (value) =>
+    isUuid(value) ? accept(value.toLowerCase()) : refuse(`must be the id of a ${model}`),
   );
 }
 
 /** A set of references, kept without repeats in the order given. */
-export function references(model: string, onDelete: Reference['onDelete'], max: number, options: Options): Field {
-  return field(
-    'uuid[]',
-    { type: 'array', items: { type: 'string', pattern: UUID_PATTERN }, maxItems: max },
-    options,
-    (value) => {
-      if (!Array.isArray(value) || !value.every(isUuid)) return refuse(`must be a list of ids of ${model} records`);
-      const ids = [...new Set(value.map((id: string) => id.toLowerCase()))];
-      return ids.length <= max ? accept(ids) : refuse(`must have at most ${max} entries`);
-    },
-    { model, many: true, onDelete },
-  );
+export function references<Nullable extends boolean = false>(
+  model: string,
+  onDelete: Reference['onDelete'],
+  max: number,
+  options: Options<readonly string[], Nullable>,
+): Field<OrNull<readonly string[], Nullable>> {
+  const schema = { type: 'array', items: { type: 'string', pattern: UUID_PATTERN }, maxItems: max };
+  return field({ sqlType: 'uuid[]', schema, reference: { model, many: true, onDelete } }, options, (value) => {
+    if (!Array.isArray(value) || !value.every(isUuid)) return refuse(`must be a list of ids of ${model} records`);
+    const ids = [...new Set(value.map((id) => id.toLowerCase()))];
+    return ids.length <= max ? accept(ids) : refuse(`must have at most ${max} entries`);
+  });
 }

@@ -1,5 +1,13 @@
-export type { Field, Reference } from './field.ts';
-export type { Audience, Model, Permission } from './model.ts';
+export type { Field, Reading, Reference } from './field.ts';
+export { isOf, type Audience, type Model, type Permission, type RecordOf } from './model.ts';
+export * from './models/comment.ts';
+export * from './models/label.ts';
+export * from './models/project.ts';
+export * from './models/task.ts';
+export * from './models/team.ts';
+export * from './models/user.ts';
+export * from './models/workspace-member.ts';
+export * from './models/workspace.ts';
 export * from './record.ts';
 export * from './registry.ts';
 export * from './schema.ts';

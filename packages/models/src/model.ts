@@ -1,4 +1,4 @@
-import type { Field } from './field.ts';
+import type { Field, ValueOf } from './field.ts';
 
 /** Whose eyes a record is for. Every action of the log belongs to exactly one group: a workspace, a person, a private project. */
 export type Audience =
@@ -35,26 +35,60 @@ export type Permission =
   | 'project'
   | 'self_or_project';
 
-export interface Model {
-  readonly name: string;
+type DeclaredFields = Readonly<Record<string, Field>>;
+
+interface Declaration<Name extends string, Fields extends DeclaredFields, Archivable extends boolean> {
+  readonly name: Name;
   readonly table: string;
   readonly doc: string;
-  readonly fields: Readonly<Record<string, Field>>;
-  readonly archivable: boolean;
+  readonly fields: Fields;
+  readonly archivable?: Archivable;
   readonly audience: Audience;
   readonly permissions: { readonly insert: Permission; readonly update: Permission; readonly delete: Permission };
   /** No two records share the values of these fields; `groupId` stands for those who see them. */
-  readonly unique: readonly (readonly string[])[];
-  /** Field of the person whose work it is, for `own` and `author`. */
-  readonly owners: readonly string[];
+  readonly unique?: readonly (readonly string[])[];
+  /** Fields of the persons whose work it is, for `own` and `author`. */
+  readonly owners?: readonly string[];
   /** Noun of its webhook events, where it has some. */
   readonly event?: 'task' | 'project' | 'comment';
 }
 
+/** Without arguments: any model. `typeof Task` is the model of tasks, with its fields and their types. */
+export interface Model<
+  Name extends string = string,
+  Fields extends DeclaredFields = DeclaredFields,
+  Archivable extends boolean = boolean,
+> extends Declaration<Name, Fields, Archivable> {
+  readonly archivable: Archivable;
+  readonly unique: readonly (readonly string[])[];
+  readonly owners: readonly string[];
+}
+
 /** Declares a model; see `models/task.ts` for the fullest example. */
-export function model(
-  declaration: Omit<Model, 'archivable' | 'unique' | 'owners'> &
-    Partial<Pick<Model, 'archivable' | 'unique' | 'owners'>>,
-): Model {
-  return { archivable: false, unique: [], owners: [], ...declaration };
+export function model<
+  const Name extends string,
+  Fields extends DeclaredFields,
+  const Archivable extends boolean = false,
+>(declaration: Declaration<Name, Fields, Archivable>): Model<Name, Fields, Archivable> {
+  return { unique: [], owners: [], ...declaration, archivable: (declaration.archivable ?? false) as Archivable };
+}
+
+/** A record of a model: its declared fields and those that the server keeps. `RecordOf<Model>`: a record of any model. */
+export type RecordOf<M extends Model> = ServerFields &
+  Archived<M['archivable']> & { readonly [Field in keyof M['fields']]: ValueOf<M['fields'][Field]> };
+
+type ServerFields = Readonly<Record<'id' | 'createdAt' | 'updatedAt', string>>;
+
+type Archived<Archivable extends boolean> = boolean extends Archivable
+  ? { readonly archivedAt?: string | null }
+  : Archivable extends true
+    ? { readonly archivedAt: string | null }
+    : unknown;
+
+/** Whether something belongs to this model; the type of its record follows. */
+export function isOf<Of extends { readonly model: Model; readonly record: RecordOf<Model> }, M extends Model>(
+  one: Of,
+  model: M,
+): one is Of & { readonly record: RecordOf<M> } {
+  return one.model === (model as Model);
 }

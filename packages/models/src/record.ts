@@ -1,13 +1,11 @@
-import type { ModelRecord } from '@wts/contracts';
-import type { Field } from './field.ts';
-import type { Model } from './model.ts';
+import type { Field, Reading } from './field.ts';
+import type { Model, RecordOf } from './model.ts';
 
 /** Fields every record has, kept by the server. What a client sends for them is ignored: clients send whole records. */
 const KEPT_BY_SERVER: ReadonlySet<string> = new Set(['id', 'createdAt', 'updatedAt', 'archivedAt']);
 
-export type Reading<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly reason: string };
-
-type Values = Record<string, unknown>;
+/** Values of fields, read and normalized. */
+export type Values = Record<string, unknown>;
 
 interface ReadPlan {
   readonly fields: ReadonlyMap<string, Field>;
@@ -85,7 +83,7 @@ function printable(name: string): string {
 }
 
 /** Which of the given values differ from the record, in the order of declaration. */
-export function differences(declared: Model, record: ModelRecord, values: Values): string[] {
+export function differences(declared: Model, record: RecordOf<Model>, values: Readonly<Values>): string[] {
   return [...planOf(declared).fields.keys()].filter((name) => name in values && !same(record[name], values[name]));
 }
 
@@ -95,16 +93,28 @@ function same(a: unknown, b: unknown): boolean {
 }
 
 /** A record in its one order of fields: id, the declared fields, then the server's. */
-export function buildRecord(
-  declared: Model,
+export function buildRecord<M extends Model>(
+  declared: M,
   id: string,
-  values: Values,
-  times: { createdAt: string; updatedAt: string; archivedAt: string | null },
-): ModelRecord {
-  const record: Values & { id: string } = { id };
+  values: Readonly<Values>,
+  times: { readonly createdAt: string; readonly updatedAt: string; readonly archivedAt?: string | null },
+): RecordOf<M> {
+  const record: Values = { id };
   for (const name of planOf(declared).fields.keys()) record[name] = values[name] ?? null;
   record['createdAt'] = times.createdAt;
   record['updatedAt'] = times.updatedAt;
-  if (declared.archivable) record['archivedAt'] = times.archivedAt;
-  return record;
+  if (declared.archivable) record['archivedAt'] = times.archivedAt ?? null;
+  return record as RecordOf<M>;
+}
+
+/** The id that a field which must hold one holds. */
+export function idIn(values: Readonly<Values>, field: string): string {
+  const id = values[field];
+  if (typeof id !== 'string') throw new Error(`${field} holds no id`);
+  return id;
+}
+
+/** The ids that a reference holds: none, one or several. */
+export function idsIn(values: Readonly<Values>, field: string): readonly string[] {
+  return [values[field]].flat().filter((id) => typeof id === 'string');
 }

@@ -5,6 +5,8 @@ import type { FormatsPlugin } from 'ajv-formats';
 import formats from 'ajv-formats';
 import type { Model } from './model.ts';
 import { buildRecord } from './record.ts';
+import { Comment } from './models/comment.ts';
+import { User } from './models/user.ts';
 import { MODEL_NAMES, MODELS, dependentsOf, findModel, indexedKeysOf, modelNamed } from './registry.ts';
 import { recordSchema } from './schema.ts';
 import { columnsOf, snakeCase } from './sql.ts';
@@ -99,11 +101,11 @@ describe('the registry', () => {
         pointing,
       );
     }
-    assert.deepEqual(dependentsOf(modelNamed('User')), []);
+    assert.deepEqual(dependentsOf(User), []);
   });
 
   it('answers batch reads by the id and by every reference a client sets', () => {
-    assert.deepEqual(indexedKeysOf(modelNamed('Comment')), ['id', 'workspaceId', 'taskId', 'parentId']);
+    assert.deepEqual(indexedKeysOf(Comment), ['id', 'workspaceId', 'taskId', 'parentId']);
     for (const model of models) for (const key of indexedKeysOf(model)) assert.ok(key === 'id' || key in model.fields);
   });
 });

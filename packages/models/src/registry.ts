@@ -12,7 +12,7 @@ import { WorkspaceMember } from './models/workspace-member.ts';
  * All synced models. The order is that of dependence (parents first): rows are locked, written and bootstrapped in this
  * order, so that two commits can never wait for each other in a circle.
  */
-export const MODELS = [
+export const MODELS: readonly Model[] = [
   Workspace,
   User,
   WorkspaceMember,
@@ -24,16 +24,17 @@ export const MODELS = [
   Task,
   TaskChecklistItem,
   Comment,
-] as const satisfies readonly Model[];
+];
 
 export const MODEL_NAMES = MODELS.map((declared) => declared.name);
 
-const byName = new Map<string, Model>(MODELS.map((declared) => [declared.name, declared]));
+const byName = new Map(MODELS.map((declared) => [declared.name, declared]));
 
 export function findModel(name: string): Model | undefined {
   return byName.get(name);
 }
 
+/** For names that come from stored data or a reference. Where the model is known, import it. */
 export function modelNamed(name: string): Model {
   const declared = byName.get(name);
   if (!declared) throw new Error(`No model is named ${name}`);
@@ -49,7 +50,7 @@ export interface Dependent {
 }
 
 const dependents = new Map<string, Dependent[]>();
-for (const declared of MODELS as readonly Model[]) {
+for (const declared of MODELS) {
   for (const [field, { reference }] of Object.entries(declared.fields)) {
     if (!reference || reference.onDelete === 'keep') continue;
     const list = dependents.get(reference.model) ?? [];

@@ -47,7 +47,7 @@ export function shownOutside(entries: readonly LogAction[]): string[] {
 /** The same from the tables: every record under each group that sees it. */
 export async function copiesOfTables(pool: Pool): Promise<Copies> {
   const copies = new Map<string, ModelRecord>();
-  for (const model of MODELS as readonly Model[]) {
+  for (const model of MODELS) {
     const { rows } = await pool.query<{ groups: string[]; record: ModelRecord }>(
       `select array(${groupsSql(model)}) as groups, t.record from sync.${model.table} t`,
     );

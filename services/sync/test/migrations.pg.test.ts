@@ -2,14 +2,14 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import type { ModelRecord } from '@wts/contracts';
-import { MODELS, columnsOf } from '@wts/models';
+import { MODELS, columnsOf, recordFromColumnsSql } from '@wts/models';
 import type { Model } from '@wts/models';
 import { migrate } from '@wts/service-kit/migrate';
 import { createLogger } from '@wts/service-kit/observe';
 import { testDatabase } from '@wts/testkit';
 import knexFactory from 'knex';
 import { Client } from 'pg';
-import { addField, recordFromColumnsSql } from '../src/store/tables.ts';
+import { addField } from '../src/store/tables.ts';
 import * as sweepCascades from '../src/migrations/0009-sweep-cascades.ts';
 import { copiesOfTables, differencesOf, foldLog } from './fold.ts';
 import { applied, change, membership, Someone, Stage } from './stage.ts';
@@ -156,7 +156,7 @@ describe('a table of records', function () {
   });
   after(() => stage[Symbol.asyncDispose]());
 
-  for (const model of MODELS as readonly Model[]) {
+  for (const model of MODELS) {
     it(`holds in the columns of ${model.name} what its record says, to the millisecond and the letter`, async () => {
       for (const zone of ['UTC', 'America/St_Johns', 'Asia/Kathmandu']) {
         const client = new Client({ connectionString: stage.database.urlOf('wts_sync') });

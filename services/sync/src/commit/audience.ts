@@ -1,4 +1,4 @@
-import { modelNamed, type Model } from '@wts/models';
+import { idIn, modelNamed, type Model } from '@wts/models';
 import { mayName, standing } from './permit.ts';
 import { refuse, type Refusal } from './refusal.ts';
 import type { Unit } from './unit.ts';
@@ -26,7 +26,6 @@ export function placeOf(
   id: string,
   values: { readonly [field: string]: unknown },
 ): Place | Refusal {
-  const workspaceId = values['workspaceId'] as string;
   const { audience } = model;
   switch (audience.kind) {
     case 'self':
@@ -34,27 +33,32 @@ export function placeOf(
     case 'person':
       return { ok: true, workspaceId: null, groupId: id };
     case 'workspace':
-      return { ok: true, workspaceId, groupId: workspaceId };
+      return inWorkspace(values);
     case 'project':
       // The project itself, or what stands outside of any.
       if (audience.field === 'id')
-        return { ok: true, workspaceId, groupId: values['isPrivate'] === true ? id : workspaceId };
-      if (values[audience.field] === null) return { ok: true, workspaceId, groupId: workspaceId };
+        return { ...inWorkspace(values), ...(values['isPrivate'] === true && { groupId: id }) };
+      if (values[audience.field] === null) return inWorkspace(values);
       break;
     case 'membership':
     case 'parent':
   }
   const { field } = audience;
   const parentModel = modelNamed(model.fields[field]?.reference?.model ?? '');
-  const parent = world.row(parentModel, values[field] as string, 'refer');
+  const parent = world.row(parentModel, idIn(values, field), 'refer');
   const isThere =
     parent !== null &&
-    ('workspaceId' in model.fields ? parent.workspaceId === workspaceId : true) &&
+    ('workspaceId' in model.fields ? parent.workspaceId === values['workspaceId'] : true) &&
     mayName(world, unit, model, parent);
   const place = isThere ? standing(world, parent) : null;
   return place
     ? { ok: true, workspaceId: place.workspaceId, groupId: place.groupId }
     : missing(field, parentModel.name);
+}
+
+function inWorkspace(values: { readonly [field: string]: unknown }): Place {
+  const workspaceId = idIn(values, 'workspaceId');
+  return { ok: true, workspaceId, groupId: workspaceId };
 }
 
 export function missing(field: string, modelName: string): Refusal {

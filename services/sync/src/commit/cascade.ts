@@ -1,4 +1,4 @@
-import { dependentsOf, modelNamed } from '@wts/models';
+import { dependentsOf, isOf, WorkspaceMember } from '@wts/models';
 import { MEMBERSHIPS_INSIDE } from '../store/extents.ts';
 import type { Row } from '../store/rows.ts';
 import { change, deleteRow, move } from './effects.ts';
@@ -6,8 +6,6 @@ import { descend } from './family.ts';
 import { standing } from './permit.ts';
 import type { Effect, Unit } from './unit.ts';
 import { forAll, key, within, type Relation, type World } from './world.ts';
-
-const WorkspaceMember = modelNamed('WorkspaceMember');
 
 /**
  * Deletes a record and what cannot be without it, parts before wholes, each as an entry of its own; what only pointed to it
@@ -17,7 +15,7 @@ const WorkspaceMember = modelNamed('WorkspaceMember');
 export function remove(world: World, unit: Unit, row: Row, now: string): Effect[] {
   const [extent] = world.extents('delete', row.model, [row.id]);
   if (extent && !world.carries(extent)) {
-    const userId = row.model === WorkspaceMember ? (row.record['userId'] as string) : null;
+    const userId = isOf(row, WorkspaceMember) ? row.record.userId : null;
     const actorId = unit.principal.userId;
     world.sweep({ kind: 'delete', model: row.model, rootId: row.id, workspaceId: row.workspaceId, userId, actorId });
     return deleteRow(world, row);
@@ -38,10 +36,10 @@ export function remove(world: World, unit: Unit, row: Row, now: string): Effect[
 }
 
 /** Who leaves a workspace leaves its teams and projects: otherwise a private project would stay open to them. */
-function membershipsInside({ model, record, workspaceId }: Row): Relation[] {
-  if (model !== WorkspaceMember) return [];
-  const value = record['userId'] as string;
-  return MEMBERSHIPS_INSIDE.map((inside) => within(workspaceId ?? '', { model: inside, field: 'userId', value }));
+function membershipsInside(row: Row): Relation[] {
+  if (!isOf(row, WorkspaceMember)) return [];
+  const { workspaceId, userId: value } = row.record;
+  return MEMBERSHIPS_INSIDE.map((inside) => within(workspaceId, { model: inside, field: 'userId', value }));
 }
 
 const pointers = ({ model }: Row) => dependentsOf(model).filter(({ onDelete }) => onDelete === 'clear');

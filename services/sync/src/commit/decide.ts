@@ -1,5 +1,13 @@
-import type { ModelRecord } from '@wts/contracts';
-import { buildRecord, differences, findModel, readInsert, readUpdate, type Model } from '@wts/models';
+import {
+  buildRecord,
+  differences,
+  findModel,
+  idIn,
+  readInsert,
+  readUpdate,
+  type Model,
+  type RecordOf,
+} from '@wts/models';
 import type { Row } from '../store/rows.ts';
 import { missing, placeOf } from './audience.ts';
 import { remove } from './cascade.ts';
@@ -78,7 +86,7 @@ function insert(world: World, unit: Unit, model: Model, id: string, mutation: Mu
   const used = useGroup(world, model, id);
   if (used) return used;
   for (const [name, { assigned }] of Object.entries(model.fields)) {
-    if (assigned === 'counter') values[name] = world.nextNumber(values['workspaceId'] as string);
+    if (assigned === 'counter') values[name] = world.nextNumber(idIn(values, 'workspaceId'));
   }
   const row = rowOf(model, place, buildRecord(model, id, values, born));
   const effects = arrive(world, unit, row, now);
@@ -117,7 +125,7 @@ function update(world: World, unit: Unit, row: Row, mutation: Mutation, now: str
   const place = placeOf(world, unit, model, row.id, merged);
   if (!place.ok) return place;
   if (changed.length === 0 && place.groupId === row.groupId) return unchanged(world, row);
-  const next = rowOf(model, place, buildRecord(model, row.id, merged, { ...times(row.record), updatedAt: now }));
+  const next = rowOf(model, place, buildRecord(model, row.id, merged, { ...row.record, updatedAt: now }));
   const refusal =
     checkReferences(world, unit, model, merged, {
       fields: changed,
@@ -145,8 +153,8 @@ function shelve(world: World, unit: Unit, row: Row, mutation: Mutation, now: str
   const { model } = row;
   if (!model.archivable) return refuse('validation_failed', `A ${model.name} cannot be archived`);
   const archive = mutation.action === 'ARCHIVE';
-  const already = row.record['archivedAt'] as string | null;
-  if ((already !== null) === archive) return unchanged(world, row);
+  const isArchived = typeof row.record.archivedAt === 'string';
+  if (isArchived === archive) return unchanged(world, row);
   const place = placeOf(world, unit, model, row.id, row.record);
   if (!place.ok) return place;
   const here: Row = { ...row, groupId: place.groupId };
@@ -183,15 +191,7 @@ function mainOf(effects: readonly Effect[], row: Row): Effect | null {
   return effects.findLast(({ model, id }) => model === row.model && id === row.id) ?? null;
 }
 
-function times(record: ModelRecord): { createdAt: string; updatedAt: string; archivedAt: string | null } {
-  return {
-    createdAt: record['createdAt'] as string,
-    updatedAt: record['updatedAt'] as string,
-    archivedAt: (record['archivedAt'] as string | null | undefined) ?? null,
-  };
-}
-
-function rowOf(model: Model, place: { workspaceId: string | null; groupId: string }, record: ModelRecord): Row {
+function rowOf(model: Model, place: { workspaceId: string | null; groupId: string }, record: RecordOf<Model>): Row {
   return {
     model,
     id: record.id,

@@ -1,16 +1,20 @@
 import { randomUUID } from 'node:crypto';
-import type { ActionName, ModelRecord } from '@wts/contracts';
-import { buildRecord, modelNamed } from '@wts/models';
+import type { ActionName } from '@wts/contracts';
+import {
+  buildRecord,
+  isOf,
+  Project,
+  ProjectMember,
+  User,
+  WorkspaceMember,
+  type Model,
+  type RecordOf,
+} from '@wts/models';
 import type { Row } from '../store/rows.ts';
 import { descend } from './family.ts';
 import { roleIn } from './permit.ts';
 import type { Effect, Unit } from './unit.ts';
 import type { World } from './world.ts';
-
-const User = modelNamed('User');
-const WorkspaceMember = modelNamed('WorkspaceMember');
-const Project = modelNamed('Project');
-const ProjectMember = modelNamed('ProjectMember');
 
 /*
  * Keeps sync.action.group.
@@ -84,12 +88,14 @@ export function move(
 /** The groups that get an entry of this record, the person's own last. */
 function copies(world: World, row: Row): string[] {
   if (row.model === User) return [...world.audience(row.id).live].filter((group) => group !== row.id).concat(row.id);
-  return opensGroup(row) ? [row.groupId, row.record['userId'] as string] : [row.groupId];
+  const person = personLetIn(row);
+  return person === null ? [row.groupId] : [row.groupId, person];
 }
 
-/** A membership of a workspace or of a private project lets its person see a group. */
-function opensGroup(row: Row): boolean {
-  return row.model === WorkspaceMember || (row.model === ProjectMember && row.groupId === row.record['projectId']);
+/** Who sees the row's group by it: the person of a membership of a workspace or of a private project. */
+function personLetIn(row: Row): string | null {
+  if (isOf(row, WorkspaceMember)) return row.record.userId;
+  return isOf(row, ProjectMember) && row.groupId === row.record.projectId ? row.record.userId : null;
 }
 
 /**
@@ -97,8 +103,8 @@ function opensGroup(row: Row): boolean {
  * left: the whole record follows, because a reader may know them from another workspace that they left at another time.
  */
 function introduce(world: World, row: Row): Effect[] {
-  if (row.model !== WorkspaceMember) return [];
-  const userId = row.record['userId'] as string;
+  if (!isOf(row, WorkspaceMember)) return [];
+  const { userId } = row.record;
   const { live, frozen } = world.audience(userId);
   if (live.has(row.groupId)) return [];
   const person = world.row(User, userId, 'refer');
@@ -116,19 +122,20 @@ function introduce(world: World, row: Row): Effect[] {
  * because a member must always be removable. See infra/decisions/0004-who-sees-people.md. Keeps sync.people.frozen and
  * sync.mutate.always.
  */
-function freeze(world: World, { model, record, groupId }: Row): Effect[] {
-  if (model !== WorkspaceMember) return [];
-  const userId = record['userId'] as string;
+function freeze(world: World, row: Row): Effect[] {
+  if (!isOf(row, WorkspaceMember)) return [];
+  const { groupId } = row;
+  const { userId } = row.record;
   if (!world.audience(userId).live.has(groupId)) return [];
   const person = world.row(User, userId, 'refer');
   if (!person) return [];
   const left = { ...person.record, email: null };
   const text = JSON.stringify(left);
   world.freezeAudience(userId, groupId, text);
-  if (person.record['email'] === null) return [];
+  if (person.record.email === null) return [];
   const changed = ['email'];
   const data = JSON.stringify({ email: null });
-  const again = JSON.stringify({ email: person.record['email'] });
+  const again = JSON.stringify({ email: person.record.email });
   const others = copies(world, person);
   const reached = others.length > world.bounds.recordsMax ? [person.id] : others;
   return [
@@ -142,9 +149,9 @@ function freeze(world: World, { model, record, groupId }: Row): Effect[] {
  * service is no person and is not. So nobody shuts them out by hiding the project. Keeps sync.private-project.keepers.
  */
 export function ensureMembers(world: World, unit: Unit, project: Row, now: string): Effect[] {
-  if (project.model !== Project || project.groupId !== project.id) return [];
+  if (!isOf(project, Project) || project.groupId !== project.id) return [];
   const { creatorId, leadId } = project.record;
-  const people = new Set([unit.principal.userId, creatorId, leadId].filter((id) => typeof id === 'string'));
+  const people = new Set([unit.principal.userId, creatorId, leadId].filter((id) => id !== null));
   return [...people].flatMap((userId) => ensureMember(world, project, userId, now));
 }
 
@@ -165,7 +172,7 @@ function ensureMember(world: World, project: Row, userId: string, now: string): 
     ProjectMember,
     randomUUID(),
     { projectId: project.id, userId },
-    { createdAt: now, updatedAt: now, archivedAt: null },
+    { createdAt: now, updatedAt: now },
   );
   const row: Row = {
     model: ProjectMember,
@@ -200,9 +207,9 @@ export function entry(
   };
 }
 
-function changedData(record: ModelRecord, changed: readonly string[]): string {
+function changedData(record: RecordOf<Model>, changed: readonly string[]): string {
   const data: Record<string, unknown> = {};
   for (const name of changed) data[name] = record[name];
-  data['updatedAt'] = record['updatedAt'];
+  data['updatedAt'] = record.updatedAt;
   return JSON.stringify(data);
 }

@@ -1,10 +1,8 @@
-import { findModel, modelNamed, type Model } from '@wts/models';
+import { findModel, modelNamed, WorkspaceMember, type Model } from '@wts/models';
 import { keysOf } from './keys.ts';
 import { GROUP_MODELS } from './rules.ts';
 import type { Mutation, Unit } from './unit.ts';
 import type { Need } from './world.ts';
-
-const WorkspaceMember = modelNamed('WorkspaceMember');
 
 /**
  * What the mutations name and who the callers are: read in the first round, so that most groups need no second. Only a

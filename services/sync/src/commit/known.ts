@@ -1,5 +1,5 @@
 import type { Model } from '@wts/models';
-import type { HoldStrength, LockStrength, Row } from '../store/rows.ts';
+import type { HoldStrength, LockStrength, Row, RowOf } from '../store/rows.ts';
 import {
   factKey,
   key,
@@ -103,8 +103,8 @@ export class Known {
   }
 
   /** A record as it was before this group; null when there was none, or it was not read. */
-  stored(model: Model, id: string): Row | null {
-    return this.rows.get(key(model, id))?.row ?? null;
+  stored<M extends Model>(model: M, id: string): RowOf<M> | null {
+    return (this.rows.get(key(model, id))?.row ?? null) as RowOf<M> | null;
   }
 
   /** Null: no record has these values. */

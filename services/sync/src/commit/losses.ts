@@ -1,11 +1,9 @@
 import { ROLES, type Role } from '@wts/contracts';
-import { modelNamed } from '@wts/models';
+import { isOf, WorkspaceMember } from '@wts/models';
 import { RECORD_LOSSES } from '../store/losses.ts';
 import type { Call } from '../store/prepared.ts';
 import type { Effect } from './unit.ts';
 import type { World } from './world.ts';
-
-const WorkspaceMember = modelNamed('WorkspaceMember');
 
 interface Loss {
   readonly workspaceId: string;
@@ -30,12 +28,12 @@ export function lossesOf(
   const losses = new Map<string, Loss>();
   const roles = new Map<string, Role | undefined>();
   for (const { actorId, effect } of entries) {
-    const { model, id, action, record, groupId, workspaceId } = effect;
+    const { id, action, groupId, workspaceId } = effect;
     // A membership has an entry for its person too; the one for the workspace stands for both.
-    if (model !== WorkspaceMember || workspaceId === null || groupId !== workspaceId) continue;
-    const userId = record['userId'] as string;
-    const before = roles.has(id) ? roles.get(id) : (world.stored(model, id)?.record['role'] as Role | undefined);
-    const after = action === 'DELETE' ? undefined : (record['role'] as Role);
+    if (!isOf(effect, WorkspaceMember) || workspaceId === null || groupId !== workspaceId) continue;
+    const { userId, role } = effect.record;
+    const before = roles.has(id) ? roles.get(id) : world.stored(WorkspaceMember, id)?.record.role;
+    const after = action === 'DELETE' ? undefined : role;
     roles.set(id, after);
     const isEnd = action === 'DELETE';
     const isTaken = isEnd ? actorId !== userId : isLower(after, before);

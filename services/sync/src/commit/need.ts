@@ -7,15 +7,15 @@ import type { HoldStrength, LockStrength } from '../store/rows.ts';
  */
 
 /** Records whose `field` holds `value`, an id; `and` narrows them by another field, or by `workspaceId`, which every row has. */
-export interface Relation {
-  readonly model: Model;
+export interface Relation<M extends Model = Model> {
+  readonly model: M;
   readonly field: string;
   readonly value: string;
   readonly and?: { readonly field: string; readonly value: string };
 }
 
 /** Those of one workspace. */
-export function within(workspaceId: string, relation: Relation): Relation {
+export function within<M extends Model>(workspaceId: string, relation: Relation<M>): Relation<M> {
   return { ...relation, and: { field: 'workspaceId', value: workspaceId } };
 }
 

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { MODELS } from '@wts/models';
-import type { Model } from '@wts/models';
 import { Stage, change, refused } from '../../test/stage.ts';
 import type { Someone } from '../../test/stage.ts';
 
@@ -218,7 +217,7 @@ describe('who may do what [sync.mutate.roles]', function () {
 
   it('is said for every model and every action there is', () => {
     const said = new Set(ROWS.map(({ model, action }) => `${model} ${action}`));
-    const all = (MODELS as readonly Model[]).flatMap(({ name, archivable }) =>
+    const all = MODELS.flatMap(({ name, archivable }) =>
       ['INSERT', 'UPDATE', 'DELETE', ...(archivable ? ['ARCHIVE'] : [])].map((action) => `${name} ${action}`),
     );
     assert.deepEqual(

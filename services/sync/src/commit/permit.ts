@@ -1,15 +1,20 @@
 import { can } from '@wts/access';
 import type { Role } from '@wts/contracts';
-import { modelNamed, type Model, type Permission } from '@wts/models';
+import {
+  idIn,
+  isOf,
+  modelNamed,
+  Project,
+  ProjectMember,
+  Task,
+  WorkspaceMember,
+  type Model,
+  type Permission,
+} from '@wts/models';
 import type { Row } from '../store/rows.ts';
 import { refuse, type Refusal } from './refusal.ts';
 import type { Unit } from './unit.ts';
 import { within, type World } from './world.ts';
-
-const WorkspaceMember = modelNamed('WorkspaceMember');
-const ProjectMember = modelNamed('ProjectMember');
-const Project = modelNamed('Project');
-const Task = modelNamed('Task');
 
 /**
  * The role of a person in a workspace; null when they are not in it. `refer` holds it until commit; otherwise the group
@@ -25,9 +30,9 @@ export function roleIn(
   // Where else they are a member is looked at with it, and remembered, unless that is too much; it is not held.
   const isOfAll = lock === 'look' && !world.isExcess(all);
   const memberships = world.relatedBy(isOfAll ? all : within(workspaceId, all), lock);
-  const membership = memberships.find(({ record }) => record['workspaceId'] === workspaceId);
+  const membership = memberships.find(({ record }) => record.workspaceId === workspaceId);
   if (membership && lock === 'look') world.rely(membership);
-  return (membership?.record['role'] as Role | undefined) ?? null;
+  return membership?.record.role ?? null;
 }
 
 function isProjectMember(world: World, projectId: string, userId: string): boolean {
@@ -174,7 +179,7 @@ function managesPlace(world: World, unit: Unit, { workspaceId }: Row): boolean {
 /** Who made or leads a project, as long as their role lets them work on projects: not after they became a guest. */
 function holdsProject(world: World, row: Row, role: Role, userId: string): boolean {
   if (!can(role, 'contribute')) return false;
-  const project = row.model === Project ? row : world.row(Project, row.record['projectId'] as string, 'refer');
+  const project = isOf(row, Project) ? row : world.row(Project, idIn(row.record, 'projectId'), 'refer');
   return project !== null && isTheirs(world, project, userId);
 }
 

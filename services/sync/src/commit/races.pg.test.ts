@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { MODELS, modelNamed, snakeCase } from '@wts/models';
-import type { Model } from '@wts/models';
 import { eventually } from '@wts/testkit';
 import { copiesOfTables, differencesOf, foldLog } from '../../test/fold.ts';
 import { Stage, change } from '../../test/stage.ts';
@@ -36,7 +35,7 @@ describe('changes that meet', function () {
   /** Records that are not in the group of what they are a part of, or whose whole is gone. */
   async function astray(): Promise<string[]> {
     const found: string[] = [];
-    for (const model of MODELS as readonly Model[]) {
+    for (const model of MODELS) {
       for (const [field, { reference }] of Object.entries(model.fields)) {
         if (!reference || reference.many || reference.onDelete === 'keep') continue;
         const { rows } = await stage.pool.query<{ id: string }>(

@@ -1,13 +1,11 @@
-import { LIMITS, type ModelRecord } from '@wts/contracts';
-import { modelNamed, type Model } from '@wts/models';
+import { LIMITS } from '@wts/contracts';
+import { Comment, idsIn, modelNamed, type Model, type RecordOf } from '@wts/models';
 import { missing } from './audience.ts';
-import type { Row } from '../store/rows.ts';
+import type { RowOf } from '../store/rows.ts';
 import { mayName, roleIn } from './permit.ts';
 import { refuse, type Refusal } from './refusal.ts';
 import type { Unit } from './unit.ts';
 import type { World } from './world.ts';
-
-const Comment = modelNamed('Comment');
 
 /**
  * Everything a record points to must be there, in the same workspace, and seen by the caller; people must be members.
@@ -21,11 +19,9 @@ export function checkReferences(
   { fields, workspaceId, before }: Asked,
 ): Refusal | null {
   for (const field of fields) {
-    const reference = model.fields[field]?.reference;
-    const value = values[field];
-    if (!reference || value === null || value === undefined) continue;
-    const held = new Set([before?.[field]].flat());
-    for (const id of reference.many ? (value as string[]) : [value as string]) {
+    if (!model.fields[field]?.reference) continue;
+    const held = new Set(before && idsIn(before, field));
+    for (const id of idsIn(values, field)) {
       if (held.has(id)) continue;
       const refusal = checkOne(world, unit, model, field, id, workspaceId);
       if (refusal) return refusal;
@@ -39,7 +35,7 @@ interface Asked {
   readonly fields: readonly string[];
   readonly workspaceId: string | null;
   /** What it points to already stays, also while that is being swept away. */
-  readonly before?: ModelRecord;
+  readonly before?: RecordOf<Model>;
 }
 
 function checkOne(
@@ -75,21 +71,21 @@ function checkPerson(world: World, unit: Unit, field: string, id: string, worksp
 function checkFamily(world: World, model: Model, values: { readonly [field: string]: unknown }): Refusal | null {
   const parentId = values['parentId'];
   if (model !== Comment || typeof parentId !== 'string') return null;
-  const parent = world.row(model, parentId, 'refer');
-  if (!parent || parent.record['taskId'] !== values['taskId']) return missing('parentId', 'Comment');
+  const parent = world.row(Comment, parentId, 'refer');
+  if (!parent || parent.record.taskId !== values['taskId']) return missing('parentId', 'Comment');
   return depthOf(world, parent) < LIMITS.commentDepthMax
     ? null
     : refuse('validation_failed', `parentId: answers go ${LIMITS.commentDepthMax} levels deep; answer one further up`);
 }
 
 /** How many comments lie above, with those that this group has made. */
-function depthOf(world: World, comment: Row): number {
+function depthOf(world: World, comment: RowOf<typeof Comment>): number {
   let depth = 0;
-  let row: Row | null = comment;
+  let row: RowOf<typeof Comment> | null = comment;
   while (row && world.makes(Comment, row.id)) {
     depth += 1;
-    const parentId: unknown = row.record['parentId'];
-    if (typeof parentId !== 'string') return depth;
+    const { parentId }: { parentId: string | null } = row.record;
+    if (parentId === null) return depth;
     row = world.row(Comment, parentId, 'refer');
   }
   return depth + (row ? world.fact({ kind: 'depth', model: Comment, id: row.id }) : 0);

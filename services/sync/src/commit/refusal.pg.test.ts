@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { ACTIONS, ERRORS } from '@wts/contracts';
 import { MODELS } from '@wts/models';
-import type { Model } from '@wts/models';
 import fc from 'fast-check';
 import { Stage, change, refused } from '../../test/stage.ts';
 import type { Someone } from '../../test/stage.ts';
@@ -71,7 +70,7 @@ describe('a refusal [sync.mutate.results]', function () {
     fc.jsonValue(),
     fc.uuid(),
   );
-  const names = [...new Set((MODELS as readonly Model[]).flatMap(({ fields }) => Object.keys(fields)))];
+  const names = [...new Set(MODELS.flatMap(({ fields }) => Object.keys(fields)))];
   const payload = fc
     .array(
       fc.tuple(

@@ -1,31 +1,26 @@
 import { can } from '@wts/access';
-import type { ModelRecord, Role } from '@wts/contracts';
-import { modelNamed, type Model } from '@wts/models';
+import { Comment, idIn, isOf, Project, User, Workspace, WorkspaceMember, type Model, type RecordOf } from '@wts/models';
 import type { Row } from '../store/rows.ts';
 import { roleIn } from './permit.ts';
 import { refuse, type Refusal } from './refusal.ts';
 import type { Unit } from './unit.ts';
 import type { World } from './world.ts';
 
-const WorkspaceMember = modelNamed('WorkspaceMember');
-const Project = modelNamed('Project');
-
 /** Models whose records are groups under their own ids: a project is one while it is private. */
-export const GROUP_MODELS: readonly Model[] = [modelNamed('Workspace'), modelNamed('User'), Project];
+export const GROUP_MODELS: readonly Model[] = [Workspace, User, Project];
 
 type Values = Record<string, unknown>;
 
 /** What a change gives, and what it is to. `before` is null for a new record; `given` is the payload as it came. */
 interface Given {
-  readonly before: ModelRecord | null;
+  readonly before: RecordOf<Model> | null;
   readonly given: Readonly<Values>;
   readonly now: string;
 }
 
 /** Values that follow from others, set before differences are taken. */
 export function derive(model: Model, values: Values, { before, given, now }: Given): void {
-  if (model.name === 'Comment' && before && 'body' in values && values['body'] !== before['body'])
-    values['editedAt'] = now;
+  if (model === Comment && before && 'body' in values && values['body'] !== before['body']) values['editedAt'] = now;
   if (model === Project) followEachOther(values, { before, given, now });
 }
 
@@ -68,7 +63,7 @@ export function useGroup(world: World, model: Model, id: string): Refusal | null
 
 /** Who comes back does not find what they were inside of before: memberships that are still being cleared are not theirs again. */
 function guardReturn(world: World, { workspaceId, record }: Row): Refusal | null {
-  const isLeaving = world.fact({ kind: 'leaving', workspaceId: workspaceId ?? '', userId: record['userId'] as string });
+  const isLeaving = world.fact({ kind: 'leaving', workspaceId: workspaceId ?? '', userId: idIn(record, 'userId') });
   return isLeaving
     ? refuse('unavailable', 'What the person was a member of before is still being cleared; try again shortly')
     : null;
@@ -76,8 +71,9 @@ function guardReturn(world: World, { workspaceId, record }: Row): Refusal | null
 
 /** Only owners make or unmake owners, and a workspace always keeps one. Keeps workspaces.members.last-owner. */
 function guardOwners(world: World, unit: Unit, before: Row | null, after: Row | null): Refusal | null {
-  const was = before?.record['role'] as Role | undefined;
-  const becomes = after?.record['role'] as Role | undefined;
+  const [was, becomes] = [before, after].map((row) =>
+    row && isOf(row, WorkspaceMember) ? row.record.role : undefined,
+  );
   if ((was !== 'owner' && becomes !== 'owner') || was === becomes) return null;
   const workspaceId = (after ?? before)?.workspaceId ?? '';
   const { userId } = unit.principal;

@@ -1,3 +1,4 @@
+import { idsIn } from '@wts/models';
 import type { NewSweep, SweepRelation } from '../store/sweeps.ts';
 import { clear, remove } from './cascade.ts';
 import { move } from './effects.ts';
@@ -25,7 +26,7 @@ export function takeStep(world: World, unit: Unit, { sweep, relation, ids }: Swe
   const target = root && standing(world, root);
   return forAll(taken, (id) => {
     const row = world.row(model, id, 'write');
-    if (!row || ![row.record[field]].flat().includes(value) || isElsewhere(sweep, row.workspaceId)) return [];
+    if (!row || !idsIn(row.record, field).includes(value) || isElsewhere(sweep, row.workspaceId)) return [];
     if (becomes === 'clear') return clear(world, unit, row, { field, id: value, now });
     if (becomes === 'delete') return remove(world, unit, row, now);
     if (!target || target.groupId === row.groupId) return [];

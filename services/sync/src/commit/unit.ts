@@ -1,6 +1,6 @@
 import { servicePrincipal } from '@wts/access';
 import type { ActionName, ModelRecord, Principal } from '@wts/contracts';
-import type { Model } from '@wts/models';
+import type { Model, RecordOf } from '@wts/models';
 import type { SentAs } from '../store/replays.ts';
 import type { Refusal } from './refusal.ts';
 import type { SweepStep } from './sweep.ts';
@@ -44,7 +44,7 @@ export interface Effect {
   readonly groupId: string;
   readonly workspaceId: string | null;
   /** After the change; before it, for DELETE. */
-  readonly record: ModelRecord;
+  readonly record: RecordOf<Model>;
   readonly text: string;
   /** What the wire shows, as JSON text; null where that is the record itself (INSERT). */
   readonly data: string | null;

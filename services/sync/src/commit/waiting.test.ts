@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { LIMITS, type Principal } from '@wts/contracts';
-import { modelNamed } from '@wts/models';
+import { Comment, Task } from '@wts/models';
 import { eventually } from '@wts/testkit';
 import { refuse } from './refusal.ts';
 import { CommitRequest } from './request.ts';
@@ -27,8 +27,8 @@ describe('changes that wait to be committed', () => {
   it('a step of a sweep waits behind nothing else of its person, because the sweeps of others wait for it [never.one-takes-all]', () => {
     const waiting = new Waiting();
     for (let n = 0; n < 10; n += 1) waiting.admit(request([unit('busy')]));
-    const sweep = { kind: 'delete', model: modelNamed('Task'), rootId, workspaceId: null, userId: null } as const;
-    const relation = { model: modelNamed('Comment'), field: 'taskId', many: false, value: rootId, becomes: 'delete' };
+    const sweep = { kind: 'delete', model: Task, rootId, workspaceId: null, userId: null } as const;
+    const relation = { model: Comment, field: 'taskId', many: false, value: rootId, becomes: 'delete' };
     const step = { sweep: { ...sweep, actorId: 'busy' }, relation, ids: [rootId] } as const;
     const swept = request([{ ...unit('busy'), mutations: [], step: step as Unit['step'] & object }]);
     waiting.admit(swept);

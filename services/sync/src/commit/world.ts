@@ -1,6 +1,6 @@
 import { LIMITS } from '@wts/contracts';
-import { MODELS, modelNamed, type Model } from '@wts/models';
-import { keyValues, type HoldStrength, type LockStrength, type Row } from '../store/rows.ts';
+import { idsIn, MODELS, User, type Model } from '@wts/models';
+import { keyValues, type HoldStrength, type LockStrength, type Row, type RowOf } from '../store/rows.ts';
 import type { NewSweep } from '../store/sweeps.ts';
 import {
   Known,
@@ -33,8 +33,6 @@ import type { Effect } from './unit.ts';
 
 export { forAll, key, relationKey, Unread, within, type Extent, type Need, type Relation } from './need.ts';
 
-const User = modelNamed('User');
-
 /**
  * What a group of mutations knows of the database, and what it has changed so far.
  *
@@ -65,7 +63,11 @@ export class World extends Known {
   // What the rules ask.
 
   /** The record as the mutations before this one leave it; null when there is none. */
-  row(model: Model, id: string, lock: HoldStrength): Row | null {
+  row<M extends Model>(model: M, id: string, lock: HoldStrength): RowOf<M> | null {
+    return this.#rowOf(model, id, lock) as RowOf<M> | null;
+  }
+
+  #rowOf(model: Model, id: string, lock: HoldStrength): Row | null {
     const changed = this.#changed.get(model)?.get(id);
     if (changed !== undefined) return changed;
     const read = this.rows.get(key(model, id));
@@ -105,11 +107,15 @@ export class World extends Known {
   }
 
   /** Records whose field holds the value. */
-  related(model: Model, field: string, value: string, lock: LockStrength): readonly Row[] {
+  related<M extends Model>(model: M, field: string, value: string, lock: LockStrength): readonly RowOf<M>[] {
     return this.relatedBy({ model, field, value }, lock);
   }
 
-  relatedBy(relation: Relation, lock: LockStrength): readonly Row[] {
+  relatedBy<M extends Model>(relation: Relation<M>, lock: LockStrength): readonly RowOf<M>[] {
+    return this.#rowsBy(relation, lock) as readonly RowOf<M>[];
+  }
+
+  #rowsBy(relation: Relation, lock: LockStrength): readonly Row[] {
     this.refuseExcess([relation]);
     const read = this.sets.get(relationKey(relation));
     if (!read || rank(read.lock) < rank(lock)) throw new Unread([{ kind: 'related', ...relation, lock }]);
@@ -118,8 +124,7 @@ export class World extends Known {
     const changed = this.#changed.get(model);
     if (!changed || changed.size === 0) return read.rows;
     const holds = ({ record, workspaceId }: Row): boolean => {
-      const held = record[field];
-      if (!(Array.isArray(held) ? held.includes(value) : held === value)) return false;
+      if (!idsIn(record, field).includes(value)) return false;
       return !and || (and.field === 'workspaceId' ? workspaceId : record[and.field]) === and.value;
     };
     const rows = read.rows.filter(({ id }) => !changed.has(id));
@@ -339,7 +344,7 @@ export class World extends Known {
     const inserts = new Map<Model, Row[]>();
     const updates = new Map<Model, Row[]>();
     const deletes = new Map<Model, string[]>();
-    for (const model of MODELS as readonly Model[]) {
+    for (const model of MODELS) {
       for (const [id, row] of this.#changed.get(model) ?? []) {
         const before = this.rows.get(key(model, id))?.row ?? null;
         if (row && before) add(updates, model, row);

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { ActionChunk, LogAction } from '@wts/contracts';
-import { modelNamed, MODELS, type Model } from '@wts/models';
+import { idIn, MODELS, Workspace, WorkspaceMember, type Model } from '@wts/models';
 import { LOCK_TIMEOUT } from '@wts/service-kit/postgres';
 import type { PoolClient } from 'pg';
 import { FREEZE_AUDIENCE, JOIN_AUDIENCE } from '../store/audiences.ts';
@@ -16,9 +16,6 @@ import type { Refusal } from './refusal.ts';
 import type { Effect, Unit } from './unit.ts';
 import type { JoinedAudience } from './known.ts';
 import type { World } from './world.ts';
-
-const Workspace = modelNamed('Workspace');
-const WorkspaceMember = modelNamed('WorkspaceMember');
 
 /** What the group made of a unit; places become known when the whole group has its own. */
 export type GroupOutcome =
@@ -153,13 +150,13 @@ function writes(world: World): Call[] {
   // Counters first: who waits for one holds nothing that is new, so whoever counts before never waits for them.
   const calls = counts(world, inserts.get(Workspace) ?? []);
   // Then deletes: a record may go and another take its unique values within one group.
-  for (const model of (MODELS as readonly Model[]).toReversed()) {
+  for (const model of MODELS.toReversed()) {
     const ids = deletes.get(model);
     if (ids) calls.push(deleteRows(model, ids));
   }
   const used = world.newlyUsed;
   if (used.size > 0) calls.push(USE_GROUPS.with([...used]));
-  for (const model of MODELS as readonly Model[]) {
+  for (const model of MODELS) {
     const updated = updates.get(model);
     if (updated) calls.push(updateRows(model, updated));
     const inserted = inserts.get(model);
@@ -200,7 +197,7 @@ function sweepCalls(world: World, inserts: ReadonlyMap<Model, readonly Row[]>): 
     calls.push(
       NOT_LEAVING.with(
         members.map(({ workspaceId }) => workspaceId),
-        members.map(({ record }) => record['userId'] as string),
+        members.map(({ record }) => idIn(record, 'userId')),
       ),
     );
   return calls;

@@ -1,5 +1,6 @@
 import { ACTION_LETTERS } from '@wts/contracts';
 import type { ActionName, LogAction, SyncAction } from '@wts/contracts';
+import { idIn } from '@wts/models';
 
 /** How a caller spells actions: `INSERT` as the specification does, or `I` as the letters of existing clients. */
 export type Dialect = 'words' | 'letters';
@@ -89,8 +90,8 @@ export function entriesOf(actions: readonly LogAction[]): Entry[] {
 
 function movedGroupOf({ action, modelName, record }: LogAction): string | null {
   if (action !== 'INSERT' && action !== 'DELETE') return null;
-  if (modelName === 'WorkspaceMember') return record['workspaceId'] as string;
-  return modelName === 'ProjectMember' ? (record['projectId'] as string) : null;
+  if (modelName === 'WorkspaceMember') return idIn(record, 'workspaceId');
+  return modelName === 'ProjectMember' ? idIn(record, 'projectId') : null;
 }
 
 const texts = new WeakMap<readonly string[], string>();

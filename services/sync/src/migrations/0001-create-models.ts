@@ -1,11 +1,9 @@
-import { MODELS, type Model } from '@wts/models';
+import { MODELS, tableSql } from '@wts/models';
 import type { Knex } from 'knex';
-import { createTableSql } from '../store/tables.ts';
 
 /** A table for every model of the registry. Fields that come later are added by migrations of their own. */
 export async function up(knex: Knex): Promise<void> {
-  for (const model of MODELS as readonly Model[])
-    for (const statement of createTableSql(model)) await knex.raw(statement);
+  for (const model of MODELS) for (const statement of tableSql(model)) await knex.raw(statement);
   await knex.raw(`create table sync.task_counters (workspace_id uuid primary key, last_number integer not null)`);
   await knex.raw(
     `create table sync.user_audiences (user_id uuid not null, group_id uuid not null, primary key (user_id, group_id))`,
@@ -16,5 +14,5 @@ export async function up(knex: Knex): Promise<void> {
 export async function down(knex: Knex): Promise<void> {
   await knex.raw(`drop table sync.user_audiences`);
   await knex.raw(`drop table sync.task_counters`);
-  for (const { table } of (MODELS as readonly Model[]).toReversed()) await knex.raw(`drop table sync.${table}`);
+  for (const { table } of MODELS.toReversed()) await knex.raw(`drop table sync.${table}`);
 }

@@ -11,7 +11,7 @@ interface DatabaseError {
 const constraints = new Map<string, { code: ErrorCode; error: string }>();
 /** Collisions that a second look decides better: the id was taken a moment ago, perhaps by the same device; or a number was. */
 const decidedByAnotherLook = new Set(['idempotency_keys_pkey', 'used_groups_pkey']);
-for (const model of MODELS as readonly Model[]) {
+for (const model of MODELS) {
   decidedByAnotherLook.add(`${model.table}_pkey`);
   for (const fields of model.unique) {
     const name = `${model.table}_${fields.map(snakeCase).join('_')}_key`;

@@ -1,8 +1,7 @@
-import type { Model } from '@wts/models';
+import { layoutOf, type Model } from '@wts/models';
 import type { Connection, Submittable } from 'pg';
 import { CopyTap, type CopyReader } from './copy-tap.ts';
 import { literal } from './literal.ts';
-import { layoutOf } from './tables.ts';
 
 /** Which records of a model. */
 export interface Selection {

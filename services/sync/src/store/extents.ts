@@ -1,10 +1,8 @@
-import { dependentsOf, modelNamed, snakeCase, type Model } from '@wts/models';
+import { dependentsOf, layoutOf, ProjectMember, snakeCase, TeamMember, WorkspaceMember, type Model } from '@wts/models';
 import { Prepared, statements } from './prepared.ts';
-import { layoutOf } from './tables.ts';
 
-const WorkspaceMember = modelNamed('WorkspaceMember');
 /** What a person loses with their membership of a workspace. */
-export const MEMBERSHIPS_INSIDE: readonly Model[] = [modelNamed('TeamMember'), modelNamed('ProjectMember')];
+export const MEMBERSHIPS_INSIDE: readonly Model[] = [TeamMember, ProjectMember];
 
 /**
  * How much goes, lets go or moves with each of these records: a number of records, and of bytes as they are read. At most one

@@ -1,4 +1,4 @@
-import { MODELS, modelNamed, type Model } from '@wts/models';
+import { idsIn, modelNamed, MODELS, User, type Model } from '@wts/models';
 import { TOO_LARGE, TOO_MANY, type UniqueKey } from '../commit/need.ts';
 import { key, type Need, type Relation, type World } from '../commit/world.ts';
 import { AUDIENCES } from './audiences.ts';
@@ -22,8 +22,6 @@ import {
   type StoredRow,
 } from './rows.ts';
 import { USED_GROUPS } from './used-groups.ts';
-
-const User = modelNamed('User');
 
 /** For whom is read: all people who call in a group, or a service, which may read everything. */
 export type Askers = readonly string[] | 'service';
@@ -59,7 +57,7 @@ export function questionsOf(needs: readonly Need[], counterLock: CounterLock, as
 }
 
 function rowsAndRelated(needs: readonly Need[], askers: Askers): Question[] {
-  return (MODELS as readonly Model[]).flatMap((model) => {
+  return MODELS.flatMap((model) => {
     const related = needs.filter((need) => need.kind === 'related' && need.model === model) as readonly (Relation & {
       lock: LockStrength;
     })[];
@@ -158,7 +156,7 @@ function relatedQuestion(relations: readonly (Relation & { lock: LockStrength })
         const { record } = one;
         if (record === null) return exceed(TOO_LARGE);
         const row = rowOf(model, { ...one, record });
-        for (const value of [row.record[field]].flat()) holders.get(value as string)?.push(row);
+        for (const value of idsIn(row.record, field)) holders.get(value)?.push(row);
       }
       for (const [value, rows] of holders) {
         if (rows.length > (lock === 'look' ? LOOKED_AT_MAX : RELATED_MAX)) world.keepExcess(relation(value), TOO_MANY);

@@ -1,20 +1,21 @@
 import { can } from '@wts/access';
-import { LIMITS, ROLES, type ModelRecord } from '@wts/contracts';
-import { snakeCase, type Model } from '@wts/models';
+import { LIMITS, ROLES } from '@wts/contracts';
+import { layoutOf, snakeCase, type Model, type RecordOf } from '@wts/models';
 import { statements, fromJsonList, joinedJsonList, jsonList, Prepared, type Argument, type Call } from './prepared.ts';
-import { layoutOf } from './tables.ts';
 
 /** A record with what the server knows about it. */
-export interface Row {
+export interface Row<Contents extends RecordOf<Model> = RecordOf<Model>> {
   readonly model: Model;
   readonly id: string;
   readonly groupId: string;
   /** Null only for a person. */
   readonly workspaceId: string | null;
-  readonly record: ModelRecord;
+  readonly record: Contents;
   /** The record as the JSON text that is stored and sent. */
   readonly text: string;
 }
+
+export type RowOf<M extends Model> = Row<RecordOf<M>>;
 
 /**
  * `write`: will change or go. `refer`: must stay as it is until commit, because a new record points to it or takes its
@@ -144,7 +145,7 @@ export function rowOf(model: Model, stored: StoredRow): Row {
     id: stored.id,
     groupId: stored.group_id,
     workspaceId: stored.workspace_id,
-    record: JSON.parse(stored.record) as ModelRecord,
+    record: JSON.parse(stored.record) as RecordOf<Model>,
     text: stored.record,
   };
 }

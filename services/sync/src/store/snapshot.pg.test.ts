@@ -1,4 +1,4 @@
-import { modelNamed } from '@wts/models';
+import { Label, Task } from '@wts/models';
 import { eventually, testDatabase, type TestDatabase } from '@wts/testkit';
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
@@ -6,8 +6,6 @@ import { Pool } from 'pg';
 import type { LineSink } from './copy-rows.ts';
 import { Snapshot } from './snapshot.ts';
 
-const Label = modelNamed('Label');
-const Task = modelNamed('Task');
 const everything = [
   { model: Label, where: 'true' },
   { model: Task, where: 'true' },

@@ -1,11 +1,7 @@
-import { dependentsOf, modelNamed, snakeCase, type Model } from '@wts/models';
+import { dependentsOf, layoutOf, modelNamed, ProjectMember, snakeCase, WorkspaceMember, type Model } from '@wts/models';
 import type { Pool } from 'pg';
 import { MEMBERSHIPS_INSIDE } from './extents.ts';
 import { Prepared, statements, type Call } from './prepared.ts';
-import { layoutOf } from './tables.ts';
-
-const WorkspaceMember = modelNamed('WorkspaceMember');
-const ProjectMember = modelNamed('ProjectMember');
 
 /** `delete`: the record is gone, and what is below it goes. `move`: it is in another group, and what is below it follows. */
 export type SweepKind = 'delete' | 'move';

@@ -1,38 +1,5 @@
-import { columnsOf, snakeCase, type Column, type Model } from '@wts/models';
+import { layoutOf, recordFromColumnsSql, type Model } from '@wts/models';
 import type { Knex } from 'knex';
-
-/**
- * How a model is kept: a typed column for every field, and the record as ready-made JSON text. Columns are always derived
- * from that text by the statement that writes it, so the two cannot differ; reads for clients send the text as it is.
- * `group_id` and `workspace_id` say whose it is.
- */
-export interface TableLayout {
-  readonly table: string;
-  /** Columns that repeat a field of the record; `workspace_id` stands outside, because every table has it. */
-  readonly columns: readonly Column[];
-}
-
-const layouts = new Map<string, TableLayout>();
-
-export function layoutOf(model: Model): TableLayout {
-  let layout = layouts.get(model.name);
-  if (!layout) {
-    layout = { table: `sync.${model.table}`, columns: columnsOf(model).filter(({ field }) => field !== 'workspaceId') };
-    layouts.set(model.name, layout);
-  }
-  return layout;
-}
-
-export function createTableSql(model: Model): string[] {
-  const { table, columns } = layoutOf(model);
-  const definitions = columns.map(
-    ({ name, type, nullable }) => `${name} ${type}${name === 'id' ? ' primary key' : nullable ? '' : ' not null'}`,
-  );
-  return [
-    `create table if not exists ${table} (${definitions.join(', ')}, workspace_id uuid, group_id uuid not null, record json not null)`,
-    ...indexesSql(model),
-  ];
-}
 
 /**
  * For a migration after a field was declared: adds its column, gives it the declared initial value, and completes the
@@ -51,33 +18,4 @@ export async function addField(knex: Knex, model: Model, field: string): Promise
     if (!column.nullable) await knex.raw(`alter table ${table} alter column ${column.name} set not null`);
   }
   await knex.raw(`update ${table} set record = ${recordFromColumnsSql(model)}`);
-}
-
-function indexesSql(model: Model): string[] {
-  const { table } = layoutOf(model);
-  const index = (columns: readonly string[], more: { unique?: true; gin?: true; where?: string } = {}): string => {
-    const name = `${model.table}_${columns.join('_')}_${more.unique ? 'key' : 'idx'}`;
-    const where = more.where === undefined ? '' : ` where ${more.where}`;
-    return `create ${more.unique ? 'unique ' : ''}index if not exists ${name} on ${table}${more.gin ? ' using gin' : ''} (${columns.join(', ')})${where}`;
-  };
-  const statements = model.unique.map((fields) => index(fields.map(snakeCase), { unique: true }));
-  // Bootstrap and batch read by group; id as second column makes the order stable.
-  statements.push(index(['group_id', 'id']));
-  for (const [field, { reference, nullable, assigned }] of Object.entries(model.fields)) {
-    const column = snakeCase(field);
-    // A unique index that begins with the column serves as well; nobody asks for records by who made them.
-    if (!reference || assigned || model.unique.some(([first]) => first === field)) continue;
-    if (reference.many) statements.push(index([column], { gin: true, where: `${column} <> '{}'` }));
-    else statements.push(index([column], nullable ? { where: `${column} is not null` } : {}));
-  }
-  return statements;
-}
-
-/** The record rebuilt from its columns: what a migration writes after adding a field, and what the audit compares with. */
-export function recordFromColumnsSql(model: Model): string {
-  const parts = columnsOf(model).map(
-    ({ field, name, type }) =>
-      `'${field}', ${type === 'timestamptz' ? `to_char(${name} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')` : name}`,
-  );
-  return `json_build_object(${parts.join(', ')})`;
 }

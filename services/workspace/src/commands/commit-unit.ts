@@ -1,5 +1,6 @@
 import { syncApi } from '@wts/contracts';
-import type { InternalCommitReply, InternalMutation, ModelRecord, Principal } from '@wts/contracts';
+import type { InternalCommitReply, InternalMutation, Principal } from '@wts/contracts';
+import type { Model, RecordOf } from '@wts/models';
 import type { Caller } from '@wts/service-kit/call';
 import { randomUUID } from 'node:crypto';
 
@@ -50,8 +51,8 @@ export function commitUnitDoor(sync: Caller): CommitUnitDoor {
 }
 
 /** The record a unit made or changed first of a model. */
-export function recordOf(reply: InternalCommitReply, modelName: string): ModelRecord {
-  const mutation = reply.mutations.find((each) => each.modelName === modelName);
-  if (!mutation) throw new Error(`The commit gave back no ${modelName}`);
-  return mutation.record;
+export function recordOf<M extends Model>(reply: InternalCommitReply, { name }: M): RecordOf<M> {
+  const mutation = reply.mutations.find(({ modelName }) => modelName === name);
+  if (!mutation) throw new Error(`The commit gave back no ${name}`);
+  return mutation.record as RecordOf<M>;
 }

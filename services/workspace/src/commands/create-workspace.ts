@@ -1,5 +1,6 @@
-import type { NewWorkspace, Principal, Workspace } from '@wts/contracts';
 import { Fault, LIMITS } from '@wts/contracts';
+import type { NewWorkspace, Principal, Workspace as SeenWorkspace } from '@wts/contracts';
+import { Workspace } from '@wts/models';
 import { randomUUID } from 'node:crypto';
 import { requireUnrestricted } from '../queries/standing.ts';
 import { seenWorkspace } from '../store/workspaces.ts';
@@ -18,7 +19,7 @@ export async function createWorkspace(
   principal: Principal,
   { name, urlKey, logoUrl }: NewWorkspace,
   trace: Trace,
-): Promise<Workspace> {
+): Promise<SeenWorkspace> {
   requireUnrestricted(principal);
   if ((await workspaces.countOwnedBy(principal.userId)) >= LIMITS.workspacesOwnedMax) {
     throw new Fault('conflict', { message: `A person owns at most ${LIMITS.workspacesOwnedMax} workspaces.` });
@@ -41,5 +42,5 @@ export async function createWorkspace(
     },
     trace,
   );
-  return seenWorkspace(recordOf(reply, 'Workspace') as unknown as Omit<Workspace, 'role'>, 'owner');
+  return seenWorkspace(recordOf(reply, Workspace), 'owner');
 }

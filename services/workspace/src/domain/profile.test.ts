@@ -1,4 +1,4 @@
-import { modelNamed, readInsert } from '@wts/models';
+import { readInsert, User } from '@wts/models';
 import assert from 'node:assert/strict';
 import { assert as assertProperty, property, record, string } from 'fast-check';
 import { profileOf, readEmail, sameAddress } from './profile.ts';
@@ -53,7 +53,7 @@ describe('the profile of a new person', () => {
     const claims = record({ name: text, email: text, avatarUrl: text }, { requiredKeys: [] });
     assertProperty(
       property(claims, (claimed) => {
-        const reading = readInsert(modelNamed('User'), { ...profileOf(claimed), username: null });
+        const reading = readInsert(User, { ...profileOf(claimed), username: null });
         assert.deepEqual(reading.ok, true);
       }),
     );

@@ -1,7 +1,5 @@
-import { modelNamed } from '@wts/models';
+import { User } from '@wts/models';
 import { domainToASCII } from 'node:url';
-
-const { fields } = modelNamed('User');
 
 /** What an identity provider says of a person. Any of it may be missing, too long or nonsense. */
 export interface Claims {
@@ -66,6 +64,6 @@ function readName(text: string | undefined): string | null {
 
 function accepted(field: 'name' | 'email' | 'avatarUrl', value: string | undefined): string | null {
   if (value === undefined) return null;
-  const reading = fields[field]?.read(value);
-  return reading?.ok ? (reading.value as string) : null;
+  const reading = User.fields[field].read(value);
+  return reading.ok ? reading.value : null;
 }

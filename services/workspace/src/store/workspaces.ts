@@ -1,4 +1,5 @@
-import type { Member, ModelRecord, Role, Workspace } from '@wts/contracts';
+import type { Member, Role, Workspace } from '@wts/contracts';
+import type { RecordOf, User } from '@wts/models';
 import { rows } from '@wts/service-kit/postgres';
 import type { Knex } from 'knex';
 
@@ -24,7 +25,7 @@ interface WorkspaceRow {
 }
 
 export interface MemberRow {
-  readonly person: ModelRecord;
+  readonly person: RecordOf<typeof User>;
   readonly role: Role;
   readonly joinedAt: string;
 }
@@ -80,12 +81,6 @@ export function seenWorkspace(record: Omit<Workspace, 'role'>, role: Role): Work
 
 /** A person as others in the workspace see them. */
 export function seenMember({ person, role, joinedAt }: MemberRow): Member {
-  return {
-    userId: person.id,
-    name: person['name'] as string,
-    email: person['email'] as string | null,
-    avatarUrl: person['avatarUrl'] as string | null,
-    role,
-    joinedAt,
-  };
+  const { id: userId, name, email, avatarUrl } = person;
+  return { userId, name, email, avatarUrl, role, joinedAt };
 }
