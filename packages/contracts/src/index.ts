@@ -14,6 +14,7 @@ export * as memberApi from './members.ts';
 export * as meta from './meta.ts';
 export * as privateProjectApi from './private-projects.ts';
 export * as syncApi from './sync.ts';
+export * as syncFrames from './sync/frames.ts';
 export * as workspaceApi from './workspaces.ts';
 export type {
   AcceptedMutation,
@@ -26,6 +27,7 @@ export type {
   MutationResult,
   SyncTransaction,
 } from './sync.ts';
+export type { ServerFrame, SocketErrorCode, SubscribeFrame } from './sync/frames.ts';
 export type { NewWorkspace, Workspace } from './workspaces.ts';
 export type { PageQuestion, PrivateProject } from './private-projects.ts';
 export type { ApiKey, KeyMaker, KeyPermissions, NewApiKey } from './api-keys.ts';

@@ -107,6 +107,8 @@ export const LIMITS = {
   idempotencyLeaseMs: 45_000,
 
   socketFrameBytesMax: 64 * 1024,
+  /** Groups that one subscription names; a person with more subscribes to all of them. */
+  socketGroupsMax: 1_000,
   /** In how many fragments a message may come, and in how many reads of the network a frame: each costs more than its bytes. */
   socketFragmentsMax: 256,
   socketChunksMax: 1024,

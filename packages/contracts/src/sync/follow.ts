@@ -4,6 +4,8 @@ import { contract } from '../contract.ts';
 import { EXAMPLE_IDS } from '../example-ids.ts';
 import { COUNT_PATTERN } from '../ids.ts';
 import { LIMITS } from '../limits.ts';
+import { FRAMES, SOCKET_ERRORS } from './frames.ts';
+import type { FrameContract } from './frames/frame.ts';
 import { labelExample, syncIdText } from './parts.ts';
 
 export interface DeltasReply {
@@ -85,6 +87,9 @@ export const deltas = contract<{
   errors: ['bootstrap_required'],
 });
 
+const frameRow = ({ to, example, description }: FrameContract): string =>
+  `| to ${to === 'server' ? 'the server' : 'you'} | \`${JSON.stringify(example)}\`: ${description} |`;
+
 /** The WebSocket door: mounted by the sync service, proxied by the gateway; the token stands in the query string. */
 export const socket = contract<{ query: { token?: string; actions?: 'words' | 'letters' } }>({
   id: 'syncSocket',
@@ -95,13 +100,11 @@ export const socket = contract<{ query: { token?: string; actions?: 'words' | 'l
 
 | direction | frame |
 |---|---|
-| to the server | \`{"type":"subscribe","afterSyncId":"43","token":"…"}\`: within ${LIMITS.socketSubscribeTimeoutMs / 1000} seconds; may be sent again. With \`groups\`, a list, it narrows to these and asks for letters, as \`syncGroups\` does in deltas |
-| to you | \`{"type":"subscribed","afterSyncId":"43","groups":["…"]}\`: your own id and those of your workspaces and private projects |
-| to you | \`{"type":"delta","packet":{"lastSyncId":"44","actions":[…]}}\`: everything after \`afterSyncId\`, ascending, then what is new; \`actions\` as in deltas, empty after every ${LIMITS.socketWatermarkMs / 1000} seconds of silence |
-| to you | \`{"type":"error","code":"BOOTSTRAP_REQUIRED","message":"…"}\`: the log does not hold what follows; load everything again and subscribe from there, on the same socket |
-| to you | \`{"type":"error","code":"SLOW_CONSUMER","message":"…","lastSyncId":"43"}\`: why the server closes, and where to resume when you had come somewhere |
+${FRAMES.map(frameRow).join('\n')}
 
-The other codes before a close: \`UNAUTHORIZED\` (get another token), \`RESTARTING\` and \`UNAVAILABLE\` (connect again), \`INVALID_FRAME\`, \`PROTOCOL_ERROR\`, \`SUBSCRIBE_TIMEOUT\` and \`TOO_MANY_FRAMES\` (a fault of the client).
+Codes of errors: ${Object.entries(SOCKET_ERRORS)
+    .map(([code, action]) => `\`${code}\` (${action})`)
+    .join(', ')}.
 
 Keep the last \`lastSyncId\` and subscribe with it again after any end.`,
   tag: 'Sync',

@@ -1,18 +1,8 @@
-import { Fault, LIMITS, parseJson, parseSyncId } from '@wts/contracts';
+import { Fault, parseJson, parseSyncId, syncFrames } from '@wts/contracts';
+import type { SocketErrorCode, SubscribeFrame } from '@wts/contracts';
+import { compile } from '@wts/service-kit/routes';
 import { listText, type Dialect } from '../deltas/entry.ts';
 import { frameHeader, textFrame } from '../hub/packet.ts';
-
-/** Why a socket hears `{"type":"error"}`. Stable names; a client may act on them. */
-export type SocketErrorCode =
-  | 'BOOTSTRAP_REQUIRED'
-  | 'UNAUTHORIZED'
-  | 'INVALID_FRAME'
-  | 'SUBSCRIBE_TIMEOUT'
-  | 'SLOW_CONSUMER'
-  | 'TOO_MANY_FRAMES'
-  | 'PROTOCOL_ERROR'
-  | 'RESTARTING'
-  | 'UNAVAILABLE';
 
 /** What a client may ask for. */
 export interface Subscribe {
@@ -29,55 +19,35 @@ export type ClientFrame =
   | { readonly kind: 'ignored' }
   | { readonly kind: 'invalid'; readonly message: string };
 
-const GROUPS_MAX = 1_000;
+const checkSubscribe = compile(syncFrames.subscribeFrame.schema, 'frame');
 
 /**
  * Reads one text frame, as strictly as a body; `asked` is the spelling that the URL asked for. Keeps sync.socket.subscribe.
  * Keeps sync.socket.bad-frame.
  */
 export function parseClientFrame(bytes: Uint8Array, asked: Dialect | undefined): ClientFrame {
-  let frame: unknown;
   try {
-    frame = parseJson(bytes);
+    const frame = parseJson(bytes);
+    if (isOfAnotherType(frame)) return { kind: 'ignored' };
+    checkSubscribe(frame);
+    const { afterSyncId, token, groups, actions } = frame as SubscribeFrame;
+    const after = parseSyncId(afterSyncId);
+    if (after === null) return { kind: 'invalid', message: 'frame/afterSyncId is larger than any place in the log' };
+    // Only clients that read letters name their groups.
+    const dialect = actions ?? asked ?? (groups === undefined ? 'words' : 'letters');
+    return { kind: 'subscribe', subscribe: { after, token, groups: new Set(groups), dialect } };
   } catch (error) {
-    return invalid(error instanceof Fault ? error.message : 'the frame is not JSON');
+    return { kind: 'invalid', message: error instanceof Fault ? error.message : 'The frame cannot be read' };
   }
-  if (typeof frame !== 'object' || frame === null || Array.isArray(frame)) return invalid('the frame is not an object');
-  const { type, afterSyncId, token, groups, actions } = frame as Record<string, unknown>;
-  if (typeof type !== 'string') return invalid('type must be a string');
-  if (type !== 'subscribe') return { kind: 'ignored' };
+}
 
-  const after = parseSyncId(afterSyncId);
-  if (after === null) return invalid('afterSyncId must be a decimal string of at most 19 digits');
-  if (token !== undefined && (typeof token !== 'string' || token.length > LIMITS.credentialChars)) {
-    return invalid('token must be a string');
-  }
-  if (groups !== undefined && !isGroupList(groups)) {
-    return invalid(`groups must be an array of at most ${GROUPS_MAX} strings`);
-  }
-  if (actions !== undefined && !isDialect(actions)) return invalid('actions must be "words" or "letters"');
-  return {
-    kind: 'subscribe',
-    subscribe: {
-      after,
-      token,
-      groups: new Set(groups),
-      // Only clients that read letters name their groups.
-      dialect: actions ?? asked ?? (groups === undefined ? 'words' : 'letters'),
-    },
-  };
+function isOfAnotherType(frame: unknown): boolean {
+  const type = typeof frame === 'object' && frame !== null && 'type' in frame ? frame.type : undefined;
+  return typeof type === 'string' && type !== syncFrames.subscribeFrame.type;
 }
 
 export function isDialect(text: unknown): text is Dialect {
   return text === 'words' || text === 'letters';
-}
-
-function isGroupList(value: unknown): value is string[] {
-  return Array.isArray(value) && value.length <= GROUPS_MAX && value.every((group) => typeof group === 'string');
-}
-
-function invalid(message: string): ClientFrame {
-  return { kind: 'invalid', message };
 }
 
 /** The rest of the frame, as long as the list is there: a thousand sockets of one person are told of the same groups. */

@@ -1,6 +1,6 @@
 import { requireScope } from '@wts/access';
 import { Fault, LIMITS } from '@wts/contracts';
-import type { Principal } from '@wts/contracts';
+import type { Principal, SocketErrorCode } from '@wts/contracts';
 import type { Logger } from '@wts/log';
 import type { Duplex } from 'node:stream';
 import { WebSocket } from 'ws';
@@ -12,7 +12,7 @@ import type { Packet } from '../hub/packet.ts';
 import { Feed } from './feed.ts';
 import type { FeedSources, Outlet } from './feed.ts';
 import { errorFrame, parseClientFrame, subscribedFrame } from './frames.ts';
-import type { SocketErrorCode, Subscribe } from './frames.ts';
+import type { Subscribe } from './frames.ts';
 import type { SocketMetrics } from './metrics.ts';
 import type { Unsent } from './unsent.ts';
 

@@ -1,0 +1,34 @@
+import type { SyncAction } from '../../actions.ts';
+import { syncActionSchema } from '../../actions.ts';
+import { LIMITS } from '../../limits.ts';
+import { syncIdText } from '../parts.ts';
+import type { FrameContract } from './frame.ts';
+
+export interface DeltaFrame {
+  readonly type: 'delta';
+  readonly packet: { readonly lastSyncId: string; readonly actions: readonly SyncAction[] };
+}
+
+export const deltaFrame: FrameContract<DeltaFrame> = {
+  type: 'delta',
+  to: 'client',
+  description: `Everything after \`afterSyncId\`, ascending, then what is new; \`actions\` as in deltas, empty after every ${LIMITS.socketWatermarkMs / 1000} seconds of silence.`,
+  schema: {
+    type: 'object',
+    additionalProperties: false,
+    required: ['type', 'packet'],
+    properties: {
+      type: { const: 'delta' },
+      packet: {
+        type: 'object',
+        additionalProperties: false,
+        required: ['lastSyncId', 'actions'],
+        properties: {
+          lastSyncId: { ...syncIdText, description: 'Your cursor once you have taken in the actions.' },
+          actions: { type: 'array', maxItems: LIMITS.socketPacketActionsMax, items: syncActionSchema },
+        },
+      },
+    },
+  },
+  example: { type: 'delta', packet: { lastSyncId: '44', actions: [] } },
+};

@@ -1,0 +1,78 @@
+import assert from 'node:assert/strict';
+import { syncFrames } from '@wts/contracts';
+import type { SyncAction } from '@wts/contracts';
+import { compile } from '@wts/service-kit/routes';
+import { Entry } from '../deltas/entry.ts';
+import { PacketWriter, watermark } from '../hub/packet.ts';
+import { errorFrame, parseClientFrame, subscribedFrame } from './frames.ts';
+
+const ID = '018f2a3b-7d2e-7f11-8b11-4a6c9f8e3d21';
+const action: SyncAction = {
+  syncId: '44',
+  modelName: 'WorkspaceMember',
+  modelId: ID,
+  action: 'INSERT',
+  data: { workspaceId: ID },
+  groupId: ID,
+  clientTxId: 'tx',
+  clientId: 'laptop',
+  createdAt: '2026-11-21T09:00:00.000Z',
+};
+
+/** The JSON of a whole text frame. */
+function jsonOf(...parts: readonly Buffer[]): unknown {
+  const frame = Buffer.concat(parts).toString('utf8');
+  return JSON.parse(frame.slice(frame.indexOf('{'))) as unknown;
+}
+
+const packet = (text: string): unknown => {
+  const writer = new PacketWriter();
+  writer.add(44n, text);
+  return jsonOf(...writer.finish(45n).map(({ frame }) => frame));
+};
+
+describe('the frames of the socket', () => {
+  const entry = new Entry({ ...action, workspaceId: ID, movedGroup: ID });
+  const sent: readonly (readonly [string, string, unknown])[] = [
+    ['subscribed', 'subscribed', jsonOf(...subscribedFrame(43n, [ID]))],
+    ['delta in words', 'delta', packet(entry.text('words'))],
+    ['delta in letters', 'delta', packet(entry.text('letters'))],
+    ['delta with a group change', 'delta', packet(entry.groupChangeText(ID, new Set([ID])))],
+    ['delta without actions', 'delta', jsonOf(watermark(45n).frame)],
+    ['error', 'error', jsonOf(errorFrame('RESTARTING', 'Again'))],
+    ['error with a position', 'error', jsonOf(errorFrame('SLOW_CONSUMER', 'Again', 7n))],
+  ];
+  for (const [what, type, frame] of sent) {
+    it(`sends ${what} as its schema describes it`, () => {
+      const declared = syncFrames.FRAMES.find((one) => one.type === type);
+      compile(declared?.schema ?? { not: {} }, 'frame')(frame);
+    });
+  }
+
+  it('have examples that fit their schemas', () => {
+    for (const { type, schema, example } of syncFrames.FRAMES) compile(schema, type)(example);
+  });
+
+  it('refuses a subscribe frame with the sentence that a body would be refused with', () => {
+    const parse = (frame: object) =>
+      parseClientFrame(Buffer.from(JSON.stringify({ type: 'subscribe', ...frame })), undefined);
+    const refused: readonly (readonly [object, string])[] = [
+      [{}, 'frame must have the property "afterSyncId"'],
+      [{ afterSyncId: '-1' }, 'frame/afterSyncId must be a whole number in 1 to 19 digits, as text'],
+      [{ afterSyncId: '1', token: 7 }, 'frame/token must be a string'],
+      [
+        { afterSyncId: '1', groups: Array.from({ length: 1001 }, () => ID) },
+        'frame/groups must have at most 1000 items',
+      ],
+      [{ afterSyncId: '1', groups: [7] }, 'frame/groups/0 must be a string'],
+      [{ afterSyncId: '1', actions: 'runes' }, 'frame/actions must be one of words, letters'],
+    ];
+    for (const [frame, message] of refused) assert.deepEqual(parse(frame), { kind: 'invalid', message });
+  });
+
+  it('ignores frames of other types, and fields that a later client adds', () => {
+    assert.deepEqual(parseClientFrame(Buffer.from('{"type":"later"}'), undefined), { kind: 'ignored' });
+    const later = parseClientFrame(Buffer.from('{"type":"subscribe","afterSyncId":"1","later":true}'), 'letters');
+    assert.equal(later.kind === 'subscribe' && later.subscribe.dialect, 'letters');
+  });
+});
