@@ -51,14 +51,14 @@ export function layoutOf(model: Model): TableLayout {
   return layout;
 }
 
-/** The table of a model with its indexes, as statements. */
+/** The table of a model with its indexes: what the migrations must have led to. */
 export function tableSql(model: Model): string[] {
   const { table, columns } = layoutOf(model);
   const definitions = columns.map(
     ({ name, type, nullable }) => `${name} ${type}${name === 'id' ? ' primary key' : nullable ? '' : ' not null'}`,
   );
   return [
-    `create table if not exists ${table} (${definitions.join(', ')}, workspace_id uuid, group_id uuid not null, record json not null)`,
+    `create table ${table} (${definitions.join(', ')}, workspace_id uuid, group_id uuid not null, record json not null)`,
     ...indexesSql(model),
   ];
 }
@@ -68,7 +68,7 @@ function indexesSql(model: Model): string[] {
   const index = (columns: readonly string[], more: { unique?: true; gin?: true; where?: string } = {}): string => {
     const name = `${model.table}_${columns.join('_')}_${more.unique ? 'key' : 'idx'}`;
     const where = more.where === undefined ? '' : ` where ${more.where}`;
-    return `create ${more.unique ? 'unique ' : ''}index if not exists ${name} on ${table}${more.gin ? ' using gin' : ''} (${columns.join(', ')})${where}`;
+    return `create ${more.unique ? 'unique ' : ''}index ${name} on ${table}${more.gin ? ' using gin' : ''} (${columns.join(', ')})${where}`;
   };
   const statements = model.unique.map((fields) => index(fields.map(snakeCase), { unique: true }));
   // Bootstrap and batch read by group; id as second column makes the order stable.
@@ -81,13 +81,4 @@ function indexesSql(model: Model): string[] {
     else statements.push(index([column], nullable ? { where: `${column} is not null` } : {}));
   }
   return statements;
-}
-
-/** The record rebuilt from its columns: what a migration writes after adding a field, and what the audit compares with. */
-export function recordFromColumnsSql(model: Model): string {
-  const parts = columnsOf(model).map(
-    ({ field, name, type }) =>
-      `'${field}', ${type === 'timestamptz' ? `to_char(${name} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')` : name}`,
-  );
-  return `json_build_object(${parts.join(', ')})`;
 }

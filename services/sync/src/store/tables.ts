@@ -1,21 +1,37 @@
-import { layoutOf, recordFromColumnsSql, type Model } from '@wts/models';
+import { snakeCase, type Column } from '@wts/models';
 import type { Knex } from 'knex';
 
+interface AddedField {
+  readonly table: string;
+  readonly field: string;
+  /** The field it follows in the record. */
+  readonly after: string;
+  readonly type: Column['type'];
+  /** What existing records get, as an SQL literal; null: the field is empty there, and may be in others. */
+  readonly initial: string | null;
+}
+
 /**
- * For a migration after a field was declared: adds its column, gives it the declared initial value, and completes the
- * stored records with it. Does nothing on a database that was made with the field.
+ * For the migration of a field that was added to the registry: its column, and the field in every stored record. Everything
+ * stands in the migration, because the registry goes on changing and a migration must do the same on every database.
  */
-export async function addField(knex: Knex, model: Model, field: string): Promise<void> {
-  const { table, columns } = layoutOf(model);
-  const column = columns.find((one) => one.field === field);
-  const declared = model.fields[field];
-  if (!column || !declared) throw new Error(`${model.name} declares no field ${field}`);
-  if (await knex.schema.withSchema('sync').hasColumn(model.table, column.name)) return;
-  await knex.raw(`alter table ${table} add column ${column.name} ${column.type}`);
-  if (declared.initial !== null) {
-    const initial = Array.isArray(declared.initial) ? '{}' : declared.initial;
-    await knex.raw(`update ${table} set ${column.name} = ?::${column.type}`, [initial as string]);
-    if (!column.nullable) await knex.raw(`alter table ${table} alter column ${column.name} set not null`);
+export async function addField(knex: Knex, { table, field, after, type, initial }: AddedField): Promise<void> {
+  const [rows, column] = [`sync.${table}`, snakeCase(field)];
+  if (initial === null) {
+    await knex.raw(`alter table ${rows} add column ${column} ${type}`);
+  } else {
+    // With a default, the column comes without a rewrite of the table.
+    await knex.raw(`alter table ${rows} add column ${column} ${type} not null default ${initial}`);
+    await knex.raw(`alter table ${rows} alter column ${column} drop default`);
   }
-  await knex.raw(`update ${table} set record = ${recordFromColumnsSql(model)}`);
+  await knex.raw(
+    `update ${rows} set record = cast((
+      select '{' || string_agg(concat(to_json(key), ':', value), ',' order by place) || '}' from (
+        select key, value, place from json_each(record) with ordinality as known(key, value, place)
+        union all
+        select :field, coalesce(to_json(${column}), 'null'), place + 0.5
+          from json_each(record) with ordinality as known(key, value, place) where key = :after
+      ) fields) as json)`,
+    { field, after },
+  );
 }

@@ -1,0 +1,555 @@
+-- Made by a test, see README.md.
+set check_function_bodies = off;
+
+set role wts_sync;
+
+create sequence sync.migrations_id_seq as integer;
+
+create sequence sync.migrations_lock_index_seq as integer;
+
+create table sync.client_models (
+  user_id uuid not null,
+  schema_hash text not null,
+  models text not null,
+  seen_at timestamp with time zone default now() not null,
+  constraint client_models_pkey PRIMARY KEY (user_id, schema_hash)
+);
+
+create table sync.comments (
+  id uuid not null,
+  task_id uuid not null,
+  author_id uuid not null,
+  parent_id uuid,
+  body text not null,
+  edited_at timestamp with time zone,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null,
+  workspace_id uuid,
+  group_id uuid not null,
+  record json not null,
+  constraint comments_pkey PRIMARY KEY (id)
+);
+CREATE INDEX comments_group_id_id_idx ON sync.comments USING btree (group_id, id);
+CREATE INDEX comments_parent_id_idx ON sync.comments USING btree (parent_id) WHERE (parent_id IS NOT NULL);
+CREATE INDEX comments_task_id_idx ON sync.comments USING btree (task_id);
+CREATE INDEX comments_workspace_id_idx ON sync.comments USING btree (workspace_id);
+
+create table sync.frozen_people (
+  user_id uuid not null,
+  group_id uuid not null,
+  record json not null,
+  frozen_at timestamp with time zone default clock_timestamp() not null,
+  constraint frozen_people_pkey PRIMARY KEY (user_id, group_id)
+);
+CREATE INDEX frozen_people_group_id_idx ON sync.frozen_people USING btree (group_id, user_id);
+
+create table sync.idempotency_keys (
+  user_id uuid not null,
+  client_id text not null,
+  client_tx_id text not null,
+  last_id bigint not null,
+  main_ids bigint[] not null,
+  created_at timestamp with time zone not null,
+  constraint idempotency_keys_pkey PRIMARY KEY (user_id, client_id, client_tx_id)
+);
+CREATE INDEX idempotency_keys_created_at_idx ON sync.idempotency_keys USING brin (created_at);
+
+create table sync.labels (
+  id uuid not null,
+  team_id uuid,
+  name text not null,
+  color text,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null,
+  archived_at timestamp with time zone,
+  workspace_id uuid,
+  group_id uuid not null,
+  record json not null,
+  constraint labels_pkey PRIMARY KEY (id)
+);
+CREATE INDEX labels_group_id_id_idx ON sync.labels USING btree (group_id, id);
+CREATE INDEX labels_team_id_idx ON sync.labels USING btree (team_id) WHERE (team_id IS NOT NULL);
+CREATE INDEX labels_workspace_id_idx ON sync.labels USING btree (workspace_id);
+
+create table sync.log_state (
+  is_only_row boolean default true not null,
+  epoch uuid not null,
+  floor bigint default 0 not null,
+  began_at bigint default 0 not null,
+  floor_moved_at timestamp with time zone default now() not null,
+  lineage text default ''::text not null,
+  constraint log_state_is_only_row_check CHECK (is_only_row),
+  constraint log_state_pkey PRIMARY KEY (is_only_row)
+);
+
+create table sync.membership_losses (
+  workspace_id uuid not null,
+  user_id uuid not null,
+  ended integer not null,
+  taken_at timestamp with time zone,
+  constraint membership_losses_pkey PRIMARY KEY (workspace_id, user_id)
+);
+
+create table sync.migrations (
+  id integer default nextval('sync.migrations_id_seq'::regclass) not null,
+  name character varying(255),
+  batch integer,
+  migration_time timestamp with time zone,
+  constraint migrations_pkey PRIMARY KEY (id)
+);
+
+create table sync.migrations_lock (
+  index integer default nextval('sync.migrations_lock_index_seq'::regclass) not null,
+  is_locked integer,
+  constraint migrations_lock_pkey PRIMARY KEY (index)
+);
+
+create table sync.project_members (
+  id uuid not null,
+  project_id uuid not null,
+  user_id uuid not null,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null,
+  workspace_id uuid,
+  group_id uuid not null,
+  record json not null,
+  constraint project_members_pkey PRIMARY KEY (id)
+);
+CREATE INDEX project_members_group_id_id_idx ON sync.project_members USING btree (group_id, id);
+CREATE UNIQUE INDEX project_members_project_id_user_id_key ON sync.project_members USING btree (project_id, user_id);
+CREATE INDEX project_members_user_id_idx ON sync.project_members USING btree (user_id);
+
+create table sync.projects (
+  id uuid not null,
+  team_id uuid,
+  key text not null,
+  name text not null,
+  description text,
+  status text not null,
+  is_private boolean not null,
+  lead_id uuid,
+  creator_id uuid not null,
+  start_date date,
+  target_date date,
+  completed_at timestamp with time zone,
+  sort_order text not null,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null,
+  archived_at timestamp with time zone,
+  workspace_id uuid,
+  group_id uuid not null,
+  record json not null,
+  constraint projects_pkey PRIMARY KEY (id)
+);
+CREATE INDEX projects_group_id_id_idx ON sync.projects USING btree (group_id, id);
+CREATE UNIQUE INDEX projects_group_id_key_key ON sync.projects USING btree (group_id, key);
+CREATE INDEX projects_lead_id_idx ON sync.projects USING btree (lead_id) WHERE (lead_id IS NOT NULL);
+CREATE INDEX projects_team_id_idx ON sync.projects USING btree (team_id) WHERE (team_id IS NOT NULL);
+CREATE INDEX projects_workspace_id_idx ON sync.projects USING btree (workspace_id);
+
+create table sync.sweeps (
+  kind text not null,
+  model text not null,
+  root_id uuid not null,
+  workspace_id uuid,
+  user_id uuid,
+  actor_id uuid not null,
+  generation integer default 0 not null,
+  created_at timestamp with time zone default clock_timestamp() not null,
+  served_at timestamp with time zone default clock_timestamp() not null,
+  leased_until timestamp with time zone default '-infinity'::timestamp with time zone not null,
+  constraint sweeps_pkey PRIMARY KEY (root_id, model, kind)
+);
+CREATE INDEX sweeps_user_id_idx ON sync.sweeps USING btree (user_id, workspace_id) WHERE (user_id IS NOT NULL);
+
+create table sync.sync_actions (
+  sync_id bigint not null,
+  event_id uuid not null,
+  workspace_id uuid,
+  group_id uuid not null,
+  model text not null,
+  model_id uuid not null,
+  action text not null,
+  record json not null,
+  data json,
+  changed text[] not null,
+  actor_id uuid not null,
+  client_id text not null,
+  client_tx_id text not null,
+  created_at timestamp with time zone not null,
+  constraint sync_actions_pkey PRIMARY KEY (sync_id)
+) partition by RANGE (sync_id);
+CREATE INDEX sync_actions_group_id_idx ON ONLY sync.sync_actions USING btree (group_id, sync_id);
+CREATE INDEX sync_actions_model_id_idx ON ONLY sync.sync_actions USING btree (model_id, sync_id);
+CREATE INDEX sync_actions_moves_idx ON ONLY sync.sync_actions USING btree (group_id, sync_id) WHERE ((model = ANY (ARRAY['WorkspaceMember'::text, 'ProjectMember'::text])) AND (action = ANY (ARRAY['INSERT'::text, 'DELETE'::text])));
+
+create table sync.task_checklist_items (
+  id uuid not null,
+  task_id uuid not null,
+  title text not null,
+  completed_at timestamp with time zone,
+  sort_order text not null,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null,
+  workspace_id uuid,
+  group_id uuid not null,
+  record json not null,
+  constraint task_checklist_items_pkey PRIMARY KEY (id)
+);
+CREATE INDEX task_checklist_items_group_id_id_idx ON sync.task_checklist_items USING btree (group_id, id);
+CREATE INDEX task_checklist_items_task_id_idx ON sync.task_checklist_items USING btree (task_id);
+CREATE INDEX task_checklist_items_workspace_id_idx ON sync.task_checklist_items USING btree (workspace_id);
+
+create table sync.task_counters (
+  workspace_id uuid not null,
+  last_number integer not null,
+  constraint task_counters_pkey PRIMARY KEY (workspace_id)
+);
+
+create table sync.tasks (
+  id uuid not null,
+  number integer not null,
+  title text not null,
+  description text,
+  project_id uuid,
+  team_id uuid,
+  assignee_id uuid,
+  creator_id uuid not null,
+  start text not null,
+  start_bucket text not null,
+  start_date date,
+  today_index_reference_date date,
+  deadline_at date,
+  priority integer not null,
+  label_ids uuid[] not null,
+  sort_order text not null,
+  repeat_rule text,
+  repeat_template_id uuid,
+  completed_at timestamp with time zone,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null,
+  archived_at timestamp with time zone,
+  workspace_id uuid,
+  group_id uuid not null,
+  record json not null,
+  constraint tasks_pkey PRIMARY KEY (id)
+);
+CREATE INDEX tasks_assignee_id_idx ON sync.tasks USING btree (assignee_id) WHERE (assignee_id IS NOT NULL);
+CREATE INDEX tasks_group_id_id_idx ON sync.tasks USING btree (group_id, id);
+CREATE INDEX tasks_label_ids_idx ON sync.tasks USING gin (label_ids) WHERE (label_ids <> '{}'::uuid[]);
+CREATE INDEX tasks_project_id_idx ON sync.tasks USING btree (project_id) WHERE (project_id IS NOT NULL);
+CREATE INDEX tasks_repeat_template_id_idx ON sync.tasks USING btree (repeat_template_id) WHERE (repeat_template_id IS NOT NULL);
+CREATE INDEX tasks_team_id_idx ON sync.tasks USING btree (team_id) WHERE (team_id IS NOT NULL);
+CREATE UNIQUE INDEX tasks_workspace_id_number_key ON sync.tasks USING btree (workspace_id, number);
+
+create table sync.team_members (
+  id uuid not null,
+  team_id uuid not null,
+  user_id uuid not null,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null,
+  workspace_id uuid,
+  group_id uuid not null,
+  record json not null,
+  constraint team_members_pkey PRIMARY KEY (id)
+);
+CREATE INDEX team_members_group_id_id_idx ON sync.team_members USING btree (group_id, id);
+CREATE UNIQUE INDEX team_members_team_id_user_id_key ON sync.team_members USING btree (team_id, user_id);
+CREATE INDEX team_members_user_id_idx ON sync.team_members USING btree (user_id);
+
+create table sync.teams (
+  id uuid not null,
+  key text not null,
+  name text not null,
+  description text,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null,
+  archived_at timestamp with time zone,
+  workspace_id uuid,
+  group_id uuid not null,
+  record json not null,
+  constraint teams_pkey PRIMARY KEY (id)
+);
+CREATE INDEX teams_group_id_id_idx ON sync.teams USING btree (group_id, id);
+CREATE UNIQUE INDEX teams_workspace_id_key_key ON sync.teams USING btree (workspace_id, key);
+
+create table sync.trimmed_losses (
+  user_id uuid not null,
+  group_id uuid not null,
+  sync_id bigint not null,
+  constraint trimmed_losses_pkey PRIMARY KEY (user_id, group_id)
+);
+
+create table sync.used_groups (
+  id uuid not null,
+  constraint used_groups_pkey PRIMARY KEY (id)
+);
+
+create table sync.user_audiences (
+  user_id uuid not null,
+  group_id uuid not null,
+  constraint user_audiences_pkey PRIMARY KEY (user_id, group_id)
+);
+CREATE INDEX user_audiences_group_id_idx ON sync.user_audiences USING btree (group_id, user_id);
+
+create table sync.users (
+  id uuid not null,
+  name text not null,
+  email text,
+  avatar_url text,
+  username text,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null,
+  workspace_id uuid,
+  group_id uuid not null,
+  record json not null,
+  constraint users_pkey PRIMARY KEY (id)
+);
+CREATE INDEX users_group_id_id_idx ON sync.users USING btree (group_id, id);
+
+create table sync.workspace_members (
+  id uuid not null,
+  user_id uuid not null,
+  role text not null,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null,
+  workspace_id uuid,
+  group_id uuid not null,
+  record json not null,
+  constraint workspace_members_pkey PRIMARY KEY (id)
+);
+CREATE INDEX workspace_members_group_id_id_idx ON sync.workspace_members USING btree (group_id, id);
+CREATE INDEX workspace_members_user_id_idx ON sync.workspace_members USING btree (user_id);
+CREATE UNIQUE INDEX workspace_members_workspace_id_user_id_key ON sync.workspace_members USING btree (workspace_id, user_id);
+
+create table sync.workspaces (
+  id uuid not null,
+  name text not null,
+  url_key text not null,
+  logo_url text,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null,
+  workspace_id uuid,
+  group_id uuid not null,
+  record json not null,
+  constraint workspaces_pkey PRIMARY KEY (id)
+);
+CREATE INDEX workspaces_group_id_id_idx ON sync.workspaces USING btree (group_id, id);
+CREATE UNIQUE INDEX workspaces_url_key_key ON sync.workspaces USING btree (url_key);
+
+create table sync.sync_actions_0 partition of sync.sync_actions
+  FOR VALUES FROM ('0') TO ('1000000');
+
+CREATE OR REPLACE FUNCTION sync.begin_epoch()
+ RETURNS void
+ LANGUAGE sql
+AS $function$
+    select pg_advisory_xact_lock(7368011);
+    update sync.log_state set epoch = gen_random_uuid(), lineage = sync.log_lineage(),
+      began_at = greatest(began_at, coalesce((select max(sync_id) from sync.sync_actions), 0)) + 1000000
+  $function$;
+
+CREATE OR REPLACE FUNCTION sync.find_page(groups uuid[], after bigint, up_to bigint, size integer)
+ RETURNS bigint[]
+ LANGUAGE plpgsql
+ STABLE
+ SET enable_seqscan TO 'off'
+ SET enable_bitmapscan TO 'off'
+ SET enable_sort TO 'off'
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET jit TO 'off'
+AS $function$
+    declare
+      places bigint[] := '{}';
+      more bigint[];
+      reached bigint := after;
+      width bigint := size;
+      edge bigint;
+    begin
+      while reached < up_to and cardinality(places) < size loop
+        edge := least(up_to, reached + width);
+        more := array(
+          select sync_id from sync.sync_actions
+          where group_id = any(groups) and sync_id > reached and sync_id <= edge
+          order by group_id, sync_id limit 8 * size
+        );
+        if cardinality(more) = 8 * size then
+          -- As many as a page holds lie before this place.
+          width := (select place from unnest(more) place order by place offset size - 1 limit 1) - reached;
+          continue;
+        end if;
+        places := places || array(select place from unnest(more) place order by place limit size - cardinality(places));
+        reached := edge;
+        width := least(32 * width, size + 2 * (reached - after) * (size - cardinality(places)) / (1 + cardinality(places)));
+      end loop;
+      return places;
+    end
+    $function$;
+
+CREATE OR REPLACE FUNCTION sync.groups_between(after bigint, up_to bigint)
+ RETURNS uuid[]
+ LANGUAGE plpgsql
+ STABLE
+ SET enable_seqscan TO 'off'
+ SET enable_bitmapscan TO 'off'
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET jit TO 'off'
+AS $function$
+    begin
+      return array(select distinct group_id from sync.sync_actions where sync_id > after and sync_id <= up_to);
+    end
+  $function$;
+
+CREATE OR REPLACE FUNCTION sync.insist(holds boolean)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+    begin
+      if holds is not true then
+        raise exception 'what was looked at has changed' using errcode = 'serialization_failure';
+      end if;
+    end
+  $function$;
+
+CREATE OR REPLACE FUNCTION sync.log_lineage()
+ RETURNS text
+ LANGUAGE sql
+AS $function$select system_identifier || '/' || sync.log_timeline() from pg_control_system()$function$;
+
+CREATE OR REPLACE FUNCTION sync.log_timeline()
+ RETURNS text
+ LANGUAGE sql
+AS $function$select left(pg_walfile_name(pg_current_wal_lsn()), 8)$function$;
+
+CREATE OR REPLACE FUNCTION sync.use_groups()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+    begin
+      insert into sync.used_groups select id from made on conflict do nothing;
+      return null;
+    end
+  $function$;
+
+CREATE TRIGGER use_groups AFTER INSERT ON sync.projects REFERENCING NEW TABLE AS made FOR EACH STATEMENT EXECUTE FUNCTION sync.use_groups();
+
+CREATE TRIGGER use_groups AFTER INSERT ON sync.users REFERENCING NEW TABLE AS made FOR EACH STATEMENT EXECUTE FUNCTION sync.use_groups();
+
+CREATE TRIGGER use_groups AFTER INSERT ON sync.workspaces REFERENCING NEW TABLE AS made FOR EACH STATEMENT EXECUTE FUNCTION sync.use_groups();
+
+insert into sync.migrations (batch, name) values
+  (1, '0001-create-models'),
+  (1, '0002-create-log'),
+  (1, '0003-let-the-log-age'),
+  (1, '0004-remember-client-models'),
+  (1, '0005-insist'),
+  (1, '0006-find-pages'),
+  (1, '0007-hide-project-keys'),
+  (1, '0008-show-from-the-gain'),
+  (1, '0009-sweep-cascades'),
+  (1, '0012-remember-losses');
+
+reset role;
+
+set role wts_workspace;
+
+create sequence workspace.migrations_id_seq as integer;
+
+create sequence workspace.migrations_lock_index_seq as integer;
+
+create table workspace.api_keys (
+  id uuid not null,
+  user_id uuid not null,
+  label text not null,
+  key_prefix text not null,
+  token_hash bytea not null,
+  permissions text not null,
+  workspace_id uuid,
+  expires_at timestamp with time zone,
+  created_at timestamp with time zone default now() not null,
+  last_used_at timestamp with time zone,
+  revoked_at timestamp with time zone,
+  made_by text,
+  made_by_key uuid,
+  constraint api_keys_check CHECK (((made_by_key IS NOT NULL) = (NOT (made_by IS DISTINCT FROM 'api_key'::text)))),
+  constraint api_keys_made_by_check CHECK ((made_by = ANY (ARRAY['session'::text, 'api_key'::text]))),
+  constraint api_keys_permissions_check CHECK ((permissions = ANY (ARRAY['read-only'::text, 'full-access'::text]))),
+  constraint api_keys_pkey PRIMARY KEY (id),
+  constraint api_keys_token_hash_check CHECK ((length(token_hash) = 32)),
+  constraint api_keys_token_hash_key UNIQUE (token_hash),
+  constraint api_keys_made_by_key_fkey FOREIGN KEY (made_by_key) REFERENCES workspace.api_keys(id)
+);
+CREATE INDEX api_keys_made_by_key_idx ON workspace.api_keys USING btree (made_by_key) WHERE (made_by_key IS NOT NULL);
+CREATE INDEX api_keys_revoked_at_idx ON workspace.api_keys USING btree (revoked_at) WHERE (revoked_at IS NOT NULL);
+CREATE INDEX api_keys_user_id_idx ON workspace.api_keys USING btree (user_id, created_at);
+CREATE INDEX api_keys_workspace_id_idx ON workspace.api_keys USING btree (workspace_id) WHERE (workspace_id IS NOT NULL);
+
+create table workspace.idempotency_keys (
+  key_hash bytea not null,
+  owner text not null,
+  fingerprint bytea not null,
+  status smallint,
+  body bytea,
+  expires_at timestamp with time zone not null,
+  constraint idempotency_keys_fingerprint_check CHECK ((length(fingerprint) = 32)),
+  constraint idempotency_keys_key_hash_check CHECK ((length(key_hash) = 32)),
+  constraint idempotency_keys_pkey PRIMARY KEY (key_hash)
+);
+CREATE INDEX idempotency_keys_expires_at_idx ON workspace.idempotency_keys USING btree (expires_at);
+
+create table workspace.identities (
+  identity_hash bytea not null,
+  issuer text not null,
+  subject text not null,
+  user_id uuid not null,
+  email text,
+  email_verified boolean default false not null,
+  created_at timestamp with time zone default now() not null,
+  person_created_at timestamp with time zone,
+  constraint identities_identity_hash_check CHECK ((length(identity_hash) = 32)),
+  constraint identities_pkey PRIMARY KEY (identity_hash)
+);
+CREATE INDEX identities_user_id_idx ON workspace.identities USING btree (user_id);
+
+create table workspace.invitations (
+  id uuid not null,
+  workspace_id uuid not null,
+  email text,
+  role text not null,
+  code_hash bytea not null,
+  created_by uuid not null,
+  created_at timestamp with time zone default now() not null,
+  expires_at timestamp with time zone not null,
+  claimed_by uuid,
+  redeemed_at timestamp with time zone,
+  constraint invitations_code_hash_check CHECK ((length(code_hash) = 32)),
+  constraint invitations_code_hash_key UNIQUE (code_hash),
+  constraint invitations_pkey PRIMARY KEY (id),
+  constraint invitations_role_check CHECK ((role = ANY (ARRAY['admin'::text, 'member'::text, 'guest'::text])))
+);
+CREATE INDEX invitations_workspace_id_idx ON workspace.invitations USING btree (workspace_id, created_at);
+
+create table workspace.migrations (
+  id integer default nextval('workspace.migrations_id_seq'::regclass) not null,
+  name character varying(255),
+  batch integer,
+  migration_time timestamp with time zone,
+  constraint migrations_pkey PRIMARY KEY (id)
+);
+
+create table workspace.migrations_lock (
+  index integer default nextval('workspace.migrations_lock_index_seq'::regclass) not null,
+  is_locked integer,
+  constraint migrations_lock_pkey PRIMARY KEY (index)
+);
+
+insert into workspace.migrations (batch, name) values
+  (1, '0001-create-identities'),
+  (1, '0002-create-api-keys'),
+  (1, '0003-create-invitations'),
+  (1, '0004-create-idempotency-keys'),
+  (1, '0005-find-keys'),
+  (1, '0006-verify-addresses'),
+  (1, '0007-remember-key-makers');
+
+reset role;

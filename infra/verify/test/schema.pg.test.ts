@@ -1,0 +1,85 @@
+import assert from 'node:assert/strict';
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { MODELS, tableSql } from '@wts/models';
+import { migrate } from '@wts/service-kit/migrate';
+import { createLogger } from '@wts/service-kit/observe';
+import { testDatabase, type TestDatabase } from '@wts/testkit';
+import { Client } from 'pg';
+import { readSchema, schemaSql, type TableSchema } from './schema.ts';
+
+const ROOT = join(import.meta.dirname, '../../..');
+const COMMITTED = join(ROOT, 'infra/postgres/schema.sql');
+const RELEASED = join(ROOT, 'infra/postgres/released.sql');
+const SCHEMAS = ['sync', 'workspace'] as const;
+const log = createLogger({ name: 'test', level: 'silent' });
+
+/** The parts of each table in alphabetical order: a column that came later stands last in its table. */
+function partsOf(tables: readonly TableSchema[]): Map<string, string[]> {
+  const parts = tables.map(({ name, columns, constraints, indexes }): [string, string[]] => [
+    name,
+    [...columns, ...constraints, ...indexes].toSorted(),
+  ]);
+  return new Map(parts);
+}
+
+async function using<T>(url: string, use: (client: Client) => Promise<T>): Promise<T> {
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  try {
+    return await use(client);
+  } finally {
+    await client.end();
+  }
+}
+
+async function migrateUp(database: TestDatabase): Promise<void> {
+  for (const schema of SCHEMAS) {
+    const directory = join(ROOT, `services/${schema}/src/migrations`);
+    await migrate({ url: database.urlOf(`wts_${schema}`), directory, schema, log });
+  }
+}
+
+async function dump({ url }: TestDatabase): Promise<string> {
+  const texts = await using(url, async (client) => {
+    const all: string[] = [];
+    for (const schema of SCHEMAS) all.push(schemaSql(schema, await readSchema(client, schema)));
+    return all;
+  });
+  return `${['-- Made by a test, see README.md.\nset check_function_bodies = off;', ...texts].join('\n\n')}\n`;
+}
+
+describe('the schema of the database', function () {
+  this.timeout(60_000);
+
+  it('is the committed one after all migrations', async () => {
+    await using database = await testDatabase('schema');
+    await migrateUp(database);
+    const text = await dump(database);
+    if (process.env['RENEW_SCHEMA']) await writeFile(COMMITTED, text);
+    assert.equal(text, await readFile(COMMITTED, 'utf8'));
+  });
+
+  for (const file of [COMMITTED, RELEASED]) {
+    it(`is the committed one after the migrations that ${file.slice(ROOT.length + 1)} lacks`, async () => {
+      await using database = await testDatabase('schema');
+      await using(database.url, async (client) => client.query(await readFile(file, 'utf8')));
+      await migrateUp(database);
+      assert.equal(await dump(database), await readFile(COMMITTED, 'utf8'));
+    });
+  }
+
+  it('has for each model the table that the registry declares', async () => {
+    await using migrated = await testDatabase('schema', { migrated: true });
+    await using declared = await testDatabase('schema');
+    await using(declared.urlOf('wts_sync'), async (client) => {
+      for (const statement of MODELS.flatMap(tableSql)) await client.query(statement);
+    });
+    const [tables, wanted] = await Promise.all(
+      [migrated, declared].map(({ url }) => using(url, async (client) => (await readSchema(client, 'sync')).tables)),
+    );
+    const names = new Set(MODELS.map(({ table }) => table));
+    assert.equal(wanted?.length, names.size);
+    assert.deepEqual(partsOf((tables ?? []).filter(({ name }) => names.has(name))), partsOf(wanted ?? []));
+  });
+});

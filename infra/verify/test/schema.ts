@@ -1,0 +1,79 @@
+import type { ClientBase } from 'pg';
+
+export interface TableSchema {
+  readonly name: string;
+  readonly columns: readonly string[];
+  readonly constraints: readonly string[];
+  readonly indexes: readonly string[];
+  readonly triggers: readonly string[];
+  /** How it is partitioned; null: it is not. */
+  readonly partitions: string | null;
+  /** Whose partition it is, and which; null: nobody's. */
+  readonly partOf: string | null;
+}
+
+export interface Schema {
+  readonly sequences: readonly string[];
+  readonly tables: readonly TableSchema[];
+  readonly functions: readonly string[];
+  readonly migrations: readonly string[];
+}
+
+/** What a schema holds, as PostgreSQL itself writes it down. */
+export async function readSchema(client: ClientBase, schema: string): Promise<Schema> {
+  const texts = async (sql: string): Promise<string[]> =>
+    (await client.query<{ text: string }>(sql, [schema])).rows.map(({ text }) => text);
+  const tables = (await client.query<TableSchema>(TABLES, [schema])).rows;
+  const isMigrated = tables.some(({ name }) => name === 'migrations');
+  return {
+    sequences: await texts(
+      `select format('%s as %s', seqrelid::regclass, seqtypid::regtype) as text from pg_sequence
+        join pg_class on oid = seqrelid where relnamespace = to_regnamespace($1) order by relname`,
+    ),
+    tables,
+    functions: await texts(
+      `select pg_get_functiondef(oid) as text from pg_proc where pronamespace = to_regnamespace($1) order by proname`,
+    ),
+    migrations: isMigrated
+      ? await texts(`select name as text from ${schema}.migrations where $1 <> '' order by id`)
+      : [],
+  };
+}
+
+/** In PostgreSQL 18 `not null` is a constraint too; here it stands with its column. */
+const TABLES = `select c.relname as name,
+    array(select concat(quote_ident(a.attname), ' ', format_type(a.atttypid, a.atttypmod),
+          ' default ' || pg_get_expr(d.adbin, d.adrelid), case when a.attnotnull then ' not null' end)
+        from pg_attribute a left join pg_attrdef d on d.adrelid = a.attrelid and d.adnum = a.attnum
+        where a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped order by a.attnum) as columns,
+    array(select format('constraint %I %s', conname, pg_get_constraintdef(oid)) from pg_constraint
+        where conrelid = c.oid and contype <> 'n' order by contype = 'f', conname) as constraints,
+    array(select pg_get_indexdef(indexrelid) from pg_index join pg_class i on i.oid = indexrelid
+        where indrelid = c.oid and not exists (select from pg_constraint where conindid = indexrelid) order by i.relname) as indexes,
+    array(select pg_get_triggerdef(oid) from pg_trigger where tgrelid = c.oid and not tgisinternal order by tgname) as triggers,
+    pg_get_partkeydef(c.oid) as partitions,
+    (select format('%s %s', inhparent::regclass, pg_get_expr(c.relpartbound, c.oid)) from pg_inherits
+        where inhrelid = c.oid) as "partOf"
+  from pg_class c where c.relnamespace = to_regnamespace($1) and c.relkind in ('r', 'p')
+  order by c.relispartition, c.relname`;
+
+/** The schema as statements that make it, in a database with the roles of `infra/postgres/roles.sql`. */
+export function schemaSql(schema: string, { sequences, tables, functions, migrations }: Schema): string {
+  return [
+    `set role wts_${schema};`,
+    ...sequences.map((sequence) => `create sequence ${sequence};`),
+    ...tables.map((table) => tableSql(schema, table)),
+    ...functions.map((text) => `${text.trim()};`),
+    ...tables.flatMap(({ triggers }) => triggers.map((trigger) => `${trigger};`)),
+    `insert into ${schema}.migrations (batch, name) values\n${migrations.map((name) => `  (1, '${name}')`).join(',\n')};`,
+    'reset role;',
+  ].join('\n\n');
+}
+
+function tableSql(schema: string, table: TableSchema): string {
+  const { name, columns, constraints, indexes, partitions, partOf } = table;
+  if (partOf !== null) return `create table ${schema}.${name} partition of ${partOf.replace(' ', '\n  ')};`;
+  const lines = [...columns, ...constraints].map((line) => `  ${line}`).join(',\n');
+  const end = partitions === null ? '' : ` partition by ${partitions}`;
+  return [`create table ${schema}.${name} (\n${lines}\n)${end};`, ...indexes.map((index) => `${index};`)].join('\n');
+}
