@@ -2,18 +2,19 @@
 -- Run by an administrator in the database of the service, any number of times; needs a superuser, or CREATEROLE and
 -- CREATE on the database. PostgreSQL 15 and newer. Passwords are set elsewhere: no secret stands in this file.
 
+-- The one list: what each role owns, and whether it may read what sync owns. It lasts as long as this session.
+DROP TABLE IF EXISTS pg_temp.service_role;
+CREATE TEMP TABLE service_role (role, schema, reads_sync) AS VALUES
+  ('wts_sync',      'sync',      false),
+  ('wts_workspace', 'workspace', true),
+  -- Reads the models, writes nothing: every change goes through sync's commit.
+  ('wts_graph',     NULL,        true);
+
 DO $$
 DECLARE
   service record;
 BEGIN
-  FOR service IN
-    SELECT * FROM (VALUES
-      ('wts_sync',      'sync'),
-      ('wts_workspace', 'workspace'),
-      -- Reads the models, writes nothing: every change goes through sync's commit.
-      ('wts_graph',     NULL)
-    ) AS list (role, schema)
-  LOOP
+  FOR service IN SELECT * FROM service_role LOOP
     IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = service.role) THEN
       EXECUTE format('CREATE ROLE %I LOGIN', service.role);
     END IF;
@@ -30,8 +31,8 @@ BEGIN
     END;
     IF service.schema IS NOT NULL THEN
       EXECUTE format('CREATE SCHEMA IF NOT EXISTS %I AUTHORIZATION %I', service.schema, service.role);
-      EXECUTE format('ALTER ROLE %I SET search_path = %I', service.role, service.schema);
     END IF;
+    EXECUTE format('ALTER ROLE %I SET search_path = %I', service.role, coalesce(service.schema, 'sync'));
   END LOOP;
 END
 $$;
@@ -50,7 +51,7 @@ DECLARE
 BEGIN
   FOR wanted IN
     SELECT * FROM
-      unnest(ARRAY['wts_sync', 'wts_workspace', 'wts_graph']) AS list (role),
+      service_role,
       (VALUES
         ('log_min_messages', 'fatal'),
         ('log_min_error_statement', 'panic'),
@@ -77,7 +78,14 @@ END
 $$;
 
 -- What sync creates, now and later, these may read.
-GRANT USAGE ON SCHEMA sync TO wts_workspace, wts_graph;
-GRANT SELECT ON ALL TABLES IN SCHEMA sync TO wts_workspace, wts_graph;
-ALTER DEFAULT PRIVILEGES FOR ROLE wts_sync IN SCHEMA sync GRANT SELECT ON TABLES TO wts_workspace, wts_graph;
-ALTER ROLE wts_graph SET search_path = sync;
+DO $$
+DECLARE
+  reader record;
+BEGIN
+  FOR reader IN SELECT * FROM service_role WHERE reads_sync LOOP
+    EXECUTE format('GRANT USAGE ON SCHEMA sync TO %I', reader.role);
+    EXECUTE format('GRANT SELECT ON ALL TABLES IN SCHEMA sync TO %I', reader.role);
+    EXECUTE format('ALTER DEFAULT PRIVILEGES FOR ROLE wts_sync IN SCHEMA sync GRANT SELECT ON TABLES TO %I', reader.role);
+  END LOOP;
+END
+$$;

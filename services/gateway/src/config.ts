@@ -1,8 +1,10 @@
 import { credentialSettings, defineSettings, natsSetting, serviceSettings, setting } from '@wts/service-kit/config';
-import type { ConfigOf } from '@wts/service-kit/config';
+import type { ConfigOf, Setting } from '@wts/service-kit/config';
 import { EDGE_LIMITS } from './limits.ts';
 import { parseRateLimits } from './rates/policies.ts';
 import type { RateLimits } from './rates/policies.ts';
+import { forUpstreams } from './routes.ts';
+import type { UpstreamName } from './routes.ts';
 
 const HTTP = { protocols: ['http', 'https'] } as const;
 
@@ -21,8 +23,7 @@ export const settings = defineSettings({
     default: 'http://localhost:4001',
     doc: 'Address clients reach the authorization origin at.',
   }),
-  workspaceUrls: setting.urls('WORKSPACE_URL', { ...HTTP, doc: 'Addresses of the workspace service.' }),
-  syncUrls: setting.urls('SYNC_URL', { ...HTTP, doc: 'Addresses of the sync service.' }),
+  ...upstreamUrls(),
   natsUrls: natsSetting(
     'Where revoked credentials are announced. The gateway works without it, and then learns of them within 5 s.',
   ),
@@ -60,6 +61,19 @@ export const settings = defineSettings({
 });
 
 export type GatewayConfig = ConfigOf<typeof settings>;
+
+/** `syncUrls`, read from `SYNC_URL`, and so on for each service of the route table. */
+function upstreamUrls(): { readonly [Name in UpstreamName as `${Name}Urls`]: Setting<readonly string[]> } {
+  const settings = forUpstreams((name) =>
+    setting.urls(`${name.toUpperCase().replaceAll('-', '_')}_URL`, {
+      ...HTTP,
+      doc: `Addresses of the ${name} service.`,
+    }),
+  );
+  return Object.fromEntries(Object.entries(settings).map(([name, urls]) => [`${name}Urls`, urls])) as ReturnType<
+    typeof upstreamUrls
+  >;
+}
 
 /** Origins as browsers send them. `*` and `null` name nobody in particular and are refused, as is any path. */
 export function checkOrigins(origins: readonly string[]): ReadonlySet<string> {

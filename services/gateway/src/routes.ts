@@ -1,19 +1,20 @@
-import type { Contract } from '@wts/contracts';
+import type { Contract, ServiceName } from '@wts/contracts';
 import { apiKeyApi, memberApi, meta, privateProjectApi, syncApi, workspaceApi } from '@wts/contracts';
 
-/** Who answers: the gateway itself, or the service behind the setting `<NAME>_URL`. */
-export type Answerer = 'gateway' | 'workspace' | 'sync';
-export type UpstreamName = Exclude<Answerer, 'gateway'>;
-
-export interface Route {
+interface Row {
   readonly contract: Contract;
-  readonly to: Answerer;
+  /** Who answers: the gateway itself, or the service behind the setting `<NAME>_URL`. */
+  readonly to: ServiceName;
   /** Public, and the same for everybody: pages of any origin may read it. All others only those of configured origins. */
   readonly anyOrigin?: true;
 }
 
+export interface Route extends Row {
+  readonly to: UpstreamName | 'gateway';
+}
+
 /** Everything {base_url} serves. What a route needs (scope, body bound, deprecation) stands in its contract. */
-export const API_ROUTES: readonly Route[] = [
+export const API_ROUTES = [
   { contract: meta.health, to: 'gateway' },
   { contract: meta.ready, to: 'gateway' },
   { contract: meta.description, to: 'gateway', anyOrigin: true },
@@ -47,10 +48,19 @@ export const API_ROUTES: readonly Route[] = [
   { contract: syncApi.mutate, to: 'sync' },
   { contract: syncApi.deltas, to: 'sync' },
   { contract: syncApi.socket, to: 'sync' },
-];
+] as const satisfies readonly Row[];
 
 /** Everything {auth_url} serves. The authorization server and the agent endpoint take their places here. */
-export const AUTH_ROUTES: readonly Route[] = [
+export const AUTH_ROUTES = [
   { contract: meta.health, to: 'gateway' },
   { contract: meta.ready, to: 'gateway' },
-];
+] as const satisfies readonly Row[];
+
+/** The services that a route leads to. Their settings, connections and tokens follow from this. */
+export type UpstreamName = Exclude<(typeof API_ROUTES | typeof AUTH_ROUTES)[number]['to'], 'gateway'>;
+
+/** Something for each of them. */
+export function forUpstreams<T>(make: (name: UpstreamName) => T): Readonly<Record<UpstreamName, T>> {
+  const names = new Set([...API_ROUTES, ...AUTH_ROUTES].map(({ to }) => to).filter((to) => to !== 'gateway'));
+  return Object.fromEntries([...names].map((name) => [name, make(name)])) as Record<UpstreamName, T>;
+}

@@ -1,9 +1,6 @@
 import type { Server } from 'node:http';
-import type { MintToken } from '@wts/access';
 import { tokenMinter } from '@wts/access';
-import type { ServiceName } from '@wts/contracts';
-import { createCaller, openAuthenticator } from '@wts/service-kit/call';
-import type { Caller } from '@wts/service-kit/call';
+import { openAuthenticator, openCaller } from '@wts/service-kit/call';
 import { closeNow, createHttpServer, drainServer, listen, onUpgrade } from '@wts/service-kit/http';
 import { announce } from '@wts/service-kit/life';
 import type { ServiceContext, ServiceDefinition } from '@wts/service-kit/life';
@@ -32,7 +29,7 @@ import { shareRates } from './rates/share.ts';
 import { Tally } from './rates/tally.ts';
 import { checkUpstream } from './ready.ts';
 import { requestRecorder } from './record.ts';
-import { API_ROUTES, AUTH_ROUTES } from './routes.ts';
+import { API_ROUTES, AUTH_ROUTES, forUpstreams } from './routes.ts';
 import { openUpstream } from './upstream.ts';
 
 /**
@@ -107,8 +104,8 @@ function openShared(
     }),
     connections: shareConnections(kit, config),
     upstreams,
-    mintToken: { workspace: minterFor('workspace', config), sync: minterFor('sync', config) },
-    authenticator: openAuthenticator(kit, openWorkspace(kit, config), config),
+    mintToken: forUpstreams((to) => tokenMinter({ from: 'gateway', to, secret: kit.internalTokenSecret })),
+    authenticator: openAuthenticator(kit, openCaller(kit, 'workspace', config.workspaceUrls), config),
     ownAnswers: ownAnswers(kit.readiness, describe(config)),
     socketsMax: kit.connections.socketsMax,
     origins: checkOrigins(config.corsOrigins),
@@ -149,23 +146,11 @@ function describe({ baseUrl, rateLimits }: GatewayConfig): object {
 
 function openUpstreams({ log, stack }: ServiceContext, config: GatewayConfig): EdgeParts['upstreams'] {
   const more = { headersTimeoutMs: config.upstreamTimeoutMs, refreshMs: config.addressRefreshMs };
-  const upstreams = {
-    workspace: openUpstream('workspace', config.workspaceUrls, log, more),
-    sync: openUpstream('sync', config.syncUrls, log, more),
-  };
-  for (const upstream of Object.values(upstreams)) stack.defer(() => upstream.close());
-  return upstreams;
-}
-
-function minterFor(to: ServiceName, { internalTokenSecret: secret }: GatewayConfig): MintToken {
-  return tokenMinter({ from: 'gateway', to, secret });
-}
-
-function openWorkspace({ name, log, stack }: ServiceContext, config: GatewayConfig): Caller {
-  const { workspaceUrls: urls, internalTokenSecret: secret, addressRefreshMs: refreshMs } = config;
-  const workspace = createCaller({ name: 'workspace', urls, secret, self: name, log, refreshMs });
-  stack.defer(() => workspace.close());
-  return workspace;
+  return forUpstreams((name) => {
+    const upstream = openUpstream(name, config[`${name}Urls`], log, more);
+    stack.defer(() => upstream.close());
+    return upstream;
+  });
 }
 
 /** The edge as an Express app. It answers every request itself, so nothing of Express's own answers is ever reached. */

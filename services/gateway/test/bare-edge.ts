@@ -8,6 +8,7 @@ import { RateLimiter } from '../src/edge/limit-rate.ts';
 import { NetworkConnections } from '../src/edge/network-connections.ts';
 import type { compileRoutes } from '../src/edge/route-table.ts';
 import { Shares } from '../src/edge/shares.ts';
+import { forUpstreams } from '../src/routes.ts';
 import { Tally } from '../src/rates/tally.ts';
 import { openUpstream } from '../src/upstream.ts';
 
@@ -22,7 +23,7 @@ export async function openBareEdge(
 ): Promise<BareEdge> {
   const edge = createEdge({
     routes,
-    upstreams: { workspace: upstream, sync: upstream },
+    upstreams: forUpstreams(() => upstream),
     ownAnswers: new Map(),
     authenticator: createAuthenticator({
       issuers: [],
@@ -44,7 +45,7 @@ export async function openBareEdge(
       bodyBytesOfNetworkMax: 1024,
       bodyBytesOfAllMax: 1024,
     }),
-    mintToken: { workspace: () => '', sync: () => '' },
+    mintToken: forUpstreams(() => () => ''),
     connections: new NetworkConnections({
       ofNetworkMax: 100,
       refusedOfNetworkMax: 0,

@@ -1,8 +1,7 @@
 import { servicePrincipal } from '@wts/access';
 import type { ActionChunk, Revocation } from '@wts/contracts';
 import { apiKeyApi } from '@wts/contracts';
-import { createCaller, openAuthenticator } from '@wts/service-kit/call';
-import type { Caller } from '@wts/service-kit/call';
+import { openAuthenticator, openCaller } from '@wts/service-kit/call';
 import type { ConfigOf, credentialSettings } from '@wts/service-kit/config';
 import type { ServiceContext } from '@wts/service-kit/life';
 import { onRevocation, openNats } from '@wts/service-kit/nats';
@@ -29,7 +28,6 @@ interface LiveOptions {
     readonly natsUrls: readonly string[];
     readonly streamReplicas: number;
     readonly workspaceUrls: readonly string[];
-    readonly addressRefreshMs: number;
   };
   readonly pool: Pool;
   /** For what sockets read. */
@@ -54,7 +52,7 @@ export function openLive({ kit, config, pool, gate, turns, memory, log, onCommit
   const hub = followLog({ nc, log, handover: (offer) => handover.listen(offer) }, kit);
 
   const groups = new Groups(pool, memory);
-  const workspace = openWorkspace(kit, config);
+  const workspace = openCaller(kit, 'workspace', config.workspaceUrls);
   // For the tokens in subscribe frames.
   const authenticator = openAuthenticator(kit, workspace, config);
   const door = stack.use(
@@ -120,12 +118,3 @@ function followLog(
 
 /** A question that hangs must not hold up the next one for longer than a credential may be remembered. */
 const REVOKED_TIMEOUT_MS = 2_000;
-
-function openWorkspace(
-  { name: self, stack, log, internalTokenSecret }: ServiceContext,
-  { workspaceUrls: urls, addressRefreshMs: refreshMs }: LiveOptions['config'],
-): Caller {
-  const workspace = createCaller({ name: 'workspace', urls, secret: internalTokenSecret, self, log, refreshMs });
-  stack.defer(() => workspace.close());
-  return workspace;
-}

@@ -1,7 +1,7 @@
 import type { Logger } from '@wts/service-kit/observe';
+import { tryLease } from '@wts/service-kit/postgres';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Pool } from 'pg';
-import { tryLease } from './store/lease.ts';
 import type { ActionLog } from './store/log.ts';
 import { dropDetached, dropPartition, listPartitions, makePartitions } from './store/partitions.ts';
 import { forgetReplays } from './store/replays.ts';

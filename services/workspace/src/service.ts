@@ -1,4 +1,4 @@
-import { createCaller } from '@wts/service-kit/call';
+import { openCaller } from '@wts/service-kit/call';
 import type { ConfigOf } from '@wts/service-kit/config';
 import type { ServiceDefinition } from '@wts/service-kit/life';
 import { openNats } from '@wts/service-kit/nats';
@@ -39,15 +39,7 @@ export const workspaceService: ServiceDefinition<ConfigOf<typeof settings>> = {
       readiness,
     });
     const nats = openNats({ urls: config.natsUrls, name: 'wts-workspace', log, stack });
-    const sync = createCaller({
-      name: 'sync',
-      urls: config.syncUrls,
-      secret: config.internalTokenSecret,
-      self: 'workspace',
-      log,
-      refreshMs: config.addressRefreshMs,
-    });
-    stack.defer(() => sync.close());
+    const sync = openCaller(kit, 'sync', config.syncUrls);
 
     const keys = apiKeyStore(knex);
     const doors: Doors = {

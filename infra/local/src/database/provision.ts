@@ -2,13 +2,13 @@
 import { createHmac } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { ServiceName } from '@wts/contracts';
 import { Client, escapeIdentifier, escapeLiteral } from 'pg';
 import { ROOT } from '../layout.ts';
 import { Refusal, textOf } from '../refusal.ts';
 import { POSTGRES_MAJOR_MIN } from '../servers/postgres-programs.ts';
 
-export const DATABASE_ROLES = ['wts_sync', 'wts_workspace', 'wts_graph'] as const;
-export type DatabaseRole = (typeof DATABASE_ROLES)[number];
+export type DatabaseRole = `wts_${ServiceName}`;
 
 /** One database of the service. URLs carry passwords: never log them. */
 export interface Database {
@@ -42,7 +42,8 @@ export async function provision(options: ProvisionOptions): Promise<Database> {
       const inside = await connect(database.adminUrl);
       try {
         await inside.query(readFileSync(join(ROOT, 'infra/postgres/roles.sql'), 'utf8'));
-        for (const role of DATABASE_ROLES) {
+        const { rows } = await inside.query<{ role: DatabaseRole }>('SELECT role FROM service_role');
+        for (const { role } of rows) {
           const password = escapeLiteral(rolePassword(options, role));
           await inside.query(`ALTER ROLE ${escapeIdentifier(role)} PASSWORD ${password}`);
         }

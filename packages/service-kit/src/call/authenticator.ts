@@ -4,7 +4,7 @@ import { LIMITS, workspaceApi } from '@wts/contracts';
 import type { credentialSettings } from '../config/credential-settings.ts';
 import type { ConfigOf } from '../config/settings.ts';
 import type { Caller } from './caller.ts';
-import { SenderGates } from './gate.ts';
+import { SenderSemaphores } from './semaphore.ts';
 
 interface AuthenticatorKit {
   readonly name: string;
@@ -23,13 +23,13 @@ export function openAuthenticator(
   { issuers, apiKeyPrefix }: ConfigOf<typeof credentialSettings>,
 ): Authenticator {
   const principal = servicePrincipal(name);
-  const gates = new SenderGates({
+  const lookUps = new SenderSemaphores({
     atOnce: LIMITS.lookUpsOfSenderMax,
     waitingMax: LIMITS.lookUpsWaitingOfSenderMax,
     waitMs: LIMITS.lookUpWaitMs,
   });
   const inTurn = <T>(sender: string, lookUp: () => Promise<T>): Promise<T> =>
-    sender === '' ? lookUp() : gates.run(sender, lookUp);
+    sender === '' ? lookUp() : lookUps.run(sender, lookUp);
   const authenticator = createAuthenticator({
     issuers,
     apiKeyPrefix,

@@ -1,6 +1,6 @@
 import type { MintToken } from '@wts/access';
 import { tokenMinter } from '@wts/access';
-import type { BodyOf, Contract, ErrorCode, ParamsOf, Principal, QueryOf, ReplyOf } from '@wts/contracts';
+import type { BodyOf, Contract, ErrorCode, ParamsOf, Principal, QueryOf, ReplyOf, ServiceName } from '@wts/contracts';
 import { ERRORS, Fault, HEADERS, LIMITS } from '@wts/contracts';
 import type { Logger } from '../observe/logger.ts';
 import { endCallSpan, isTracing, startCallSpan } from '../observe/tracing.ts';
@@ -20,6 +20,15 @@ interface CallerOptions {
   readonly log: Logger;
   /** How often names are looked up again. */
   readonly refreshMs?: number;
+}
+
+/** What a caller needs of the service that calls; it closes with that service. */
+interface CallerKit {
+  readonly name: string;
+  readonly internalTokenSecret: string;
+  readonly addressRefreshMs: number;
+  readonly log: Logger;
+  readonly stack: AsyncDisposableStack;
 }
 
 export interface CallOptions<C> {
@@ -54,6 +63,14 @@ const CONNECTING = {
 const RETRY_PAUSE_MS = 50;
 /** A try that may be repeated elsewhere gets half of the time left, but never less than this. */
 const TRY_MS_MIN = 1_000;
+
+/** Opens the one caller that a running service has of another one. */
+export function openCaller(kit: CallerKit, name: ServiceName, urls: readonly string[]): Caller {
+  const { name: self, internalTokenSecret: secret, addressRefreshMs: refreshMs, log, stack } = kit;
+  const caller = createCaller({ name, urls, secret, self, log, refreshMs });
+  stack.defer(() => caller.close());
+  return caller;
+}
 
 /**
  * Calls operations of another service. A fault of the other side is thrown here with the same code; a service that cannot

@@ -54,6 +54,7 @@ export interface ServiceContext {
   /** All ports of the process share them. */
   readonly connections: Connections;
   readonly internalTokenSecret: string;
+  readonly addressRefreshMs: number;
   /** Those of the cluster, the one that signs first. */
   readonly secrets: readonly [string, ...string[]];
   /** Reads the internal token of a call to this service. */
@@ -122,6 +123,7 @@ export async function startService<C>(
     http,
     connections,
     internalTokenSecret: config.internalTokenSecret,
+    addressRefreshMs: config.addressRefreshMs,
     secrets,
     readToken,
     signal: draining.signal,

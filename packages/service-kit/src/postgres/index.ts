@@ -1,5 +1,7 @@
 export { idempotencyKeys } from './idempotency-keys.ts';
 export { examinePostgres } from './examine.ts';
+export { tryLease } from './lease.ts';
+export type { Lease } from './lease.ts';
 export { LOCK_TIMEOUT, openPostgres } from './postgres.ts';
 export type { Postgres } from './postgres.ts';
 export { rows } from './rows.ts';

@@ -1,7 +1,8 @@
-import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from 'node:crypto';
+import { createHmac, randomBytes } from 'node:crypto';
 import type { Contract, Principal } from '@wts/contracts';
 import { ERRORS, errorBody, Fault, IDEMPOTENCY_KEY_PATTERN, LIMITS } from '@wts/contracts';
 import type { Request } from 'express';
+import { deriveKey, seal, unseal } from './sealing.ts';
 import type { Call } from './call.ts';
 import { toFault } from '../http/answer.ts';
 
@@ -74,7 +75,9 @@ export function idempotency(store: IdempotencyStore, [secret, ...others]: readon
     call.outliveClient();
     call.effectId = uuidOf(digest(naming, ['effect', key.toString('hex'), fingerprint.toString('hex')]));
     const keep = (status: number, body: unknown): Promise<void> =>
-      settle(store.keep(key, owner, { status, body: seal(sealing, key, body) }, LIMITS.idempotencyKeptMs));
+      settle(
+        store.keep(key, owner, { status, body: seal(sealing, key, JSON.stringify(body)) }, LIMITS.idempotencyKeptMs),
+      );
     let body: unknown;
     try {
       body = await work();
@@ -107,7 +110,7 @@ function answerOf(claim: Exclude<Claim, { state: 'won' }>, fingerprint: Buffer, 
   if (!claim.fingerprint.equals(fingerprint)) throw new Fault('idempotency_mismatch');
   if (claim.state === 'running') throw new Fault('idempotency_in_flight', { retryAfterSeconds: 1 });
   const { status, body } = claim.answer;
-  return { status, body: unseal(sealing, key, body), isReplayed: true };
+  return { status, body: JSON.parse(unseal(sealing, key, body)), isReplayed: true };
 }
 
 /** True when asking again, unchanged, would be answered alike. */
@@ -133,11 +136,7 @@ function holderOf({ userId, credential }: Principal): string {
 }
 
 function derivedFrom(secret: string): { readonly sealing: Buffer; readonly naming: Buffer } {
-  return { sealing: derive(secret, 'seal'), naming: derive(secret, 'name') };
-}
-
-function derive(secret: string, use: string): Buffer {
-  return Buffer.from(hkdfSync('sha256', secret, '', `wts idempotency ${use}`, 32));
+  return { sealing: deriveKey(secret, 'idempotency seal'), naming: deriveKey(secret, 'idempotency name') };
 }
 
 function digest(naming: Buffer, value: readonly unknown[]): Buffer {
@@ -161,22 +160,4 @@ function uuidOf(bytes: Buffer): string {
     hex.slice(20, 32),
   ];
   return parts.join('-');
-}
-
-const NONCE_BYTES = 12;
-const TAG_BYTES = 16;
-
-/** The key is authenticated with the body, so that no answer can be moved to another key. */
-function seal(sealing: Buffer, key: Buffer, body: unknown): Buffer {
-  const nonce = randomBytes(NONCE_BYTES);
-  const cipher = createCipheriv('aes-256-gcm', sealing, nonce).setAAD(key);
-  const sealed = Buffer.concat([cipher.update(JSON.stringify(body), 'utf8'), cipher.final()]);
-  return Buffer.concat([nonce, cipher.getAuthTag(), sealed]);
-}
-
-function unseal(sealing: Buffer, key: Buffer, sealed: Buffer): unknown {
-  const decipher = createDecipheriv('aes-256-gcm', sealing, sealed.subarray(0, NONCE_BYTES)).setAAD(key);
-  decipher.setAuthTag(sealed.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES));
-  const text = Buffer.concat([decipher.update(sealed.subarray(NONCE_BYTES + TAG_BYTES)), decipher.final()]);
-  return JSON.parse(text.toString('utf8')) as unknown;
 }

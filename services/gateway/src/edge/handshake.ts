@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import type { Duplex } from 'node:stream';
 import { comeAgainSeconds, Fault, HEADERS, LIMITS } from '@wts/contracts';
-import { Gate, socketsOf, targetOf } from '@wts/service-kit/call';
+import { Semaphore, socketsOf, targetOf } from '@wts/service-kit/call';
 import type { Address } from '@wts/service-kit/call';
 import { EDGE_LIMITS } from '../limits.ts';
 import type { Upstream } from '../upstream.ts';
@@ -53,7 +53,7 @@ function asksForWebSocket({ headers }: Exchange): boolean {
 }
 
 /** Per address, so that those who wait for a process that sleeps are in nobody's way who goes to another. */
-const gates = new WeakMap<Address, Gate>();
+const semaphores = new WeakMap<Address, Semaphore>();
 
 /** What is asked of a service for a client. */
 export interface Handshake {
@@ -108,7 +108,7 @@ async function tryAt(address: Address, handshake: Handshake, checkWait: () => vo
     lost.resolve({ refused, wasConnected: true });
     controller.abort(refused);
   });
-  const inTurn = gateOf(address).run(async () => {
+  const inTurn = semaphoreOf(address).run(async () => {
     controller.signal.throwIfAborted();
     checkWait();
     const reply = await ask(handshake, address, controller.signal);
@@ -129,13 +129,13 @@ export function comeAgain(): Fault {
   });
 }
 
-function gateOf(address: Address): Gate {
-  let gate = gates.get(address);
-  if (gate === undefined) {
-    gate = new Gate(EDGE_LIMITS.handshakesAtOnce);
-    gates.set(address, gate);
+function semaphoreOf(address: Address): Semaphore {
+  let semaphore = semaphores.get(address);
+  if (semaphore === undefined) {
+    semaphore = new Semaphore(EDGE_LIMITS.handshakesAtOnce);
+    semaphores.set(address, semaphore);
   }
-  return gate;
+  return semaphore;
 }
 
 function ask(

@@ -1,5 +1,5 @@
 import type { LogAction, ModelRecord } from '@wts/contracts';
-import type { Gate } from '@wts/service-kit/call';
+import type { Semaphore } from '@wts/service-kit/call';
 import type { Pool } from 'pg';
 import type { ActionLog } from '../store/log.ts';
 import { findReplays } from '../store/replays.ts';
@@ -10,7 +10,7 @@ interface Reader {
   readonly pool: Pool;
   readonly log: ActionLog;
   /** Bounds the connections that answers take from those that commit. */
-  readonly gate: Gate;
+  readonly gate: Semaphore;
 }
 
 /** The answers to units that need nothing but their outcomes; null when one of them has to be looked up. */

@@ -1,5 +1,5 @@
 import { LIMITS, type ActionChunk } from '@wts/contracts';
-import { Gate } from '@wts/service-kit/call';
+import { Semaphore } from '@wts/service-kit/call';
 import { LOCK_TIMEOUT } from '@wts/service-kit/postgres';
 import type { Pool } from 'pg';
 import { explainConflict, retriable } from '../store/conflicts.ts';
@@ -79,7 +79,7 @@ export class CommitEngine {
   readonly #refused = new Refused();
   readonly #waiting = new Waiting();
   readonly #places = new Places();
-  readonly #answering = new Gate(ANSWERS_AT_ONCE);
+  readonly #answering = new Semaphore(ANSWERS_AT_ONCE);
   readonly #line: Line;
   /** Batches that read counters before they write. */
   #numbering = 0;

@@ -1,11 +1,11 @@
 import { Bell, chunksAfter, ensureStream, isHollow, openPublisher, pause } from '@wts/log';
 import type { Logger, Publisher } from '@wts/log';
 import type { ActionChunk, LogAction } from '@wts/contracts';
+import { tryLease } from '@wts/service-kit/postgres';
+import type { Lease } from '@wts/service-kit/postgres';
 import type { NatsConnection } from 'nats';
 import { Backlog } from './backlog.ts';
 import type { Handover } from './handover.ts';
-import { tryLease } from '../store/lease.ts';
-import type { Lease } from '../store/lease.ts';
 import type { RelayMetrics } from './metrics.ts';
 
 /*

@@ -1,26 +1,16 @@
-import type { Logger } from '@wts/log';
 import { Client } from 'pg';
-
-/*
- * A lease is a session-level advisory lock on a connection of its own: PostgreSQL gives it to one session and takes it
- * back when the session ends, however it ends. A holder that sleeps (a stopped process, a host that lost its network)
- * keeps its connection open, so the server is told to end the session when it hears nothing for a while; the holder
- * proves that it is awake by a query now and then.
- *
- * Losing the lease is noticed a moment after it is lost. Whoever works under it must be harmless in that moment.
- */
 
 export interface Lease extends AsyncDisposable {
   /** Aborts when the lease is lost. */
   readonly lost: AbortSignal;
 }
 
-export interface LeaseOptions {
+interface LeaseOptions {
   readonly url: string;
   /** Names the lock among all advisory locks of the database. */
   readonly key: number;
   readonly name: string;
-  readonly logger: Logger;
+  readonly logger: { warn(fields: object, text: string): void };
   /** The server ends the session, and with it the lease, after this long without a sign of life. */
   readonly silenceMaxMs?: number;
 }
@@ -28,7 +18,15 @@ export interface LeaseOptions {
 const SILENCE_MAX_MS = 4_000;
 const CONNECT_TIMEOUT_MS = 5_000;
 
-/** Null when somebody else holds the lease. Throws when PostgreSQL cannot be asked. */
+/**
+ * A lease is a session-level advisory lock on a connection of its own: PostgreSQL gives it to one session and takes it
+ * back when the session ends, however it ends. A holder that is stopped, or whose host lost its network, keeps its
+ * connection open, so the server ends the session after a time without a query, and the holder sends one now and then.
+ *
+ * A holder notices a moment later that its lease is lost, so what it does under the lease must be harmless in that moment.
+ *
+ * Returns null when another session holds the lease. Throws when PostgreSQL does not answer.
+ */
 export async function tryLease(options: LeaseOptions): Promise<Lease | null> {
   const { url, key, name, logger, silenceMaxMs = SILENCE_MAX_MS } = options;
   const client = new Client({

@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict';
-import { Gate, SenderGates } from '../src/call/index.ts';
+import { Semaphore, SenderSemaphores } from '../src/call/index.ts';
 
-describe('a gate', () => {
+describe('a semaphore', () => {
   it('lets a bounded number through at once, in the order they came [never.unbounded]', async () => {
-    const gate = new Gate(2);
+    const semaphore = new Semaphore(2);
     let running = 0;
     let most = 0;
     const done: number[] = [];
     await Promise.all(
       Array.from({ length: 20 }, (_, index) =>
-        gate.run(async () => {
+        semaphore.run(async () => {
           most = Math.max(most, (running += 1));
           await new Promise(setImmediate);
           running -= 1;
@@ -25,36 +25,36 @@ describe('a gate', () => {
   });
 
   it('goes on after a task that failed', async () => {
-    const gate = new Gate(1);
+    const semaphore = new Semaphore(1);
     await assert.rejects(
-      gate.run(() => Promise.reject(new Error('no'))),
+      semaphore.run(() => Promise.reject(new Error('no'))),
       /no/,
     );
-    assert.equal(await gate.run(async () => 'yes'), 'yes');
+    assert.equal(await semaphore.run(async () => 'yes'), 'yes');
   });
 });
 
-describe('the gates of senders', () => {
+describe('the semaphores of senders', () => {
   it('refuse beyond a bound and past a time, and forget senders that wait for nothing [limits.look-ups.network, never.unbounded]', async () => {
-    const gates = new SenderGates({ atOnce: 1, waitingMax: 2, waitMs: 20 });
+    const semaphores = new SenderSemaphores({ atOnce: 1, waitingMax: 2, waitMs: 20 });
     const { promise, resolve } = Promise.withResolvers<void>();
     let begun = 0;
     const task = (): Promise<void> => {
       begun += 1;
       return promise;
     };
-    const first = gates.run('a', task);
-    const waiting = [gates.run('a', task), gates.run('a', task)].map((one) =>
+    const first = semaphores.run('a', task);
+    const waiting = [semaphores.run('a', task), semaphores.run('a', task)].map((one) =>
       assert.rejects(one, { code: 'unavailable' }),
     );
-    await assert.rejects(gates.run('a', task), { code: 'unavailable' });
-    const other = gates.run('b', task);
+    await assert.rejects(semaphores.run('a', task), { code: 'unavailable' });
+    const other = semaphores.run('b', task);
     assert.equal(begun, 2);
     await new Promise((done) => setTimeout(done, 30));
     resolve();
     await Promise.all([first, other, ...waiting]);
     assert.equal(begun, 2, 'what waited too long is not begun');
-    await gates.run('a', task);
+    await semaphores.run('a', task);
     assert.equal(begun, 3);
   });
 });

@@ -1,10 +1,10 @@
 import { comeAgainSeconds, Fault } from '@wts/contracts';
 
 /**
- * Lets a bounded number of tasks run at once; the others wait in order. Thousands of clients that come back in the same
- * second must not take everything from those who only want to go on.
+ * Runs a bounded number of tasks at once; the others wait in order. Thousands of clients that reconnect in the same second
+ * must not take all of a process from the requests of the others.
  */
-export class Gate {
+export class Semaphore {
   readonly #atOnce: number;
   readonly #waiting: (() => void)[] = [];
   #running = 0;
@@ -19,7 +19,7 @@ export class Gate {
     try {
       return await task();
     } finally {
-      // The place is handed on, so nobody who comes now overtakes those who wait.
+      // The place passes to the first task that waits, so that a new task cannot overtake it.
       const next = this.#waiting.shift();
       if (next === undefined) this.#running -= 1;
       else next();
@@ -36,12 +36,12 @@ export interface SenderBounds {
 }
 
 /**
- * A gate for each sender: a sender of much waits for its own tasks. Senders without a task take no memory. A task stays in
- * line when its client has left, so the line has a bound, and what is past its time makes room at once.
+ * A semaphore for each sender: a sender with many tasks waits for its own. A sender without a task takes no memory. A task
+ * keeps its place when its client has left, so the number of waiting tasks is bounded, and a task past its time ends at once.
  */
-export class SenderGates {
+export class SenderSemaphores {
   readonly #bounds: SenderBounds;
-  readonly #gates = new Map<string, { readonly gate: Gate; tasks: number }>();
+  readonly #semaphores = new Map<string, { readonly semaphore: Semaphore; tasks: number }>();
 
   constructor(bounds: SenderBounds) {
     this.#bounds = bounds;
@@ -49,19 +49,19 @@ export class SenderGates {
 
   async run<T>(sender: string, task: () => Promise<T>): Promise<T> {
     const { atOnce, waitingMax, waitMs } = this.#bounds;
-    const own = this.#gates.get(sender) ?? { gate: new Gate(atOnce), tasks: 0 };
+    const own = this.#semaphores.get(sender) ?? { semaphore: new Semaphore(atOnce), tasks: 0 };
     if (own.tasks >= atOnce + waitingMax) throw comeAgain();
-    this.#gates.set(sender, own);
+    this.#semaphores.set(sender, own);
     own.tasks += 1;
     const endsAt = performance.now() + waitMs;
     try {
-      return await own.gate.run(() => {
+      return await own.semaphore.run(() => {
         if (performance.now() > endsAt) throw comeAgain();
         return task();
       });
     } finally {
       own.tasks -= 1;
-      if (own.tasks === 0) this.#gates.delete(sender);
+      if (own.tasks === 0) this.#semaphores.delete(sender);
     }
   }
 }
