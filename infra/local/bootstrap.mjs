@@ -17,7 +17,7 @@ const TASKS = {
   bench: 'infra/bench/src/main.ts',
   fuzz: 'test-e2e/fuzz/main.ts',
   soak: 'infra/verify/src/soak/main.ts',
-  storm: 'infra/verify/src/herd/main.ts',
+  storm: 'infra/verify/src/storm/main.ts',
   'verify-log': 'infra/verify/src/main.ts',
 };
 

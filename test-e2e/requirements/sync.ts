@@ -171,9 +171,9 @@ export const sync: readonly Rule[] = [
     issue: 3,
   },
   {
-    id: 'sync.bootstrap.herd',
+    id: 'sync.bootstrap.reconnect-storm',
     source: 'Design 7',
-    text: 'A herd is served from a few snapshots; who is beyond what can be served is told by 503 when to come again.',
+    text: 'A reconnect storm is served from a few snapshots; callers beyond what can be served get 503 with Retry-After.',
     home: 'services/sync/src/snapshots.ts',
     status: 'kept',
     issue: 3,

@@ -2,7 +2,7 @@ import { eventually, startWorld, type Store, type World } from '@wts/testkit';
 import {
   begin,
   endOfStream,
-  judge,
+  checkWorld,
   listenByPolling,
   listenBySocket,
   writeUntil,
@@ -89,7 +89,7 @@ describe('sync killed at each point of a commit', function () {
       stop.abort();
     }
     const written = await writing;
-    assert.deepEqual(await judge(world, listeners, beginning, written), []);
+    assert.deepEqual(await checkWorld(world, listeners, beginning, written), []);
     return written;
   }
 

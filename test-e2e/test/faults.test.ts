@@ -1,5 +1,13 @@
 import { eventually, startWorld, type World } from '@wts/testkit';
-import { begin, judge, listenByPolling, listenBySocket, writeUntil, type Listener, type Written } from '@wts/verify';
+import {
+  begin,
+  checkWorld,
+  listenByPolling,
+  listenBySocket,
+  writeUntil,
+  type Listener,
+  type Written,
+} from '@wts/verify';
 import assert from 'node:assert/strict';
 import { setTimeout as pause } from 'node:timers/promises';
 
@@ -34,7 +42,7 @@ describe('whatever dies while people write', function () {
     stop.abort();
     const written = await writing;
     await world.untilReady();
-    return { written, findings: await judge(world, listeners, beginning, written) };
+    return { written, findings: await checkWorld(world, listeners, beginning, written) };
   }
 
   const kept = ({ written, findings }: { written: Written; findings: string[] }): void => {

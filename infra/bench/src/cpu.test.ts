@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { Bystanders, parseMachine, parseProcess, sumOfTree } from './cpu.ts';
+import { OtherProcesses, parseMachine, parseProcess, sumOfTree } from './cpu.ts';
 
 describe('the share of others', () => {
   it('counts time a hypervisor gave away as busy, and waiting for a disk as idle', () => {
@@ -26,10 +26,10 @@ describe('the share of others', () => {
   });
 
   it('does not count what this process does itself', function () {
-    const bystanders = new Bystanders();
+    const others = new OtherProcesses();
     const until = performance.now() + 300;
     while (performance.now() < until);
-    const share = bystanders.share();
+    const share = others.share();
     if (share === null) this.skip();
     // One of the processors was ours alone.
     assert.ok(share <= 1 && share >= 0);

@@ -60,7 +60,7 @@ export function cpuMsOf(pids: readonly number[]): number | null {
  * How much of the machine others had while we measured: all that was busy, less this process and what it started. Null
  * where there is no `/proc`.
  */
-export class Bystanders {
+export class OtherProcesses {
   #from: { readonly machine: MachineTime; readonly oursMs: number } | null = look();
 
   /** The share since the beginning, or since it was asked last. */

@@ -5,7 +5,7 @@
 import { Refusal, runTask } from '@wts/local';
 import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { Bystanders } from './cpu.ts';
+import { OtherProcesses } from './cpu.ts';
 import { commitLine, machineLine } from './machine.ts';
 import { PART_NAMES, PARTS, type BenchPart, type PartName } from './parts.ts';
 import { PEER_VERSIONS } from './peer.ts';
@@ -105,9 +105,9 @@ function wholeNumber(name: string, text: string): number {
 }
 
 async function greet(options: Options): Promise<void> {
-  const bystanders = new Bystanders();
+  const others = new OtherProcesses();
   await pause(QUIET_MS);
-  const share = bystanders.share();
+  const share = others.share();
   const seconds = options.parts.reduce((sum, name) => sum + secondsOf(name, options), 0);
   console.log(`${machineLine()}, Node ${process.versions.node}`);
   console.log(
@@ -128,7 +128,7 @@ async function measurePart(stack: AsyncDisposableStack, name: PartName, options:
   const { parts, withPeer, isFull, rounds, seconds } = options;
   say(`${name} (${parts.indexOf(name) + 1} of ${parts.length}), about ${secondsOf(name, options)} s`);
   const startedMs = performance.now();
-  const bystanders = new Bystanders();
+  const others = new OtherProcesses();
   try {
     // Disposed of here, or by whoever stops the run.
     const system = stack.use(await openSystem(withPeer, start));
@@ -141,7 +141,7 @@ async function measurePart(stack: AsyncDisposableStack, name: PartName, options:
         Math.max(PATIENCE_SECONDS_MIN, secondsOf(name, options) * PATIENCE),
       );
       const tookSeconds = (performance.now() - startedMs) / 1000;
-      const othersShare = bystanders.share();
+      const othersShare = others.share();
       say(`  done in ${Math.round(tookSeconds)} s; CPU of others: ${percent(othersShare)}`);
       return {
         at: new Date().toISOString(),

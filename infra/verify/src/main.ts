@@ -17,8 +17,8 @@ import { connectToBroker } from './broker.ts';
 import type { Finding } from './finding.ts';
 import { listenByPolling, listenBySocket, readPage, readSnapshot, type Listener } from './listeners.ts';
 import { numbersOf } from './numbers.ts';
-import { isOutage } from './storm/outage.ts';
-import { send } from './storm/writers.ts';
+import { isOutage } from './load/outage.ts';
+import { send } from './load/writers.ts';
 import { findSystem, type System } from './target.ts';
 
 const CATCH_UP_MS = 15_000;

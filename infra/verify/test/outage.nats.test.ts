@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { Client } from 'pg';
 import { request } from 'undici';
 import { connectToBroker } from '../src/broker.ts';
-import { isOutage } from '../src/storm/outage.ts';
+import { isOutage } from '../src/load/outage.ts';
 
 const failureOf = (work: Promise<unknown>): Promise<unknown> =>
   work.then(

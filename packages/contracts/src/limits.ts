@@ -85,11 +85,11 @@ export const LIMITS = {
   /** Snapshots waiting for their turn; beyond it, those of the person with the most are told to come again. */
   snapshotQueueMax: 64,
   snapshotWaitMs: 10_000,
-  /** Answers being read at once: a herd of this size is served from a few shared snapshots. */
+  /** Answers being read at once: this many callers are served from a few shared snapshots. */
   snapshotAnswersMax: 2000,
   /** How long a finished snapshot waits for others who ask for the same. */
   snapshotKeptMs: 30_000,
-  /** In a herd, a snapshot this young is shared although a change came after it: every client goes on with deltas. */
+  /** In a reconnect storm, a snapshot this young is shared although a change came after it: every client goes on with deltas. */
   snapshotSharedMs: 10_000,
   /** A client that takes nothing of an answer for this long is cut off; or for this long, where what it holds runs short. */
   answerStalledMs: 30_000,

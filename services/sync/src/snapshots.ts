@@ -24,7 +24,7 @@ interface SnapshotsOptions {
   readonly turns: LoopTurns;
 }
 
-/** What is read in snapshots: so many at once, so many waiting by turns of their people. Keeps sync.bootstrap.herd. */
+/** What is read in snapshots: so many at once, so many waiting by turns of their people. Keeps sync.bootstrap.reconnect-storm. */
 export function openSnapshots({ kit, shares, pool, reads, memory, standby, turns }: SnapshotsOptions): {
   bootstraps: Bootstraps;
   clientModels: ClientModels;

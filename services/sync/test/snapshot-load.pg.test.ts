@@ -100,7 +100,7 @@ describe('snapshots under load', () => {
     assert.equal(idsOf(rows, 'Task').length, TASKS, 'the next one is whole');
   });
 
-  it('serve 200 callers at once from a few readings [sync.bootstrap.herd]', async () => {
+  it('serve 200 callers at once from a few readings [sync.bootstrap.reconnect-storm]', async () => {
     const office = await stage.workspace(await stage.person('Owner'));
     await stage.fillTasks(office, 2000);
     const people = await Promise.all(Array.from({ length: 40 }, (_, index) => stage.person(`Person ${index}`)));
@@ -122,7 +122,7 @@ describe('snapshots under load', () => {
     assert.ok((await metric('wts_snapshot_shared_total')) >= 195);
   });
 
-  it('serve a herd from a few readings also while others write [sync.bootstrap.herd]', async () => {
+  it('serve a reconnect storm from a few readings also while others write [sync.bootstrap.reconnect-storm]', async () => {
     const olga = await stage.person('Olga');
     const office = await stage.workspace(olga);
     await stage.fillTasks(office, 2000);
@@ -142,7 +142,7 @@ describe('snapshots under load', () => {
     assert.ok(rowsRead <= 30 * 2200, `${rowsRead} rows were read`);
   });
 
-  it('beyond the queue are refused with the time to come again, and leave room for those before [sync.bootstrap.herd]', async () => {
+  it('beyond the queue are refused with the time to come again, and leave room for those before [sync.bootstrap.reconnect-storm]', async () => {
     const lists = MODEL_NAMES.filter((name) => name !== 'Comment');
     const subsets = Array.from({ length: 90 }, (_, index) =>
       lists.filter((_name, bit) => ((index + 1) >> (bit % 7)) % 2 === 1).concat('Comment'),

@@ -16,7 +16,7 @@ const MARK = Buffer.from('{"__class":"Task"');
 
 /**
  * Rows a second of a whole workspace: one client, and ten at once. A change before each round sees to it that no snapshot of
- * the round before serves; ten at once may share one, as they do in a real herd.
+ * the round before serves; ten at once may share one, as they do in a reconnect storm.
  */
 export async function bootstrapRows({ ours, peer, rounds, say }: Scene): Promise<Findings> {
   for (const door of peer === null ? [ours] : [ours, peer]) {

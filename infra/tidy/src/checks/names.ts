@@ -118,11 +118,16 @@ export function metricNames(tree: Tree): Finding[] {
 
 /** Words the code was rid of, and what says it better. Text between quotes is free. */
 const RETIRED: Readonly<Record<string, string>> = {
+  bystander: 'control client',
+  court: 'check',
   dawdle: 'read slowly',
   depart: 'leave',
   dribble: 'send slowly',
   fate: 'rule, outcome',
   gossip: 'share counts',
+  herd: 'reconnect storm',
+  stampede: 'reconnect storm',
+  witness: 'probe',
 };
 
 const QUOTED = /'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"/g;

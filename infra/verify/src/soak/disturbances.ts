@@ -79,7 +79,7 @@ async function comeBack(server: { kill: () => Promise<void>; start: () => Promis
 /** Connections stay open and nothing passes. */
 function silence(world: World, replica: number, store: Store, ms: number): Disturbance {
   return {
-    name: `sync ${replica + 1} hears nothing of ${store}`,
+    name: `sync ${replica + 1} expects nothing of ${store}`,
     happen: async () => {
       const wire = world.wire('sync', store, replica);
       wire.freeze();

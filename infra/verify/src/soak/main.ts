@@ -21,11 +21,11 @@ import { connectToBroker } from '../broker.ts';
 import type { Finding } from '../finding.ts';
 import { rest } from '../hostile/attacker.ts';
 import { numbersOrExit } from '../numbers.ts';
-import { keepWriting } from '../storm/writers.ts';
-import { Court } from './court.ts';
+import { keepWriting } from '../load/writers.ts';
+import { DeliveryCheck } from './delivery-check.ts';
 import { disturbancesOf } from './disturbances.ts';
 import { contentInLogs, Hostility } from './hostility.ts';
-import { Lives } from './lives.ts';
+import { ProcessMemory } from './process-memory.ts';
 import { gather, headOf } from './people.ts';
 import { CALM_MS_MIN, verdictOf } from './verdict.ts';
 
@@ -60,13 +60,13 @@ const say = (line: string): void => {
   );
 };
 
-using lives = new Lives();
+using memory = new ProcessMemory();
 const world = await startWorld({
   label: 'soak',
   syncReplicas: asked.replicas,
   ownPostgres: true,
   wires: true,
-  overrides: lives.overrides,
+  overrides: memory.overrides,
 });
 try {
   process.exitCode = (await soak(world, asked.minutes * 60_000)) ? 0 : 1;
@@ -79,12 +79,12 @@ try {
 }
 if (process.exitCode === 1) {
   // What did not end as it should may wait for what will not come.
-  lives[Symbol.dispose]();
+  memory[Symbol.dispose]();
   process.exit();
 }
 
 async function soak(system: World, lastsMs: number): Promise<boolean> {
-  const court = new Court(system);
+  const check = new DeliveryCheck(system);
   const stop = new AbortController();
   await using stack = new AsyncDisposableStack();
   const hostility = isHostile ? stack.use(await Hostility.prepare(system)) : null;
@@ -92,7 +92,7 @@ async function soak(system: World, lastsMs: number): Promise<boolean> {
   const attacking = new AbortController();
   const scene = {
     world: system,
-    court,
+    check,
     start: await headOf(system),
     stop: stop.signal,
     isCalm: () => calmSinceMs !== null,
@@ -103,12 +103,12 @@ async function soak(system: World, lastsMs: number): Promise<boolean> {
   const writing = keepWriting(system, asked.writers, stop.signal, {
     everyMs: () => WRITES_EVERY_MS[calmSinceMs === null ? 'stormy' : 'calm'],
     copiesMax: COPIES_MAX,
-    onAcknowledged: (answer) => court.acknowledge(answer),
+    onAcknowledged: (answer) => check.acknowledge(answer),
   });
   const background = [
-    every(JUDGE_EVERY_MS, stop.signal, async () => void (await court.sit())),
-    every(LOOK_EVERY_MS, stop.signal, () => lives.look(system)),
-    every(NEWS_EVERY_MS, stop.signal, async () => say(news(court))),
+    every(JUDGE_EVERY_MS, stop.signal, async () => void (await check.runRound())),
+    every(LOOK_EVERY_MS, stop.signal, () => memory.look(system)),
+    every(NEWS_EVERY_MS, stop.signal, async () => say(news(check))),
   ];
   const disturbing = disturbThenRest(system, {
     lastsMs,
@@ -120,7 +120,7 @@ async function soak(system: World, lastsMs: number): Promise<boolean> {
     },
   });
   if (hostility !== null) {
-    const report = (findings: readonly Finding[]): void => court.report(findings);
+    const report = (findings: readonly Finding[]): void => check.report(findings);
     background.push(hostility.work({ stop: stop.signal, say }));
     background.push(hostility.attack({ stop: attacking.signal, report }).then(async () => void (await disturbing)));
   }
@@ -130,32 +130,32 @@ async function soak(system: World, lastsMs: number): Promise<boolean> {
   const { retries } = await writing;
   await Promise.all([...people, ...background]);
   await system.untilReady();
-  await judgeTheEnd(system, court, copy);
+  await checkTheEnd(system, check, copy);
   if (hostility !== null) {
     const logs = [system.postgres, ...system.services].map(({ log }) => log);
-    court.report(await contentInLogs(logs));
+    check.report(await contentInLogs(logs));
   }
 
   const { isSound, lines } = verdictOf({
-    acknowledged: court.acknowledged,
+    acknowledged: check.acknowledged,
     retries,
-    delivered: court.delivered,
-    rounds: court.rounds,
+    delivered: check.delivered,
+    rounds: check.rounds,
     disturbances,
-    findings: court.findings,
+    findings: check.findings,
     calmSinceMs: calmSinceMs ?? Date.now(),
     processes: system.services.map(({ name }) => name),
-    alive: lives.alive(),
-    native: lives.native(),
-    resident: [...lives.resident(), ...lives.nats()],
+    alive: memory.alive(),
+    native: memory.native(),
+    resident: [...memory.resident(), ...memory.nats()],
     fairness: hostility?.fairness ?? null,
   });
   for (const line of lines) say(line);
   return isSound;
 }
 
-function news({ acknowledged, delivered, findings }: Court): string {
-  const resident = [...lives.resident(), ...lives.nats()].map(
+function news({ acknowledged, delivered, findings }: DeliveryCheck): string {
+  const resident = [...memory.resident(), ...memory.nats()].map(
     ({ process: name, samples }) => [name, Math.round(samples.at(-1)?.megabytes ?? 0)] as const,
   );
   const megabytes = [...new Map(resident)].map((one) => one.join(' ')).join(', ');
@@ -195,25 +195,25 @@ async function disturbThenRest(system: World, { lastsMs, hostility, stop, onCalm
   return count;
 }
 
-async function judgeTheEnd(system: World, court: Court, copy: Copy): Promise<void> {
+async function checkTheEnd(system: World, check: DeliveryCheck, copy: Copy): Promise<void> {
   const client = new Client({ connectionString: system.database.url });
   await client.connect();
   const nc = await connectToBroker(system.nats.url);
   try {
     // Who left meanwhile is judged as of then.
-    await court.sit();
+    await check.runRound();
     const log = await auditLog(client);
     const deadlineMs = performance.now() + CATCH_UP_MS;
-    while (court.reached < log.head && performance.now() < deadlineMs) await pause(50);
-    if (court.reached < log.head)
-      court.report([
-        { promise: 'nobody-stands-still', seen: `one is at ${court.reached}; the log has come to ${log.head}` },
+    while (check.reached < log.head && performance.now() < deadlineMs) await pause(50);
+    if (check.reached < log.head)
+      check.report([
+        { promise: 'nobody-stands-still', seen: `one is at ${check.reached}; the log has come to ${log.head}` },
       ]);
-    if (!(await court.sit())) throw new Error('the log cannot be read at the end');
-    await court.findDoubled();
-    court.report(log.findings);
-    court.report((await auditStream(nc, client)).findings);
-    court.report((await auditCopy(client, { baseUrl: system.baseUrl, token: system.apiKey }, copy)).findings);
+    if (!(await check.runRound())) throw new Error('the log cannot be read at the end');
+    await check.findDoubled();
+    check.report(log.findings);
+    check.report((await auditStream(nc, client)).findings);
+    check.report((await auditCopy(client, { baseUrl: system.baseUrl, token: system.apiKey }, copy)).findings);
   } finally {
     await nc.close();
     await client.end();

@@ -50,7 +50,7 @@ describe('the verdict on memory', () => {
     assert.deepEqual(judge(first, second), {
       process: 'sync-1',
       perMinute: 0,
-      judgedLives: 2,
+      judgedProcesses: 2,
       latest: 110,
       peak: 110,
       isFlat: true,
@@ -77,7 +77,7 @@ describe('the verdict on memory', () => {
       life(4, (minutes) => 5 * minutes, 2_000_000),
       life(4, () => 50, 3_000_000),
     );
-    assert.deepEqual([growth.judgedLives, Math.round(growth.perMinute!), growth.isFlat], [3, 5, false]);
+    assert.deepEqual([growth.judgedProcesses, Math.round(growth.perMinute!), growth.isFlat], [3, 5, false]);
   });
 
   it('is none, and so not flat, when no life was long enough', () => {
@@ -85,7 +85,7 @@ describe('the verdict on memory', () => {
       life(2, () => 50),
       life(2, () => 50, 2_000_000),
     );
-    assert.deepEqual([growth.perMinute, growth.judgedLives, growth.isFlat], [null, 0, false]);
+    assert.deepEqual([growth.perMinute, growth.judgedProcesses, growth.isFlat], [null, 0, false]);
     assert.equal(judge({ process: 'sync-1', bornMs: 0, samples: [] }).isFlat, false);
   });
 

@@ -25,7 +25,7 @@ export interface Growth {
   readonly process: string;
   /** Megabytes a minute in the life that grew most. Null when no life was long enough to say: then nothing is shown. */
   readonly perMinute: number | null;
-  readonly judgedLives: number;
+  readonly judgedProcesses: number;
   readonly latest: number;
   readonly peak: number;
   readonly isFlat: boolean;
@@ -47,7 +47,7 @@ export function judgeMemory(lives: readonly Life[], rules: MemoryRules): Growth[
     return {
       process,
       perMinute,
-      judgedLives: slopes.length,
+      judgedProcesses: slopes.length,
       latest: samples.reduce((last, one) => (one.atMs >= last.atMs ? one : last), { atMs: 0, megabytes: 0 }).megabytes,
       peak: samples.reduce((most, { megabytes }) => Math.max(most, megabytes), 0),
       isFlat: perMinute !== null && perMinute <= rules.perMinuteMax,

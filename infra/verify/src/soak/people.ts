@@ -4,8 +4,8 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { auditNewcomer } from '../audit-live.ts';
 import { listenByPolling, listenBySocket, type Listener, type SocketListener } from '../listeners.ts';
-import { send } from '../storm/writers.ts';
-import type { Court } from './court.ts';
+import { send } from '../load/writers.ts';
+import type { DeliveryCheck } from './delivery-check.ts';
 
 const STAYS_MS = 3_000;
 const RETRY_MS = 500;
@@ -20,8 +20,8 @@ const SMALL_MODELS = ['Workspace', 'WorkspaceMember', 'User', 'Project'];
 
 export interface Scene {
   readonly world: World;
-  readonly court: Court;
-  /** The place from which everybody hears. */
+  readonly check: DeliveryCheck;
+  /** The place from which everybody expects. */
   readonly start: string;
   readonly stop: AbortSignal;
   readonly isCalm: () => boolean;
@@ -33,15 +33,15 @@ export interface Scene {
  * goes, one who hides and shows work, wanderers who begin anywhere, and newcomers who load everything.
  */
 export async function gather(scene: Scene, sockets: number): Promise<Promise<void>[]> {
-  const { world, court, start, stack } = scene;
+  const { world, check, start, stack } = scene;
   const join = (name: string): SocketListener => {
     const listener = stack.use(listenBySocket(ownerOf(world), name, start));
-    court.watch(listener, { groups: [world.userId, world.workspaceId] }, BigInt(start));
+    check.watch(listener, { groups: [world.userId, world.workspaceId] }, BigInt(start));
     return listener;
   };
   for (let index = 1; index <= sockets; index += 1) join(`socket ${index}`);
   const poller = stack.use(listenByPolling(ownerOf(world), 'poller', start));
-  court.watch(poller, { groups: [world.userId, world.workspaceId] }, BigInt(start));
+  check.watch(poller, { groups: [world.userId, world.workspaceId] }, BigInt(start));
   const slow = join('slow socket');
   const restless = join('restless socket');
   return [
@@ -83,14 +83,14 @@ async function loseTheNetwork(listener: SocketListener, { stop }: Scene): Promis
   }
 }
 
-async function visitor({ world, court, start, stack }: Scene): Promise<Person> {
+async function visitor({ world, check, start, stack }: Scene): Promise<Person> {
   const person = await world.person('Visitor');
   const target = { baseUrl: world.baseUrl, token: person.token };
   for (const listener of [
     listenBySocket(target, 'visiting socket', start),
     listenByPolling(target, 'visiting poller', start),
   ])
-    court.watch(stack.use(listener), { visitor: person.userId }, BigInt(start));
+    check.watch(stack.use(listener), { visitor: person.userId }, BigInt(start));
   return person;
 }
 
@@ -125,8 +125,8 @@ interface Hider {
   readonly taskId: string;
 }
 
-/** The member of a private project: hears of it and of the workspace, which does not hear of it. */
-async function hider({ world, court, stop, stack }: Scene): Promise<Hider> {
+/** The member of a private project: expects of it and of the workspace, which does not hear of it. */
+async function hider({ world, check, stop, stack }: Scene): Promise<Hider> {
   const { userId, token } = await world.member('Hider');
   const { workspaceId, baseUrl } = world;
   const self = { token, clientId: randomUUID(), projectId: randomUUID(), taskId: randomUUID() };
@@ -135,7 +135,7 @@ async function hider({ world, court, stop, stack }: Scene): Promise<Hider> {
   const task = { workspaceId, title: 'Seen and unseen' };
   const from = await change(world, self, ['Task', self.taskId, 'INSERT', task], stop);
   const listener = stack.use(listenBySocket({ baseUrl, token }, 'hiding socket', from));
-  court.watch(listener, { groups: [userId, workspaceId, self.projectId] }, BigInt(from));
+  check.watch(listener, { groups: [userId, workspaceId, self.projectId] }, BigInt(from));
   return self;
 }
 
@@ -164,17 +164,17 @@ async function change(
 }
 
 /** One after the other begins anywhere in the log, and must get exactly what follows. */
-async function wander({ world, court, start, stop }: Scene): Promise<void> {
+async function wander({ world, check, start, stop }: Scene): Promise<void> {
   for (let visit = 1; !stop.aborted; visit += 1) {
     await rest(WANDERS_EVERY_MS * (0.5 + Math.random()), stop);
-    const reached = court.reached;
+    const reached = check.reached;
     const back = Math.min(WANDERS_BACK_MAX, Number(reached - BigInt(start)));
     const from = reached - BigInt(Math.floor(Math.random() * (back + 1)));
     const listener = listenBySocket(ownerOf(world), `wanderer ${visit}`, String(from));
-    court.watch(listener, { groups: [world.userId, world.workspaceId] }, from);
+    check.watch(listener, { groups: [world.userId, world.workspaceId] }, from);
     if (!(await comesTo(listener, reached, stop)))
-      court.report([{ promise: 'nobody-stands-still', seen: `${listener.name} stands still at ${listener.at()}` }]);
-    court.dismiss(listener);
+      check.report([{ promise: 'nobody-stands-still', seen: `${listener.name} stands still at ${listener.at()}` }]);
+    check.dismiss(listener);
   }
 }
 
@@ -185,13 +185,13 @@ async function comesTo({ at }: Listener, place: bigint, stop: AbortSignal): Prom
 }
 
 /** New clients load a snapshot, follow what comes after it, and compare their copy with the tables. */
-async function arrive({ world, court, stop, isCalm }: Scene): Promise<void> {
+async function arrive({ world, check, stop, isCalm }: Scene): Promise<void> {
   const groups = [world.userId, world.workspaceId];
   while (!stop.aborted) {
     await rest(ARRIVES_EVERY_MS * (0.5 + Math.random()), stop);
     if (stop.aborted) return;
     const models = isCalm() ? [SMALL_MODELS] : [];
-    await court.withLog(async (client) => (await auditNewcomer(client, ownerOf(world), groups, ...models)).findings);
+    await check.withLog(async (client) => (await auditNewcomer(client, ownerOf(world), groups, ...models)).findings);
   }
 }
 

@@ -56,11 +56,11 @@ describe('a tally', () => {
 
   it('tells a replica that starts anew what it counted before', () => {
     const old = new Tally(() => 1_000_000);
-    const witness = new Tally(() => 1_000_000);
+    const observer = new Tally(() => 1_000_000);
     old.add('a', WINDOW_MS);
-    witness.merge('old', old.changes());
+    observer.merge('old', old.changes());
     const fresh = new Tally(() => 1_000_000);
-    for (const [replica, reports] of witness.heard()) fresh.merge(replica, reports);
+    for (const [replica, reports] of observer.heard()) fresh.merge(replica, reports);
     assert.equal(fresh.read('a', WINDOW_MS).count, 1);
   });
 

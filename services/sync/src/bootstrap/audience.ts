@@ -19,7 +19,7 @@ export interface Narrowed {
  *
  * All that the person's own group holds (their profile, the memberships that open a group to them) also stands in the
  * groups that those memberships open. So whoever asks for all their groups gets what everyone with the same workspaces and
- * projects gets, and a herd of a whole workspace is served from one snapshot.
+ * projects gets, and all members of a workspace who reconnect at once are served from one snapshot.
  */
 export function narrow(question: Question, person: PersonGroups): Narrowed {
   const { userId, workspaceId } = question;

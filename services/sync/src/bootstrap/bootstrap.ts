@@ -19,14 +19,14 @@ import type { Question } from './question.ts';
  *
  * An answer is made in two halves that do not wait for each other: a production reads a snapshot out of PostgreSQL into a
  * spool as fast as it can (`snapshots/production.ts`), and each answer is sent from a spool at the pace of its client
- * (`snapshots/send.ts`). Only the first line is the caller's own, so one production serves all who ask for the same: a herd
+ * (`snapshots/send.ts`). Only the first line is the caller's own, so one production serves all who ask for the same: a storm
  * that reconnects costs PostgreSQL one snapshot for each workspace and not for each client.
  *
  * A production made for others is given to a caller only when
  *   - nothing in the caller's own group lies between the snapshot and now: their memberships are the same in both;
  *   - the log still holds what follows the snapshot, and the snapshot has reached the place the caller knows of;
  *   - it shows all that was committed before they asked: it was opened after that, or nothing changed in its groups since.
- * In a herd the last is let go for snapshots that are seconds old: every client goes on with the deltas after it.
+ * In a reconnect storm the last is let go for snapshots that are seconds old: every client goes on with the deltas after it.
  *
  * Keeps sync.bootstrap.lines.
  */

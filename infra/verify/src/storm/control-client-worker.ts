@@ -1,4 +1,4 @@
-/** The thread of a bystander: works where it is told to, and tells what it met when it is called off. */
+/** The thread of a control: works where it is told to, and tells what it met when it is called off. */
 import type { MutateReply } from '@wts/contracts';
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -59,10 +59,10 @@ async function work(door: string, stop: AbortSignal): Promise<Experience> {
 
 /** Null when it is done; the seconds after which to try again; or what must not happen. */
 async function change(door: string, clientTxId: string): Promise<null | number | string> {
-  const payload = { workspaceId, title: 'Beside the herd' };
+  const payload = { workspaceId, title: 'Beside the storm' };
   const transaction = {
     clientTxId,
-    clientId: 'bystander',
+    clientId: 'control',
     modelName: 'Task',
     modelId: clientTxId,
     action: 'INSERT',

@@ -2,21 +2,21 @@ import type { World } from '@wts/testkit';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
-import type { Experience, Order } from './bystander-worker.ts';
+import type { Experience, Order } from './control-client-worker.ts';
 
 /**
- * Somebody of another workspace who makes one change after the other while the herd storms past. In a thread of its own,
- * so that what it waits for is the system and not the herd's own work.
+ * A person of another workspace who makes one change after the other during the storm. In a thread of its own, so that what
+ * it waits for is the system and not the work of the storm's clients.
  */
-export class Bystander implements AsyncDisposable {
+export class ControlClient implements AsyncDisposable {
   readonly #worker: Worker;
 
   private constructor(worker: Worker) {
     this.#worker = worker;
   }
 
-  static async settle(world: World): Promise<Bystander> {
-    const { userId, token } = await world.person('Bystander');
+  static async settle(world: World): Promise<ControlClient> {
+    const { userId, token } = await world.person('ControlClient');
     const workspaceId = randomUUID();
     const urlKey = `elsewhere-${workspaceId.slice(0, 8)}`;
     await world.commit([
@@ -29,7 +29,7 @@ export class Bystander implements AsyncDisposable {
       },
     ]);
     const workerData = { token, workspaceId };
-    return new Bystander(new Worker(new URL('bystander-worker.ts', import.meta.url), { workerData }));
+    return new ControlClient(new Worker(new URL('control-client-worker.ts', import.meta.url), { workerData }));
   }
 
   /** Works at a door until it is called off, and tells what it met. */

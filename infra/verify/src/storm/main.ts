@@ -8,9 +8,9 @@ import { filesMax } from '@wts/service-kit/life';
 import { startWorld } from '@wts/testkit';
 import { parseArgs } from 'node:util';
 import { numbersOrExit } from '../numbers.ts';
-import { Bystander } from './bystander.ts';
-import { Herd } from './herd.ts';
-import { faultsOf, stampede, wordsOf, type Fault } from './stampede.ts';
+import { ControlClient } from './control-client.ts';
+import { StormClients } from './storm-clients.ts';
+import { faultsOf, dropAndReturn, wordsOf, type Fault } from './drop-and-return.ts';
 
 const { values } = parseArgs({
   options: { clients: { type: 'string', default: '5000' }, people: { type: 'string', default: '50' } },
@@ -35,8 +35,8 @@ if (filesMax() < files) {
 async function storm(): Promise<boolean> {
   await using world = await startWorld({ label: 'storm', syncReplicas: 2, gatewayReplicas: 2 });
   const [one, other, sync] = [world.service('gateway', 0), world.service('gateway', 1), world.service('sync', 0)];
-  await using bystander = await Bystander.settle(world);
-  await using herd = await Herd.gather(world, { clients, people, forgetfulOneIn: FORGETFUL_ONE_IN });
+  await using control = await ControlClient.settle(world);
+  await using storm = await StormClients.gather(world, { clients, people, forgetfulOneIn: FORGETFUL_ONE_IN });
   say(
     `${clients} sockets of ${people} people, two doors, two sync replicas; one client in ${FORGETFUL_ONE_IN} comes back without its copy`,
   );
@@ -63,7 +63,7 @@ async function storm(): Promise<boolean> {
   let isAllSound = true;
   for (const fault of faults) {
     say(`\n${fault.name}`);
-    const passage = await stampede(world, herd, bystander, fault);
+    const passage = await dropAndReturn(world, storm, control, fault);
     for (const line of wordsOf(passage)) say(line);
     isAllSound &&= faultsOf(passage).length === 0;
     await fault.mend();

@@ -9,7 +9,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
 /** One line of the file of a process. */
-export interface Testimony {
+export interface HeapSample {
   readonly bornMs: number;
   readonly atMs: number;
   /** What V8 and what it knows of outside its heap hold, all garbage gone. */
@@ -20,13 +20,13 @@ export interface Testimony {
 }
 
 /** Set for a process that is to be watched: the file it writes to. */
-export const WITNESS_VARIABLE = 'WITNESS_DIRECTORY';
+export const PROBE_VARIABLE = 'HEAP_PROBE_DIRECTORY';
 const EVERY_MS = 5_000;
 
-const directory = process.env[WITNESS_VARIABLE];
-if (directory !== undefined) testify(`${directory}/${process.pid}.jsonl`);
+const directory = process.env[PROBE_VARIABLE];
+if (directory !== undefined) probe(`${directory}/${process.pid}.jsonl`);
 
-function testify(file: string): void {
+function probe(file: string): void {
   setFlagsFromString('--expose-gc');
   const collect = runInNewContext('gc') as () => void;
   setInterval(() => {
@@ -34,7 +34,7 @@ function testify(file: string): void {
     collect();
     collect();
     const { heapUsed, heapTotal, external, rss } = process.memoryUsage();
-    const line: Testimony = {
+    const line: HeapSample = {
       bornMs: performance.timeOrigin,
       atMs: Date.now(),
       aliveBytes: heapUsed + external,

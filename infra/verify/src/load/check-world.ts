@@ -21,7 +21,7 @@ export async function begin({ baseUrl, apiKey }: World, after?: string): Promise
 }
 
 /** Everything the checker can say of a world after its storm: an empty list is the promise kept. */
-export async function judge(
+export async function checkWorld(
   world: World,
   listeners: readonly Listener[],
   { after, copy }: Beginning,

@@ -2,8 +2,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { request } from 'undici';
 import { WebSocket, type RawData } from 'ws';
 
-/** What all members of a herd share. */
-export interface Herding {
+/** What all clients of a storm share. */
+export interface SharedByClients {
   /** The door to come back to, which may be another one than before. */
   readonly door: () => string;
   /** A connection that did not come to be or was closed: an HTTP status, a close code, or the code of the network. */
@@ -21,10 +21,10 @@ const HANDSHAKE_MS = 20_000;
 const BOOTSTRAP_MS = 60_000;
 
 /**
- * One client of a herd, as impatient as a client may be: it comes back the moment it is dropped, and when it is told to
+ * One client of the storm. It waits as little as a client may: it comes back the moment it is dropped, and when it is told to
  * wait, not a moment later than told. It keeps the ids it was sent since its beginning, to be judged.
  */
-export class Member {
+export class StormClient {
   readonly name: string;
   readonly credential: Credential;
   /** The place after which everything must have come: where it began, or began anew. */
@@ -33,18 +33,18 @@ export class Member {
   ids: string[] = [];
   /** Since the last drop: until it was subscribed. */
   subscribedAtMs: number | null = null;
-  readonly #herding: Herding;
+  readonly #shared: SharedByClients;
   readonly #isForgetful: boolean;
   #socket: WebSocket | undefined;
   #isLeaving = false;
 
   /** A forgetful one loads everything anew whenever it was dropped. */
-  constructor(name: string, credential: Credential, after: string, herding: Herding, isForgetful: boolean) {
+  constructor(name: string, credential: Credential, after: string, shared: SharedByClients, isForgetful: boolean) {
     this.name = name;
     this.credential = credential;
     this.after = after;
     this.cursor = BigInt(after);
-    this.#herding = herding;
+    this.#shared = shared;
     this.#isForgetful = isForgetful;
   }
 
@@ -54,7 +54,7 @@ export class Member {
 
   connect(): void {
     const { token } = this.credential;
-    const url = `${this.#herding.door().replace(/^http/, 'ws')}/sync/ws?token=${encodeURIComponent(token)}`;
+    const url = `${this.#shared.door().replace(/^http/, 'ws')}/sync/ws?token=${encodeURIComponent(token)}`;
     const socket = new WebSocket(url, { perMessageDeflate: false, handshakeTimeout: HANDSHAKE_MS });
     this.#socket = socket;
     let retryMs = 0;
@@ -64,19 +64,17 @@ export class Member {
     socket.on('message', (data: RawData) => this.#hear((data as Buffer).toString('utf8')));
     socket.on('unexpected-response', (_request, { statusCode, headers }) => {
       retryMs = Number(headers['retry-after'] ?? 0) * 1000 || RETRY_MS;
-      this.#herding.onTurnedAway(
-        `answered ${statusCode}${headers['retry-after'] === undefined ? '' : ', Retry-After'}`,
-      );
+      this.#shared.onTurnedAway(`answered ${statusCode}${headers['retry-after'] === undefined ? '' : ', Retry-After'}`);
       socket.terminate();
     });
     socket.on('error', (error: NodeJS.ErrnoException) => {
       if (retryMs > 0) return;
       retryMs = RETRY_MS;
-      this.#herding.onTurnedAway(error.code ?? error.message);
+      this.#shared.onTurnedAway(error.code ?? error.message);
       socket.terminate();
     });
     socket.on('close', (code) => {
-      if (retryMs === 0) this.#herding.onTurnedAway(`closed ${code}`);
+      if (retryMs === 0) this.#shared.onTurnedAway(`closed ${code}`);
       void this.#comeBack(retryMs);
     });
   }
@@ -98,7 +96,7 @@ export class Member {
   /** Loads everything, and goes on from there. */
   async #bootstrap(): Promise<void> {
     while (!this.#isLeaving) {
-      const { statusCode, headers, body } = await request(`${this.#herding.door()}/sync/bootstrap`, {
+      const { statusCode, headers, body } = await request(`${this.#shared.door()}/sync/bootstrap`, {
         headers: { authorization: `Bearer ${this.credential.token}` },
         headersTimeout: BOOTSTRAP_MS,
         bodyTimeout: BOOTSTRAP_MS,
@@ -116,7 +114,7 @@ export class Member {
       }
       const retryAfter = Number(headers['retry-after']);
       if (statusCode !== 503 || !(retryAfter > 0)) throw new Error(`bootstrap answered ${statusCode}: ${text}`);
-      this.#herding.onTurnedAway('bootstrap answered 503, Retry-After');
+      this.#shared.onTurnedAway('bootstrap answered 503, Retry-After');
       await pause(retryAfter * 1000);
     }
   }

@@ -1,5 +1,5 @@
 import { startWorld, type World } from '@wts/testkit';
-import { Bystander, faultsOf, Herd, stampede, type Fault } from '@wts/verify';
+import { ControlClient, faultsOf, StormClients, dropAndReturn, type Fault } from '@wts/verify';
 import assert from 'node:assert/strict';
 
 /** `npm run storm` is the same with 5 000. */
@@ -9,18 +9,18 @@ describe('hundreds of clients that are dropped in one moment and back in the nex
   this.timeout(120_000);
   let stack: AsyncDisposableStack;
   let world: World;
-  let bystander: Bystander;
-  let herd: Herd;
+  let control: ControlClient;
+  let storm: StormClients;
   before(async () => {
     stack = new AsyncDisposableStack();
-    world = stack.use(await startWorld({ label: 'herd', syncReplicas: 2, gatewayReplicas: 2 }));
-    bystander = stack.use(await Bystander.settle(world));
-    herd = stack.use(await Herd.gather(world, { clients: CLIENTS, people: 20, forgetfulOneIn: 10 }));
+    world = stack.use(await startWorld({ label: 'storm', syncReplicas: 2, gatewayReplicas: 2 }));
+    control = stack.use(await ControlClient.settle(world));
+    storm = stack.use(await StormClients.gather(world, { clients: CLIENTS, people: 20, forgetfulOneIn: 10 }));
   });
   after(() => stack.disposeAsync());
 
   const pass = async (fault: Omit<Fault, 'name'>, dropped: RegExp): Promise<void> => {
-    const passage = await stampede(world, herd, bystander, { name: '', ...fault });
+    const passage = await dropAndReturn(world, storm, control, { name: '', ...fault });
     assert.deepEqual(faultsOf(passage), []);
     assert.ok(passage.meanwhile.tookMs.length > 0, 'nobody worked beside them');
     assert.ok([...passage.back.turnedAway.keys()].some((reason) => dropped.test(reason)));

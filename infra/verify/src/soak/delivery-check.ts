@@ -5,25 +5,25 @@ import { expectedIds } from '../audit-live.ts';
 import { compareDeliveries } from '../compare.ts';
 import type { Finding } from '../finding.ts';
 import type { Listener } from '../listeners.ts';
-import { isOutage } from '../storm/outage.ts';
-import type { Acknowledgement } from '../storm/writers.ts';
+import { isOutage } from '../load/outage.ts';
+import type { Acknowledgement } from '../load/writers.ts';
 
 interface Watched {
   readonly listener: Listener;
-  readonly hears: Hears;
+  readonly expects: Expects;
   judgedUpTo: bigint;
   /** Judged once more, and then let go. */
   isLeaving: boolean;
 }
 
 /** What somebody is to hear: all of these groups, or as a visitor, who comes and goes, what falls into their memberships. */
-export type Hears = { readonly groups: readonly string[] } | { readonly visitor: string };
+export type Expects = { readonly groups: readonly string[] } | { readonly visitor: string };
 
 /**
  * Judges while things happen: again and again each listener's deliveries since the last time are held against the log and
  * forgotten, and each acknowledgement is looked up at the place that was answered. So a soak may last as long as it likes.
  */
-export class Court {
+export class DeliveryCheck {
   readonly findings: Finding[] = [];
   delivered = 0;
   acknowledged = 0;
@@ -36,8 +36,8 @@ export class Court {
     this.#world = world;
   }
 
-  watch(listener: Listener, hears: Hears, from: bigint): void {
-    this.#watched.push({ listener, hears, judgedUpTo: from, isLeaving: false });
+  watch(listener: Listener, expects: Expects, from: bigint): void {
+    this.#watched.push({ listener, expects, judgedUpTo: from, isLeaving: false });
   }
 
   /** Who was watched goes: what came until then is judged. */
@@ -56,7 +56,7 @@ export class Court {
   }
 
   /** False when the log could not be read, as while PostgreSQL restarts: the next round judges more. */
-  async sit(): Promise<boolean> {
+  async runRound(): Promise<boolean> {
     const answers = this.#answers;
     this.#answers = [];
     try {
@@ -110,13 +110,13 @@ export class Court {
   }
 
   async #judgeListener(client: Client, one: Watched): Promise<void> {
-    const { listener, hears, judgedUpTo } = one;
+    const { listener, expects, judgedUpTo } = one;
     const upTo = listener.at();
     const heard = listener.take(upTo);
-    if ('visitor' in hears) {
-      await this.#judgeVisitor(client, listener.name, hears.visitor, heard, judgedUpTo, upTo);
+    if ('visitor' in expects) {
+      await this.#judgeVisitor(client, listener.name, expects.visitor, heard, judgedUpTo, upTo);
     } else {
-      const expected = await expectedIds(client, hears.groups, judgedUpTo, upTo);
+      const expected = await expectedIds(client, expects.groups, judgedUpTo, upTo);
       const ids = heard.map(({ syncId }) => syncId);
       this.report(compareDeliveries(listener.name, expected, ids));
     }

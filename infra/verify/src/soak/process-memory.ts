@@ -5,22 +5,22 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { promisify } from 'node:util';
 import type { Life, Sample } from './memory.ts';
-import { WITNESS_VARIABLE, type Testimony } from './witness.ts';
+import { PROBE_VARIABLE, type HeapSample } from './heap-probe.ts';
 
 const run = promisify(execFile);
 const MEGABYTE = 1024 * 1024;
 const SERVICES = ['sync', 'workspace', 'gateway'] as const;
 
 /** What is known of the memory of every process of a world, in all their lives. */
-export class Lives implements Disposable {
-  readonly #directory = mkdtempSync(join(tmpdir(), 'wts-witness-'));
+export class ProcessMemory implements Disposable {
+  readonly #directory = mkdtempSync(join(tmpdir(), 'wts-heap-probe-'));
   readonly #names = new Map<number, string>();
   readonly #nats = new Map<number, { process: string; bornMs: number; samples: Sample[] }>();
 
   /** For the world to start with. */
   get overrides(): NonNullable<WorldOptions['overrides']> {
-    const witness = new URL('witness.ts', import.meta.url).href;
-    const variables = { NODE_OPTIONS: `--import=${witness}`, [WITNESS_VARIABLE]: this.#directory };
+    const probe = new URL('heap-probe.ts', import.meta.url).href;
+    const variables = { NODE_OPTIONS: `--import=${probe}`, [PROBE_VARIABLE]: this.#directory };
     return Object.fromEntries(SERVICES.map((service) => [service, variables]));
   }
 
@@ -37,17 +37,17 @@ export class Lives implements Disposable {
 
   /** What is alive in each service, right after a collection. */
   alive(): Life[] {
-    return this.#testimonies(({ aliveBytes }) => aliveBytes);
+    return this.#samples(({ aliveBytes }) => aliveBytes);
   }
 
   /** What is resident, right after a collection. */
   resident(): Life[] {
-    return this.#testimonies(({ residentBytes }) => residentBytes);
+    return this.#samples(({ residentBytes }) => residentBytes);
   }
 
   /** What is resident outside of V8's heap. */
   native(): Life[] {
-    return this.#testimonies(({ nativeBytes }) => nativeBytes);
+    return this.#samples(({ nativeBytes }) => nativeBytes);
   }
 
   /** What is resident of NATS, which collects when it likes. */
@@ -59,11 +59,11 @@ export class Lives implements Disposable {
     rmSync(this.#directory, { recursive: true, force: true });
   }
 
-  #testimonies(bytesOf: (testimony: Testimony) => number): Life[] {
+  #samples(bytesOf: (sample: HeapSample) => number): Life[] {
     return readdirSync(this.#directory).flatMap((file) => {
       const process = this.#names.get(Number(basename(file, '.jsonl')));
       const lines = readFileSync(join(this.#directory, file), 'utf8').split('\n').slice(0, -1);
-      const told = lines.map((line) => JSON.parse(line) as Testimony);
+      const told = lines.map((line) => JSON.parse(line) as HeapSample);
       const bornMs = told[0]?.bornMs;
       if (process === undefined || bornMs === undefined) return [];
       return { process, bornMs, samples: told.map((one) => ({ atMs: one.atMs, megabytes: bytesOf(one) / MEGABYTE })) };

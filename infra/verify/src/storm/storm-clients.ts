@@ -4,9 +4,9 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { expectedIds } from '../audit-live.ts';
 import { compareDeliveries } from '../compare.ts';
 import type { Finding } from '../finding.ts';
-import { Member, type Credential } from './member.ts';
+import { StormClient, type Credential } from './storm-client.ts';
 
-export interface HerdOptions {
+export interface StormClientsOptions {
   readonly clients: number;
   /** They share the clients among them: each has several devices. */
   readonly people: number;
@@ -14,7 +14,7 @@ export interface HerdOptions {
   readonly forgetfulOneIn: number;
 }
 
-/** How a herd came back. */
+/** How the clients came back. */
 export interface Return {
   /** How often which refusal or close was met, the drop itself included. */
   readonly turnedAway: ReadonlyMap<string, number>;
@@ -33,10 +33,10 @@ const LOOK_MS = 50;
  * Clients with open sockets that are all dropped in the same moment and all come back in the next. They stand at one door;
  * after `moveTo` they come back to another, as when a balancer sends them elsewhere.
  */
-export class Herd implements AsyncDisposable {
+export class StormClients implements AsyncDisposable {
   readonly #world: World;
   readonly #log: Client;
-  readonly #members: Member[] = [];
+  readonly #clients: StormClient[] = [];
   #door: string;
   #turnedAway = new Map<string, number>();
 
@@ -46,30 +46,31 @@ export class Herd implements AsyncDisposable {
     this.#door = world.baseUrl;
   }
 
-  static async gather(world: World, { clients, people, forgetfulOneIn }: HerdOptions): Promise<Herd> {
+  static async gather(world: World, { clients, people, forgetfulOneIn }: StormClientsOptions): Promise<StormClients> {
     const log = new Client({ connectionString: world.database.url });
     await log.connect();
-    const herd = new Herd(world, log);
+    const storm = new StormClients(world, log);
     const credentials: Credential[] = [];
-    for (let index = 0; index < people; index += 1) credentials.push(await world.member(`Herd ${index + 1}`));
-    const start = await herd.#lastPlace();
-    const count = (reason: string): void => void herd.#turnedAway.set(reason, (herd.#turnedAway.get(reason) ?? 0) + 1);
-    const herding = { door: () => herd.#door, onTurnedAway: count };
+    for (let index = 0; index < people; index += 1) credentials.push(await world.member(`StormClients ${index + 1}`));
+    const start = await storm.#lastPlace();
+    const count = (reason: string): void =>
+      void storm.#turnedAway.set(reason, (storm.#turnedAway.get(reason) ?? 0) + 1);
+    const shared = { door: () => storm.#door, onTurnedAway: count };
     for (let index = 0; index < clients; index += 1) {
       const credential = credentials[index % people] as Credential;
       const isForgetful = index % forgetfulOneIn === forgetfulOneIn - 1;
-      herd.#members.push(new Member(`client ${index + 1}`, credential, start, herding, isForgetful));
+      storm.#clients.push(new StormClient(`client ${index + 1}`, credential, start, shared, isForgetful));
     }
     for (let from = 0; from < clients; from += AT_ONCE) {
-      const some = herd.#members.slice(from, from + AT_ONCE);
+      const some = storm.#clients.slice(from, from + AT_ONCE);
       for (const member of some) member.connect();
-      await herd.#until(() => some.every(({ isSubscribed }) => isSubscribed), GATHER_MS);
+      await storm.#until(() => some.every(({ isSubscribed }) => isSubscribed), GATHER_MS);
     }
-    return herd;
+    return storm;
   }
 
   get size(): number {
-    return this.#members.length;
+    return this.#clients.length;
   }
 
   /** Where they come back to, the next time they are dropped. */
@@ -78,24 +79,24 @@ export class Herd implements AsyncDisposable {
   }
 
   /** Drops them all by `fault`, and judges them when the last has everything that was written until then. */
-  async storm(fault: () => Promise<unknown>, whileAway: () => Promise<void>): Promise<Return> {
+  async dropAll(fault: () => Promise<unknown>, whileAway: () => Promise<void>): Promise<Return> {
     this.#turnedAway = new Map();
     const startedMs = performance.now();
     await Promise.all([fault(), whileAway()]);
     // Nobody who was dropped may be away, and a fault that drops nobody would show nothing.
     await this.#until(() => this.#turnedAway.size > 0, RETURN_MS);
-    await this.#until(() => this.#members.every(({ isSubscribed }) => isSubscribed), RETURN_MS);
+    await this.#until(() => this.#clients.every(({ isSubscribed }) => isSubscribed), RETURN_MS);
     const last = BigInt(await this.#lastPlace());
-    await this.#until(() => this.#members.every(({ cursor }) => cursor >= last), RETURN_MS);
+    await this.#until(() => this.#clients.every(({ cursor }) => cursor >= last), RETURN_MS);
     const caughtUpMs = performance.now() - startedMs;
     return {
       turnedAway: this.#turnedAway,
-      subscribedMs: this.#members
+      subscribedMs: this.#clients
         .map(({ subscribedAtMs }) => (subscribedAtMs ?? 0) - startedMs)
         .filter((tookMs) => tookMs > 0)
         .toSorted((a, b) => a - b),
       caughtUpMs,
-      findings: await this.#judge(),
+      findings: await this.#check(),
     };
   }
 
@@ -108,14 +109,14 @@ export class Herd implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    for (const member of this.#members) member.leave();
+    for (const member of this.#clients) member.leave();
     await this.#log.end();
   }
 
   /** Each against the log, from where it began up to where it is. */
-  async #judge(): Promise<Finding[]> {
+  async #check(): Promise<Finding[]> {
     const findings: Finding[] = [];
-    for (const [userId, devices] of Map.groupBy(this.#members, ({ credential }) => credential.userId)) {
+    for (const [userId, devices] of Map.groupBy(this.#clients, ({ credential }) => credential.userId)) {
       const groups = [userId, this.#world.workspaceId];
       const from = devices.map(({ after }) => BigInt(after)).reduce((least, one) => (one < least ? one : least));
       const to = devices.map(({ cursor }) => cursor).reduce((most, one) => (one > most ? one : most));
@@ -146,8 +147,8 @@ export class Herd implements AsyncDisposable {
   }
 
   #standing(): string {
-    const subscribed = this.#members.filter(({ isSubscribed }) => isSubscribed).length;
+    const subscribed = this.#clients.filter(({ isSubscribed }) => isSubscribed).length;
     const reasons = [...this.#turnedAway].map(([reason, count]) => `${count} x ${reason}`).join(', ');
-    return `${subscribed} of ${this.#members.length} are subscribed; met ${reasons || 'nothing'}`;
+    return `${subscribed} of ${this.#clients.length} are subscribed; met ${reasons || 'nothing'}`;
   }
 }

@@ -2,20 +2,20 @@ import type { World } from '@wts/testkit';
 import { execFile } from 'node:child_process';
 import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { keepWriting } from '../storm/writers.ts';
-import type { Experience } from './bystander-worker.ts';
-import type { Bystander } from './bystander.ts';
-import type { Herd, Return } from './herd.ts';
+import { keepWriting } from '../load/writers.ts';
+import type { Experience } from './control-client-worker.ts';
+import type { ControlClient } from './control-client.ts';
+import type { StormClients, Return } from './storm-clients.ts';
 
-/** What drops a herd, and where everybody goes meanwhile. */
+/** What drops the clients, and which address they use meanwhile. */
 export interface Fault {
   readonly name: string;
   readonly happen: () => Promise<unknown>;
-  /** The door the herd comes back to. Whoever only wants to work is there too. */
+  /** The address the clients come back to. The control client uses it too. */
   readonly door: string;
 }
 
-/** One drop and return of a herd, with what it cost and what somebody beside it met. */
+/** One drop and return of all clients: what it cost, and what the control client met. */
 export interface Passage {
   readonly clients: number;
   readonly back: Return;
@@ -40,44 +40,49 @@ const SAMPLE_MS = 200;
 /** There is something to catch up with. */
 const WRITES_EVERY_MS = 20;
 const WRITING_MS = 1_000;
-/** What a herd may cost a process: what V8 lets lie while it is busy, and so much for each client. */
+/** What the clients may cost a process: garbage that V8 has not collected while it is busy, and so much for each client. */
 const GROWTH_MB_MAX = 96;
 const GROWTH_EACH_KB_MAX = 64;
 
-export async function stampede(world: World, herd: Herd, bystander: Bystander, fault: Fault): Promise<Passage> {
+export async function dropAndReturn(
+  world: World,
+  storm: StormClients,
+  control: ControlClient,
+  fault: Fault,
+): Promise<Passage> {
   const { door } = fault;
-  const before = bystander.work(door);
+  const before = control.work(door);
   await pause(CALM_MS);
   const calm = await before.callOff();
   const atFirst = await residentOf(world);
   const lives = new Map(world.services.map(({ name, pid }) => [name, pid]));
   const over = new AbortController();
-  const watching = watchPeaks(world, herd, over.signal);
-  const beside = bystander.work(door);
-  herd.moveTo(door);
+  const watching = watchPeaks(world, storm, over.signal);
+  const beside = control.work(door);
+  storm.moveTo(door);
   try {
-    const back = await herd.storm(fault.happen, () => writeFor(world, door, WRITING_MS));
+    const back = await storm.dropAll(fault.happen, () => writeFor(world, door, WRITING_MS));
     const meanwhile = await beside.callOff();
     over.abort();
     const { megabytes, connections } = await watching;
     const memory = world.services
       .filter(({ name, pid }) => pid !== null && lives.get(name) === pid)
       .map(({ name }) => ({ process: name, before: atFirst.get(name) ?? 0, peak: megabytes.get(name) ?? 0 }));
-    return { clients: herd.size, back, calm, meanwhile, memory, connections };
+    return { clients: storm.size, back, calm, meanwhile, memory, connections };
   } finally {
     over.abort();
   }
 }
 
 /**
- * What must not be and was: a client that lacks something or has it twice, somebody beside them who met anything but the
- * designed, a process that grew without bound.
+ * What must not be and was: a client that lacks something or has it twice, a control client that met more than 503 and
+ * closes that a client repeats, a process that grew without bound.
  */
 export function faultsOf({ clients, back, meanwhile, memory }: Passage): string[] {
   const boundMb = GROWTH_MB_MAX + (clients * GROWTH_EACH_KB_MAX) / 1024;
   return [
     ...back.findings.map(({ seen }) => seen),
-    ...meanwhile.failures.map((text) => `a bystander: ${text}`),
+    ...meanwhile.failures.map((text) => `a control: ${text}`),
     ...memory
       .filter(({ before, peak }) => peak - before > boundMb)
       .map(({ process, before, peak }) => `${process} grew from ${before} to ${peak} MB, by more than ${boundMb}`),
@@ -93,7 +98,7 @@ export function wordsOf(passage: Passage): string[] {
     `  met          ${reasons}`,
     `  subscribed   the first after ${first}, half after ${half}, the last of ${subscribedMs.length} after ${last}`,
     `  caught up    all ${clients} after ${seconds(caughtUpMs)}`,
-    `  bystander    ${experience(meanwhile)}; before, ${experience(calm)}`,
+    `  control    ${experience(meanwhile)}; before, ${experience(calm)}`,
     ...memory.map(({ process, before, peak }) => {
       const each = Math.max(0, ((peak - before) * 1024) / clients);
       return `  memory       ${process}: ${before.toFixed(0)} MB, then ${peak.toFixed(0)} at most, ${each.toFixed(0)} KB more for each client`;
@@ -118,7 +123,7 @@ function seconds(ms = 0): string {
   return `${(ms / 1000).toFixed(2)} s`;
 }
 
-/** Changes of the herd's own workspace. */
+/** Changes in the clients' own workspace. */
 async function writeFor(world: World, door: string, ms: number): Promise<void> {
   const options = { everyMs: () => WRITES_EVERY_MS, door: () => door, onAcknowledged: () => {} };
   await keepWriting(world, 1, AbortSignal.timeout(ms), options);
@@ -126,7 +131,7 @@ async function writeFor(world: World, door: string, ms: number): Promise<void> {
 
 async function watchPeaks(
   world: World,
-  herd: Herd,
+  storm: StormClients,
   stop: AbortSignal,
 ): Promise<{ megabytes: Map<string, number>; connections: number }> {
   const peaks = new Map<string, number>();
@@ -135,7 +140,7 @@ async function watchPeaks(
     for (const [name, megabytes] of await residentOf(world)) {
       peaks.set(name, Math.max(peaks.get(name) ?? 0, megabytes));
     }
-    connections = Math.max(connections, await herd.connections());
+    connections = Math.max(connections, await storm.connections());
     await pause(SAMPLE_MS, undefined, { signal: stop }).catch(() => undefined);
   }
   return { megabytes: peaks, connections };
