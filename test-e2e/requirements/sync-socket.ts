@@ -173,7 +173,7 @@ export const syncSocket: readonly Rule[] = [
   {
     id: 'sync.socket.drain',
     source: 'Design 7',
-    text: 'On shutdown sockets are closed with 1012 and jitter, after an error frame.',
+    text: 'When a sync service stops, its sockets are closed with 1012 and jitter, after an error frame; when a gateway stops, its sockets end with jitter, behind everything that was sent, and clients resume by cursor.',
     home: 'services/sync/src/socket/door.ts',
     status: 'kept',
     issue: 2,

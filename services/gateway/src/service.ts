@@ -53,10 +53,8 @@ export const gateway: ServiceDefinition<GatewayConfig> = {
     };
     const app = serve(api);
     const door = new SocketDoor(api);
-    onRevocation(nats, (revocation) => {
-      shared.authenticator.forget(revocation);
-      door.revoke(revocation);
-    });
+    // The service that holds a socket closes it when its credential is revoked.
+    onRevocation(nats, (revocation) => shared.authenticator.forget(revocation));
     const authServer = await openAuthOrigin(kit, config, {
       ...shared,
       routes: compileRoutes(AUTH_ROUTES),

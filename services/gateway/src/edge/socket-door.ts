@@ -4,7 +4,6 @@ import type { Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Duplex } from 'node:stream';
 import { Fault } from '@wts/contracts';
-import type { Principal, Revocation } from '@wts/contracts';
 import { EDGE_LIMITS } from '../limits.ts';
 import { allowOrigin, refuseForeignSocket } from './allow-origin.ts';
 import { JSON_TYPE, renderFault } from './answer.ts';
@@ -19,10 +18,6 @@ import { matchMethod, matchPath } from './match-route.ts';
 import { negotiateVersion } from './negotiate-version.ts';
 import { refuseAmbiguity } from './refuse-ambiguity.ts';
 import { Splice } from './splice.ts';
-
-/** RFC 6455 section 7.4.1 and its registry: come again, another instance is there; and: this credential may not. */
-const SERVICE_RESTART = 1012;
-const POLICY_VIOLATION = 1008;
 
 /**
  * The door for WebSockets: the same steps as for any request, then a splice instead of an answer.
@@ -93,13 +88,12 @@ export class SocketDoor {
     const reply = await whileThere(socket, (isGone) =>
       shakeHands({ upstream: upstreams[to], path: exchange.path + rest, exchange, internalToken }, isGone),
     );
-    if (reply.agreed) this.#join(exchange, principal, socket, head, reply, share);
+    if (reply.agreed) this.#join(exchange, socket, head, reply, share);
     else this.#passRefusalOn(exchange, socket, reply);
   }
 
   #join(
     exchange: Exchange,
-    principal: Principal,
     client: Duplex,
     head: Buffer,
     { hold, reply, socket: upstream, head: upstreamHead }: HandshakeReply & { agreed: true },
@@ -120,18 +114,19 @@ export class SocketDoor {
       socket.setKeepAlive(true, EDGE_LIMITS.halfOpenMs);
     }
     client.write(httpHead(101, exchange.reply, lines));
-    if (upstreamHead.length > 0) client.write(upstreamHead);
-    // A process that hangs does not say goodbye; elsewhere the client goes on.
+    // What arrived behind the two halves of the handshake is the first that passes.
+    if (upstreamHead.length > 0) upstream.unshift(upstreamHead);
+    if (head.length > 0) client.unshift(head);
+    // A process that hangs sends no end; the client reconnects to another one.
     share.defer(hold(() => splice.destroy()));
     const held = share.move();
-    const splice = new Splice(client, upstream, principal, () => {
+    const splice = new Splice(client, upstream, () => {
       held.dispose();
       this.#splices.delete(splice);
       this.#parts.onAnswered(exchange, 101, true);
     });
     this.#splices.add(splice);
-    splice.receive(head);
-    if (this.#isClosing) splice.close(SERVICE_RESTART, EDGE_LIMITS.halfOpenMs);
+    if (this.#isClosing) splice.end(EDGE_LIMITS.halfOpenMs);
   }
 
   #passRefusalOn(exchange: Exchange, socket: Duplex, { reply, body }: HandshakeReply & { agreed: false }): void {
@@ -143,20 +138,9 @@ export class SocketDoor {
     answerOnSocket(exchange, socket, { status: reply.statusCode ?? 503, body, lines }, this.#parts);
   }
 
-  /** The credential or person of this revocation is dead: its sockets close. Lost memberships are the service's part. */
-  revoke({ kind, credentialId, userId }: Revocation): void {
-    if (kind !== 'credential') return;
-    for (const splice of this.#splices) {
-      const { principal } = splice;
-      const isMeant =
-        credentialId === undefined ? principal.userId === userId : principal.credential.id === credentialId;
-      if (isMeant) splice.close(POLICY_VIOLATION, EDGE_LIMITS.lingerMs);
-    }
-  }
-
   /**
-   * Closes every socket with "service restart", spread over half of the time so that clients do not come back as one
-   * wave, and cuts what is left at its end.
+   * Ends every socket, spread over half of the time so that clients do not reconnect in one moment, and cuts what is left
+   * at its end. A client resumes elsewhere by its cursor.
    */
   async close(withinMs: number): Promise<void> {
     this.#isClosing = true;
@@ -165,7 +149,7 @@ export class SocketDoor {
     await Promise.all(
       waiting.map(async (splice, index) => {
         await delay((spreadMs * index) / waiting.length);
-        splice.close(SERVICE_RESTART, spreadMs);
+        splice.end(spreadMs);
       }),
     );
     const deadline = performance.now() + spreadMs;

@@ -79,13 +79,12 @@ export function openSocketDoor(options: SocketDoorOptions): SocketDoor {
   return new Door(options);
 }
 
-/** Tells its session before it closes by itself: with a reason to answer a close, without one for a breach of the protocol. */
+/** Calls its session before the library closes the socket for a breach of the protocol, which it does without a reason. */
 class TellingWebSocket extends WebSocket {
   session: Session | undefined;
 
   override close(status?: number, reason?: string | Buffer): void {
     if (status !== undefined && reason === undefined) this.session?.breach(status);
-    else if (status !== undefined) this.session?.closed(status);
     super.close(status, reason);
   }
 }

@@ -165,13 +165,6 @@ export class Session implements Outlet {
     if (this.#closesAt === null) this.#part('PROTOCOL_ERROR', BREACHES[status] ?? 'The frame is malformed');
   }
 
-  /** A close came in. When it is not the client's but the gateway's in its place, the client hears why, as of any other. */
-  closed(status: number): void {
-    if (this.#closesAt !== null) return;
-    if (status === CLOSE.restart) this.#part('RESTARTING', 'The server restarts; connect again');
-    else if (status === CLOSE.policy) this.#part('UNAUTHORIZED', 'The credential was revoked');
-  }
-
   #part(code: SocketErrorCode, message: string): void {
     const place = this.#feed?.position;
     this.#unsubscribe();
