@@ -8,7 +8,6 @@ export const apiKeys: readonly Rule[] = [
     text: '`POST /api/auth/keys` takes `label` and no other field.',
     home: 'packages/contracts/src/api-keys.ts',
     status: 'kept',
-    issue: 4,
   },
   {
     id: 'api-keys.create.answer',
@@ -16,7 +15,6 @@ export const apiKeys: readonly Rule[] = [
     text: 'Creation answers `key` with `id`, `label`, `keyPrefix`, `createdAt` and the raw `token`.',
     home: 'services/workspace/src/commands/manage-api-keys.ts',
     status: 'kept',
-    issue: 4,
   },
   {
     id: 'api-keys.create.full-access',
@@ -24,7 +22,6 @@ export const apiKeys: readonly Rule[] = [
     text: 'A key made by REST holds `read`, `write` and `admin`.',
     home: 'services/workspace/src/queries/resolve-api-key.ts',
     status: 'kept',
-    issue: 4,
   },
   {
     id: 'api-keys.token.once',
@@ -32,7 +29,6 @@ export const apiKeys: readonly Rule[] = [
     text: 'The raw token is in the creation response only.',
     home: 'services/workspace/src/commands/manage-api-keys.ts',
     status: 'kept',
-    issue: 4,
   },
   {
     id: 'api-keys.token.prefix',
@@ -40,7 +36,6 @@ export const apiKeys: readonly Rule[] = [
     text: 'A token starts with the fixed service prefix; `keyPrefix` is a short leading part of it.',
     home: 'packages/access/src/api-key.ts',
     status: 'kept',
-    issue: 4,
   },
   {
     id: 'api-keys.token.stored-hashed',
@@ -48,7 +43,6 @@ export const apiKeys: readonly Rule[] = [
     text: 'A token is stored as a hash; the database cannot give it back.',
     home: 'packages/access/src/api-key.ts',
     status: 'kept',
-    issue: 2,
   },
   {
     id: 'api-keys.list.no-token',
@@ -56,7 +50,6 @@ export const apiKeys: readonly Rule[] = [
     text: "`GET /api/auth/keys` answers the caller's keys without raw tokens.",
     home: 'services/workspace/src/commands/manage-api-keys.ts',
     status: 'kept',
-    issue: 4,
   },
   {
     id: 'api-keys.revoke.dead',
@@ -64,7 +57,6 @@ export const apiKeys: readonly Rule[] = [
     text: '`DELETE /api/auth/keys/:keyId` revokes the key: from then on it is 401.',
     home: 'services/workspace/src/commands/manage-api-keys.ts',
     status: 'kept',
-    issue: 4,
   },
   {
     id: 'api-keys.list.maker',
@@ -72,7 +64,6 @@ export const apiKeys: readonly Rule[] = [
     text: 'A key shows what made it: a session, or which other key.',
     home: 'services/workspace/src/commands/manage-api-keys.ts',
     status: 'kept',
-    issue: 8,
   },
   {
     id: 'api-keys.revoke.made',
@@ -80,7 +71,6 @@ export const apiKeys: readonly Rule[] = [
     text: '`DELETE /api/auth/keys/:keyId?includeMade=true` revokes the key with all keys that were made with it, directly or not.',
     home: 'services/workspace/src/commands/manage-api-keys.ts',
     status: 'kept',
-    issue: 8,
   },
   {
     id: 'api-keys.revoke.everywhere',
@@ -88,7 +78,6 @@ export const apiKeys: readonly Rule[] = [
     text: 'Revocation reaches every replica within a second and closes open sockets of the key.',
     home: 'services/workspace/src/revocations.ts',
     status: 'kept',
-    issue: 4,
   },
   {
     id: 'api-keys.permissions.read-only',
@@ -96,7 +85,6 @@ export const apiKeys: readonly Rule[] = [
     text: 'A `read-only` key holds `read`.',
     home: 'services/workspace/src/queries/resolve-api-key.ts',
     status: 'kept',
-    issue: 2,
   },
   {
     id: 'api-keys.permissions.full-access',
@@ -104,7 +92,6 @@ export const apiKeys: readonly Rule[] = [
     text: 'A `full-access` key holds `read`, `write` and `admin`.',
     home: 'services/workspace/src/queries/resolve-api-key.ts',
     status: 'kept',
-    issue: 2,
   },
   {
     id: 'api-keys.expiry.no-timer',
@@ -112,7 +99,6 @@ export const apiKeys: readonly Rule[] = [
     text: 'A key does not expire on a timer.',
     home: 'services/workspace/src/commands/manage-api-keys.ts',
     status: 'kept',
-    issue: 2,
   },
   {
     id: 'api-keys.cli.create',
@@ -134,6 +120,5 @@ export const apiKeys: readonly Rule[] = [
     text: 'The owner of a workspace sees and revokes the keys that are limited to it; one that reaches further is revoked by its person alone.',
     home: 'services/workspace/src/commands/manage-api-keys.ts',
     status: 'kept',
-    issue: 4,
   },
 ];

@@ -8,7 +8,6 @@ export const authentication: readonly Rule[] = [
     text: 'Every protected call takes `Authorization: Bearer <token>`.',
     home: 'services/gateway/src/edge/authenticate.ts',
     status: 'kept',
-    issue: 2,
   },
   {
     id: 'authentication.api-key.accepted',
@@ -16,7 +15,6 @@ export const authentication: readonly Rule[] = [
     text: 'A personal API key is a credential.',
     home: 'packages/access/src/authenticator.ts',
     status: 'kept',
-    issue: 2,
   },
   {
     id: 'authentication.jwt.accepted',
@@ -24,7 +22,6 @@ export const authentication: readonly Rule[] = [
     text: 'A JWT of a signed-in user of a configured issuer is a credential.',
     home: 'packages/access/src/authenticator.ts',
     status: 'kept',
-    issue: 2,
   },
   {
     id: 'authentication.jwt.strict',
@@ -32,7 +29,6 @@ export const authentication: readonly Rule[] = [
     text: 'A JWT is refused unless issuer, audience, algorithm, key, expiry and subject are exactly as configured.',
     home: 'packages/access/src/jwt.ts',
     status: 'kept',
-    issue: 2,
   },
   {
     id: 'authentication.jwt.all-scopes',
@@ -40,7 +36,6 @@ export const authentication: readonly Rule[] = [
     text: 'A session holds all scopes of its person.',
     home: 'packages/access/src/authenticator.ts',
     status: 'kept',
-    issue: 2,
   },
   {
     id: 'authentication.jwt.email-verified',
@@ -48,7 +43,6 @@ export const authentication: readonly Rule[] = [
     text: 'An address is verified by the claim `email_verified` of `true` or `"true"` and by no other value; without the claim only where the issuer is configured as trusted.',
     home: 'packages/access/src/authenticator.ts',
     status: 'kept',
-    issue: 8,
   },
   {
     id: 'authentication.jwt.person',
@@ -56,7 +50,6 @@ export const authentication: readonly Rule[] = [
     text: 'The first valid JWT of an identity creates its person, once.',
     home: 'services/workspace/src/commands/resolve-person.ts',
     status: 'kept',
-    issue: 2,
   },
   {
     id: 'authentication.oauth.accepted',
@@ -71,7 +64,6 @@ export const authentication: readonly Rule[] = [
     text: '`write` includes `read`.',
     home: 'packages/access/src/principal.ts',
     status: 'kept',
-    issue: 2,
   },
   {
     id: 'authentication.scopes.admin-includes-both',
@@ -79,7 +71,6 @@ export const authentication: readonly Rule[] = [
     text: '`admin` includes `read` and `write`.',
     home: 'packages/access/src/principal.ts',
     status: 'kept',
-    issue: 2,
   },
   {
     id: 'authentication.scopes.admin-api-keys-only',
@@ -94,7 +85,6 @@ export const authentication: readonly Rule[] = [
     text: 'A missing scope is 403 `insufficient_scope`, before anything is looked up.',
     home: 'services/gateway/src/edge/authenticate.ts',
     status: 'kept',
-    issue: 2,
   },
   {
     id: 'authentication.scopes.workspaces',
@@ -102,7 +92,6 @@ export const authentication: readonly Rule[] = [
     text: 'Reading workspaces needs `read`; creating, joining, inviting and removing need `admin`.',
     home: 'packages/contracts/src/members.ts',
     status: 'kept',
-    issue: 2,
   },
   {
     id: 'authentication.identity.not-forged',
@@ -110,7 +99,6 @@ export const authentication: readonly Rule[] = [
     text: 'Identity and forwarding headers a client sends are stripped.',
     home: 'services/gateway/src/edge/read-headers.ts',
     status: 'kept',
-    issue: 2,
   },
   {
     id: 'authentication.internal.doors',
@@ -118,7 +106,6 @@ export const authentication: readonly Rule[] = [
     text: 'A service refuses calls without an internal token, and internal paths are 404 from outside.',
     home: 'packages/service-kit/src/routes/who-calls.ts',
     status: 'kept',
-    issue: 2,
   },
   {
     id: 'authentication.internal.audience',
@@ -126,7 +113,6 @@ export const authentication: readonly Rule[] = [
     text: 'An internal token names the service called and the one that calls, lives 60 s at most, and any other service refuses it.',
     home: 'packages/access/src/internal-token.ts',
     status: 'kept',
-    issue: 8,
   },
   {
     id: 'authentication.internal.callers',
@@ -134,7 +120,6 @@ export const authentication: readonly Rule[] = [
     text: 'An operation is served to the services its contract lists; one that services ask for themselves is never served on behalf of a person.',
     home: 'packages/service-kit/src/routes/who-calls.ts',
     status: 'kept',
-    issue: 8,
   },
   {
     id: 'authentication.internal.rotation',
@@ -142,7 +127,6 @@ export const authentication: readonly Rule[] = [
     text: 'The secret of the cluster is changed without a pause: two are accepted meanwhile, one signs, and guessable ones are refused at the start.',
     home: 'packages/service-kit/src/config/service-settings.ts',
     status: 'kept',
-    issue: 8,
   },
   {
     id: 'authentication.internal.authority',
@@ -150,7 +134,6 @@ export const authentication: readonly Rule[] = [
     text: 'Only services that are listed for it may commit with their own authority.',
     home: 'services/sync/src/http/internal.ts',
     status: 'kept',
-    issue: 8,
   },
   {
     id: 'authentication.oauth.authorize',

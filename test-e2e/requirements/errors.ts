@@ -8,7 +8,6 @@ export const errors: readonly Rule[] = [
     text: 'An error body has `error`, `ok` and `statusCode`, may have `code`, `message`, `requestId` and `retryAfterSeconds`, and nothing else.',
     home: 'packages/contracts/src/errors.ts',
     status: 'kept',
-    issue: 2,
   },
   {
     id: 'errors.shape.everywhere',
@@ -16,7 +15,6 @@ export const errors: readonly Rule[] = [
     text: 'The shape holds everywhere: parser errors, unknown routes, wrong methods, oversized bodies and headers, refused upgrades.',
     home: 'services/gateway/src/edge/answer.ts',
     status: 'kept',
-    issue: 2,
   },
   {
     id: 'errors.401.no-header',
@@ -24,7 +22,6 @@ export const errors: readonly Rule[] = [
     text: 'No bearer header is 401 `Authorization header required`.',
     home: 'packages/access/src/authenticator.ts',
     status: 'kept',
-    issue: 2,
   },
   {
     id: 'errors.401.bad-format',
@@ -32,7 +29,6 @@ export const errors: readonly Rule[] = [
     text: 'A header that is not `Bearer ...` is 401 `Invalid authorization format`.',
     home: 'packages/access/src/authenticator.ts',
     status: 'kept',
-    issue: 2,
   },
   {
     id: 'errors.401.bad-key',
@@ -40,7 +36,6 @@ export const errors: readonly Rule[] = [
     text: 'A wrong or revoked key is 401 `Invalid API key`.',
     home: 'packages/access/src/authenticator.ts',
     status: 'kept',
-    issue: 2,
   },
   {
     id: 'errors.401.bad-jwt',
@@ -48,7 +43,6 @@ export const errors: readonly Rule[] = [
     text: 'An invalid JWT is 401 `Invalid token`.',
     home: 'packages/access/src/authenticator.ts',
     status: 'kept',
-    issue: 2,
   },
   {
     id: 'errors.401.www-authenticate',
@@ -56,7 +50,6 @@ export const errors: readonly Rule[] = [
     text: 'A 401 carries `WWW-Authenticate`.',
     home: 'packages/access/src/authenticator.ts',
     status: 'kept',
-    issue: 2,
   },
   {
     id: 'errors.402.endpoint-limit',
@@ -71,7 +64,6 @@ export const errors: readonly Rule[] = [
     text: 'A request that does not fit its contract is 400 `validation_failed`, and `message` names the field.',
     home: 'packages/service-kit/src/routes/validate.ts',
     status: 'kept',
-    issue: 2,
   },
   {
     id: 'errors.400.bad-text',
@@ -79,7 +71,6 @@ export const errors: readonly Rule[] = [
     text: 'NUL, lone surrogates, invalid UTF-8, duplicate query parameters, encoded slashes and prototype keys are 400, and never stored.',
     home: 'packages/contracts/src/json.ts',
     status: 'kept',
-    issue: 2,
   },
   {
     id: 'errors.400.json',
@@ -87,7 +78,6 @@ export const errors: readonly Rule[] = [
     text: 'Broken JSON, and JSON deeper than 64 levels, is 400.',
     home: 'packages/contracts/src/json.ts',
     status: 'kept',
-    issue: 2,
   },
   {
     id: 'errors.404.unknown-route',
@@ -95,7 +85,6 @@ export const errors: readonly Rule[] = [
     text: 'An unknown route is 404; routing is case-sensitive and strict.',
     home: 'services/gateway/src/edge/match-route.ts',
     status: 'kept',
-    issue: 2,
   },
   {
     id: 'errors.405.allow',
@@ -103,7 +92,6 @@ export const errors: readonly Rule[] = [
     text: 'A known path with another method is 405 with `Allow`.',
     home: 'services/gateway/src/edge/match-route.ts',
     status: 'kept',
-    issue: 2,
   },
   {
     id: 'errors.409.conflict',
@@ -111,7 +99,6 @@ export const errors: readonly Rule[] = [
     text: 'A conflict with what is there is 409.',
     home: 'packages/service-kit/src/postgres/sqlstate.ts',
     status: 'kept',
-    issue: 2,
   },
   {
     id: 'errors.413.body',
@@ -119,7 +106,6 @@ export const errors: readonly Rule[] = [
     text: 'A body above its limit is 413, before it is read.',
     home: 'services/gateway/src/edge/bound-body.ts',
     status: 'kept',
-    issue: 2,
   },
   {
     id: 'errors.415.media-type',
@@ -127,7 +113,6 @@ export const errors: readonly Rule[] = [
     text: 'A body that is not JSON is 415.',
     home: 'packages/service-kit/src/http/read-json.ts',
     status: 'kept',
-    issue: 2,
   },
   {
     id: 'errors.429.retry-after',
@@ -135,7 +120,6 @@ export const errors: readonly Rule[] = [
     text: 'Too many requests is 429 with `Retry-After` and `retryAfterSeconds`.',
     home: 'services/gateway/src/edge/limit-rate.ts',
     status: 'kept',
-    issue: 4,
   },
   {
     id: 'errors.431.headers',
@@ -143,7 +127,6 @@ export const errors: readonly Rule[] = [
     text: 'Headers above the limit are 431.',
     home: 'services/gateway/src/edge/refuse-ambiguity.ts',
     status: 'kept',
-    issue: 2,
   },
   {
     id: 'errors.503.retry-after',
@@ -151,7 +134,6 @@ export const errors: readonly Rule[] = [
     text: 'A dependency that is down is 503 with `Retry-After`.',
     home: 'services/gateway/src/edge/answer.ts',
     status: 'kept',
-    issue: 2,
   },
   {
     id: 'errors.5xx.no-cause',
@@ -159,7 +141,6 @@ export const errors: readonly Rule[] = [
     text: 'A 5xx never shows a cause.',
     home: 'packages/contracts/src/errors.ts',
     status: 'kept',
-    issue: 2,
   },
   {
     id: 'errors.request-id.returned',
@@ -167,6 +148,5 @@ export const errors: readonly Rule[] = [
     text: "Every response has `X-Request-Id`: the caller's when well formed, else a new one; errors repeat it as `requestId`.",
     home: 'services/gateway/src/edge/exchange.ts',
     status: 'kept',
-    issue: 2,
   },
 ];

@@ -8,7 +8,6 @@ export const idempotency: readonly Rule[] = [
     text: 'The same request with the same `Idempotency-Key` within 24 hours is given the first answer again, with `Idempotency-Replayed: true`, and has no second effect.',
     home: 'packages/service-kit/src/routes/idempotency.ts',
     status: 'kept',
-    issue: 4,
   },
   {
     id: 'idempotency.mismatch',
@@ -16,7 +15,6 @@ export const idempotency: readonly Rule[] = [
     text: 'The same `Idempotency-Key` with another request is 422.',
     home: 'packages/service-kit/src/routes/idempotency.ts',
     status: 'kept',
-    issue: 4,
   },
   {
     id: 'idempotency.in-flight',
@@ -24,7 +22,6 @@ export const idempotency: readonly Rule[] = [
     text: 'While the first request with an `Idempotency-Key` runs, a second is 409; a key whose request died with its process is free again.',
     home: 'packages/service-kit/src/routes/idempotency.ts',
     status: 'kept',
-    issue: 4,
   },
   {
     id: 'idempotency.retryable',
@@ -32,7 +29,6 @@ export const idempotency: readonly Rule[] = [
     text: 'What may succeed later (401, 429, 5xx) is not kept for an `Idempotency-Key`.',
     home: 'packages/service-kit/src/routes/idempotency.ts',
     status: 'kept',
-    issue: 4,
   },
   {
     id: 'idempotency.secrets',
@@ -40,7 +36,6 @@ export const idempotency: readonly Rule[] = [
     text: 'Secrets that are shown once do not stand in clear among the kept answers.',
     home: 'packages/service-kit/src/routes/idempotency.ts',
     status: 'kept',
-    issue: 4,
   },
   {
     id: 'idempotency.scope',
@@ -48,6 +43,5 @@ export const idempotency: readonly Rule[] = [
     text: 'An `Idempotency-Key` belongs to one credential and one operation; nobody else is given its answer.',
     home: 'packages/service-kit/src/routes/idempotency.ts',
     status: 'kept',
-    issue: 4,
   },
 ];

@@ -8,7 +8,6 @@ export const limits: readonly Rule[] = [
     text: 'A workspace name is 1 to 100 characters.',
     home: 'packages/contracts/src/workspaces.ts',
     status: 'kept',
-    issue: 2,
   },
   {
     id: 'limits.workspace.url-key',
@@ -16,7 +15,6 @@ export const limits: readonly Rule[] = [
     text: 'A workspace urlKey is 3 to 50 characters.',
     home: 'packages/contracts/src/workspaces.ts',
     status: 'kept',
-    issue: 2,
   },
   {
     id: 'limits.invitation.days',
@@ -24,7 +22,6 @@ export const limits: readonly Rule[] = [
     text: 'An invitation expires after 1 to 365 days.',
     home: 'packages/contracts/src/members.ts',
     status: 'kept',
-    issue: 4,
   },
   {
     id: 'limits.webhook.description',
@@ -53,7 +50,6 @@ export const limits: readonly Rule[] = [
     text: 'A REST body is at most 1 MiB.',
     home: 'services/gateway/src/edge/bound-body.ts',
     status: 'kept',
-    issue: 2,
   },
   {
     id: 'limits.body.mutate',
@@ -61,7 +57,6 @@ export const limits: readonly Rule[] = [
     text: 'A mutate body is at most 4 MiB.',
     home: 'services/gateway/src/edge/bound-body.ts',
     status: 'kept',
-    issue: 2,
   },
   {
     id: 'limits.time.slow-sender',
@@ -69,7 +64,6 @@ export const limits: readonly Rule[] = [
     text: 'A request that dribbles in is ended, and does not hold its socket.',
     home: 'packages/service-kit/src/http/server.ts',
     status: 'kept',
-    issue: 2,
   },
   {
     id: 'limits.pipelining',
@@ -77,7 +71,6 @@ export const limits: readonly Rule[] = [
     text: 'Requests sent behind each other without waiting are taken one at a time and answered in order, however many there are; what a connection holds of them is bounded.',
     home: 'packages/service-kit/src/http/pipelining.ts',
     status: 'kept',
-    issue: 8,
   },
   {
     id: 'limits.connections.network',
@@ -85,7 +78,6 @@ export const limits: readonly Rule[] = [
     text: 'One network holds a share of all connections as long as no credential speaks for them; the longest idle give way first where there is no room.',
     home: 'services/gateway/src/edge/network-connections.ts',
     status: 'kept',
-    issue: 8,
   },
   {
     id: 'limits.look-ups.network',
@@ -93,7 +85,6 @@ export const limits: readonly Rule[] = [
     text: 'Credentials of one network are looked up a few at a time, and refused ones drive no good one out of memory.',
     home: 'packages/service-kit/src/call/authenticator.ts',
     status: 'kept',
-    issue: 8,
   },
   {
     id: 'limits.at-once.caller',
@@ -101,7 +92,6 @@ export const limits: readonly Rule[] = [
     text: 'A caller, and all callers of a network together, hold a bounded share of a gateway at once, in requests, sockets and bytes of bodies; beyond it they are 429, and nobody else waits for them.',
     home: 'services/gateway/src/edge/shares.ts',
     status: 'kept',
-    issue: 4,
   },
   {
     id: 'limits.rate.rest',
@@ -109,7 +99,6 @@ export const limits: readonly Rule[] = [
     text: 'A caller has a generous bound on REST requests; beyond it they are 429.',
     home: 'services/gateway/src/rates/policies.ts',
     status: 'kept',
-    issue: 4,
   },
   {
     id: 'limits.rate.sync',
@@ -117,7 +106,6 @@ export const limits: readonly Rule[] = [
     text: 'Sync routes have no rate, because their work is shared out by person; an operator may set one for each person or network.',
     home: 'services/gateway/src/rates/policies.ts',
     status: 'kept',
-    issue: 8,
   },
   {
     id: 'limits.rate.at-once',
@@ -125,7 +113,6 @@ export const limits: readonly Rule[] = [
     text: 'A rate holds also for requests sent at once, to one gateway or to several.',
     home: 'services/gateway/src/edge/limit-rate.ts',
     status: 'kept',
-    issue: 8,
   },
   {
     id: 'limits.rate.codes',
@@ -133,7 +120,6 @@ export const limits: readonly Rule[] = [
     text: 'Wrong invitation codes are bounded per caller and per address.',
     home: 'services/gateway/src/rates/policies.ts',
     status: 'kept',
-    issue: 4,
   },
   {
     id: 'limits.rate.credentials',
@@ -141,7 +127,6 @@ export const limits: readonly Rule[] = [
     text: 'Refused credentials are bounded per address; whoever has a good one is never shut out by them.',
     home: 'services/gateway/src/rates/policies.ts',
     status: 'kept',
-    issue: 4,
   },
   {
     id: 'limits.rate.address',
@@ -149,7 +134,6 @@ export const limits: readonly Rule[] = [
     text: 'An address is the peer, or what a configured proxy says; an IPv6 network of 64 bits and a mapped IPv4 address are one sender.',
     home: 'services/gateway/src/edge/limit-rate.ts',
     status: 'kept',
-    issue: 4,
   },
   {
     id: 'limits.rate.headers',
@@ -157,7 +141,6 @@ export const limits: readonly Rule[] = [
     text: 'Answers say how much of a rate is left: `RateLimit`, `RateLimit-Policy` and `X-RateLimit-*`.',
     home: 'services/gateway/src/edge/limit-rate.ts',
     status: 'kept',
-    issue: 4,
   },
   {
     id: 'limits.rate.shared',
@@ -165,6 +148,5 @@ export const limits: readonly Rule[] = [
     text: 'All gateways count together; while NATS is away each counts alone.',
     home: 'services/gateway/src/rates/share.ts',
     status: 'kept',
-    issue: 4,
   },
 ];

@@ -8,7 +8,6 @@ export const meta: readonly Rule[] = [
     text: '`GET /health` answers 200 when the process is up.',
     home: 'services/gateway/src/own-answers.ts',
     status: 'kept',
-    issue: 2,
   },
   {
     id: 'meta.health.no-wait',
@@ -16,7 +15,6 @@ export const meta: readonly Rule[] = [
     text: '`GET /health` does not wait on the database, the cache or the agent server.',
     home: 'services/gateway/src/own-answers.ts',
     status: 'kept',
-    issue: 2,
   },
   {
     id: 'meta.ready.ping',
@@ -24,7 +22,6 @@ export const meta: readonly Rule[] = [
     text: '`GET /ready` answers 200 when the database answers a cheap read-only ping.',
     home: 'services/gateway/src/ready.ts',
     status: 'kept',
-    issue: 2,
   },
   {
     id: 'meta.ready.down',
@@ -32,7 +29,6 @@ export const meta: readonly Rule[] = [
     text: '`GET /ready` answers 503 when the database does not.',
     home: 'services/gateway/src/ready.ts',
     status: 'kept',
-    issue: 2,
   },
   {
     id: 'meta.ready.recovers',
@@ -40,7 +36,6 @@ export const meta: readonly Rule[] = [
     text: 'Readiness comes back by itself when the database does.',
     home: 'services/gateway/src/ready.ts',
     status: 'kept',
-    issue: 2,
   },
   {
     id: 'meta.openapi.answer',
@@ -48,7 +43,6 @@ export const meta: readonly Rule[] = [
     text: '`GET /openapi.json` answers 200 with an OpenAPI 3.1 description.',
     home: 'services/gateway/src/own-answers.ts',
     status: 'kept',
-    issue: 2,
   },
   {
     id: 'meta.openapi.complete',
@@ -56,7 +50,6 @@ export const meta: readonly Rule[] = [
     text: 'The description is made from the contracts the routes are mounted from: every public operation is in it, no other.',
     home: 'services/gateway/src/openapi.ts',
     status: 'kept',
-    issue: 2,
   },
   {
     id: 'meta.docs.page',
@@ -64,7 +57,6 @@ export const meta: readonly Rule[] = [
     text: '`GET /docs` answers a page for people, drawn from the description that is served.',
     home: 'services/gateway/src/own-answers.ts',
     status: 'kept',
-    issue: 4,
   },
   {
     id: 'meta.docs.closed',
@@ -72,7 +64,6 @@ export const meta: readonly Rule[] = [
     text: 'The page loads and calls nothing but its own origin, runs nothing inline, and stands in no frame: its policy says so, and it keeps it.',
     home: 'services/gateway/src/docs/page.ts',
     status: 'kept',
-    issue: 4,
   },
   {
     id: 'meta.docs.files',
@@ -80,7 +71,6 @@ export const meta: readonly Rule[] = [
     text: 'The files of the page are a closed list, looked up by name: no address reaches a disk.',
     home: 'services/gateway/src/docs/page.ts',
     status: 'kept',
-    issue: 4,
   },
   {
     id: 'meta.docs.revalidated',
@@ -88,7 +78,6 @@ export const meta: readonly Rule[] = [
     text: 'The description, the page and its files are sent again only when they changed: each has a tag, and 304 answers it.',
     home: 'services/gateway/src/static-answer.ts',
     status: 'kept',
-    issue: 4,
   },
   {
     id: 'meta.openapi.typed-records',
@@ -96,7 +85,6 @@ export const meta: readonly Rule[] = [
     text: 'The description says for each model what is sent to make or change a record and what the log shows of it, so that a strict program generated from it compiles and is checked.',
     home: 'services/gateway/src/openapi/model-schemas.ts',
     status: 'kept',
-    issue: 8,
   },
   {
     id: 'meta.openapi.lint',
@@ -104,7 +92,6 @@ export const meta: readonly Rule[] = [
     text: 'The description breaks no rule of Redocly, of Spectral, or of our own, save those turned off with a reason.',
     home: 'services/gateway/test/description/rules.ts',
     status: 'kept',
-    issue: 4,
   },
   {
     id: 'meta.openapi.bootstrap-post',
@@ -112,7 +99,6 @@ export const meta: readonly Rule[] = [
     text: 'The description lists bootstrap as POST.',
     home: 'services/gateway/src/openapi.ts',
     status: 'kept',
-    issue: 3,
   },
   {
     id: 'meta.bodies.json',
@@ -120,7 +106,6 @@ export const meta: readonly Rule[] = [
     text: 'Request and response bodies are JSON unless stated.',
     home: 'packages/contracts/src/contract.ts',
     status: 'kept',
-    issue: 2,
   },
   {
     id: 'meta.paths.uuids',
@@ -128,7 +113,6 @@ export const meta: readonly Rule[] = [
     text: 'Identifiers in paths are UUIDs; anything else is refused.',
     home: 'packages/service-kit/src/routes/mount.ts',
     status: 'kept',
-    issue: 4,
   },
   {
     id: 'meta.cors',
@@ -136,7 +120,6 @@ export const meta: readonly Rule[] = [
     text: 'Pages of configured origins may call every route and read every answer of it, refusals included; the description is open to any page.',
     home: 'services/gateway/src/edge/allow-origin.ts',
     status: 'kept',
-    issue: 8,
   },
   {
     id: 'meta.target',
@@ -144,7 +127,6 @@ export const meta: readonly Rule[] = [
     text: 'An address may be a path, or whole when it is of the host the request names; `OPTIONS *` is answered.',
     home: 'packages/service-kit/src/http/target.ts',
     status: 'kept',
-    issue: 8,
   },
   {
     id: 'meta.docs.found',
@@ -152,6 +134,5 @@ export const meta: readonly Rule[] = [
     text: 'A browser that opens `/` is led to the page of the description, and so is whoever puts a slash behind `/docs`.',
     home: 'services/gateway/src/own-answers.ts',
     status: 'kept',
-    issue: 8,
   },
 ];

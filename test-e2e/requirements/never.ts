@@ -8,7 +8,6 @@ export const never: readonly Rule[] = [
     text: 'A committed action is never missing, doubled or out of order on any socket, poller or webhook lane, under any crash, pause, partition or restart.',
     home: 'packages/log/src/consume.ts',
     status: 'kept',
-    issue: 2,
   },
   {
     id: 'never.acknowledged-lost',
@@ -16,7 +15,6 @@ export const never: readonly Rule[] = [
     text: 'A change that was acknowledged is never lost.',
     home: 'services/sync/src/commit/engine.ts',
     status: 'kept',
-    issue: 2,
   },
   {
     id: 'never.applied-twice',
@@ -24,7 +22,6 @@ export const never: readonly Rule[] = [
     text: 'A mutation is never applied twice.',
     home: 'services/sync/src/commit/engine.ts',
     status: 'kept',
-    issue: 2,
   },
   {
     id: 'never.shown-outside',
@@ -32,7 +29,6 @@ export const never: readonly Rule[] = [
     text: 'Data of a workspace or private project is never shown to someone outside, through any surface, id, count, error or timing.',
     home: 'services/sync/src/commit/permit.ts',
     status: 'kept',
-    issue: 2,
   },
   {
     id: 'never.non-public-address',
@@ -47,7 +43,6 @@ export const never: readonly Rule[] = [
     text: 'A secret is never in a log, an error, a URL, or at rest in clear.',
     home: 'packages/service-kit/src/observe/logger.ts',
     status: 'kept',
-    issue: 2,
   },
   {
     id: 'never.logs.postgres',
@@ -55,7 +50,6 @@ export const never: readonly Rule[] = [
     text: 'The contents of records never reach the log of PostgreSQL, whatever fails, waits or is slow.',
     home: 'infra/postgres/roles.sql',
     status: 'kept',
-    issue: 8,
   },
   {
     id: 'never.unbounded',
@@ -63,7 +57,6 @@ export const never: readonly Rule[] = [
     text: 'No memory, queue, retry or wait is without bound.',
     home: 'packages/contracts/src/limits.ts',
     status: 'kept',
-    issue: 2,
   },
   {
     id: 'never.one-takes-all',
@@ -71,7 +64,6 @@ export const never: readonly Rule[] = [
     text: 'No caller takes the system from the others: every scarce thing is shared out by person, and work that nobody waits for any more is dropped.',
     home: 'services/sync/src/fairness/fair-gate.ts',
     status: 'kept',
-    issue: 8,
   },
   {
     id: 'never.500-by-input',
@@ -79,7 +71,6 @@ export const never: readonly Rule[] = [
     text: 'Input never causes a 500.',
     home: 'packages/service-kit/src/http/answer.ts',
     status: 'kept',
-    issue: 2,
   },
   {
     id: 'never.shapeless-error',
@@ -87,7 +78,6 @@ export const never: readonly Rule[] = [
     text: 'No error is without the common shape and `Api-Version`.',
     home: 'packages/service-kit/src/http/answer.ts',
     status: 'kept',
-    issue: 2,
   },
   {
     id: 'never.one-frozen',
@@ -95,6 +85,5 @@ export const never: readonly Rule[] = [
     text: 'Every address behind a name counts as one of its own, and a replica that hangs takes a handful of requests with it and no more.',
     home: 'packages/service-kit/src/call/addresses.ts',
     status: 'kept',
-    issue: 8,
   },
 ];

@@ -10,6 +10,4 @@ export interface Rule {
   readonly home: string | null;
   /** `kept` means: built, and at least one test fails when it breaks. */
   readonly status: 'kept' | 'planned';
-  /** The issue that builds it, when there is one. */
-  readonly issue?: number;
 }

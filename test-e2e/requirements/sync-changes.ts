@@ -8,7 +8,6 @@ export const syncChanges: readonly Rule[] = [
     text: 'An action has `syncId`, `modelName`, `modelId`, `action`, `data`, `groupId`, `clientTxId`, `clientId` and `createdAt`.',
     home: 'services/sync/src/deltas/entry.ts',
     status: 'kept',
-    issue: 2,
   },
   {
     id: 'sync.action.sync-id',
@@ -16,7 +15,6 @@ export const syncChanges: readonly Rule[] = [
     text: '`syncId` is a numeric string.',
     home: 'services/sync/src/deltas/entry.ts',
     status: 'kept',
-    issue: 2,
   },
   {
     id: 'sync.action.words',
@@ -24,7 +22,6 @@ export const syncChanges: readonly Rule[] = [
     text: '`action` is `INSERT`, `UPDATE`, `DELETE`, `ARCHIVE` or `UNARCHIVE`.',
     home: 'services/sync/src/deltas/entry.ts',
     status: 'kept',
-    issue: 2,
   },
   {
     id: 'sync.action.letters',
@@ -32,7 +29,6 @@ export const syncChanges: readonly Rule[] = [
     text: 'Callers that mark themselves get one-letter codes instead of words.',
     home: 'services/sync/src/deltas/entry.ts',
     status: 'kept',
-    issue: 3,
   },
   {
     id: 'sync.action.group',
@@ -40,7 +36,6 @@ export const syncChanges: readonly Rule[] = [
     text: '`groupId` names one group: a workspace, a user or a private project.',
     home: 'services/sync/src/commit/effects.ts',
     status: 'kept',
-    issue: 2,
   },
   {
     id: 'sync.action.update-changed-only',
@@ -48,7 +43,6 @@ export const syncChanges: readonly Rule[] = [
     text: 'The data of an UPDATE holds the changed fields only; of an INSERT the full record.',
     home: 'services/sync/src/commit/effects.ts',
     status: 'kept',
-    issue: 2,
   },
   {
     id: 'sync.transaction.fields',
@@ -56,7 +50,6 @@ export const syncChanges: readonly Rule[] = [
     text: 'A transaction is `clientTxId`, `clientId`, `modelName`, `modelId`, `action` and `payload`.',
     home: 'packages/contracts/src/sync/mutate.ts',
     status: 'kept',
-    issue: 2,
   },
   {
     id: 'sync.mutate.body',
@@ -64,7 +57,6 @@ export const syncChanges: readonly Rule[] = [
     text: '`POST /sync/mutate` needs `batchId` and `transactions`; anything else is 400.',
     home: 'services/sync/src/http/mutate.ts',
     status: 'kept',
-    issue: 2,
   },
   {
     id: 'sync.mutate.answer',
@@ -72,7 +64,6 @@ export const syncChanges: readonly Rule[] = [
     text: '`POST /sync/mutate` answers 200 with the accepted mutations.',
     home: 'services/sync/src/http/mutate.ts',
     status: 'kept',
-    issue: 2,
   },
   {
     id: 'sync.mutate.scope',
@@ -80,7 +71,6 @@ export const syncChanges: readonly Rule[] = [
     text: '`/sync/mutate` needs `write`.',
     home: 'packages/contracts/src/sync/mutate.ts',
     status: 'kept',
-    issue: 2,
   },
   {
     id: 'sync.mutate.order',
@@ -88,7 +78,6 @@ export const syncChanges: readonly Rule[] = [
     text: 'Transactions of a batch are applied in order, 1 to 100 of them.',
     home: 'services/sync/src/commit/engine.ts',
     status: 'kept',
-    issue: 2,
   },
   {
     id: 'sync.mutate.results',
@@ -96,7 +85,6 @@ export const syncChanges: readonly Rule[] = [
     text: 'A refused transaction is a result with a stable text; its neighbors are applied.',
     home: 'services/sync/src/commit/refusal.ts',
     status: 'kept',
-    issue: 2,
   },
   {
     id: 'sync.mutate.idempotent',
@@ -104,7 +92,6 @@ export const syncChanges: readonly Rule[] = [
     text: 'The same (user, clientId, clientTxId) is applied once, also when it is sent twice at the same moment.',
     home: 'services/sync/src/commit/engine.ts',
     status: 'kept',
-    issue: 2,
   },
   {
     id: 'sync.mutate.insert-replay',
@@ -112,7 +99,6 @@ export const syncChanges: readonly Rule[] = [
     text: 'An INSERT of an existing id is the replay for the client that made it and a conflict for any other.',
     home: 'services/sync/src/commit/decide.ts',
     status: 'kept',
-    issue: 2,
   },
   {
     id: 'sync.mutate.server-assigned',
@@ -120,7 +106,6 @@ export const syncChanges: readonly Rule[] = [
     text: "Server-assigned fields are in the INSERT action and in the answer's record.",
     home: 'services/sync/src/commit/decide.ts',
     status: 'kept',
-    issue: 2,
   },
   {
     id: 'sync.mutate.archive',
@@ -128,7 +113,6 @@ export const syncChanges: readonly Rule[] = [
     text: 'ARCHIVE and UNARCHIVE take an empty payload, or one that says when, which the server decides; their data is `archivedAt` alone.',
     home: 'services/sync/src/commit/decide.ts',
     status: 'kept',
-    issue: 3,
   },
   {
     id: 'sync.mutate.dates',
@@ -136,7 +120,6 @@ export const syncChanges: readonly Rule[] = [
     text: 'A moment or day is taken as ISO 8601, as a bare day and as epoch milliseconds, and shown in one spelling.',
     home: 'packages/models/src/field.ts',
     status: 'kept',
-    issue: 3,
   },
   {
     id: 'sync.mutate.repeat-rule',
@@ -144,7 +127,6 @@ export const syncChanges: readonly Rule[] = [
     text: 'A `repeatRule` is an RFC 5545 RRULE of days or slower, with COUNT or UNTIL and never both; anything else is refused.',
     home: 'packages/models/src/repeat-rule.ts',
     status: 'kept',
-    issue: 8,
   },
   {
     id: 'sync.mutate.color',
@@ -152,7 +134,6 @@ export const syncChanges: readonly Rule[] = [
     text: 'A color is `#rgb` or `#rrggbb`; anything else is refused.',
     home: 'packages/models/src/models/label.ts',
     status: 'kept',
-    issue: 8,
   },
   {
     id: 'sync.mutate.unchanged-values',
@@ -160,7 +141,6 @@ export const syncChanges: readonly Rule[] = [
     text: 'A value stored under older rules stays readable, and a record that repeats it may be changed elsewhere.',
     home: 'packages/models/src/record.ts',
     status: 'kept',
-    issue: 8,
   },
   {
     id: 'sync.mutate.roles',
@@ -168,7 +148,6 @@ export const syncChanges: readonly Rule[] = [
     text: 'Roles are enforced: a guest changes only tasks they created or are assigned.',
     home: 'services/sync/src/commit/permit.ts',
     status: 'kept',
-    issue: 2,
   },
   {
     id: 'sync.mutate.outsider',
@@ -176,7 +155,6 @@ export const syncChanges: readonly Rule[] = [
     text: 'A transaction on a workspace one is not in is refused as if its records did not exist.',
     home: 'services/sync/src/commit/permit.ts',
     status: 'kept',
-    issue: 2,
   },
   {
     id: 'sync.mutate.deleted',
@@ -184,7 +162,6 @@ export const syncChanges: readonly Rule[] = [
     text: 'Updating something deleted is refused, and the batch goes on.',
     home: 'services/sync/src/commit/decide.ts',
     status: 'kept',
-    issue: 2,
   },
   {
     id: 'sync.mutate.cascade',
@@ -192,7 +169,6 @@ export const syncChanges: readonly Rule[] = [
     text: 'Deleting a parent deletes its children as actions of their own, in order: with it, or behind it where they are many.',
     home: 'services/sync/src/commit/cascade.ts',
     status: 'kept',
-    issue: 3,
   },
   {
     id: 'sync.mutate.always',
@@ -200,7 +176,6 @@ export const syncChanges: readonly Rule[] = [
     text: 'Removing a member and deleting, archiving or moving a record work for who may do it, however much hangs below: the record at once, the rest in bounded batches of ordinary entries that go on after a crash.',
     home: 'services/sync/src/sweeps/sweeper.ts',
     status: 'kept',
-    issue: 8,
   },
   {
     id: 'sync.mutate.comment-depth',
@@ -208,7 +183,6 @@ export const syncChanges: readonly Rule[] = [
     text: 'Answers to answers have a bounded depth; any number of them may lie beside each other.',
     home: 'services/sync/src/commit/references.ts',
     status: 'kept',
-    issue: 8,
   },
   {
     id: 'sync.mutate.changed-by',
@@ -216,7 +190,6 @@ export const syncChanges: readonly Rule[] = [
     text: '`isPrivate` and `leadId` of a project are changed by owners and admins of the workspace, and by who created or leads it while their role lets them work on projects; nobody else.',
     home: 'services/sync/src/commit/permit.ts',
     status: 'kept',
-    issue: 8,
   },
   {
     id: 'sync.mutate.completed',
@@ -224,7 +197,6 @@ export const syncChanges: readonly Rule[] = [
     text: 'A project has `status` `done` exactly when it has `completedAt`: one follows the other. No `completedAt` is more than a day ahead.',
     home: 'services/sync/src/commit/rules.ts',
     status: 'kept',
-    issue: 8,
   },
   {
     id: 'sync.mutate.no-change',
@@ -232,7 +204,6 @@ export const syncChanges: readonly Rule[] = [
     text: "A change that changes nothing succeeds with the position of the record's last entry and makes none; sent again, it is answered the same.",
     home: 'services/sync/src/commit/decide.ts',
     status: 'kept',
-    issue: 8,
   },
   {
     id: 'sync.mutate.task-number',
@@ -240,6 +211,5 @@ export const syncChanges: readonly Rule[] = [
     text: 'The server gives each task the next number of its workspace; no two share one.',
     home: 'services/sync/src/store/needs.ts',
     status: 'kept',
-    issue: 2,
   },
 ];

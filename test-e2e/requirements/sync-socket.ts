@@ -8,7 +8,6 @@ export const syncSocket: readonly Rule[] = [
     text: '`GET /sync/ws` upgrades with a token in the query string.',
     home: 'services/gateway/src/edge/authenticate.ts',
     status: 'kept',
-    issue: 2,
   },
   {
     id: 'sync.socket.refused-upgrade',
@@ -16,7 +15,6 @@ export const syncSocket: readonly Rule[] = [
     text: 'A bad token is refused before the upgrade: 401 in the common error shape.',
     home: 'services/gateway/src/edge/authenticate.ts',
     status: 'kept',
-    issue: 2,
   },
   {
     id: 'sync.socket.subscribe',
@@ -24,7 +22,6 @@ export const syncSocket: readonly Rule[] = [
     text: 'The client sends `subscribe` with `afterSyncId` and `token`.',
     home: 'services/sync/src/socket/frames.ts',
     status: 'kept',
-    issue: 2,
   },
   {
     id: 'sync.socket.subscribed',
@@ -32,7 +29,6 @@ export const syncSocket: readonly Rule[] = [
     text: 'The server answers `subscribed` with `afterSyncId` and `groups`: the user id and workspace ids.',
     home: 'services/sync/src/socket/frames.ts',
     status: 'kept',
-    issue: 2,
   },
   {
     id: 'sync.socket.frame-token',
@@ -40,7 +36,6 @@ export const syncSocket: readonly Rule[] = [
     text: 'The token is checked again in the subscribe frame.',
     home: 'services/sync/src/socket/session.ts',
     status: 'kept',
-    issue: 2,
   },
   {
     id: 'sync.socket.delta',
@@ -48,7 +43,6 @@ export const syncSocket: readonly Rule[] = [
     text: 'The server sends `delta` with `packet`: `lastSyncId` and `actions`.',
     home: 'services/sync/src/hub/packet.ts',
     status: 'kept',
-    issue: 2,
   },
   {
     id: 'sync.socket.catch-up',
@@ -56,7 +50,6 @@ export const syncSocket: readonly Rule[] = [
     text: '`subscribed` comes first, then everything after `afterSyncId`, then what is new; nothing is missing between.',
     home: 'services/sync/src/socket/feed.ts',
     status: 'kept',
-    issue: 2,
   },
   {
     id: 'sync.socket.ascending',
@@ -64,7 +57,6 @@ export const syncSocket: readonly Rule[] = [
     text: 'Actions on a socket strictly ascend.',
     home: 'services/sync/src/socket/feed.ts',
     status: 'kept',
-    issue: 2,
   },
   {
     id: 'sync.socket.own-groups',
@@ -72,7 +64,6 @@ export const syncSocket: readonly Rule[] = [
     text: "A socket carries actions of the subscriber's groups only, and of each what follows their latest gain of it.",
     home: 'services/sync/src/deltas/visibility.ts',
     status: 'kept',
-    issue: 2,
   },
   {
     id: 'sync.socket.echo',
@@ -80,7 +71,6 @@ export const syncSocket: readonly Rule[] = [
     text: 'The client that made a change gets its echo too.',
     home: 'services/sync/src/socket/feed.ts',
     status: 'kept',
-    issue: 2,
   },
   {
     id: 'sync.socket.re-subscribe',
@@ -88,7 +78,6 @@ export const syncSocket: readonly Rule[] = [
     text: 'A client may subscribe again on the same socket.',
     home: 'services/sync/src/socket/session.ts',
     status: 'kept',
-    issue: 2,
   },
   {
     id: 'sync.socket.no-subscribe',
@@ -96,7 +85,6 @@ export const syncSocket: readonly Rule[] = [
     text: 'A socket that does not subscribe within 10 s is closed.',
     home: 'services/sync/src/socket/session.ts',
     status: 'kept',
-    issue: 2,
   },
   {
     id: 'sync.socket.frame-max',
@@ -104,7 +92,6 @@ export const syncSocket: readonly Rule[] = [
     text: 'An inbound frame is at most 64 KB.',
     home: 'services/sync/src/socket/session.ts',
     status: 'kept',
-    issue: 2,
   },
   {
     id: 'sync.socket.bad-frame',
@@ -112,7 +99,6 @@ export const syncSocket: readonly Rule[] = [
     text: 'A malformed frame, one with the same key twice among them, is answered by an error frame before the close.',
     home: 'services/sync/src/socket/frames.ts',
     status: 'kept',
-    issue: 2,
   },
   {
     id: 'sync.socket.no-subprotocol',
@@ -120,7 +106,6 @@ export const syncSocket: readonly Rule[] = [
     text: 'A subprotocol that a client offers is not confirmed, because none is spoken.',
     home: 'services/sync/src/socket/door.ts',
     status: 'kept',
-    issue: 8,
   },
   {
     id: 'sync.socket.watermark',
@@ -128,7 +113,6 @@ export const syncSocket: readonly Rule[] = [
     text: 'A quiet socket gets an empty packet as watermark every 20 s.',
     home: 'services/sync/src/socket/session.ts',
     status: 'kept',
-    issue: 2,
   },
   {
     id: 'sync.socket.ping',
@@ -136,7 +120,6 @@ export const syncSocket: readonly Rule[] = [
     text: 'The server pings every 30 s, and lets go of a connection that does not answer.',
     home: 'services/sync/src/socket/session.ts',
     status: 'kept',
-    issue: 3,
   },
   {
     id: 'sync.socket.bootstrap-required',
@@ -144,7 +127,6 @@ export const syncSocket: readonly Rule[] = [
     text: 'A cursor the log cannot go on from is answered by an error frame `BOOTSTRAP_REQUIRED`, and the socket may subscribe again.',
     home: 'services/sync/src/socket/session.ts',
     status: 'kept',
-    issue: 3,
   },
   {
     id: 'sync.socket.slow-reader',
@@ -152,7 +134,6 @@ export const syncSocket: readonly Rule[] = [
     text: 'A socket that does not read is not fed: above 256 KB unsent its cursor waits, and it is closed with a resumable code after 20 s.',
     home: 'services/sync/src/socket/session.ts',
     status: 'kept',
-    issue: 2,
   },
   {
     id: 'sync.socket.two-replicas',
@@ -160,7 +141,6 @@ export const syncSocket: readonly Rule[] = [
     text: 'A change committed through one replica reaches sockets of every replica.',
     home: 'services/sync/src/hub/hub.ts',
     status: 'kept',
-    issue: 2,
   },
   {
     id: 'sync.socket.credential-dies',
@@ -168,7 +148,6 @@ export const syncSocket: readonly Rule[] = [
     text: 'A socket whose credential dies is closed.',
     home: 'services/sync/src/socket/door.ts',
     status: 'kept',
-    issue: 3,
   },
   {
     id: 'sync.socket.drain',
@@ -176,7 +155,6 @@ export const syncSocket: readonly Rule[] = [
     text: 'When a sync service stops, its sockets are closed with 1012 and jitter, after an error frame; when a gateway stops, its sockets end with jitter, behind everything that was sent, and clients resume by cursor.',
     home: 'services/sync/src/socket/door.ts',
     status: 'kept',
-    issue: 2,
   },
   {
     id: 'sync.socket.only-door',
@@ -184,6 +162,5 @@ export const syncSocket: readonly Rule[] = [
     text: '`/sync/ws` is the only path that upgrades.',
     home: 'services/gateway/src/edge/socket-door.ts',
     status: 'kept',
-    issue: 2,
   },
 ];

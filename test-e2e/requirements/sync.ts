@@ -8,7 +8,6 @@ export const sync: readonly Rule[] = [
     text: 'Every sync call needs a bearer token.',
     home: 'services/gateway/src/edge/authenticate.ts',
     status: 'kept',
-    issue: 2,
   },
   {
     id: 'sync.deltas.answer',
@@ -16,7 +15,6 @@ export const sync: readonly Rule[] = [
     text: '`GET /sync/deltas` answers `lastSyncId` as a string, `hasMore` and `actions`.',
     home: 'services/sync/src/http/deltas.ts',
     status: 'kept',
-    issue: 2,
   },
   {
     id: 'sync.deltas.after-exclusive',
@@ -24,7 +22,6 @@ export const sync: readonly Rule[] = [
     text: '`after` is a numeric string and exclusive; without it the log is read from its beginning.',
     home: 'services/sync/src/deltas/read-deltas.ts',
     status: 'kept',
-    issue: 2,
   },
   {
     id: 'sync.deltas.limit-clamped',
@@ -32,7 +29,6 @@ export const sync: readonly Rule[] = [
     text: '`limit` is a numeric string, clamped to 1..5000 and 1000 when absent.',
     home: 'services/sync/src/deltas/read-deltas.ts',
     status: 'kept',
-    issue: 2,
   },
   {
     id: 'sync.deltas.paging',
@@ -40,7 +36,6 @@ export const sync: readonly Rule[] = [
     text: 'Following `after = lastSyncId` while `hasMore` reads every action once, ascending.',
     home: 'services/sync/src/deltas/read-deltas.ts',
     status: 'kept',
-    issue: 2,
   },
   {
     id: 'sync.deltas.horizon',
@@ -48,7 +43,6 @@ export const sync: readonly Rule[] = [
     text: '`lastSyncId` is the scanned horizon: a quiet cursor advances.',
     home: 'services/sync/src/deltas/read-deltas.ts',
     status: 'kept',
-    issue: 2,
   },
   {
     id: 'sync.deltas.scope',
@@ -56,7 +50,6 @@ export const sync: readonly Rule[] = [
     text: '`/sync/deltas` needs `read`.',
     home: 'packages/contracts/src/sync/follow.ts',
     status: 'kept',
-    issue: 2,
   },
   {
     id: 'sync.deltas.own-groups',
@@ -64,7 +57,6 @@ export const sync: readonly Rule[] = [
     text: "Deltas hold actions of the caller's groups only, and of each what follows their latest gain of it.",
     home: 'services/sync/src/deltas/visibility.ts',
     status: 'kept',
-    issue: 2,
   },
   {
     id: 'sync.deltas.stale-cursor',
@@ -72,7 +64,6 @@ export const sync: readonly Rule[] = [
     text: 'A cursor from the future or before retention is 409 `BOOTSTRAP_REQUIRED`.',
     home: 'services/sync/src/deltas/read-deltas.ts',
     status: 'kept',
-    issue: 3,
   },
   {
     id: 'sync.deltas.replica',
@@ -80,7 +71,6 @@ export const sync: readonly Rule[] = [
     text: 'A read replica serves deltas up to its own horizon; what it lacks, and who sees what, comes from the primary.',
     home: 'services/sync/src/deltas/page-reader.ts',
     status: 'kept',
-    issue: 3,
   },
   {
     id: 'sync.bootstrap.ndjson',
@@ -88,7 +78,6 @@ export const sync: readonly Rule[] = [
     text: '`GET /sync/bootstrap` answers `application/x-ndjson`, one JSON object per line.',
     home: 'services/sync/src/snapshots/send.ts',
     status: 'kept',
-    issue: 3,
   },
   {
     id: 'sync.bootstrap.post',
@@ -96,7 +85,6 @@ export const sync: readonly Rule[] = [
     text: 'Bootstrap is served by POST as well.',
     home: 'services/sync/src/http/bootstrap.ts',
     status: 'kept',
-    issue: 3,
   },
   {
     id: 'sync.bootstrap.own-groups',
@@ -104,7 +92,6 @@ export const sync: readonly Rule[] = [
     text: "Bootstrap holds the records of the caller's groups and no others.",
     home: 'services/sync/src/store/visible.ts',
     status: 'kept',
-    issue: 3,
   },
   {
     id: 'sync.bootstrap.only-models',
@@ -112,7 +99,6 @@ export const sync: readonly Rule[] = [
     text: '`onlyModels` is a comma-separated list of models.',
     home: 'services/sync/src/bootstrap/question.ts',
     status: 'kept',
-    issue: 3,
   },
   {
     id: 'sync.bootstrap.sync-groups',
@@ -120,7 +106,6 @@ export const sync: readonly Rule[] = [
     text: '`syncGroups` narrows the groups and never widens them.',
     home: 'services/sync/src/bootstrap/audience.ts',
     status: 'kept',
-    issue: 3,
   },
   {
     id: 'sync.bootstrap.schema-hash',
@@ -128,7 +113,6 @@ export const sync: readonly Rule[] = [
     text: '`schemaHash` is accepted and echoed.',
     home: 'services/sync/src/bootstrap/bootstrap.ts',
     status: 'kept',
-    issue: 3,
   },
   {
     id: 'sync.bootstrap.scope',
@@ -136,7 +120,6 @@ export const sync: readonly Rule[] = [
     text: '`/sync/bootstrap` needs `read`.',
     home: 'packages/contracts/src/sync/load.ts',
     status: 'kept',
-    issue: 3,
   },
   {
     id: 'sync.bootstrap.snapshot',
@@ -144,7 +127,6 @@ export const sync: readonly Rule[] = [
     text: 'Bootstrap is one snapshot: its records are the log applied up to its `lastSyncId` exactly.',
     home: 'services/sync/src/store/snapshot.ts',
     status: 'kept',
-    issue: 3,
   },
   {
     id: 'sync.bootstrap.lines',
@@ -152,7 +134,6 @@ export const sync: readonly Rule[] = [
     text: 'The first line of a bootstrap says what it is, the last how many records came; what broke off has no last line.',
     home: 'services/sync/src/bootstrap/bootstrap.ts',
     status: 'kept',
-    issue: 3,
   },
   {
     id: 'sync.bootstrap.archived',
@@ -160,7 +141,6 @@ export const sync: readonly Rule[] = [
     text: 'Archived records are in a bootstrap, deleted ones are not.',
     home: 'services/sync/src/store/visible.ts',
     status: 'kept',
-    issue: 3,
   },
   {
     id: 'sync.bootstrap.pace',
@@ -168,7 +148,6 @@ export const sync: readonly Rule[] = [
     text: 'A bootstrap is sent at the pace of its reader, compressed when asked, in bounded memory, and ends when they leave.',
     home: 'services/sync/src/snapshots/send.ts',
     status: 'kept',
-    issue: 3,
   },
   {
     id: 'sync.bootstrap.reconnect-storm',
@@ -176,7 +155,6 @@ export const sync: readonly Rule[] = [
     text: 'A reconnect storm is served from a few snapshots; callers beyond what can be served get 503 with Retry-After.',
     home: 'services/sync/src/snapshots.ts',
     status: 'kept',
-    issue: 3,
   },
   {
     id: 'sync.batch.requests',
@@ -184,7 +162,6 @@ export const sync: readonly Rule[] = [
     text: '`POST /sync/batch` needs `requests`, each `{modelName, indexedKey, keyValue}` or `{modelName, groupId}`.',
     home: 'services/sync/src/batch/batch.ts',
     status: 'kept',
-    issue: 3,
   },
   {
     id: 'sync.batch.first-sync-id',
@@ -192,7 +169,6 @@ export const sync: readonly Rule[] = [
     text: '`firstSyncId` is optional, a floor the answer is not older than.',
     home: 'services/sync/src/batch/batch.ts',
     status: 'kept',
-    issue: 3,
   },
   {
     id: 'sync.batch.ndjson',
@@ -200,7 +176,6 @@ export const sync: readonly Rule[] = [
     text: 'Batch answers NDJSON of the requested records.',
     home: 'services/sync/src/http/batch.ts',
     status: 'kept',
-    issue: 3,
   },
   {
     id: 'sync.batch.bounds',
@@ -208,7 +183,6 @@ export const sync: readonly Rule[] = [
     text: 'A batch is of 1 to 100 requests for models and keys that there are, else 400; nothing found is 200 with an empty body.',
     home: 'services/sync/src/batch/batch.ts',
     status: 'kept',
-    issue: 3,
   },
   {
     id: 'sync.batch.own-groups',
@@ -216,7 +190,6 @@ export const sync: readonly Rule[] = [
     text: "Batch answers records of the caller's groups only, asked for by whatever key.",
     home: 'services/sync/src/batch/batch.ts',
     status: 'kept',
-    issue: 3,
   },
   {
     id: 'sync.log.retention',
@@ -224,7 +197,6 @@ export const sync: readonly Rule[] = [
     text: 'The log is trimmed by whole partitions and keeps its last entry; whoever is below its floor is told BOOTSTRAP_REQUIRED.',
     home: 'services/sync/src/store/retention.ts',
     status: 'kept',
-    issue: 3,
   },
   {
     id: 'sync.log.epoch',
@@ -232,7 +204,6 @@ export const sync: readonly Rule[] = [
     text: 'A promoted database begins a new epoch, and no cursor of the old one is gone on from.',
     home: 'services/sync/src/store/log.ts',
     status: 'kept',
-    issue: 3,
   },
   {
     id: 'sync.log.relay',
@@ -240,7 +211,6 @@ export const sync: readonly Rule[] = [
     text: 'The stream is the log: every commit once and in order, whatever happens to relays, stream and broker.',
     home: 'services/sync/src/relay/relay.ts',
     status: 'kept',
-    issue: 3,
   },
   {
     id: 'sync.membership.in-order',
@@ -248,7 +218,6 @@ export const sync: readonly Rule[] = [
     text: 'Gaining or losing a group is an action in log order; nothing of a lost group with a higher id is ever sent.',
     home: 'services/sync/src/socket/feed.ts',
     status: 'kept',
-    issue: 3,
   },
   {
     id: 'sync.membership.from-gain',
@@ -256,7 +225,6 @@ export const sync: readonly Rule[] = [
     text: "Entries of a group are shown from the reader's own latest gain of it on, to pollers and on sockets; what was before comes as state.",
     home: 'services/sync/src/deltas/visibility.ts',
     status: 'kept',
-    issue: 8,
   },
   {
     id: 'sync.membership.workspace-first',
@@ -264,7 +232,6 @@ export const sync: readonly Rule[] = [
     text: 'Who is no longer in a workspace reads nothing of it, whatever memberships inside it are still there.',
     home: 'services/sync/src/store/groups.ts',
     status: 'kept',
-    issue: 8,
   },
   {
     id: 'sync.group.used-once',
@@ -272,7 +239,6 @@ export const sync: readonly Rule[] = [
     text: 'An id once used for a project, a workspace or a person is never accepted for another, also after it was deleted and its entries were trimmed.',
     home: 'services/sync/src/commit/rules.ts',
     status: 'kept',
-    issue: 8,
   },
   {
     id: 'sync.private-project.walls',
@@ -280,7 +246,6 @@ export const sync: readonly Rule[] = [
     text: 'What is inside a private project is seen by its members only.',
     home: 'services/sync/src/commit/audience.ts',
     status: 'kept',
-    issue: 3,
   },
   {
     id: 'sync.private-project.keepers',
@@ -288,7 +253,6 @@ export const sync: readonly Rule[] = [
     text: 'Who created and who leads a private project is inside, as long as they are in the workspace; so is who makes it private.',
     home: 'services/sync/src/commit/effects.ts',
     status: 'kept',
-    issue: 8,
   },
   {
     id: 'sync.people.frozen',
@@ -296,7 +260,6 @@ export const sync: readonly Rule[] = [
     text: 'What a workspace knows of a person who left stays as it was then, without their address; who shares another workspace with them sees them as they are.',
     home: 'services/sync/src/store/visible.ts',
     status: 'kept',
-    issue: 8,
   },
   {
     id: 'sync.client.compatible',
@@ -304,7 +267,6 @@ export const sync: readonly Rule[] = [
     text: 'The published sync client works unmodified, by configuration alone.',
     home: 'services/sync/src/bootstrap/question.ts',
     status: 'kept',
-    issue: 3,
   },
   {
     id: 'sync.cors',
@@ -312,6 +274,5 @@ export const sync: readonly Rule[] = [
     text: 'Pages of configured origins, and no others but our own, may call the sync routes and open sockets, also where none is configured.',
     home: 'services/gateway/src/edge/allow-origin.ts',
     status: 'kept',
-    issue: 3,
   },
 ];

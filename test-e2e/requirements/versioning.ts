@@ -8,7 +8,6 @@ export const versioning: readonly Rule[] = [
     text: '`Api-Version` travels in the request header; omitted means the current version, `1`.',
     home: 'services/gateway/src/edge/negotiate-version.ts',
     status: 'kept',
-    issue: 2,
   },
   {
     id: 'versioning.header.unknown',
@@ -16,7 +15,6 @@ export const versioning: readonly Rule[] = [
     text: 'A version the server does not serve is 400, never answered by another version.',
     home: 'services/gateway/src/edge/negotiate-version.ts',
     status: 'kept',
-    issue: 2,
   },
   {
     id: 'versioning.header.before-credentials',
@@ -24,7 +22,6 @@ export const versioning: readonly Rule[] = [
     text: 'The version is judged before the credential.',
     home: 'services/gateway/src/edge/negotiate-version.ts',
     status: 'kept',
-    issue: 2,
   },
   {
     id: 'versioning.response.always',
@@ -32,7 +29,6 @@ export const versioning: readonly Rule[] = [
     text: 'Every response carries `Api-Version`, errors included.',
     home: 'services/gateway/src/edge/exchange.ts',
     status: 'kept',
-    issue: 2,
   },
   {
     id: 'versioning.retiring.headers',
@@ -40,7 +36,6 @@ export const versioning: readonly Rule[] = [
     text: 'A retiring operation gains `Deprecation`, `Sunset` and a `Link` with `rel=deprecation`.',
     home: 'services/gateway/src/deprecations.ts',
     status: 'kept',
-    issue: 2,
   },
   {
     id: 'versioning.retiring.notice',
@@ -48,7 +43,6 @@ export const versioning: readonly Rule[] = [
     text: '`Sunset` is never less than 90 days after `Deprecation`: the service does not start otherwise.',
     home: 'services/gateway/src/deprecations.ts',
     status: 'kept',
-    issue: 2,
   },
   {
     id: 'versioning.description.version',
@@ -56,7 +50,6 @@ export const versioning: readonly Rule[] = [
     text: 'The description is OpenAPI 3.1, version `1.0.0`.',
     home: 'services/gateway/src/openapi.ts',
     status: 'kept',
-    issue: 2,
   },
   {
     id: 'versioning.sync.not-stable',
@@ -64,6 +57,5 @@ export const versioning: readonly Rule[] = [
     text: 'The description says that sync routes are advanced transport, not a stable platform API.',
     home: 'services/gateway/src/openapi.ts',
     status: 'kept',
-    issue: 2,
   },
 ];

@@ -8,7 +8,6 @@ export const workspaces: readonly Rule[] = [
     text: 'A workspace has a UUID `id`, a `name`, a `urlKey` and a `logoUrl`.',
     home: 'packages/contracts/src/workspaces.ts',
     status: 'kept',
-    issue: 2,
   },
   {
     id: 'workspaces.list.own-only',
@@ -16,7 +15,6 @@ export const workspaces: readonly Rule[] = [
     text: "`GET /api/workspaces` answers `workspaces`: the caller's workspaces and no others, each with `id`, `name` and `urlKey`.",
     home: 'services/workspace/src/queries/read-workspaces.ts',
     status: 'kept',
-    issue: 2,
   },
   {
     id: 'workspaces.by-slug.url-key',
@@ -24,7 +22,6 @@ export const workspaces: readonly Rule[] = [
     text: '`GET /api/workspaces/by-slug/:slug` answers the one workspace whose `urlKey` is the slug.',
     home: 'services/workspace/src/queries/read-workspaces.ts',
     status: 'kept',
-    issue: 2,
   },
   {
     id: 'workspaces.by-slug.outsider-404',
@@ -32,7 +29,6 @@ export const workspaces: readonly Rule[] = [
     text: 'A workspace the caller is not in is 404, exactly as one that does not exist.',
     home: 'services/workspace/src/queries/read-workspaces.ts',
     status: 'kept',
-    issue: 2,
   },
   {
     id: 'workspaces.create.name',
@@ -40,7 +36,6 @@ export const workspaces: readonly Rule[] = [
     text: 'Creating takes a `name` of 1 to 100 characters.',
     home: 'packages/contracts/src/workspaces.ts',
     status: 'kept',
-    issue: 2,
   },
   {
     id: 'workspaces.create.url-key',
@@ -48,7 +43,6 @@ export const workspaces: readonly Rule[] = [
     text: 'Creating takes a `urlKey` of 3 to 50 lowercase letters, digits and hyphens, in any order; no word is reserved.',
     home: 'packages/contracts/src/workspaces.ts',
     status: 'kept',
-    issue: 2,
   },
   {
     id: 'workspaces.create.logo-url',
@@ -56,7 +50,6 @@ export const workspaces: readonly Rule[] = [
     text: 'Creating takes an optional `logoUrl`, which is an absolute URL.',
     home: 'packages/contracts/src/workspaces.ts',
     status: 'kept',
-    issue: 2,
   },
   {
     id: 'workspaces.create.answer',
@@ -64,7 +57,6 @@ export const workspaces: readonly Rule[] = [
     text: 'Creating answers 201 with `{ok, workspace}`, and the caller owns it.',
     home: 'packages/contracts/src/workspaces.ts',
     status: 'kept',
-    issue: 2,
   },
   {
     id: 'workspaces.create.taken',
@@ -72,7 +64,6 @@ export const workspaces: readonly Rule[] = [
     text: 'A `urlKey` in use is 409, also for two callers who ask at the same moment.',
     home: 'services/workspace/src/commands/create-workspace.ts',
     status: 'kept',
-    issue: 2,
   },
   {
     id: 'workspaces.create.through-log',
@@ -80,7 +71,6 @@ export const workspaces: readonly Rule[] = [
     text: 'Creating a workspace is a commit of the sync log, so every live client of its owner sees it.',
     home: 'services/workspace/src/commands/commit-unit.ts',
     status: 'kept',
-    issue: 2,
   },
   {
     id: 'workspaces.join.code',
@@ -88,7 +78,6 @@ export const workspaces: readonly Rule[] = [
     text: '`POST /api/workspaces/join` redeems an invitation `code` and makes the caller a member.',
     home: 'services/workspace/src/commands/join-workspace.ts',
     status: 'kept',
-    issue: 4,
   },
   {
     id: 'workspaces.join.twice',
@@ -96,7 +85,6 @@ export const workspaces: readonly Rule[] = [
     text: 'Joining twice answers 200 and changes nothing.',
     home: 'services/workspace/src/commands/join-workspace.ts',
     status: 'kept',
-    issue: 4,
   },
   {
     id: 'workspaces.join.unknown-code',
@@ -104,7 +92,6 @@ export const workspaces: readonly Rule[] = [
     text: 'An unknown invitation code is 404.',
     home: 'services/workspace/src/domain/redemption.ts',
     status: 'kept',
-    issue: 4,
   },
   {
     id: 'workspaces.join.expired',
@@ -112,7 +99,6 @@ export const workspaces: readonly Rule[] = [
     text: 'An expired invitation is 410.',
     home: 'services/workspace/src/domain/redemption.ts',
     status: 'kept',
-    issue: 4,
   },
   {
     id: 'workspaces.join.after-loss',
@@ -120,7 +106,6 @@ export const workspaces: readonly Rule[] = [
     text: 'A code made before a person was removed or their role was lowered is 410 for that person, whichever surface did it and however often they leave and come back.',
     home: 'services/sync/src/commit/losses.ts',
     status: 'kept',
-    issue: 8,
   },
   {
     id: 'workspaces.members.remove-names-codes',
@@ -128,7 +113,6 @@ export const workspaces: readonly Rule[] = [
     text: 'The answer of a removal names the invitations that stay open, without their codes.',
     home: 'services/workspace/src/commands/remove-member.ts',
     status: 'kept',
-    issue: 8,
   },
   {
     id: 'workspaces.join.wrong-address',
@@ -136,7 +120,6 @@ export const workspaces: readonly Rule[] = [
     text: 'An invitation for an address can be redeemed by that address only, once; anybody else gets 403.',
     home: 'services/workspace/src/domain/redemption.ts',
     status: 'kept',
-    issue: 4,
   },
   {
     id: 'workspaces.members.list',
@@ -144,7 +127,6 @@ export const workspaces: readonly Rule[] = [
     text: '`GET /api/workspaces/:workspaceId/members` answers the members of the workspace.',
     home: 'services/workspace/src/queries/read-workspaces.ts',
     status: 'kept',
-    issue: 4,
   },
   {
     id: 'workspaces.members.remove',
@@ -152,7 +134,6 @@ export const workspaces: readonly Rule[] = [
     text: '`DELETE /api/workspaces/:workspaceId/members/:userId` removes the member.',
     home: 'services/workspace/src/commands/remove-member.ts',
     status: 'kept',
-    issue: 4,
   },
   {
     id: 'workspaces.members.leave',
@@ -160,7 +141,6 @@ export const workspaces: readonly Rule[] = [
     text: 'Anyone may leave a workspace.',
     home: 'services/workspace/src/commands/remove-member.ts',
     status: 'kept',
-    issue: 4,
   },
   {
     id: 'workspaces.members.last-owner',
@@ -168,7 +148,6 @@ export const workspaces: readonly Rule[] = [
     text: 'A workspace always keeps an owner: removing the last one is 409.',
     home: 'services/sync/src/commit/rules.ts',
     status: 'kept',
-    issue: 4,
   },
   {
     id: 'workspaces.members.cut-off',
@@ -176,7 +155,6 @@ export const workspaces: readonly Rule[] = [
     text: 'A removed member is cut off on every replica within a second, open sockets included.',
     home: 'services/workspace/src/revocations.ts',
     status: 'kept',
-    issue: 4,
   },
   {
     id: 'workspaces.private-projects.list',
@@ -184,7 +162,6 @@ export const workspaces: readonly Rule[] = [
     text: 'Owners and admins of a workspace see its private projects by name, and who is in them, never what is in them; others are refused.',
     home: 'services/workspace/src/queries/read-private-projects.ts',
     status: 'kept',
-    issue: 8,
   },
   {
     id: 'workspaces.private-projects.members',
@@ -192,7 +169,6 @@ export const workspaces: readonly Rule[] = [
     text: 'Owners and admins let members of the workspace into private projects and remove them, whether they are inside themselves or not.',
     home: 'services/workspace/src/commands/manage-private-project.ts',
     status: 'kept',
-    issue: 8,
   },
   {
     id: 'workspaces.invitations.list',
@@ -200,7 +176,6 @@ export const workspaces: readonly Rule[] = [
     text: '`GET /api/workspaces/:workspaceId/invitations` answers pending invitations.',
     home: 'services/workspace/src/queries/list-invitations.ts',
     status: 'kept',
-    issue: 4,
   },
   {
     id: 'workspaces.invitations.create',
@@ -208,7 +183,6 @@ export const workspaces: readonly Rule[] = [
     text: 'An invitation takes an optional `email`, an optional `role` of `admin`, `member` or `guest`, and an optional integer `expiresInDays`.',
     home: 'packages/contracts/src/members.ts',
     status: 'kept',
-    issue: 4,
   },
   {
     id: 'workspaces.invitations.defaults',
@@ -216,7 +190,6 @@ export const workspaces: readonly Rule[] = [
     text: 'An invitation without role and days invites a member for 7 days.',
     home: 'services/workspace/src/commands/manage-invitations.ts',
     status: 'kept',
-    issue: 4,
   },
   {
     id: 'workspaces.invitations.code-once',
@@ -224,7 +197,6 @@ export const workspaces: readonly Rule[] = [
     text: 'The invitation code is in the creation response only.',
     home: 'services/workspace/src/commands/manage-invitations.ts',
     status: 'kept',
-    issue: 4,
   },
   {
     id: 'workspaces.invitations.delete',
@@ -232,7 +204,6 @@ export const workspaces: readonly Rule[] = [
     text: '`DELETE /api/workspaces/:workspaceId/invitations/:invitationId` deletes a pending invitation; its code is dead.',
     home: 'services/workspace/src/commands/manage-invitations.ts',
     status: 'kept',
-    issue: 4,
   },
   {
     id: 'workspaces.roles.manage',
@@ -240,6 +211,5 @@ export const workspaces: readonly Rule[] = [
     text: 'Only owners and admins manage members and invitations.',
     home: 'packages/access/src/roles.ts',
     status: 'kept',
-    issue: 4,
   },
 ];
