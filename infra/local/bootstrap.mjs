@@ -4,7 +4,7 @@
 import { spawn } from 'node:child_process';
 import { accessSync, constants, existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { LOCAL, NODE_PACKAGES, ROOT, Refusal, SIGNALS, nodeOf } from './bootstrap/ground.mjs';
+import { LOCAL, NODE_PACKAGES, ROOT, Refusal, SIGNALS, nodeOf, withoutEmptyFolders } from './bootstrap/ground.mjs';
 import { installWhenNeeded } from './bootstrap/install.mjs';
 import { librariesFor } from './bootstrap/libraries.mjs';
 
@@ -76,7 +76,7 @@ function prepareLocal() {
  */
 function handOver(node, script, args, libraries) {
   return new Promise((resolve, reject) => {
-    const env = { ...process.env, ...libraries, NODE_COMPILE_CACHE: join(LOCAL, 'compile-cache') };
+    const env = { ...withoutEmptyFolders(process.env), ...libraries, NODE_COMPILE_CACHE: join(LOCAL, 'compile-cache') };
     // The channel tells the task when this process is gone, even by SIGKILL.
     const child = spawn(node, [script, ...args], { cwd: ROOT, env, stdio: ['inherit', 'inherit', 'inherit', 'ipc'] });
     for (const signal of /** @type {NodeJS.Signals[]} */ (Object.keys(SIGNALS))) {

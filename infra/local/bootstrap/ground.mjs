@@ -34,3 +34,13 @@ export function nodeOf(platform) {
   const folder = join(ROOT, 'node_modules', NODE_PACKAGES[platform] ?? '');
   return join(existsSync(folder) ? realpathSync(folder) : folder, 'bin', 'node');
 }
+
+/**
+ * Without XDG folders that are set but empty: their specification calls that unset, and pnpm takes it for the folder it
+ * stands in, which is the checkout.
+ * @param {NodeJS.ProcessEnv} env
+ * @returns {NodeJS.ProcessEnv}
+ */
+export function withoutEmptyFolders(env) {
+  return Object.fromEntries(Object.entries(env).filter(([name, value]) => value !== '' || !/^XDG_.*_HOME$/.test(name)));
+}

@@ -15,7 +15,7 @@ import {
 import { userInfo } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { takeLock } from './install-lock.mjs';
-import { LOCAL, NODE_PACKAGES, ROOT, Refusal, SIGNALS, nodeOf } from './ground.mjs';
+import { LOCAL, NODE_PACKAGES, ROOT, Refusal, SIGNALS, nodeOf, withoutEmptyFolders } from './ground.mjs';
 
 const PNPM = 'pnpm@12.21.0';
 const LINES_MAX = 10;
@@ -129,7 +129,7 @@ function showProgress(output) {
 }
 
 function environment() {
-  const env = { ...process.env };
+  const env = withoutEmptyFolders(process.env);
   env['PATH'] = [dirname(process.execPath), env['PATH'] ?? '/usr/bin:/bin'].join(delimiter);
   // A question nobody can answer would stop a start for ever.
   env['npm_config_yes'] = 'true';
