@@ -14,7 +14,7 @@ export interface ServiceSpec {
 
 export type Setting = 'NATS_URL' | 'API_KEY_PREFIX' | 'JWT_ISSUERS' | 'BASE_URL' | 'AUTH_URL' | 'AUTH_PORT';
 
-/** Every process of the system, in the order of starting; they stop in reverse. A new service is one line here. */
+/** Every process of the system, in the order of starting; they stop in reverse. */
 export const SERVICES: readonly ServiceSpec[] = [
   { name: 'sync', role: 'wts_sync', calls: ['workspace'], reads: ['NATS_URL', 'API_KEY_PREFIX', 'JWT_ISSUERS'] },
   { name: 'workspace', role: 'wts_workspace', calls: ['sync'], reads: ['NATS_URL', 'API_KEY_PREFIX'] },

@@ -14,7 +14,7 @@ import { slowPatterns } from '../src/checks/patterns.ts';
 import { links, machines, openEnds, secrets } from '../src/checks/prose.ts';
 import { coverage } from '../src/checks/requirements.ts';
 import { longFiles, longFunctions, readmes } from '../src/checks/sizes.ts';
-import { bounds, errorCodes, operations, producers } from '../src/checks/wiring.ts';
+import { bounds, errorCodes, operations, producers, sqlOutsideStore } from '../src/checks/wiring.ts';
 import { declaredOperations, declaredPatterns } from '../src/operations.ts';
 import { ROOT, describeFinding, repositoryTree, trackedButIgnored } from '../src/tree.ts';
 import type { Finding } from '../src/tree.ts';
@@ -43,6 +43,7 @@ const HOUSE_RULES: readonly (readonly [title: string, check: () => readonly Find
   ['gives and tests every error code', () => errorCodes(tree, ERROR_CODES)],
   ['mounts every operation, with a scope', () => operations(tree, declaredOperations())],
   ['has one producer per subject of the stream', () => producers(tree, subjects)],
+  ['keeps SQL in stores and migrations', () => sqlOutsideStore(tree)],
   ['reads every bound it states [never.unbounded]', () => bounds(tree, BOUNDS)],
   ['has no pattern that takes more than linear time', () => slowPatterns(tree, declaredPatterns())],
   ['keeps every rule of the interface that it says it keeps', () => coverage(tree, RULES)],

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { plantedTree } from '../tree.ts';
-import { bounds, errorCodes, operations, producers } from './wiring.ts';
+import { bounds, errorCodes, operations, producers, sqlOutsideStore } from './wiring.ts';
 
 describe('wiring', () => {
   it('refuses an error code nobody gives, and one no test names', () => {
@@ -88,5 +88,20 @@ describe('wiring', () => {
       'STREAM.two needs exactly one producer; published by services/a/src/a.ts and services/b/src/b.ts',
       'STREAM.three needs exactly one producer; nothing publishes it',
     ]);
+  });
+
+  it('refuses SQL outside the store and the migrations of a service', () => {
+    const tree = plantedTree({
+      'services/a/src/store/rows.ts': "query('select id from a.rows')",
+      'services/a/src/migrations/0001-create-rows.ts': "query('insert into a.rows values (1)')",
+      'services/a/src/rows.test.ts': "query('select id from a.rows')",
+      'services/a/src/queries/rows.ts': "query('select id from a.rows')",
+      'services/a/src/commit/write.ts': 'query(`set local lock_timeout = ${ms}`)',
+      'services/a/src/commit/fine.ts': "fetch('update of a record', { method: 'delete from' }); handle('committed');",
+    });
+    assert.deepEqual(
+      sqlOutsideStore(tree).map(({ path }) => path),
+      ['services/a/src/commit/write.ts', 'services/a/src/queries/rows.ts'],
+    );
   });
 });

@@ -118,3 +118,17 @@ function textOf(tree: Tree, paths: readonly string[]): string {
 function quoted(word: string): RegExp {
   return new RegExp(`(['"\`])${word}\\1`);
 }
+
+/** The text of a statement, from the quote that opens it: its verb and the word that must follow somewhere. */
+const STATEMENT =
+  /['"`]\s*(?:select\s[^'"`]*\sfrom\s|select\s+[a-z_.]+\(|insert\s+into\s|update\s+[\w.${}]+\s+set\s|delete\s+from\s|with\s+\w+\s+as\s|set\s+local\s|lock\s+table\s|rollback['"`]|begin(?:\s+isolation\s[^'"`]*)?['"`])/i;
+
+/** SQL stands in `store/` and `migrations/` of a service, so that the other folders hold rules and no names of columns. */
+export function sqlOutsideStore(tree: Tree): Finding[] {
+  return tree.files
+    .filter((path) => isProduct(path) && path.startsWith('services/') && !/\/(?:store|migrations)\//.test(path))
+    .flatMap((path): Finding[] => {
+      const statement = STATEMENT.exec(tree.read(path))?.[0];
+      return statement === undefined ? [] : [{ path, message: `holds SQL (${statement.trim()}): move it to store/` }];
+    });
+}

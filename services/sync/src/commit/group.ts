@@ -2,13 +2,14 @@ import type { PoolClient } from 'pg';
 import { questionsOf, type Askers } from '../store/needs.ts';
 import { together } from '../store/prepared.ts';
 import { replaysOf, selectReplays, type Replays } from '../store/replays.ts';
+import { BEGIN, waitForLocks } from '../store/transaction.ts';
 import { decideGroup, type Group, type Room } from './decide-group.ts';
 import type { Memory } from './memory.ts';
 import type { Refused } from './refused.ts';
 import { sentAs, type Unit } from './unit.ts';
 import type { CascadeBounds } from './need.ts';
 import { World, type Need } from './world.ts';
-import { BEGIN, writeGroup, type GroupResult, type Ready } from './write.ts';
+import { writeGroup, type GroupResult, type Ready } from './write.ts';
 
 /*
  * One group of units in one transaction, of one message or two:
@@ -26,7 +27,7 @@ import { BEGIN, writeGroup, type GroupResult, type Ready } from './write.ts';
  * Locks of a later round are taken out of order, so a wait may be a circle. PostgreSQL would find that out after a second;
  * a wait this long is given up, and the next try takes all that was learned in order.
  */
-const LATER_LOCK_TIMEOUT_MS = 100;
+const LATER_LOCK_TIMEOUT = '100ms';
 
 export interface GroupOptions {
   /** To be read first: what was foreseen. What must be read besides is added, for the next try if there is one. */
@@ -81,10 +82,10 @@ async function readAndDecide(client: PoolClient, group: Group, options: GroupOpt
   const looks: Need[] = [];
   const counterLock = memory === null ? 'hold' : 'look';
   const askers = askersOf(group.units);
-  const begin = [BEGIN, `set local lock_timeout = '${lockTimeout}'`, selectReplays(group.units.map(sentAs))];
+  const begin = [BEGIN, waitForLocks(lockTimeout), selectReplays(group.units.map(sentAs))];
   for (let round = 0; ; round += 1) {
     const questions = questionsOf(needs, counterLock, askers);
-    const opening = round === 0 ? begin : [`set local lock_timeout = ${LATER_LOCK_TIMEOUT_MS}`];
+    const opening = round === 0 ? begin : [waitForLocks(LATER_LOCK_TIMEOUT)];
     const answers = await together(client, [...opening, ...questions.map(({ call }) => call)]);
     if (round === 0) replays = replaysOf(answers[begin.length - 1]?.rows ?? []);
     for (const [index, question] of questions.entries())

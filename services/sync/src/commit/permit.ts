@@ -161,6 +161,7 @@ function holds(world: World, unit: Unit, row: Row, role: Role, needed: Permissio
     case 'author_or_manage':
       return manages || isTheirs(world, row, userId);
     case 'self':
+      return row.id === userId;
     case 'self_or_manage':
       return manages || row.record['userId'] === userId;
     case 'project':

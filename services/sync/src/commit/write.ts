@@ -10,6 +10,7 @@ import { jsonList, together, type Call } from '../store/prepared.ts';
 import type { Replay } from '../store/replays.ts';
 import { deleteRows, insertRows, unchanged, updateRows, type Row } from '../store/rows.ts';
 import { keepSweeps, NOT_LEAVING, NOT_SWEPT } from '../store/sweeps.ts';
+import { BEGIN, COMMIT, ROLLBACK, waitForLocks } from '../store/transaction.ts';
 import { USE_GROUPS } from '../store/used-groups.ts';
 import { lossesOf } from './losses.ts';
 import type { Refusal } from './refusal.ts';
@@ -65,9 +66,6 @@ export interface Ready {
   readonly now: string;
 }
 
-/** Said aloud: under any other level, waiting for a lock would end in an error and not in the newer row. */
-export const BEGIN = 'begin isolation level read committed';
-
 export async function writeGroup(
   client: PoolClient,
   units: readonly Unit[],
@@ -94,16 +92,16 @@ export async function writeGroup(
     });
   }
   if (keys.length === 0) {
-    if (hasBegun) await client.query('rollback');
+    if (hasBegun) await client.query(ROLLBACK);
     return { outcomes: outcomesOf(decided, offsets, 0n), chunk: null, sweeps: false };
   }
   const answer = together(client, [
     ...(hasBegun ? [] : [BEGIN]),
     ...writes(world),
     // The place in the log is waited for like nothing else: every group takes it, and gives it back with its commit.
-    ...(hasBegun ? [`set local lock_timeout = '${LOCK_TIMEOUT}'`] : []),
+    ...(hasBegun ? [waitForLocks(LOCK_TIMEOUT)] : []),
     ...append(entries, keys, now, [...conditionsOf(world), ...lossesOf(world, entries)]),
-    'commit',
+    COMMIT,
   ]);
   onSent(world);
   const results = await answer;
