@@ -5,8 +5,8 @@ import { ROOT } from '../layout.ts';
 import { launch } from '../processes/launch.ts';
 import type { RunningProcess } from '../processes/launch.ts';
 import { lastLines } from '../processes/logs.ts';
+import { wordsOf } from '../processes/supervised.ts';
 import { Refusal } from '../refusal.ts';
-import { wordsOf } from '../supervised.ts';
 import type { TestMessage } from './reporter.ts';
 
 /** A package with tests, by its folder: `packages/access`. */
@@ -40,7 +40,8 @@ const SILENT_MS = 240_000;
 const LINGER_MS = 15_000;
 
 export function findSuites(): SuiteFolder[] {
-  const folders = ['packages', 'services', 'infra'].flatMap((parent) =>
+  // Services have the longest suites: begun first, none of them is what everything waits for at the end.
+  const folders = ['services', 'packages', 'infra'].flatMap((parent) =>
     readdirSync(join(ROOT, parent)).map((name) => `${parent}/${name}`),
   );
   // The end-to-end suite comes last and runs alone: its fault tests measure what a loaded machine would blur.
