@@ -9,17 +9,17 @@ import { picked, runScript } from './database/migrate.ts';
 import { ROOT, serviceFile } from './layout.ts';
 import { launch } from './processes/launch.ts';
 import { freePort } from './processes/ports.ts';
+import { SupervisedProcess } from './processes/supervised.ts';
 import { Refusal } from './refusal.ts';
 import type { Demo, Secrets } from './secrets.ts';
+import type { CrashListeners } from './servers/server-control.ts';
 import type { ServiceSpec, Setting } from './services.ts';
 import { DOOR, PASSED_THROUGH, SERVICES, urlVariable } from './services.ts';
-import type { Crash } from './supervised.ts';
-import { SupervisedService } from './supervised.ts';
 
 const API_KEY_PREFIX = 'wts_';
 export const LOCAL_JWT = { issuer: 'https://local.wts.example', audience: 'wts-local' } as const;
 
-export interface StackOptions {
+export interface StackOptions extends CrashListeners {
   readonly logs: string;
   readonly records: string;
   readonly database: Database;
@@ -35,8 +35,6 @@ export interface StackOptions {
   readonly overrides?: { readonly [service: string]: { readonly [variable: string]: string } };
   /** Lets a test stand between a service and its stores. */
   readonly route?: (service: string, replica: number, store: 'postgres' | 'nats', url: string) => string;
-  readonly onCrash?: (crash: Crash) => void;
-  readonly onBack?: (service: SupervisedService) => void;
 }
 
 interface Place {
@@ -51,10 +49,10 @@ const READY_MS = 60_000;
 export class Stack implements AsyncDisposable {
   readonly baseUrl: string;
   readonly authUrl: string;
-  readonly services: readonly SupervisedService[];
+  readonly services: readonly SupervisedProcess[];
   readonly #options: StackOptions;
   readonly #places: readonly Place[];
-  readonly #byName: ReadonlyMap<string, readonly SupervisedService[]>;
+  readonly #byName: ReadonlyMap<string, readonly SupervisedProcess[]>;
   readonly #authPort: number;
 
   private constructor(options: StackOptions, places: readonly Place[], authPort: number) {
@@ -80,13 +78,13 @@ export class Stack implements AsyncDisposable {
     return new Stack(options, places, options.ports?.auth ?? (await freePort()));
   }
 
-  service(name: string, replica = 0): SupervisedService {
+  service(name: string, replica = 0): SupervisedProcess {
     const found = this.replicasOf(name)[replica];
     if (found === undefined) throw new Error(`no service ${name} with replica ${replica}`);
     return found;
   }
 
-  replicasOf(name: string): readonly SupervisedService[] {
+  replicasOf(name: string): readonly SupervisedProcess[] {
     return this.#byName.get(name) ?? [];
   }
 
@@ -96,7 +94,7 @@ export class Stack implements AsyncDisposable {
   }
 
   /** Ready in the order of starting, so that the first fault is told and not its consequences. */
-  async untilReady(onReady: (service: SupervisedService) => void = () => {}): Promise<void> {
+  async untilReady(onReady: (service: SupervisedProcess) => void = () => {}): Promise<void> {
     const deadline = Date.now() + READY_MS;
     for (const service of this.services) {
       await service.untilReady(Math.max(1, deadline - Date.now()));
@@ -141,14 +139,14 @@ export class Stack implements AsyncDisposable {
     return this.stop();
   }
 
-  #supervise(place: Place): SupervisedService {
-    const { logs, records, restarts, onCrash, onBack } = this.#options;
+  #supervise(place: Place): SupervisedProcess {
+    const { logs, records } = this.#options;
     const log = join(logs, `${place.name}.log`);
-    return new SupervisedService({
+    return new SupervisedProcess({
+      ...this.#options,
       name: place.name,
       url: `http://127.0.0.1:${place.port}`,
       log,
-      restarts,
       launch: () =>
         launch({
           name: place.name,
@@ -161,8 +159,6 @@ export class Stack implements AsyncDisposable {
           channel: true,
           background: true,
         }),
-      ...(onCrash === undefined ? {} : { onCrash }),
-      ...(onBack === undefined ? {} : { onBack }),
     });
   }
 

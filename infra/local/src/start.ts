@@ -5,13 +5,14 @@ import { join } from 'node:path';
 import { setInterval } from 'node:timers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
+import { tryLock } from '../bootstrap/lock.mjs';
 import { migrateServices } from './database/migrate.ts';
 import type { Database } from './database/provision.ts';
 import { ownDatabase, provision } from './database/provision.ts';
 import { LOCAL, ROOT, START_WORLD } from './layout.ts';
 import { endLeftovers } from './processes/leftovers.ts';
 import { boundLogs } from './processes/logs.ts';
-import { takeWorld } from './processes/world-lock.ts';
+import { identityOf, isAlive } from './processes/identity.ts';
 import type { Progress } from './progress.ts';
 import { createProgress } from './progress.ts';
 import { choosePorts } from './public-ports.ts';
@@ -21,9 +22,9 @@ import { keepSecrets, readSecrets } from './secrets.ts';
 import { openNats } from './servers/nats.ts';
 import { checkNats } from './servers/nats-external.ts';
 import { openPostgres, removePostgresData } from './servers/postgres.ts';
+import type { CrashListeners } from './servers/server-control.ts';
 import { describeStack, readStackFile, removeStackFile, writeStackFile } from './stack-file.ts';
 import { Stack } from './stack.ts';
-import { wordsOf } from './supervised.ts';
 import { runTask } from './task.ts';
 import { welcome } from './welcome.ts';
 
@@ -72,9 +73,16 @@ await runTask(async (stack) => {
   const ports = await choosePorts(process.env);
   const secrets = readSecrets(world.secrets);
   keepSecrets(world.secrets, secrets);
-  const servers = await openServers(stack, secrets, progress);
-  // A service that comes back has another pid; before everything serves there is nobody to tell.
+  // A service that comes back has another pid; before everything serves nothing is announced.
   let announce = () => {};
+  const listeners = {
+    onCrash: (text: string) => progress.say(`\n${text}`),
+    onBack: (name: string) => {
+      progress.say(`${name} is back.`);
+      announce();
+    },
+  };
+  const servers = await openServers(stack, secrets, progress, listeners);
   const services = await Stack.plan({
     logs: world.logs,
     records: world.records,
@@ -84,14 +92,7 @@ await runTask(async (stack) => {
     replicas: { sync: options.syncReplicas },
     restarts: true,
     env: process.env,
-    onCrash: ({ service, exit, lastLines, nextTryMs }) =>
-      progress.say(
-        `\n${service.name} ended (${wordsOf(exit)}); starting it again in ${nextTryMs / 1000} s. Its last lines:\n${lastLines.replace(/^/gm, '    ')}`,
-      ),
-    onBack: ({ name }) => {
-      progress.say(`${name} is back.`);
-      announce();
-    },
+    ...listeners,
   });
   const demo = await openServices(stack, services, progress);
   keepSecrets(world.secrets, { ...readSecrets(world.secrets), demo });
@@ -149,14 +150,16 @@ function prepareDirectory(): void {
 /** Refuses when another start serves. One that has just begun or is about to end is waited for: it will be clear soon. */
 async function holdWorld(): Promise<() => void> {
   const deadline = Date.now() + OTHER_START_MS;
+  const own = identityOf(process.pid) ?? { pid: process.pid, startMark: '' };
   for (;;) {
-    const taken = takeWorld(world.lock);
-    if ('release' in taken) return taken.release;
+    const owner = tryLock(world.lock, own, (other) => !isAlive(other));
+    if (owner === null) return () => rmSync(world.lock, { force: true });
     const running = readStackFile();
     if (running !== null || Date.now() > deadline) {
       const state = running === null ? 'is being started' : `runs already at ${running.baseUrl}`;
-      const { pid } = taken.owner;
-      throw new Refusal(`It ${state} (process ${pid}).\nStop that one with Ctrl-C in its terminal, or: kill ${pid}`);
+      throw new Refusal(
+        `It ${state} (process ${owner.pid}).\nStop that one with Ctrl-C in its terminal, or: kill ${owner.pid}`,
+      );
     }
     await sleep(100);
   }
@@ -171,7 +174,7 @@ async function cleanUp(fresh: boolean, progress: Progress): Promise<void> {
   if (process.env['DATABASE_URL']) {
     throw new Refusal('--fresh does not empty a database of your own: drop it yourself, or unset DATABASE_URL.');
   }
-  if (existsSync(world.postgres) || process.getuid?.() === 0) await removePostgresData(world.postgres, process.env);
+  if (existsSync(world.postgres) || process.getuid?.() === 0) removePostgresData(world.postgres, process.env);
   rmSync(START_WORLD, { recursive: true, force: true });
   prepareDirectory();
 }
@@ -180,9 +183,9 @@ async function openServers(
   stack: AsyncDisposableStack,
   secrets: Secrets,
   progress: Progress,
+  listeners: CrashListeners,
 ): Promise<{ database: Database; natsUrlOf: (user: NatsUser) => string }> {
-  const onCrash = (text: string) => progress.say(`\n${text}`);
-  const common = { records: world.records, env: process.env, onCrash };
+  const common = { records: world.records, env: process.env, ...listeners };
   const adminOwn = process.env['DATABASE_URL'] ? ownDatabase(process.env['DATABASE_URL']) : null;
   const database = await progress.step('PostgreSQL', async (note) => {
     if (adminOwn !== null) {

@@ -1,17 +1,17 @@
 import { deepEqual, equal, match, ok, rejects } from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
-import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { takeLock } from '../bootstrap/install-lock.mjs';
+import { tryLock } from '../bootstrap/lock.mjs';
 import { identityOf, isAlive } from '../src/processes/identity.ts';
+import type { ProcessIdentity } from '../src/processes/identity.ts';
 import { launch } from '../src/processes/launch.ts';
 import { endLeftovers } from '../src/processes/leftovers.ts';
 import { isFree, whoListens } from '../src/processes/ports.ts';
-import { takeWorld } from '../src/processes/world-lock.ts';
 import { choosePorts } from '../src/public-ports.ts';
 import { scratch } from './scratch.ts';
 import { until } from './until.ts';
@@ -97,15 +97,14 @@ describe('processes', () => {
 describe('a world', () => {
   it('belongs to one process, and to the next when that is dead', async () => {
     const lock = join(scratch(), 'lock');
-    const taken = takeWorld(lock);
-    ok('release' in taken);
-    const refused = takeWorld(lock);
-    deepEqual(refused, { owner: identityOf(process.pid) });
-    taken.release();
+    const own = identityOf(process.pid);
+    ok(own !== null);
+    const isDead = (owner: ProcessIdentity) => !isAlive(owner);
+    equal(tryLock(lock, own, isDead), null);
+    deepEqual(tryLock(lock, own, isDead), own);
     writeFileSync(lock, JSON.stringify(await deadOwner()));
-    const again = takeWorld(lock);
-    ok('release' in again);
-    again.release();
+    equal(tryLock(lock, own, isDead), null);
+    rmSync(lock);
     deepEqual(readdirSync(join(lock, '..')), []);
   });
 });
@@ -114,7 +113,7 @@ describe('the lock of an install', () => {
   it('lets one in at a time and passes on when the owner is dead', async () => {
     const lock = join(scratch(), 'install.lock');
     const owner = await deadOwner();
-    writeFileSync(lock, JSON.stringify({ pids: [owner.pid], host: hostname() }));
+    writeFileSync(lock, JSON.stringify({ pids: [owner.pid], sinceMs: Date.now() }));
     let waited = false;
     const first = await takeLock(lock, () => {
       waited = true;

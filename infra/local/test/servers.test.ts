@@ -1,4 +1,4 @@
-import { deepEqual, equal, match, ok, rejects } from 'node:assert/strict';
+import { deepEqual, equal, match, ok, rejects, throws } from 'node:assert/strict';
 import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { connect } from 'nats';
@@ -96,7 +96,8 @@ describe('the PostgreSQL server', function () {
 
   it('is started again when it ends by itself, if so asked', async () => {
     const told: string[] = [];
-    await using kept = await openPostgres({ ...optionsIn(scratch()), onCrash: (text) => told.push(text) });
+    const notify = (text: string) => told.push(text);
+    await using kept = await openPostgres({ ...optionsIn(scratch()), onCrash: notify, onBack: notify });
     process.kill(kept.pid(), 'SIGKILL');
     await until('it is back', () => told.length === 2);
     match(told[0] ?? '', /PostgreSQL ended/);
@@ -104,7 +105,7 @@ describe('the PostgreSQL server', function () {
   });
 
   it('that was asked for by name is used or refused, never replaced', async () => {
-    await rejects(findPostgres({ PG_BIN: '/nowhere' }), { name: 'Refusal', message: /PG_BIN=\/nowhere does not work/ });
+    throws(() => findPostgres({ PG_BIN: '/nowhere' }), { name: 'Refusal', message: /PG_BIN=\/nowhere does not work/ });
   });
 });
 
@@ -197,11 +198,11 @@ describe('the NATS server', () => {
     const old = join(scratch(), 'nats-server');
     writeFileSync(old, '#!/bin/sh\necho "nats-server: v2.9.10"\n');
     chmodSync(old, 0o755);
-    await rejects(findNats({ NATS_SERVER_BIN: old }), {
+    throws(() => findNats({ NATS_SERVER_BIN: old }), {
       name: 'Refusal',
       message: /2\.9\.10, and 2\.10\.0 or newer is needed/,
     });
-    await rejects(findNats({ NATS_SERVER_BIN: '/nowhere' }), { name: 'Refusal', message: /does not work/ });
+    throws(() => findNats({ NATS_SERVER_BIN: '/nowhere' }), { name: 'Refusal', message: /does not work/ });
   });
 });
 

@@ -4,8 +4,7 @@ import { join } from 'node:path';
 import { launch } from '../src/processes/launch.ts';
 import { boundLogs, endOf, lastLines } from '../src/processes/logs.ts';
 import { freePort } from '../src/processes/ports.ts';
-import type { Crash } from '../src/supervised.ts';
-import { SupervisedService } from '../src/supervised.ts';
+import { SupervisedProcess } from '../src/processes/supervised.ts';
 import { scratch } from './scratch.ts';
 import { until } from './until.ts';
 
@@ -17,11 +16,11 @@ const SERVICE = `
   createServer((_request, response) => response.end('{}')).listen(Number(process.env.PORT), '127.0.0.1');
 `;
 
-async function supervised(options: { restarts: boolean; fault?: string; crashes?: Crash[]; back?: string[] }) {
+async function supervised(options: { restarts: boolean; fault?: string; crashes?: string[]; back?: string[] }) {
   const directory = scratch();
   const port = await freePort();
   const log = join(directory, 'log');
-  return new SupervisedService({
+  return new SupervisedProcess({
     name: 'example',
     url: `http://127.0.0.1:${port}`,
     log,
@@ -35,14 +34,14 @@ async function supervised(options: { restarts: boolean; fault?: string; crashes?
         log,
         channel: true,
       }),
-    onCrash: (crash) => options.crashes?.push(crash),
-    onBack: ({ name }) => options.back?.push(name),
+    onCrash: (text) => options.crashes?.push(text),
+    onBack: (name) => options.back?.push(name),
   });
 }
 
 describe('a supervised service', () => {
   it('that crashes is started again at the same address, and it is told with its last lines', async () => {
-    const crashes: Crash[] = [];
+    const crashes: string[] = [];
     const back: string[] = [];
     await using service = await supervised({ restarts: true, crashes, back });
     await service.start();
@@ -51,10 +50,7 @@ describe('a supervised service', () => {
     await service.kill();
     await until('it is back', () => back.length === 1);
     notEqual(service.pid, first);
-    deepEqual(
-      crashes.map(({ exit, lastLines: lines }) => [exit.signal, lines]),
-      [['SIGKILL', 'begin']],
-    );
+    deepEqual(crashes, ['example ended (SIGKILL); starting it again in 0.2 s. Its last lines:\n    begin']);
     equal((await fetch(service.url)).status, 200);
   });
 
@@ -90,7 +86,7 @@ describe('a supervised service', () => {
   });
 
   it('is not started again when it was stopped', async () => {
-    const crashes: Crash[] = [];
+    const crashes: string[] = [];
     const service = await supervised({ restarts: true, crashes });
     await service.start();
     await service.untilReady(10_000);

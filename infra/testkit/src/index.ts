@@ -1,5 +1,5 @@
 /** How tests get PostgreSQL, NATS, whole worlds, people, sockets, receivers and time. */
-export type { SupervisedService } from '@wts/local';
+export type { SupervisedProcess } from '@wts/local';
 export { ask } from './ask.ts';
 export type { Reply } from './ask.ts';
 export { openBrowser } from './browser.ts';

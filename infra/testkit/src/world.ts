@@ -5,7 +5,7 @@
 import { servicePrincipal, tokenMinter } from '@wts/access';
 import type { InternalCommitReply, InternalMutation, NewApiKey, Principal, Role, ServiceName } from '@wts/contracts';
 import { apiKeyApi, HEADERS, syncApi, workspaceApi } from '@wts/contracts';
-import type { NatsServer, PostgresServer, SupervisedService } from '@wts/local';
+import type { NatsServer, PostgresServer, SupervisedProcess } from '@wts/local';
 import { LOCAL_JWT, Stack, makeSecrets } from '@wts/local';
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
@@ -107,7 +107,7 @@ export class World implements AsyncDisposable {
   readonly internalTokenSecret: string;
   readonly database: TestDatabase;
   readonly nats: NatsServer;
-  readonly services: readonly SupervisedService[];
+  readonly services: readonly SupervisedProcess[];
   readonly #parts: Parts;
   readonly #owned: AsyncDisposableStack;
 
@@ -133,7 +133,7 @@ export class World implements AsyncDisposable {
     throw new Error('this world shares its PostgreSQL server: start it with ownPostgres');
   }
 
-  service(name: string, replica = 0): SupervisedService {
+  service(name: string, replica = 0): SupervisedProcess {
     return this.#parts.stack.service(name, replica);
   }
 

@@ -1,4 +1,4 @@
-/** The last resort on Debian and Ubuntu: packages fetched and unpacked below `.local`, nothing installed, no root needed. */
+/** Programs of Debian and Ubuntu that tests want to run beside ours: packages fetched and unpacked below `.local`, nothing installed, no root needed. */
 import { execFile, execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -14,15 +14,6 @@ export interface PackageTree {
   readonly root: string;
   /** For LD_LIBRARY_PATH. */
   readonly libraryPath: string;
-}
-
-export async function newestPostgresPackage(majorMin: number): Promise<string> {
-  const listed = await aptCache(['search', '--names-only', '^postgresql-[0-9]+$']);
-  const majors = [...listed.matchAll(/^postgresql-(\d+) /gm)]
-    .map((match) => Number(match[1]))
-    .filter((major) => major >= majorMin);
-  if (majors.length === 0) throw new Error(`no package of PostgreSQL ${majorMin} or newer`);
-  return `postgresql-${Math.max(...majors)}`;
 }
 
 /**
@@ -74,15 +65,4 @@ function missingPackages(options: readonly string[], names: readonly string[]): 
   const plan = execFileSync('apt-get', [...options, ...asked], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] });
   const needed = [...plan.matchAll(/^Inst (\S+) /gm)].flatMap((match) => match[1] ?? []);
   return [...new Set([...names, ...needed])];
-}
-
-async function aptCache(args: readonly string[]): Promise<string> {
-  try {
-    return execFileSync('apt-cache', [...(await aptOptions(APT)), ...args], {
-      encoding: 'utf8',
-      stdio: ['ignore', 'pipe', 'ignore'],
-    });
-  } catch {
-    throw new Error('this system has no apt');
-  }
 }

@@ -2,9 +2,8 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
-import { LOCAL, ROOT } from '../layout.ts';
-import { Refusal, textOf } from '../refusal.ts';
-import { fetchDebianPackages } from './debian.ts';
+import { ROOT } from '../layout.ts';
+import { Refusal } from '../refusal.ts';
 
 export const NATS_VERSION_MIN = '2.10.0';
 
@@ -20,7 +19,7 @@ export function isOldNats(version: string): boolean {
   return major < 2 || (major === 2 && minor < 10);
 }
 
-export async function findNats(env: NodeJS.ProcessEnv): Promise<NatsProgram> {
+export function findNats(env: NodeJS.ProcessEnv): NatsProgram {
   const refused: string[] = [];
   const asked = env['NATS_SERVER_BIN'];
   if (asked !== undefined && asked !== '') {
@@ -46,14 +45,6 @@ export async function findNats(env: NodeJS.ProcessEnv): Promise<NatsProgram> {
     const found = tryProgram(file, source);
     if (typeof found !== 'string') return found;
     refused.push(`${file}: ${found}`);
-  }
-  try {
-    const tree = await fetchDebianPackages(['nats-server'], join(LOCAL, 'packages', 'nats-server'));
-    const found = tryProgram(join(tree.root, 'usr/sbin/nats-server'), 'Debian package nats-server');
-    if (typeof found !== 'string') return found;
-    refused.push(`package of the system: ${found}`);
-  } catch (error) {
-    refused.push(`package of the system: ${textOf(error)}`);
   }
   throw new Refusal(
     `No nats-server ${NATS_VERSION_MIN} or newer could be had for ${process.platform}-${process.arch}.\n` +

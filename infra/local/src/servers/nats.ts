@@ -12,11 +12,11 @@ import type { RunningProcess } from '../processes/launch.ts';
 import { lastLines } from '../processes/logs.ts';
 import { freePort } from '../processes/ports.ts';
 import { Refusal } from '../refusal.ts';
-import type { ServerControl } from './kept.ts';
-import { keep } from './kept.ts';
+import { controlServer } from './server-control.ts';
+import type { CrashListeners, ServerControl } from './server-control.ts';
 import { findNats } from './nats-program.ts';
 
-export interface NatsOptions {
+export interface NatsOptions extends CrashListeners {
   readonly directory: string;
   readonly log: string;
   readonly records: string;
@@ -25,8 +25,6 @@ export interface NatsOptions {
   readonly env: NodeJS.ProcessEnv;
   readonly port?: number | undefined;
   readonly throwaway?: boolean;
-  /** When given, a server that ends by itself is started again, and this is told. */
-  readonly onCrash?: (text: string) => void;
 }
 
 export interface NatsServer extends ServerControl {
@@ -44,12 +42,12 @@ const READY_MS = 20_000;
 const STOP_MS = 10_000;
 
 export async function openNats(options: NatsOptions): Promise<NatsServer> {
-  const program = await findNats(options.env);
+  const program = findNats(options.env);
   const port = await freePort(options.port);
   mkdirSync(options.directory, { recursive: true, mode: 0o700 });
   const configuration = join(options.directory, 'nats.conf');
   writeFileSync(configuration, configurationOf(port, options), { mode: 0o600 });
-  const start = async () => {
+  const launchServer = async () => {
     const server = await launch({
       name: 'nats',
       command: program.file,
@@ -62,14 +60,8 @@ export async function openNats(options: NatsOptions): Promise<NatsServer> {
     await untilReady(server, port);
     return server;
   };
-  const control = await keep({
-    name: 'NATS',
-    start,
-    stopSignal: 'SIGTERM',
-    onCrash: options.onCrash,
-    afterEnd: () => {
-      if (options.throwaway) rmSync(options.directory, { recursive: true, force: true });
-    },
+  const control = await controlServer({ ...options, name: 'NATS', launch: launchServer }, () => {
+    if (options.throwaway) rmSync(options.directory, { recursive: true, force: true });
   });
   const urlOf = (user: NatsUser): string => {
     const credentials = options.password === undefined ? '' : `wts_${user}:${passwordOf(user, options.password)}@`;

@@ -13,15 +13,15 @@ import type { RunningProcess } from '../processes/launch.ts';
 import { endOf, lastLines } from '../processes/logs.ts';
 import { freePort } from '../processes/ports.ts';
 import { Refusal, textOf } from '../refusal.ts';
-import type { ServerControl } from './kept.ts';
-import { keep } from './kept.ts';
 import type { PostgresPrograms } from './postgres-programs.ts';
 import { findPostgres } from './postgres-programs.ts';
+import { controlServer } from './server-control.ts';
+import type { CrashListeners, ServerControl } from './server-control.ts';
 import { copyServer } from './standby.ts';
 import type { Unprivileged } from './unprivileged.ts';
 import { unprivileged } from './unprivileged.ts';
 
-export interface PostgresOptions {
+export interface PostgresOptions extends CrashListeners {
   readonly directory: string;
   readonly log: string;
   readonly records: string;
@@ -38,8 +38,6 @@ export interface PostgresOptions {
   readonly settings?: Readonly<Record<string, string>>;
   /** URL of a superuser: a streaming standby of that server, and not a new one. The password is that server's. */
   readonly standbyOf?: string;
-  /** When given, a server that ends by itself is started again, and this is told. */
-  readonly onCrash?: (text: string) => void;
 }
 
 export interface PostgresServer extends ServerControl {
@@ -76,7 +74,7 @@ const SETTINGS = {
 };
 
 export async function openPostgres(options: PostgresOptions): Promise<PostgresServer> {
-  const programs = options.programs ?? (await findPostgres(options.env));
+  const programs = options.programs ?? findPostgres(options.env);
   const user = unprivileged(programs);
   const data = user.place(options.directory);
   const port = await freePort(options.port);
@@ -85,23 +83,25 @@ export async function openPostgres(options: PostgresOptions): Promise<PostgresSe
   else if (options.standbyOf !== undefined) await copyServer(options.standbyOf, data, user);
   else await initialize(data, programs, user, options);
   const url = (database = 'postgres') => `postgres://${SUPERUSER}:${options.password}@127.0.0.1:${port}/${database}`;
-  const control = await keep({
-    name: 'PostgreSQL',
-    start: () => startServer(data, port, user, options, url()),
-    stopSignal: 'SIGINT',
-    onCrash: options.onCrash,
-    afterEnd: () => {
+  const control = await controlServer(
+    {
+      ...options,
+      name: 'PostgreSQL',
+      launch: () => startServer(data, port, user, options, url()),
+      stopSignal: 'SIGINT',
+    },
+    () => {
       if (options.throwaway) rmSync(data, { recursive: true, force: true });
     },
-  });
+  );
   return { version: programs.version, source: programs.source, isNew, port, log: options.log, url, ...control };
 }
 
 /** Removes the data, wherever this user's server has to keep it. The server must not run. */
-export async function removePostgresData(directory: string, env: NodeJS.ProcessEnv): Promise<void> {
+export function removePostgresData(directory: string, env: NodeJS.ProcessEnv): void {
   rmSync(directory, { recursive: true, force: true });
   if (process.getuid?.() === 0)
-    rmSync(unprivileged(await findPostgres(env)).place(directory), { recursive: true, force: true });
+    rmSync(unprivileged(findPostgres(env)).place(directory), { recursive: true, force: true });
 }
 
 function refuseOtherMajor(data: string, programs: PostgresPrograms, resetHint: string): void {

@@ -1,5 +1,5 @@
 import { STREAM } from '@wts/contracts';
-import type { Store, SupervisedService, World } from '@wts/testkit';
+import type { Store, SupervisedProcess, World } from '@wts/testkit';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Client } from 'pg';
 import { connectToBroker } from '../broker.ts';
@@ -47,7 +47,7 @@ export function disturbancesOf(world: World): Disturbance[] {
   ];
 }
 
-function kill(service: SupervisedService): Disturbance {
+function kill(service: SupervisedProcess): Disturbance {
   return {
     name: `SIGKILL ${service.name}`,
     happen: async () => {
@@ -59,7 +59,7 @@ function kill(service: SupervisedService): Disturbance {
   };
 }
 
-function sleep(service: SupervisedService, ms: number): Disturbance {
+function sleep(service: SupervisedProcess, ms: number): Disturbance {
   return {
     name: `SIGSTOP ${service.name}`,
     happen: async () => {

@@ -1,46 +1,40 @@
-/**
- * One service process under supervision: the same address over all its lives, started again when it crashes (if so
- * asked), stopped for good only by us.
- */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Exit, RunningProcess } from './processes/launch.ts';
-import { lastLines } from './processes/logs.ts';
-import { Refusal } from './refusal.ts';
+import { Refusal, textOf } from '../refusal.ts';
+import type { Exit, RunningProcess } from './launch.ts';
+import { lastLines } from './logs.ts';
 
 export interface SupervisedOptions {
   readonly name: string;
-  readonly url: string;
+  /** Where it answers `/ready`; none when `launch` resolves only once the process serves. */
+  readonly url?: string;
   readonly log: string;
+  /** Resolves when the process runs, and rejects when it cannot. */
   readonly launch: () => Promise<RunningProcess>;
-  /** True: a crash is answered with a new process. False: somebody watches what happens without one. */
+  readonly stopSignal?: NodeJS.Signals;
+  /** True: a crash is answered with a new process. False: a test looks at what happens without one. */
   readonly restarts: boolean;
-  readonly onCrash?: (crash: Crash) => void;
-  readonly onBack?: (service: SupervisedService) => void;
-}
-
-export interface Crash {
-  readonly service: SupervisedService;
-  readonly exit: Exit;
-  readonly lastLines: string;
-  readonly nextTryMs: number;
+  readonly onCrash?: (text: string) => void;
+  readonly onBack?: (name: string) => void;
 }
 
 const BACKOFF_FIRST_MS = 200;
 const BACKOFF_MAX_MS = 10_000;
-/** After this long a crash counts as a new misfortune, not as the next one of a series. */
+/** A crash after this long begins a new series. */
 const HEALTHY_MS = 30_000;
-/** Whoever waits for a service that cannot start is told after this many tries, not at the deadline. */
+/** A service that cannot start is given up after this many tries, before the deadline. */
 const FAILURES_MAX = 3;
+const READY_AGAIN_MS = 60_000;
 const POLL_MS = 20;
 const PROBE_MS = 3_000;
 
-export class SupervisedService implements AsyncDisposable {
+/** One process over all its lives: started again when it crashes, if so asked, and stopped for good only from here. */
+export class SupervisedProcess implements AsyncDisposable {
   readonly name: string;
   readonly url: string;
   readonly log: string;
   readonly #options: SupervisedOptions;
   #process: RunningProcess | null = null;
-  #wanted = false;
+  #isWanted = false;
   #backoffMs = BACKOFF_FIRST_MS;
   /** Ends since it was last ready. */
   #failures = 0;
@@ -48,7 +42,7 @@ export class SupervisedService implements AsyncDisposable {
 
   constructor(options: SupervisedOptions) {
     this.name = options.name;
-    this.url = options.url;
+    this.url = options.url ?? '';
     this.log = options.log;
     this.#options = options;
   }
@@ -58,15 +52,16 @@ export class SupervisedService implements AsyncDisposable {
     return this.#process?.exit === null ? this.#process.pid : null;
   }
 
-  /** Resolves when the process runs; `untilReady` says when it serves. */
   async start(): Promise<void> {
     if (this.pid !== null) return;
-    this.#wanted = true;
+    this.#isWanted = true;
     this.#wakeUp = new AbortController();
     const launched = await this.#options.launch();
     this.#process = launched;
     const since = Date.now();
-    void launched.exited.then((exit) => this.#gone(launched, exit, Date.now() - since));
+    void launched.exited.then((exit) => this.#onExit(launched, exit, Date.now() - since));
+    // It was stopped while it was being launched.
+    if (!this.#isWanted) await this.stop();
   }
 
   /** Rejects with the last lines of the log when the process ends before it was ready, or does not become so in time. */
@@ -78,7 +73,7 @@ export class SupervisedService implements AsyncDisposable {
       if (exit !== null && (!this.#options.restarts || this.#failures >= FAILURES_MAX)) {
         throw this.#failed(`ended before it was ready (${wordsOf(exit)})`);
       }
-      const answer = await probe(`${this.url}/ready`);
+      const answer = this.url === '' ? null : await probe(`${this.url}/ready`);
       if (answer === null) {
         this.#failures = 0;
         return;
@@ -89,10 +84,16 @@ export class SupervisedService implements AsyncDisposable {
     throw this.#failed(`was not ready in ${Math.round(deadlineMs / 1000)} s (${fault})`);
   }
 
-  kill(signal: NodeJS.Signals = 'SIGKILL'): Promise<Exit | null> {
-    if (!this.#options.restarts) this.#wanted = false;
+  async restart(deadlineMs = 30_000): Promise<void> {
+    await this.stop();
+    await this.start();
+    await this.untilReady(deadlineMs);
+  }
+
+  async kill(signal: NodeJS.Signals = 'SIGKILL'): Promise<void> {
+    if (!this.#options.restarts) this.#isWanted = false;
     this.#process?.signal(signal);
-    return this.#process === null ? Promise.resolve(null) : this.#process.exited;
+    await this.#process?.exited;
   }
 
   /** The process stops without noticing; its connections stay open. As a machine that hangs, or a long collection. */
@@ -104,54 +105,61 @@ export class SupervisedService implements AsyncDisposable {
     this.#process?.signal('SIGCONT');
   }
 
-  async restart(deadlineMs = 30_000): Promise<void> {
-    await this.stop();
-    await this.start();
-    await this.untilReady(deadlineMs);
-  }
-
   async stop(graceMs = 15_000): Promise<void> {
-    this.#wanted = false;
+    this.#isWanted = false;
     this.#wakeUp.abort();
     this.resume();
-    await this.#process?.stop('SIGTERM', graceMs);
+    await this.#process?.stop(this.#options.stopSignal ?? 'SIGTERM', graceMs);
   }
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.stop();
   }
 
-  async #gone(ended: RunningProcess, exit: Exit, lifeMs: number): Promise<void> {
-    if (!this.#wanted || ended !== this.#process) return;
+  async #onExit(ended: RunningProcess, exit: Exit, lifeMs: number): Promise<void> {
+    if (!this.#isWanted || ended !== this.#process) return;
     this.#failures += 1;
-    if (lifeMs > HEALTHY_MS) this.#backoffMs = BACKOFF_FIRST_MS;
-    const nextTryMs = this.#backoffMs;
-    this.#options.onCrash?.({ service: this, exit, lastLines: lastLines(this.log, 5), nextTryMs });
     if (!this.#options.restarts) return;
-    this.#backoffMs = Math.min(BACKOFF_MAX_MS, this.#backoffMs * 2);
-    await sleep(nextTryMs, undefined, { signal: this.#wakeUp.signal }).catch(() => {});
-    if (!this.#wanted || this.#wakeUp.signal.aborted) return;
-    await this.start();
+    if (lifeMs > HEALTHY_MS) this.#backoffMs = BACKOFF_FIRST_MS;
+    await this.#revive(`ended (${wordsOf(exit)})`, `Its last lines:\n${indented(lastLines(this.log, 5))}`);
+  }
+
+  async #revive(what: string, detail: string): Promise<void> {
+    const { onCrash, onBack } = this.#options;
+    const waitMs = this.#backoffMs;
+    this.#backoffMs = Math.min(BACKOFF_MAX_MS, waitMs * 2);
+    onCrash?.(`${this.name} ${what}; starting it again in ${waitMs / 1000} s. ${detail}`);
+    const { signal } = this.#wakeUp;
+    await sleep(waitMs, undefined, { signal }).catch(() => {});
+    if (!this.#isWanted || signal.aborted) return;
+    try {
+      await this.start();
+    } catch (error) {
+      return this.#revive('could not be started', textOf(error));
+    }
     const started = this.#process;
-    await this.untilReady(60_000).then(
+    await this.untilReady(READY_AGAIN_MS).then(
       () => {
-        if (started === this.#process && started?.exit === null) this.#options.onBack?.(this);
+        if (started === this.#process && started?.exit === null) onBack?.(this.name);
       },
-      // It crashed again, which is told on its own, or hangs, which its readiness shows.
+      // It crashed again, which is reported on its own, or hangs, which its readiness shows.
       () => {},
     );
   }
 
   #failed(what: string): Refusal {
-    const lines = lastLines(this.log, 8);
     return new Refusal(
-      `The ${this.name} service ${what}.\n${lines.replace(/^/gm, '    ')}\nThe whole log: ${this.log}`,
+      `The ${this.name} service ${what}.\n${indented(lastLines(this.log, 8))}\nThe whole log: ${this.log}`,
     );
   }
 }
 
 export function wordsOf(exit: Exit): string {
   return exit.signal ?? `exit code ${exit.code}`;
+}
+
+function indented(lines: string): string {
+  return lines.replace(/^/gm, '    ');
 }
 
 /** Null when ready, else why not. */
