@@ -15,14 +15,13 @@ const run = promisify(execFile);
 
 /** Brings the schema of every service up to date, each with its own role. Returns the names of the services that were not. */
 export async function migrateServices(database: Database, env: NodeJS.ProcessEnv): Promise<string[]> {
-  const migrated: string[] = [];
-  for (const { name, role } of SERVICES) {
-    if (role === undefined || !hasServiceFile(name, 'migrate')) continue;
-    if (await isUpToDate(name, database.urlOf(role))) continue;
+  const migrated = SERVICES.map(async ({ name, role }) => {
+    if (role === undefined || !hasServiceFile(name, 'migrate')) return [];
+    if (await isUpToDate(name, database.urlOf(role))) return [];
     await runScript(name, 'migrate', { ...picked(env, PASSED_THROUGH), DATABASE_URL: database.urlOf(role) });
-    migrated.push(name);
-  }
-  return migrated;
+    return [name];
+  });
+  return (await Promise.all(migrated)).flat();
 }
 
 /** Judged by the names alone, as the runner of the migrations does: saves a process per service on every later start. */
