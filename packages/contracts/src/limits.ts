@@ -1,8 +1,9 @@
 /**
  * Every bound of the system that a caller or an operator can meet, with its reason. Settings of the services name these
  * as defaults; contracts and code read them from here. Lengths of single fields stand in their schemas, and what concerns
- * one file alone, such as the pause between two tries, is a constant of that file. Units stand last in the name. A bound that no code reads
- * is refused by infra/tidy, and each place where something could gather has a test that fills it: keeps never.unbounded.
+ * one file alone, such as the pause between two tries, is a constant of that file. Units stand last in the name. A bound
+ * that no code reads is refused by infra/tidy, and each place where something could gather has a test that fills it: keeps
+ * never.unbounded.
  */
 export const LIMITS = {
   /** A REST body is a form's worth of data. */
