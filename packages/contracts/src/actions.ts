@@ -1,4 +1,4 @@
-import type { JsonSchema } from './contract.ts';
+import { typed } from './type-of.ts';
 import { SYNC_ID_PATTERN } from './ids.ts';
 import { timestamp, uuid } from './parts.ts';
 
@@ -17,7 +17,7 @@ export const ACTION_LETTERS = {
 /** A model record as it travels: wire field names, `id`, `createdAt`, `updatedAt` always present. */
 export type ModelRecord = { readonly id: string } & { readonly [field: string]: unknown };
 
-/** A log entry as clients see it: section 2 of the specification. */
+/** A log entry as clients see it: section 2 of the specification, with actions in words. */
 export interface SyncAction {
   readonly syncId: string;
   readonly modelName: string;
@@ -57,12 +57,13 @@ export interface ActionChunk {
 const syncId = { type: 'string', pattern: SYNC_ID_PATTERN } as const;
 
 /** Any record; the description names the models and their fields in its place. */
-export const modelRecordSchema: JsonSchema = {
+export const modelRecordSchema = typed<ModelRecord>({
   type: 'object',
   description: 'A record of any model, whole: after the change, or before it for `DELETE`.',
-};
+});
 
-export const syncActionSchema: JsonSchema = {
+/** Describes the letters too, which are a matter of the last step before the wire. */
+export const syncActionSchema = typed<SyncAction>({
   type: 'object',
   description: 'An entry of the log.',
   additionalProperties: false,
@@ -87,7 +88,7 @@ export const syncActionSchema: JsonSchema = {
     clientId: { type: 'string', description: 'The device or process it is from.' },
     createdAt: { ...timestamp, description: 'When it was committed.' },
   },
-};
+});
 
 /** Where log entries travel. One stream per log; subjects carry no tenant, so a consumer can never miss one by filter. */
 export const STREAM = {

@@ -1,7 +1,8 @@
-import { contract } from './contract.ts';
+import { contract, type BodyOf } from './contract.ts';
 import { EXAMPLE_IDS } from './example-ids.ts';
 import { NOT_BLANK_PATTERN } from './ids.ts';
 import { okBody, timestamp, uuid } from './parts.ts';
+import type { TypeOf } from './type-of.ts';
 
 /** `read-only` keys hold the scope read, `full-access` keys all scopes. */
 export const KEY_PERMISSIONS = ['read-only', 'full-access'] as const;
@@ -11,24 +12,6 @@ export type KeyPermissions = (typeof KEY_PERMISSIONS)[number];
 export type KeyMaker =
   | { readonly kind: 'session' }
   | { readonly kind: 'api_key'; readonly id?: string; readonly keyPrefix?: string };
-
-export interface ApiKey {
-  readonly id: string;
-  /** Whose it is. */
-  readonly userId: string;
-  readonly label: string;
-  /** First characters of the token, to tell keys apart. */
-  readonly keyPrefix: string;
-  readonly permissions: KeyPermissions;
-  /** Set when the key sees one workspace only. */
-  readonly workspaceId: string | null;
-  readonly expiresAt: string | null;
-  readonly createdAt: string;
-  /** Null for a key that is older than this record, or was made by the operator of the service. */
-  readonly createdBy: KeyMaker | null;
-  /** At most a minute behind. */
-  readonly lastUsedAt: string | null;
-}
 
 const timestampOrNull = { type: ['string', 'null'], format: 'date-time' } as const;
 const label = {
@@ -84,6 +67,8 @@ export const keySchema = {
   properties: keyProperties,
 } as const;
 
+export type ApiKey = TypeOf<typeof keySchema>;
+
 const newKeyReply = okBody({
   key: {
     ...keySchema,
@@ -112,7 +97,7 @@ const example = {
   lastUsedAt: null,
 } as const;
 
-export const listApiKeys = contract<{ query: { workspaceId?: string }; reply: { ok: true; keys: ApiKey[] } }>({
+export const listApiKeys = contract({
   id: 'listApiKeys',
   method: 'GET',
   path: '/api/auth/keys',
@@ -135,10 +120,7 @@ export const listApiKeys = contract<{ query: { workspaceId?: string }; reply: { 
 });
 
 /** Keeps api-keys.create.label-only. */
-export const createApiKey = contract<{
-  body: { label: string };
-  reply: { ok: true; key: ApiKey & { readonly token: string } };
-}>({
+export const createApiKey = contract({
   id: 'createApiKey',
   method: 'POST',
   idempotencyKey: true,
@@ -159,11 +141,7 @@ export const createApiKey = contract<{
   errors: ['forbidden', 'conflict'],
 });
 
-export const revokeApiKey = contract<{
-  params: { keyId: string };
-  query: { includeMade?: 'true' | 'false' };
-  reply: { ok: true };
-}>({
+export const revokeApiKey = contract({
   id: 'revokeApiKey',
   method: 'DELETE',
   path: '/api/auth/keys/{keyId}',
@@ -193,24 +171,16 @@ export const revokeApiKey = contract<{
   reply: {
     status: 200,
     description: 'It is dead.',
-    schema: okBody(),
+    schema: okBody({}),
     example: { ok: true },
   },
   errors: ['not_found', 'forbidden'],
 });
 
-export interface NewApiKey {
-  readonly label: string;
-  readonly permissions: KeyPermissions;
-  readonly workspaceId?: string;
-  readonly expiresAt?: string;
-}
+export type NewApiKey = BodyOf<typeof internalCreateApiKey>;
 
 /** The fuller way to make a key, for the doors that offer more than a label. Needs the caller's scope `admin` too. */
-export const internalCreateApiKey = contract<{
-  body: NewApiKey;
-  reply: { ok: true; key: ApiKey & { readonly token: string } };
-}>({
+export const internalCreateApiKey = contract({
   id: 'internalCreateApiKey',
   method: 'POST',
   path: '/internal/api-keys',
@@ -241,10 +211,7 @@ export const REVOKED_KEYS_PAGE = 1000;
  * Moments are those of the database: `at` of one answer is where the next question begins. An answer of
  * REVOKED_KEYS_PAGE keys may not be all: go on after the last one.
  */
-export const internalListRevokedKeys = contract<{
-  body: { since?: string; afterId?: string };
-  reply: { ok: true; at: string; keys: { id: string; userId: string; revokedAt: string }[] };
-}>({
+export const internalListRevokedKeys = contract({
   id: 'internalListRevokedKeys',
   method: 'POST',
   path: '/internal/api-keys/revoked',
@@ -257,6 +224,20 @@ export const internalListRevokedKeys = contract<{
     additionalProperties: false,
     properties: { since: timestamp, afterId: uuid },
   },
-  reply: { status: 200, schema: { type: 'object' } },
+  reply: {
+    status: 200,
+    schema: okBody({
+      at: timestamp,
+      keys: {
+        type: 'array',
+        items: {
+          type: 'object',
+          additionalProperties: false,
+          required: ['id', 'userId', 'revokedAt'],
+          properties: { id: uuid, userId: uuid, revokedAt: timestamp },
+        },
+      },
+    }),
+  },
   errors: [],
 });

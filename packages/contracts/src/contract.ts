@@ -1,15 +1,14 @@
 import type { ErrorCode } from './errors.ts';
 import type { Scope } from './scopes.ts';
 import type { InternalUse } from './services.ts';
+import type { JsonSchema, TypeOf } from './type-of.ts';
 
-export type JsonSchema = Readonly<Record<string, unknown>>;
-
-/** The concrete types of one operation. Written beside its schema; the schema is what runs, the types are what reads. */
+/** The types of one operation, which follow from its schemas. */
 export interface Shape {
-  params?: unknown;
-  query?: unknown;
-  body?: unknown;
-  reply?: unknown;
+  params: unknown;
+  query: unknown;
+  body: unknown;
+  reply: unknown;
 }
 
 /**
@@ -57,17 +56,42 @@ export interface Contract<S extends Shape = Shape> {
   readonly shape?: S;
 }
 
-/** Declares an operation: `contract<{ body: NewWorkspace; reply: {...} }>({ id: ..., ... })`. */
-export function contract<S extends Shape>(operation: Omit<Contract<S>, 'shape'>): Contract<S> {
-  return operation;
+/**
+ * Declares an operation. The types of what it takes and answers follow from its schemas: none of them is written twice. See
+ * infra/decisions/0015-types-from-schemas.md.
+ */
+export function contract<
+  const Params extends JsonSchema = never,
+  const Query extends JsonSchema = never,
+  const Body extends JsonSchema = never,
+  const Optional extends boolean = false,
+  const Reply extends JsonSchema = never,
+>(
+  operation: Omit<Contract, 'params' | 'query' | 'body' | 'bodyOptional' | 'reply' | 'shape'> & {
+    readonly params?: Params;
+    readonly query?: Query;
+    readonly body?: Body;
+    readonly bodyOptional?: Optional;
+    readonly reply: Omit<Contract['reply'], 'schema'> & { readonly schema: Reply };
+  },
+): Contract<{
+  params: NothingOr<Params, Record<string, never>>;
+  query: NothingOr<Query, Record<string, never>>;
+  body: NothingOr<Body, undefined> | (Optional extends true ? undefined : never);
+  reply: ReplyOfSchema<Reply>;
+}> {
+  return operation as Contract<never>;
 }
 
-export type ParamsOf<C> =
-  C extends Contract<infer S> ? (S extends { params: infer P } ? P : Record<string, never>) : never;
-export type QueryOf<C> =
-  C extends Contract<infer S> ? (S extends { query: infer Q } ? Q : Record<string, never>) : never;
-export type BodyOf<C> = C extends Contract<infer S> ? (S extends { body: infer B } ? B : undefined) : never;
-export type ReplyOf<C> = C extends Contract<infer S> ? (S extends { reply: infer R } ? R : undefined) : never;
+type NothingOr<Schema, Nothing> = [Schema] extends [never] ? Nothing : TypeOf<Schema>;
+
+/** Text is written by the handler as it comes, so that one returns nothing. */
+type ReplyOfSchema<Schema> = Schema extends { readonly type: 'string' } ? undefined : TypeOf<Schema>;
+
+export type ParamsOf<C> = C extends Contract<infer S> ? S['params'] : never;
+export type QueryOf<C> = C extends Contract<infer S> ? S['query'] : never;
+export type BodyOf<C> = C extends Contract<infer S> ? S['body'] : never;
+export type ReplyOf<C> = C extends Contract<infer S> ? S['reply'] : never;
 
 /** Errors any operation may answer with. */
 export const COMMON_ERRORS = [

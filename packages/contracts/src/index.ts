@@ -8,6 +8,7 @@ export * from './limits.ts';
 export * from './nats-users.ts';
 export * from './scopes.ts';
 export * from './services.ts';
+export { typed, type JsonSchema, type TypeOf } from './type-of.ts';
 export * from './version.ts';
 export * as apiKeyApi from './api-keys.ts';
 export * as memberApi from './members.ts';

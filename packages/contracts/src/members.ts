@@ -1,10 +1,10 @@
-import { contract } from './contract.ts';
+import { contract, type BodyOf } from './contract.ts';
 import { EXAMPLE_IDS } from './example-ids.ts';
 import { LIMITS } from './limits.ts';
 import { okBody, timestamp, uuid } from './parts.ts';
 import type { Role } from './scopes.ts';
 import { ROLES, ROLES_DESCRIBED } from './scopes.ts';
-import type { Workspace } from './workspaces.ts';
+import type { TypeOf } from './type-of.ts';
 import { workspaceExample, workspaceSchema } from './workspaces.ts';
 
 /*
@@ -12,29 +12,9 @@ import { workspaceExample, workspaceSchema } from './workspaces.ts';
  * authentication.scopes.workspaces.
  */
 
-export interface Member {
-  readonly userId: string;
-  readonly name: string;
-  readonly email: string | null;
-  readonly avatarUrl: string | null;
-  readonly role: Role;
-  readonly joinedAt: string;
-}
-
 /** The role owner is given by owners to members, never by an invitation. */
 export const INVITABLE_ROLES = ['admin', 'member', 'guest'] as const satisfies readonly Role[];
 export type InvitableRole = (typeof INVITABLE_ROLES)[number];
-
-export interface Invitation {
-  readonly id: string;
-  readonly workspaceId: string;
-  /** The only address that may redeem it, once; null: whoever has the code, until it expires. */
-  readonly email: string | null;
-  readonly role: InvitableRole;
-  readonly createdBy: string;
-  readonly createdAt: string;
-  readonly expiresAt: string;
-}
 
 const workspaceId = { ...uuid, description: 'Of which workspace. One you are no member of is 404.' } as const;
 
@@ -48,7 +28,7 @@ const workspaceParams = {
 const removed = {
   status: 200,
   description: 'It is gone.',
-  schema: okBody(),
+  schema: okBody({}),
   example: { ok: true },
 } as const;
 
@@ -67,6 +47,8 @@ export const memberSchema = {
   },
 } as const;
 
+export type Member = TypeOf<typeof memberSchema>;
+
 export const memberExample = {
   userId: EXAMPLE_IDS.person,
   name: 'Ada Example',
@@ -76,7 +58,7 @@ export const memberExample = {
   joinedAt: '2026-11-21T09:00:00.000Z',
 } as const;
 
-export const listMembers = contract<{ params: { workspaceId: string }; reply: { ok: true; members: Member[] } }>({
+export const listMembers = contract({
   id: 'listMembers',
   method: 'GET',
   path: '/api/workspaces/{workspaceId}/members',
@@ -115,6 +97,8 @@ export const invitationSchema = {
   properties: invitationProperties,
 } as const;
 
+export type Invitation = TypeOf<typeof invitationSchema>;
+
 const invitationExample = {
   id: EXAMPLE_IDS.invitation,
   workspaceId: workspaceExample.id,
@@ -126,7 +110,7 @@ const invitationExample = {
 } as const;
 
 /** What an admin needs to know of an open code in order to end it. */
-export type OpenInvitation = Pick<Invitation, 'id' | 'role' | 'email' | 'expiresAt'>;
+export type OpenInvitation = TypeOf<typeof openInvitationSchema>;
 
 const openInvitationSchema = {
   type: 'object',
@@ -141,10 +125,7 @@ const openInvitationSchema = {
   },
 } as const;
 
-export const removeMember = contract<{
-  params: { workspaceId: string; userId: string };
-  reply: { ok: true; openInvitations: OpenInvitation[] };
-}>({
+export const removeMember = contract({
   id: 'removeMember',
   method: 'DELETE',
   path: '/api/workspaces/{workspaceId}/members/{userId}',
@@ -180,10 +161,7 @@ export const removeMember = contract<{
   errors: ['not_found', 'forbidden', 'last_owner', 'conflict'],
 });
 
-export const listInvitations = contract<{
-  params: { workspaceId: string };
-  reply: { ok: true; invitations: Invitation[] };
-}>({
+export const listInvitations = contract({
   id: 'listInvitations',
   method: 'GET',
   path: '/api/workspaces/{workspaceId}/invitations',
@@ -201,18 +179,10 @@ export const listInvitations = contract<{
   errors: ['not_found', 'forbidden'],
 });
 
-export interface NewInvitation {
-  readonly email?: string;
-  readonly role?: InvitableRole;
-  readonly expiresInDays?: number;
-}
+export type NewInvitation = NonNullable<BodyOf<typeof createInvitation>>;
 
 /** Keeps workspaces.invitations.create and limits.invitation.days. */
-export const createInvitation = contract<{
-  params: { workspaceId: string };
-  body: NewInvitation | undefined;
-  reply: { ok: true; invitation: Invitation & { readonly code: string } };
-}>({
+export const createInvitation = contract({
   id: 'createInvitation',
   method: 'POST',
   idempotencyKey: true,
@@ -269,10 +239,7 @@ export const createInvitation = contract<{
   errors: ['not_found', 'forbidden', 'conflict'],
 });
 
-export const deleteInvitation = contract<{
-  params: { workspaceId: string; invitationId: string };
-  reply: { ok: true };
-}>({
+export const deleteInvitation = contract({
   id: 'deleteInvitation',
   method: 'DELETE',
   path: '/api/workspaces/{workspaceId}/invitations/{invitationId}',
@@ -290,10 +257,7 @@ export const deleteInvitation = contract<{
   errors: ['not_found', 'forbidden'],
 });
 
-export const joinWorkspace = contract<{
-  body: { code: string };
-  reply: { ok: true; workspace: Workspace; role: Role };
-}>({
+export const joinWorkspace = contract({
   id: 'joinWorkspace',
   method: 'POST',
   idempotencyKey: true,

@@ -8,7 +8,7 @@ const ok = {
   properties: { ok: { const: true }, status: { type: 'string', description: 'The same in one word.' } },
 } as const;
 
-export const health = contract<{ reply: { ok: true; status: 'up' } }>({
+export const health = contract({
   id: 'health',
   method: 'GET',
   path: '/health',
@@ -20,7 +20,7 @@ export const health = contract<{ reply: { ok: true; status: 'up' } }>({
   errors: [],
 });
 
-export const ready = contract<{ reply: { ok: true; status: 'ready' } }>({
+export const ready = contract({
   id: 'ready',
   method: 'GET',
   path: '/ready',
@@ -33,7 +33,7 @@ export const ready = contract<{ reply: { ok: true; status: 'ready' } }>({
   errors: ['unavailable'],
 });
 
-export const description = contract<{ reply: object }>({
+export const description = contract({
   id: 'openapi',
   method: 'GET',
   path: '/openapi.json',
@@ -66,7 +66,7 @@ export const docs = contract({
 });
 
 /** What that page is made of. */
-export const docsFile = contract<{ params: { file: string } }>({
+export const docsFile = contract({
   id: 'docsFile',
   method: 'GET',
   path: '/docs/{file}',

@@ -2,31 +2,14 @@ import { contract } from './contract.ts';
 import { EXAMPLE_IDS } from './example-ids.ts';
 import { COUNT_PATTERN } from './ids.ts';
 import { LIMITS } from './limits.ts';
-import type { Member } from './members.ts';
 import { memberExample, memberSchema } from './members.ts';
 import { okBody, timestamp, uuid } from './parts.ts';
+import type { TypeOf } from './type-of.ts';
 
 /*
  * Private projects as owners and admins of the workspace see them from outside: by name, and who is in them, so that no
  * project is left without anybody who can open it. What is in one is read by its members alone, through the sync routes.
  */
-
-export interface PrivateProject {
-  readonly id: string;
-  readonly name: string;
-  readonly key: string;
-  readonly leadId: string | null;
-  readonly creatorId: string;
-  readonly memberCount: number;
-  readonly createdAt: string;
-  readonly archivedAt: string | null;
-}
-
-/** Which page of a list: those after an id. */
-export interface PageQuestion {
-  readonly after?: string;
-  readonly limit?: string;
-}
 
 const workspaceId = { ...uuid, description: 'Of which workspace. One you are no member of is 404.' } as const;
 const projectId = {
@@ -55,6 +38,9 @@ function pageQuery(after: string) {
   } as const;
 }
 
+/** Which page of a list: those after an id. */
+export type PageQuestion = TypeOf<ReturnType<typeof pageQuery>>;
+
 const hasMore = { type: 'boolean', description: 'There is another page.' } as const;
 
 const privateProjectSchema = {
@@ -74,11 +60,9 @@ const privateProjectSchema = {
   },
 } as const;
 
-export const listPrivateProjects = contract<{
-  params: { workspaceId: string };
-  query: PageQuestion;
-  reply: { ok: true; projects: PrivateProject[]; hasMore: boolean };
-}>({
+export type PrivateProject = TypeOf<typeof privateProjectSchema>;
+
+export const listPrivateProjects = contract({
   id: 'listPrivateProjects',
   method: 'GET',
   path: '/api/workspaces/{workspaceId}/private-projects',
@@ -127,11 +111,7 @@ const projectMemberSchema = {
 
 const MEMBERS_PATH = '/api/workspaces/{workspaceId}/private-projects/{projectId}/members';
 
-export const listPrivateProjectMembers = contract<{
-  params: { workspaceId: string; projectId: string };
-  query: PageQuestion;
-  reply: { ok: true; members: Member[]; hasMore: boolean };
-}>({
+export const listPrivateProjectMembers = contract({
   id: 'listPrivateProjectMembers',
   method: 'GET',
   path: MEMBERS_PATH,
@@ -153,11 +133,7 @@ export const listPrivateProjectMembers = contract<{
   errors: ['not_found', 'forbidden'],
 });
 
-export const addPrivateProjectMember = contract<{
-  params: { workspaceId: string; projectId: string };
-  body: { userId: string };
-  reply: { ok: true; member: Member };
-}>({
+export const addPrivateProjectMember = contract({
   id: 'addPrivateProjectMember',
   method: 'POST',
   path: MEMBERS_PATH,
@@ -183,10 +159,7 @@ export const addPrivateProjectMember = contract<{
   errors: ['not_found', 'forbidden', 'conflict'],
 });
 
-export const removePrivateProjectMember = contract<{
-  params: { workspaceId: string; projectId: string; userId: string };
-  reply: { ok: true };
-}>({
+export const removePrivateProjectMember = contract({
   id: 'removePrivateProjectMember',
   method: 'DELETE',
   path: `${MEMBERS_PATH}/{userId}`,
@@ -200,6 +173,11 @@ export const removePrivateProjectMember = contract<{
     required: ['workspaceId', 'projectId', 'userId'],
     properties: { workspaceId, projectId, userId: { ...uuid, description: 'Who.' } },
   },
-  reply: { status: 200, description: 'They are not in the project any more.', schema: okBody(), example: { ok: true } },
+  reply: {
+    status: 200,
+    description: 'They are not in the project any more.',
+    schema: okBody({}),
+    example: { ok: true },
+  },
   errors: ['not_found', 'forbidden', 'conflict'],
 });

@@ -1,20 +1,11 @@
-import { contract } from './contract.ts';
+import { contract, type BodyOf } from './contract.ts';
 import { EXAMPLE_IDS } from './example-ids.ts';
 import { NOT_BLANK_PATTERN, URL_KEY_PATTERN } from './ids.ts';
 import { LIMITS } from './limits.ts';
 import { okBody, timestamp, uuid } from './parts.ts';
 import { ROLES, ROLES_DESCRIBED } from './scopes.ts';
-import type { Principal, Role } from './scopes.ts';
-
-export interface Workspace {
-  readonly id: string;
-  readonly name: string;
-  readonly urlKey: string;
-  readonly logoUrl: string | null;
-  readonly role: Role;
-  readonly createdAt: string;
-  readonly updatedAt: string;
-}
+import type { Principal } from './scopes.ts';
+import { typed, type TypeOf } from './type-of.ts';
 
 /** Length in Unicode code points. */
 export const NAME = { min: 1, max: 100 } as const;
@@ -37,6 +28,8 @@ export const workspaceSchema = {
   },
 } as const;
 
+export type Workspace = TypeOf<typeof workspaceSchema>;
+
 export const workspaceExample = {
   id: EXAMPLE_IDS.workspace,
   name: 'Platform',
@@ -47,7 +40,7 @@ export const workspaceExample = {
   updatedAt: '2026-11-21T09:00:00.000Z',
 } as const;
 
-export const listWorkspaces = contract<{ reply: { ok: true; workspaces: Workspace[] } }>({
+export const listWorkspaces = contract({
   id: 'listWorkspaces',
   method: 'GET',
   path: '/api/workspaces',
@@ -68,7 +61,7 @@ export const listWorkspaces = contract<{ reply: { ok: true; workspaces: Workspac
 
 const oneWorkspace = okBody({ workspace: workspaceSchema });
 
-export const getWorkspaceBySlug = contract<{ params: { slug: string }; reply: { ok: true; workspace: Workspace } }>({
+export const getWorkspaceBySlug = contract({
   id: 'getWorkspaceBySlug',
   method: 'GET',
   path: '/api/workspaces/by-slug/{slug}',
@@ -93,18 +86,14 @@ export const getWorkspaceBySlug = contract<{ params: { slug: string }; reply: { 
   errors: ['not_found'],
 });
 
-export interface NewWorkspace {
-  readonly name: string;
-  readonly urlKey: string;
-  readonly logoUrl?: string;
-}
+export type NewWorkspace = BodyOf<typeof createWorkspace>;
 
 /**
  * Keeps workspaces.create.name, workspaces.create.url-key, workspaces.create.logo-url, limits.workspace.name and
  * limits.workspace.url-key.
  * Keeps workspaces.create.answer.
  */
-export const createWorkspace = contract<{ body: NewWorkspace; reply: { ok: true; workspace: Workspace } }>({
+export const createWorkspace = contract({
   id: 'createWorkspace',
   method: 'POST',
   idempotencyKey: true,
@@ -151,10 +140,7 @@ export const createWorkspace = contract<{ body: NewWorkspace; reply: { ok: true;
 });
 
 /** What a credential is, asked by whoever holds the hash of an API key. Served by the workspace service. */
-export const internalResolveApiKey = contract<{
-  body: { tokenHash: string };
-  reply: { ok: true; principal: Principal | null };
-}>({
+export const internalResolveApiKey = contract({
   id: 'internalResolveApiKey',
   method: 'POST',
   path: '/internal/api-keys/resolve',
@@ -168,15 +154,12 @@ export const internalResolveApiKey = contract<{
     required: ['tokenHash'],
     properties: { tokenHash: { type: 'string', pattern: '^[0-9a-f]{64}$' } },
   },
-  reply: { status: 200, schema: { type: 'object' } },
+  reply: { status: 200, schema: okBody({ principal: typed<Principal | null>({ type: ['object', 'null'] }) }) },
   errors: [],
 });
 
 /** The person behind a verified JWT; created on first sight. Served by the workspace service. */
-export const internalResolvePerson = contract<{
-  body: { issuer: string; subject: string; name?: string; email?: string; emailVerified?: boolean; avatarUrl?: string };
-  reply: { ok: true; userId: string };
-}>({
+export const internalResolvePerson = contract({
   id: 'internalResolvePerson',
   method: 'POST',
   path: '/internal/people/resolve',
@@ -197,6 +180,6 @@ export const internalResolvePerson = contract<{
       avatarUrl: { type: 'string' },
     },
   },
-  reply: { status: 200, schema: { type: 'object' } },
+  reply: { status: 200, schema: okBody({ userId: uuid }) },
   errors: [],
 });

@@ -1,4 +1,4 @@
-import { contract, Fault, LIMITS, UUID_PATTERN } from '@wts/contracts';
+import { contract, Fault, LIMITS, typed, UUID_PATTERN } from '@wts/contracts';
 import type { Principal } from '@wts/contracts';
 import { servicePrincipal, tokenMinter } from '@wts/access';
 import { defineSettings, setting } from '../src/config/index.ts';
@@ -11,18 +11,14 @@ import { createApp, mount, mountStream, notFoundAndErrors } from '../src/routes/
 export const SECRET = 'the secret all services share, 32+';
 const BODY_BYTES_MAX = 2048;
 const name = { type: 'string', pattern: '^[a-z-]{1,20}$' } as const;
-const reply = { status: 200, schema: { type: 'object' } } as const;
-const basics = { summary: 'Demo', tag: 'Meta', reply, errors: [] } as const;
+const basics = { summary: 'Demo', tag: 'Meta', errors: [] } as const;
+const replyOf = <T>(status = 200) => ({ status, schema: typed<T>({ type: 'object' }) });
+const ok = replyOf<{ ok: true }>();
 const named = { type: 'object', additionalProperties: false, required: ['name'], properties: { name } } as const;
 
 /** Operations that have every part a contract can have. */
 export const demo = {
-  echo: contract<{
-    params: { name: string };
-    query: { limit?: string };
-    body: { title: string; payload?: object };
-    reply: { ok: true; got: unknown };
-  }>({
+  echo: contract({
     ...basics,
     id: 'echo',
     method: 'POST',
@@ -51,27 +47,30 @@ export const demo = {
         payload: { type: 'object' },
       },
     },
-    reply: { ...reply, status: 201 },
+    reply: replyOf<{ ok: true; got: unknown }>(201),
   }),
-  read: contract<{ params: { name: string }; reply: { ok: true; name: string } }>({
+  read: contract({
     ...basics,
+    reply: replyOf<{ ok: true; name: string }>(),
     id: 'read',
     method: 'GET',
     path: '/things/{name}',
     scope: 'read',
     params: named,
   }),
-  open: contract<{ reply: { ok: true } }>({ ...basics, id: 'open', method: 'GET', path: '/open', scope: 'none' }),
-  inside: contract<{ reply: { ok: true; userId: string } }>({
+  open: contract({ ...basics, reply: ok, id: 'open', method: 'GET', path: '/open', scope: 'none' }),
+  inside: contract({
     ...basics,
+    reply: replyOf<{ ok: true; userId: string }>(),
     id: 'inside',
     method: 'GET',
     path: '/internal/who',
     scope: 'none',
     internal: { callers: ['workspace'], forItself: true },
   }),
-  maybe: contract<{ body: object | undefined; reply: { ok: true; got: unknown } }>({
+  maybe: contract({
     ...basics,
+    reply: replyOf<{ ok: true; got: unknown }>(),
     id: 'maybe',
     method: 'POST',
     path: '/maybe',
@@ -79,7 +78,7 @@ export const demo = {
     bodyOptional: true,
     body: { type: 'object', additionalProperties: false, properties: {} },
   }),
-  lie: contract<{ reply: { ok: true } }>({
+  lie: contract({
     ...basics,
     id: 'lie',
     method: 'GET',
@@ -90,17 +89,25 @@ export const demo = {
       schema: { type: 'object', additionalProperties: false, required: ['ok'], properties: { ok: { const: true } } },
     },
   }),
-  fail: contract<{ query: { how?: string }; reply: { ok: true } }>({
+  fail: contract({
     ...basics,
+    reply: ok,
     id: 'fail',
     method: 'GET',
     path: '/fail',
     scope: 'none',
     query: { type: 'object', properties: { how: { type: 'string' } } },
   }),
-  hold: contract<{ reply: { ok: true } }>({ ...basics, id: 'hold', method: 'GET', path: '/hold', scope: 'none' }),
-  relay: contract<{ reply: { ok: true } }>({ ...basics, id: 'relay', method: 'GET', path: '/relay', scope: 'none' }),
-  stream: contract({ ...basics, id: 'stream', method: 'GET', path: '/stream', scope: 'none' }),
+  hold: contract({ ...basics, reply: ok, id: 'hold', method: 'GET', path: '/hold', scope: 'none' }),
+  relay: contract({ ...basics, reply: ok, id: 'relay', method: 'GET', path: '/relay', scope: 'none' }),
+  stream: contract({
+    ...basics,
+    reply: replyOf<undefined>(),
+    id: 'stream',
+    method: 'GET',
+    path: '/stream',
+    scope: 'none',
+  }),
 };
 
 export const ann: Principal = { userId: 'ann', scopes: ['write'], credential: { kind: 'api_key', id: 'key-1' } };

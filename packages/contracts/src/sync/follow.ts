@@ -1,6 +1,5 @@
-import type { SyncAction } from '../actions.ts';
 import { syncActionSchema } from '../actions.ts';
-import { contract } from '../contract.ts';
+import { contract, type ReplyOf } from '../contract.ts';
 import { EXAMPLE_IDS } from '../example-ids.ts';
 import { COUNT_PATTERN } from '../ids.ts';
 import { LIMITS } from '../limits.ts';
@@ -8,11 +7,7 @@ import { FRAMES, SOCKET_ERRORS } from './frames.ts';
 import type { FrameContract } from './frames/frame.ts';
 import { labelExample, syncIdText } from './parts.ts';
 
-export interface DeltasReply {
-  readonly lastSyncId: string;
-  readonly hasMore: boolean;
-  readonly actions: readonly SyncAction[];
-}
+export type DeltasReply = ReplyOf<typeof deltas>;
 
 const spelling = {
   type: 'string',
@@ -21,10 +16,7 @@ const spelling = {
 } as const;
 
 // Keeps sync.deltas.scope.
-export const deltas = contract<{
-  query: { after?: string; limit?: string; syncGroups?: string; actions?: 'words' | 'letters' };
-  reply: DeltasReply;
-}>({
+export const deltas = contract({
   id: 'syncDeltas',
   method: 'GET',
   path: '/sync/deltas',
@@ -91,7 +83,7 @@ const frameRow = ({ to, example, description }: FrameContract): string =>
   `| to ${to === 'server' ? 'the server' : 'you'} | \`${JSON.stringify(example)}\`: ${description} |`;
 
 /** The WebSocket door: mounted by the sync service, proxied by the gateway; the token stands in the query string. */
-export const socket = contract<{ query: { token?: string; actions?: 'words' | 'letters' } }>({
+export const socket = contract({
   id: 'syncSocket',
   method: 'GET',
   path: '/sync/ws',

@@ -1,18 +1,8 @@
-import { contract } from '../contract.ts';
+import { contract, type BodyOf } from '../contract.ts';
 import { EXAMPLE_IDS } from '../example-ids.ts';
 import { LIMITS } from '../limits.ts';
+import type { TypeOf } from '../type-of.ts';
 import { clientText, labelExample, syncIdText } from './parts.ts';
-
-/** What may be asked of a bootstrap, in the query or, with POST, in the body. Anything else a client adds is ignored. */
-export interface BootstrapQuestion {
-  readonly onlyModels?: string;
-  readonly syncGroups?: string;
-  readonly schemaHash?: string;
-  /** A place the snapshot must have reached, such as that of the group change a client has just seen. */
-  readonly firstSyncId?: string;
-  /** Sent by published clients: `full` at a start, `partial` for groups that were gained. */
-  readonly type?: string;
-}
 
 const bootstrapQuestionSchema = {
   type: 'object',
@@ -37,6 +27,9 @@ const bootstrapQuestionSchema = {
     },
   },
 } as const;
+
+/** What may be asked of a bootstrap, in the query or, with POST, in the body. Anything else a client adds is ignored. */
+export type BootstrapQuestion = TypeOf<typeof bootstrapQuestionSchema>;
 
 const ndjson = 'application/x-ndjson';
 
@@ -75,7 +68,7 @@ const bootstrapOperation = {
   errors: [],
 } as const;
 
-export const bootstrap = contract<{ query: BootstrapQuestion }>({
+export const bootstrap = contract({
   ...bootstrapOperation,
   id: 'syncBootstrap',
   method: 'GET',
@@ -83,7 +76,7 @@ export const bootstrap = contract<{ query: BootstrapQuestion }>({
 });
 
 /** For lists too long for an address. */
-export const bootstrapPost = contract<{ query: BootstrapQuestion; body: BootstrapQuestion | undefined }>({
+export const bootstrapPost = contract({
   ...bootstrapOperation,
   id: 'syncBootstrapPost',
   method: 'POST',
@@ -97,11 +90,9 @@ export const bootstrapPost = contract<{ query: BootstrapQuestion; body: Bootstra
 /** Version of the records' shape as a whole: grows when clients must load everything again. */
 export const DATABASE_VERSION = 1;
 
-export type BatchRequest =
-  | { readonly modelName: string; readonly indexedKey: string; readonly keyValue: string }
-  | { readonly modelName: string; readonly groupId: string };
+export type BatchRequest = BodyOf<typeof batch>['requests'][number];
 
-export const batch = contract<{ body: { requests: BatchRequest[]; firstSyncId?: string } }>({
+export const batch = contract({
   id: 'syncBatch',
   method: 'POST',
   path: '/sync/batch',

@@ -1,51 +1,14 @@
-import type { ActionName, ModelRecord } from '../actions.ts';
 import { modelRecordSchema } from '../actions.ts';
-import { contract } from '../contract.ts';
+import { contract, type BodyOf, type ReplyOf } from '../contract.ts';
 import type { ErrorCode } from '../errors.ts';
 import { EXAMPLE_IDS } from '../example-ids.ts';
 import { UUID_PATTERN } from '../ids.ts';
 import { LIMITS } from '../limits.ts';
 import { okBody } from '../parts.ts';
+import { typed, type TypeOf } from '../type-of.ts';
 import { action, clientText, labelExample, modelNameText, syncIdText } from './parts.ts';
 
-/** One change a client asks for: section 2 of the specification. */
-export interface SyncTransaction {
-  readonly clientTxId: string;
-  readonly clientId: string;
-  readonly modelName: string;
-  readonly modelId: string;
-  readonly action: ActionName;
-  readonly payload: { readonly [field: string]: unknown };
-}
-
-export interface MutationResult {
-  readonly clientTxId: string;
-  readonly success: boolean;
-  readonly syncId?: string;
-  /** Stable text; free of SQL and of the words network, fetch, timeout and aborted, which clients retry on. */
-  readonly error?: string;
-  readonly code?: ErrorCode;
-}
-
-export interface AcceptedMutation {
-  readonly clientTxId: string;
-  readonly syncId: string;
-  readonly modelName: string;
-  readonly modelId: string;
-  readonly action: ActionName;
-  /** The full record after the change, server-assigned fields included; before it, for DELETE. */
-  readonly record: ModelRecord;
-}
-
-export interface MutateReply {
-  readonly ok: true;
-  readonly success: boolean;
-  readonly lastSyncId: string;
-  readonly results: readonly MutationResult[];
-  readonly mutations: readonly AcceptedMutation[];
-}
-
-// Keeps sync.transaction.fields.
+/** One change a client asks for: section 2 of the specification. Keeps sync.transaction.fields. */
 export const syncTransactionSchema = {
   type: 'object',
   description: 'One change to one record.',
@@ -71,6 +34,8 @@ export const syncTransactionSchema = {
   },
 } as const;
 
+export type SyncTransaction = TypeOf<typeof syncTransactionSchema>;
+
 export const acceptedMutationSchema = {
   type: 'object',
   description: 'A change that was made, with its record.',
@@ -86,8 +51,12 @@ export const acceptedMutationSchema = {
   },
 } as const;
 
+export type AcceptedMutation = TypeOf<typeof acceptedMutationSchema>;
+export type MutateReply = ReplyOf<typeof mutate>;
+export type MutationResult = MutateReply['results'][number];
+
 // Keeps sync.mutate.scope.
-export const mutate = contract<{ body: { batchId: string; transactions: SyncTransaction[] }; reply: MutateReply }>({
+export const mutate = contract({
   id: 'syncMutate',
   method: 'POST',
   path: '/sync/mutate',
@@ -149,7 +118,7 @@ export const mutate = contract<{ body: { batchId: string; transactions: SyncTran
               description: 'When accepted: its place in the log, or the last place of what it brought with it.',
             },
             error: { type: 'string', description: 'Why it was refused, for a person.' },
-            code: { type: 'string', description: 'Why it was refused: one of the error codes.' },
+            code: typed<ErrorCode>({ type: 'string', description: 'Why it was refused: one of the error codes.' }),
           },
         },
       },
@@ -180,28 +149,15 @@ export const mutate = contract<{ body: { batchId: string; transactions: SyncTran
 });
 
 /** A change asked for by another service. Nobody outside can reach this operation. */
-export interface InternalMutation {
-  readonly modelName: string;
-  readonly modelId: string;
-  readonly action: ActionName;
-  readonly payload: { readonly [field: string]: unknown };
-}
-
-export interface InternalCommitReply {
-  readonly ok: true;
-  readonly lastSyncId: string;
-  readonly mutations: readonly { readonly syncId: string; readonly modelName: string; readonly record: ModelRecord }[];
-}
+export type InternalMutation = BodyOf<typeof internalCommit>['mutations'][number];
+export type InternalCommitReply = ReplyOf<typeof internalCommit>;
 
 /**
  * The one door for change, for services: all mutations together or none. `authority: 'service'` lets the caller write
  * what no client may (a Workspace, a membership, a person), because the caller has decided it.
  * A refusal is answered with the error code of the refusal.
  */
-export const internalCommit = contract<{
-  body: { clientId: string; clientTxId: string; authority: 'service' | 'caller'; mutations: InternalMutation[] };
-  reply: InternalCommitReply;
-}>({
+export const internalCommit = contract({
   id: 'internalCommit',
   method: 'POST',
   path: '/internal/commit',
@@ -236,6 +192,20 @@ export const internalCommit = contract<{
       },
     },
   },
-  reply: { status: 200, schema: { type: 'object' } },
+  reply: {
+    status: 200,
+    schema: okBody({
+      lastSyncId: syncIdText,
+      mutations: {
+        type: 'array',
+        items: {
+          type: 'object',
+          additionalProperties: false,
+          required: ['syncId', 'modelName', 'record'],
+          properties: { syncId: syncIdText, modelName: { type: 'string' }, record: modelRecordSchema },
+        },
+      },
+    }),
+  },
   errors: ['conflict', 'slug_taken', 'last_owner', 'forbidden'],
 });

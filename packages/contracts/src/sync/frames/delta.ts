@@ -1,15 +1,9 @@
-import type { SyncAction } from '../../actions.ts';
 import { syncActionSchema } from '../../actions.ts';
 import { LIMITS } from '../../limits.ts';
 import { syncIdText } from '../parts.ts';
-import type { FrameContract } from './frame.ts';
+import { frame, type FrameOf } from './frame.ts';
 
-export interface DeltaFrame {
-  readonly type: 'delta';
-  readonly packet: { readonly lastSyncId: string; readonly actions: readonly SyncAction[] };
-}
-
-export const deltaFrame: FrameContract<DeltaFrame> = {
+export const deltaFrame = frame({
   type: 'delta',
   to: 'client',
   description: `Everything after \`afterSyncId\`, ascending, then what is new; \`actions\` as in deltas, empty after every ${LIMITS.socketWatermarkMs / 1000} seconds of silence.`,
@@ -31,4 +25,6 @@ export const deltaFrame: FrameContract<DeltaFrame> = {
     },
   },
   example: { type: 'delta', packet: { lastSyncId: '44', actions: [] } },
-};
+});
+
+export type DeltaFrame = FrameOf<typeof deltaFrame>;

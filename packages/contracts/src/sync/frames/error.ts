@@ -1,5 +1,6 @@
+import { typed } from '../../type-of.ts';
 import { syncIdText } from '../parts.ts';
-import type { FrameContract } from './frame.ts';
+import { frame, type FrameOf } from './frame.ts';
 
 /** Why the server sends `{"type":"error"}`, with what the client should do. Stable names; a client may act on them. */
 export const SOCKET_ERRORS = {
@@ -17,14 +18,7 @@ export const SOCKET_ERRORS = {
 
 export type SocketErrorCode = keyof typeof SOCKET_ERRORS;
 
-export interface ErrorFrame {
-  readonly type: 'error';
-  readonly code: SocketErrorCode;
-  readonly message: string;
-  readonly lastSyncId?: string;
-}
-
-export const errorFrame: FrameContract<ErrorFrame> = {
+export const errorFrame = frame({
   type: 'error',
   to: 'client',
   description:
@@ -35,14 +29,16 @@ export const errorFrame: FrameContract<ErrorFrame> = {
     required: ['type', 'code', 'message'],
     properties: {
       type: { const: 'error' },
-      code: {
+      code: typed<SocketErrorCode>({
         type: 'string',
         enum: Object.keys(SOCKET_ERRORS),
         description: 'Stable name of the error, for programs.',
-      },
+      }),
       message: { type: 'string', description: 'What happened, for a person.' },
       lastSyncId: { ...syncIdText, description: 'Where to resume.' },
     },
   },
   example: { type: 'error', code: 'SLOW_CONSUMER', message: 'Too slow: connect again', lastSyncId: '43' },
-};
+});
+
+export type ErrorFrame = FrameOf<typeof errorFrame>;

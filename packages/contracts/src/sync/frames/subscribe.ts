@@ -1,17 +1,9 @@
 import { LIMITS } from '../../limits.ts';
 import { syncIdText } from '../parts.ts';
-import type { FrameContract } from './frame.ts';
-
-export interface SubscribeFrame {
-  readonly type: 'subscribe';
-  readonly afterSyncId: string;
-  readonly token?: string;
-  readonly groups?: readonly string[];
-  readonly actions?: 'words' | 'letters';
-}
+import { frame, type FrameOf } from './frame.ts';
 
 /** Published clients add fields of their own; these are ignored, as they are in bodies. */
-export const subscribeFrame: FrameContract<SubscribeFrame> = {
+export const subscribeFrame = frame({
   type: 'subscribe',
   to: 'server',
   description: `Within ${LIMITS.socketSubscribeTimeoutMs / 1000} seconds; may be sent again. With \`groups\`, a list, it narrows to these and asks for letters, as \`syncGroups\` does in deltas.`,
@@ -32,4 +24,6 @@ export const subscribeFrame: FrameContract<SubscribeFrame> = {
     },
   },
   example: { type: 'subscribe', afterSyncId: '43', token: '…' },
-};
+});
+
+export type SubscribeFrame = FrameOf<typeof subscribeFrame>;

@@ -1,15 +1,9 @@
 import { EXAMPLE_IDS } from '../../example-ids.ts';
 import { uuid } from '../../parts.ts';
 import { syncIdText } from '../parts.ts';
-import type { FrameContract } from './frame.ts';
+import { frame, type FrameOf } from './frame.ts';
 
-export interface SubscribedFrame {
-  readonly type: 'subscribed';
-  readonly afterSyncId: string;
-  readonly groups: readonly string[];
-}
-
-export const subscribedFrame: FrameContract<SubscribedFrame> = {
+export const subscribedFrame = frame({
   type: 'subscribed',
   to: 'client',
   description:
@@ -25,4 +19,6 @@ export const subscribedFrame: FrameContract<SubscribedFrame> = {
     },
   },
   example: { type: 'subscribed', afterSyncId: '43', groups: [EXAMPLE_IDS.person, EXAMPLE_IDS.workspace] },
-};
+});
+
+export type SubscribedFrame = FrameOf<typeof subscribedFrame>;

@@ -1,0 +1,56 @@
+export type JsonSchema = Readonly<Record<string, unknown>>;
+
+declare const TYPE: unique symbol;
+
+/** A schema whose type says more than its keywords can; at run time it is the schema alone. */
+export type Typed<T> = JsonSchema & { readonly [TYPE]: T };
+
+export function typed<T>(schema: JsonSchema): Typed<T> {
+  return schema as Typed<T>;
+}
+
+/**
+ * The type of what fits a schema that was written down as a constant: the keywords that contracts use, and no others. Asked
+ * for once where a contract is declared, never of a type parameter, which TypeScript would expand again for each of its users.
+ */
+export type TypeOf<Schema> =
+  Schema extends Typed<infer T>
+    ? T
+    : Schema extends { readonly enum: readonly (infer Value)[] }
+      ? Value
+      : Schema extends { readonly const: infer Value }
+        ? Value
+        : Schema extends { readonly anyOf: readonly (infer Option)[] }
+          ? Option extends unknown
+            ? TypeOf<Option>
+            : never
+          : Schema extends { readonly type: infer Name }
+            ? OfName<Schema, Name extends readonly (infer One)[] ? One : Name>
+            : unknown;
+
+type OfName<Schema, Name> = Name extends keyof Plain
+  ? Plain[Name]
+  : Name extends 'array'
+    ? Schema extends { readonly items: infer Items }
+      ? readonly TypeOf<Items>[]
+      : readonly unknown[]
+    : Schema extends { readonly properties: infer Properties }
+      ? ObjectOf<Properties, Schema extends { readonly required: readonly (infer Name)[] } ? Name : never>
+      : { readonly [field: string]: unknown };
+
+interface Plain {
+  string: string;
+  integer: number;
+  number: number;
+  boolean: boolean;
+  null: null;
+}
+
+type ObjectOf<Properties, Required> = Whole<
+  { readonly [Name in keyof Properties as Name extends Required ? Name : never]: TypeOf<Properties[Name]> } & {
+    readonly [Name in keyof Properties as Name extends Required ? never : Name]?: TypeOf<Properties[Name]>;
+  }
+>;
+
+/** One object type in place of an intersection: shorter in messages, and cheaper to compare. */
+type Whole<T> = { [Name in keyof T]: T[Name] };
