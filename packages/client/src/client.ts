@@ -1,0 +1,79 @@
+import type { BootstrapQuestion, DeltasReply, MutateReply } from '@wts/contracts';
+import { Follower } from './follow.ts';
+import type { FollowOptions, SyncEvent } from './follow.ts';
+import { Http } from './http.ts';
+import type { HttpOptions } from './http.ts';
+import { RefusedError, outcomeOf, transactionsOf } from './mutate.ts';
+import type { Change, MutateOutcome } from './mutate.ts';
+import { retrying } from './retry.ts';
+import type { CallOptions, RetryOptions } from './retry.ts';
+import { openSnapshot } from './snapshot.ts';
+import type { Snapshot } from './snapshot.ts';
+import type { SocketLike } from './socket.ts';
+
+export interface SyncClientOptions extends HttpOptions {
+  /** Names this device or process; one that is kept lets `clientTxId`s be sent again after a restart. Default: a new one. */
+  readonly clientId?: string;
+  readonly retry?: RetryOptions;
+  /** Default: the `WebSocket` of the platform. */
+  readonly openSocket?: (url: string) => SocketLike;
+}
+
+export type BootstrapRequest = Pick<BootstrapQuestion, 'onlyModels' | 'syncGroups' | 'firstSyncId'>;
+
+/** The sync operations of one caller. Nothing runs between calls; every call ends by its deadline or its signal. */
+export class SyncClient {
+  readonly clientId: string;
+  readonly #http: Http;
+  readonly #retry: RetryOptions;
+  readonly #openSocket: (url: string) => SocketLike;
+
+  constructor({ clientId, retry, openSocket, ...http }: SyncClientOptions) {
+    this.clientId = clientId ?? crypto.randomUUID();
+    this.#http = new Http(http);
+    this.#retry = retry ?? {};
+    this.#openSocket = openSocket ?? ((url) => new WebSocket(url));
+  }
+
+  /** Follows the log from a cursor on, live, over every loss of the connection; loads everything when there is no cursor. */
+  follow(options: FollowOptions = {}): AsyncGenerator<SyncEvent, void> {
+    return new Follower(this.#http, this.#openSocket, this.#retry, options).events();
+  }
+
+  /** One page of the log. Throws `bootstrap_required` when the log does not hold what follows the cursor. */
+  deltas(after: string, { limit, ...options }: CallOptions & { limit?: number } = {}): Promise<DeltasReply> {
+    const query = new URLSearchParams({ after, ...(limit === undefined ? {} : { limit: String(limit) }) });
+    return retrying(
+      (signal) => this.#http.json<DeltasReply>(`/sync/deltas?${query.toString()}`, signal),
+      options,
+      this.#retry,
+    );
+  }
+
+  /** Everything the caller may see, or the part that is asked for. The deadline is that of the first line. */
+  bootstrap(request: BootstrapRequest = {}, options: CallOptions = {}): Promise<Snapshot> {
+    const { signal = new AbortController().signal } = options;
+    const path = `/sync/bootstrap?${new URLSearchParams({ ...request }).toString()}`;
+    return retrying((opening) => openSnapshot(this.#http, path, signal, opening), options, this.#retry);
+  }
+
+  /**
+   * Makes up to 100 changes, in order. An answer that is lost is asked for again with the same `clientTxId`s, so each change
+   * is made once. Look at each result: a refusal is not thrown here.
+   */
+  mutate(changes: readonly Change[], options: CallOptions = {}): Promise<MutateOutcome> {
+    const transactions = transactionsOf(changes, this.clientId);
+    const attempt = async (signal: AbortSignal): Promise<MutateOutcome> => {
+      const body = { batchId: crypto.randomUUID(), transactions };
+      return outcomeOf(await this.#http.json<MutateReply>('/sync/mutate', signal, body), transactions);
+    };
+    return retrying(attempt, options, this.#retry);
+  }
+
+  /** As `mutate`; throws `RefusedError` when a change was refused. */
+  async mutateOrThrow(changes: readonly Change[], options: CallOptions = {}): Promise<MutateOutcome> {
+    const outcome = await this.mutate(changes, options);
+    if (outcome.results.some(({ success }) => !success)) throw new RefusedError(outcome);
+    return outcome;
+  }
+}

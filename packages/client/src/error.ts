@@ -1,0 +1,58 @@
+import type { ErrorBody, ErrorCode } from '@wts/contracts';
+
+/** An error code of the server, or what the client itself found: no answer, no answer in time, an answer it cannot read. */
+export type SyncErrorCode = ErrorCode | 'connection_failed' | 'deadline_exceeded' | 'answer_invalid' | 'refused';
+
+interface SyncErrorFacts {
+  readonly status?: number | undefined;
+  readonly requestId?: string | undefined;
+  readonly retryAfterMs?: number | undefined;
+  readonly cause?: unknown;
+}
+
+const TEMPORARY_STATUSES = new Set([408, 425, 429, 502, 503, 504]);
+
+export class SyncError extends Error {
+  readonly code: SyncErrorCode;
+  /** Undefined when there was no answer. */
+  readonly status: number | undefined;
+  readonly requestId: string | undefined;
+  /** How long the server asked to wait. */
+  readonly retryAfterMs: number | undefined;
+
+  constructor(code: SyncErrorCode, message: string, { cause, ...facts }: SyncErrorFacts = {}) {
+    super(message, { cause });
+    this.name = 'SyncError';
+    this.code = code;
+    this.status = facts.status;
+    this.requestId = facts.requestId;
+    this.retryAfterMs = facts.retryAfterMs;
+  }
+
+  /** True when the same request may succeed later. */
+  get isTemporary(): boolean {
+    if (this.status !== undefined && this.status !== 200) return TEMPORARY_STATUSES.has(this.status);
+    return this.code !== 'refused';
+  }
+}
+
+/** The error of an answer that is not 200. A proxy on the way may answer without a body of ours. */
+export async function errorOf(answer: Response): Promise<SyncError> {
+  const text = await answer.text();
+  const body = parseBody(text);
+  const seconds = Number(answer.headers.get('retry-after') ?? body?.retryAfterSeconds ?? Number.NaN);
+  const message = `${body?.message ?? body?.error ?? 'No reason was given'} (HTTP ${answer.status})`;
+  return new SyncError(body?.code ?? 'answer_invalid', message, {
+    status: answer.status,
+    requestId: body?.requestId,
+    retryAfterMs: Number.isFinite(seconds) ? seconds * 1000 : undefined,
+  });
+}
+
+function parseBody(text: string): Partial<ErrorBody> | null {
+  try {
+    return JSON.parse(text) as Partial<ErrorBody> | null;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,73 @@
+import { SyncError, errorOf } from './error.ts';
+
+/** Gives the credential for each call and each connection, so that one that expires can be renewed. */
+export type TokenSource = string | (() => string | Promise<string>);
+
+export interface HttpOptions {
+  /** Where the API is, such as `https://api.example.com`. */
+  readonly baseUrl: string;
+  readonly token: TokenSource;
+  /** Default: the `fetch` of the platform. */
+  readonly fetch?: typeof fetch;
+  /** One attempt of a call, and one silence within an answer. Default 15 000. */
+  readonly attemptMs?: number;
+}
+
+const ATTEMPT_MS = 15_000;
+
+/** One attempt of a call each: what is tried again is decided by who calls. */
+export class Http {
+  readonly baseUrl: string;
+  readonly attemptMs: number;
+  readonly #token: TokenSource;
+  readonly #fetch: typeof fetch;
+
+  constructor({ baseUrl, token, fetch = globalThis.fetch.bind(globalThis), attemptMs = ATTEMPT_MS }: HttpOptions) {
+    this.baseUrl = baseUrl.replace(/\/$/, '');
+    this.attemptMs = attemptMs;
+    this.#token = token;
+    this.#fetch = fetch;
+  }
+
+  async token(): Promise<string> {
+    return typeof this.#token === 'string' ? this.#token : this.#token();
+  }
+
+  /** The whole answer as JSON. */
+  async json<T>(path: string, signal: AbortSignal, body?: object): Promise<T> {
+    const either = AbortSignal.any([signal, AbortSignal.timeout(this.attemptMs)]);
+    const answer = await this.open(path, either, body);
+    return this.#attempt(either, async () => (await answer.json()) as T);
+  }
+
+  /** An answer whose body is still to be read; the signal ends that too. */
+  async open(path: string, signal: AbortSignal, body?: object): Promise<Response> {
+    const headers = { authorization: `Bearer ${await this.token()}`, 'api-version': '1' };
+    const request: RequestInit =
+      body === undefined
+        ? { headers, signal }
+        : {
+            method: 'POST',
+            headers: { ...headers, 'content-type': 'application/json' },
+            body: JSON.stringify(body),
+            signal,
+          };
+    return this.#attempt(signal, async () => {
+      const answer = await this.#fetch(`${this.baseUrl}${path}`, request);
+      if (answer.status !== 200) throw await errorOf(answer);
+      return answer;
+    });
+  }
+
+  /** Platforms name what fails on the network differently; here it has one name. */
+  async #attempt<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+    try {
+      return await work();
+    } catch (cause) {
+      if (cause instanceof SyncError) throw cause;
+      if (cause instanceof SyntaxError) throw new SyncError('answer_invalid', 'The answer is not JSON', { cause });
+      const what = signal.aborted ? 'No answer in time' : 'The connection failed';
+      throw new SyncError('connection_failed', what, { cause });
+    }
+  }
+}

@@ -1,0 +1,90 @@
+import { SyncError } from './error.ts';
+
+export interface RetryOptions {
+  /** Upper bound of the first pause; each further one doubles it. Default 500. */
+  readonly firstPauseMs?: number;
+  /** Upper bound of every pause. Default 30 000. */
+  readonly pauseMsMax?: number;
+}
+
+export interface CallOptions {
+  /** Ends the call at once. */
+  readonly signal?: AbortSignal;
+  /** All attempts together. Default 30 000. */
+  readonly deadlineMs?: number;
+}
+
+const DEADLINE_MS = 30_000;
+
+/**
+ * Exponential backoff with full jitter: clients that lost their connections together come back spread over the whole
+ * pause. A pause that the server asked for is the least that is waited.
+ */
+export class Backoff {
+  readonly #firstPauseMs: number;
+  readonly #pauseMsMax: number;
+  #failures = 0;
+
+  constructor({ firstPauseMs = 500, pauseMsMax = 30_000 }: RetryOptions = {}) {
+    this.#firstPauseMs = firstPauseMs;
+    this.#pauseMsMax = pauseMsMax;
+  }
+
+  reset(): void {
+    this.#failures = 0;
+  }
+
+  nextPauseMs(error: unknown): number {
+    const bound = Math.min(this.#pauseMsMax, this.#firstPauseMs * 2 ** this.#failures);
+    this.#failures += 1;
+    const askedMs = error instanceof SyncError ? (error.retryAfterMs ?? 0) : 0;
+    return askedMs + Math.random() * bound;
+  }
+}
+
+/** Attempts until one succeeds, fails for good, or the deadline is over. */
+export async function retrying<T>(
+  attempt: (signal: AbortSignal) => Promise<T>,
+  { signal, deadlineMs = DEADLINE_MS }: CallOptions,
+  retry: RetryOptions,
+): Promise<T> {
+  const deadline = AbortSignal.timeout(deadlineMs);
+  const either = signal === undefined ? deadline : AbortSignal.any([signal, deadline]);
+  const backoff = new Backoff(retry);
+  let last: unknown;
+  for (;;) {
+    try {
+      return await attempt(either);
+    } catch (error) {
+      signal?.throwIfAborted();
+      if (!deadline.aborted) last = error;
+      if (!isTemporary(error)) throw error;
+    }
+    await pause(backoff.nextPauseMs(last), either).catch(() => {});
+    signal?.throwIfAborted();
+    if (deadline.aborted) {
+      const reason = last instanceof Error ? `; the last attempt: ${last.message}` : '';
+      throw new SyncError('deadline_exceeded', `No answer in ${deadlineMs} ms${reason}`, { cause: last });
+    }
+  }
+}
+
+export function isTemporary(error: unknown): boolean {
+  return error instanceof SyncError && error.isTemporary;
+}
+
+/** Rejects with the reason of the signal when that comes first. */
+export function pause(ms: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    signal?.throwIfAborted();
+    const onAbort = (): void => {
+      clearTimeout(timer);
+      reject(signal?.reason as Error);
+    };
+    const timer = setTimeout(() => {
+      signal?.removeEventListener('abort', onAbort);
+      resolve();
+    }, ms);
+    signal?.addEventListener('abort', onAbort, { once: true });
+  });
+}

@@ -1,0 +1,71 @@
+import type { ServerFrame, SubscribeFrame } from '@wts/contracts';
+
+/** What is used of a WebSocket: that of a browser, of Node, or of a library. */
+export interface SocketLike {
+  addEventListener(type: 'open' | 'error', listener: () => void): void;
+  addEventListener(type: 'close', listener: (event: { readonly code: number }) => void): void;
+  addEventListener(type: 'message', listener: (event: { readonly data: unknown }) => void): void;
+  send(text: string): void;
+  close(): void;
+}
+
+interface Bounds {
+  /** Until the socket is open and has its first frame. */
+  readonly connectMs: number;
+  /** The server sends at least a watermark every 20 seconds: a longer silence is a lost connection. */
+  readonly silenceMs: number;
+  /** Frames that were not taken yet, in characters. */
+  readonly bufferCharsMax: number;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Subscribes, and gives the frames that come until the connection ends. A WebSocket of a browser cannot be paused, so a
+ * reader that is slower than the server loses the connection: it takes what is in the buffer, and resumes by its cursor.
+ */
+export async function* receiveFrames(
+  socket: SocketLike,
+  subscribe: SubscribeFrame,
+  { connectMs, silenceMs, bufferCharsMax, signal }: Bounds,
+): AsyncGenerator<ServerFrame> {
+  const texts: string[] = [];
+  let bufferedChars = 0;
+  let isFirst = true;
+  let hasEnded = false;
+  let wake = (): void => {};
+  const end = (): void => {
+    hasEnded = true;
+    wake();
+  };
+  socket.addEventListener('open', () => socket.send(JSON.stringify(subscribe)));
+  socket.addEventListener('error', end);
+  socket.addEventListener('close', end);
+  socket.addEventListener('message', ({ data }) => {
+    if (hasEnded || typeof data !== 'string') return;
+    if (texts.length > 0 && bufferedChars + data.length > bufferCharsMax) return end();
+    texts.push(data);
+    bufferedChars += data.length;
+    wake();
+  });
+  signal.addEventListener('abort', end, { once: true });
+  try {
+    while (!signal.aborted) {
+      const text = texts.shift();
+      if (text !== undefined) {
+        bufferedChars -= text.length;
+        isFirst = false;
+        yield JSON.parse(text) as ServerFrame;
+      } else if (hasEnded) {
+        return;
+      } else {
+        const timer = setTimeout(end, isFirst ? connectMs : silenceMs);
+        await new Promise<void>((resolve) => (wake = resolve));
+        clearTimeout(timer);
+      }
+    }
+  } finally {
+    signal.removeEventListener('abort', end);
+    hasEnded = true;
+    socket.close();
+  }
+}
