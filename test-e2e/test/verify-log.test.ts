@@ -77,6 +77,20 @@ describe('npm run verify:log', function () {
     assert.match(text, /^Sound:/m);
   });
 
+  const ownTasks = async (): Promise<number> => {
+    const { rows } = await client.query(`select from sync.tasks where title = 'Written by verify:log'`);
+    return rows.length;
+  };
+
+  it('deletes every task it wrote, also when it is stopped in the middle', async () => {
+    assert.equal(await ownTasks(), 0, 'tasks of the audit before');
+    await using program = run(['--seconds', '60', '--writes', '50'], system());
+    await eventually(async () => (await ownTasks()) > 5, { deadlineMs: 45_000 });
+    program.stop();
+    assert.equal(await program.ended, 0, program.text());
+    assert.equal(await ownTasks(), 0);
+  });
+
   it('ends with 1 and says what is broken when something does not', async () => {
     const { rows } = await client.query<{ title: string }>('select title from sync.tasks order by id limit 1');
     await titled('Past the one door');

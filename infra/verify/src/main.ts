@@ -3,10 +3,9 @@
  *
  *   -- --seconds 10    listen that long by sockets and pollers
  *   -- --sockets 4     so many sockets
- *   -- --writes 20     make so many changes a second meanwhile (default none: this may be somebody's system)
+ *   -- --writes 20     write so many tasks a second meanwhile, and delete them for good at the end (default none)
  *   -- --follow        again and again until stopped; then the code tells of all it has seen
  */
-import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { Client } from 'pg';
@@ -18,7 +17,7 @@ import type { Finding } from './finding.ts';
 import { listenByPolling, listenBySocket, readPage, readSnapshot, type Listener } from './listeners.ts';
 import { numbersOf } from './numbers.ts';
 import { isOutage } from './load/outage.ts';
-import { send } from './load/writers.ts';
+import { OwnTasks } from './own-tasks.ts';
 import { findSystem, type System } from './target.ts';
 
 const CATCH_UP_MS = 15_000;
@@ -55,16 +54,25 @@ async function main(): Promise<boolean> {
   });
   const options = numbersOf(values, { seconds: 0, sockets: 0, writes: 0 });
   const system = await findSystem(process.env);
-  if (!follow) return verify(system, options);
+  const tasks = new OwnTasks(system);
   let isSound = true;
-  while (!stopping.signal.aborted) isSound = (await verifyOrWait(system, options)) && isSound;
+  try {
+    if (!follow) isSound = await verify(system, options, tasks);
+    else while (!stopping.signal.aborted) isSound = (await verifyOrWait(system, options, tasks)) && isSound;
+  } finally {
+    const left = await tasks.remove();
+    if (left > 0) {
+      say(`left     ${left} tasks titled "Written by verify:log" that could not be deleted`);
+      isSound = false;
+    }
+  }
   return isSound;
 }
 
 /** A process beside the system outlives its restarts: what is away is looked at when it is back. */
-async function verifyOrWait(system: System, options: Options): Promise<boolean> {
+async function verifyOrWait(system: System, options: Options, tasks: OwnTasks): Promise<boolean> {
   try {
-    return await verify(system, options);
+    return await verify(system, options, tasks);
   } catch (error) {
     if (!isOutage(error)) throw error;
     say(`away     ${(error as Error).message}`);
@@ -73,7 +81,7 @@ async function verifyOrWait(system: System, options: Options): Promise<boolean> 
   }
 }
 
-async function verify(system: System, options: Options): Promise<boolean> {
+async function verify(system: System, options: Options, tasks: OwnTasks): Promise<boolean> {
   const client = new Client({ connectionString: system.databaseUrl, connectionTimeoutMillis: 10_000 });
   // Told by the query that is under way, or by the next one.
   client.on('error', () => {});
@@ -81,7 +89,7 @@ async function verify(system: System, options: Options): Promise<boolean> {
   const nc = await connectToBroker(system.natsUrl);
   try {
     const copy = await loadCopy(system);
-    const live = await listen(system, client, options);
+    const live = await listen(system, client, options, tasks);
     const log = await auditLog(client);
     const stream = await auditStream(nc, client);
     const newcomer = await auditNewcomer(client, system, live.groups);
@@ -108,7 +116,12 @@ interface Heard {
   readonly findings: readonly Finding[];
 }
 
-async function listen(system: System, client: Client, { seconds, sockets, writes }: Options): Promise<Heard> {
+async function listen(
+  system: System,
+  client: Client,
+  { seconds, sockets, writes }: Options,
+  tasks: OwnTasks,
+): Promise<Heard> {
   // Also where the log has lost its beginning, a snapshot says where one stands and what one may hear.
   const { lastSyncId: start, groups, rows } = await readSnapshot(system, ['Workspace']);
   await using stack = new AsyncDisposableStack();
@@ -116,11 +129,16 @@ async function listen(system: System, client: Client, { seconds, sockets, writes
     stack.use(listenBySocket(system, `socket ${index + 1}`, start)),
   );
   listeners.push(stack.use(listenByPolling(system, 'poller', start)));
+  const workspaceId = rows[0]?.['id'];
   const endMs = performance.now() + seconds * 1000;
   while (performance.now() < endMs && !stopping.signal.aborted) {
-    if (writes > 0) await write(system, rows[0]?.['id'] as string | undefined);
+    if (writes > 0) {
+      if (typeof workspaceId !== 'string') throw new Error('--writes needs the credential of a member of a workspace.');
+      await tasks.write(workspaceId);
+    }
     await rest(writes > 0 ? 1000 / writes : 100);
   }
+  await tasks.remove();
   const upTo = BigInt(await headAfter(system, start));
   const deadlineMs = performance.now() + CATCH_UP_MS;
   while (listeners.some(({ at }) => at() < upTo) && performance.now() < deadlineMs) await pause(50);
@@ -144,19 +162,6 @@ async function headAfter(system: System, start: string): Promise<string> {
     after = page.lastSyncId;
     if (!page.hasMore) return after;
   }
-}
-
-async function write(system: System, workspaceId: string | undefined): Promise<void> {
-  if (workspaceId === undefined) throw new Error('--writes needs a credential of somebody who is in a workspace.');
-  const result = await send(system.baseUrl, system.token, {
-    clientTxId: randomUUID(),
-    clientId: 'verify-log',
-    modelName: 'Task',
-    modelId: randomUUID(),
-    action: 'INSERT',
-    payload: { workspaceId, title: 'Written by verify:log' },
-  });
-  if (result?.success === false) throw new Error(`--writes: a change was refused: ${result.error}`);
 }
 
 async function rest(ms: number): Promise<void> {

@@ -110,6 +110,18 @@ describe('the audit of the stream', function () {
     assert.deepEqual(await seen(), ["entry 2 of the stream is not the log's"]);
   });
 
+  it('accepts a chunk of which the log has trimmed the beginning', async () => {
+    await publish(1, 3);
+    await table.client.query('delete from sync.sync_actions where sync_id <= 2');
+    assert.deepEqual(await seen(), [
+      "entry 1 of the stream is not the log's",
+      "entry 2 of the stream is not the log's",
+      'chunk 1-3 has 3 entries, the log 1',
+    ]);
+    await table.client.query('update sync.log_state set floor = 2');
+    assert.deepEqual(await seen(), []);
+  });
+
   it('finds a chunk of places that the log does not have', async () => {
     await publish(1, 3);
     await publish(4, 4);

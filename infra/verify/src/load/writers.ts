@@ -64,9 +64,9 @@ export async function keepWriting(
       for (;;) {
         const copies = 1 + Math.floor(Math.random() * copiesMax);
         const results = await Promise.all(
-          Array.from({ length: copies }, () => send(door(), world.apiKey, taskOf(world, transaction))),
+          Array.from({ length: copies }, () => send(door(), world.apiKey, [taskOf(world, transaction)])),
         );
-        const answers = results.filter((result) => result !== null);
+        const answers = results.flatMap((result) => result ?? []);
         for (const { success, syncId = '', error } of answers) {
           if (!success) throw new Error(`refused: ${error}`);
           onAcknowledged({ clientTxId: transaction.clientTxId, modelId: transaction.modelId, syncId });
@@ -94,25 +94,25 @@ function taskOf(
   return { clientTxId, clientId, modelName: 'Task', modelId, action: 'INSERT', payload };
 }
 
-/** What became of a change. Null when the system could not answer: nothing is known of it. */
+/** The result of each transaction. Null when the system could not answer: nothing is known of them. */
 export async function send(
   door: string,
   token: string,
-  transaction: SyncTransaction,
-): Promise<MutateReply['results'][number] | null> {
+  transactions: readonly SyncTransaction[],
+): Promise<MutateReply['results'] | null> {
   try {
     const { statusCode, body } = await request(`${door}/sync/mutate`, {
       method: 'POST',
       headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-      body: JSON.stringify({ batchId: randomUUID(), transactions: [transaction] }),
+      body: JSON.stringify({ batchId: randomUUID(), transactions }),
       headersTimeout: 15_000,
       bodyTimeout: 15_000,
     });
     const text = await body.text();
     if (statusCode === 503) return null;
-    const result = statusCode === 200 ? (JSON.parse(text) as MutateReply).results[0] : undefined;
-    if (result === undefined) throw new Error(`answered ${statusCode}: ${text}`);
-    return result;
+    const results = statusCode === 200 ? (JSON.parse(text) as MutateReply).results : [];
+    if (results.length !== transactions.length) throw new Error(`answered ${statusCode}: ${text}`);
+    return results;
   } catch (error) {
     if (isOutage(error)) return null;
     throw error;

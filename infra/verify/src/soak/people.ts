@@ -158,7 +158,7 @@ async function change(
   stop: AbortSignal,
 ): Promise<string> {
   const transaction = { clientTxId: randomUUID(), clientId, modelName, modelId, action, payload };
-  const result = await insist(() => send(baseUrl, token, transaction), stop);
+  const result = (await insist(() => send(baseUrl, token, [transaction]), stop))?.[0];
   if (result?.success === false) throw new Error(`${action} of a ${modelName} was refused: ${result.error}`);
   return result?.syncId ?? '0';
 }
