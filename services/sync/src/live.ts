@@ -1,6 +1,7 @@
 import { servicePrincipal } from '@wts/access';
 import type { ActionChunk, Revocation } from '@wts/contracts';
 import { apiKeyApi } from '@wts/contracts';
+import { readEntries, type LogReader } from '@wts/log';
 import { openAuthenticator, openCaller } from '@wts/service-kit/call';
 import type { ConfigOf, credentialSettings } from '@wts/service-kit/config';
 import type { ServiceContext } from '@wts/service-kit/life';
@@ -18,8 +19,6 @@ import { startRelay } from './relay/relay.ts';
 import { openSocketDoor } from './socket/door.ts';
 import type { SocketDoor } from './socket/door.ts';
 import { followRevokedKeys } from './socket/revoked-keys.ts';
-import { readEntries } from './store/entries.ts';
-import type { ActionLog } from './store/log.ts';
 
 interface LiveOptions {
   readonly kit: ServiceContext;
@@ -34,7 +33,7 @@ interface LiveOptions {
   readonly gate: FairGate;
   readonly turns: LoopTurns;
   readonly memory: GroupMemory;
-  readonly log: ActionLog;
+  readonly log: LogReader;
   readonly onCommitted: (listener: (chunk: ActionChunk) => void) => void;
 }
 
@@ -61,7 +60,7 @@ export function openLive({ kit, config, pool, gate, turns, memory, log, onCommit
       gate,
       turns,
       groups,
-      readEntries: (...range) => readEntries(pool, ...range),
+      readEntries: (range) => readEntries(pool, range),
       readHead: () => log.head(),
       authenticate: (token) => authenticator.authenticateToken(token),
       readToken: kit.readToken,

@@ -1,4 +1,5 @@
 import { LIMITS } from '@wts/contracts';
+import { LogReader } from '@wts/log';
 import type { ConfigOf } from '@wts/service-kit/config';
 import type { ServiceContext, ServiceDefinition } from '@wts/service-kit/life';
 import { examinePostgres, openPostgres } from '@wts/service-kit/postgres';
@@ -22,7 +23,6 @@ import { commitMetrics, standbyMetrics, sweepMetrics, waitMetrics, watchPages } 
 import { openSnapshots } from './snapshots.ts';
 import { GroupMemory } from './store/groups.ts';
 import { COMMITTING } from './store/line.ts';
-import { ActionLog } from './store/log.ts';
 import { PLANS } from './store/prepared.ts';
 import { Standby } from './store/standby.ts';
 import { keepSweeping } from './sweeps/sweeper.ts';
@@ -50,7 +50,7 @@ export const syncService: ServiceDefinition<ConfigOf<typeof settings>> = {
       applicationName: 'wts-sync-commit',
       ...COMMITTING,
     });
-    const actionLog = new ActionLog(pool);
+    const logReader = new LogReader(pool);
     const engine = new CommitEngine({
       pool: committing.pool,
       watch: commitMetrics(kit.metrics, () => ({ units: engine.waiting, bytes: engine.waitingBytes })),
@@ -58,7 +58,7 @@ export const syncService: ServiceDefinition<ConfigOf<typeof settings>> = {
     const sweeping = openPostgres({ ...database, poolMax: 1, applicationName: 'wts-sync-sweep', settings: PLANS });
     stack.use(keepSweeping({ pool: sweeping.pool, engine, observe: sweepMetrics(kit.metrics), logger: log }));
     const retention = retentionOf({ days: config.retentionDays, entries: config.retentionEntries });
-    stack.use(keepLog({ pool, log: actionLog, databaseUrl: config.databaseUrl, retention, logger: log }));
+    stack.use(keepLog({ pool, log: logReader, databaseUrl: config.databaseUrl, retention, logger: log }));
     const standby = openStandby(kit, config);
     const turns = new LoopTurns();
     const restMs = (person: string): number => turns.restMs(person);
@@ -83,7 +83,7 @@ export const syncService: ServiceDefinition<ConfigOf<typeof settings>> = {
       pool,
       gate: fairReads(shares.sockets, { waitMs: LIMITS.socketReadWaitMs, restMs, watch: metricsOf('socket') }),
       memory,
-      log: actionLog,
+      log: logReader,
       onCommitted: (listener) => engine.onCommitted(listener),
     });
     const { bootstraps, clientModels, batches } = openSnapshots({ kit, shares, pool, reads, memory, standby, turns });

@@ -1,8 +1,9 @@
+import type { LogReader } from '@wts/log';
 import type { Logger } from '@wts/service-kit/observe';
 import { tryLease } from '@wts/service-kit/postgres';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Pool } from 'pg';
-import type { ActionLog } from './store/log.ts';
+import { settleEpoch } from './store/log.ts';
 import { dropDetached, dropPartition, listPartitions, makePartitions } from './store/partitions.ts';
 import { forgetReplays } from './store/replays.ts';
 import { findFloor, findTrimmed, FLOOR_RESTS_MS, raiseFloor, type Retention } from './store/retention.ts';
@@ -15,7 +16,7 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 
 export interface UpkeepOptions {
   readonly pool: Pool;
-  readonly log: ActionLog;
+  readonly log: LogReader;
   /** For the session that holds the lease. */
   readonly databaseUrl: string;
   readonly retention: Retention;
@@ -62,7 +63,7 @@ export function keepLog(options: UpkeepOptions): AsyncDisposable {
 
 export async function keepOnce(options: UpkeepOptions, signal?: AbortSignal): Promise<void> {
   const { pool, log, databaseUrl, logger } = options;
-  await log.settleEpoch();
+  await settleEpoch(pool);
   await forgetReplays(pool);
   await using lease = await tryLease({ url: databaseUrl, key: LEASE_KEY, name: 'wts-sync-upkeep', logger });
   if (lease === null) return;

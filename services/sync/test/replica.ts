@@ -1,11 +1,11 @@
 import { tokenMinter, tokenReader } from '@wts/access';
 import type { Principal } from '@wts/contracts';
 import { Fault, HEADERS } from '@wts/contracts';
+import { LogReader, readEntries, type Entry } from '@wts/log';
 import { createHttpServer, listen } from '@wts/service-kit/http';
 import type { NatsConnection } from 'nats';
 import type { Pool } from 'pg';
 import { Registry } from 'prom-client';
-import type { EntrySource } from '../src/deltas/entry.ts';
 import { FairGate } from '../src/fairness/fair-gate.ts';
 import { LoopTurns } from '../src/fairness/loop-turns.ts';
 import { Groups } from '../src/store/groups.ts';
@@ -13,8 +13,6 @@ import { Hub } from '../src/hub/hub.ts';
 import type { Handover } from '../src/relay/handover.ts';
 import { openSocketDoor } from '../src/socket/door.ts';
 import type { SocketDoor, SocketDoorOptions } from '../src/socket/door.ts';
-import { readEntries } from '../src/store/entries.ts';
-import { ActionLog } from '../src/store/log.ts';
 import type { LogWriter } from './log-writer.ts';
 
 export const quiet = { debug() {}, info() {}, warn() {}, error() {} };
@@ -25,7 +23,7 @@ export interface Replica extends AsyncDisposable {
   readonly baseUrl: string;
   readonly hub: Hub;
   readonly door: SocketDoor;
-  readonly log: ActionLog;
+  readonly log: LogReader;
 }
 
 export interface ReplicaOptions {
@@ -40,7 +38,7 @@ export interface ReplicaOptions {
   readonly ring?: { bytesMax: number; ageMs: number };
   readonly pollMs?: number;
   /** Told of each page read for a socket. */
-  readonly onPage?: (entries: readonly EntrySource[]) => void;
+  readonly onPage?: (entries: readonly Entry[]) => void;
 }
 
 /**
@@ -62,7 +60,7 @@ function principalOf(token: string): Principal {
 /** Hub and socket door of one replica on a port of their own; the gateway's part is played by the upgrade listener. */
 export async function openReplica(options: ReplicaOptions): Promise<Replica> {
   const { pool, writer, handover, nc = () => null, ring, pollMs } = options;
-  const log = new ActionLog(pool);
+  const log = new LogReader(pool);
   const stopping = new AbortController();
   const hub = new Hub({
     nc,
@@ -82,8 +80,8 @@ export async function openReplica(options: ReplicaOptions): Promise<Replica> {
     gate: options.gate ?? gate,
     turns: new LoopTurns(),
     groups,
-    readEntries: async (...range) => {
-      const page = await readEntries(pool, ...range);
+    readEntries: async (range) => {
+      const page = await readEntries(pool, range);
       options.onPage?.(page.entries);
       return page;
     },

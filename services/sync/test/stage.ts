@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { servicePrincipal } from '@wts/access';
 import type { ActionName, LogAction, Principal, Role } from '@wts/contracts';
+import { LogReader } from '@wts/log';
 import { modelNamed } from '@wts/models';
 import { createLogger } from '@wts/service-kit/observe';
 import { openPostgres } from '@wts/service-kit/postgres';
@@ -12,7 +13,6 @@ import { CommitEngine } from '../src/commit/engine.ts';
 import type { Refusal } from '../src/commit/refusal.ts';
 import type { AppliedMutation, Mutation, Unit, UnitOutcome } from '../src/commit/unit.ts';
 import { CASCADE_BOUNDS, type CascadeBounds } from '../src/commit/need.ts';
-import { ActionLog } from '../src/store/log.ts';
 import { COMMITTING } from '../src/store/line.ts';
 import { Sweeper } from '../src/sweeps/sweeper.ts';
 
@@ -30,7 +30,7 @@ export interface Sending {
 export class Stage implements AsyncDisposable {
   readonly database: TestDatabase;
   readonly pool: Pool;
-  readonly log: ActionLog;
+  readonly log: LogReader;
   readonly engines: readonly CommitEngine[];
   readonly #stack: AsyncDisposableStack;
   #turn = 0;
@@ -44,7 +44,7 @@ export class Stage implements AsyncDisposable {
     this.database = database;
     this.#stack = stack;
     this.pool = pools[0]!;
-    this.log = new ActionLog(this.pool);
+    this.log = new LogReader(this.pool);
     this.engines = pools.map((pool) => new CommitEngine({ pool, bounds }));
   }
 
@@ -120,7 +120,7 @@ export class Stage implements AsyncDisposable {
   }
 
   /** The log after a place, whole. */
-  async entries(after = 0n): Promise<LogAction[]> {
+  async entries(after = 0n): Promise<readonly LogAction[]> {
     return (await this.log.read(after, 1_000_000)).actions;
   }
 

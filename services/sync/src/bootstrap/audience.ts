@@ -1,4 +1,4 @@
-import { inOrder } from '../deltas/entry.ts';
+import { inOrder } from '../deltas/group-list.ts';
 import type { PersonGroups } from '../store/groups.ts';
 import type { Audience } from '../store/visible.ts';
 import type { Question } from './question.ts';

@@ -1,14 +1,14 @@
 import type { LogAction, ModelRecord } from '@wts/contracts';
+import type { LogReader } from '@wts/log';
 import type { Semaphore } from '@wts/service-kit/call';
 import type { Pool } from 'pg';
-import type { ActionLog } from '../store/log.ts';
 import { findReplays } from '../store/replays.ts';
 import { sentAs, type Effect, type Mutation, type Unit, type UnitOutcome } from './unit.ts';
 import type { GroupOutcome } from './write.ts';
 
 interface Reader {
   readonly pool: Pool;
-  readonly log: ActionLog;
+  readonly log: LogReader;
   /** Bounds the connections that answers take from those that commit. */
   readonly gate: Semaphore;
 }

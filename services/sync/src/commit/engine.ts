@@ -1,10 +1,10 @@
 import { LIMITS, type ActionChunk } from '@wts/contracts';
+import { LogReader } from '@wts/log';
 import { Semaphore } from '@wts/service-kit/call';
 import { LOCK_TIMEOUT } from '@wts/service-kit/postgres';
 import type { Pool } from 'pg';
 import { explainConflict, retriable } from '../store/conflicts.ts';
 import { alone, Line } from '../store/line.ts';
-import { ActionLog } from '../store/log.ts';
 import { answersAtOnce, answersOf } from './answers.ts';
 import type { Batch, Part } from './batch.ts';
 import type { Group } from './decide-group.ts';
@@ -70,7 +70,7 @@ class Divided extends Error {}
 
 export class CommitEngine {
   readonly #pool: Pool;
-  readonly #log: ActionLog;
+  readonly #log: LogReader;
   readonly #watch: CommitWatch;
   readonly #bounds: CascadeBounds | undefined;
   #onSweeps: (() => void) | undefined;
@@ -88,7 +88,7 @@ export class CommitEngine {
 
   constructor({ pool, watch = {}, bounds }: EngineOptions) {
     this.#pool = pool;
-    this.#log = new ActionLog(pool);
+    this.#log = new LogReader(pool);
     this.#watch = watch;
     this.#bounds = bounds;
     this.#line = new Line(pool);

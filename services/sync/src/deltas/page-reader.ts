@@ -1,5 +1,4 @@
-import type { Queryable } from '../fairness/reads.ts';
-import { readEntries } from '../store/entries.ts';
+import { readEntries, type Queryable } from '@wts/log';
 import type { Standby } from '../store/standby.ts';
 import type { ReadPage } from './read-deltas.ts';
 
@@ -14,15 +13,16 @@ import type { ReadPage } from './read-deltas.ts';
  * Keeps sync.deltas.replica.
  */
 export function pageReader(primary: Queryable, standby: Standby | null): ReadPage {
-  return async (groups, after, limit, upTo, epoch) => {
+  return async (range, epoch) => {
+    const { after, limit, upTo } = range;
     const copied = await standby?.read(async (pool) => {
-      const page = await readEntries(pool, groups, after, limit, upTo);
+      const page = await readEntries(pool, range);
       return page.epoch === epoch && page.upTo > after ? page : null;
     });
-    if (!copied) return readEntries(primary, groups, after, limit, upTo);
+    if (!copied) return readEntries(primary, range);
     const missing = limit - copied.entries.length;
     if (missing === 0 || copied.upTo === upTo) return copied;
-    const { entries, floor } = await readEntries(primary, groups, copied.upTo, missing, upTo);
+    const { entries, floor } = await readEntries(primary, { ...range, after: copied.upTo, limit: missing });
     return { entries: [...copied.entries, ...entries], floor };
   };
 }

@@ -5,10 +5,10 @@ import type { DeltasReply, LogAction } from '@wts/contracts';
 import { testDatabase } from '@wts/testkit';
 import type { TestDatabase } from '@wts/testkit';
 import * as fc from 'fast-check';
+import { readEntries } from '@wts/log';
 import { Pool } from 'pg';
 import { LogWriter } from '../../test/log-writer.ts';
 import { Groups } from '../store/groups.ts';
-import { readEntries } from '../store/entries.ts';
 import { pageReader } from './page-reader.ts';
 import { clampLimit, readDeltas } from './read-deltas.ts';
 import type { DeltasQuestion, DeltasSources } from './read-deltas.ts';
@@ -179,8 +179,9 @@ describe('deltas', function () {
 
   it('reads many groups as it reads few', async () => {
     const many = Array.from({ length: 200 }, () => randomUUID() as string);
-    const few = await readEntries(pool, new Set([home, other]), 3n, 7, head() - 2n);
-    assert.deepEqual(await readEntries(pool, new Set([...many, home, other]), 3n, 7, head() - 2n), few);
+    const range = { after: 3n, limit: 7, upTo: head() - 2n };
+    const few = await readEntries(pool, { ...range, groups: new Set([home, other]) });
+    assert.deepEqual(await readEntries(pool, { ...range, groups: new Set([...many, home, other]) }), few);
     assert.equal(few.entries.length, 7);
   });
 

@@ -1,20 +1,18 @@
 import { Fault, LIMITS } from '@wts/contracts';
-import type { Dialect, EntrySource } from './entry.ts';
-import { Entry } from './entry.ts';
+import type { Entry, EntryRange } from '@wts/log';
+import { EXITS, type Dialect } from './dialect.ts';
 import { Visibility } from './visibility.ts';
 import type { GroupSource, Reader } from './visibility.ts';
+import { walk } from './walk.ts';
 
 /**
- * The first entries of these groups in (after, upTo], and the place up to which the log was trimmed by then. The epoch is
- * that of the log in which the places were learned.
+ * A page of entries, and the place up to which the log was trimmed by then. The epoch is that of the log in which the places
+ * were learned.
  */
 export type ReadPage = (
-  groups: ReadonlySet<string>,
-  after: bigint,
-  limit: number,
-  upTo: bigint,
+  range: EntryRange,
   epoch: string,
-) => Promise<{ entries: readonly EntrySource[]; floor: bigint }>;
+) => Promise<{ readonly entries: readonly Entry[]; readonly floor: bigint }>;
 
 export interface DeltasSources {
   readonly groups: GroupSource;
@@ -47,28 +45,28 @@ export async function readDeltas(sources: DeltasSources, question: DeltasQuestio
   // A place that is not there yet: the cursor is of another log, such as the one before a backup was restored.
   if (after > horizon || after < known) return unreachable(question);
 
-  const { followed } = visibility;
+  const { followed: groups } = visibility;
   const texts: string[] = [];
   let bytes = 0;
   let cursor = after;
   let hasMore = after < horizon;
   const isFull = (): boolean => texts.length === limit || bytes >= LIMITS.deltasBytesMax;
+  const take = (_id: bigint, text: string): boolean => {
+    texts.push(text);
+    bytes += Buffer.byteLength(text);
+    return !isFull();
+  };
   for (let step = Math.min(limit, STEP_FIRST); hasMore && !isFull();) {
-    const { entries, floor } = await sources.readPage(followed, cursor, step + 1, horizon, epoch);
+    const range = { groups, after: cursor, limit: step + 1, upTo: horizon };
+    const { entries, floor } = await sources.readPage(range, epoch);
     // What was trimmed meanwhile is told to whoever comes for the next page.
     if (cursor < floor) return texts.length === 0 ? unreachable(question) : reply(cursor, true, texts);
-    const page = entries.slice(0, step).map((source) => new Entry(source));
+    const page = entries.slice(0, step);
     const before = texts.length;
-    for (const entry of page) {
-      // As for any cursor that cannot be gone on from, the socket tells such a client.
-      if (visibility.mustLoadAt(entry, dialect)) return reply(entry.id - 1n, false, texts);
-      const text = visibility.show(entry, dialect);
-      cursor = entry.id;
-      if (text === null) continue;
-      texts.push(text);
-      bytes += Buffer.byteLength(text);
-      if (isFull()) break;
-    }
+    const { reached, before: stop } = walk(page, { visibility, dialect, after: cursor, upTo: horizon, take });
+    // As for any cursor that cannot be gone on from, the socket tells such a client.
+    if (stop !== undefined) return reply(stop - 1n, false, texts);
+    cursor = reached;
     hasMore = entries.length > step || (page.at(-1)?.id ?? cursor) > cursor;
     const isAllShown = texts.length - before === page.length;
     step = Math.min(step * STEP_GROWS, STEP_MAX, isAllShown ? limit - texts.length : STEP_MAX);
@@ -85,9 +83,8 @@ const STEP_FIRST = 256;
 const STEP_GROWS = 2;
 const STEP_MAX = 512;
 
-/** Callers in words get a fault. Those in letters cannot recover from one here; they learn it on their socket. */
 function unreachable({ dialect, after }: DeltasQuestion): string {
-  if (dialect === 'letters') return reply(after, false, []);
+  if (!EXITS[dialect].recoversFromFault) return reply(after, false, []);
   throw new Fault('bootstrap_required', {
     message: 'The log does not hold what follows this cursor: load a snapshot, then go on from its lastSyncId',
   });

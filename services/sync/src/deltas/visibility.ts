@@ -1,4 +1,4 @@
-import type { Dialect, Entry } from './entry.ts';
+import type { Entry } from '@wts/log';
 
 /** Who reads; a credential may be limited to one workspace. */
 export interface Reader {
@@ -101,30 +101,23 @@ export class Visibility {
     return this.#only !== undefined && groups.has(this.userId);
   }
 
-  /**
-   * True for an entry that a client in letters can only follow by loading everything anew: the loss of a private project
-   * it has. Such a client drops what belongs to a group by one field of each model, and applications name the workspace
-   * there: told of the loss alone, it would keep what is inside the project. Who lost the whole workspace drops that.
-   */
-  mustLoadAt(entry: Entry, dialect: Dialect): boolean {
-    return (
-      dialect === 'letters' &&
-      entry.isProjectLoss &&
-      this.isMove(entry) &&
-      this.#asked.has(entry.movedGroup ?? '') &&
-      this.all.has(entry.workspaceId ?? '') &&
-      !this.#isElsewhere(entry)
-    );
+  /** Whether an entry may be shown. */
+  sees(entry: Entry): boolean {
+    return this.shows(entry.groupId, entry.id) && !this.isElsewhere(entry);
   }
 
-  /** The text of an entry when it is to be shown, else null. */
-  show(entry: Entry, dialect: Dialect): string | null {
-    if (!this.shows(entry.groupId, entry.id) || this.#isElsewhere(entry)) return null;
-    if (dialect === 'words' || !this.isMove(entry)) return entry.text(dialect);
-    return entry.groupChangeText(this.userId, this.#groupsAfter(entry.id));
+  /** True for an entry of the reader's own group that their credential may not be told of. */
+  isElsewhere({ workspaceId }: Entry): boolean {
+    return this.#only !== undefined && workspaceId !== null && workspaceId !== this.#only;
   }
 
-  #groupsAfter(place: bigint): ReadonlySet<string> {
+  /** Whether the reader named this group; false when they asked for all. */
+  isAskedFor(group: string): boolean {
+    return this.#asked.has(group);
+  }
+
+  /** All groups of the reader behind this place, of those they have now. */
+  groupsAfter(place: bigint): ReadonlySet<string> {
     const groups = new Set([...this.all].filter((group) => this.#isSinceGain(group, place + 1n)));
     return groups.size === this.all.size ? this.all : groups;
   }
@@ -132,10 +125,5 @@ export class Visibility {
   #isSinceGain(group: string, place: bigint): boolean {
     const gain = this.#gains.get(group);
     return gain === undefined || place > gain;
-  }
-
-  /** True for an entry of the reader's own group that their credential may not be told of. */
-  #isElsewhere({ workspaceId }: Entry): boolean {
-    return this.#only !== undefined && workspaceId !== null && workspaceId !== this.#only;
   }
 }

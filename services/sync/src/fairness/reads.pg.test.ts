@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { eventually, testDatabase } from '@wts/testkit';
+import type { Queryable } from '@wts/log';
 import { Pool } from 'pg';
 import { FairGate } from './fair-gate.ts';
-import { Reads, type Queryable } from './reads.ts';
+import { Reads } from './reads.ts';
 
 describe('reads by turns of people', () => {
   let pool: Pool;

@@ -1,8 +1,6 @@
+import type { Queryable } from '@wts/log';
 import type { Pool, PoolClient } from 'pg';
 import type { FairGate } from './fair-gate.ts';
-
-/** What reads a database: a pool, or one of its connections. */
-export type Queryable = Pick<Pool, 'query'>;
 
 /**
  * Connections for short reads, shared out by person: one waits for a turn before a connection is taken, so nobody's reads

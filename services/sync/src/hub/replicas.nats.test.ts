@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { STREAM } from '@wts/contracts';
+import { LogReader } from '@wts/log';
 import { eventually, socketOf, testDatabase, testNats } from '@wts/testkit';
 import type { LiveSocket, TestDatabase } from '@wts/testkit';
 import { Pool } from 'pg';
@@ -14,7 +15,6 @@ import type { NatsSource } from '../relay/handover.ts';
 import { relayMetrics } from '../relay/metrics.ts';
 import { startRelay } from '../relay/relay.ts';
 import type { Relay } from '../relay/relay.ts';
-import { ActionLog } from '../store/log.ts';
 
 /** A replica with all it has in production: its own writers, connection, relay, hub and door. */
 interface Whole {
@@ -54,7 +54,7 @@ describe('replicas', function () {
     const relay = stack.use(
       startRelay({
         nc,
-        log: new ActionLog(pool),
+        log: new LogReader(pool),
         handover,
         databaseUrl,
         streamReplicas: 1,

@@ -1,6 +1,5 @@
 import type { ActionChunk } from '@wts/contracts';
-import { entriesOf } from '../deltas/entry.ts';
-import type { Entry } from '../deltas/entry.ts';
+import { Entry } from '@wts/log';
 
 /** A chunk as the sockets need it. */
 export interface RingChunk {
@@ -44,7 +43,7 @@ export class Ring {
   }
 
   push(chunk: ActionChunk): RingChunk {
-    const entries = entriesOf(chunk.actions);
+    const entries = chunk.actions.map((action) => Entry.of(action));
     const moved = entries.filter(({ movedGroup }) => movedGroup !== null).map(({ groupId }) => groupId);
     const added: RingChunk = {
       prev: BigInt(chunk.prev),

@@ -1,7 +1,7 @@
 import type { Knex } from 'knex';
 
 /**
- * How pages of the log are found, see `store/entries.ts`.
+ * How pages of the log are found, see `packages/log/src/read-entries.ts`.
  *
  * `find_page` gives the first places at which some groups have entries. It looks at a window of places at a time, at each
  * group's own piece of index. A window as wide as the page holds no more than a page; the next is as wide as what was found

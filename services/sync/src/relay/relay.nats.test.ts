@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { decodeChunk, encodeChunk, ensureStream, messageIdOf } from '@wts/log';
+import { LogReader, decodeChunk, encodeChunk, ensureStream, messageIdOf } from '@wts/log';
 import { STREAM } from '@wts/contracts';
 import type { ActionChunk } from '@wts/contracts';
 import { eventually, openWire, testDatabase, testNats } from '@wts/testkit';
@@ -10,7 +10,6 @@ import { Registry } from 'prom-client';
 import { LogWriter } from '../../test/log-writer.ts';
 import { openNats } from '../../test/nats-source.ts';
 import { quiet } from '../../test/replica.ts';
-import { ActionLog } from '../store/log.ts';
 import { openHandover } from './handover.ts';
 import type { NatsSource } from './handover.ts';
 import { relayMetrics } from './metrics.ts';
@@ -41,7 +40,7 @@ describe('the relay [sync.log.relay]', function () {
     return stack.use(
       startRelay({
         nc: () => nats.connection(),
-        log: new ActionLog(pool),
+        log: new LogReader(pool),
         handover: openHandover({ nats, onCommitted: writer.onCommitted, logger: quiet }),
         databaseUrl: database.urlOf('wts_sync'),
         streamReplicas: 1,

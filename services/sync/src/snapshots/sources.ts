@@ -1,9 +1,8 @@
+import { hasEntries, LogReader } from '@wts/log';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Pool } from 'pg';
 import type { Reads } from '../fairness/reads.ts';
 import { Groups, type GroupMemory, type PersonGroups } from '../store/groups.ts';
-import { hasEntries } from '../store/entries.ts';
-import { ActionLog } from '../store/log.ts';
 import type { Standby } from '../store/standby.ts';
 
 /** What a caller needs of a copy of the database, as the primary had it when they asked. */
@@ -71,7 +70,7 @@ export class Sources {
   }
 
   async #hasAll(copy: Pool, { person, userId, reached }: Need, signal: AbortSignal): Promise<boolean> {
-    const log = new ActionLog(copy);
+    const log = new LogReader(copy);
     const deadline = performance.now() + CATCH_UP_MS;
     for (;;) {
       const { head: at, epoch } = await log.head();

@@ -9,8 +9,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { Registry } from 'prom-client';
 import { WebSocket, WebSocketServer } from 'ws';
-import { Entry } from '../deltas/entry.ts';
-import type { Dialect, EntrySource } from '../deltas/entry.ts';
+import type { Dialect } from '../deltas/dialect.ts';
 import type { GroupSource } from '../deltas/visibility.ts';
 import type { FairGate } from '../fairness/fair-gate.ts';
 import type { LoopTurns } from '../fairness/loop-turns.ts';
@@ -45,13 +44,7 @@ export interface SocketDoorOptions {
   /** What is made of pages for one socket takes turns here. */
   readonly turns: LoopTurns;
   readonly groups: GroupSource;
-  /** Entries of these groups in (after, upTo], and the place up to which the log was trimmed, of one snapshot. */
-  readonly readEntries: (
-    groups: ReadonlySet<string>,
-    after: bigint,
-    limit: number,
-    upTo: bigint,
-  ) => Promise<{ entries: readonly EntrySource[]; floor: bigint }>;
+  readonly readEntries: SessionSources['readEntries'];
   readonly hub: Hub;
   readonly readHead: () => Promise<{ head: bigint; floor: bigint }>;
   readonly authenticate: (token: string) => Promise<Principal>;
@@ -129,10 +122,7 @@ class Door implements SocketDoor {
       ),
       audience: new Audience(),
       memberships: new Memberships(options.groups, gate),
-      readEntries: async (...range) => {
-        const { entries, floor } = await options.readEntries(...range);
-        return { entries: entries.map((source) => new Entry(source)), floor };
-      },
+      readEntries: options.readEntries,
       authenticate: options.authenticate,
       readHead: options.readHead,
       unsent,

@@ -1,7 +1,9 @@
 import { LIMITS } from '@wts/contracts';
-import type { Dialect, Entry } from '../deltas/entry.ts';
+import type { Entry, EntryRange } from '@wts/log';
+import { EXITS, type Dialect } from '../deltas/dialect.ts';
 import { Visibility } from '../deltas/visibility.ts';
 import type { KnownGroups, Reader } from '../deltas/visibility.ts';
+import { walk } from '../deltas/walk.ts';
 import type { FairGate } from '../fairness/fair-gate.ts';
 import type { LoopTurns } from '../fairness/loop-turns.ts';
 import type { Hub } from '../hub/hub.ts';
@@ -18,13 +20,8 @@ export interface FeedSources {
   readonly rounds: Rounds;
   readonly audience: Audience<Listening>;
   readonly memberships: Memberships;
-  /** Entries of these groups in (after, upTo], and the place up to which the log was trimmed, of one snapshot. */
-  readonly readEntries: (
-    groups: ReadonlySet<string>,
-    after: bigint,
-    limit: number,
-    upTo: bigint,
-  ) => Promise<{ entries: Entry[]; floor: bigint }>;
+  /** A page of entries, and the place up to which the log was trimmed, of one snapshot. */
+  readonly readEntries: (range: EntryRange) => Promise<{ readonly entries: readonly Entry[]; readonly floor: bigint }>;
   readonly gate: FairGate;
   readonly turns: LoopTurns;
 }
@@ -228,28 +225,20 @@ export class Feed implements Listening, Pulling {
    * yet, and returns the place of it.
    */
   #walk(entries: readonly Entry[], upTo: bigint): bigint | null {
-    const visibility = this.#visibility;
     const writer = new PacketWriter();
-    let seen = this.#cursor;
-    let unknown: bigint | null = null;
-    for (const entry of entries) {
-      if (entry.id <= this.#cursor) continue;
-      if (entry.id > upTo) break;
-      if (entry.id > visibility.at && visibility.isMove(entry)) {
-        unknown = entry.id;
-        break;
-      }
-      if (visibility.mustLoadAt(entry, this.#dialect)) {
-        this.#outlet.requireBootstrap();
-        return null;
-      }
-      const text = visibility.show(entry, this.#dialect);
-      if (text !== null) writer.add(entry.id, text);
-      seen = entry.id;
+    const take = (id: bigint, text: string): boolean => {
+      writer.add(id, text);
+      return true;
+    };
+    const [visibility, dialect, after] = [this.#visibility, this.#dialect, this.#cursor];
+    const { reached, before, needs } = walk(entries, { visibility, dialect, after, upTo, take });
+    if (needs === 'load') {
+      this.#outlet.requireBootstrap();
+      return null;
     }
-    const end = unknown === null ? upTo : seen;
+    const end = before === undefined ? upTo : reached;
     this.#sendAll(writer.finish(end), end);
-    return this.#outlet.isFull ? null : unknown;
+    return this.#outlet.isFull ? null : (before ?? null);
   }
 
   /** Sends as much as the client takes; the cursor stands where it stopped. */
@@ -286,7 +275,8 @@ export class Feed implements Listening, Pulling {
     const after = this.#cursor;
     const horizon = this.#sources.hub.last;
     const page = this.#page;
-    const { entries, floor } = await this.#sources.readEntries(this.#visibility.followed, after, page, horizon);
+    const range = { groups: this.#visibility.followed, after, limit: page, upTo: horizon };
+    const { entries, floor } = await this.#sources.readEntries(range);
     if (this.#isEnded) return null;
     if (after < floor) {
       this.#outlet.requireBootstrap();
@@ -323,8 +313,9 @@ export class Feed implements Listening, Pulling {
 
 function* packed(entries: readonly Entry[], dialect: Dialect, upTo: bigint): Generator<Packet> {
   const writer = new PacketWriter();
+  const { text } = EXITS[dialect];
   for (const entry of entries) {
-    writer.add(entry.id, entry.text(dialect));
+    writer.add(entry.id, text(entry));
     yield* writer.full();
   }
   yield* writer.finish(upTo);

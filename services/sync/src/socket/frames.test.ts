@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict';
 import { syncFrames } from '@wts/contracts';
 import type { SyncAction } from '@wts/contracts';
+import { Entry } from '@wts/log';
+
 import { compile } from '@wts/service-kit/routes';
-import { Entry } from '../deltas/entry.ts';
+import { EXITS } from '../deltas/dialect.ts';
+import { Visibility } from '../deltas/visibility.ts';
 import { PacketWriter, watermark } from '../hub/packet.ts';
 import { errorFrame, parseClientFrame, subscribedFrame } from './frames.ts';
 
@@ -32,12 +35,14 @@ const packet = (text: string): unknown => {
 };
 
 describe('the frames of the socket', () => {
-  const entry = new Entry({ ...action, workspaceId: ID, movedGroup: ID });
+  const entry = new Entry({ ...action, workspaceId: ID }, ID, JSON.stringify(action.data), action.createdAt);
+  const known = { groups: new Set([ID]), gains: new Map<string, bigint>(), at: 45n, floor: 0n, epoch: 'one' };
+  const visibility = new Visibility({ userId: ID }, known);
   const sent: readonly (readonly [string, string, unknown])[] = [
     ['subscribed', 'subscribed', jsonOf(...subscribedFrame(43n, [ID]))],
-    ['delta in words', 'delta', packet(entry.text('words'))],
-    ['delta in letters', 'delta', packet(entry.text('letters'))],
-    ['delta with a group change', 'delta', packet(entry.groupChangeText(ID, new Set([ID])))],
+    ['delta in words', 'delta', packet(EXITS.words.text(entry))],
+    ['delta in letters', 'delta', packet(EXITS.letters.text(entry))],
+    ['delta with a group change', 'delta', packet(EXITS.letters.textFor(entry, visibility))],
     ['delta without actions', 'delta', jsonOf(watermark(45n).frame)],
     ['error', 'error', jsonOf(errorFrame('RESTARTING', 'Again'))],
     ['error with a position', 'error', jsonOf(errorFrame('SLOW_CONSUMER', 'Again', 7n))],

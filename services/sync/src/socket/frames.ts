@@ -1,7 +1,8 @@
 import { Fault, parseJson, parseSyncId, syncFrames } from '@wts/contracts';
 import type { SocketErrorCode, SubscribeFrame } from '@wts/contracts';
 import { compile } from '@wts/service-kit/routes';
-import { listText, type Dialect } from '../deltas/entry.ts';
+import type { Dialect } from '../deltas/dialect.ts';
+import { listText } from '../deltas/group-list.ts';
 import { frameHeader, textFrame } from '../hub/packet.ts';
 
 /** What a client may ask for. */

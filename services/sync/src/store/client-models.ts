@@ -1,4 +1,4 @@
-import type { Queryable } from '../fairness/reads.ts';
+import type { Queryable } from '@wts/log';
 
 /** Keeps which models a schema has for a person, and of their schemas the `keptMax` seen last. */
 export async function keepClientModels(

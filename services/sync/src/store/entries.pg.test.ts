@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
+import { LogReader, readEntries, type EntryRange } from '@wts/log';
 import { testDatabase, type TestDatabase } from '@wts/testkit';
 import * as fc from 'fast-check';
 import { Pool } from 'pg';
 import type { KnownGroups } from '../deltas/visibility.ts';
 import { Groups } from './groups.ts';
-import { readEntries } from './entries.ts';
-import { ActionLog } from './log.ts';
 import { makePartitions } from './partitions.ts';
 
 const ENTRIES = 100_000;
@@ -19,6 +18,10 @@ const groupNamed = (name: string): string => {
 };
 const groupsNamed = (name: string, count: number): string[] =>
   Array.from({ length: count }, (_, index) => groupNamed(`${name}${index}`));
+
+function rangeOf(groups: Iterable<string>, after: number, limit: number, upTo = ENTRIES): EntryRange {
+  return { groups: new Set(groups), after: BigInt(after), limit, upTo: BigInt(upTo) };
+}
 
 /** What is read of the log, told by the counters of PostgreSQL: no clock decides. */
 interface Touched {
@@ -99,8 +102,8 @@ describe('a page of the log', function () {
     for (const after of [0, ENTRIES / 2, ENTRIES - 300, ENTRIES]) {
       let found: string[] = [];
       const touched = await watch(async () => {
-        const { entries } = await readEntries(pool, new Set(groups), BigInt(after), limit, BigInt(ENTRIES));
-        found = entries.map(({ syncId }) => syncId);
+        const { entries } = await readEntries(pool, rangeOf(groups, after, limit));
+        found = entries.map(({ id }) => String(id));
       });
       assert.deepEqual(found, await expected(groups, after, limit, ENTRIES), name);
       const what = `${name}, after ${after}: ${touched.rows} rows in ${touched.blocks} blocks for ${found.length} entries`;
@@ -112,7 +115,7 @@ describe('a page of the log', function () {
 
   /** Relay and hub read all groups. */
   async function followingIsCheap(): Promise<void> {
-    const log = new ActionLog(pool);
+    const log = new LogReader(pool);
     for (const after of [0n, BigInt(ENTRIES / 2), BigInt(ENTRIES)]) {
       const touched = await watch(() => log.read(after, PAGE));
       assert.ok(touched.rows <= 3 * PAGE, `all after ${after}: ${touched.rows} rows in ${touched.blocks} blocks`);
@@ -179,8 +182,8 @@ describe('a page of the log', function () {
     ] as const) {
       let found: string[] = [];
       const touched = await watch(async () => {
-        const { entries } = await readEntries(pool, groups, BigInt(after), limit, BigInt(upTo));
-        found = entries.map(({ syncId }) => syncId);
+        const { entries } = await readEntries(pool, rangeOf(groups, after, limit, upTo));
+        found = entries.map(({ id }) => String(id));
       });
       assert.deepEqual(found, await expected([...groups], after, limit, upTo));
       const places = Math.min(upTo - after, 4 * (256 + limit));
@@ -191,9 +194,9 @@ describe('a page of the log', function () {
     }
     // Far and wide it is less work to look for each group.
     const quiet = new Set([...groupsNamed('quiet', 200), ...groupsNamed('nothing', 800)]);
-    const { entries } = await readEntries(pool, quiet, 0n, 1000, BigInt(ENTRIES));
+    const { entries } = await readEntries(pool, rangeOf(quiet, 0, 1000));
     assert.deepEqual(
-      entries.map(({ syncId }) => syncId),
+      entries.map(({ id }) => String(id)),
       await expected([...quiet], 0, 1000, ENTRIES),
     );
   });
@@ -214,9 +217,9 @@ describe('a page of the log', function () {
     const place = fc.nat(2_050);
     await fc.assert(
       fc.asyncProperty(groups, place, place, fc.integer({ min: 1, max: 60 }), async (asked, after, upTo, limit) => {
-        const page = await readEntries(pool, new Set(asked), BigInt(after), limit, BigInt(upTo));
+        const page = await readEntries(pool, rangeOf(asked, after, limit, upTo));
         assert.deepEqual(
-          page.entries.map(({ syncId }) => syncId),
+          page.entries.map(({ id }) => String(id)),
           await expected(asked, after, limit, upTo),
         );
         assert.equal(page.upTo, BigInt(Math.min(upTo, 2_000)));

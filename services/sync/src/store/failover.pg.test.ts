@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import type { ActionChunk } from '@wts/contracts';
+import { LogReader } from '@wts/log';
 import { eventually, openTestPostgres, openTestStandby, openWire, socketOf, testDatabase } from '@wts/testkit';
 import type { LiveSocket, TestDatabase, Wire } from '@wts/testkit';
 import { Client, Pool } from 'pg';
@@ -8,7 +9,6 @@ import { LogWriter } from '../../test/log-writer.ts';
 import { openReplica, quiet } from '../../test/replica.ts';
 import type { Replica } from '../../test/replica.ts';
 import { keepOnce } from '../upkeep.ts';
-import { ActionLog } from './log.ts';
 
 type Server = Awaited<ReturnType<typeof openTestPostgres>>;
 
@@ -48,7 +48,7 @@ describe('a failover to a streaming standby', function () {
     writer = new LogWriter(pool);
     await keepOnce({
       pool,
-      log: new ActionLog(pool),
+      log: new LogReader(pool),
       databaseUrl: address.through(database.urlOf('wts_sync')),
       retention: { ageMs: 86_400_000, youngestMs: 86_400_000 },
       logger: quiet,

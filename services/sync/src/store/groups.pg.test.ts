@@ -5,7 +5,7 @@ import { Pool } from 'pg';
 import { LogWriter } from '../../test/log-writer.ts';
 import { pageReader } from '../deltas/page-reader.ts';
 import { readDeltas } from '../deltas/read-deltas.ts';
-import type { Queryable } from '../fairness/reads.ts';
+import type { Queryable } from '@wts/log';
 import { GroupMemory, Groups } from './groups.ts';
 
 const PROJECTS = 5_000;

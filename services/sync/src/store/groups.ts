@@ -1,8 +1,6 @@
 import { LIMITS } from '@wts/contracts';
-import type { Queryable } from '../fairness/reads.ts';
+import { CLIENT_FLOOR, HEAD, IS_MOVE, MOVED_GROUP, type Queryable } from '@wts/log';
 import type { GroupSource, KnownGroups } from '../deltas/visibility.ts';
-import { IS_MOVE, MOVED_GROUP } from './entries.ts';
-import { CLIENT_FLOOR, HEAD } from './log.ts';
 
 /** The groups a person may see, and the place in the log at which this is exact. */
 export interface PersonGroups {

@@ -1,4 +1,5 @@
-import type { ActionName, LogAction, ModelRecord } from '@wts/contracts';
+import type { ActionName } from '@wts/contracts';
+import { CLIENT_FLOOR, HEAD, LOG_STATE } from '@wts/log';
 import type { Pool } from 'pg';
 import { arrayOf, fromJsonList, jsonList, Prepared, type Call } from './prepared.ts';
 
@@ -12,21 +13,6 @@ import { arrayOf, fromJsonList, jsonList, Prepared, type Call } from './prepared
 
 /** Any constant: names the lock of this log among all advisory locks of the database. */
 const LOG_LOCK = 7_368_011;
-
-/**
- * The one row that says what the log is, as SQL. Named by its key: the connections that commit may scan no table, and the
- * price PostgreSQL puts on doing so all the same makes it compile the statement, for half a second, where it can (JIT).
- */
-const LOG_STATE = `sync.log_state where is_only_row`;
-
-/**
- * The head of the log, as SQL: its last place, or where its epoch began. Every reader takes it from here, because the gap
- * before an epoch has no entry to be found by.
- */
-export const HEAD = `greatest(coalesce((select sync_id from sync.sync_actions order by sync_id desc limit 1), 0), (select began_at from ${LOG_STATE}))`;
-
-/** The place a client's cursor must be at or past, as SQL: nothing that follows it was trimmed or lost. */
-export const CLIENT_FLOOR = `greatest(floor, began_at)`;
 
 /** Under the lock of the log: a promoted database begins a new epoch before it takes the next entry. Keeps sync.log.epoch. */
 const LOCK = [
@@ -120,121 +106,11 @@ function numberOf(place: number | bigint): string {
   return String(typeof place === 'bigint' ? -place : place);
 }
 
-export interface LogRow {
-  sync_id: string;
-  event_id: string;
-  workspace_id: string | null;
-  group_id: string;
-  model: string;
-  model_id: string;
-  action: ActionName;
-  record: string;
-  data: string | null;
-  changed: string[];
-  actor_id: string;
-  client_id: string;
-  client_tx_id: string;
-  created_at: string;
-}
-
-/** `sync_id` comes out as text: orders must name `sync_actions.sync_id`, or '10' sorts before '9'. */
-const COLUMNS = `sync_id::text, event_id, workspace_id, group_id, model, model_id, action, record::text as record, data::text as data, changed,
-  actor_id, client_id, client_tx_id, to_char(created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as created_at`;
-
-const READ = `with next as materialized (
-    select (select sync_id from sync.sync_actions where sync_id > $1::bigint order by sync_id limit 1) as at
-  )
-  select (select ${HEAD})::text as head, floor::text, epoch::text, page.* from sync.log_state left join (
-    select ${COLUMNS}, sync_id as place from sync.sync_actions
-    where sync_id >= (select at from next) and sync_id < (select at from next) + $2::int
-  ) page on true order by page.place`;
-
-function actionOf(row: LogRow): LogAction {
-  const record = JSON.parse(row.record) as ModelRecord;
-  return {
-    syncId: row.sync_id,
-    modelName: row.model,
-    modelId: row.model_id,
-    action: row.action,
-    data: row.data === null ? record : (JSON.parse(row.data) as { [field: string]: unknown }),
-    groupId: row.group_id,
-    clientTxId: row.client_tx_id,
-    clientId: row.client_id,
-    createdAt: row.created_at,
-    eventId: row.event_id,
-    workspaceId: row.workspace_id,
-    actorId: row.actor_id,
-    record,
-    changed: row.changed,
-  };
-}
-
-export interface LogPosition {
-  /** Changes when the database was promoted from a copy that may lack the last entries: places may then be reused. */
-  readonly epoch: string;
-  readonly head: bigint;
-  /** Entries up to and including this place were trimmed; a cursor must be at or past it. */
-  readonly floor: bigint;
-}
-
-/** A part of the log as those read it who follow all of it. */
-export interface LogPage {
-  readonly actions: LogAction[];
-  readonly head: bigint;
-  /** Entries up to and including this place were trimmed: who is below it has missed some. */
-  readonly floor: bigint;
-  readonly epoch: string;
-}
-
-export class ActionLog {
-  readonly #pool: Pool;
-
-  constructor(pool: Pool) {
-    this.#pool = pool;
-  }
-
-  async head(): Promise<LogPosition> {
-    const { rows } = await this.#pool.query<{ epoch: string; floor: string; head: string }>(
-      `select epoch::text, ${CLIENT_FLOOR}::text as floor, ${HEAD}::text as head from sync.log_state`,
-    );
-    const row = rows[0];
-    if (!row) throw new Error('sync.log_state has no row: the migrations did not run to the end');
-    return { epoch: row.epoch, floor: BigInt(row.floor), head: BigInt(row.head) };
-  }
-
-  /** Begins a new epoch when the database was promoted or restored since the last one began. */
-  async settleEpoch(): Promise<void> {
-    await this.#pool.query(
-      `select pg_advisory_xact_lock(${LOG_LOCK}); select sync.begin_epoch() from sync.log_state where lineage <> sync.log_lineage()`,
-    );
-  }
-
-  /**
-   * All groups: what stands in the next `limit` places that are taken, so whatever plan is chosen reads no more than that. The
-   * head is read in the same snapshot: everything up to it was there to be read.
-   */
-  async read(after: bigint, limit: number): Promise<LogPage> {
-    const { rows } = await this.#pool.query<LogRow & { head: string; floor: string; epoch: string }>({
-      name: 'read_log',
-      text: READ,
-      values: [after.toString(), limit],
-    });
-    const [first] = rows;
-    if (first === undefined) throw new Error('sync.log_state has no row: the migrations did not run to the end');
-    const { head, floor, epoch } = first;
-    const actions = rows.filter(({ sync_id }) => sync_id !== null).map(actionOf);
-    return { actions, head: BigInt(head), floor: BigInt(floor), epoch };
-  }
-
-  /** The entries at these places, for answering a replayed transaction. Trimmed ones are missing. */
-  async at(places: readonly bigint[]): Promise<Map<bigint, LogAction>> {
-    if (places.length === 0) return new Map();
-    const { rows } = await this.#pool.query<LogRow>(
-      `select ${COLUMNS} from sync.sync_actions where sync_id = any($1::bigint[])`,
-      [places.map(String)],
-    );
-    return new Map(rows.map((row) => [BigInt(row.sync_id), actionOf(row)]));
-  }
+/** Begins a new epoch when the database was promoted or restored since the last one began. */
+export async function settleEpoch(pool: Pool): Promise<void> {
+  await pool.query(
+    `select pg_advisory_xact_lock(${LOG_LOCK}); select sync.begin_epoch() from sync.log_state where lineage <> sync.log_lineage()`,
+  );
 }
 
 /**

@@ -4,12 +4,12 @@ import { randomUUID } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { LogReader } from '@wts/log';
 import { eventually, openTestPostgres, socketOf, testDatabase, type TestDatabase } from '@wts/testkit';
 import { Pool } from 'pg';
 import { LogWriter } from '../../test/log-writer.ts';
 import { openReplica, quiet } from '../../test/replica.ts';
 import { keepOnce } from '../upkeep.ts';
-import { ActionLog } from './log.ts';
 
 const run = promisify(execFile);
 
@@ -20,7 +20,7 @@ describe('the epoch of the log', function () {
   let database: TestDatabase;
   let pool: Pool;
   let writer: LogWriter;
-  let log: ActionLog;
+  let log: LogReader;
   const workspace = randomUUID();
   const user = randomUUID();
 
@@ -31,7 +31,7 @@ describe('the epoch of the log', function () {
     pool = stack.adopt(new Pool({ connectionString: database.urlOf('wts_sync') }), (one) => one.end());
     pool.on('error', () => {});
     writer = new LogWriter(pool);
-    log = new ActionLog(pool);
+    log = new LogReader(pool);
     await keep();
     await writer.join(user, workspace);
   });

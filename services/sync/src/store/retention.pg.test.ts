@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { Fault } from '@wts/contracts';
+import { LogReader } from '@wts/log';
 import { eventually, socketOf, testDatabase, type LiveSocket, type TestDatabase } from '@wts/testkit';
 import { Pool } from 'pg';
 import { LogWriter } from '../../test/log-writer.ts';
@@ -9,7 +10,6 @@ import { pageReader } from '../deltas/page-reader.ts';
 import { readDeltas } from '../deltas/read-deltas.ts';
 import { Groups } from './groups.ts';
 import { keepLog, keepOnce, type UpkeepOptions } from '../upkeep.ts';
-import { ActionLog } from './log.ts';
 import { listPartitions, makePartitions } from './partitions.ts';
 
 const DAY_MS = 86_400_000;
@@ -20,7 +20,7 @@ describe('the life of the log', function () {
   let database: TestDatabase;
   let pool: Pool;
   let writer: LogWriter;
-  let log: ActionLog;
+  let log: LogReader;
   const workspace = randomUUID();
   const user = randomUUID();
 
@@ -29,7 +29,7 @@ describe('the life of the log', function () {
     database = stack.use(await testDatabase('retention', { migrated: true }));
     pool = stack.adopt(new Pool({ connectionString: database.urlOf('wts_sync') }), (one) => one.end());
     writer = new LogWriter(pool);
-    log = new ActionLog(pool);
+    log = new LogReader(pool);
     // Its place is taken by partitions of ten places each.
     await pool.query('drop table sync.sync_actions_0');
     await keep({ ageMs: DAY_MS, youngestMs: DAY_MS });

@@ -1,0 +1,90 @@
+import type { LogAction, ModelRecord } from '@wts/contracts';
+import type { LogHead, LogPart } from './consume.ts';
+import { stateRow, type Queryable } from './queryable.ts';
+import { CLIENT_FLOOR, HEAD } from './sql.ts';
+
+export interface LogPosition extends LogHead {
+  /** Entries up to and including this place were trimmed; a cursor must be at or past it. */
+  readonly floor: bigint;
+}
+
+/** A stored entry with its data and record as JSON text; null is data that is the record. */
+type LogRow = Omit<LogAction, 'data' | 'record'> & { readonly data: string | null; readonly record: string };
+
+/** `syncId` comes out as text: orders must name `sync_actions.sync_id`, or '10' sorts before '9'. */
+const COLUMNS = `sync_id::text as "syncId", event_id as "eventId", workspace_id as "workspaceId", group_id as "groupId",
+  model as "modelName", model_id as "modelId", action, record::text as record, data::text as data, changed,
+  actor_id as "actorId", client_id as "clientId", client_tx_id as "clientTxId",
+  to_char(created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "createdAt"`;
+
+const READ = `with next as materialized (
+    select (select sync_id from sync.sync_actions where sync_id > $1::bigint order by sync_id limit 1) as at
+  )
+  select (select ${HEAD})::text as head, floor::text, epoch::text, page.* from sync.log_state left join (
+    select ${COLUMNS}, sync_id as place from sync.sync_actions
+    where sync_id >= (select at from next) and sync_id < (select at from next) + $2::int
+  ) page on true order by page.place`;
+
+/** Reads the log of all groups, for who follows all of it or answers from it. */
+export class LogReader {
+  readonly #database: Queryable;
+
+  constructor(database: Queryable) {
+    this.#database = database;
+  }
+
+  async head(): Promise<LogPosition> {
+    const { rows } = await this.#database.query<{ epoch: string; floor: string; head: string }>(
+      `select epoch::text, ${CLIENT_FLOOR}::text as floor, ${HEAD}::text as head from sync.log_state`,
+    );
+    const { epoch, floor, head } = stateRow(rows);
+    return { epoch, floor: BigInt(floor), head: BigInt(head) };
+  }
+
+  /**
+   * All groups: what stands in the next `limit` places that are taken, so whatever plan is chosen reads no more than that. The
+   * head is read in the same snapshot: everything up to it was there to be read.
+   */
+  async read(after: bigint, limit: number): Promise<Required<LogPart>> {
+    const { rows } = await this.#database.query<LogRow & { head: string; floor: string; epoch: string }>({
+      name: 'read_log',
+      text: READ,
+      values: [after.toString(), limit],
+    });
+    const { head, floor, epoch } = stateRow(rows);
+    // A log that ends here has one row, of nothing but its state.
+    const actions = rows.filter(({ syncId }) => syncId !== null).map(storedEntry);
+    return { actions, head: BigInt(head), floor: BigInt(floor), epoch };
+  }
+
+  /** The entries at these places, for answering a replayed transaction. Trimmed ones are missing. */
+  async at(places: readonly bigint[]): Promise<Map<bigint, LogAction>> {
+    if (places.length === 0) return new Map();
+    const { rows } = await this.#database.query<LogRow>(
+      `select ${COLUMNS} from sync.sync_actions where sync_id = any($1::bigint[])`,
+      [places.map(String)],
+    );
+    return new Map(rows.map((row) => [BigInt(row.syncId), storedEntry(row)]));
+  }
+}
+
+/** Field by field: a row has more columns, and what is stored here travels. */
+function storedEntry(row: LogRow): LogAction {
+  const record = JSON.parse(row.record) as ModelRecord;
+  return {
+    syncId: row.syncId,
+    modelName: row.modelName,
+    modelId: row.modelId,
+    action: row.action,
+    data: row.data === null ? record : (JSON.parse(row.data) as { [field: string]: unknown }),
+    groupId: row.groupId,
+    clientTxId: row.clientTxId,
+    clientId: row.clientId,
+    createdAt: row.createdAt,
+    eventId: row.eventId,
+    workspaceId: row.workspaceId,
+    actorId: row.actorId,
+    record,
+    changed: row.changed,
+  };
+}

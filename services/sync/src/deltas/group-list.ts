@@ -1,0 +1,20 @@
+const texts = new WeakMap<readonly string[], string>();
+
+/** As JSON, written once for each list: somebody with tens of thousands of groups may have a thousand sockets. */
+export function listText(list: readonly string[]): string {
+  let text = texts.get(list);
+  if (text === undefined) texts.set(list, (text = JSON.stringify(list)));
+  return text;
+}
+
+const ordered = new WeakMap<ReadonlySet<string>, readonly string[]>();
+
+/** The person's own group first, then the others, always in the same order. Sorted once, as long as it is the same set. */
+export function inOrder(userId: string, groups: ReadonlySet<string>): readonly string[] {
+  let list = ordered.get(groups);
+  if (list === undefined) {
+    list = [...groups].sort((a, b) => Number(b === userId) - Number(a === userId) || (a < b ? -1 : 1));
+    ordered.set(groups, list);
+  }
+  return list;
+}
