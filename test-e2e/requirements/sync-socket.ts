@@ -62,7 +62,7 @@ export const syncSocket: readonly Rule[] = [
     id: 'sync.socket.own-groups',
     source: 'Specification 4.5',
     text: "A socket carries actions of the subscriber's groups only, and of each what follows their latest gain of it.",
-    home: 'services/sync/src/deltas/visibility.ts',
+    home: 'packages/read-model/src/visibility.ts',
     status: 'kept',
   },
   {

@@ -55,7 +55,7 @@ export const sync: readonly Rule[] = [
     id: 'sync.deltas.own-groups',
     source: 'Specification 4.5',
     text: "Deltas hold actions of the caller's groups only, and of each what follows their latest gain of it.",
-    home: 'services/sync/src/deltas/visibility.ts',
+    home: 'packages/read-model/src/visibility.ts',
     status: 'kept',
   },
   {
@@ -69,7 +69,7 @@ export const sync: readonly Rule[] = [
     id: 'sync.deltas.replica',
     source: 'Design 3',
     text: 'A read replica serves deltas up to its own horizon; what it lacks, and who sees what, comes from the primary.',
-    home: 'services/sync/src/deltas/page-reader.ts',
+    home: 'packages/read-model/src/page-reader.ts',
     status: 'kept',
   },
   {
@@ -90,7 +90,7 @@ export const sync: readonly Rule[] = [
     id: 'sync.bootstrap.own-groups',
     source: 'Specification 4.5',
     text: "Bootstrap holds the records of the caller's groups and no others.",
-    home: 'services/sync/src/store/visible.ts',
+    home: 'packages/read-model/src/visible-sql.ts',
     status: 'kept',
   },
   {
@@ -104,7 +104,7 @@ export const sync: readonly Rule[] = [
     id: 'sync.bootstrap.sync-groups',
     source: 'Specification 4.5',
     text: '`syncGroups` narrows the groups and never widens them.',
-    home: 'services/sync/src/bootstrap/audience.ts',
+    home: 'services/sync/src/bootstrap/narrow.ts',
     status: 'kept',
   },
   {
@@ -139,7 +139,7 @@ export const sync: readonly Rule[] = [
     id: 'sync.bootstrap.archived',
     source: 'Design 7',
     text: 'Archived records are in a bootstrap, deleted ones are not.',
-    home: 'services/sync/src/store/visible.ts',
+    home: 'packages/read-model/src/visible-sql.ts',
     status: 'kept',
   },
   {
@@ -223,14 +223,14 @@ export const sync: readonly Rule[] = [
     id: 'sync.membership.from-gain',
     source: 'Design 7',
     text: "Entries of a group are shown from the reader's own latest gain of it on, to pollers and on sockets; what was before comes as state.",
-    home: 'services/sync/src/deltas/visibility.ts',
+    home: 'packages/read-model/src/visibility.ts',
     status: 'kept',
   },
   {
     id: 'sync.membership.workspace-first',
     source: 'Design 4',
     text: 'Who is no longer in a workspace reads nothing of it, whatever memberships inside it are still there.',
-    home: 'services/sync/src/store/groups.ts',
+    home: 'packages/read-model/src/groups.ts',
     status: 'kept',
   },
   {
@@ -258,7 +258,7 @@ export const sync: readonly Rule[] = [
     id: 'sync.people.frozen',
     source: 'Design 6',
     text: 'What a workspace knows of a person who left stays as it was then, without their address; who shares another workspace with them sees them as they are.',
-    home: 'services/sync/src/store/visible.ts',
+    home: 'packages/read-model/src/visible-sql.ts',
     status: 'kept',
   },
   {

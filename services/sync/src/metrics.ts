@@ -1,7 +1,7 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import type { StandbyOutcome } from '@wts/read-model';
 import type { CommitWatch } from './commit/engine.ts';
 import type { FairGateWatch } from './fairness/fair-gate.ts';
-import type { StandbyOutcome } from './store/standby.ts';
 
 /** What an operator watches of commits: how many, how large the batches, how long, and what is not done. */
 export function commitMetrics(registry: Registry, waiting: () => { units: number; bytes: number }): CommitWatch {

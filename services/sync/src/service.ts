@@ -4,6 +4,7 @@ import type { ConfigOf } from '@wts/service-kit/config';
 import type { ServiceContext, ServiceDefinition } from '@wts/service-kit/life';
 import { examinePostgres, openPostgres } from '@wts/service-kit/postgres';
 import { createApp, notFoundAndErrors } from '@wts/service-kit/routes';
+import { GroupMemory, Standby } from '@wts/read-model';
 import { COMMIT_CONNECTIONS, CommitEngine } from './commit/engine.ts';
 import { settings } from './config.ts';
 import { PAGES_OF_ONE_MAX, shareConnections } from './connections.ts';
@@ -21,10 +22,8 @@ import { mountSocket } from './http/socket.ts';
 import { openLive } from './live.ts';
 import { commitMetrics, standbyMetrics, sweepMetrics, waitMetrics, watchPages } from './metrics.ts';
 import { openSnapshots } from './snapshots.ts';
-import { GroupMemory } from './store/groups.ts';
 import { COMMITTING } from './store/line.ts';
 import { PLANS } from './store/prepared.ts';
-import { Standby } from './store/standby.ts';
 import { keepSweeping } from './sweeps/sweeper.ts';
 import { keepLog, retentionOf } from './upkeep.ts';
 

@@ -1,5 +1,6 @@
 import type { ServiceContext } from '@wts/service-kit/life';
 import { LIMITS } from '@wts/contracts';
+import type { GroupMemory, Standby } from '@wts/read-model';
 import type { Pool } from 'pg';
 import { Batches } from './batch/batch.ts';
 import { Bootstraps } from './bootstrap/bootstrap.ts';
@@ -11,8 +12,6 @@ import type { Reads } from './fairness/reads.ts';
 import { snapshotMetrics, type SnapshotKind } from './snapshots/metrics.ts';
 import { Sources } from './snapshots/sources.ts';
 import { SpoolRoom } from './snapshots/spool.ts';
-import type { GroupMemory } from './store/groups.ts';
-import type { Standby } from './store/standby.ts';
 
 interface SnapshotsOptions {
   readonly kit: Pick<ServiceContext, 'log' | 'stack' | 'metrics'>;

@@ -1,4 +1,5 @@
 import type { Revocation } from '@wts/contracts';
+import type { Roles } from '@wts/read-model';
 import type { Idempotency } from '@wts/service-kit/routes';
 import type { CommitUnitDoor } from './commands/commit-unit.ts';
 import type { KeyUse } from './key-use.ts';
@@ -11,6 +12,7 @@ import type { WorkspaceReads } from './store/workspaces.ts';
 
 /** Everything the operations of this service reach, opened once. Each operation names the part it needs. */
 export interface Doors {
+  readonly roles: Roles;
   readonly workspaces: WorkspaceReads;
   readonly privateProjects: PrivateProjectReads;
   readonly identities: IdentityStore;

@@ -1,3 +1,4 @@
+import { Roles } from '@wts/read-model';
 import { openCaller } from '@wts/service-kit/call';
 import type { ConfigOf } from '@wts/service-kit/config';
 import type { ServiceDefinition } from '@wts/service-kit/life';
@@ -30,7 +31,7 @@ export const workspaceService: ServiceDefinition<ConfigOf<typeof settings>> = {
   async open(kit, config) {
     const { log, stack, readiness, signal } = kit;
     await examinePostgres({ url: config.databaseUrl, applicationName: 'wts-workspace', log, readiness, signal });
-    const { knex } = openPostgres({
+    const { knex, pool } = openPostgres({
       url: config.databaseUrl,
       poolMax: config.poolMax,
       applicationName: 'wts-workspace',
@@ -43,6 +44,7 @@ export const workspaceService: ServiceDefinition<ConfigOf<typeof settings>> = {
 
     const keys = apiKeyStore(knex);
     const doors: Doors = {
+      roles: new Roles(pool),
       workspaces: workspaceReads(knex),
       privateProjects: privateProjectReads(knex),
       identities: identityStore(knex),

@@ -1,6 +1,7 @@
 import { tokenMinter } from '@wts/access';
 import type { MutateReply, Role } from '@wts/contracts';
 import { HEADERS, memberApi } from '@wts/contracts';
+import { Roles } from '@wts/read-model';
 import { createCaller } from '@wts/service-kit/call';
 import { createLogger } from '@wts/service-kit/observe';
 import { openPostgres } from '@wts/service-kit/postgres';
@@ -138,7 +139,7 @@ describe('a code made before a removal or a demotion', () => {
     await using stack = new AsyncDisposableStack();
     const log = createLogger({ name: 'test', level: 'warn' });
     const { databaseUrl: url, syncUrl } = world.stage;
-    const { knex } = openPostgres({ url, poolMax: 2, applicationName: 'test', log, stack });
+    const { knex, pool } = openPostgres({ url, poolMax: 2, applicationName: 'test', log, stack });
     const sync = createCaller({ name: 'sync', urls: [syncUrl], secret: SECRET, self: 'workspace', log });
     stack.defer(() => sync.close());
     const commitUnit = commitUnitDoor(sync);
@@ -146,6 +147,7 @@ describe('a code made before a removal or a demotion', () => {
     const gate = Promise.withResolvers<void>();
     const late = joinWorkspace(
       {
+        roles: new Roles(pool),
         workspaces: workspaceReads(knex),
         invitations: invitationStore(knex),
         identities: identityStore(knex),

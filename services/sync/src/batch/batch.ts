@@ -1,6 +1,13 @@
 import { Fault, isUuid, parseSyncId, type BatchRequest, type Principal } from '@wts/contracts';
 import { findModel, indexedKeysOf, MODELS, snakeCase, type Model } from '@wts/models';
-import type { PersonGroups } from '../store/groups.ts';
+import {
+  uuidList,
+  visibleSelections,
+  visibleSql,
+  type PersonGroups,
+  type Selection,
+  type Viewer,
+} from '@wts/read-model';
 import {
   Production,
   tooManySnapshots,
@@ -9,10 +16,7 @@ import {
   type ProductionTools,
 } from '../snapshots/production.ts';
 import type { Sources } from '../snapshots/sources.ts';
-import type { Selection } from '../store/copy-rows.ts';
-import { uuidList } from '../store/literal.ts';
 import { unlessAborted } from '../unless-aborted.ts';
-import { visibleSelections, visibleSql, type Audience } from '../store/visible.ts';
 
 /*
  * Records asked for by key or by group, as they are now: for models a client loads when it needs them. All requests of a
@@ -126,12 +130,12 @@ export class Batches {
 }
 
 function selectionsOf({ wanted, userId, workspaceId }: BatchQuestion, person: PersonGroups): Selection[] {
-  const audience: Audience = { groups: [...person.groups], person: { userId, workspaceId } };
+  const viewer: Viewer = { groups: [...person.groups], person: { userId, workspaceId } };
   return MODELS.flatMap((model) => {
     const columns = wanted.get(model);
     if (columns === undefined || columns.size === 0) return [];
-    const matches = [...columns].map(([column, values]) => matchSql(model, column, values, audience));
-    return visibleSelections(model, audience).map((selection) => ({
+    const matches = [...columns].map(([column, values]) => matchSql(model, column, values, viewer));
+    return visibleSelections(model, viewer).map((selection) => ({
       ...selection,
       where: `${selection.where} and (${matches.join(' or ')})`,
     }));
@@ -139,7 +143,7 @@ function selectionsOf({ wanted, userId, workspaceId }: BatchQuestion, person: Pe
 }
 
 /** A record belongs to a group when it is sent to that group; for most models that is its `group_id`. */
-function matchSql(model: Model, column: string, values: ReadonlySet<string>, { groups, person }: Audience): string {
+function matchSql(model: Model, column: string, values: ReadonlySet<string>, { groups, person }: Viewer): string {
   if (column !== 'group_id') return `${column} in (${uuidList(values)})`;
   const seen = groups.filter((group) => values.has(group));
   return visibleSql(model, { groups: seen, person: person !== null && values.has(person.userId) ? person : null });

@@ -1,5 +1,5 @@
 import { Fault, formatSyncId, LIMITS, syncApi } from '@wts/contracts';
-import type { PersonGroups } from '../store/groups.ts';
+import { type PersonGroups, visibleSelections } from '@wts/read-model';
 import type { FairGate } from '../fairness/fair-gate.ts';
 import {
   Production,
@@ -10,8 +10,7 @@ import {
 } from '../snapshots/production.ts';
 import type { Sources } from '../snapshots/sources.ts';
 import { unlessAborted } from '../unless-aborted.ts';
-import { visibleSelections } from '../store/visible.ts';
-import { narrow, type Narrowed } from './audience.ts';
+import { narrow, type Narrowed } from './narrow.ts';
 import type { Question } from './question.ts';
 
 /*
@@ -91,7 +90,7 @@ export class Bootstraps implements Disposable {
     for (let tries = 0; tries < TRIES_MAX; tries += 1) {
       const person = await this.#sources.groupsOf(question, signal);
       const narrowed = narrow(question, person);
-      if (narrowed.audience.groups.length === 0) return { firstLine: lineOf(question, narrowed, person), rest: null };
+      if (narrowed.viewer.groups.length === 0) return { firstLine: lineOf(question, narrowed, person), rest: null };
       const rest = await this.#join({ question, person, narrowed, encoding, signal });
       try {
         const { at, epoch } = await unlessAborted(rest.production.opened, signal);
@@ -107,7 +106,7 @@ export class Bootstraps implements Disposable {
   /** A production that serves, joined: one that is there, or a new one. */
   async #join(ask: Ask): Promise<Joined> {
     const { question, narrowed, encoding } = ask;
-    const { groups, person } = narrowed.audience;
+    const { groups, person } = narrowed.viewer;
     const others = narrowed.all === groups ? null : narrowed.all;
     const key = JSON.stringify([encoding, question.models.map(({ name }) => name), groups, person, others]);
     for (let refused: Production | undefined; ;) {
@@ -158,7 +157,7 @@ export class Bootstraps implements Disposable {
         pool: (signal) => this.#sources.pick({ userId, person, reached }, signal),
         select: ({ groups }) => {
           if (groups.symmetricDifference(person.groups).size > 0) throw new Moved();
-          return models.flatMap((model) => visibleSelections(model, narrowed.audience, narrowed.all));
+          return models.flatMap((model) => visibleSelections(model, narrowed.viewer, narrowed.all));
         },
         ending: (rows) => JSON.stringify({ type: 'end', rowCount: rows }),
       },

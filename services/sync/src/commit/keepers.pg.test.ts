@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { Groups } from '../store/groups.ts';
+import { Groups } from '@wts/read-model';
 import { Stage, applied, brief, change, refused } from '../../test/stage.ts';
 import type { Someone } from '../../test/stage.ts';
 

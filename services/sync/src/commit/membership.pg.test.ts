@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { LIMITS } from '@wts/contracts';
-import { Groups } from '../store/groups.ts';
+import { Groups } from '@wts/read-model';
 import { Stage, applied, brief, change, membership, refused } from '../../test/stage.ts';
 import type { Someone } from '../../test/stage.ts';
 

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { MODELS, modelNamed, snakeCase } from '@wts/models';
 import { eventually } from '@wts/testkit';
+import { Groups } from '@wts/read-model';
 import { copiesOfTables, differencesOf, foldLog } from '../../test/fold.ts';
 import { Stage, change } from '../../test/stage.ts';
 import type { Someone } from '../../test/stage.ts';
-import { Groups } from '../store/groups.ts';
 import type { Unit, UnitOutcome } from './unit.ts';
 
 /*

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
+import { Groups } from '@wts/read-model';
 import { copiesOfTables, differencesOf, foldLog, shownOutside } from '../../test/fold.ts';
 import { Stage, applied, change, membership, refused } from '../../test/stage.ts';
 import type { Someone } from '../../test/stage.ts';
 import { Sweeper } from '../sweeps/sweeper.ts';
-import { Groups } from '../store/groups.ts';
 import { claimSweep } from '../store/sweeps.ts';
 
 /** More than one commit takes along in these tests. */

@@ -3,9 +3,9 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ActionName } from '@wts/contracts';
 import { modelNamed } from '@wts/models';
+import { Groups } from '@wts/read-model';
 import { Stage, applied, change, membership, only, refused } from '../../test/stage.ts';
 import type { Someone } from '../../test/stage.ts';
-import { Groups } from '../store/groups.ts';
 
 /*
  * What one may not see is answered as what does not exist: every probe is made twice, once with the id of something that

@@ -2,13 +2,12 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import type { DeltasReply, LogAction } from '@wts/contracts';
 import { eventually, socketOf, type LiveSocket } from '@wts/testkit';
+import { Groups, pageReader } from '@wts/read-model';
 import * as fc from 'fast-check';
 import { openReplica, type Replica } from '../../test/replica.ts';
 import { Stage, membership, refused } from '../../test/stage.ts';
 import type { Someone } from '../../test/stage.ts';
-import { Groups } from '../store/groups.ts';
 import { raiseFloor } from '../store/retention.ts';
-import { pageReader } from './page-reader.ts';
 import { readDeltas } from './read-deltas.ts';
 
 /** More of them, for hours, by `VISIBILITY_RUNS=1000`. */

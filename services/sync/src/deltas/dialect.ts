@@ -1,8 +1,8 @@
 import { ACTION_LETTERS } from '@wts/contracts';
 import type { SyncAction } from '@wts/contracts';
 import type { Entry } from '@wts/log';
+import type { Visibility } from '@wts/read-model';
 import { inOrder, listText } from './group-list.ts';
-import type { Visibility } from './visibility.ts';
 
 /** How a caller spells actions: `INSERT` as the specification does, or `I` as the letters of existing clients. */
 export type Dialect = 'words' | 'letters';

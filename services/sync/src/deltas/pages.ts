@@ -1,11 +1,9 @@
 import { comeAgainSeconds, Fault, LIMITS } from '@wts/contracts';
+import { type GroupMemory, Groups, type Standby, pageReader } from '@wts/read-model';
 import { Holdings, type Held } from '../fairness/holdings.ts';
 import type { LoopTurns } from '../fairness/loop-turns.ts';
 import type { Reads } from '../fairness/reads.ts';
 import type { WaitMetrics } from '../metrics.ts';
-import { Groups, type GroupMemory } from '../store/groups.ts';
-import type { Standby } from '../store/standby.ts';
-import { pageReader } from './page-reader.ts';
 import { readDeltas, type DeltasQuestion } from './read-deltas.ts';
 
 export interface DeltasPage extends Disposable {

@@ -6,10 +6,9 @@ import { testDatabase } from '@wts/testkit';
 import type { TestDatabase } from '@wts/testkit';
 import * as fc from 'fast-check';
 import { readEntries } from '@wts/log';
+import { Groups, pageReader } from '@wts/read-model';
 import { Pool } from 'pg';
 import { LogWriter } from '../../test/log-writer.ts';
-import { Groups } from '../store/groups.ts';
-import { pageReader } from './page-reader.ts';
 import { clampLimit, readDeltas } from './read-deltas.ts';
 import type { DeltasQuestion, DeltasSources } from './read-deltas.ts';
 

@@ -1,18 +1,7 @@
 import { Fault, LIMITS } from '@wts/contracts';
-import type { Entry, EntryRange } from '@wts/log';
+import { Visibility, type GroupSource, type ReadPage, type Reader } from '@wts/read-model';
 import { EXITS, type Dialect } from './dialect.ts';
-import { Visibility } from './visibility.ts';
-import type { GroupSource, Reader } from './visibility.ts';
 import { walk } from './walk.ts';
-
-/**
- * A page of entries, and the place up to which the log was trimmed by then. The epoch is that of the log in which the places
- * were learned.
- */
-export type ReadPage = (
-  range: EntryRange,
-  epoch: string,
-) => Promise<{ readonly entries: readonly Entry[]; readonly floor: bigint }>;
 
 export interface DeltasSources {
   readonly groups: GroupSource;

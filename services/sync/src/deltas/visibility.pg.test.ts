@@ -2,12 +2,11 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import type { DeltasReply, SyncAction } from '@wts/contracts';
 import { eventually, socketOf } from '@wts/testkit';
+import { Groups, pageReader } from '@wts/read-model';
 import { openReplica } from '../../test/replica.ts';
 import { Stage, applied, change, membership, refused } from '../../test/stage.ts';
 import type { Someone } from '../../test/stage.ts';
-import { Groups } from '../store/groups.ts';
 import { raiseFloor } from '../store/retention.ts';
-import { pageReader } from './page-reader.ts';
 import { readDeltas } from './read-deltas.ts';
 
 describe('what a reader is shown of the log', function () {

@@ -1,6 +1,6 @@
 import type { Entry } from '@wts/log';
+import type { Visibility } from '@wts/read-model';
 import { EXITS, type Dialect } from './dialect.ts';
-import type { Visibility } from './visibility.ts';
 
 interface Walk {
   readonly visibility: Visibility;

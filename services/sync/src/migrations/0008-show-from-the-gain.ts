@@ -1,7 +1,7 @@
 import type { Knex } from 'knex';
 
 /**
- * What is shown of a group begins with the reader's own gain of it (`deltas/visibility.ts`), so an id that once named a group
+ * What is shown of a group begins with the reader's own gain of it (`packages/read-model/src/visibility.ts`), so an id that once named a group
  * must never name another one: its entries are still in the log, and those who had it keep copies.
  */
 export async function up(knex: Knex): Promise<void> {

@@ -7,7 +7,7 @@ import { Pool } from 'pg';
 import { Registry } from 'prom-client';
 import { FairGate } from '../fairness/fair-gate.ts';
 import { LoopTurns } from '../fairness/loop-turns.ts';
-import type { Selection } from '../store/copy-rows.ts';
+import type { Selection } from '@wts/read-model';
 import { snapshotMetrics } from './metrics.ts';
 import { Production, type ProductionPlan } from './production.ts';
 import { SpoolRoom } from './spool.ts';

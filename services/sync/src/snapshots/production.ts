@@ -1,7 +1,7 @@
 import { comeAgainSeconds, Fault } from '@wts/contracts';
+import type { PersonGroups, Selection } from '@wts/read-model';
 import type { Pool } from 'pg';
-import type { PersonGroups } from '../store/groups.ts';
-import type { LineSink, Selection } from '../store/copy-rows.ts';
+import type { LineSink } from '../store/copy-rows.ts';
 import { Snapshot, SnapshotTooOld } from '../store/snapshot.ts';
 import type { FairGate } from '../fairness/fair-gate.ts';
 import type { LoopTurns } from '../fairness/loop-turns.ts';

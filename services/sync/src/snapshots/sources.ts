@@ -1,9 +1,7 @@
-import { hasEntries, LogReader } from '@wts/log';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { hasEntries } from '@wts/log';
+import { Groups, type GroupMemory, type PersonGroups, type Standby } from '@wts/read-model';
 import type { Pool } from 'pg';
 import type { Reads } from '../fairness/reads.ts';
-import { Groups, type GroupMemory, type PersonGroups } from '../store/groups.ts';
-import type { Standby } from '../store/standby.ts';
 
 /** What a caller needs of a copy of the database, as the primary had it when they asked. */
 export interface Need {
@@ -17,10 +15,6 @@ interface Asking {
   readonly userId: string;
   readonly workspaceId: string | null;
 }
-
-/** A copy is usually milliseconds behind; waiting for it costs the primary nothing. */
-const CATCH_UP_MS = 100;
-const LOOK_AGAIN_MS = 10;
 
 interface SourcesOptions {
   readonly primary: Pool;
@@ -60,27 +54,10 @@ export class Sources {
     return this.#reads.run(userId, signal, (database) => hasEntries(database, groups, place));
   }
 
-  /**
-   * A copy serves when it has everything the caller's groups had on the primary at the time of asking: changes of others
-   * it may lack. So a caller reads what they wrote before, and nobody reads by a membership that was taken from them.
-   */
-  async pick(need: Need, signal: AbortSignal): Promise<Pool> {
-    const served = await this.#standby?.read(async (pool) => ((await this.#hasAll(pool, need, signal)) ? pool : null));
-    return served ?? this.primary;
-  }
-
-  async #hasAll(copy: Pool, { person, userId, reached }: Need, signal: AbortSignal): Promise<boolean> {
-    const log = new LogReader(copy);
-    const deadline = performance.now() + CATCH_UP_MS;
-    for (;;) {
-      const { head: at, epoch } = await log.head();
-      if (epoch !== person.epoch) return false;
-      // Below the floor nothing can be said of what changed.
-      const isNear = at >= reached && at >= person.floor;
-      if (isNear && (at >= person.at || !(await this.changedSince(userId, at, [...person.groups], signal))))
-        return true;
-      if (performance.now() >= deadline) return false;
-      await sleep(LOOK_AGAIN_MS);
-    }
+  /** A copy when it has all the caller needs, else the primary. */
+  async pick({ userId, person, reached }: Need, signal: AbortSignal): Promise<Pool> {
+    const changedSince = (place: bigint): Promise<boolean> =>
+      this.changedSince(userId, place, [...person.groups], signal);
+    return (await this.#standby?.poolFor({ person, reached, changedSince })) ?? this.primary;
   }
 }

@@ -1,4 +1,4 @@
-import type { KnownGroups, Reader } from '../deltas/visibility.ts';
+import type { KnownGroups, Reader } from '@wts/read-model';
 import type { RingChunk } from '../hub/ring.ts';
 
 /** Whoever is to be told when a chunk holds an entry of one of their groups. */

@@ -5,12 +5,12 @@ import { API_VERSION, comeAgainSeconds, Fault, HEADERS, LIMITS, syncApi } from '
 import type { Principal, Revocation } from '@wts/contracts';
 import { refuseUpgrade, requestIdOf } from '@wts/service-kit/http';
 import { readInternalToken } from '@wts/service-kit/routes';
+import type { GroupSource } from '@wts/read-model';
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { Registry } from 'prom-client';
 import { WebSocket, WebSocketServer } from 'ws';
 import type { Dialect } from '../deltas/dialect.ts';
-import type { GroupSource } from '../deltas/visibility.ts';
 import type { FairGate } from '../fairness/fair-gate.ts';
 import type { LoopTurns } from '../fairness/loop-turns.ts';
 import type { Hub } from '../hub/hub.ts';

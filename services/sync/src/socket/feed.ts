@@ -1,8 +1,7 @@
 import { LIMITS } from '@wts/contracts';
 import type { Entry, EntryRange } from '@wts/log';
+import { type KnownGroups, type Reader, Visibility } from '@wts/read-model';
 import { EXITS, type Dialect } from '../deltas/dialect.ts';
-import { Visibility } from '../deltas/visibility.ts';
-import type { KnownGroups, Reader } from '../deltas/visibility.ts';
 import { walk } from '../deltas/walk.ts';
 import type { FairGate } from '../fairness/fair-gate.ts';
 import type { LoopTurns } from '../fairness/loop-turns.ts';

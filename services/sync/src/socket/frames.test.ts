@@ -2,10 +2,9 @@ import assert from 'node:assert/strict';
 import { syncFrames } from '@wts/contracts';
 import type { SyncAction } from '@wts/contracts';
 import { Entry } from '@wts/log';
-
+import { Visibility } from '@wts/read-model';
 import { compile } from '@wts/service-kit/routes';
 import { EXITS } from '../deltas/dialect.ts';
-import { Visibility } from '../deltas/visibility.ts';
 import { PacketWriter, watermark } from '../hub/packet.ts';
 import { errorFrame, parseClientFrame, subscribedFrame } from './frames.ts';
 

@@ -1,16 +1,8 @@
-import { layoutOf, type Model } from '@wts/models';
+import { layoutOf } from '@wts/models';
+import type { Selection } from '@wts/read-model';
 import type { Connection, Submittable } from 'pg';
 import { CopyTap, type CopyReader } from './copy-tap.ts';
 import { literal } from './literal.ts';
-
-/** Which records of a model. */
-export interface Selection {
-  readonly model: Model;
-  /** What has its columns `id` and `record`; the model's table unless something else is named. */
-  readonly from?: string;
-  /** SQL over that. */
-  readonly where: string;
-}
 
 /** Where lines go. A promise holds PostgreSQL back until it is kept. */
 export interface LineSink {

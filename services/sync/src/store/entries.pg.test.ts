@@ -2,10 +2,9 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { LogReader, readEntries, type EntryRange } from '@wts/log';
 import { testDatabase, type TestDatabase } from '@wts/testkit';
+import { Groups, type KnownGroups } from '@wts/read-model';
 import * as fc from 'fast-check';
 import { Pool } from 'pg';
-import type { KnownGroups } from '../deltas/visibility.ts';
-import { Groups } from './groups.ts';
 import { makePartitions } from './partitions.ts';
 
 const ENTRIES = 100_000;

@@ -3,10 +3,9 @@ import { randomUUID } from 'node:crypto';
 import { testDatabase, type TestDatabase } from '@wts/testkit';
 import { Pool } from 'pg';
 import { LogWriter } from '../../test/log-writer.ts';
-import { pageReader } from '../deltas/page-reader.ts';
 import { readDeltas } from '../deltas/read-deltas.ts';
 import type { Queryable } from '@wts/log';
-import { GroupMemory, Groups } from './groups.ts';
+import { GroupMemory, Groups, pageReader } from '@wts/read-model';
 
 const PROJECTS = 5_000;
 

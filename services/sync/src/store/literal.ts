@@ -6,8 +6,3 @@
 export function literal(value: string): string {
   return `'${value.replaceAll("'", "''")}'`;
 }
-
-/** Only for values whose shape was checked as a UUID. */
-export function uuidList(ids: Iterable<string>): string {
-  return [...ids].map((id) => `'${id}'`).join(',');
-}

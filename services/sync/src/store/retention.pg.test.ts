@@ -3,12 +3,11 @@ import { randomUUID } from 'node:crypto';
 import { Fault } from '@wts/contracts';
 import { LogReader } from '@wts/log';
 import { eventually, socketOf, testDatabase, type LiveSocket, type TestDatabase } from '@wts/testkit';
+import { Groups, pageReader } from '@wts/read-model';
 import { Pool } from 'pg';
 import { LogWriter } from '../../test/log-writer.ts';
 import { openReplica, quiet } from '../../test/replica.ts';
-import { pageReader } from '../deltas/page-reader.ts';
 import { readDeltas } from '../deltas/read-deltas.ts';
-import { Groups } from './groups.ts';
 import { keepLog, keepOnce, type UpkeepOptions } from '../upkeep.ts';
 import { listPartitions, makePartitions } from './partitions.ts';
 

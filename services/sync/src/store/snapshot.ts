@@ -1,7 +1,13 @@
 import { isUuid, LIMITS } from '@wts/contracts';
+import {
+  type PersonGroups,
+  type PersonGroupsRow,
+  type Selection,
+  personGroupsOf,
+  personGroupsSql,
+} from '@wts/read-model';
 import type { Pool, PoolClient, QueryResult } from 'pg';
-import { personGroupsOf, personGroupsSql, type PersonGroups, type PersonGroupsRow } from './groups.ts';
-import { CopyRows, type LineSink, type Selection } from './copy-rows.ts';
+import { CopyRows, type LineSink } from './copy-rows.ts';
 
 /** Until pg gives up on a connection whose server no longer answers. */
 const GRACE_MS = 5_000;

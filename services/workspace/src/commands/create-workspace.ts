@@ -2,7 +2,7 @@ import { Fault, LIMITS } from '@wts/contracts';
 import type { NewWorkspace, Principal, Workspace as SeenWorkspace } from '@wts/contracts';
 import { Workspace } from '@wts/models';
 import { randomUUID } from 'node:crypto';
-import { requireUnrestricted } from '../queries/standing.ts';
+import { requireUnrestricted } from './require-unrestricted.ts';
 import { seenWorkspace } from '../store/workspaces.ts';
 import type { WorkspaceReads } from '../store/workspaces.ts';
 import type { CommitUnitDoor, Trace } from './commit-unit.ts';

@@ -1,16 +1,18 @@
 import type { Principal, Workspace } from '@wts/contracts';
 import { Fault } from '@wts/contracts';
+import type { Roles } from '@wts/read-model';
 import { randomUUID } from 'node:crypto';
 import { hashInvitationCode } from '../domain/invitation-code.ts';
 import type { Judgement } from '../domain/redemption.ts';
 import { BACKING_ROLES, judgeRedemption, LOST_SINCE } from '../domain/redemption.ts';
-import { requireUnrestricted } from '../queries/standing.ts';
+import { requireUnrestricted } from './require-unrestricted.ts';
 import type { IdentityStore } from '../store/identities.ts';
 import type { HeldInvitation, InvitationStore } from '../store/invitations.ts';
 import type { WorkspaceReads } from '../store/workspaces.ts';
 import type { CommitUnitDoor, Trace } from './commit-unit.ts';
 
 interface Door {
+  readonly roles: Roles;
   readonly workspaces: WorkspaceReads;
   readonly invitations: InvitationStore;
   readonly identities: IdentityStore;
@@ -86,7 +88,7 @@ function refusalOf({ code, message }: Extract<Judgement, { outcome: 'refused' }>
 const UNKNOWN_CODE = 'No invitation has this code, or it was taken back: check it, or ask for a new one.';
 
 async function isIn(door: Door, userId: string, { workspaceId }: HeldInvitation): Promise<boolean> {
-  return (await door.workspaces.roleOf(userId, workspaceId)) !== null;
+  return (await door.roles.of(userId, workspaceId)) !== null;
 }
 
 /** A refusal changed nothing for sure; after anything else the membership may exist, so the claim stays. */

@@ -1,14 +1,14 @@
 import { can, createApiKey as mintApiKey, requireScope } from '@wts/access';
 import type { ApiKey, NewApiKey, Principal, Revocation } from '@wts/contracts';
 import { Fault, LIMITS, ROLES } from '@wts/contracts';
-import { requirePermission, requireUnrestricted, standingIn } from '../queries/standing.ts';
+import type { Roles } from '@wts/read-model';
+import { requireUnrestricted } from './require-unrestricted.ts';
 import type { ApiKeyStore, KeyRefusal, NewStoredKey } from '../store/api-keys.ts';
-import type { WorkspaceReads } from '../store/workspaces.ts';
 import { newIds, type Trace } from './commit-unit.ts';
 
 interface Door {
   readonly keys: ApiKeyStore;
-  readonly workspaces: WorkspaceReads;
+  readonly roles: Roles;
   readonly apiKeyPrefix: string;
   readonly revoke: (revocation: Revocation) => Promise<void>;
 }
@@ -18,13 +18,13 @@ const KEY_OFFICE = ROLES.filter((role) => can(role, 'keys.manage'));
 
 /** Makes a key and shows its token this once. Keeps api-keys.create.answer and api-keys.token.once. */
 export async function createApiKey(
-  { keys, workspaces, apiKeyPrefix }: Door,
+  { keys, roles, apiKeyPrefix }: Door,
   principal: Principal,
   { label, permissions, workspaceId, expiresAt }: NewApiKey,
   trace: Trace,
 ): Promise<ApiKey & { readonly token: string }> {
   requireKeyOffice(principal);
-  if (workspaceId !== undefined) await standingIn(workspaces, principal, workspaceId);
+  if (workspaceId !== undefined) await roles.require(principal, workspaceId);
   const { token, hash, keyPrefix } = mintApiKey(apiKeyPrefix);
   const key = {
     userId: principal.userId,
@@ -54,13 +54,13 @@ export async function createApiKey(
  * api-keys.list.no-token.
  */
 export async function listApiKeys(
-  { keys, workspaces }: Door,
+  { keys, roles }: Door,
   principal: Principal,
   workspaceId: string | undefined,
 ): Promise<ApiKey[]> {
   requireKeyOffice(principal);
   if (workspaceId === undefined) return keys.listOf(principal.userId);
-  await requirePermission(workspaces, principal, workspaceId, 'keys.manage');
+  await roles.requirePermission(principal, workspaceId, 'keys.manage');
   return keys.listIn(workspaceId);
 }
 

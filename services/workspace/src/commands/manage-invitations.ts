@@ -1,13 +1,12 @@
 import type { Invitation, NewInvitation, Principal } from '@wts/contracts';
 import { Fault, LIMITS } from '@wts/contracts';
+import type { Roles } from '@wts/read-model';
 import { createInvitationCode } from '../domain/invitation-code.ts';
-import { requirePermission } from '../queries/standing.ts';
 import type { InvitationStore } from '../store/invitations.ts';
-import type { WorkspaceReads } from '../store/workspaces.ts';
 import { newIds, type Trace } from './commit-unit.ts';
 
 interface Door {
-  readonly workspaces: WorkspaceReads;
+  readonly roles: Roles;
   readonly invitations: InvitationStore;
 }
 
@@ -16,13 +15,13 @@ const EXPIRED_KEPT_DAYS = 90;
 
 /** Makes an invitation and shows its code this once. Keeps workspaces.invitations.defaults, workspaces.invitations.code-once. */
 export async function createInvitation(
-  { workspaces, invitations }: Door,
+  { roles, invitations }: Door,
   principal: Principal,
   workspaceId: string,
   wanted: NewInvitation & { readonly trace: Trace },
 ): Promise<Invitation & { readonly code: string }> {
   const { email, role = 'member', expiresInDays = LIMITS.invitationDaysDefault, trace } = wanted;
-  await requirePermission(workspaces, principal, workspaceId, 'invitations.manage');
+  await roles.requirePermission(principal, workspaceId, 'invitations.manage');
   await invitations.deleteExpired(workspaceId, EXPIRED_KEPT_DAYS);
   const { code, hash } = createInvitationCode();
   const asked = { workspaceId, email: email ?? null, role, codeHash: hash, createdBy: principal.userId, expiresInDays };
@@ -37,10 +36,10 @@ export async function createInvitation(
 
 /** From then on its code is unknown. Keeps workspaces.invitations.delete. */
 export async function deleteInvitation(
-  { workspaces, invitations }: Door,
+  { roles, invitations }: Door,
   principal: Principal,
   { workspaceId, invitationId }: { readonly workspaceId: string; readonly invitationId: string },
 ): Promise<void> {
-  await requirePermission(workspaces, principal, workspaceId, 'invitations.manage');
+  await roles.requirePermission(principal, workspaceId, 'invitations.manage');
   if (!(await invitations.delete(workspaceId, invitationId))) throw new Fault('not_found');
 }

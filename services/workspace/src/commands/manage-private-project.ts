@@ -1,14 +1,14 @@
 import type { Member, Principal } from '@wts/contracts';
 import { Fault } from '@wts/contracts';
+import type { Roles } from '@wts/read-model';
 import { randomUUID } from 'node:crypto';
 import type { ProjectPlace } from '../queries/read-private-projects.ts';
 import { requireProject } from '../queries/read-private-projects.ts';
 import type { PrivateProjectReads } from '../store/private-projects.ts';
-import type { WorkspaceReads } from '../store/workspaces.ts';
 import type { CommitUnitDoor, Trace } from './commit-unit.ts';
 
 interface Door {
-  readonly workspaces: WorkspaceReads;
+  readonly roles: Roles;
   readonly privateProjects: PrivateProjectReads;
   readonly commitUnit: CommitUnitDoor;
 }

@@ -1,9 +1,9 @@
 import { can } from '@wts/access';
 import type { OpenInvitation, Principal, Revocation } from '@wts/contracts';
 import { Fault } from '@wts/contracts';
+import type { Roles } from '@wts/read-model';
 import { randomUUID } from 'node:crypto';
 import { pendingIn } from '../queries/list-invitations.ts';
-import { standingIn } from '../queries/standing.ts';
 import type { InvitationStore } from '../store/invitations.ts';
 import type { WorkspaceReads } from '../store/workspaces.ts';
 import type { CommitUnitDoor, Trace } from './commit-unit.ts';
@@ -18,6 +18,7 @@ import type { CommitUnitDoor, Trace } from './commit-unit.ts';
  */
 export async function removeMember(
   door: {
+    readonly roles: Roles;
     readonly workspaces: WorkspaceReads;
     readonly invitations: InvitationStore;
     readonly commitUnit: CommitUnitDoor;
@@ -27,7 +28,7 @@ export async function removeMember(
   { workspaceId, userId }: { readonly workspaceId: string; readonly userId: string },
   trace: Trace,
 ): Promise<OpenInvitation[]> {
-  const role = await standingIn(door.workspaces, principal, workspaceId);
+  const role = await door.roles.require(principal, workspaceId);
   const modelId = await door.workspaces.membershipIdOf(userId, workspaceId);
   if (modelId === null) throw new Fault('not_found');
   await door.commitUnit(

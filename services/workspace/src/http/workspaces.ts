@@ -43,7 +43,7 @@ export function mountWorkspaces(router: IRouter, doors: Doors): void {
 
   mount(router, memberApi.listMembers, async ({ principal, params }) => ({
     ok: true,
-    members: await listMembers(workspaces, principal, params.workspaceId),
+    members: await listMembers(doors, principal, params.workspaceId),
   }));
   mount(router, memberApi.removeMember, async (call) => ({
     ok: true,

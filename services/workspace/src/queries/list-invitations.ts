@@ -1,17 +1,16 @@
 import type { Invitation, Principal } from '@wts/contracts';
+import type { Roles } from '@wts/read-model';
 import { isBacked } from '../domain/redemption.ts';
 import type { InvitationStore } from '../store/invitations.ts';
 import { shownInvitation } from '../store/invitations.ts';
-import type { WorkspaceReads } from '../store/workspaces.ts';
-import { requirePermission } from './standing.ts';
 
 /** Invitations that could be redeemed now. Keeps workspaces.invitations.list. */
 export async function listInvitations(
-  { workspaces, invitations }: { readonly workspaces: WorkspaceReads; readonly invitations: InvitationStore },
+  { roles, invitations }: { readonly roles: Roles; readonly invitations: InvitationStore },
   principal: Principal,
   workspaceId: string,
 ): Promise<Invitation[]> {
-  await requirePermission(workspaces, principal, workspaceId, 'invitations.manage');
+  await roles.requirePermission(principal, workspaceId, 'invitations.manage');
   return pendingIn(invitations, workspaceId);
 }
 

@@ -1,11 +1,10 @@
 import type { Member, PageQuestion, Principal, PrivateProject } from '@wts/contracts';
 import { Fault, LIMITS } from '@wts/contracts';
+import type { Roles } from '@wts/read-model';
 import type { Page, PrivateProjectReads } from '../store/private-projects.ts';
-import type { WorkspaceReads } from '../store/workspaces.ts';
-import { requirePermission } from './standing.ts';
 
 interface Door {
-  readonly workspaces: WorkspaceReads;
+  readonly roles: Roles;
   readonly privateProjects: PrivateProjectReads;
 }
 
@@ -17,12 +16,12 @@ export interface ProjectPlace {
 
 /** Keeps workspaces.private-projects.list. */
 export async function listPrivateProjects(
-  { workspaces, privateProjects }: Door,
+  { roles, privateProjects }: Door,
   principal: Principal,
   workspaceId: string,
   question: PageQuestion,
 ): Promise<{ projects: PrivateProject[]; hasMore: boolean }> {
-  await requirePermission(workspaces, principal, workspaceId, 'manage');
+  await roles.requirePermission(principal, workspaceId, 'manage');
   const { items, hasMore } = await pageOf(question, (page) => privateProjects.list(workspaceId, page));
   return { projects: items, hasMore };
 }
@@ -41,11 +40,11 @@ export async function listPrivateProjectMembers(
 
 /** Who may not manage the workspace is told so whether there is such a project or not. */
 export async function requireProject(
-  { workspaces, privateProjects }: Door,
+  { roles, privateProjects }: Door,
   principal: Principal,
   { workspaceId, projectId }: ProjectPlace,
 ): Promise<void> {
-  await requirePermission(workspaces, principal, workspaceId, 'manage');
+  await roles.requirePermission(principal, workspaceId, 'manage');
   if (!(await privateProjects.isThere(workspaceId, projectId))) throw new Fault('not_found');
 }
 

@@ -1,7 +1,7 @@
 import type { Member, Principal, Workspace } from '@wts/contracts';
 import { Fault } from '@wts/contracts';
+import type { Roles } from '@wts/read-model';
 import type { WorkspaceReads } from '../store/workspaces.ts';
-import { standingIn } from './standing.ts';
 
 /**
  * The workspaces of the caller; one at most when the credential is restricted to it.
@@ -23,7 +23,11 @@ export async function findWorkspace(
 }
 
 /** Keeps workspaces.members.list. */
-export async function listMembers(workspaces: WorkspaceReads, principal: Principal, id: string): Promise<Member[]> {
-  await standingIn(workspaces, principal, id);
+export async function listMembers(
+  { roles, workspaces }: { readonly roles: Roles; readonly workspaces: WorkspaceReads },
+  principal: Principal,
+  id: string,
+): Promise<Member[]> {
+  await roles.require(principal, id);
   return workspaces.membersOf(id);
 }

@@ -13,7 +13,6 @@ export interface WorkspaceReads {
   countOwnedBy(userId: string): Promise<number>;
   bySlug(userId: string, urlKey: string): Promise<Workspace | null>;
   byId(userId: string, workspaceId: string): Promise<Workspace | null>;
-  roleOf(userId: string, workspaceId: string): Promise<Role | null>;
   /** The id of the membership, which a commit names. */
   membershipIdOf(userId: string, workspaceId: string): Promise<string | null>;
   membersOf(workspaceId: string): Promise<Member[]>;
@@ -53,11 +52,6 @@ export function workspaceReads(knex: Knex): WorkspaceReads {
       first(await rows(knex, `${select} where w.url_key || '' = :urlKey and m.user_id = :userId`, { userId, urlKey })),
     byId: async (userId, workspaceId) =>
       first(await rows(knex, `${select} where w.id = :workspaceId and m.user_id = :userId`, { userId, workspaceId })),
-    roleOf: async (userId, workspaceId) => {
-      const sql = `select role from sync.workspace_members where workspace_id = :workspaceId and user_id = :userId`;
-      const [found] = await rows<{ role: Role }>(knex, sql, { userId, workspaceId });
-      return found?.role ?? null;
-    },
     membershipIdOf: async (userId, workspaceId) => {
       const sql = `select id from sync.workspace_members where workspace_id = :workspaceId and user_id = :userId`;
       const [found] = await rows<{ id: string }>(knex, sql, { userId, workspaceId });

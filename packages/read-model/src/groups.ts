@@ -1,15 +1,6 @@
 import { LIMITS } from '@wts/contracts';
 import { CLIENT_FLOOR, HEAD, IS_MOVE, MOVED_GROUP, type Queryable } from '@wts/log';
-import type { GroupSource, KnownGroups } from '../deltas/visibility.ts';
-
-/** The groups a person may see, and the place in the log at which this is exact. */
-export interface PersonGroups {
-  readonly groups: ReadonlySet<string>;
-  readonly at: bigint;
-  /** Entries up to and including this place were trimmed. */
-  readonly floor: bigint;
-  readonly epoch: string;
-}
+import type { GroupSource, KnownGroups, PersonGroups } from './visibility.ts';
 
 interface LogStateRow {
   at: string;

@@ -1,14 +1,13 @@
+import type { PersonGroups, Viewer } from '@wts/read-model';
 import { inOrder } from '../deltas/group-list.ts';
-import type { PersonGroups } from '../store/groups.ts';
-import type { Audience } from '../store/visible.ts';
 import type { Question } from './question.ts';
 
-/** The groups an answer is for, as the client is told, and the audience they make. */
+/** The groups an answer is for, as the client is told, and the viewer they make. */
 export interface Narrowed {
   readonly subscribed: readonly string[];
-  readonly audience: Audience;
+  readonly viewer: Viewer;
   /**
-   * What the client follows with the answer: the groups of the audience themselves, or all that the person may see where it
+   * What the client follows with the answer: the groups of the viewer themselves, or all that the person may see where it
    * loads a part beside what it has. People are shown as these groups see them.
    */
   readonly all: readonly string[];
@@ -27,10 +26,10 @@ export function narrow(question: Question, person: PersonGroups): Narrowed {
   const others = [...groups].filter((group) => group !== userId).sort();
   const subscribed = groups.has(userId) ? inOrder(userId, groups) : others;
   const hasAll = groups.size === person.groups.size && others.length > 0;
-  const audience: Audience =
+  const viewer: Viewer =
     hasAll || !groups.has(userId)
       ? { groups: others, person: null }
       : { groups: subscribed, person: { userId, workspaceId } };
-  const all = question.isPartial && !hasAll ? inOrder(userId, person.groups) : audience.groups;
-  return { subscribed, audience, all };
+  const all = question.isPartial && !hasAll ? inOrder(userId, person.groups) : viewer.groups;
+  return { subscribed, viewer, all };
 }

@@ -6,19 +6,23 @@ export interface Reader {
   readonly workspaceId?: string | undefined;
 }
 
-/** The groups a person may read, and from which place on, exact for a place in the log, and what the log was then. */
-export interface KnownGroups {
+/** The groups a person may see, exact for a place in the log, and what the log was then. */
+export interface PersonGroups {
   /** The person's own, their workspaces, the private projects they are in. The same set as long as it is the same groups. */
   readonly groups: ReadonlySet<string>;
+  readonly at: bigint;
+  /** Entries up to and including this place were trimmed. */
+  readonly floor: bigint;
+  readonly epoch: string;
+}
+
+/** With the place from which on entries of each group may be shown. */
+export interface KnownGroups extends PersonGroups {
   /**
    * Where the person last gained each of them. A group that is missing here was gained before the floor: every cursor that
    * can be gone on from lies behind that gain.
    */
   readonly gains: ReadonlyMap<string, bigint>;
-  readonly at: bigint;
-  /** Entries up to and including this place were trimmed. */
-  readonly floor: bigint;
-  readonly epoch: string;
 }
 
 /** Where the groups of a reader come from. */

@@ -1,6 +1,14 @@
-import { readEntries, type Queryable } from '@wts/log';
-import type { Standby } from '../store/standby.ts';
-import type { ReadPage } from './read-deltas.ts';
+import { readEntries, type Entry, type EntryRange, type Queryable } from '@wts/log';
+import type { Standby } from './standby.ts';
+
+/**
+ * A page of entries, and the place up to which the log was trimmed by then. The epoch is that of the log in which the places
+ * were learned.
+ */
+export type ReadPage = (
+  range: EntryRange,
+  epoch: string,
+) => Promise<{ readonly entries: readonly Entry[]; readonly floor: bigint }>;
 
 /**
  * Where pages are read: what a copy of the database has of them there, the rest from the primary. So the answer is the one
