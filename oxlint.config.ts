@@ -46,9 +46,42 @@ const LAYERS: readonly { readonly files: string[]; readonly never: readonly Wall
   },
 ];
 
+/**
+ * What each folder of the sync service may import of the others, types too: what knows another is not known by it. A folder
+ * that is not named here imports none.
+ */
+const SYNC_IMPORTS: Readonly<Record<string, readonly string[]>> = {
+  '*': [],
+  store: [],
+  commit: ['fairness', 'store'],
+  sweeps: ['commit', 'store'],
+  relay: ['store'],
+  deltas: ['fairness'],
+  snapshots: ['fairness', 'store'],
+  bootstrap: ['deltas', 'fairness', 'snapshots', 'store'],
+  batch: ['snapshots'],
+  socket: ['deltas', 'fairness', 'hub'],
+  http: ['batch', 'bootstrap', 'commit', 'deltas', 'fairness', 'snapshots'],
+};
+
+/** With what holds for a folder of that name in every service, because the last table that names a file is the one in force. */
+const SYNC_LAYERS: typeof LAYERS = Object.entries(SYNC_IMPORTS).map(([folder, may]) => ({
+  files: [`services/sync/src/${folder}/**`],
+  never: [
+    ...LAYERS.filter(({ files }) => files.includes(`services/*/src/${folder}/**`)).flatMap(({ never }) => never),
+    {
+      group: ['../*/**', ...may.map((other) => `!../${other}/**`)],
+      why: `${folder}/ may import ${may.length === 0 ? 'no other folder' : `only ${may.join(', ')}`} of the service`,
+      typesToo: true,
+    },
+  ],
+}));
+
 interface Wall {
   readonly group: string[];
   readonly why: string;
+  /** Types may not be imported either. */
+  readonly typesToo?: boolean;
 }
 
 /** Holds for every file that ships. */
@@ -65,7 +98,13 @@ const SHIPPED: readonly Wall[] = [
 
 const walls = (list: readonly Wall[]): ['error', object] => [
   'error',
-  { patterns: list.map(({ group, why }) => ({ group, message: `${why}.`, allowTypeImports: true })) },
+  {
+    patterns: list.map(({ group, why, typesToo = false }) => ({
+      group,
+      message: `${why}.`,
+      allowTypeImports: !typesToo,
+    })),
+  },
 ];
 
 const TESTS = ['**/*.test.ts', '**/test/**', 'test-e2e/**', 'infra/testkit/**'];
@@ -141,7 +180,10 @@ export default defineConfig({
     'promise/always-return': 'off',
   },
   overrides: [
-    ...LAYERS.map(({ files, never }) => ({ files, rules: { 'no-restricted-imports': walls([...SHIPPED, ...never]) } })),
+    ...[...LAYERS, ...SYNC_LAYERS].map(({ files, never }) => ({
+      files,
+      rules: { 'no-restricted-imports': walls([...SHIPPED, ...never]) },
+    })),
     {
       // `run` is what every main.ts is made of: it hands the environment to the settings, once.
       files: ['**/src/main.ts', '**/src/migrate.ts', '**/src/seed.ts', 'packages/service-kit/src/life/run.ts'],

@@ -43,6 +43,19 @@ describe('the tools under our configuration', function () {
       assert.match(said, new RegExp(rule));
   });
 
+  it('refuse a folder of the sync service that imports one it does not stand on, be it a type of it', () => {
+    const planted = {
+      'services/sync/src/store/need.ts': "export type { Need } from '../commit/need.ts';\n",
+      'services/sync/src/commit/need.ts': "export type { Row } from '../store/row.ts';\n\nexport type Need = string;\n",
+      'services/sync/src/store/row.ts': 'export type Row = string;\n',
+      'services/sync/src/unnamed/news.ts': "export type { Row } from '../store/row.ts';\n",
+    };
+    const said = run('oxlint', ['-f', 'unix'], planted);
+    assert.match(said, /store\/need\.ts.*no-restricted-imports/);
+    assert.match(said, /unnamed\/news\.ts.*no-restricted-imports/);
+    assert.doesNotMatch(said, /src\/commit\/need\.ts/);
+  });
+
   it('refuse a service that imports a service, and one that reaches out of its folder', () => {
     const declared = run('turbo', ['boundaries'], {
       'services/one/package.json': manifest('@wts/one', ['@wts/deep', '@wts/two']),

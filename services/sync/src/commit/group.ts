@@ -1,5 +1,5 @@
 import type { PoolClient } from 'pg';
-import { questionsOf, type Askers } from '../store/needs.ts';
+import { questionsOf, type Askers } from './read-needs.ts';
 import { together } from '../store/prepared.ts';
 import { replaysOf, selectReplays, type Replays } from '../store/replays.ts';
 import { BEGIN, waitForLocks } from '../store/transaction.ts';

@@ -3,7 +3,7 @@ import type { Model } from '@wts/models';
 import type { HoldStrength, LockStrength } from '../store/rows.ts';
 
 /*
- * What rules ask of the database, as values: named by a rule, read by `store/needs.ts`, kept by `world.ts`.
+ * What rules ask of the database, as values: named by a rule, read by `read-needs.ts`, kept by `world.ts`.
  */
 
 /** Records whose `field` holds `value`, an id; `and` narrows them by another field, or by `workspaceId`, which every row has. */

@@ -1,11 +1,11 @@
 import { idsIn, modelNamed, MODELS, User, type Model } from '@wts/models';
-import { TOO_LARGE, TOO_MANY, type UniqueKey } from '../commit/need.ts';
-import { key, type Need, type Relation, type World } from '../commit/world.ts';
-import { AUDIENCES } from './audiences.ts';
-import { COUNTERS, type CounterLock } from './counters.ts';
-import { factQuestions } from './facts.ts';
-import { CREATIONS } from './log.ts';
-import type { Call } from './prepared.ts';
+import { TOO_LARGE, TOO_MANY, type UniqueKey } from './need.ts';
+import { key, type Need, type Relation, type World } from './world.ts';
+import { AUDIENCES } from '../store/audiences.ts';
+import { COUNTERS, type CounterLock } from '../store/counters.ts';
+import { factQuestions } from './read-facts.ts';
+import { CREATIONS } from '../store/log.ts';
+import type { Call } from '../store/prepared.ts';
 import {
   LOOKED_AT_MAX,
   RELATED_MAX,
@@ -20,8 +20,8 @@ import {
   type RelatedRow,
   type Row,
   type StoredRow,
-} from './rows.ts';
-import { USED_GROUPS } from './used-groups.ts';
+} from '../store/rows.ts';
+import { USED_GROUPS } from '../store/used-groups.ts';
 
 /** For whom is read: all people who call in a group, or a service, which may read everything. */
 export type Askers = readonly string[] | 'service';

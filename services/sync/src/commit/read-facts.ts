@@ -1,11 +1,11 @@
 import { dependentsOf, type Model } from '@wts/models';
 import { LIMITS } from '@wts/contracts';
-import type { FactNeed, Facts, Need } from '../commit/need.ts';
-import type { World } from '../commit/world.ts';
-import { DEPTHS, EXTENTS } from './extents.ts';
-import { LAST_ENTRIES } from './log.ts';
-import type { Call } from './prepared.ts';
-import { LEAVING } from './sweeps.ts';
+import type { FactNeed, Facts, Need } from './need.ts';
+import type { World } from './world.ts';
+import { DEPTHS, EXTENTS } from '../store/extents.ts';
+import { LAST_ENTRIES } from '../store/log.ts';
+import type { Call } from '../store/prepared.ts';
+import { LEAVING } from '../store/sweeps.ts';
 
 type Of<K extends FactNeed['kind']> = Extract<FactNeed, { kind: K }>;
 
