@@ -7,7 +7,7 @@ import type { Model } from './model.ts';
 import { buildRecord } from './record.ts';
 import { Comment } from './models/comment.ts';
 import { User } from './models/user.ts';
-import { MODEL_NAMES, MODELS, dependentsOf, findModel, indexedKeysOf, modelNamed } from './registry.ts';
+import { MODEL_NAMES, MODELS, dependentsOf, findModel, indexedKeysOf, modelNamed, targetOf } from './registry.ts';
 import { recordSchema } from './schema.ts';
 import { columnsOf, snakeCase } from './sql.ts';
 
@@ -30,6 +30,11 @@ describe('the registry', () => {
         const target = models.findIndex(({ name }) => name === reference.model);
         assert.ok(target >= 0 && target <= index, `${model.name}.${field}`);
       }
+  });
+
+  it('leads from a reference to its model, and from no other field', () => {
+    assert.equal(targetOf(Comment, 'authorId'), User);
+    for (const field of ['body', 'nothing']) assert.throws(() => targetOf(Comment, field), /is no reference/);
   });
 
   it('has a home, an audience and permissions for everything', () => {

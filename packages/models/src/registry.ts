@@ -34,11 +34,18 @@ export function findModel(name: string): Model | undefined {
   return byName.get(name);
 }
 
-/** For names that come from stored data or a reference. Where the model is known, import it. */
+/** For names that come from stored data. Where the model is known, import it. */
 export function modelNamed(name: string): Model {
   const declared = byName.get(name);
   if (!declared) throw new Error(`No model is named ${name}`);
   return declared;
+}
+
+/** The model that a reference leads to. */
+export function targetOf(declared: Model, field: string): Model {
+  const reference = declared.fields[field]?.reference;
+  if (!reference) throw new Error(`${declared.name}.${field} is no reference`);
+  return modelNamed(reference.model);
 }
 
 /** A model that points to `target`, and what becomes of its records when the target is deleted. */

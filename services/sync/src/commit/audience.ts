@@ -1,4 +1,4 @@
-import { idIn, modelNamed, type Model } from '@wts/models';
+import { idIn, targetOf, type Model } from '@wts/models';
 import { mayName, standing } from './permit.ts';
 import { refuse, type Refusal } from './refusal.ts';
 import type { Unit } from './unit.ts';
@@ -44,7 +44,7 @@ export function placeOf(
     case 'parent':
   }
   const { field } = audience;
-  const parentModel = modelNamed(model.fields[field]?.reference?.model ?? '');
+  const parentModel = targetOf(model, field);
   const parent = world.row(parentModel, idIn(values, field), 'refer');
   const isThere =
     parent !== null &&

@@ -1,4 +1,4 @@
-import { findModel, modelNamed, WorkspaceMember, type Model } from '@wts/models';
+import { findModel, targetOf, User, Workspace, WorkspaceMember, type Model } from '@wts/models';
 import { keysOf } from './keys.ts';
 import { GROUP_MODELS } from './rules.ts';
 import type { Mutation, Unit } from './unit.ts';
@@ -30,14 +30,14 @@ function foresee(needs: Need[], people: Set<string>, { modelName, modelId, actio
   if (action === 'INSERT' && GROUP_MODELS.includes(model)) needs.push({ kind: 'used', model, id });
   if (action !== 'INSERT' && action !== 'UPDATE') return;
   for (const [name, field] of Object.entries(model.fields)) {
-    const { reference } = field;
-    if (!reference || reference.model === 'Workspace' || field.assigned || (field.immutable && action === 'UPDATE'))
-      continue;
+    if (!field.reference || field.assigned || (field.immutable && action === 'UPDATE')) continue;
+    const target = targetOf(model, name);
+    if (target === Workspace) continue;
     const reading = field.read(payload[name]);
     if (!reading.ok || reading.value === null) continue;
     for (const id of [reading.value].flat() as string[]) {
-      if (reference.model === 'User') people.add(id);
-      else needs.push({ kind: 'row', model: modelNamed(reference.model), id, lock: 'refer' });
+      if (target === User) people.add(id);
+      else needs.push({ kind: 'row', model: target, id, lock: 'refer' });
     }
   }
 }

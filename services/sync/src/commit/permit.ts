@@ -3,10 +3,10 @@ import type { Role } from '@wts/contracts';
 import {
   idIn,
   isOf,
-  modelNamed,
   Project,
   ProjectMember,
   Task,
+  targetOf,
   WorkspaceMember,
   type Model,
   type Permission,
@@ -83,12 +83,12 @@ export function mayName(world: World, unit: Unit, model: Model, target: Row): bo
  * Keeps never.shown-outside.
  */
 export function standing(world: World, row: Row): { workspaceId: string | null; groupId: string } | null {
-  const { audience, fields } = row.model;
+  const { audience } = row.model;
   // A workspace stays where it is.
   if (!('field' in audience) || audience.field === 'id' || audience.field === 'workspaceId') return row;
   const parentId = row.record[audience.field];
   if (typeof parentId !== 'string') return row;
-  const parent = world.row(modelNamed(fields[audience.field]?.reference?.model ?? ''), parentId, 'refer');
+  const parent = world.row(targetOf(row.model, audience.field), parentId, 'refer');
   return parent && standing(world, parent);
 }
 

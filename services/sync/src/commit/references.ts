@@ -1,5 +1,5 @@
 import { LIMITS } from '@wts/contracts';
-import { Comment, idsIn, modelNamed, type Model, type RecordOf } from '@wts/models';
+import { Comment, idsIn, targetOf, User, Workspace, type Model, type RecordOf } from '@wts/models';
 import { missing } from './audience.ts';
 import type { RowOf } from '../store/rows.ts';
 import { mayName, roleIn } from './permit.ts';
@@ -46,13 +46,13 @@ function checkOne(
   id: string,
   workspaceId: string | null,
 ): Refusal | null {
-  const target = model.fields[field]?.reference?.model ?? '';
+  const target = targetOf(model, field);
   // Belonging to the workspace was asked already, with the place; services name workspaces that exist or are made in the same unit.
-  if (target === 'Workspace') return null;
-  if (target === 'User') return unit.authority === 'service' ? null : checkPerson(world, unit, field, id, workspaceId);
-  const row = world.row(modelNamed(target), id, 'refer');
+  if (target === Workspace) return null;
+  if (target === User) return unit.authority === 'service' ? null : checkPerson(world, unit, field, id, workspaceId);
+  const row = world.row(target, id, 'refer');
   const isThere = row?.workspaceId === workspaceId && mayName(world, unit, model, row);
-  return isThere ? null : missing(field, target);
+  return isThere ? null : missing(field, target.name);
 }
 
 /**
