@@ -105,7 +105,7 @@ describe('a service over HTTP', () => {
       it(path, async () => void isRefusal(await get(path).set(as(ann)), 400, 'malformed_request'));
 
     it('one that is too long', async () => {
-      isRefusal(await get(`/open?x=${'a'.repeat(URL_BYTES)}`), 400, 'malformed_request');
+      isRefusal(await get(`/open?x=${'a'.repeat(URL_BYTES)}`), 431, 'headers_too_large');
     });
 
     it('a parameter of the path that does not fit its pattern', async () => {

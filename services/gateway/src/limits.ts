@@ -14,8 +14,6 @@ export const EDGE_LIMITS = {
   connectionsOfNetworkPercent: 25,
   /** One that asked for nothing for so long gives way where there is no room; longer than any client thinks between two requests of one page. */
   connectionIdleMs: 5_000,
-  /** A rest of a refused body up to this size is read and dropped, and the connection lives on. */
-  droppedBytesMax: 64 * 1024,
   /**
    * Connections to one upstream process. A bootstrap holds one for as long as its client reads; all that a process serves
    * at once (LIMITS.snapshotAnswersMax) leave some for everybody else.
@@ -33,7 +31,7 @@ export const EDGE_LIMITS = {
   silenceMs: 120_000,
   /** A client that takes nothing for so long is cut, because its answer holds an upstream connection. */
   readerStalledMs: 30_000,
-  /** After refusing a body: how long to read and drop what is still coming, so that the answer is not lost to a reset. */
+  /** After refusing an upgrade: how long to read and drop what is still coming, so that the answer is not lost to a reset. */
   lingerMs: 1_000,
   /** Handshakes with services under way. Thousands of clients that come back at once wait here, not in front of others. */
   handshakesAtOnce: 64,

@@ -6,8 +6,9 @@ import { API_VERSION, Fault, HEADERS, LIMITS, REQUEST_ID_PATTERN, SUPPORTED_API_
 import type { NextFunction, Request, Response } from 'express';
 import type { Logger } from '../observe/logger.ts';
 import type { RequestMetrics } from '../observe/metrics.ts';
-import { strayPath } from '../observe/scrub.ts';
-import { endRequestSpan, isTracing, traceRequest } from '../observe/tracing.ts';
+import { isTracing, traceRequest } from '../observe/tracing.ts';
+import { faultOfHosts, faultOfTarget } from './check-target.ts';
+import { recordRequest } from './record-request.ts';
 import { originForm } from './target.ts';
 
 /** What the HTTP side of a service needs to know of the service. */
@@ -38,17 +39,15 @@ export interface Exchange {
   readonly requestId: string;
   readonly startedAt: number;
   /** Id of the contract that answers; what metrics and logs group by. */
-  route: string;
+  route: string | null;
   userId: string | undefined;
   /** What was answered as an error: for the log. */
-  failure: Fault | undefined;
-  span: Span | undefined;
+  failure: Fault | null;
+  span: Span | null;
 }
 
 const slot = Symbol('exchange');
 const wellFormedId = new RegExp(REQUEST_ID_PATTERN);
-/** Requests of probes: logged at debug, else they would be most of the log. */
-const PROBES: readonly string[] = ['health', 'ready'];
 
 export function exchangeOf(req: IncomingMessage): Exchange {
   const exchange = (req as { [slot]?: Exchange })[slot];
@@ -72,10 +71,10 @@ export function enter(http: HttpOptions): (req: Request, res: Response, next: Ne
       http,
       requestId: requestIdOf(req),
       startedAt: performance.now(),
-      route: 'unmatched',
+      route: null,
       userId: undefined,
-      failure: undefined,
-      span: undefined,
+      failure: null,
+      span: null,
     };
     (req as { [slot]?: Exchange })[slot] = exchange;
     res.setHeader('Api-Version', API_VERSION);
@@ -106,11 +105,9 @@ export function checkMessage(req: IncomingMessage): Fault | null {
     });
   }
   if (req.rawHeaders.length > LIMITS.headerCount * 2) return new Fault('headers_too_large');
-  const hosts = timesGiven(req.rawHeaders, 'host');
-  if (hosts > 1 || (hosts === 0 && req.httpVersion === '1.1')) return malformed('A request needs exactly one Host.');
-  if (url.length > LIMITS.urlBytes) return malformed(`An address may have at most ${LIMITS.urlBytes} characters.`);
-  if (url[0] !== '/' && !(url === '*' && req.method === 'OPTIONS')) return malformed('An address starts with a slash.');
-  return url.includes('%') ? checkEscapes(url) : null;
+  const fault =
+    faultOfHosts(timesGiven(req.rawHeaders, 'host'), req.httpVersion) ?? faultOfTarget(url, req.method ?? '');
+  return fault ?? faultOfQuery(url);
 }
 
 /** How many lines a header has. Of most that are given twice, Node itself drops all but the first. */
@@ -123,72 +120,29 @@ export function timesGiven(rawHeaders: readonly string[], lowerName: string): nu
   return times;
 }
 
-/**
- * A path that means something else once it is decoded is refused, because two readers of it (a gateway and a service)
- * could disagree on where it leads.
- */
-function checkEscapes(url: string): Fault | null {
-  const end = url.indexOf('?');
-  const path = end === -1 ? url : url.slice(0, end);
-  let decoded: string;
+function faultOfQuery(url: string): Fault | null {
+  const start = url.indexOf('?');
+  if (start === -1 || !url.includes('%', start)) return null;
   try {
-    decoded = decodeURIComponent(path);
-    decodeURIComponent(url.slice(path.length));
+    decodeURIComponent(url.slice(start));
+    return null;
   } catch {
-    return malformed('The address holds an escape that is not UTF-8.');
+    return new Fault('malformed_request', { message: 'The query is not valid percent-encoded UTF-8.' });
   }
-  // oxlint-disable-next-line no-control-regex -- control characters are what is looked for
-  if (/%2f|%5c/i.test(path) || /[\u0000-\u001f\u007f]|\/\.{1,2}(?:\/|$)/.test(decoded)) {
-    return malformed('The path holds an encoded slash, dot segment or control character.');
-  }
-  return null;
-}
-
-function malformed(message: string): Fault {
-  return new Fault('malformed_request', { message });
 }
 
 function finish(exchange: Exchange, req: Request, res: Response): void {
-  const { http, route, requestId, userId, failure } = exchange;
-  const durationMs = performance.now() - exchange.startedAt;
-  const status = res.statusCode;
-  http.requests.observe(route, req.method, status, durationMs / 1000);
-  if (exchange.span !== undefined) endRequestSpan(exchange.span, route, req.method, status);
-  const line = {
+  const { http, route, requestId, startedAt, userId, failure, span } = exchange;
+  recordRequest(http, {
     method: req.method,
     route,
-    status,
-    durationMs: Math.round(durationMs * 1000) / 1000,
+    status: res.statusCode,
+    startedAt,
     requestId,
     userId,
-    code: failure?.code,
-    // Set when the client left before it had the whole answer.
-    aborted: res.writableFinished ? undefined : true,
-    path: route === 'unmatched' ? strayPath(pathOf(req)) : undefined,
-  };
-  if (failure !== undefined && status >= 500) {
-    const cause: unknown = failure.cause;
-    // A dependency that is down comes back by itself; a bug does not.
-    if (failure.code === 'unavailable')
-      http.log[PROBES.includes(route) ? 'debug' : 'warn']({ ...line, err: cause }, 'request');
-    else http.log.error({ ...line, err: cause ?? failure }, 'request');
-  } else {
-    http.log[PROBES.includes(route) ? 'debug' : 'info'](line, 'request');
-  }
-}
-
-/** The path alone: queries hold tokens. */
-function pathOf(req: Request): string {
-  return req.originalUrl.split('?', 1)[0] ?? '';
-}
-
-/** RFC 9112 section 6.3: without either header a request has no body. */
-export function hasBody({ headers }: IncomingMessage): boolean {
-  const length = headers['content-length'];
-  return headers['transfer-encoding'] !== undefined || (length !== undefined && length !== '0');
-}
-
-/** True while the client has more to send. */
-export function isReceiving(req: IncomingMessage): boolean {
-  return !req.complete && hasBody(req);
+    failure,
+    span,
+    isComplete: res.writableFinished,
+    path: req.originalUrl.split('?', 1)[0] ?? '',
+  });
 }

@@ -1,3 +1,10 @@
+export { ClientGone, collectBody } from './body.ts';
+export type { HoldBytes } from './body.ts';
+export { faultOfHosts, faultOfTarget } from './check-target.ts';
+export { answerHead, renderFault } from './fault-answer.ts';
+export type { FaultAnswer } from './fault-answer.ts';
+export { recordRequest } from './record-request.ts';
+export { closeGently, leavesMuchUnread } from './unread-body.ts';
 export { acceptsGzip } from './accept-encoding.ts';
 export { requestIdOf } from './exchange.ts';
 export type { BodyTurns, HttpOptions } from './exchange.ts';

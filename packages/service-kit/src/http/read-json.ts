@@ -1,6 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 import { Fault, LIMITS, parseJson } from '@wts/contracts';
-import { hasBody, timesGiven, type BodyTurns } from './exchange.ts';
+import { collectBody } from './body.ts';
+import { timesGiven, type BodyTurns } from './exchange.ts';
+import { hasBody } from './unread-body.ts';
 
 /** Blanks stand in it a few at a time, because what may be repeated without a bound in two places costs the square. */
 const jsonType =
@@ -55,38 +57,6 @@ export async function readBytes(req: IncomingMessage, bytesMax: number): Promise
     const message = 'The body must not be compressed.';
     throw new Fault('unsupported_media_type', { message, headers: { 'Accept-Encoding': 'identity' } });
   }
-  if (Number(req.headers['content-length']) > bytesMax) throw tooLarge(bytesMax);
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  const { promise, resolve, reject } = Promise.withResolvers<void>();
-  const onData = (chunk: Buffer): void => {
-    bytes += chunk.length;
-    if (bytes > bytesMax) reject(tooLarge(bytesMax));
-    else chunks.push(chunk);
-  };
-  // Every request closes; that is news only before its end.
-  const onEnd = (): void => {
-    req.off('close', onCut);
-    resolve();
-  };
-  const onCut = (): void => reject(new Fault('malformed_request', { message: 'The body ended too soon.' }));
-  req.on('data', onData);
-  req.once('end', onEnd);
-  req.once('error', onCut);
-  req.once('close', onCut);
-  try {
-    await promise;
-  } finally {
-    req.off('data', onData);
-    req.off('end', onEnd);
-    req.off('close', onCut);
-    // The error listener stays: a request that fails later, unheard, would end the process.
-    if (bytes > bytesMax) req.pause();
-  }
-  const [first] = chunks;
-  return first !== undefined && chunks.length === 1 ? first : Buffer.concat(chunks, bytes);
-}
-
-function tooLarge(bytesMax: number): Fault {
-  return new Fault('payload_too_large', { message: `The body may have at most ${bytesMax} bytes.` });
+  const length = req.headers['content-length'];
+  return collectBody(req, { declared: length === undefined ? null : Number(length), bytesMax });
 }

@@ -1,13 +1,14 @@
 import { randomUUID } from 'node:crypto';
-import { createServer, STATUS_CODES } from 'node:http';
+import { createServer } from 'node:http';
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { API_VERSION, errorBody, Fault, LIMITS } from '@wts/contracts';
+import { API_VERSION, Fault, LIMITS } from '@wts/contracts';
 import { SetupError } from '../life/setup-error.ts';
 import type { Logger } from '../observe/logger.ts';
-import { faultHeaders } from './answer.ts';
 import { Connections, refusalOf, unlessSurplus } from './connections.ts';
 import { checkMessage, requestIdOf } from './exchange.ts';
+import { answerHead, renderFault } from './fault-answer.ts';
+import type { FaultAnswer } from './fault-answer.ts';
 import { boundPipelining, LinedResponse, takeInTurn } from './pipelining.ts';
 import { originForm } from './target.ts';
 
@@ -108,8 +109,8 @@ function refuseInTurn(socket: Duplex, fault: Fault, requestId: string): void {
 
 /** Answers a request that no application sees. */
 function refuse(fault: Fault, req: IncomingMessage, res: ServerResponse): void {
-  const { head, body } = render(fault, requestIdOf(req));
-  res.writeHead(fault.status, head).end(body);
+  const { status, body, lines } = render(fault, requestIdOf(req));
+  res.writeHead(status, lines).end(body);
 }
 
 /** A request line whose method is a word, though none the parser knows (RFC 9110 section 9.1). */
@@ -167,28 +168,18 @@ export function refuseUpgrade(socket: Duplex, fault: Fault, requestId: string): 
 }
 
 function writeFault(socket: Duplex, fault: Fault, requestId: string): void {
-  const { head, body } = render(fault, requestId);
-  const lines = Object.entries(head).map(([name, value]) => `${name}: ${value}\r\n`);
+  const { status, body, lines } = render(fault, requestId);
   // Nobody else listens for a reset while the last bytes leave.
   socket.on('error', () => socket.destroy());
-  socket.end(`HTTP/1.1 ${fault.status} ${STATUS_CODES[fault.status] ?? ''}\r\n${lines.join('')}\r\n${body}`, () => {
+  socket.end(answerHead(status, lines) + body.toString(), () => {
     socket.destroy();
   });
 }
 
-function render(fault: Fault, requestId: string): { head: Record<string, string | number>; body: string } {
-  const body = JSON.stringify(errorBody(fault, requestId));
-  const head = {
-    'Content-Type': 'application/json',
-    'Content-Length': Buffer.byteLength(body),
-    'Api-Version': API_VERSION,
-    'X-Request-Id': requestId,
-    'X-Content-Type-Options': 'nosniff',
-    'Cache-Control': 'no-store',
-    ...faultHeaders(fault),
-    Connection: 'close',
-  };
-  return { head, body };
+function render(fault: Fault, requestId: string): FaultAnswer {
+  const answer = renderFault(fault, requestId);
+  const common = ['Api-Version', API_VERSION, 'X-Request-Id', requestId, 'X-Content-Type-Options', 'nosniff'];
+  return { ...answer, lines: [...common, ...answer.lines, 'Connection', 'close'] };
 }
 
 /** Binds the port and returns it. Rejects with a sentence when that is not possible. */

@@ -1,4 +1,3 @@
 export { createLogger } from './logger.ts';
 export type { Logger } from './logger.ts';
-export { strayPath } from './scrub.ts';
 export { carryTrace, endRequestSpan, isTracing, traceRequest } from './tracing.ts';

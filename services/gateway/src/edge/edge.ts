@@ -1,14 +1,15 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Authenticator, MintToken } from '@wts/access';
 import { Fault } from '@wts/contracts';
+import { ClientGone } from '@wts/service-kit/http';
+import type { HoldBytes } from '@wts/service-kit/http';
 import { isTracing, traceRequest } from '@wts/service-kit/observe';
 import type { UpstreamName } from '../routes.ts';
 import type { Upstream } from '../upstream.ts';
 import { allowOrigin, answerOptions } from './allow-origin.ts';
 import { answerFault, startAnswer } from './answer.ts';
 import { authenticate } from './authenticate.ts';
-import type { HoldBytes } from './bound-body.ts';
-import { ClientGone, boundBody } from './bound-body.ts';
+import { boundBody } from './bound-body.ts';
 import { Exchange } from './exchange.ts';
 import { forward } from './forward.ts';
 import { upgradeRequired } from './handshake.ts';

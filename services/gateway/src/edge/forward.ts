@@ -1,12 +1,12 @@
 import type { ServerResponse } from 'node:http';
 import { Fault, HEADERS } from '@wts/contracts';
 import type { Address } from '@wts/service-kit/call';
+import { ClientGone } from '@wts/service-kit/http';
 import { carryTrace, isTracing } from '@wts/service-kit/observe';
 import type { Dispatcher } from 'undici';
 import { errors } from 'undici';
 import type { Upstream } from '../upstream.ts';
 import { answerFault, startAnswer } from './answer.ts';
-import { ClientGone } from './bound-body.ts';
 import type { Exchange } from './exchange.ts';
 
 /**

@@ -5,9 +5,9 @@ import type { Duplex } from 'node:stream';
 import { comeAgainSeconds, Fault, HEADERS, LIMITS } from '@wts/contracts';
 import { Semaphore, socketsOf, targetOf } from '@wts/service-kit/call';
 import type { Address } from '@wts/service-kit/call';
+import { ClientGone } from '@wts/service-kit/http';
 import { EDGE_LIMITS } from '../limits.ts';
 import type { Upstream } from '../upstream.ts';
-import { ClientGone } from './bound-body.ts';
 import type { Exchange } from './exchange.ts';
 import { connectionOptions } from './read-headers.ts';
 

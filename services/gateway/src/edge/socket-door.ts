@@ -1,15 +1,14 @@
-import { STATUS_CODES } from 'node:http';
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Duplex } from 'node:stream';
 import { Fault } from '@wts/contracts';
+import { ClientGone, answerHead } from '@wts/service-kit/http';
+import type { FaultAnswer } from '@wts/service-kit/http';
 import { EDGE_LIMITS } from '../limits.ts';
 import { allowOrigin, refuseForeignSocket } from './allow-origin.ts';
-import { JSON_TYPE, renderFault } from './answer.ts';
-import type { RenderedFault } from './answer.ts';
+import { JSON_TYPE, faultAnswer } from './answer.ts';
 import { authenticateSocket, takeToken } from './authenticate.ts';
-import { ClientGone } from './bound-body.ts';
 import { Exchange } from './exchange.ts';
 import { checkHandshake, comeAgain, shakeHands } from './handshake.ts';
 import type { HandshakeReply } from './handshake.ts';
@@ -113,7 +112,7 @@ export class SocketDoor {
       socket.setNoDelay(true);
       socket.setKeepAlive(true, EDGE_LIMITS.halfOpenMs);
     }
-    client.write(httpHead(101, exchange.reply, lines));
+    client.write(answerHead(101, exchange.reply, lines));
     // What arrived behind the two halves of the handshake is the first that passes.
     if (upstreamHead.length > 0) upstream.unshift(upstreamHead);
     if (head.length > 0) client.unshift(head);
@@ -130,7 +129,7 @@ export class SocketDoor {
   }
 
   #passRefusalOn(exchange: Exchange, socket: Duplex, { reply, body }: HandshakeReply & { agreed: false }): void {
-    const lines: string[] = [];
+    const lines = ['Content-Type', JSON_TYPE, 'Content-Length', String(body.length)];
     for (const name of ['retry-after', 'www-authenticate', 'sec-websocket-version', 'allow']) {
       const value = reply.headers[name];
       if (typeof value === 'string') lines.push(name, value);
@@ -172,25 +171,16 @@ async function whileThere<T>(client: Duplex, work: (isGone: () => boolean) => Pr
 
 /** Answers a failure where there is no response object, and ends the connection. */
 export function refuseOnSocket(exchange: Exchange, socket: Duplex, failure: unknown, parts: EdgeParts): void {
-  const fault = renderFault(exchange, failure);
-  answerOnSocket(exchange, socket, fault, parts);
+  answerOnSocket(exchange, socket, faultAnswer(exchange, failure), parts);
 }
 
 function answerOnSocket(
   exchange: Exchange,
   socket: Duplex,
-  { status, body, lines }: RenderedFault,
+  { status, body, lines }: FaultAnswer,
   parts: EdgeParts,
 ): void {
-  const head = httpHead(status, exchange.reply, [
-    ...lines,
-    'Content-Type',
-    JSON_TYPE,
-    'Content-Length',
-    String(body.length),
-    'Connection',
-    'close',
-  ]);
+  const head = answerHead(status, exchange.reply, lines, ['Connection', 'close']);
   socket.on('error', () => socket.destroy());
   socket.end(Buffer.concat([Buffer.from(head, 'latin1'), body]));
   // What the peer still sends is dropped, and it is cut when it does not hang up by itself.
@@ -198,13 +188,4 @@ function answerOnSocket(
   socket.once('end', () => socket.destroy());
   setTimeout(() => socket.destroy(), EDGE_LIMITS.lingerMs).unref();
   parts.onAnswered(exchange, status, true);
-}
-
-/** An HTTP/1.1 head from flat header lines. Values came from our tables or through Node's parser, so hold no CR or LF. */
-function httpHead(status: number, ...groups: readonly (readonly string[])[]): string {
-  let head = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n`;
-  for (const lines of groups) {
-    for (let at = 0; at + 1 < lines.length; at += 2) head += `${lines[at]}: ${lines[at + 1]}\r\n`;
-  }
-  return `${head}\r\n`;
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
 import { Fault } from '@wts/contracts';
-import { ClientGone, collectBody } from './bound-body.ts';
+import { ClientGone, collectBody } from './body.ts';
 
 /** A request's body as a stream; the only part of a request that is looked at. */
 function sender(parts: Iterable<Buffer>): { req: IncomingMessage; taken: () => number } {
@@ -27,14 +27,14 @@ describe('a body on its way', () => {
   it('arrives whole when it ends at its bound, with its length or without', async () => {
     for (const declared of [4, null]) {
       const { req } = sender([Buffer.from('ab'), Buffer.from('cd')]);
-      assert.equal((await collectBody(req, declared, 4, roomForAll)).toString(), 'abcd');
+      assert.equal((await collectBody(req, { declared, bytesMax: 4, hold: roomForAll })).toString(), 'abcd');
     }
-    assert.equal((await collectBody(sender([]).req, null, 4, roomForAll)).length, 0);
+    assert.equal((await collectBody(sender([]).req, { declared: null, bytesMax: 4, hold: roomForAll })).length, 0);
   });
 
   it('ends in a fault at the first byte past its bound, and no more of it is taken', async () => {
     const { req, taken } = sender(endless());
-    const collected = collectBody(req, null, 100_000, roomForAll);
+    const collected = collectBody(req, { declared: null, bytesMax: 100_000, hold: roomForAll });
     await assert.rejects(collected, (error: Fault) => error.code === 'payload_too_large');
     assert.ok(taken() < 300_000, `${taken()} bytes were taken`);
   });
@@ -46,13 +46,16 @@ describe('a body on its way', () => {
       room -= bytes;
       return room < 0 ? new Fault('unavailable') : null;
     };
-    await assert.rejects(collectBody(req, null, 1024 ** 3, hold), (error: Fault) => error.code === 'unavailable');
+    await assert.rejects(
+      collectBody(req, { declared: null, bytesMax: 1024 ** 3, hold }),
+      (error: Fault) => error.code === 'unavailable',
+    );
     assert.ok(taken() < 300_000, `${taken()} bytes were taken`);
   });
 
   it('breaks off when the sender leaves in the middle', async () => {
     const { req } = sender(endless());
     req.once('data', () => req.destroy());
-    await assert.rejects(collectBody(req, null, 1024 ** 3, roomForAll), ClientGone);
+    await assert.rejects(collectBody(req, { declared: null, bytesMax: 1024 ** 3, hold: roomForAll }), ClientGone);
   });
 });

@@ -1,0 +1,59 @@
+import type { IncomingMessage } from 'node:http';
+import { Fault } from '@wts/contracts';
+
+/** Called with the bytes of a body as they arrive; returns the fault to refuse it with when there is no room for them. */
+export type HoldBytes = (bytes: number) => Fault | null;
+
+interface BodyBounds {
+  /** The length the client declared; null when it declared none. */
+  readonly declared: number | null;
+  readonly bytesMax: number;
+  readonly hold?: HoldBytes;
+}
+
+/**
+ * Collects a body. A declared length over the bound is refused before a byte is read, an undeclared one the moment it
+ * grows past it. Resolves with exactly the declared bytes without waiting for the end of the stream. After a refusal
+ * nothing more is read: whether the rest is dropped or the connection is cut is decided with the answer.
+ */
+export function collectBody(req: IncomingMessage, { declared, bytesMax, hold }: BodyBounds): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    if (declared !== null && declared > bytesMax) return reject(tooLarge(bytesMax));
+    if (req.destroyed) return reject(new ClientGone());
+    const parts: Buffer[] = [];
+    let received = 0;
+    // Every request closes; before it is whole that means that the client has left.
+    const onClose = (): void => reject(new ClientGone());
+    const done = (): void => {
+      req.off('close', onClose);
+      resolve(parts.length === 1 ? (parts[0] as Buffer) : Buffer.concat(parts, received));
+    };
+    const onData = (part: Buffer): void => {
+      received += part.length;
+      const fault = received > bytesMax ? tooLarge(bytesMax) : (hold?.(part.length) ?? null);
+      if (fault !== null) {
+        req.off('data', onData);
+        req.pause();
+        parts.length = 0;
+        return reject(fault);
+      }
+      parts.push(part);
+      if (received === declared) done();
+    };
+    req.on('data', onData);
+    req.once('end', done);
+    req.once('close', onClose);
+  });
+}
+
+function tooLarge(bytesMax: number): Fault {
+  return new Fault('payload_too_large', { message: `The body of this operation is at most ${bytesMax} bytes.` });
+}
+
+/** Thrown where a client left before its request was whole, so that no answer can reach it. */
+export class ClientGone extends Error {
+  constructor() {
+    super('the client closed the connection before its request was whole');
+    this.name = 'ClientGone';
+  }
+}
