@@ -146,7 +146,7 @@ export const errors: readonly Rule[] = [
     id: 'errors.request-id.returned',
     source: 'Design 5',
     text: "Every response has `X-Request-Id`: the caller's when well formed, else a new one; errors repeat it as `requestId`.",
-    home: 'services/gateway/src/edge/exchange.ts',
+    home: 'services/gateway/src/edge/request-context.ts',
     status: 'kept',
   },
 ];

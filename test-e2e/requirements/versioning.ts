@@ -27,7 +27,7 @@ export const versioning: readonly Rule[] = [
     id: 'versioning.response.always',
     source: 'Specification 9',
     text: 'Every response carries `Api-Version`, errors included.',
-    home: 'services/gateway/src/edge/exchange.ts',
+    home: 'services/gateway/src/edge/request-context.ts',
     status: 'kept',
   },
   {

@@ -4,7 +4,7 @@ import type { Readiness } from '@wts/service-kit/life';
 import { DOCS_FILES, DOCS_PAGE } from './docs/page.ts';
 import { JSON_TYPE, answerJson, startAnswer } from './edge/answer.ts';
 import type { OwnAnswer } from './edge/edge.ts';
-import type { Exchange } from './edge/exchange.ts';
+import type { RequestContext } from './edge/request-context.ts';
 import { matchPath } from './edge/match-route.ts';
 import { staticAnswer } from './static-answer.ts';
 
@@ -18,23 +18,23 @@ export function ownAnswers(readiness: Readiness, description: object): ReadonlyM
   const ready = bytes({ ok: true, status: 'ready' });
   const noStore = ['Cache-Control', 'no-store'];
   return new Map<string, OwnAnswer>([
-    [meta.health.id, (exchange, res) => answerJson(exchange, res, 200, up, noStore)],
+    [meta.health.id, (context, res) => answerJson(context, res, 200, up, noStore)],
     [
       meta.ready.id,
-      async (exchange, res) => {
+      async (context, res) => {
         await readiness.check();
-        answerJson(exchange, res, 200, ready, noStore);
+        answerJson(context, res, 200, ready, noStore);
       },
     ],
     [meta.description.id, staticAnswer({ type: JSON_TYPE, bytes: bytes(description) })],
     [meta.docs.id, staticAnswer(DOCS_PAGE)],
     [meta.docsFile.id, docsFile()],
-    [meta.docsSlash.id, (exchange, res) => redirect(exchange, res, 308)],
+    [meta.docsSlash.id, (context, res) => redirect(context, res, 308)],
     [
       meta.root.id,
-      (exchange, res) => {
-        if (!WANTS_PAGE.test(exchange.req.headers.accept ?? '')) matchPath(null);
-        redirect(exchange, res, 302);
+      (context, res) => {
+        if (!WANTS_PAGE.test(context.req.headers.accept ?? '')) matchPath(null);
+        redirect(context, res, 302);
       },
     ],
   ]);
@@ -43,17 +43,17 @@ export function ownAnswers(readiness: Readiness, description: object): ReadonlyM
 /** A browser says so; programs take anything, and get the answer of any address that has no operation. */
 const WANTS_PAGE = /(?:^|,)\s*text\/html\b/i;
 
-function redirect(exchange: Exchange, res: ServerResponse, status: 302 | 308): void {
-  startAnswer(exchange, res, status, ['Location', meta.docs.path, 'Vary', 'Accept', 'Content-Length', '0']);
+function redirect(context: RequestContext, res: ServerResponse, status: 302 | 308): void {
+  startAnswer(context, res, status, ['Location', meta.docs.path, 'Vary', 'Accept', 'Content-Length', '0']);
   res.end();
 }
 
 function docsFile(): OwnAnswer {
   const answers = new Map([...DOCS_FILES].map(([name, file]) => [name, staticAnswer(file)]));
-  return (exchange, res) => {
-    const answer = answers.get(exchange.path.slice(exchange.path.lastIndexOf('/') + 1));
+  return (context, res) => {
+    const answer = answers.get(context.path.slice(context.path.lastIndexOf('/') + 1));
     if (answer === undefined) throw new Fault('not_found');
-    return answer(exchange, res);
+    return answer(context, res);
   };
 }
 

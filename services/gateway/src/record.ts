@@ -8,20 +8,20 @@ export function requestRecorder(
   { http }: Pick<ServiceContext, 'http'>,
   addressOf: AddressReader,
 ): EdgeParts['onAnswered'] {
-  return (exchange, status, isComplete) => {
-    const { method, startedAt, requestId, failure, span, path } = exchange;
+  return (context, status, isComplete) => {
+    const { method, startedAt, requestId, failure, span, path } = context;
     recordRequest(http, {
       method,
-      route: exchange.route?.contract.id ?? null,
+      route: context.route?.contract.id ?? null,
       status,
       startedAt,
       requestId,
-      userId: exchange.principal?.userId,
+      userId: context.principal?.userId,
       failure,
       span,
       isComplete,
       path,
-      client: () => addressOf(exchange.peer, exchange.headers.forwardedFor),
+      client: () => addressOf(context.peer, context.headers.forwardedFor),
     });
   };
 }

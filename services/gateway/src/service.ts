@@ -15,7 +15,7 @@ import { addressReader, peerReader } from './client-address.ts';
 import { DEPRECATIONS, deprecationHeaders } from './deprecations.ts';
 import { createEdge } from './edge/edge.ts';
 import type { EdgeParts } from './edge/edge.ts';
-import { securityHeaders } from './edge/exchange.ts';
+import { securityHeaders } from './edge/request-context.ts';
 import { RateLimiter } from './edge/limit-rate.ts';
 import { NetworkConnections } from './edge/network-connections.ts';
 import { compileRoutes } from './edge/route-table.ts';

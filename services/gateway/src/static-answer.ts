@@ -25,20 +25,20 @@ export function staticAnswer({ type, bytes, lines = [] }: StaticFile): OwnAnswer
   const hash = createHash('sha256').update(bytes).digest('base64url');
   const isCompressible = bytes.length >= COMPRESS_BYTES_MIN;
   let compressed: Promise<Buffer> | null = null;
-  return async (exchange, res) => {
-    const { 'accept-encoding': encodings, 'if-none-match': known = '' } = exchange.req.headers;
+  return async (context, res) => {
+    const { 'accept-encoding': encodings, 'if-none-match': known = '' } = context.req.headers;
     const isCompressed = isCompressible && acceptsGzip(encodings);
     const tag = isCompressed ? `"${hash}.gzip"` : `"${hash}"`;
     const common = ['ETag', tag, 'Cache-Control', 'no-cache', ...(isCompressible ? ['Vary', 'Accept-Encoding'] : [])];
     if (isKnown(known, tag)) {
-      startAnswer(exchange, res, 304, [...common, ...lines]);
+      startAnswer(context, res, 304, [...common, ...lines]);
       res.end();
       return;
     }
     const body = isCompressed ? await (compressed ??= promisify(gzip)(bytes, { level: 9 })) : bytes;
     const encoding = isCompressed ? ['Content-Encoding', 'gzip'] : [];
     const length = ['Content-Length', String(body.length)];
-    startAnswer(exchange, res, 200, ['Content-Type', type, ...length, ...encoding, ...common, ...lines]);
+    startAnswer(context, res, 200, ['Content-Type', type, ...length, ...encoding, ...common, ...lines]);
     res.end(body);
   };
 }

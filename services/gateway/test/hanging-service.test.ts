@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import type { Contract } from '@wts/contracts';
 import { Addresses } from '@wts/service-kit/call';
 import { createLogger } from '@wts/service-kit/observe';
-import { Exchange } from '../src/edge/exchange.ts';
+import { RequestContext } from '../src/edge/request-context.ts';
 import { shakeHands } from '../src/edge/handshake.ts';
 import { compileRoutes } from '../src/edge/route-table.ts';
 import { checkUpstream } from '../src/ready.ts';
@@ -112,7 +112,7 @@ describe('a process of a service that takes connections and answers nothing', ()
     let gone = 0;
     const server = createServer().on('upgrade', (req, socket) => {
       socket.on('error', () => undefined);
-      const handshake = { upstream, path: '/ws', exchange: new Exchange(req, []), internalToken: '' };
+      const handshake = { upstream, path: '/ws', context: new RequestContext(req, []), internalToken: '' };
       void shakeHands(handshake, () => false).then((reply) => {
         answers.push(reply.agreed);
         if (reply.agreed) reply.hold(() => (gone += 1));

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Fault } from '@wts/contracts';
 import { faultOfSqlState } from '../postgres/sqlstate.ts';
 import { ClientGone } from './body.ts';
-import { exchangeOf } from './exchange.ts';
+import { contextOf } from './request-context.ts';
 import { renderFault } from './fault-answer.ts';
 import { closeGently, leavesMuchUnread } from './unread-body.ts';
 
@@ -31,21 +31,21 @@ export function sendJson(
 function endsConnection(req: IncomingMessage): boolean {
   const isAbandoned = leavesMuchUnread(req);
   if (isAbandoned) closeGently(req);
-  return isAbandoned || exchangeOf(req).http.isDraining();
+  return isAbandoned || contextOf(req).http.isDraining();
 }
 
 /** The one place a failure is turned into an answer. Keeps never.shapeless-error. */
 export function answerFailure(error: unknown, req: IncomingMessage, res: ServerResponse): void {
-  const exchange = exchangeOf(req);
+  const context = contextOf(req);
   const fault = toFault(error);
-  exchange.failure = fault;
+  context.failure = fault;
   if (res.headersSent) {
     // Half an answer cannot be taken back; cutting it off tells the client that it is not whole.
     res.destroy();
     return;
   }
   for (const name of HEADERS_OF_CONTENT) res.removeHeader(name);
-  const { status, body, lines } = renderFault(fault, exchange.requestId);
+  const { status, body, lines } = renderFault(fault, context.requestId);
   if (endsConnection(req)) lines.push('Connection', 'close');
   res.writeHead(status, lines).end(body);
 }

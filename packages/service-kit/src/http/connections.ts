@@ -86,7 +86,7 @@ export function refusalOf(socket: Duplex): Fault | null {
 /** Passes on what comes by connections within the bound. A probe learns also of a full server that it is alive. */
 export function unlessSurplus(
   listener: RequestListener,
-  refuse: (fault: Fault, ...exchange: Parameters<RequestListener>) => void,
+  refuse: (fault: Fault, ...rest: Parameters<RequestListener>) => void,
 ): RequestListener {
   return (req, res) => {
     const fault = refusalOf(req.socket);

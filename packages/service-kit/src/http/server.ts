@@ -6,7 +6,7 @@ import { API_VERSION, Fault, LIMITS } from '@wts/contracts';
 import { SetupError } from '../life/setup-error.ts';
 import type { Logger } from '../observe/logger.ts';
 import { Connections, refusalOf, unlessSurplus } from './connections.ts';
-import { checkMessage, requestIdOf } from './exchange.ts';
+import { checkMessage, requestIdOf } from './request-context.ts';
 import { answerHead, renderFault } from './fault-answer.ts';
 import type { FaultAnswer } from './fault-answer.ts';
 import { boundPipelining, LinedResponse, takeInTurn } from './pipelining.ts';

@@ -9,7 +9,7 @@ import { serviceSettings } from '../config/service-settings.ts';
 import type { Setting } from '../config/settings.ts';
 import { parseSettings } from '../config/settings.ts';
 import { Connections } from '../http/connections.ts';
-import type { HttpOptions } from '../http/exchange.ts';
+import type { HttpOptions } from '../http/request-context.ts';
 import type { ServerCallers, UpgradeListener } from '../http/server.ts';
 import { closeNow, createHttpServer, drainServer, listen, onUpgrade } from '../http/server.ts';
 import type { Logger } from '../observe/logger.ts';

@@ -3,8 +3,8 @@ import type { Express, NextFunction, Request, Response, Router } from 'express';
 import express from 'express';
 import type { Readiness } from '../life/readiness.ts';
 import { answerFailure } from '../http/answer.ts';
-import type { HttpOptions } from '../http/exchange.ts';
-import { enter } from '../http/exchange.ts';
+import type { HttpOptions } from '../http/request-context.ts';
+import { enter } from '../http/request-context.ts';
 import { mount } from './mount.ts';
 
 interface AppOptions {

@@ -2,7 +2,7 @@ import type { BodyOf, ParamsOf, Principal, QueryOf } from '@wts/contracts';
 import { LIMITS } from '@wts/contracts';
 import type { Request, Response } from 'express';
 import type { Logger } from '../observe/logger.ts';
-import { exchangeOf } from '../http/exchange.ts';
+import { contextOf } from '../http/request-context.ts';
 
 interface Parts<C> {
   readonly principal: Principal;
@@ -44,12 +44,12 @@ export class Call<C = unknown> {
   }
 
   get requestId(): string {
-    return exchangeOf(this.req).requestId;
+    return contextOf(this.req).requestId;
   }
 
   /** Logs with the id of the request. */
   get log(): Logger {
-    this.#log ??= exchangeOf(this.req).http.log.child({ requestId: this.requestId });
+    this.#log ??= contextOf(this.req).http.log.child({ requestId: this.requestId });
     return this.#log;
   }
 

@@ -5,7 +5,7 @@ import { Fault, isStorableText, LIMITS } from '@wts/contracts';
 import type { IRouter, Request, Response } from 'express';
 import { sendJson } from '../http/answer.ts';
 import { Call, signalOf } from './call.ts';
-import { exchangeOf } from '../http/exchange.ts';
+import { contextOf } from '../http/request-context.ts';
 import { hasBody } from '../http/unread-body.ts';
 import type { Idempotency } from './idempotency.ts';
 import { readJson } from '../http/read-json.ts';
@@ -44,7 +44,7 @@ export function mount<C extends Contract, const R extends Frozen<ReplyOf<C>>>(
       return;
     }
     const reply = kept?.body ?? (await handler(call));
-    if (exchangeOf(call.req).http.checkReplies) {
+    if (contextOf(call.req).http.checkReplies) {
       checkReply ??= compile(schema, 'reply');
       holdToContract(contract.id, reply, checkReply);
     }
@@ -101,16 +101,16 @@ function readerOf<C extends Contract>(contract: C): (req: Request, res: Response
   const checkQuery = contract.query && compile(contract.query, 'query');
   const checkBody = contract.body && compile(contract.body, 'body');
   return async (req, res) => {
-    const exchange = exchangeOf(req);
-    exchange.route = contract.id;
-    const { principal, caller } = whoCalls(req, contract, exchange.http.readToken);
-    exchange.userId = principal.userId || undefined;
-    exchange.http.onPerson?.(principal.userId);
+    const context = contextOf(req);
+    context.route = contract.id;
+    const { principal, caller } = whoCalls(req, contract, context.http.readToken);
+    context.userId = principal.userId || undefined;
+    context.http.onPerson?.(principal.userId);
     const params = readParams(req, checkParams);
     const query = readQuery(req, checkQuery);
     let body: unknown;
     if (checkBody !== undefined && !(contract.bodyOptional && !hasBody(req))) {
-      const { bodies } = exchange.http;
+      const { bodies } = context.http;
       const inTurn = bodies && { bodies, person: principal.userId, signal: () => signalOf(res) };
       body = await readJson(req, contract.bodyBytesMax, inTurn);
       checkBody(body);

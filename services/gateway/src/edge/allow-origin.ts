@@ -1,6 +1,6 @@
 import { Fault } from '@wts/contracts';
 import { EDGE_LIMITS } from '../limits.ts';
-import type { Exchange } from './exchange.ts';
+import type { RequestContext } from './request-context.ts';
 import type { PathEntry } from './route-table.ts';
 
 const READABLE = [
@@ -35,8 +35,8 @@ const SENDABLE = [
  * the configured origin, never `null`, and allows no cookies: this interface has none. What is public and the same for
  * everybody may be read by any page. Keeps sync.cors, meta.cors.
  */
-export function allowOrigin(exchange: Exchange, entry: PathEntry | null, origins: ReadonlySet<string>): void {
-  const { reply } = exchange;
+export function allowOrigin(context: RequestContext, entry: PathEntry | null, origins: ReadonlySet<string>): void {
+  const { reply } = context;
   if (entry?.anyOrigin) {
     reply.push('Access-Control-Allow-Origin', '*', 'Access-Control-Expose-Headers', READABLE);
     return;
@@ -44,15 +44,15 @@ export function allowOrigin(exchange: Exchange, entry: PathEntry | null, origins
   if (origins.size === 0) return;
   // Also without an Origin: a cache must not hand one origin's answer to another.
   reply.push('Vary', 'Origin');
-  const origin = allowedOrigin(exchange, origins);
+  const origin = allowedOrigin(context, origins);
   if (origin !== null) reply.push('Access-Control-Allow-Origin', origin, 'Access-Control-Expose-Headers', READABLE);
 }
 
 /** Header lines that answer OPTIONS: a preflight when it is one, else the list of methods. */
-export function answerOptions(exchange: Exchange, entry: PathEntry, origins: ReadonlySet<string>): string[] {
-  const isPreflight = exchange.headers.origin.length > 0 && exchange.headers.preflightMethod.length > 0;
+export function answerOptions(context: RequestContext, entry: PathEntry, origins: ReadonlySet<string>): string[] {
+  const isPreflight = context.headers.origin.length > 0 && context.headers.preflightMethod.length > 0;
   if (!isPreflight) return ['Allow', entry.allow];
-  if (!entry.anyOrigin && allowedOrigin(exchange, origins) === null) {
+  if (!entry.anyOrigin && allowedOrigin(context, origins) === null) {
     throw new Fault('forbidden', { message: 'This origin may not call this operation.' });
   }
   return [
@@ -72,10 +72,10 @@ export function answerOptions(exchange: Exchange, entry: PathEntry, origins: Rea
  * our own address are not foreign, by whichever name of ours they were reached, and what is no page sends no origin, or
  * that of the address it calls (as websocket-client of Python does).
  */
-export function refuseForeignSocket(exchange: Exchange, origins: ReadonlySet<string>, own: string): void {
-  const { origin, hosts } = exchange.headers;
+export function refuseForeignSocket(context: RequestContext, origins: ReadonlySet<string>, own: string): void {
+  const { origin, hosts } = context.headers;
   if (origin.length === 0 || (origin.length === 1 && (origin[0] === own || isOf(origin[0], hosts[0])))) return;
-  if (allowedOrigin(exchange, origins) === null) {
+  if (allowedOrigin(context, origins) === null) {
     throw new Fault('forbidden', { message: 'This origin may not open a socket.' });
   }
 }
@@ -86,7 +86,7 @@ function isOf(origin: string | undefined, host: string | undefined): boolean {
   return [`http://${host}`, `https://${host}`].includes(origin);
 }
 
-function allowedOrigin({ headers }: Exchange, origins: ReadonlySet<string>): string | null {
+function allowedOrigin({ headers }: RequestContext, origins: ReadonlySet<string>): string | null {
   const [origin] = headers.origin;
   return headers.origin.length === 1 && origin !== undefined && origins.has(origin) ? origin : null;
 }

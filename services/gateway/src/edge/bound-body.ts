@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { collectBody } from '@wts/service-kit/http';
 import type { HoldBytes } from '@wts/service-kit/http';
-import type { Exchange } from './exchange.ts';
+import type { RequestContext } from './request-context.ts';
 
 /**
  * The body of a request, whole: a service is asked once there is something to ask it, so that a slow sender holds
@@ -10,14 +10,14 @@ import type { Exchange } from './exchange.ts';
  * none: what a client sent with a GET is dropped here.
  * Keeps errors.413.body, limits.body.mutate, limits.body.rest.
  */
-export async function boundBody(exchange: Exchange, res: ServerResponse, hold: HoldBytes): Promise<Buffer | null> {
-  const bytesMax = exchange.route?.bodyBytesMax ?? 0;
-  if (bytesMax === 0 || !exchange.hasBody) return null;
-  const declared = exchange.headers.transferEncoding.length > 0 ? null : exchange.declaredBytes;
+export async function boundBody(context: RequestContext, res: ServerResponse, hold: HoldBytes): Promise<Buffer | null> {
+  const bytesMax = context.route?.bodyBytesMax ?? 0;
+  if (bytesMax === 0 || !context.hasBody) return null;
+  const declared = context.headers.transferEncoding.length > 0 ? null : context.declaredBytes;
   // A body that will be refused is not asked for.
-  if (exchange.awaitsContinue && !exchange.req.destroyed && (declared ?? 0) <= bytesMax) {
-    exchange.awaitsContinue = false;
+  if (context.awaitsContinue && !context.req.destroyed && (declared ?? 0) <= bytesMax) {
+    context.awaitsContinue = false;
     res.writeContinue();
   }
-  return collectBody(exchange.req, { declared, bytesMax, hold });
+  return collectBody(context.req, { declared, bytesMax, hold });
 }

@@ -10,7 +10,7 @@ import { allowOrigin, answerOptions } from './allow-origin.ts';
 import { answerFault, startAnswer } from './answer.ts';
 import { authenticate } from './authenticate.ts';
 import { boundBody } from './bound-body.ts';
-import { Exchange } from './exchange.ts';
+import { RequestContext } from './request-context.ts';
 import { forward } from './forward.ts';
 import { upgradeRequired } from './handshake.ts';
 import type { RateLimiter } from './limit-rate.ts';
@@ -22,7 +22,7 @@ import type { RouteTable } from './route-table.ts';
 import type { Shares } from './shares.ts';
 
 /** Answers an operation that the gateway serves itself. */
-export type OwnAnswer = (exchange: Exchange, res: ServerResponse) => void | Promise<void>;
+export type OwnAnswer = (context: RequestContext, res: ServerResponse) => void | Promise<void>;
 
 /** What the steps work with; one set per origin. */
 export interface EdgeParts {
@@ -44,12 +44,12 @@ export interface EdgeParts {
   readonly isDraining: () => boolean;
   readonly clientStalledMs: number;
   /** Told once per request, when its answer is out or its client is gone. */
-  readonly onAnswered: (exchange: Exchange, status: number, isComplete: boolean) => void;
+  readonly onAnswered: (context: RequestContext, status: number, isComplete: boolean) => void;
 }
 
 /**
  * The way of a request through the gateway. Each step has a file of its name; each either finds something out, which it
- * leaves on the exchange, or refuses by throwing a Fault, which is rendered here once. Nothing is decoded, parsed or
+ * leaves on the context, or refuses by throwing a Fault, which is rendered here once. Nothing is decoded, parsed or
  * waited for that the steps before could have refused.
  */
 export function createEdge(parts: EdgeParts): (req: IncomingMessage, res: ServerResponse) => void {
@@ -60,64 +60,64 @@ export function createEdge(parts: EdgeParts): (req: IncomingMessage, res: Server
       res.once('socket', () => edge(req, res));
       return;
     }
-    const exchange = new Exchange(req, parts.securityHeaders);
-    exchange.isLast = parts.isDraining();
+    const context = new RequestContext(req, parts.securityHeaders);
+    context.isLast = parts.isDraining();
     const { socket } = req;
     parts.connections.touch(socket);
     res.once('close', () => {
-      if (exchange.principal !== null) parts.connections.touch(socket);
-      parts.rates.answered(exchange, res.headersSent ? res.statusCode : null);
-      parts.onAnswered(exchange, res.statusCode, res.writableFinished);
+      if (context.principal !== null) parts.connections.touch(socket);
+      parts.rates.answered(context, res.headersSent ? res.statusCode : null);
+      parts.onAnswered(context, res.statusCode, res.writableFinished);
     });
     if (!isTracing()) {
-      void pass(exchange, res, parts);
+      void pass(context, res, parts);
       return;
     }
-    traceRequest(req.headers, exchange.method, (span) => {
-      exchange.span = span;
-      void pass(exchange, res, parts);
+    traceRequest(req.headers, context.method, (span) => {
+      context.span = span;
+      void pass(context, res, parts);
     });
   };
 }
 
-async function pass(exchange: Exchange, res: ServerResponse, parts: EdgeParts): Promise<void> {
+async function pass(context: RequestContext, res: ServerResponse, parts: EdgeParts): Promise<void> {
   try {
-    const found = parts.routes(exchange.path);
-    allowOrigin(exchange, found, parts.origins);
-    refuseAmbiguity(exchange);
-    negotiateVersion(exchange);
-    if (exchange.method === 'OPTIONS') {
-      const lines = exchange.url === '*' ? ALLOWED : answerOptions(exchange, matchPath(found), parts.origins);
-      startAnswer(exchange, res, 204, lines);
+    const found = parts.routes(context.path);
+    allowOrigin(context, found, parts.origins);
+    refuseAmbiguity(context);
+    negotiateVersion(context);
+    if (context.method === 'OPTIONS') {
+      const lines = context.url === '*' ? ALLOWED : answerOptions(context, matchPath(found), parts.origins);
+      startAnswer(context, res, 204, lines);
       res.end();
       return;
     }
     const entry = matchPath(found);
-    const route = matchMethod(exchange, entry);
-    exchange.route = route;
-    exchange.reply.push(...route.notice);
+    const route = matchMethod(context, entry);
+    context.route = route;
+    context.reply.push(...route.notice);
     if (route.isSocket) throw upgradeRequired();
-    await parts.rates.checkAddress(exchange, route);
-    exchange.principal = await authenticate(
-      exchange.headers.authorization,
+    await parts.rates.checkAddress(context, route);
+    context.principal = await authenticate(
+      context.headers.authorization,
       route,
       parts.authenticator,
-      parts.rates.networkOf(exchange),
+      parts.rates.networkOf(context),
     ).catch((failure: unknown) => {
-      throw parts.rates.refuse(exchange, failure);
+      throw parts.rates.refuse(context, failure);
     });
-    if (exchange.principal !== null) parts.connections.vouch(exchange.req.socket);
-    await parts.rates.checkCaller(exchange, route);
+    if (context.principal !== null) parts.connections.vouch(context.req.socket);
+    await parts.rates.checkCaller(context, route);
     if (route.to === 'gateway') {
-      await answerHere(exchange, res, parts);
+      await answerHere(context, res, parts);
       return;
     }
-    const body = await boundBody(exchange, res, takeShare(exchange, res, parts));
-    const token = exchange.principal === null ? null : parts.mintToken[route.to](exchange.principal);
-    forward(exchange, res, parts.upstreams[route.to], body, token, parts.clientStalledMs);
+    const body = await boundBody(context, res, takeShare(context, res, parts));
+    const token = context.principal === null ? null : parts.mintToken[route.to](context.principal);
+    forward(context, res, parts.upstreams[route.to], body, token, parts.clientStalledMs);
   } catch (failure) {
     if (failure instanceof ClientGone) return;
-    answerFault(exchange, res, failure);
+    answerFault(context, res, failure);
   }
 }
 
@@ -125,16 +125,16 @@ async function pass(exchange: Exchange, res: ServerResponse, parts: EdgeParts): 
 const ALLOWED = ['Allow', 'GET, HEAD, POST, PATCH, DELETE, OPTIONS'];
 
 /** A place among the requests of this caller until the answer is out; what it gives back counts the bytes of the body. */
-function takeShare(exchange: Exchange, res: ServerResponse, { shares, rates }: EdgeParts): HoldBytes {
+function takeShare(context: RequestContext, res: ServerResponse, { shares, rates }: EdgeParts): HoldBytes {
   if (res.closed) throw new ClientGone();
-  const place = shares.enter(exchange.principal?.userId ?? '', rates.networkOf(exchange));
+  const place = shares.enter(context.principal?.userId ?? '', rates.networkOf(context));
   res.once('close', () => place.leave());
   // Of a client that has left, nothing is held any more.
   return (bytes) => (res.closed ? new Fault('malformed_request') : place.hold(bytes));
 }
 
-async function answerHere(exchange: Exchange, res: ServerResponse, { ownAnswers }: EdgeParts): Promise<void> {
-  const answer = ownAnswers.get(exchange.route?.contract.id ?? '');
-  if (answer === undefined) throw new Error(`nobody answers ${exchange.route?.contract.id}`);
-  await answer(exchange, res);
+async function answerHere(context: RequestContext, res: ServerResponse, { ownAnswers }: EdgeParts): Promise<void> {
+  const answer = ownAnswers.get(context.route?.contract.id ?? '');
+  if (answer === undefined) throw new Error(`nobody answers ${context.route?.contract.id}`);
+  await answer(context, res);
 }

@@ -7,7 +7,7 @@ import type { Dispatcher } from 'undici';
 import { errors } from 'undici';
 import type { Upstream } from '../upstream.ts';
 import { answerFault, startAnswer } from './answer.ts';
-import type { Exchange } from './exchange.ts';
+import type { RequestContext } from './request-context.ts';
 
 /**
  * Sends a whole request to its service and streams the answer back: bytes are passed on as they come, a slow side holds
@@ -16,7 +16,7 @@ import type { Exchange } from './exchange.ts';
  * Keeps errors.503.retry-after.
  */
 export function forward(
-  exchange: Exchange,
+  context: RequestContext,
   res: ServerResponse,
   upstream: Upstream,
   body: Buffer | null,
@@ -26,7 +26,7 @@ export function forward(
   // The client left while it was asked who it is; its `close` has been and will not come again.
   if (res.closed) return;
   upstream.enter();
-  const passage = new Passage(exchange, res, upstream, body, internalToken, clientStalledMs);
+  const passage = new Passage(context, res, upstream, body, internalToken, clientStalledMs);
   res.once('close', () => passage.clientClosed());
   passage.dispatch();
 }
@@ -35,7 +35,7 @@ export function forward(
 const SAFE: ReadonlySet<string> = new Set(['GET', 'HEAD']);
 
 class Passage implements Dispatcher.DispatchHandler {
-  readonly #exchange: Exchange;
+  readonly #context: RequestContext;
   readonly #res: ServerResponse;
   readonly #upstream: Upstream;
   readonly #options: Dispatcher.DispatchOptions;
@@ -51,21 +51,21 @@ class Passage implements Dispatcher.DispatchHandler {
   #stalled: NodeJS.Timeout | undefined;
 
   constructor(
-    exchange: Exchange,
+    context: RequestContext,
     res: ServerResponse,
     upstream: Upstream,
     body: Buffer | null,
     internalToken: string | null,
     clientStalledMs: number,
   ) {
-    this.#exchange = exchange;
+    this.#context = context;
     this.#res = res;
     this.#upstream = upstream;
     this.#clientStalledMs = clientStalledMs;
     this.#options = {
-      method: exchange.method,
-      path: exchange.url,
-      headers: onwardHeaders(exchange, internalToken),
+      method: context.method,
+      path: context.url,
+      headers: onwardHeaders(context, internalToken),
       body,
       // HEAD would cost a connection each time; our services are known to send no body.
       reset: false,
@@ -109,11 +109,11 @@ class Passage implements Dispatcher.DispatchHandler {
     if (status < 200) return;
     this.#upstream.answered(this.#target as Address);
     // Credentials are judged here alone. A service that does not believe us is not the caller's fault.
-    if (status === 401 && this.#exchange.principal !== null) {
+    if (status === 401 && this.#context.principal !== null) {
       controller.abort(new Error(`${this.#upstream.name} refused the internal token`));
       return;
     }
-    startAnswer(this.#exchange, this.#res, status, backwardHeaders(headers));
+    startAnswer(this.#context, this.#res, status, backwardHeaders(headers));
     // A stream may wait for its first row; the client should know by now that it comes.
     if (headers['content-length'] === undefined) this.#res.flushHeaders();
   }
@@ -156,7 +156,7 @@ class Passage implements Dispatcher.DispatchHandler {
 
   #fail(error: Error): void {
     this.#leave();
-    answerFault(this.#exchange, this.#res, faultOf(error));
+    answerFault(this.#context, this.#res, faultOf(error));
   }
 
   /** Gives the place at the service back; a client that is slow to take the last bytes must not hold it. */
@@ -177,7 +177,7 @@ function faultOf(error: Error): Fault {
   return new Fault('unavailable', { cause: error });
 }
 
-function onwardHeaders({ headers, requestId }: Exchange, token: string | null): string[] {
+function onwardHeaders({ headers, requestId }: RequestContext, token: string | null): string[] {
   const lines = headers.onward;
   lines.push(HEADERS.requestId, requestId);
   if (isTracing()) replaceTrace(lines);

@@ -8,7 +8,7 @@ import type { Address } from '@wts/service-kit/call';
 import { ClientGone } from '@wts/service-kit/http';
 import { EDGE_LIMITS } from '../limits.ts';
 import type { Upstream } from '../upstream.ts';
-import type { Exchange } from './exchange.ts';
+import type { RequestContext } from './request-context.ts';
 import { connectionOptions } from './read-headers.ts';
 
 /** What the service said to an upgrade: it agreed, or it answered as to any request. */
@@ -26,11 +26,11 @@ export type HandshakeReply =
 const KEY = /^[A-Za-z0-9+/]{22}==$/;
 
 /** RFC 6455 section 4.2.1, all that can be judged without asking anyone. */
-export function checkHandshake(exchange: Exchange): void {
-  const { headers, method } = exchange;
+export function checkHandshake(context: RequestContext): void {
+  const { headers, method } = context;
   if (method !== 'GET') throw new Fault('malformed_request', { message: 'A WebSocket is opened with GET.' });
-  if (exchange.hasBody) throw new Fault('malformed_request', { message: 'A WebSocket handshake has no body.' });
-  if (!asksForWebSocket(exchange)) throw upgradeRequired();
+  if (context.hasBody) throw new Fault('malformed_request', { message: 'A WebSocket handshake has no body.' });
+  if (!asksForWebSocket(context)) throw upgradeRequired();
   if (headers.socketVersion.length !== 1 || headers.socketVersion[0] !== '13') throw upgradeRequired();
   if (headers.socketKey.length !== 1 || !KEY.test(headers.socketKey[0] as string)) {
     throw new Fault('malformed_request', { message: 'Sec-WebSocket-Key must be 16 bytes in base64.' });
@@ -44,7 +44,7 @@ export function upgradeRequired(): Fault {
   });
 }
 
-function asksForWebSocket({ headers }: Exchange): boolean {
+function asksForWebSocket({ headers }: RequestContext): boolean {
   return (
     headers.upgrade.length === 1 &&
     headers.upgrade[0]?.toLowerCase() === 'websocket' &&
@@ -59,7 +59,7 @@ const semaphores = new WeakMap<Address, Semaphore>();
 export interface Handshake {
   readonly upstream: Upstream;
   readonly path: string;
-  readonly exchange: Exchange;
+  readonly context: RequestContext;
   readonly internalToken: string;
 }
 
@@ -139,7 +139,7 @@ function semaphoreOf(address: Address): Semaphore {
 }
 
 function ask(
-  { upstream, path, exchange, internalToken }: Handshake,
+  { upstream, path, context, internalToken }: Handshake,
   address: Address,
   signal: AbortSignal,
 ): Promise<HandshakeReply | Refusal> {
@@ -154,7 +154,7 @@ function ask(
       path,
       agent: false,
       signal,
-      headers: handshakeLines(origin, exchange, internalToken),
+      headers: handshakeLines(origin, context, internalToken),
     });
     const giveUp = (): void => void request.destroy(new Error('the upgrade was not answered in time'));
     let deadline = setTimeout(giveUp, EDGE_LIMITS.connectTimeoutMs);
@@ -179,7 +179,7 @@ function ask(
   });
 }
 
-function handshakeLines(origin: URL, { headers, requestId }: Exchange, internalToken: string): string[] {
+function handshakeLines(origin: URL, { headers, requestId }: RequestContext, internalToken: string): string[] {
   return [
     'Host',
     origin.host,

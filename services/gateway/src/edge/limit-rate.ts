@@ -6,7 +6,7 @@ import { networkOf } from '../client-address.ts';
 import type { RateLimits, RatePolicy } from '../rates/policies.ts';
 import { FAILED_CREDENTIALS, RATE_POLICIES, withLimit } from '../rates/policies.ts';
 import type { Count, Standing, Tally } from '../rates/tally.ts';
-import type { Exchange } from './exchange.ts';
+import type { RequestContext } from './request-context.ts';
 import type { CompiledRoute } from './route-table.ts';
 
 interface LimiterParts {
@@ -44,7 +44,7 @@ export class RateLimiter {
   readonly #policies: readonly RatePolicy[];
   readonly #failed: RatePolicy | null;
   readonly #byRoute = new Map<CompiledRoute, readonly RatePolicy[]>();
-  readonly #watched = new WeakMap<Exchange, Watch[]>();
+  readonly #watched = new WeakMap<RequestContext, Watch[]>();
   readonly #now: () => number;
 
   constructor(parts: LimiterParts) {
@@ -55,29 +55,29 @@ export class RateLimiter {
   }
 
   /** Before anybody is asked who calls. */
-  async checkAddress(exchange: Exchange, route: CompiledRoute): Promise<void> {
+  async checkAddress(context: RequestContext, route: CompiledRoute): Promise<void> {
     for (const policy of this.#of(route)) {
-      if (policy.per === 'address') await this.#check(exchange, policy, this.networkOf(exchange));
+      if (policy.per === 'address') await this.#check(context, policy, this.networkOf(context));
     }
   }
 
   /** Once it is known who calls. */
-  async checkCaller(exchange: Exchange, route: CompiledRoute): Promise<void> {
-    const { principal } = exchange;
+  async checkCaller(context: RequestContext, route: CompiledRoute): Promise<void> {
+    const { principal } = context;
     for (const policy of this.#of(route)) {
       if (policy.per === 'address' || principal === null) continue;
-      await this.#check(exchange, policy, policy.per === 'person' ? principal.userId : callerOf(principal));
+      await this.#check(context, policy, policy.per === 'person' ? principal.userId : callerOf(principal));
     }
-    this.#announce(exchange);
+    this.#announce(context);
   }
 
   /** A refused credential: what to answer. */
-  refuse(exchange: Exchange, failure: unknown): unknown {
+  refuse(context: RequestContext, failure: unknown): unknown {
     if (!(failure instanceof Fault) || failure.status !== 401 || this.#failed === null) return failure;
-    const { standing } = this.#count(this.#failed, this.networkOf(exchange));
+    const { standing } = this.#count(this.#failed, this.networkOf(context));
     if (standing.count <= this.#failed.limit) return failure;
-    this.#watch(exchange).push({ policy: this.#failed, standing, takeBack: () => undefined });
-    this.#announce(exchange);
+    this.#watch(context).push({ policy: this.#failed, standing, takeBack: () => undefined });
+    this.#announce(context);
     return this.#tooMany(standing);
   }
 
@@ -85,9 +85,9 @@ export class RateLimiter {
    * The answer is out, or the client gone before there was one (null): takes back what was no failure. Whoever was refused
    * for their credential or its scope never got to try anything, and has no part in what others at their address may.
    */
-  answered(exchange: Exchange, status: number | null): void {
-    const isKnown = exchange.principal !== null || exchange.route?.contract.scope === 'none';
-    for (const { policy, takeBack } of this.#watched.get(exchange) ?? []) {
+  answered(context: RequestContext, status: number | null): void {
+    const isKnown = context.principal !== null || context.route?.contract.scope === 'none';
+    for (const { policy, takeBack } of this.#watched.get(context) ?? []) {
       if (policy.onStatus === undefined) continue;
       // Of one who left it is not known how the attempt ended.
       if (isKnown && (status === null || policy.onStatus.includes(status))) continue;
@@ -96,19 +96,19 @@ export class RateLimiter {
     }
   }
 
-  async #check(exchange: Exchange, policy: RatePolicy, whose: string): Promise<void> {
+  async #check(context: RequestContext, policy: RatePolicy, whose: string): Promise<void> {
     const count = this.#count(policy, whose);
     const { standing, takeBack } = count;
     // What may still be taken back is not announced as spent.
     const shown = policy.onStatus === undefined ? standing : { ...standing, count: standing.count - 1 };
-    this.#watch(exchange).push({ policy, standing: shown, takeBack });
+    this.#watch(context).push({ policy, standing: shown, takeBack });
     if (standing.count <= policy.limit && (await this.#isWithin(policy, count))) return;
-    this.#announce(exchange);
+    this.#announce(context);
     // It is refused for what came before; refusing it is no further mistake of theirs.
-    for (const watch of this.#watch(exchange)) if (watch.policy.onStatus !== undefined) watch.takeBack();
+    for (const watch of this.#watch(context)) if (watch.policy.onStatus !== undefined) watch.takeBack();
     takeBack();
     this.#parts.onCounted();
-    this.#watched.delete(exchange);
+    this.#watched.delete(context);
     throw this.#tooMany(standing);
   }
 
@@ -133,13 +133,13 @@ export class RateLimiter {
   /**
    * draft-ietf-httpapi-ratelimit-headers-10, and for older clients the three common lines, about the tightest policy.
    */
-  #announce(exchange: Exchange): void {
-    const watches = this.#watched.get(exchange);
+  #announce(context: RequestContext): void {
+    const watches = this.#watched.get(context);
     if (watches === undefined || watches.length === 0) return;
     const left = ({ policy, standing }: Watch): number => Math.max(0, policy.limit - standing.count);
     const tightest = watches.reduce((one, other) => (left(other) < left(one) ? other : one));
     const reset = this.#secondsUntil(tightest.standing.endsAt);
-    exchange.reply.push(
+    context.reply.push(
       'RateLimit-Policy',
       watches.map(({ policy }) => `"${policy.name}";q=${policy.limit};w=${policy.windowSeconds}`).join(', '),
       'RateLimit',
@@ -159,9 +159,9 @@ export class RateLimiter {
     return Math.max(1, Math.ceil((endsAt - this.#now()) / 1000));
   }
 
-  #watch(exchange: Exchange): Watch[] {
-    const watches = this.#watched.get(exchange) ?? [];
-    this.#watched.set(exchange, watches);
+  #watch(context: RequestContext): Watch[] {
+    const watches = this.#watched.get(context) ?? [];
+    this.#watched.set(context, watches);
     return watches;
   }
 
@@ -174,7 +174,7 @@ export class RateLimiter {
   }
 
   /** Whose request it is as long as nobody knows who calls. */
-  networkOf({ peer, headers }: Exchange): string {
+  networkOf({ peer, headers }: RequestContext): string {
     return networkOf(this.#parts.addressOf(peer, headers.forwardedFor));
   }
 }

@@ -1,5 +1,5 @@
 import { Fault } from '@wts/contracts';
-import type { Exchange } from './exchange.ts';
+import type { RequestContext } from './request-context.ts';
 import type { CompiledRoute, PathEntry } from './route-table.ts';
 
 /** A slash at the end is what people most often meet it by. */
@@ -16,7 +16,7 @@ export function matchPath(entry: PathEntry | null): PathEntry {
  * 405 with `Allow`: the name exists, the method does not. `X-HTTP-Method-Override` and its like change nothing.
  * Keeps errors.405.allow.
  */
-export function matchMethod({ method }: Exchange, entry: PathEntry): CompiledRoute {
+export function matchMethod({ method }: RequestContext, entry: PathEntry): CompiledRoute {
   const route = entry.methods.get(method);
   if (route === undefined) throw new Fault('method_not_allowed', { headers: { Allow: entry.allow } });
   return route;

@@ -1,5 +1,5 @@
 import { Fault, SUPPORTED_API_VERSIONS } from '@wts/contracts';
-import type { Exchange } from './exchange.ts';
+import type { RequestContext } from './request-context.ts';
 
 /**
  * Section 9 of the specification: an absent header means the current version; anything else must be a served version,
@@ -8,7 +8,7 @@ import type { Exchange } from './exchange.ts';
  * to understand how this one refuses credentials.
  * Keeps versioning.header.before-credentials, versioning.header.optional, versioning.header.unknown.
  */
-export function negotiateVersion({ headers }: Exchange): void {
+export function negotiateVersion({ headers }: RequestContext): void {
   const asked = headers.apiVersion;
   if (asked.length === 0) return;
   if (asked.length === 1 && SUPPORTED_API_VERSIONS.includes(asked[0] as string)) return;

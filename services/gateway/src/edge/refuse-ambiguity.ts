@@ -1,19 +1,19 @@
 import { Fault, LIMITS } from '@wts/contracts';
 import { faultOfHosts, faultOfTarget } from '@wts/service-kit/http';
-import type { Exchange } from './exchange.ts';
+import type { RequestContext } from './request-context.ts';
 
 /**
  * Refuses what two readers could read differently: the gateway and a service must never disagree about where a request
  * goes or where it ends. Node's parser has refused ambiguous lengths before this (RFC 9112 section 6.3).
  * Keeps errors.431.headers.
  */
-export function refuseAmbiguity(exchange: Exchange): void {
-  const { req, method, url, headers } = exchange;
+export function refuseAmbiguity(context: RequestContext): void {
+  const { req, method, url, headers } = context;
   if (headers.count > LIMITS.headerCount) {
     throw new Fault('headers_too_large', { message: `At most ${LIMITS.headerCount} headers.` });
   }
   if (req.httpVersionMajor !== 1) throw malformed('This server speaks HTTP/1.1.');
-  if (headers.transferEncoding.length > 0) refuseCodings(exchange);
+  if (headers.transferEncoding.length > 0) refuseCodings(context);
   const fault = faultOfHosts(headers.hosts.length, req.httpVersion) ?? faultOfTarget(url, method);
   if (fault !== null) throw fault;
 }
@@ -22,10 +22,10 @@ export function refuseAmbiguity(exchange: Exchange): void {
  * RFC 9112 section 6.1: the parser undoes `chunked` and nothing before it, and a reader of HTTP/1.0 may not know it at
  * all. What stands behind such a request could be its body to somebody, so nothing there is read as a request.
  */
-function refuseCodings(exchange: Exchange): void {
-  const { req, headers } = exchange;
+function refuseCodings(context: RequestContext): void {
+  const { req, headers } = context;
   if (req.httpVersion !== '1.0' && headers.transferEncoding.join().toLowerCase() === 'chunked') return;
-  exchange.isLast = true;
+  context.isLast = true;
   throw malformed('The only transfer coding is chunked, in HTTP/1.1.');
 }
 

@@ -1,7 +1,7 @@
 import type { RequestListener, Server } from 'node:http';
 import { Fault } from '@wts/contracts';
 import type { EdgeParts } from './edge.ts';
-import { Exchange } from './exchange.ts';
+import { RequestContext } from './request-context.ts';
 import { refuseOnSocket } from './socket-door.ts';
 
 /**
@@ -21,9 +21,9 @@ export function askForBodiesLate(server: Server, listener: RequestListener): voi
 /** Node gives CONNECT, which asks for a tunnel, an event of its own. It is a method like any other that is not served. */
 export function refuseConnect(server: Server, parts: EdgeParts): void {
   server.on('connect', (req, socket) => {
-    const exchange = new Exchange(req, parts.securityHeaders);
+    const context = new RequestContext(req, parts.securityHeaders);
     refuseOnSocket(
-      exchange,
+      context,
       socket,
       new Fault('method_not_allowed', { headers: { Allow: 'GET, POST, PATCH, DELETE' } }),
       parts,

@@ -9,7 +9,7 @@ import { EDGE_LIMITS } from '../limits.ts';
 import { allowOrigin, refuseForeignSocket } from './allow-origin.ts';
 import { JSON_TYPE, faultAnswer } from './answer.ts';
 import { authenticateSocket, takeToken } from './authenticate.ts';
-import { Exchange } from './exchange.ts';
+import { RequestContext } from './request-context.ts';
 import { checkHandshake, comeAgain, shakeHands } from './handshake.ts';
 import type { HandshakeReply } from './handshake.ts';
 import type { EdgeParts } from './edge.ts';
@@ -37,62 +37,62 @@ export class SocketDoor {
   }
 
   handle(req: IncomingMessage, socket: Duplex, head: Buffer): void {
-    // A socket outside of an HTTP exchange has nobody else who hears of its errors.
+    // A socket outside of an HTTP request has no other listener for its errors.
     socket.on('error', () => socket.destroy());
-    const exchange = new Exchange(req, this.#parts.securityHeaders);
+    const context = new RequestContext(req, this.#parts.securityHeaders);
     this.#pending += 1;
-    this.#admit(exchange, socket, head)
+    this.#admit(context, socket, head)
       .catch((failure: unknown) => {
         if (failure instanceof ClientGone) {
           socket.destroy();
-          this.#parts.onAnswered(exchange, 101, false);
+          this.#parts.onAnswered(context, 101, false);
           return;
         }
-        refuseOnSocket(exchange, socket, failure, this.#parts);
+        refuseOnSocket(context, socket, failure, this.#parts);
       })
       .finally(() => {
         this.#pending -= 1;
       });
   }
 
-  async #admit(exchange: Exchange, socket: Duplex, head: Buffer): Promise<void> {
+  async #admit(context: RequestContext, socket: Duplex, head: Buffer): Promise<void> {
     const { routes, origins, authenticator, upstreams, mintToken, rates, shares, socketsMax } = this.#parts;
-    const found = routes(exchange.path);
-    allowOrigin(exchange, found, origins);
-    refuseAmbiguity(exchange);
-    negotiateVersion(exchange);
-    const route = matchMethod(exchange, matchPath(found));
-    exchange.route = route;
-    exchange.reply.push(...route.notice);
+    const found = routes(context.path);
+    allowOrigin(context, found, origins);
+    refuseAmbiguity(context);
+    negotiateVersion(context);
+    const route = matchMethod(context, matchPath(found));
+    context.route = route;
+    context.reply.push(...route.notice);
     const { to } = route;
     if (!route.isSocket || to === 'gateway') {
       throw new Fault('malformed_request', { message: 'This address does not upgrade.' });
     }
-    checkHandshake(exchange);
-    refuseForeignSocket(exchange, origins, this.#parts.ownOrigin);
-    const { token, rest } = takeToken(exchange.query);
-    await rates.checkAddress(exchange, route);
-    const principal = await authenticateSocket(token, route, authenticator, rates.networkOf(exchange)).catch(
+    checkHandshake(context);
+    refuseForeignSocket(context, origins, this.#parts.ownOrigin);
+    const { token, rest } = takeToken(context.query);
+    await rates.checkAddress(context, route);
+    const principal = await authenticateSocket(token, route, authenticator, rates.networkOf(context)).catch(
       (failure: unknown) => {
-        throw rates.refuse(exchange, failure);
+        throw rates.refuse(context, failure);
       },
     );
-    exchange.principal = principal;
-    this.#parts.connections.vouch(exchange.req.socket);
-    await rates.checkCaller(exchange, route);
+    context.principal = principal;
+    this.#parts.connections.vouch(context.req.socket);
+    await rates.checkCaller(context, route);
     if (this.#isClosing || this.#splices.size + this.#pending > socketsMax) throw comeAgain();
     using share = new DisposableStack();
     share.defer(shares.enterSocket(principal.userId));
     const internalToken = mintToken[to](principal);
     const reply = await whileThere(socket, (isGone) =>
-      shakeHands({ upstream: upstreams[to], path: exchange.path + rest, exchange, internalToken }, isGone),
+      shakeHands({ upstream: upstreams[to], path: context.path + rest, context, internalToken }, isGone),
     );
-    if (reply.agreed) this.#join(exchange, socket, head, reply, share);
-    else this.#passRefusalOn(exchange, socket, reply);
+    if (reply.agreed) this.#join(context, socket, head, reply, share);
+    else this.#passRefusalOn(context, socket, reply);
   }
 
   #join(
-    exchange: Exchange,
+    context: RequestContext,
     client: Duplex,
     head: Buffer,
     { hold, reply, socket: upstream, head: upstreamHead }: HandshakeReply & { agreed: true },
@@ -112,7 +112,7 @@ export class SocketDoor {
       socket.setNoDelay(true);
       socket.setKeepAlive(true, EDGE_LIMITS.halfOpenMs);
     }
-    client.write(answerHead(101, exchange.reply, lines));
+    client.write(answerHead(101, context.reply, lines));
     // What arrived behind the two halves of the handshake is the first that passes.
     if (upstreamHead.length > 0) upstream.unshift(upstreamHead);
     if (head.length > 0) client.unshift(head);
@@ -122,19 +122,19 @@ export class SocketDoor {
     const splice = new Splice(client, upstream, () => {
       held.dispose();
       this.#splices.delete(splice);
-      this.#parts.onAnswered(exchange, 101, true);
+      this.#parts.onAnswered(context, 101, true);
     });
     this.#splices.add(splice);
     if (this.#isClosing) splice.end(EDGE_LIMITS.halfOpenMs);
   }
 
-  #passRefusalOn(exchange: Exchange, socket: Duplex, { reply, body }: HandshakeReply & { agreed: false }): void {
+  #passRefusalOn(context: RequestContext, socket: Duplex, { reply, body }: HandshakeReply & { agreed: false }): void {
     const lines = ['Content-Type', JSON_TYPE, 'Content-Length', String(body.length)];
     for (const name of ['retry-after', 'www-authenticate', 'sec-websocket-version', 'allow']) {
       const value = reply.headers[name];
       if (typeof value === 'string') lines.push(name, value);
     }
-    answerOnSocket(exchange, socket, { status: reply.statusCode ?? 503, body, lines }, this.#parts);
+    answerOnSocket(context, socket, { status: reply.statusCode ?? 503, body, lines }, this.#parts);
   }
 
   /**
@@ -170,22 +170,22 @@ async function whileThere<T>(client: Duplex, work: (isGone: () => boolean) => Pr
 }
 
 /** Answers a failure where there is no response object, and ends the connection. */
-export function refuseOnSocket(exchange: Exchange, socket: Duplex, failure: unknown, parts: EdgeParts): void {
-  answerOnSocket(exchange, socket, faultAnswer(exchange, failure), parts);
+export function refuseOnSocket(context: RequestContext, socket: Duplex, failure: unknown, parts: EdgeParts): void {
+  answerOnSocket(context, socket, faultAnswer(context, failure), parts);
 }
 
 function answerOnSocket(
-  exchange: Exchange,
+  context: RequestContext,
   socket: Duplex,
   { status, body, lines }: FaultAnswer,
   parts: EdgeParts,
 ): void {
-  const head = answerHead(status, exchange.reply, lines, ['Connection', 'close']);
+  const head = answerHead(status, context.reply, lines, ['Connection', 'close']);
   socket.on('error', () => socket.destroy());
   socket.end(Buffer.concat([Buffer.from(head, 'latin1'), body]));
   // What the peer still sends is dropped, and it is cut when it does not hang up by itself.
   socket.resume();
   socket.once('end', () => socket.destroy());
   setTimeout(() => socket.destroy(), EDGE_LIMITS.lingerMs).unref();
-  parts.onAnswered(exchange, status, true);
+  parts.onAnswered(context, status, true);
 }

@@ -34,7 +34,7 @@ export interface BodyTurns {
 }
 
 /** One request and its answer, from the first middleware to the log line. */
-export interface Exchange {
+export interface RequestContext {
   readonly http: HttpOptions;
   readonly requestId: string;
   readonly startedAt: number;
@@ -46,13 +46,13 @@ export interface Exchange {
   span: Span | null;
 }
 
-const slot = Symbol('exchange');
+const slot = Symbol('request context');
 const wellFormedId = new RegExp(REQUEST_ID_PATTERN);
 
-export function exchangeOf(req: IncomingMessage): Exchange {
-  const exchange = (req as { [slot]?: Exchange })[slot];
-  if (exchange === undefined) throw new Error('The route is not mounted on an app made by createApp.');
-  return exchange;
+export function contextOf(req: IncomingMessage): RequestContext {
+  const context = (req as { [slot]?: RequestContext })[slot];
+  if (context === undefined) throw new Error('The route is not mounted on an app made by createApp.');
+  return context;
 }
 
 /** The caller's id of the request when it is well formed, else a new one. */
@@ -67,7 +67,7 @@ export function requestIdOf(req: IncomingMessage): string {
  */
 export function enter(http: HttpOptions): (req: Request, res: Response, next: NextFunction) => void {
   return (req, res, next) => {
-    const exchange: Exchange = {
+    const context: RequestContext = {
       http,
       requestId: requestIdOf(req),
       startedAt: performance.now(),
@@ -76,11 +76,11 @@ export function enter(http: HttpOptions): (req: Request, res: Response, next: Ne
       failure: null,
       span: null,
     };
-    (req as { [slot]?: Exchange })[slot] = exchange;
+    (req as { [slot]?: RequestContext })[slot] = context;
     res.setHeader('Api-Version', API_VERSION);
-    res.setHeader('X-Request-Id', exchange.requestId);
+    res.setHeader('X-Request-Id', context.requestId);
     res.setHeader('X-Content-Type-Options', 'nosniff');
-    res.once('close', () => finish(exchange, req, res));
+    res.once('close', () => finish(context, req, res));
     req.originalUrl = req.url = originForm(req.url, req.headers.host);
     const proceed = (): void => {
       const fault = checkMessage(req);
@@ -89,7 +89,7 @@ export function enter(http: HttpOptions): (req: Request, res: Response, next: Ne
     };
     if (!isTracing()) return proceed();
     return traceRequest(req.headers, req.method, (span) => {
-      exchange.span = span;
+      context.span = span;
       proceed();
     });
   };
@@ -131,8 +131,8 @@ function faultOfQuery(url: string): Fault | null {
   }
 }
 
-function finish(exchange: Exchange, req: Request, res: Response): void {
-  const { http, route, requestId, startedAt, userId, failure, span } = exchange;
+function finish(context: RequestContext, req: Request, res: Response): void {
+  const { http, route, requestId, startedAt, userId, failure, span } = context;
   recordRequest(http, {
     method: req.method,
     route,

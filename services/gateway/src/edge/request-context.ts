@@ -14,7 +14,7 @@ type Span = Parameters<typeof endRequestSpan>[0];
  * One request on its way through the edge, and what the steps have found out about it so far.
  * Keeps errors.request-id.returned, versioning.response.always.
  */
-export class Exchange {
+export class RequestContext {
   readonly req: IncomingMessage;
   readonly requestId: string;
   readonly startedAt: number;
