@@ -5,6 +5,9 @@ import type { Response, Router } from 'express';
 import type { CommitEngine } from '../commit/engine.ts';
 import { Holdings } from '../fairness/holdings.ts';
 
+/** Text of records. A smaller answer leaves the process when it is written, because the buffer of its connection holds it. */
+const SMALL_ANSWER_LENGTH_MAX = 8 * 1024;
+
 /**
  * POST /sync/mutate: each transaction has its own result; a refusal is a result, never a status.
  *
@@ -63,6 +66,7 @@ function holdAnswer(held: Holdings, person: string, res: Response, mutations: re
       if (typeof value === 'string') length += value.length;
     }
   }
+  if (length <= SMALL_ANSWER_LENGTH_MAX) return;
   const answer = held.hold(person, length);
   if (answer === undefined) throw tooManyAnswers();
   const end = (): void => answer[Symbol.dispose]();
