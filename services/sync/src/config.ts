@@ -30,6 +30,10 @@ export const settings = defineSettings({
     protocols: ['postgres', 'postgresql'],
     doc: 'A streaming copy of the database: bootstrap, batch and deltas are read there as far as it has what the caller needs.',
   }),
+  commitFastPath: setting.flag('COMMIT_FAST_PATH', {
+    default: true,
+    doc: 'Batches that only make records are decided from a cache that their transaction checks, and batches overlap. off: each batch reads and locks what it needs first, which is slower and changes nothing else.',
+  }),
   retentionDays: setting.int('LOG_RETENTION_DAYS', {
     default: 30,
     min: 1,

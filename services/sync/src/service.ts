@@ -22,7 +22,7 @@ import { mountSocket } from './http/socket.ts';
 import { openLive } from './live.ts';
 import { commitMetrics, standbyMetrics, sweepMetrics, waitMetrics, watchPages } from './metrics.ts';
 import { openSnapshots } from './snapshots.ts';
-import { COMMITTING } from './store/line.ts';
+import { COMMITTING } from './store/pipeline.ts';
 import { PLANS } from './store/prepared.ts';
 import { keepSweeping } from './sweeps/sweeper.ts';
 import { keepLog, retentionOf } from './upkeep.ts';
@@ -52,6 +52,7 @@ export const syncService: ServiceDefinition<ConfigOf<typeof settings>> = {
     const logReader = new LogReader(pool);
     const engine = new CommitEngine({
       pool: committing.pool,
+      fastPath: config.commitFastPath,
       watch: commitMetrics(kit.metrics, () => ({ units: engine.waiting, bytes: engine.waitingBytes })),
     });
     const sweeping = openPostgres({ ...database, poolMax: 1, applicationName: 'wts-sync-sweep', settings: PLANS });

@@ -9,11 +9,11 @@ import { openPostgres } from '@wts/service-kit/postgres';
 import { testDatabase } from '@wts/testkit';
 import type { TestDatabase } from '@wts/testkit';
 import type { Pool } from 'pg';
-import { CommitEngine } from '../src/commit/engine.ts';
+import { CommitEngine, type EngineOptions } from '../src/commit/engine.ts';
 import type { Refusal } from '../src/commit/refusal.ts';
 import type { AppliedMutation, Mutation, Unit, UnitOutcome } from '../src/commit/unit.ts';
 import { CASCADE_BOUNDS, type CascadeBounds } from '../src/commit/need.ts';
-import { COMMITTING } from '../src/store/line.ts';
+import { COMMITTING } from '../src/store/pipeline.ts';
 import { Sweeper } from '../src/sweeps/sweeper.ts';
 
 export type Applied = Extract<UnitOutcome, { ok: true }>;
@@ -24,6 +24,17 @@ export interface Sending {
   readonly clientId?: string;
   readonly clientTxId?: string;
   readonly engine?: CommitEngine;
+}
+
+let fastPath = true;
+
+/** Whether engines that are opened from now on use the fast path. */
+export function useFastPath(isOn: boolean): void {
+  fastPath = isOn;
+}
+
+export function openEngine(options: EngineOptions): CommitEngine {
+  return new CommitEngine({ fastPath, ...options });
 }
 
 /** The commit engines of several replicas on one database, and people who use them. */
@@ -45,7 +56,7 @@ export class Stage implements AsyncDisposable {
     this.#stack = stack;
     this.pool = pools[0]!;
     this.log = new LogReader(this.pool);
-    this.engines = pools.map((pool) => new CommitEngine({ pool, bounds }));
+    this.engines = pools.map((pool) => openEngine({ pool, bounds }));
   }
 
   /** With a server of one's own when the URL of its superuser is given. */

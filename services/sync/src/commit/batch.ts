@@ -44,7 +44,6 @@ export class Batch implements Group {
     }
     this.parts.push(part);
     this.#taken.set(request.person, this.taken(request.person) + count);
-    request.batch = this;
   }
 
   /** Units of this person in it. */

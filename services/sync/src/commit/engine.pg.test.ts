@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { Stage, applied, change, membership, only, refused } from '../../test/stage.ts';
+import { Stage, applied, change, membership, only, openEngine, refused } from '../../test/stage.ts';
 import type { Someone } from '../../test/stage.ts';
-import { CommitEngine } from './engine.ts';
 
 describe('the commit engine', function () {
   this.timeout(60_000);
@@ -163,7 +162,7 @@ describe('the commit engine', function () {
   });
 
   it('answers what is committed, also when somebody who is told of it fails', async () => {
-    const engine = new CommitEngine({ pool: stage.pool });
+    const engine = openEngine({ pool: stage.pool });
     const told: string[] = [];
     engine.onCommitted(() => {
       throw new Error('a listener of a test');

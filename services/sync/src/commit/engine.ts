@@ -4,13 +4,13 @@ import { Semaphore } from '@wts/service-kit/call';
 import { LOCK_TIMEOUT } from '@wts/service-kit/postgres';
 import type { Pool } from 'pg';
 import { explainConflict, retriable } from '../store/conflicts.ts';
-import { alone, Line } from '../store/line.ts';
+import { ownTransaction } from '../store/pipeline.ts';
 import { answersAtOnce, answersOf } from './answers.ts';
 import type { Batch, Part } from './batch.ts';
 import type { Group } from './decide-group.ts';
+import { FastPath } from './fast-path.ts';
 import { foreseenNeeds } from './foresee.ts';
-import { commitGroup, decideByHeart, type GroupOptions } from './group.ts';
-import { Memory } from './memory.ts';
+import { commitGroup, type GroupOptions } from './group.ts';
 import { BATCHES_AT_ONCE_MAX, Places } from './places.ts';
 import { refuse } from './refusal.ts';
 import { Refused } from './refused.ts';
@@ -18,7 +18,7 @@ import { CommitRequest, type CommitOptions } from './request.ts';
 import { personOf, type Unit, type UnitOutcome } from './unit.ts';
 import { tooMuchWaits, Waiting } from './waiting.ts';
 import type { CascadeBounds } from './need.ts';
-import { writeGroup, type GroupOutcome, type GroupResult } from './write.ts';
+import type { GroupOutcome, GroupResult } from './write.ts';
 
 /*
  * Mutations are committed in batches: the log's lock and the flush to disk are paid once for many. When nothing is under way
@@ -36,12 +36,12 @@ import { writeGroup, type GroupOutcome, type GroupResult } from './write.ts';
 
 /** Of a batch of its own: deadlocks and idempotency races pass when tried again; what does not pass by then is an outage. */
 const TRIES_MAX = 6;
-/** Of a common batch: from what is remembered, and twice as it is. Then each request of it goes alone. */
+/** Of a common batch: once from the cache, and twice without. Then each request of it goes alone. */
 const COMMON_TRIES_MAX = 3;
 /** How long a common batch waits for rows that others hold. */
 const COMMON_LOCK_TIMEOUT = '200ms';
-/** How often it is looked at what is overdue. */
-const OVERDUE_CHECK_MS = 250;
+/** How often the engine looks for work that nobody waits for: the client is gone, or the time is over. */
+const ABANDONED_CHECK_MS = 250;
 /** Answers that are read from the log at a time, of batches that are over. */
 const ANSWERS_AT_ONCE = 1;
 
@@ -63,6 +63,8 @@ export interface EngineOptions {
   /** What a deletion or a move takes along in its own commit. */
   readonly bounds?: CascadeBounds;
   readonly watch?: CommitWatch;
+  /** False: every batch reads and locks what it needs (`fast-path.ts`). */
+  readonly fastPath?: boolean;
 }
 
 /** A batch that fails for what one of its requests does. */
@@ -75,23 +77,20 @@ export class CommitEngine {
   readonly #bounds: CascadeBounds | undefined;
   #onSweeps: (() => void) | undefined;
   readonly #listeners: ((chunk: ActionChunk) => void)[] = [];
-  readonly #memory = new Memory();
   readonly #refused = new Refused();
   readonly #waiting = new Waiting();
   readonly #places = new Places();
   readonly #answering = new Semaphore(ANSWERS_AT_ONCE);
-  readonly #line: Line;
-  /** Batches that read counters before they write. */
-  #numbering = 0;
+  readonly #fastPath: FastPath;
   #impatience: NodeJS.Timeout | undefined;
-  #overdueCheck: NodeJS.Timeout | undefined;
+  #abandonedCheck: NodeJS.Timeout | undefined;
 
-  constructor({ pool, watch = {}, bounds }: EngineOptions) {
+  constructor({ pool, watch = {}, bounds, fastPath = true }: EngineOptions) {
     this.#pool = pool;
     this.#log = new LogReader(pool);
     this.#watch = watch;
     this.#bounds = bounds;
-    this.#line = new Line(pool);
+    this.#fastPath = new FastPath(pool, fastPath);
   }
 
   /** Called with every committed batch, at once after its commit, in no promised order between batches. */
@@ -112,7 +111,7 @@ export class CommitEngine {
     options.signal?.throwIfAborted();
     if (units.length === 0) return [];
     const deadlineMs = options.deadlineMs ?? performance.now() + LIMITS.commitDeadlineMs;
-    const request = new CommitRequest(units, { signal: options.signal, deadlineMs }, (gone) => this.#onGone(gone));
+    const request = new CommitRequest(units, { signal: options.signal, deadlineMs });
     try {
       const refused = this.#waiting.admit(request);
       if (refused > 0) this.#watch.onRefused?.(refused);
@@ -121,7 +120,7 @@ export class CommitEngine {
       this.#watch.onRefused?.(1);
     }
     this.#start();
-    this.#overdueCheck ??= setInterval(() => this.#checkOverdue(), OVERDUE_CHECK_MS).unref();
+    this.#abandonedCheck ??= setInterval(() => this.#checkAbandoned(), ABANDONED_CHECK_MS).unref();
     return request.answer;
   }
 
@@ -141,10 +140,10 @@ export class CommitEngine {
     while (this.#waiting.units > 0) {
       const mayStart = this.#places.mayStart({
         waiting: this.#waiting.units,
-        isTrusted: this.#memory.isTrusted,
+        mayOverlap: this.#fastPath.cache !== null,
         hasOthers: (person) => this.#waiting.hasOthers(person),
       });
-      const batch = this.#waiting.take(mayStart, () => this.#watch.onDropped?.('overdue'));
+      const batch = this.#waiting.take(mayStart, (request) => this.#drop(request));
       if (!batch) {
         const laterMs = Math.min(this.#places.patienceMs ?? Infinity, this.#waiting.restMs ?? Infinity);
         if (laterMs < Infinity) this.#impatience = setTimeout(() => this.#start(), laterMs);
@@ -174,11 +173,11 @@ export class CommitEngine {
     if (this.#start()) await untilSent();
     for (const chunk of chunks) this.#tell(chunk);
     if (outcomes) await this.#answer(batch, outcomes);
-    if (this.#places.underWay.size > 0) return;
+    if (this.#places.underWay.length > 0) return;
     this.#waiting.rest();
     if (this.#waiting.units > 0) return;
-    clearInterval(this.#overdueCheck);
-    this.#overdueCheck = undefined;
+    clearInterval(this.#abandonedCheck);
+    this.#abandonedCheck = undefined;
   }
 
   async #answer(batch: Batch, outcomes: readonly GroupOutcome[]): Promise<void> {
@@ -222,7 +221,7 @@ export class CommitEngine {
   }
 
   #wait(request: CommitRequest): void {
-    if (request.isSettled) this.#watch.onDropped?.('gone');
+    if (request.isGone) this.#drop(request);
     else this.#waiting.putBack(request);
   }
 
@@ -272,23 +271,23 @@ export class CommitEngine {
   async #commitOnce(batch: Batch, group: Group, chunks: ActionChunk[]): Promise<readonly GroupOutcome[]> {
     const isAlone = batch.kind === 'alone';
     const needs = foreseenNeeds(group.units);
-    let wasMisled = false;
+    let hadConflict = false;
     for (let attempt = 1; ; attempt += 1) {
       batch.abandoned.throwIfAborted();
-      const memory = attempt === 1 && batch.kind === 'common' && this.#memory.isTrusted ? this.#memory : null;
+      const cache = attempt === 1 && batch.kind === 'common' ? this.#fastPath.cache : null;
       try {
-        const { outcomes, chunk, sweeps } = await this.#transaction(batch, group, { needs, memory });
-        memory?.confirm();
-        if (wasMisled) this.#findMisleading(group, outcomes);
+        const { outcomes, chunk, sweeps } = await this.#transaction(batch, group, { needs, cache });
+        cache?.onSuccess();
+        if (hadConflict && !this.#setApartRepeated(group, outcomes)) this.#fastPath.backOff();
         if (chunk) chunks.push(chunk);
         if (sweeps) this.#onSweeps?.();
         return outcomes;
       } catch (error) {
-        wasMisled ||= memory !== null;
-        // What a batch ran into that trusted its memory is looked at before it is told.
-        const maySucceed = retriable(error) || (memory !== null && explainConflict(error) !== null);
+        hadConflict ||= cache !== null;
+        // A conflict with the cache is no answer: what is in the database decides.
+        const maySucceed = retriable(error) || (cache !== null && explainConflict(error) !== null);
         if (maySucceed && attempt < (isAlone ? TRIES_MAX : COMMON_TRIES_MAX)) continue;
-        if (wasMisled) this.#memory.distrust();
+        if (hadConflict) this.#fastPath.backOff();
         throw this.#failureOf(batch, error, maySucceed);
       }
     }
@@ -301,10 +300,10 @@ export class CommitEngine {
   }
 
   /**
-   * Who sends again what is there already misleads the memory, which expects new records: they go apart, and it is trusted as
-   * before. When there is none of them, others write to the same workspaces elsewhere, and it is not.
+   * Units that are sent again, or whose record exists, conflict with the cache, which expects new records. Their people go
+   * apart. False when there is none: then another replica writes to the same workspaces.
    */
-  #findMisleading(group: Group, outcomes: readonly GroupOutcome[]): void {
+  #setApartRepeated(group: Group, outcomes: readonly GroupOutcome[]): boolean {
     let isFound = false;
     for (const [index, outcome] of outcomes.entries()) {
       const isNew = outcome.kind === 'applied' && outcome.mains.every(({ effect }) => effect !== null);
@@ -313,7 +312,7 @@ export class CommitEngine {
       isFound = true;
       this.#waiting.setApart(personOf(unit));
     }
-    if (!isFound) this.#memory.distrust();
+    return isFound;
   }
 
   /** The change is true by now: a listener that fails must not make it look refused. */
@@ -327,65 +326,48 @@ export class CommitEngine {
     }
   }
 
-  /** By heart when that is possible. Behind a batch that reads numbers it is not: it would come before that one counts. */
   async #transaction(
     batch: Batch,
     group: Group,
-    { needs, memory }: Pick<GroupOptions, 'needs' | 'memory'>,
+    { needs, cache }: Pick<GroupOptions, 'needs' | 'cache'>,
   ): Promise<GroupResult> {
-    let isSent = false;
     const options: GroupOptions = {
       needs,
-      memory,
+      cache,
       room: batch.room,
       bounds: this.#bounds,
       lockTimeout: batch.kind === 'alone' ? LOCK_TIMEOUT : COMMON_LOCK_TIMEOUT,
       refused: this.#refused,
-      onSent: (world) => {
-        isSent = true;
-        this.#memory.keepNumbers(world.newNumbers());
+      onSent: () => {
         this.#places.wrote(batch);
         this.#start();
       },
     };
-    const ready = this.#numbering === 0 && this.#line.hasRoom ? decideByHeart(group, options) : null;
-    const isNumbering = !ready && needs.some(({ kind }) => kind === 'counter');
-    if (isNumbering) this.#numbering += 1;
-    try {
-      return ready
-        ? await this.#line.run((client) => writeGroup(client, group.units, ready, options.onSent))
-        : await alone(this.#pool, (client) => commitGroup(client, group, options), batch.abandoned);
-    } catch (error) {
-      if (isSent) this.#memory.forget();
-      throw error;
-    } finally {
-      if (isNumbering) this.#numbering -= 1;
-    }
+    return this.#fastPath.commit(group, options, (watched) =>
+      ownTransaction(this.#pool, (client) => commitGroup(client, group, watched), batch.abandoned),
+    );
   }
 
   // What nobody waits for any more.
 
-  #onGone(request: CommitRequest): void {
-    if (this.#waiting.remove(request)) this.#watch.onDropped?.('gone');
-    if (request.batch) this.#abandonIf(request.batch, ({ isSettled }) => isSettled);
-  }
-
-  #checkOverdue(): void {
+  #checkAbandoned(): void {
     const now = performance.now();
-    const isOverdue = (request: CommitRequest): boolean => now >= request.deadlineMs;
-    for (const request of this.#waiting.which(isOverdue)) {
+    for (const request of this.#waiting.which((one) => one.isGone || now >= one.deadlineMs)) {
       this.#waiting.remove(request);
-      request.reject(tooMuchWaits(LIMITS.commitDeadlineMs));
-      this.#watch.onDropped?.('overdue');
+      this.#drop(request);
     }
     for (const batch of this.#places.underWay) {
-      if (now < batch.startedAt + LIMITS.commitBatchMs) continue;
-      this.#abandonIf(batch, (request) => request.isSettled || isOverdue(request));
+      for (const { request } of batch.parts) if (request.isGone) request.rejectGone();
+      const isLate = now >= batch.startedAt + LIMITS.commitBatchMs;
+      const isOver = (one: CommitRequest): boolean => one.isSettled || (isLate && now >= one.deadlineMs);
+      if (batch.abandonIf(isOver)) this.#watch.onCancelled?.();
     }
   }
 
-  #abandonIf(batch: Batch, isOver: (request: CommitRequest) => boolean): void {
-    if (this.#places.underWay.has(batch) && batch.abandonIf(isOver)) this.#watch.onCancelled?.();
+  #drop(request: CommitRequest): void {
+    this.#watch.onDropped?.(request.isGone ? 'gone' : 'overdue');
+    if (request.isGone) request.rejectGone();
+    else request.reject(tooMuchWaits(LIMITS.commitDeadlineMs));
   }
 }
 

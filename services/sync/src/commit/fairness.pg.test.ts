@@ -5,10 +5,10 @@ import { createLogger } from '@wts/service-kit/observe';
 import { openPostgres } from '@wts/service-kit/postgres';
 import { eventually } from '@wts/testkit';
 import { Client, type Pool, type PoolClient } from 'pg';
-import { Stage, applied, change, refused } from '../../test/stage.ts';
+import { Stage, applied, change, openEngine, refused } from '../../test/stage.ts';
 import type { Someone } from '../../test/stage.ts';
-import { COMMITTING } from '../store/line.ts';
-import { COMMIT_CONNECTIONS, CommitEngine, type CommitWatch } from './engine.ts';
+import { COMMITTING } from '../store/pipeline.ts';
+import { COMMIT_CONNECTIONS, type CommitEngine, type CommitWatch } from './engine.ts';
 import type { Unit } from './unit.ts';
 
 /** What an engine may have under way, and the batch after it. */
@@ -52,7 +52,7 @@ describe('changes of one person beside those of another [never.one-takes-all]', 
         },
       });
     });
-    return { engine: new CommitEngine({ pool, watch }), begun: () => count, pool };
+    return { engine: openEngine({ pool, watch }), begun: () => count, pool };
   }
 
   const task = (whose: Someone, workspaceId: string): Unit =>

@@ -3,8 +3,8 @@ import { questionsOf, type Askers } from './read-needs.ts';
 import { together } from '../store/prepared.ts';
 import { replaysOf, selectReplays, type Replays } from '../store/replays.ts';
 import { BEGIN, waitForLocks } from '../store/transaction.ts';
+import type { CommitCache } from './cache.ts';
 import { decideGroup, type Group, type Room } from './decide-group.ts';
-import type { Memory } from './memory.ts';
 import type { Refused } from './refused.ts';
 import { sentAs, type Unit } from './unit.ts';
 import type { CascadeBounds } from './need.ts';
@@ -16,8 +16,7 @@ import { writeGroup, type GroupResult, type Ready } from './write.ts';
  *   1. BEGIN, look up idempotency keys, lock and read the rows that the mutations name;
  *   2. write the rows, take the log's lock, append the entries, COMMIT (`write.ts`).
  * Between the two the rules decide in memory. When they ask for what was not read, all that the group misses is read under
- * lock in one more round, and everything is decided again. A group that only makes records often needs no first message,
- * because what it would read is remembered (`memory.ts`).
+ * lock in one more round, and everything is decided again. The fast path needs no first message (`fast-path.ts`).
  *
  * The keys of its units are looked up first, or found to be taken when they are written with it: keeps
  * sync.mutate.idempotent and never.applied-twice.
@@ -32,8 +31,8 @@ const LATER_LOCK_TIMEOUT = '100ms';
 export interface GroupOptions {
   /** To be read first: what was foreseen. What must be read besides is added, for the next try if there is one. */
   readonly needs: Need[];
-  /** Null: everything is read, and held. */
-  readonly memory: Memory | null;
+  /** Null: everything is read, and locked. */
+  readonly cache: CommitCache | null;
   readonly room: Room;
   /** What a deletion or a move takes along. */
   readonly bounds: CascadeBounds | undefined;
@@ -49,38 +48,16 @@ export async function commitGroup(client: PoolClient, group: Group, options: Gro
   return writeGroup(client, group.units, await readAndDecide(client, group, options), options.onSent);
 }
 
-const NO_REPLAYS: Replays = new Map();
-
-/**
- * Without reading anything; null when that is not possible. Only records that are made, since what is changed or goes has to
- * be held; and nothing is refused by heart.
- */
-export function decideByHeart(group: Group, { needs, memory, room, refused }: GroupOptions): Ready | null {
-  if (!memory || !group.units.every(({ mutations }) => mutations.every(({ action }) => action === 'INSERT')))
-    return null;
-  const world = memory.recall(needs);
-  if (!world) return null;
-  const now = new Date().toISOString();
-  const question = { ...group, replays: NO_REPLAYS, now, room, isLastRound: false, refused };
-  const { decided, missing } = decideGroup(world, question);
-  if (missing.length > 0 || !decided.every(({ kind }) => kind === 'applied' || kind === 'same')) return null;
-  // That an id is free is insisted on by the indexes that take it with the record, and by nothing else.
-  const mayBeTaken = (need: Need): boolean =>
-    (need.kind === 'taken' || need.kind === 'used') && !world.makes(need.model, need.id);
-  if (needs.some(mayBeTaken)) return null;
-  return { world, decided, hasBegun: false, now };
-}
-
 async function readAndDecide(client: PoolClient, group: Group, options: GroupOptions): Promise<Ready> {
-  const { needs: known, memory, room, bounds, lockTimeout, refused } = options;
+  const { needs: known, cache, room, bounds, lockTimeout, refused } = options;
   const now = new Date().toISOString();
-  const world = new World(memory?.numbers, bounds);
-  let replays: Replays = NO_REPLAYS;
+  const world = new World(cache?.numbers, bounds);
+  let replays: Replays = new Map();
   let needs: readonly Need[] = [...known];
   // Who may do what is looked at without lock. When it was waited for locks after that, somebody may have been let in
   // meanwhile, so before anything is refused it is looked at again.
   const looks: Need[] = [];
-  const counterLock = memory === null ? 'hold' : 'look';
+  const counterLock = cache === null ? 'hold' : 'look';
   const askers = askersOf(group.units);
   const begin = [BEGIN, waitForLocks(lockTimeout), selectReplays(group.units.map(sentAs))];
   for (let round = 0; ; round += 1) {
@@ -96,7 +73,7 @@ async function readAndDecide(client: PoolClient, group: Group, options: GroupOpt
     const { decided, missing } = decideGroup(world, { ...group, replays, now, room, isLastRound, refused });
     const isCertain = !isStale || isLastRound || decided.every(({ kind }) => kind !== 'refused');
     if (missing.length === 0 && isCertain) {
-      memory?.keepLooks(looks, world);
+      cache?.keepLooks(looks, world);
       return { world, decided, hasBegun: true, now };
     }
     needs = missing.length === 0 ? looks : missing;

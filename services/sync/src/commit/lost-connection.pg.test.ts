@@ -7,7 +7,7 @@ import { Client, type Pool } from 'pg';
 import { copiesOfTables, differencesOf, foldLog } from '../../test/fold.ts';
 import { Stage, applied, change } from '../../test/stage.ts';
 import type { Someone } from '../../test/stage.ts';
-import { alone } from '../store/line.ts';
+import { ownTransaction } from '../store/pipeline.ts';
 import type { Unit, UnitOutcome } from './unit.ts';
 
 describe('a commit whose connection dies', function () {
@@ -132,8 +132,8 @@ describe('a commit whose connection dies', function () {
     const pool = { connect: async () => failing } as unknown as Pool;
     const { signal } = new AbortController();
     try {
-      await assert.rejects(alone(pool, async () => 1, signal));
-      assert.equal(await alone(pool, async () => 2, signal), 2);
+      await assert.rejects(ownTransaction(pool, async () => 1, signal));
+      assert.equal(await ownTransaction(pool, async () => 2, signal), 2);
     } finally {
       client.release();
     }

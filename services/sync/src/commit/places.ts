@@ -13,8 +13,8 @@ const BESIDE_MIN = 32;
 export interface Situation {
   /** Mutations that wait. */
   readonly waiting: number;
-  /** Without trust a batch holds the counters that it needs, and the next one would only wait for them. */
-  readonly isTrusted: boolean;
+  /** Without the fast path a batch locks the counters that it needs, and the next one would only wait for them. */
+  readonly mayOverlap: boolean;
   hasOthers(person: string): boolean;
 }
 
@@ -27,17 +27,21 @@ export interface Situation {
  * given to a person who has another one. So whoever waits for a lock, or writes for long, leaves room for the others.
  */
 export class Places {
-  readonly #underWay = new Set<Batch>();
+  /**
+   * No Set: when entries come and go, its outdated tables keep one another in memory until a full collection of garbage, and
+   * with them batches with all their records.
+   */
+  #underWay: readonly Batch[] = [];
   readonly #startedAt = new Map<BatchKind, number>();
   /** What the youngest common batch carries while it is being written; 0 before that. */
   #writing = 0;
 
-  get underWay(): ReadonlySet<Batch> {
+  get underWay(): readonly Batch[] {
     return this.#underWay;
   }
 
   start(batch: Batch): void {
-    this.#underWay.add(batch);
+    this.#underWay = [...this.#underWay, batch];
     this.#startedAt.set(batch.kind, performance.now());
     if (batch.kind === 'common') this.#writing = 0;
   }
@@ -47,7 +51,7 @@ export class Places {
   }
 
   end(batch: Batch): void {
-    this.#underWay.delete(batch);
+    this.#underWay = this.#underWay.filter((one) => one !== batch);
   }
 
   /** In how many milliseconds more may start, if nothing ends before. */
@@ -59,10 +63,10 @@ export class Places {
   mayStart(situation: Situation): MayStart {
     const common = this.#count('common');
     const isEager = common === 0 || this.#patienceOf('common') <= 0 || this.#isFullBeside(common, situation);
-    const apart = this.#underWay.size - common;
+    const apart = this.#underWay.length - common;
     return (kind, person) => {
-      if (this.#underWay.size >= BATCHES_AT_ONCE_MAX) return false;
-      const isLast = this.#underWay.size === BATCHES_AT_ONCE_MAX - 1;
+      if (this.#underWay.length >= BATCHES_AT_ONCE_MAX) return false;
+      const isLast = this.#underWay.length === BATCHES_AT_ONCE_MAX - 1;
       const own = this.#of(person);
       if (isLast && own > 0) return false;
       if (kind === 'common') return isEager;
@@ -71,8 +75,8 @@ export class Places {
     };
   }
 
-  #isFullBeside(common: number, { isTrusted, waiting }: Situation): boolean {
-    return isTrusted && common === 1 && this.#writing > 0 && waiting >= Math.max(this.#writing, BESIDE_MIN);
+  #isFullBeside(common: number, { mayOverlap, waiting }: Situation): boolean {
+    return mayOverlap && common === 1 && this.#writing > 0 && waiting >= Math.max(this.#writing, BESIDE_MIN);
   }
 
   #patienceOf(kind: BatchKind): number {

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { eventually } from '@wts/testkit';
-import { Stage, applied, change } from '../../test/stage.ts';
+import { Stage, applied, change, openEngine } from '../../test/stage.ts';
 import type { Someone } from '../../test/stage.ts';
-import { CommitEngine } from './engine.ts';
 import type { Unit } from './unit.ts';
 
 const UNITS = 20;
@@ -46,7 +45,7 @@ describe('what a change costs that reads much and writes little [never.one-takes
     it(`${name} weighs what is read for it, and does not go with the changes of others`, async () => {
       for (const outcome of await stage.engine.commit(ids.map(again))) applied(outcome);
       const sizes: number[] = [];
-      const engine = new CommitEngine({
+      const engine = openEngine({
         pool: stage.pool,
         watch: { onBatch: ({ mutations }) => sizes.push(mutations) },
       });
@@ -63,7 +62,7 @@ describe('what a change costs that reads much and writes little [never.one-takes
   }
 
   it('a small change in the same batch is answered before what is read for the refusal of another', async () => {
-    const engine = new CommitEngine({ pool: stage.pool });
+    const engine = openEngine({ pool: stage.pool });
     const query = stage.pool.query.bind(stage.pool) as (...args: unknown[]) => Promise<unknown>;
     let isAnswered = false;
     stage.pool.query = (async (...args: unknown[]) => {

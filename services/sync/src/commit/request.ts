@@ -1,6 +1,5 @@
 import { Fault } from '@wts/contracts';
 import type { Entry } from '../fairness/fair-queue.ts';
-import type { Batch } from './batch.ts';
 import { personOf, type Unit, type UnitOutcome } from './unit.ts';
 
 export interface CommitOptions {
@@ -22,7 +21,6 @@ export class CommitRequest {
   readonly units: readonly Unit[];
   readonly deadlineMs: number;
   readonly bytes: number;
-  readonly answer: Promise<UnitOutcome[]>;
   /** A step of a sweep: behind a deletion or a move that was too much for one commit. */
   readonly isSweep: boolean;
   /** Has failed beside others, or is much: it goes in batches of its own. */
@@ -31,20 +29,15 @@ export class CommitRequest {
   taken = 0;
   /** While it waits. */
   entry: Entry<CommitRequest> | null = null;
-  /** While a part of it is under way. */
-  batch: Batch | null = null;
+  readonly #answer = Promise.withResolvers<UnitOutcome[]>();
   readonly #outcomes: UnitOutcome[] = [];
   #given = 0;
   readonly #signal: AbortSignal | undefined;
-  readonly #onGone: () => void;
   #isSettled = false;
-  #resolve!: (outcomes: UnitOutcome[]) => void;
-  #reject!: (error: unknown) => void;
 
   constructor(
     units: readonly Unit[],
     { signal, deadlineMs }: { readonly signal: AbortSignal | undefined; readonly deadlineMs: number },
-    onGone: (request: CommitRequest) => void,
   ) {
     this.units = units;
     this.person = units[0] ? personOf(units[0]) : '';
@@ -52,16 +45,11 @@ export class CommitRequest {
     this.isSweep = units.some(({ step }) => step !== undefined);
     this.isAlone = this.isSweep;
     this.bytes = units.reduce((sum, unit) => sum + bytesOf(unit), 0);
-    this.answer = new Promise((resolve, reject) => {
-      this.#resolve = resolve;
-      this.#reject = reject;
-    });
     this.#signal = signal;
-    this.#onGone = () => {
-      this.reject(new Fault('unavailable', { cause: signal?.reason }));
-      onGone(this);
-    };
-    signal?.addEventListener('abort', this.#onGone, { once: true });
+  }
+
+  get answer(): Promise<UnitOutcome[]> {
+    return this.#answer.promise;
   }
 
   get authority(): Unit['authority'] | undefined {
@@ -73,27 +61,33 @@ export class CommitRequest {
     return this.units.length - this.taken;
   }
 
-  /** Answered, refused, or its client is gone: nothing more is done for it. */
+  /** Answered or refused. */
   get isSettled(): boolean {
     return this.#isSettled;
+  }
+
+  /** Its client is gone. The engine polls this: a listener on the signal would keep each request until a full garbage collection. */
+  get isGone(): boolean {
+    return this.#signal?.aborted === true;
   }
 
   /** Of a part that begins at this unit. A later part may come first: an earlier one may wait for entries of the log. */
   give(from: number, outcomes: readonly UnitOutcome[]): void {
     for (const [index, outcome] of outcomes.entries()) this.#outcomes[from + index] = outcome;
     this.#given += outcomes.length;
-    if (this.#given === this.units.length) this.#settle(() => this.#resolve(this.#outcomes));
+    if (this.#given < this.units.length) return;
+    this.#isSettled = true;
+    this.#answer.resolve(this.#outcomes);
   }
 
   reject(error: unknown): void {
-    this.#settle(() => this.#reject(error));
+    this.#isSettled = true;
+    this.#answer.reject(error);
   }
 
-  #settle(answer: () => void): void {
-    if (this.#isSettled) return;
-    this.#isSettled = true;
-    this.#signal?.removeEventListener('abort', this.#onGone);
-    answer();
+  /** Rejects for a client that is gone. */
+  rejectGone(): void {
+    this.reject(new Fault('unavailable', { cause: this.#signal?.reason }));
   }
 }
 

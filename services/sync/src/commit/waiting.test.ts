@@ -17,7 +17,7 @@ describe('changes that wait to be committed', () => {
     return { principal, authority: 'caller', clientId: 'c', clientTxId: 't', mutations: [mutation] };
   };
   const request = (units: readonly Unit[]): CommitRequest => {
-    const made = new CommitRequest(units, { signal: undefined, deadlineMs: at + 600_000 }, () => undefined);
+    const made = new CommitRequest(units, { signal: undefined, deadlineMs: at + 600_000 });
     made.answer.catch(() => undefined);
     return made;
   };
@@ -51,7 +51,10 @@ describe('changes that wait to be committed', () => {
     waiting.admit(request([unit('honest')]));
     next(waiting);
     waiting.admit(busy);
-    const batch = waiting.take(() => true, assert.fail);
+    const batch = waiting.take(
+      () => true,
+      () => assert.fail(),
+    );
     assert.equal(batch?.parts[0]?.request, busy);
     waiting.learn(batch, [{ kind: 'refused', refusal: refuse('conflict', ''), weight: 1 }], 10);
     waiting.admit(later);
@@ -67,7 +70,10 @@ describe('changes that wait to be committed', () => {
     const waiting = new Waiting();
     for (let n = 0; n < 3; n += 1) {
       waiting.admit(request([unit('busy')]));
-      const batch = waiting.take(() => true, assert.fail);
+      const batch = waiting.take(
+        () => true,
+        () => assert.fail(),
+      );
       assert.ok(batch);
       waiting.learn(batch, [{ kind: 'refused', refusal: refuse('conflict', ''), weight: 1 }], 10);
     }

@@ -36,7 +36,6 @@ export type MayStart = (kind: BatchKind, person: string) => boolean;
 
 export class Waiting {
   readonly #queue = new FairQueue<CommitRequest>();
-  readonly #requests = new Set<CommitRequest>();
   readonly #weights = new BoundedMap<string, number>(LIMITS.commitMemoryEntriesMax);
   readonly #apartUntil = new BoundedMap<string, number>(LIMITS.commitMemoryEntriesMax);
   #units = 0;
@@ -92,19 +91,17 @@ export class Waiting {
 
   /** Those of which it holds, in no promised order. */
   which(holds: (request: CommitRequest) => boolean): CommitRequest[] {
-    return [...this.#requests].filter(holds);
+    return [...this.#queue.items()].filter(holds);
   }
 
-  /** The next batch, of what may set out now; undefined when there is none. What is overdue is refused. */
-  take(mayStart: MayStart, onOverdue: () => void): Batch | undefined {
+  /** The next batch, of what may start now; undefined when there is none. What nobody waits for is dropped. */
+  take(mayStart: MayStart, drop: (request: CommitRequest) => void): Batch | undefined {
     this.#restedAt = Infinity;
     const next = (): Entry<CommitRequest> | undefined =>
       this.#queue.shift((person, { item }) => !this.#rests(person) && mayStart(this.#kindOf(item), person));
     let first = next();
-    for (; first && (first.item.isSettled || first.item.deadlineMs < performance.now()); first = next()) {
-      this.#taken(first.item);
-      first.item.reject(tooMuchWaits(LIMITS.commitDeadlineMs));
-      onOverdue();
+    for (; first && (first.item.isGone || first.item.deadlineMs < performance.now()); first = next()) {
+      this.#takeOut(first.item, drop);
     }
     if (!first) return undefined;
     const kind = this.#kindOf(first.item);
@@ -113,7 +110,8 @@ export class Waiting {
     while (kind !== 'alone') {
       const next = this.#queue.shift((person, { item }) => this.#fits(batch, person, item));
       if (!next) break;
-      this.#add(batch, next);
+      if (next.item.isGone) this.#takeOut(next.item, drop);
+      else this.#add(batch, next);
     }
     return batch;
   }
@@ -228,15 +226,17 @@ export class Waiting {
 
   #push(request: CommitRequest, place: 'front' | 'behind'): void {
     const cost = request.rest * this.#weightOf(request.person, request);
-    request.batch = null;
     request.entry = this.#queue.push(request.person, request, { cost, bytes: request.bytes, place });
-    this.#requests.add(request);
     this.#units += request.rest;
+  }
+
+  #takeOut(request: CommitRequest, drop: (request: CommitRequest) => void): void {
+    this.#taken(request);
+    drop(request);
   }
 
   #taken(request: CommitRequest): void {
     request.entry = null;
-    this.#requests.delete(request);
     this.#units -= request.rest;
   }
 

@@ -88,6 +88,13 @@ export class FairQueue<T> {
     return this.#lanes.get(person) ?? NOTHING;
   }
 
+  /** All that waits, in no promised order. */
+  *items(): Iterable<T> {
+    for (const { first } of this.#lanes.values()) {
+      for (let link = first; link; link = link.behind) yield link.item;
+    }
+  }
+
   /** Behind what waits for this person, or before it. */
   push(person: string, item: T, { cost = 1, bytes = 0, place = 'behind' }: Pushing = {}): Entry<T> {
     const lane = this.#lanes.get(person) ?? this.#open(person);
@@ -187,6 +194,8 @@ export class FairQueue<T> {
     else lane.first = behind;
     if (behind) behind.before = before;
     else lane.last = before;
+    // Otherwise each entry that was served would keep the next one in memory until a full collection of garbage.
+    link.before = link.behind = null;
     link.isWaiting = false;
     this.#weigh(lane, link, -1);
     if (lane.first) this.#settle(lane.place);

@@ -8,7 +8,7 @@ import type { Someone } from '../../test/stage.ts';
 import { CommitEngine } from './engine.ts';
 import type { Unit } from './unit.ts';
 
-describe('what a replica remembers between commits', function () {
+describe('the fast path of a commit', function () {
   this.timeout(30_000);
   let stage: Stage;
   let ours: CommitEngine;
@@ -20,7 +20,7 @@ describe('what a replica remembers between commits', function () {
   const messages: string[] = [];
 
   before(async () => {
-    stage = await Stage.open('memory');
+    stage = await Stage.open('fast-path');
     theirs = stage.engines[1]!;
     stage.pool.on('connect', (client) => {
       const query = client.query.bind(client) as (...args: unknown[]) => unknown;
@@ -34,7 +34,7 @@ describe('what a replica remembers between commits', function () {
     owner = await stage.person();
     workspace = await stage.workspace(owner);
   });
-  // One that remembers nothing yet, and was misled by nothing.
+  // With an empty cache, and no conflict before.
   beforeEach(() => {
     ours = new CommitEngine({ pool: stage.pool });
   });
@@ -53,18 +53,18 @@ describe('what a replica remembers between commits', function () {
     await work();
     return messages.filter((text) => /^(?:begin|rollback)|commit$/.test(text));
   }
-  /** Until the first replica trusts what it remembers, which is the owner's membership and the last number. */
+  /** Until the first replica has cached the owner's membership and the last number. */
   const settle = (): Promise<unknown> =>
     eventually(async () => (await messagesOf(() => stage.send(task(), ours))).length === 1);
 
-  it('spares the question: what is only made takes one message', async () => {
+  it('commits a batch that only makes records with one message', async () => {
     await settle();
     const sent = await messagesOf(() => stage.send(task(), ours));
     assert.equal(sent.length, 1);
     assert.match(sent[0] ?? '', /^begin.*commit$/s);
   });
 
-  it('does not lead astray: another replica numbered tasks meanwhile [sync.mutate.task-number]', async () => {
+  it('gives a task the next free number after another replica numbered tasks [sync.mutate.task-number]', async () => {
     await settle();
     const before = Number(await numberOf(task()));
     const deleted = task();
@@ -73,7 +73,7 @@ describe('what a replica remembers between commits', function () {
     assert.equal(await numberOf(task()), before + 2, 'a number is not used again, even when nobody has it any more');
   });
 
-  it('numbers without a gap when replicas write at the same time, group upon group [sync.mutate.task-number]', async () => {
+  it('numbers without a gap when replicas write at the same time, batch upon batch [sync.mutate.task-number]', async () => {
     const head = await stage.head();
     await Promise.all(
       Array.from({ length: 60 }, async (_, index) => {
@@ -92,7 +92,7 @@ describe('what a replica remembers between commits', function () {
     );
   });
 
-  it('opens nothing to who was put out by another replica [never.shown-outside]', async () => {
+  it('refuses a member whom another replica removed [never.shown-outside]', async () => {
     const guest = await stage.join(workspace, 'member');
     await settle();
     await eventually(async () => (await messagesOf(() => stage.send(task(guest), ours))).length === 1);
@@ -117,7 +117,7 @@ describe('what a replica remembers between commits', function () {
     }
   });
 
-  it('lets in at once who was let in by another replica', async () => {
+  it('accepts a member whom another replica added', async () => {
     const newcomer = await stage.person();
     assert.equal(refused(await stage.send(task(newcomer), ours)).code, 'not_found');
     await settle();
@@ -131,7 +131,7 @@ describe('what a replica remembers between commits', function () {
     applied(await stage.send(task(newcomer), ours));
   });
 
-  it('answers what is sent again as the first time, and its neighbors as ever [sync.mutate.idempotent]', async () => {
+  it('answers a unit that is sent again as the first time, and its neighbors as usual [sync.mutate.idempotent]', async () => {
     const known = task();
     const first = only(await stage.send(known, theirs));
     await settle();
@@ -147,7 +147,7 @@ describe('what a replica remembers between commits', function () {
     assert.equal(refused(foreign!).code, 'conflict');
   });
 
-  it('fails for no group that was sent behind one that failed', async () => {
+  it('commits a batch that was sent behind one that failed', async () => {
     const known = task();
     const first = only(await stage.send(known, theirs));
     await settle();
@@ -166,13 +166,13 @@ describe('what a replica remembers between commits', function () {
       for (const outcome of [...one, ...two]) applied(outcome);
       assert.equal(only(one.at(-1)!).syncId, first.syncId);
     });
-    assert.ok(sent.length > 2, 'neither was taken by heart');
+    assert.ok(sent.length > 2, 'neither was committed from the cache');
     const numbers = (await stage.entries(head)).map(({ record }) => Number(record['number']));
     assert.equal(new Set(numbers).size, 2 * LIMITS.commitBatchMutations - 1);
     assert.equal(Math.max(...numbers) - Math.min(...numbers), numbers.length - 1);
   });
 
-  it('is given up when its connection is lost, and what was sent there is not lost [never.acknowledged-lost]', async () => {
+  it('clears the cache when its connection is lost, and loses no acknowledged change [never.acknowledged-lost]', async () => {
     await settle();
     await other.query('begin; lock table sync.tasks in share mode');
     const sending = stage.send(task(), ours).catch((error: unknown) => error);

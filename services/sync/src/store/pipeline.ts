@@ -4,8 +4,8 @@ import { PLANS } from './prepared.ts';
 /** How connections are opened that commit. */
 export const COMMITTING = { settings: PLANS, pipeline: true } as const;
 
-/** On the line: the one that PostgreSQL works on, and the next. */
-const LENGTH_MAX = 2;
+/** Transactions in the pipeline: the one that PostgreSQL works on, and the next. */
+const TRANSACTIONS_MAX = 2;
 
 /** Ends a transaction that failed. What is returned says that the connection is not to be used again. */
 async function end(client: PoolClient): Promise<Error | undefined> {
@@ -19,7 +19,7 @@ async function end(client: PoolClient): Promise<Error | undefined> {
  * A transaction on a connection of its own. When the signal aborts, what PostgreSQL is doing for it is cancelled: the
  * transaction fails, unless its COMMIT was already being carried out.
  */
-export async function alone<T>(
+export async function ownTransaction<T>(
   pool: Pool,
   transaction: (client: PoolClient) => Promise<T>,
   signal: AbortSignal,
@@ -69,22 +69,22 @@ async function backendOf(client: PoolClient): Promise<number> {
  * One connection for transactions of a single message each, which are sent without waiting for the one before: PostgreSQL
  * goes from one to the next at once, and in the order they were sent.
  */
-export class Line {
+export class Pipeline {
   readonly #pool: Pool;
   #client: Promise<PoolClient> | null = null;
   #broken: Error | undefined;
-  #users = 0;
+  #underWay = 0;
 
   constructor(pool: Pool) {
     this.#pool = pool;
   }
 
   get hasRoom(): boolean {
-    return this.#users < LENGTH_MAX;
+    return this.#underWay < TRANSACTIONS_MAX;
   }
 
   async run<T>(transaction: (client: PoolClient) => Promise<T>): Promise<T> {
-    this.#users += 1;
+    this.#underWay += 1;
     const connected = (this.#client ??= this.#pool.connect());
     try {
       const client = await connected;
@@ -96,8 +96,8 @@ export class Line {
         throw error;
       }
     } finally {
-      this.#users -= 1;
-      if (this.#users === 0) {
+      this.#underWay -= 1;
+      if (this.#underWay === 0) {
         const broken = this.#broken;
         this.#client = null;
         this.#broken = undefined;
