@@ -1,47 +1,39 @@
 /** `npm run watch`: prints every change the demo key may see, as it happens. */
+import { SyncClient } from '@wts/client';
+import type { SyncEvent } from '@wts/client';
 import { STACK_FILE } from './layout.ts';
 import { Refusal } from './refusal.ts';
 import { readStackFile } from './stack-file.ts';
 import { runTask } from './task.ts';
 
-interface Frame {
-  readonly type: string;
-  readonly groups?: readonly string[];
-  readonly packet?: {
-    readonly actions: readonly { syncId: string; action: string; modelName: string; modelId: string; data: object }[];
-  };
-}
-
-const RETRY_MS = 1_000;
-
 await runTask(async () => {
   const stack = readStackFile();
   if (stack === null)
     throw new Refusal(`Nothing runs here (there is no ${STACK_FILE}). Start it in another terminal: npm start`);
-  const token = process.argv[2] ?? stack.apiKey;
-  let cursor = process.argv[3] ?? (await head(stack.baseUrl, token));
-  const connect = () => {
-    const socket = new WebSocket(`${stack.baseUrl.replace(/^http/, 'ws')}/sync/ws?token=${encodeURIComponent(token)}`);
-    socket.addEventListener('open', () => {
-      socket.send(JSON.stringify({ type: 'subscribe', afterSyncId: cursor, token }));
-    });
-    socket.addEventListener('message', ({ data }) => {
-      const frame = JSON.parse(String(data)) as Frame;
-      if (frame.type === 'subscribed') console.log(`Watching from ${cursor} on. Ctrl-C ends it.`);
-      else if (frame.type === 'error') console.log(JSON.stringify(frame));
-      for (const { syncId, action, modelName, modelId, data: change } of frame.packet?.actions ?? []) {
-        cursor = syncId;
-        console.log(
-          `${syncId.padStart(6)}  ${action.padEnd(9)} ${modelName} ${modelId}  ${JSON.stringify(telling(change))}`,
-        );
-      }
-    });
-    // The log is gapless: after a loss of the connection the cursor brings what was missed.
-    socket.addEventListener('close', () => void setTimeout(connect, RETRY_MS));
-  };
-  connect();
+  const client = new SyncClient({ baseUrl: stack.baseUrl, token: process.argv[2] ?? stack.apiKey });
+  const after = process.argv[3] ?? (await head(client));
+  printAll(client.follow({ after })).catch((error: unknown) => {
+    console.error(error instanceof Error ? error.message : error);
+    process.exit(1);
+  });
   return 'until stopped';
 });
+
+async function printAll(events: AsyncIterable<SyncEvent>): Promise<void> {
+  for await (const event of events) print(event);
+}
+
+function print(event: SyncEvent): void {
+  if (event.type === 'subscribed') console.log('Watching. Ctrl-C ends it.');
+  else if (event.type === 'offline') console.log(`No connection (${event.error.message}); it is tried again.`);
+  else if (event.type === 'reset') console.log('The log does not hold what follows; going on from where it is now.');
+  else if (event.type === 'delta') {
+    for (const { syncId, action, modelName, modelId, data } of event.actions) {
+      const change = JSON.stringify(telling(data));
+      console.log(`${syncId.padStart(6)}  ${action.padEnd(9)} ${modelName} ${modelId}  ${change}`);
+    }
+  }
+}
 
 /** What a person wants to see of a change: no empty fields, nothing the line says already. */
 function telling(change: object): object {
@@ -54,15 +46,12 @@ function telling(change: object): object {
 }
 
 /** Where the log ends now, so that watching begins with what comes next. */
-async function head(baseUrl: string, token: string): Promise<string> {
-  let after = '0';
-  for (;;) {
-    const answer = await fetch(`${baseUrl}/sync/deltas?after=${after}&limit=5000`, {
-      headers: { authorization: `Bearer ${token}` },
-    });
-    if (!answer.ok) throw new Refusal(`${baseUrl} answers ${answer.status}: ${await answer.text()}`);
-    const page = (await answer.json()) as { lastSyncId: string; hasMore: boolean };
-    after = page.lastSyncId;
-    if (!page.hasMore) return after;
-  }
+async function head(client: SyncClient): Promise<string> {
+  let page = await client.deltas('0', { limit: 5000 }).catch(refuse);
+  while (page.hasMore) page = await client.deltas(page.lastSyncId, { limit: 5000 }).catch(refuse);
+  return page.lastSyncId;
+}
+
+function refuse(error: unknown): never {
+  throw new Refusal(error instanceof Error ? error.message : String(error));
 }

@@ -58,7 +58,7 @@ export async function loadCopy(
   const { lastSyncId: at, groups, rows } = await readSnapshot(target, onlyModels);
   const records: Replica = new Map();
   for (const { __class: modelName, ...record } of rows) {
-    records.set(`${modelName} ${String(record['id'])}`, { modelName, record });
+    records.set(`${modelName} ${record.id}`, { modelName, record });
   }
   return { records, at, groups };
 }

@@ -1,7 +1,8 @@
-import type { SyncAction } from '@wts/contracts';
-import { request } from 'undici';
-import { WebSocket, type RawData } from 'ws';
+import { SyncClient } from '@wts/client';
+import type { SnapshotRecord } from '@wts/client';
+import type { DeltasReply, SyncAction } from '@wts/contracts';
 import { setTimeout as pause } from 'node:timers/promises';
+import { WebSocket } from 'ws';
 
 export interface Target {
   readonly baseUrl: string;
@@ -28,48 +29,45 @@ export interface SocketListener extends Listener {
 }
 
 const RETRY_MS = 200;
+const RETRY = { firstPauseMs: RETRY_MS, pauseMsMax: RETRY_MS };
+const PAGE_LIMIT = 5000;
+/** A system that is away is reported, and looked at again by who asks. */
+const DEADLINE_MS = 20_000;
 
 /** A socket that resumes from its cursor whenever it is closed, as clients do. */
 export function listenBySocket(target: Target, name: string, after: string): SocketListener {
   const received: SyncAction[] = [];
-  let cursor = BigInt(after);
-  let isClosed = false;
+  const closing = new AbortController();
+  let cursor = after;
   let current: WebSocket | undefined;
-  const connect = (): void => {
-    const socket = new WebSocket(
-      `${target.baseUrl.replace(/^http/, 'ws')}/sync/ws?token=${encodeURIComponent(target.token)}`,
-      { perMessageDeflate: false },
-    );
-    current = socket;
-    socket.on('open', () =>
-      socket.send(JSON.stringify({ type: 'subscribe', afterSyncId: String(cursor), token: target.token })),
-    );
-    socket.on('message', (data: RawData) => {
-      const { packet } = JSON.parse((data as Buffer).toString('utf8')) as {
-        packet?: { lastSyncId: string; actions: SyncAction[] };
-      };
-      if (packet === undefined) return;
-      received.push(...packet.actions);
-      cursor = BigInt(packet.lastSyncId);
-    });
-    // A refused or lost connection is no finding: the cursor brings what was missed, or the comparison says so.
-    socket.on('error', () => socket.terminate());
-    socket.on('close', () => {
-      if (!isClosed) setTimeout(connect, RETRY_MS);
-    });
+  const openSocket = (url: string): WebSocket => (current = new WebSocket(url, { perMessageDeflate: false }));
+  const client = new SyncClient({ ...target, openSocket, retry: RETRY });
+  const listen = async (): Promise<void> => {
+    for await (const event of client.follow({ after: cursor, signal: closing.signal })) {
+      if (event.type !== 'delta') continue;
+      received.push(...event.actions);
+      cursor = event.lastSyncId;
+    }
   };
-  connect();
+  const loop = async (): Promise<void> => {
+    while (!closing.signal.aborted) {
+      // What cannot be had is no finding: the cursor brings what was missed, or the comparison says so.
+      await listen().catch(() => pause(RETRY_MS));
+    }
+  };
+  const running = loop();
   return {
     name,
     received,
-    at: () => cursor,
+    at: () => BigInt(cursor),
     take: (upTo) => takeUpTo(received, upTo),
     cut: () => current?.terminate(),
     pause: () => current?.pause(),
     resume: () => current?.resume(),
     [Symbol.asyncDispose]: async () => {
-      isClosed = true;
+      closing.abort();
       current?.terminate();
+      await running;
     },
   };
 }
@@ -78,10 +76,11 @@ export function listenBySocket(target: Target, name: string, after: string): Soc
 export function listenByPolling(target: Target, name: string, after: string, everyMs = 250): Listener {
   const received: SyncAction[] = [];
   const closing = new AbortController();
+  const client = new SyncClient({ ...target, retry: RETRY });
   let cursor = after;
   const loop = async (): Promise<void> => {
     while (!closing.signal.aborted) {
-      const page = await readPage(target, cursor).catch(() => null);
+      const page = await client.deltas(cursor, { limit: PAGE_LIMIT, signal: closing.signal }).catch(() => null);
       if (page !== null) {
         received.push(...page.actions);
         cursor = page.lastSyncId;
@@ -108,45 +107,21 @@ function takeUpTo(received: SyncAction[], upTo: bigint): SyncAction[] {
   return received.splice(0, kept);
 }
 
-export async function readPage(
-  target: Target,
-  after: string,
-): Promise<{ lastSyncId: string; hasMore: boolean; actions: SyncAction[] }> {
-  const { statusCode, body } = await request(`${target.baseUrl}/sync/deltas?after=${after}&limit=5000`, {
-    headers: { authorization: `Bearer ${target.token}` },
-    headersTimeout: 10_000,
-    bodyTimeout: 10_000,
-  });
-  if (statusCode !== 200) throw new Error(`/sync/deltas answered ${statusCode}: ${await body.text()}`);
-  return (await body.json()) as { lastSyncId: string; hasMore: boolean; actions: SyncAction[] };
+export function readPage(target: Target, after: string): Promise<DeltasReply> {
+  return new SyncClient(target).deltas(after, { limit: PAGE_LIMIT, deadlineMs: DEADLINE_MS });
 }
-
-type SnapshotRow = { readonly __class: string } & { readonly [field: string]: unknown };
 
 export interface Snapshot {
   readonly lastSyncId: string;
   /** All groups of the caller, their own first. */
   readonly groups: readonly string[];
-  readonly rows: readonly SnapshotRow[];
+  readonly rows: readonly SnapshotRecord[];
 }
 
-/** A whole snapshot. One that ends without saying so is a fault: its reader could take it for whole. */
+/** A whole snapshot. One that ends without its last line is a fault: its reader could take it for whole. */
 export async function readSnapshot(target: Target, onlyModels: readonly string[]): Promise<Snapshot> {
-  const { statusCode, body } = await request(`${target.baseUrl}/sync/bootstrap?onlyModels=${onlyModels.join(',')}`, {
-    headers: { authorization: `Bearer ${target.token}` },
-    headersTimeout: 20_000,
-    bodyTimeout: 20_000,
-  });
-  const text = await body.text();
-  if (statusCode !== 200) throw new Error(`/sync/bootstrap answered ${statusCode}: ${text}`);
-  const lines = text.trimEnd().split('\n');
-  const { type, rowCount } = JSON.parse(lines.at(-1) ?? '') as { type?: string; rowCount?: number };
-  if (type !== 'end' || rowCount !== lines.length - 2) {
-    throw new Error(`/sync/bootstrap gave ${lines.length} lines that end with ${lines.at(-1)}`);
-  }
-  const { lastSyncId, subscribedSyncGroups: groups } = JSON.parse(lines[0] ?? '') as {
-    lastSyncId: string;
-    subscribedSyncGroups: string[];
-  };
-  return { lastSyncId, groups, rows: lines.slice(1, -1).map((line) => JSON.parse(line) as SnapshotRow) };
+  const client = new SyncClient({ ...target, attemptMs: DEADLINE_MS });
+  const snapshot = await client.bootstrap({ onlyModels: onlyModels.join(',') }, { deadlineMs: DEADLINE_MS });
+  const rows = (await Array.fromAsync(snapshot.records)).flat();
+  return { lastSyncId: snapshot.lastSyncId, groups: snapshot.subscribedSyncGroups, rows };
 }

@@ -129,11 +129,11 @@ async function listen(
     stack.use(listenBySocket(system, `socket ${index + 1}`, start)),
   );
   listeners.push(stack.use(listenByPolling(system, 'poller', start)));
-  const workspaceId = rows[0]?.['id'];
+  const workspaceId = rows[0]?.id;
   const endMs = performance.now() + seconds * 1000;
   while (performance.now() < endMs && !stopping.signal.aborted) {
     if (writes > 0) {
-      if (typeof workspaceId !== 'string') throw new Error('--writes needs the credential of a member of a workspace.');
+      if (workspaceId === undefined) throw new Error('--writes needs the credential of a member of a workspace.');
       await tasks.write(workspaceId);
     }
     await rest(writes > 0 ? 1000 / writes : 100);

@@ -124,7 +124,7 @@ describe('the audit of a client’s copy', function () {
   it('takes no snapshot for whole that does not say so', async () => {
     storyteller.rows = [shown(table.record)];
     storyteller.isCutOff = true;
-    await assert.rejects(newcomer(), /gave 2 lines/);
+    await assert.rejects(newcomer(), /The snapshot is not whole/);
   });
 
   it('goes on from what was loaded, with the groups of then', async () => {

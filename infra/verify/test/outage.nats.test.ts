@@ -1,4 +1,5 @@
 import { testDatabase, testNats } from '@wts/testkit';
+import { SyncError } from '@wts/client';
 import assert from 'node:assert/strict';
 import { Client } from 'pg';
 import { request } from 'undici';
@@ -47,6 +48,16 @@ describe('an outage', () => {
 
   it('is a service that says so, and no other answer', () => {
     assert.ok(isOutage(new Error('/sync/deltas answered 503: {}')));
+    const lost = new SyncError('connection_failed', 'lost');
+    const unreadable = new SyncError('answer_invalid', 'not JSON');
+    const [gaveUp, gaveUpUnread] = [lost, unreadable].map(
+      (cause) => new SyncError('deadline_exceeded', 'no', { cause }),
+    );
+    for (const error of [lost, gaveUp, new SyncError('unavailable', 'away', { status: 503 })])
+      assert.ok(isOutage(error));
+    for (const error of [unreadable, gaveUpUnread, new SyncError('internal', 'a bug', { status: 500 })]) {
+      assert.ok(!isOutage(error));
+    }
     for (const fault of ['answered 500: {}', 'answered 409: {}', 'a change was refused']) {
       assert.ok(!isOutage(new Error(fault)), fault);
     }
