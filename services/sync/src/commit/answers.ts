@@ -4,7 +4,7 @@ import type { Semaphore } from '@wts/service-kit/call';
 import type { Pool } from 'pg';
 import { findReplays } from '../store/replays.ts';
 import { sentAs, type Effect, type Mutation, type Unit, type UnitOutcome } from './unit.ts';
-import type { GroupOutcome } from './write.ts';
+import type { UnitResult } from './write.ts';
 
 interface Reader {
   readonly pool: Pool;
@@ -14,15 +14,15 @@ interface Reader {
 }
 
 /** The answers to units that need nothing but their outcomes; null when one of them has to be looked up. */
-export function answersAtOnce(units: readonly Unit[], outcomes: readonly GroupOutcome[]): UnitOutcome[] | null {
-  const isKnown = (one: GroupOutcome): boolean => one.kind !== 'refused' && placesIn(one).length === 0;
+export function answersAtOnce(units: readonly Unit[], outcomes: readonly UnitResult[]): UnitOutcome[] | null {
+  const isKnown = (one: UnitResult): boolean => one.kind !== 'refused' && placesIn(one).length === 0;
   return outcomes.every(isKnown) ? answers(units, outcomes, NONE) : null;
 }
 
 /** Replays are answered from the log: the same answer as the first time. A unit that waits for a later batch has none. */
 export async function answersOf(
   units: readonly Unit[],
-  decided: readonly GroupOutcome[],
+  decided: readonly UnitResult[],
   reader: Reader,
 ): Promise<{ readonly answers: UnitOutcome[]; readonly textRead: number[] }> {
   const outcomes = await withLateReplays(units, decided, reader);
@@ -36,7 +36,7 @@ export async function answersOf(
 }
 
 /** Where in the log the answer to a unit is. */
-function placesIn(outcome: GroupOutcome): readonly bigint[] {
+function placesIn(outcome: UnitResult): readonly bigint[] {
   if (outcome.kind === 'replayed') return outcome.replay.mainIds;
   return outcome.kind === 'applied' ? outcome.mains.flatMap(({ effect, syncId }) => (effect ? [] : [syncId])) : [];
 }
@@ -50,7 +50,7 @@ function lengthOf(record: LogAction['record'] | undefined): number {
 
 function answers(
   units: readonly Unit[],
-  outcomes: readonly GroupOutcome[],
+  outcomes: readonly UnitResult[],
   logged: ReadonlyMap<bigint, LogAction>,
 ): UnitOutcome[] {
   return outcomes.map((outcome, index): UnitOutcome => {
@@ -87,13 +87,13 @@ const NONE: ReadonlyMap<bigint, LogAction> = new Map();
  */
 async function withLateReplays(
   units: readonly Unit[],
-  outcomes: readonly GroupOutcome[],
+  outcomes: readonly UnitResult[],
   { pool, gate }: Reader,
-): Promise<readonly GroupOutcome[]> {
+): Promise<readonly UnitResult[]> {
   const refused = units.filter((_, index) => outcomes[index]?.kind === 'refused');
   if (refused.length === 0) return outcomes;
   const replays = await gate.run(() => findReplays(pool, units.map(sentAs)));
-  return outcomes.map((outcome, index): GroupOutcome => {
+  return outcomes.map((outcome, index): UnitResult => {
     const replay = replays[index];
     return outcome.kind === 'refused' && replay ? { kind: 'replayed', replay, weight: outcome.weight } : outcome;
   });

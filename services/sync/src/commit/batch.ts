@@ -1,7 +1,7 @@
-import type { Group, Room } from './decide-group.ts';
+import type { BatchUnits, Room } from './decide-batch.ts';
 import type { CommitRequest } from './request.ts';
 import type { Unit } from './unit.ts';
-import type { GroupOutcome } from './write.ts';
+import type { UnitResult } from './write.ts';
 
 /** Of one request, what goes in one batch. */
 export interface Part {
@@ -19,7 +19,7 @@ export interface Part {
 export type BatchKind = 'common' | 'apart' | 'alone';
 
 /** Parts of requests that are committed together. */
-export class Batch implements Group {
+export class Batch implements BatchUnits {
   readonly kind: BatchKind;
   readonly startedAt = performance.now();
   readonly room: Room;
@@ -68,7 +68,7 @@ export class Batch implements Group {
   }
 
   /** The outcomes of each part, up to the first unit that has to wait for a later batch. */
-  *settled(outcomes: readonly GroupOutcome[]): Iterable<{ part: Part; first: number; done: number; isHeavy: boolean }> {
+  *settled(outcomes: readonly UnitResult[]): Iterable<{ part: Part; first: number; done: number; isHeavy: boolean }> {
     let first = 0;
     for (const part of this.parts) {
       const own = outcomes.slice(first, first + part.count);

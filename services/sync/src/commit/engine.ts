@@ -7,10 +7,10 @@ import { explainConflict, retriable } from '../store/conflicts.ts';
 import { ownTransaction } from '../store/pipeline.ts';
 import { answersAtOnce, answersOf } from './answers.ts';
 import type { Batch, Part } from './batch.ts';
-import type { Group } from './decide-group.ts';
+import type { BatchUnits } from './decide-batch.ts';
 import { FastPath } from './fast-path.ts';
 import { foreseenNeeds } from './foresee.ts';
-import { commitGroup, type GroupOptions } from './group.ts';
+import { commitBatch, type BatchOptions } from './commit-batch.ts';
 import { BATCHES_AT_ONCE_MAX, Places } from './places.ts';
 import { refuse } from './refusal.ts';
 import { Refused } from './refused.ts';
@@ -18,7 +18,7 @@ import { CommitRequest, type CommitOptions } from './request.ts';
 import { personOf, type Unit, type UnitOutcome } from './unit.ts';
 import { tooMuchWaits, Waiting } from './waiting.ts';
 import type { CascadeBounds } from './need.ts';
-import type { GroupOutcome, GroupResult } from './write.ts';
+import type { UnitResult, BatchResult } from './write.ts';
 
 /*
  * Mutations are committed in batches: the log's lock and the flush to disk are paid once for many. When nothing is under way
@@ -28,7 +28,7 @@ import type { GroupOutcome, GroupResult } from './write.ts';
  * Any replica may commit: order comes from the lock in PostgreSQL, not from this process. A unit is answered after its
  * batch is on disk and never before: keeps never.acknowledged-lost.
  *
- * What one unit does costs its neighbors nothing: a refusal is decided in memory (`decide-group.ts`), and a batch that fails
+ * What one unit does costs its neighbors nothing: a refusal is decided in memory (`decide-batch.ts`), and a batch that fails
  * for a lock or a constraint is not tried with all of them again and again, but each of its requests goes alone.
  *
  * Keeps sync.mutate.order and sync.mutate.idempotent, never.applied-twice and never.one-takes-all.
@@ -180,10 +180,10 @@ export class CommitEngine {
     this.#abandonedCheck = undefined;
   }
 
-  async #answer(batch: Batch, outcomes: readonly GroupOutcome[]): Promise<void> {
+  async #answer(batch: Batch, outcomes: readonly UnitResult[]): Promise<void> {
     const reader = { pool: this.#pool, log: this.#log, gate: this.#answering };
     const units: Unit[] = [];
-    const unread: GroupOutcome[] = [];
+    const unread: UnitResult[] = [];
     const parts: { part: Part; from: number; to: number }[] = [];
     // What one request has to wait for is no matter of those beside it.
     for (const { part, first, done } of batch.settled(outcomes)) {
@@ -211,7 +211,7 @@ export class CommitEngine {
   }
 
   /** What is left of requests of which a part was done waits before all else of their people. */
-  #putBack(batch: Batch, outcomes: readonly GroupOutcome[]): void {
+  #putBack(batch: Batch, outcomes: readonly UnitResult[]): void {
     for (const { part, done, isHeavy } of batch.settled(outcomes)) {
       const { request } = part;
       request.taken = part.from + done;
@@ -239,7 +239,7 @@ export class CommitEngine {
   }
 
   /** What got committed is in `chunks`, also when what follows fails. */
-  async #commit(batch: Batch, chunks: ActionChunk[]): Promise<readonly GroupOutcome[]> {
+  async #commit(batch: Batch, chunks: ActionChunk[]): Promise<readonly UnitResult[]> {
     return batch.kind === 'alone' ? this.#commitOrDivide(batch, batch, chunks) : this.#commitOnce(batch, batch, chunks);
   }
 
@@ -247,17 +247,17 @@ export class CommitEngine {
    * When a constraint refuses what is written of one request, which is rare because unique keys are looked up before, its
    * halves are tried one after the other, down to the unit that is at fault.
    */
-  async #commitOrDivide(batch: Batch, group: Group, chunks: ActionChunk[]): Promise<readonly GroupOutcome[]> {
+  async #commitOrDivide(batch: Batch, selected: BatchUnits, chunks: ActionChunk[]): Promise<readonly UnitResult[]> {
     try {
-      return await this.#commitOnce(batch, group, chunks);
+      return await this.#commitOnce(batch, selected, chunks);
     } catch (error) {
       const conflict = explainConflict(error);
       if (!conflict) throw error;
       for (const person of batch.people) this.#waiting.setApart(person);
-      const { units, requests } = group;
+      const { units, requests } = selected;
       if (units.length === 1) return [{ kind: 'refused', refusal: refuse(conflict.code, conflict.error), weight: 1 }];
       const middle = units.length >> 1;
-      const half = (from: number, to: number): Group => ({
+      const half = (from: number, to: number): BatchUnits => ({
         units: units.slice(from, to),
         requests: requests.slice(from, to),
       });
@@ -268,17 +268,17 @@ export class CommitEngine {
     }
   }
 
-  async #commitOnce(batch: Batch, group: Group, chunks: ActionChunk[]): Promise<readonly GroupOutcome[]> {
+  async #commitOnce(batch: Batch, selected: BatchUnits, chunks: ActionChunk[]): Promise<readonly UnitResult[]> {
     const isAlone = batch.kind === 'alone';
-    const needs = foreseenNeeds(group.units);
+    const needs = foreseenNeeds(selected.units);
     let hadConflict = false;
     for (let attempt = 1; ; attempt += 1) {
       batch.abandoned.throwIfAborted();
       const cache = attempt === 1 && batch.kind === 'common' ? this.#fastPath.cache : null;
       try {
-        const { outcomes, chunk, sweeps } = await this.#transaction(batch, group, { needs, cache });
+        const { outcomes, chunk, sweeps } = await this.#transaction(batch, selected, { needs, cache });
         cache?.onSuccess();
-        if (hadConflict && !this.#setApartRepeated(group, outcomes)) this.#fastPath.backOff();
+        if (hadConflict && !this.#setApartRepeated(selected, outcomes)) this.#fastPath.backOff();
         if (chunk) chunks.push(chunk);
         if (sweeps) this.#onSweeps?.();
         return outcomes;
@@ -303,11 +303,11 @@ export class CommitEngine {
    * Units that are sent again, or whose record exists, conflict with the cache, which expects new records. Their people go
    * apart. False when there is none: then another replica writes to the same workspaces.
    */
-  #setApartRepeated(group: Group, outcomes: readonly GroupOutcome[]): boolean {
+  #setApartRepeated(selected: BatchUnits, outcomes: readonly UnitResult[]): boolean {
     let isFound = false;
     for (const [index, outcome] of outcomes.entries()) {
       const isNew = outcome.kind === 'applied' && outcome.mains.every(({ effect }) => effect !== null);
-      const unit = group.units[index];
+      const unit = selected.units[index];
       if (isNew || !unit) continue;
       isFound = true;
       this.#waiting.setApart(personOf(unit));
@@ -328,10 +328,10 @@ export class CommitEngine {
 
   async #transaction(
     batch: Batch,
-    group: Group,
-    { needs, cache }: Pick<GroupOptions, 'needs' | 'cache'>,
-  ): Promise<GroupResult> {
-    const options: GroupOptions = {
+    selected: BatchUnits,
+    { needs, cache }: Pick<BatchOptions, 'needs' | 'cache'>,
+  ): Promise<BatchResult> {
+    const options: BatchOptions = {
       needs,
       cache,
       room: batch.room,
@@ -343,8 +343,8 @@ export class CommitEngine {
         this.#start();
       },
     };
-    return this.#fastPath.commit(group, options, (watched) =>
-      ownTransaction(this.#pool, (client) => commitGroup(client, group, watched), batch.abandoned),
+    return this.#fastPath.commit(selected, options, (watched) =>
+      ownTransaction(this.#pool, (client) => commitBatch(client, selected, watched), batch.abandoned),
     );
   }
 

@@ -2,10 +2,10 @@ import type { Pool } from 'pg';
 import { Pipeline } from '../store/pipeline.ts';
 import type { Replays } from '../store/replays.ts';
 import { CommitCache } from './cache.ts';
-import { decideGroup, type Group } from './decide-group.ts';
-import type { GroupOptions } from './group.ts';
+import { decideBatch, type BatchUnits } from './decide-batch.ts';
+import type { BatchOptions } from './commit-batch.ts';
 import type { Need } from './need.ts';
-import { writeGroup, type GroupResult, type Ready } from './write.ts';
+import { writeBatch, type BatchResult, type Ready } from './write.ts';
 
 /**
  * The fast path of a commit. A batch that only makes records is decided from the cache (`cache.ts`) without reading, and is
@@ -40,12 +40,12 @@ export class FastPath {
 
   /** Commits a batch from the cache of its options where that is possible, and otherwise by `readAndCommit`. */
   async commit(
-    group: Group,
-    options: GroupOptions,
-    readAndCommit: (options: GroupOptions) => Promise<GroupResult>,
-  ): Promise<GroupResult> {
+    batch: BatchUnits,
+    options: BatchOptions,
+    readAndCommit: (options: BatchOptions) => Promise<BatchResult>,
+  ): Promise<BatchResult> {
     let isSent = false;
-    const watched: GroupOptions = {
+    const watched: BatchOptions = {
       ...options,
       onSent: (world) => {
         isSent = true;
@@ -54,12 +54,12 @@ export class FastPath {
       },
     };
     // Beside a batch that reads counters, this one would take the numbers which that batch is about to take.
-    const ready = this.#readingCounters === 0 && this.#pipeline.hasRoom ? decideFromCache(group, watched) : null;
+    const ready = this.#readingCounters === 0 && this.#pipeline.hasRoom ? decideFromCache(batch, watched) : null;
     const isReading = !ready && options.needs.some(({ kind }) => kind === 'counter');
     if (isReading) this.#readingCounters += 1;
     try {
       return ready
-        ? await this.#pipeline.run((client) => writeGroup(client, group.units, ready, watched.onSent))
+        ? await this.#pipeline.run((client) => writeBatch(client, batch.units, ready, watched.onSent))
         : await readAndCommit(watched);
     } catch (error) {
       if (isSent) this.#cache.clear();
@@ -76,14 +76,14 @@ const NO_REPLAYS: Replays = new Map();
  * Without reading anything; null when that is not possible: what is changed or deleted has to be locked, and a refusal has to
  * rest on what is in the database now.
  */
-function decideFromCache(group: Group, { needs, cache, room, refused }: GroupOptions): Ready | null {
-  if (!cache || !group.units.every(({ mutations }) => mutations.every(({ action }) => action === 'INSERT')))
+function decideFromCache(batch: BatchUnits, { needs, cache, room, refused }: BatchOptions): Ready | null {
+  if (!cache || !batch.units.every(({ mutations }) => mutations.every(({ action }) => action === 'INSERT')))
     return null;
   const world = cache.worldOf(needs);
   if (!world) return null;
   const now = new Date().toISOString();
-  const question = { ...group, replays: NO_REPLAYS, now, room, isLastRound: false, refused };
-  const { decided, missing } = decideGroup(world, question);
+  const question = { ...batch, replays: NO_REPLAYS, now, room, isLastRound: false, refused };
+  const { decided, missing } = decideBatch(world, question);
   if (missing.length > 0 || !decided.every(({ kind }) => kind === 'applied' || kind === 'same')) return null;
   // Only the index that takes an id with its record checks that the id is free.
   const mayBeTaken = (need: Need): boolean =>

@@ -5,7 +5,7 @@ import type { Mutation, Unit } from './unit.ts';
 import type { Need } from './world.ts';
 
 /**
- * What the mutations name and who the callers are: read in the first round, so that most groups need no second. Only a
+ * What the mutations name and who the callers are: read in the first round, so that most batches need no second. Only a
  * guess that saves time; whatever is missed is asked for while deciding.
  */
 export function foreseenNeeds(units: readonly Unit[]): Need[] {

@@ -14,13 +14,13 @@ import {
 } from './need.ts';
 import type { Effect } from './unit.ts';
 
-/** What a group of mutations has read of the database. */
+/** What a batch of mutations has read of the database. */
 export class Known {
   protected readonly rows = new Map<string, { row: Row | null; lock: HoldStrength }>();
   protected readonly taken = new Map<string, Taken>();
   /** Ids that ever named a group. */
   protected readonly used = new Map<string, boolean>();
-  /** Ids that this group of mutations is the first to use so. */
+  /** Ids that this batch of mutations is the first to use so. */
   readonly newlyUsed = new Set<string>();
   protected readonly sets = new Map<string, { rows: readonly Row[]; lock: LockStrength }>();
   protected readonly counters = new Map<string, number | null>();
@@ -34,7 +34,7 @@ export class Known {
   protected readonly charged = new Set<Row>();
   #textRead = 0;
 
-  /** `ahead`: how far groups that are still under way have numbered tasks. */
+  /** `ahead`: how far batches that are still under way have numbered tasks. */
   constructor(ahead?: LastNumbers) {
     this.#ahead = ahead;
   }
@@ -86,7 +86,7 @@ export class Known {
     return length;
   }
 
-  /** False for a group that is decided from memory. */
+  /** False for a batch that is decided from memory. */
   get hasRows(): boolean {
     return this.rows.size > 0;
   }
@@ -102,7 +102,7 @@ export class Known {
     return this.counters.get(workspaceId) ?? null;
   }
 
-  /** A record as it was before this group; null when there was none, or it was not read. */
+  /** A record as it was before this batch; null when there was none, or it was not read. */
   stored<M extends Model>(model: M, id: string): RowOf<M> | null {
     return (this.rows.get(key(model, id))?.row ?? null) as RowOf<M> | null;
   }

@@ -4,9 +4,9 @@ import { FairQueue, type Entry } from '../fairness/fair-queue.ts';
 import { retryAfterSeconds, SHARE } from '../fairness/fair-gate.ts';
 import { RecentPeople } from '../fairness/recent-people.ts';
 import { Batch, type BatchKind, type Part } from './batch.ts';
-import { WEIGHT_BYTES, type Room } from './decide-group.ts';
+import { WEIGHT_BYTES, type Room } from './decide-batch.ts';
 import type { CommitRequest } from './request.ts';
-import type { GroupOutcome } from './write.ts';
+import type { UnitResult } from './write.ts';
 
 /*
  * What waits to be committed, and what goes next. People take turns, weighed by what their changes cost: a small entry of
@@ -122,7 +122,7 @@ export class Waiting {
   }
 
   /** What a batch cost, and how long it took. */
-  learn(batch: Batch, outcomes: readonly GroupOutcome[], ms: number): void {
+  learn(batch: Batch, outcomes: readonly UnitResult[], ms: number): void {
     this.#letRest(batch, ms);
     let total = 0;
     for (const { part, first, done } of batch.settled(outcomes)) {

@@ -34,10 +34,10 @@ import type { Effect } from './unit.ts';
 export { forAll, key, relationKey, Unread, within, type Extent, type Need, type Relation } from './need.ts';
 
 /**
- * What a group of mutations knows of the database, and what it has changed so far.
+ * What a batch of mutations knows of the database, and what it has changed so far.
  *
  * Rules ask the world as if everything were in memory. When something was not read yet, the question throws `Unread`;
- * the group reads it under the lock asked for and decides again from the start. So rules are plain code without a
+ * the batch reads it under the lock asked for and decides again from the start. So rules are plain code without a
  * database, and still see every row exactly as it is under lock.
  */
 export class World extends Known {
@@ -54,7 +54,7 @@ export class World extends Known {
 
   readonly #bounds: CascadeBounds;
 
-  /** `ahead`: how far groups that are still under way have numbered tasks. */
+  /** `ahead`: how far batches that are still under way have numbered tasks. */
   constructor(ahead?: LastNumbers, bounds: CascadeBounds = CASCADE_BOUNDS) {
     super(ahead);
     this.#bounds = bounds;
@@ -101,7 +101,7 @@ export class World extends Known {
     return isUsed;
   }
 
-  /** Whether this group writes a record with this id. */
+  /** Whether this batch writes a record with this id. */
   makes(model: Model, id: string): boolean {
     return (this.#changed.get(model)?.get(id) ?? null) !== null;
   }
@@ -185,7 +185,7 @@ export class World extends Known {
     return fact as Facts[K];
   }
 
-  /** The place of a record's last entry, or the entry where this group has made it. */
+  /** The place of a record's last entry, or the entry where this batch has made it. */
   last(model: Model, id: string): bigint | Effect {
     return this.#lasts.get(key(model, id)) ?? this.fact({ kind: 'last', model, id });
   }
@@ -199,7 +199,7 @@ export class World extends Known {
     return needs.map((need) => this.fact(need));
   }
 
-  /** Whether this much may go in one commit with what the group carries already. */
+  /** Whether this much may go in one commit with what the batch carries already. */
   carries({ records, bytes, levels }: Extent): boolean {
     const { recordsMax, bytesMax, levelsMax } = this.#bounds;
     if (records > recordsMax || bytes > bytesMax || levels > levelsMax) return false;
@@ -225,7 +225,7 @@ export class World extends Known {
   }
 
   /**
-   * Says that a decision rests on a row that is not held. It must still be as it was when the group takes its place in the
+   * Says that a decision rests on a row that is not held. It must still be as it was when the batch takes its place in the
    * log: what is decided on a membership stands before the end of that membership, or not at all.
    */
   rely(row: Row): void {
@@ -253,7 +253,7 @@ export class World extends Known {
     this.#journal.push(() => (before === undefined ? this.#made.delete(name) : this.#made.set(name, before)));
   }
 
-  /** For ever, also when the record is gone again before the group is written. */
+  /** For ever, also when the record is gone again before the batch is written. */
   use(id: string): void {
     this.newlyUsed.add(id);
     this.#journal.push(() => this.newlyUsed.delete(id));
@@ -355,7 +355,7 @@ export class World extends Known {
     return { inserts, updates, deletes };
   }
 
-  /** What was relied on, by model. What this group writes itself it holds. */
+  /** What was relied on, by model. What this batch writes itself it holds. */
   relied(): [model: Model, rows: Row[]][] {
     return [...this.#relied].map(([model, rows]) => {
       const own = this.#changed.get(model);

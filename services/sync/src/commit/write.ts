@@ -18,8 +18,8 @@ import type { Effect, Unit } from './unit.ts';
 import type { JoinedAudience } from './known.ts';
 import type { World } from './world.ts';
 
-/** What the group made of a unit; places become known when the whole group has its own. */
-export type GroupOutcome =
+/** What the batch made of a unit; places become known when the whole batch has its own. */
+export type UnitResult =
   | {
       readonly kind: 'applied';
       readonly lastId: bigint;
@@ -31,14 +31,14 @@ export type GroupOutcome =
   | { readonly kind: 'refused'; readonly refusal: Refusal; readonly weight: number }
   | Later;
 
-/** Not decided: it is too much for this group. `isHeavy`: it has to be alone. */
+/** Not decided: it is too much for this batch. `isHeavy`: it has to be alone. */
 export interface Later {
   readonly kind: 'later';
   readonly isHeavy: boolean;
 }
 
-export interface GroupResult {
-  readonly outcomes: readonly GroupOutcome[];
+export interface BatchResult {
+  readonly outcomes: readonly UnitResult[];
   readonly chunk: ActionChunk | null;
   /** Something is left to be swept. */
   readonly sweeps: boolean;
@@ -66,12 +66,12 @@ export interface Ready {
   readonly now: string;
 }
 
-export async function writeGroup(
+export async function writeBatch(
   client: PoolClient,
   units: readonly Unit[],
   { world, decided, hasBegun, now }: Ready,
   onSent: (world: World) => void,
-): Promise<GroupResult> {
+): Promise<BatchResult> {
   const entries: (NewEntry & { effect: Effect })[] = [];
   const keys: NewKey[] = [];
   const offsets = new Map<Effect, number>();
@@ -98,7 +98,7 @@ export async function writeGroup(
   const answer = together(client, [
     ...(hasBegun ? [] : [BEGIN]),
     ...writes(world),
-    // The place in the log is waited for like nothing else: every group takes it, and gives it back with its commit.
+    // The place in the log is waited for like nothing else: every batch takes it, and gives it back with its commit.
     ...(hasBegun ? [waitForLocks(LOCK_TIMEOUT)] : []),
     ...append(entries, keys, now, [...conditionsOf(world), ...lossesOf(world, entries)]),
     COMMIT,
@@ -111,7 +111,7 @@ export async function writeGroup(
   return { outcomes: outcomesOf(decided, offsets, head), chunk, sweeps: world.newSweeps().length > 0 };
 }
 
-/** Of places in the log: those of this group are offsets, and come after all older ones. */
+/** Of places in the log: those of this batch are offsets, and come after all older ones. */
 function lastOf(places: readonly (number | bigint)[]): number | bigint {
   return places.reduce(
     (last, place) =>
@@ -120,7 +120,7 @@ function lastOf(places: readonly (number | bigint)[]): number | bigint {
   );
 }
 
-/** In order of the workspaces, so that two groups do not wait in a circle. */
+/** In order of the workspaces, so that two batches do not wait in a circle. */
 function counts(world: World, made: readonly Row[]): Call[] {
   // A workspace begins with its counter: with nothing to lock, its first tasks would all take the same number.
   const numbers = new Map([...made.map(({ id }): [string, number] => [id, 0]), ...world.newNumbers()]);
@@ -147,7 +147,7 @@ function writes(world: World): Call[] {
   const { inserts, updates, deletes } = world.writes();
   // Counters first: who waits for one holds nothing that is new, so whoever counts before never waits for them.
   const calls = counts(world, inserts.get(Workspace) ?? []);
-  // Then deletes: a record may go and another take its unique values within one group.
+  // Then deletes: a record may go and another take its unique values within one batch.
   for (const model of MODELS.toReversed()) {
     const ids = deletes.get(model);
     if (ids) calls.push(deleteRows(model, ids));
@@ -209,9 +209,9 @@ function conditionsOf(world: World): Call[] {
   return world.relied().flatMap(([model, rows]) => (rows.length === 0 ? [] : [unchanged(model, rows)]));
 }
 
-function outcomesOf(decided: readonly Decided[], offsets: ReadonlyMap<Effect, number>, head: bigint): GroupOutcome[] {
+function outcomesOf(decided: readonly Decided[], offsets: ReadonlyMap<Effect, number>, head: bigint): UnitResult[] {
   const place = (effect: Effect): bigint => head + BigInt(offsets.get(effect) ?? 0);
-  const outcome = (one: Decided): GroupOutcome => {
+  const outcome = (one: Decided): UnitResult => {
     if (one.kind === 'same') return outcome(decided[one.as] as Decided);
     if (one.kind !== 'applied') return one;
     const mains = one.mains.map(({ effect, replayOf }) => ({

@@ -4,18 +4,18 @@ import { together } from '../store/prepared.ts';
 import { replaysOf, selectReplays, type Replays } from '../store/replays.ts';
 import { BEGIN, waitForLocks } from '../store/transaction.ts';
 import type { CommitCache } from './cache.ts';
-import { decideGroup, type Group, type Room } from './decide-group.ts';
+import { decideBatch, type BatchUnits, type Room } from './decide-batch.ts';
 import type { Refused } from './refused.ts';
 import { sentAs, type Unit } from './unit.ts';
 import type { CascadeBounds } from './need.ts';
 import { World, type Need } from './world.ts';
-import { writeGroup, type GroupResult, type Ready } from './write.ts';
+import { writeBatch, type BatchResult, type Ready } from './write.ts';
 
 /*
- * One group of units in one transaction, of one message or two:
+ * One batch of units in one transaction, of one message or two:
  *   1. BEGIN, look up idempotency keys, lock and read the rows that the mutations name;
  *   2. write the rows, take the log's lock, append the entries, COMMIT (`write.ts`).
- * Between the two the rules decide in memory. When they ask for what was not read, all that the group misses is read under
+ * Between the two the rules decide in memory. When they ask for what was not read, all that the batch misses is read under
  * lock in one more round, and everything is decided again. The fast path needs no first message (`fast-path.ts`).
  *
  * The keys of its units are looked up first, or found to be taken when they are written with it: keeps
@@ -28,7 +28,7 @@ import { writeGroup, type GroupResult, type Ready } from './write.ts';
  */
 const LATER_LOCK_TIMEOUT = '100ms';
 
-export interface GroupOptions {
+export interface BatchOptions {
   /** To be read first: what was foreseen. What must be read besides is added, for the next try if there is one. */
   readonly needs: Need[];
   /** Null: everything is read, and locked. */
@@ -44,11 +44,11 @@ export interface GroupOptions {
 }
 
 /** Reads under lock, decides, writes. */
-export async function commitGroup(client: PoolClient, group: Group, options: GroupOptions): Promise<GroupResult> {
-  return writeGroup(client, group.units, await readAndDecide(client, group, options), options.onSent);
+export async function commitBatch(client: PoolClient, batch: BatchUnits, options: BatchOptions): Promise<BatchResult> {
+  return writeBatch(client, batch.units, await readAndDecide(client, batch, options), options.onSent);
 }
 
-async function readAndDecide(client: PoolClient, group: Group, options: GroupOptions): Promise<Ready> {
+async function readAndDecide(client: PoolClient, batch: BatchUnits, options: BatchOptions): Promise<Ready> {
   const { needs: known, cache, room, bounds, lockTimeout, refused } = options;
   const now = new Date().toISOString();
   const world = new World(cache?.numbers, bounds);
@@ -58,8 +58,8 @@ async function readAndDecide(client: PoolClient, group: Group, options: GroupOpt
   // meanwhile, so before anything is refused it is looked at again.
   const looks: Need[] = [];
   const counterLock = cache === null ? 'hold' : 'look';
-  const askers = askersOf(group.units);
-  const begin = [BEGIN, waitForLocks(lockTimeout), selectReplays(group.units.map(sentAs))];
+  const askers = askersOf(batch.units);
+  const begin = [BEGIN, waitForLocks(lockTimeout), selectReplays(batch.units.map(sentAs))];
   for (let round = 0; ; round += 1) {
     const questions = questionsOf(needs, counterLock, askers);
     const opening = round === 0 ? begin : [waitForLocks(LATER_LOCK_TIMEOUT)];
@@ -70,7 +70,7 @@ async function readAndDecide(client: PoolClient, group: Group, options: GroupOpt
     const isStale = round > 0 && needs !== looks;
     looks.push(...(needs === looks ? [] : needs.filter((need) => need.kind === 'related' && need.lock === 'look')));
     const isLastRound = round === room.roundsMax;
-    const { decided, missing } = decideGroup(world, { ...group, replays, now, room, isLastRound, refused });
+    const { decided, missing } = decideBatch(world, { ...batch, replays, now, room, isLastRound, refused });
     const isCertain = !isStale || isLastRound || decided.every(({ kind }) => kind !== 'refused');
     if (missing.length === 0 && isCertain) {
       cache?.keepLooks(looks, world);

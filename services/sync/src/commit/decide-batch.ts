@@ -11,23 +11,23 @@ import { Unread, type Need, type World } from './world.ts';
 import type { Decided } from './write.ts';
 
 /** Units that are committed together. */
-export interface Group {
+export interface BatchUnits {
   readonly units: readonly Unit[];
   /** Which request each unit is of: units of one request keep their order. */
   readonly requests: readonly number[];
 }
 
-/** What a group may take. What does not fit waits for a later group; what fits in none is refused. */
+/** What a batch may take. What does not fit waits for a later batch; what fits in none is refused. */
 export interface Room {
   /** In small entries. */
   readonly weightMax: number;
   /** Of reading. */
   readonly roundsMax: number;
-  /** Whether it has the group for itself: what is too much for it is too much for any. */
+  /** Whether it has the batch for itself: what is too much for it is too much for any. */
   readonly isAlone: boolean;
 }
 
-export interface Question extends Group {
+export interface Question extends BatchUnits {
   readonly replays: Replays;
   readonly now: string;
   readonly room: Room;
@@ -35,13 +35,13 @@ export interface Question extends Group {
   readonly refused: Refused;
 }
 
-export interface GroupDecision {
+export interface BatchDecision {
   readonly decided: readonly Decided[];
   /** What must be read before the decisions count. */
   readonly missing: readonly Need[];
 }
 
-/** A unit that must wait for a later group. */
+/** A unit that must wait for a later batch. */
 interface Postponed extends Pick<Refusal, 'ok'> {
   readonly isHeavy: boolean;
 }
@@ -54,9 +54,9 @@ export const WEIGHT_BYTES = 1024;
  * same, to learn what they need; only without anything missing do the decisions count.
  *
  * What is too much is the refusal of the unit that needs it, and nothing of its neighbors is read again. What is much, but
- * not too much, waits for a later group, or for one of its own.
+ * not too much, waits for a later batch, or for one of its own.
  */
-export function decideGroup(world: World, question: Question): GroupDecision {
+export function decideBatch(world: World, question: Question): BatchDecision {
   world.startAgain();
   const round = new Round(world, question);
   const seen = new Map<string, number>();
@@ -82,7 +82,7 @@ export function decideGroup(world: World, question: Question): GroupDecision {
   return round;
 }
 
-class Round implements GroupDecision {
+class Round implements BatchDecision {
   readonly decided: Decided[] = [];
   readonly missing: Need[] = [];
   readonly #world: World;
