@@ -8,8 +8,8 @@ interface ErrorRow {
   readonly status: number;
   readonly error: string;
   /**
-   * One sentence for whoever meets it: when it is given, and what to do. It stands in the description, and as `message` in
-   * an answer about which nothing more exact is known.
+   * What the caller should know or do. The description shows it, and an answer has it as `message` when the code that
+   * refused gave no message of its own.
    */
   readonly when: string;
   /** True when the same request may succeed later without a change. */
@@ -25,88 +25,92 @@ const row = (status: number, error: string, when: string, retryable?: 'retryable
 
 export const ERRORS = {
   // 400: the request itself is wrong
-  malformed_request: row(
-    400,
-    'Malformed request',
-    'The address or the headers cannot be read, or could be read in two ways.',
-  ),
-  malformed_json: row(400, 'Malformed JSON', 'The body is no JSON text in UTF-8, or is nested too deep.'),
-  validation_failed: row(400, 'Validation failed', 'Something in the request is not as described.'),
-  unsupported_api_version: row(400, 'Unsupported Api-Version', '`Api-Version` names a version that is not served.'),
+  malformed_request: row(400, 'Malformed request', 'The URL or the headers cannot be parsed, or are ambiguous.'),
+  malformed_json: row(400, 'Malformed JSON', 'The body is not valid JSON in UTF-8, or is nested too deeply.'),
+  validation_failed: row(400, 'Validation failed', 'The request does not match the API description.'),
+  unsupported_api_version: row(400, 'Unsupported Api-Version', '`Api-Version` names a version that is not supported.'),
 
-  // 401: who are you (the texts are fixed by section 5 and 7 of the specification)
-  authorization_required: row(
-    401,
-    'Authorization header required',
-    'Send `Authorization: Bearer` and an API key or the token of a signed-in user.',
-  ),
+  // 401: the credential (the texts are fixed by section 5 and 7 of the specification)
+  authorization_required: row(401, 'Authorization header required', 'Send `Authorization: Bearer <API key or token>`.'),
   authorization_malformed: row(
     401,
     'Invalid authorization format',
-    'Send one `Authorization` header: `Bearer`, a blank, and an API key or the token of a signed-in user.',
+    'Send exactly one Authorization header: `Bearer <API key or token>`.',
   ),
-  api_key_invalid: row(401, 'Invalid API key', 'The key is wrong, revoked or expired: use another one.'),
-  token_invalid: row(401, 'Invalid token', 'The token is wrong or expired: sign in again.'),
+  api_key_invalid: row(401, 'Invalid API key', 'The API key is wrong, revoked or expired. Use another key.'),
+  token_invalid: row(401, 'Invalid token', 'The token is wrong or expired. Sign in again.'),
 
-  // 402-409: you may not, it is not there, it is not so
-  insufficient_scope: row(403, 'Insufficient scope', 'The credential lacks the scope; use another one.'),
-  forbidden: row(403, 'Forbidden', 'Your role, or what the credential is limited to, does not allow it.'),
+  // 403-410: not allowed, not found, in conflict
+  insufficient_scope: row(
+    403,
+    'Insufficient scope',
+    'The credential lacks the scope that this operation needs. Use another credential.',
+  ),
+  forbidden: row(403, 'Forbidden', 'Your role, or a restriction on this credential, does not allow this.'),
   wrong_address: row(
     403,
     'This invitation is for another address',
-    'Sign in with the e-mail address it was made for, or ask for one for yours.',
+    'Sign in with the e-mail address the invitation was made for, or ask for a new invitation.',
   ),
-  not_found: row(404, 'Not found', 'There is nothing of that name, or nothing you may see.'),
-  method_not_allowed: row(405, 'Method not allowed', 'The address has other methods; `Allow` lists them.'),
+  not_found: row(404, 'Not found', 'It does not exist, or you do not have access to it.'),
+  method_not_allowed: row(
+    405,
+    'Method not allowed',
+    'This path does not support this method. The `Allow` header lists the supported ones.',
+  ),
   request_timeout: row(
     408,
     'Request took too long to arrive',
-    'The whole request did not come in time: send it again, faster.',
+    'The request took too long to arrive. Send it again.',
     'retryable',
   ),
-  conflict: row(409, 'Conflict', 'It does not go together with what is there.'),
-  slug_taken: row(409, 'This urlKey is taken', 'Another workspace has this name in addresses; choose another.'),
-  last_owner: row(409, 'A workspace keeps at least one owner', 'Make somebody else an owner first.'),
-  bootstrap_required: row(409, 'BOOTSTRAP_REQUIRED', 'The place is not in the log any more: load everything anew.'),
+  conflict: row(409, 'Conflict', 'The request conflicts with the current state.'),
+  slug_taken: row(409, 'This urlKey is taken', 'Another workspace already has this `urlKey`. Choose another.'),
+  last_owner: row(409, 'A workspace must keep at least one owner', 'Make another member an owner first.'),
+  bootstrap_required: row(
+    409,
+    'BOOTSTRAP_REQUIRED',
+    'This cursor is no longer in the log. Run a bootstrap and continue from its `lastSyncId`.',
+  ),
   idempotency_in_flight: row(
     409,
     'A request with this Idempotency-Key is still running',
-    'The first request with this key has no answer yet: ask again in a moment.',
+    'The first request with this key has not been answered yet. Retry in a moment.',
     'retryable',
   ),
   invitation_expired: row(
     410,
     'This invitation has expired',
-    'It was used, its time is over, or you lost your place after it was made: ask for a new one.',
+    'The invitation has expired, was used, or was made before you were removed or demoted. Ask for a new one.',
   ),
 
   // 413-431: the shape of the message
-  payload_too_large: row(413, 'Payload too large', 'The body is larger than the operation takes: send less at a time.'),
+  payload_too_large: row(
+    413,
+    'Payload too large',
+    'The body exceeds the limit of this operation. Send less at a time.',
+  ),
   unsupported_media_type: row(
     415,
     'Unsupported media type',
     'The body is not `application/json` in UTF-8, or is compressed.',
   ),
-  expectation_failed: row(417, 'Expectation failed', '`Expect` asks for something else than `100-continue`.'),
+  expectation_failed: row(417, 'Expectation failed', 'The only supported `Expect` value is `100-continue`.'),
   idempotency_mismatch: row(
     422,
     'This Idempotency-Key was used with another request',
-    'A new request needs a new key; the same request has the same address and body.',
+    'Use a new key for a new request. A retry must have the same path and body.',
   ),
-  upgrade_required: row(426, 'Upgrade required', 'The address takes WebSocket handshakes of version 13 only.'),
-  rate_limited: row(429, 'Too many requests', 'Wait for the seconds of `Retry-After`.', 'retryable'),
-  headers_too_large: row(
-    431,
-    'Request headers too large',
-    'The address or the headers are longer than is taken: send less.',
-  ),
+  upgrade_required: row(426, 'Upgrade required', 'This path accepts only WebSocket handshakes of version 13.'),
+  rate_limited: row(429, 'Too many requests', 'Retry after the number of seconds in `Retry-After`.', 'retryable'),
+  headers_too_large: row(431, 'Request headers too large', 'The URL or the headers exceed the limit. Send less.'),
 
-  // 5xx: us. A cause is never shown.
-  internal: row(500, 'Internal error', 'A fault of ours; it is in our logs under `requestId`.'),
+  // 5xx: the server. A cause is never shown.
+  internal: row(500, 'Internal error', 'Something went wrong on the server. Quote `requestId` when you report it.'),
   unavailable: row(
     503,
     'Service unavailable',
-    'Something the answer needs is away; wait for the seconds of `Retry-After`.',
+    'A dependency is unavailable. Retry after the number of seconds in `Retry-After`.',
     'retryable',
   ),
 } as const satisfies Record<string, ErrorRow>;
@@ -135,7 +139,7 @@ export const errorBodySchema = {
     ok: { type: 'boolean', const: false, description: 'Always false in an error.' },
     statusCode: { type: 'number', description: 'The HTTP status.' },
     code: { type: 'string', enum: ERROR_CODES, description: 'Stable name of the error, for programs.' },
-    message: { type: 'string', description: 'What to change, for a person; names the field at fault.' },
+    message: { type: 'string', description: 'What is wrong and what to do, for people; names the field at fault.' },
     requestId: { type: 'string', description: 'Quote this when asking for help.' },
     retryAfterSeconds: { type: 'number', description: 'Seconds until the same request may succeed.' },
   },
@@ -177,7 +181,7 @@ export function comeAgainSeconds(): number {
   return 1 + Math.floor(Math.random() * LIMITS.comeAgainSecondsMax);
 }
 
-/** What to do about it, in plain text. A message that repeats `error` says nothing, and the table knows better. */
+/** A message that only repeats `error` is replaced by the text of the table. */
 function messageOf({ code, publicMessage }: Fault, error: string): string {
   return publicMessage === undefined || publicMessage === error ? ERRORS[code].when.replaceAll('`', '') : publicMessage;
 }

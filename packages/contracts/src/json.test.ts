@@ -44,17 +44,17 @@ describe('JSON that crosses a boundary', () => {
           const text = `{"${filler.repeat(count)}${end}":["${filler.repeat(count)}${end}",{"a":"${end}"}]}`;
           assert.deepEqual(parseJson(bytes(text)), JSON.parse(text), text.slice(0, 200));
           refuses(`[{"x":1,"x":"${filler.repeat(count)}${end}"}]`, 'malformed_json', /same key twice/);
-          refuses(`["${filler.repeat(count)}${end}`, 'malformed_json', /not JSON/);
+          refuses(`["${filler.repeat(count)}${end}`, 'malformed_json', /not valid JSON/);
         }
       }
     }
-    refuses(`["${'a'.repeat(100)}\\`, 'malformed_json', /not JSON/);
-    refuses(`["${'a'.repeat(100)}\\ud800"]`, 'validation_failed', /half/);
+    refuses(`["${'a'.repeat(100)}\\`, 'malformed_json', /not valid JSON/);
+    refuses(`["${'a'.repeat(100)}\\ud800"]`, 'validation_failed', /unpaired/);
   });
 
   it('is refused when it is not JSON, with a sentence [errors.400.json]', () => {
     for (const text of ['{', '{}x', "{'a':1}", '{"a":1,}', 'NaN', '01', '"\n"', '{"a"}', 'undefined']) {
-      refuses(text, 'malformed_json', /not JSON/);
+      refuses(text, 'malformed_json', /not valid JSON/);
     }
     refuses('', 'malformed_json', /empty/);
     refuses(' \n', 'malformed_json', /empty/);
@@ -96,7 +96,7 @@ describe('JSON that crosses a boundary', () => {
 
   it('is refused when a value or a key holds NUL or half a surrogate pair [errors.400.bad-text]', () => {
     for (const text of ['"\\u0000"', '["\\ud800"]', '{"a":"\\udc00\\ud800"}', '{"\\u0000":1}', '{"a":{"\\ud83d":1}}']) {
-      refuses(text, 'validation_failed', /NUL character or half/);
+      refuses(text, 'validation_failed', /NUL character or an unpaired/);
     }
     assert.equal(parseJson(bytes('"\\ud83d\\ude00"')), '😀');
     assert.equal(parseJson(bytes('"\\\\u0000"')), '\\u0000');
@@ -118,7 +118,7 @@ describe('JSON that crosses a boundary', () => {
 });
 
 describe('text that every store keeps as it is', () => {
-  it('holds no NUL and no half of a surrogate pair', () => {
+  it('holds no NUL and no an unpaired surrogate', () => {
     assert.ok(isStorableText('a😀\n\u200f'));
     for (const text of ['\u0000', 'a\u0000b', '\ud800', '\udc00a']) assert.equal(isStorableText(text), false);
   });

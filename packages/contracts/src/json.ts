@@ -47,7 +47,7 @@ function parse(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;
   } catch (cause) {
-    throw malformed(text.trim() === '' ? 'The JSON text is empty.' : 'The text is not JSON.', cause);
+    throw malformed(text.trim() === '' ? 'The JSON text is empty.' : 'The text is not valid JSON.', cause);
   }
 }
 
@@ -83,7 +83,9 @@ function scan(bytes: Uint8Array): JsonTextFacts {
       values += 1;
       // Not after the last byte: to look at the rest of four megabytes costs many times as much.
       if (values > LIMITS.jsonValuesMax) {
-        throw malformed(`The JSON text holds more than ${LIMITS.jsonValuesMax} values; send them in several requests.`);
+        throw malformed(
+          `The JSON text contains more than ${LIMITS.jsonValuesMax} values; send them in several requests.`,
+        );
       }
       if (byte === COMMA) continue;
       depth += 1;
@@ -141,7 +143,7 @@ function walk(value: unknown, facts: JsonTextFacts, found: { members: number }):
   if (typeof value === 'string') {
     if (facts.escapes) checkText(value);
   } else if (typeof value === 'number') {
-    if (facts.largeNumbers && !Number.isFinite(value)) throw invalid('The JSON text holds a number out of range.');
+    if (facts.largeNumbers && !Number.isFinite(value)) throw invalid('The JSON text contains a number out of range.');
   } else if (Array.isArray(value)) {
     for (const item of value) walk(item, facts, found);
   } else if (typeof value === 'object' && value !== null) {
@@ -154,10 +156,10 @@ function walk(value: unknown, facts: JsonTextFacts, found: { members: number }):
 }
 
 function checkText(text: string): void {
-  if (!isStorableText(text)) throw invalid('The JSON text holds a NUL character or half of a surrogate pair.');
+  if (!isStorableText(text)) throw invalid('The JSON text contains a NUL character or an unpaired surrogate.');
 }
 
-/** True for text every store keeps as it is: no NUL, no half of a surrogate pair. */
+/** True for text every store keeps as it is: no NUL, no an unpaired surrogate. */
 export function isStorableText(text: string): boolean {
   return text.isWellFormed() && !text.includes('\u0000');
 }

@@ -56,7 +56,7 @@ describe('a field', () => {
 
     it(`of kind ${kind} is empty only where it may be`, () => {
       for (const nothing of [null, undefined])
-        assert.deepEqual(field.read(nothing), { ok: false, reason: 'must not be empty' });
+        assert.deepEqual(field.read(nothing), { ok: false, reason: 'must not be null' });
     });
   }
 

@@ -75,7 +75,7 @@ function field<Value, Nullable extends boolean>(
     ...(reference === undefined ? {} : { reference }),
     ...(options.changedBy === undefined ? {} : { changedBy: options.changedBy }),
     read: (value) => {
-      if (value === null || value === undefined) return nullable ? accept(null) : refuse('must not be empty');
+      if (value === null || value === undefined) return nullable ? accept(null) : refuse('must not be null');
       return read(value);
     },
   };
@@ -95,7 +95,7 @@ export function text<Nullable extends boolean = false>(
     ...(bounds.pattern ? { pattern: bounds.pattern.source } : {}),
   };
   return field({ sqlType: 'text', schema }, options, (value) => {
-    if (typeof value !== 'string') return refuse('must be text');
+    if (typeof value !== 'string') return refuse('must be a string');
     if (value.includes('\0') || !value.isWellFormed()) return refuse('must be valid Unicode text without NUL');
     const length = lengthInCodePoints(value, bounds.max);
     if (length < min || length > bounds.max) return refuse(`must have ${min} to ${bounds.max} characters`);
@@ -132,7 +132,7 @@ export function repeatRule<Nullable extends boolean = false>(
 ): Field<OrNull<string, Nullable>> {
   const schema = { type: 'string', minLength: 1, maxLength: REPEAT_RULE_LENGTH_MAX };
   return field({ sqlType: 'text', schema }, options, (value) => {
-    if (typeof value !== 'string') return refuse('must be text');
+    if (typeof value !== 'string') return refuse('must be a string');
     const reading = readRepeatRule(value);
     return reading.ok ? accept(reading.rule) : refuse(reading.reason);
   });
@@ -271,6 +271,6 @@ export function references<Nullable extends boolean = false>(
   return field({ sqlType: 'uuid[]', schema, reference: { model, many: true, onDelete } }, options, (value) => {
     if (!Array.isArray(value) || !value.every(isUuid)) return refuse(`must be a list of ids of ${model} records`);
     const ids = [...new Set(value.map((id) => id.toLowerCase()))];
-    return ids.length <= max ? accept(ids) : refuse(`must have at most ${max} entries`);
+    return ids.length <= max ? accept(ids) : refuse(`must have at most ${max} items`);
   });
 }

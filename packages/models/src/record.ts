@@ -1,8 +1,12 @@
 import type { Field, Reading } from './field.ts';
 import type { Model, RecordOf } from './model.ts';
+import { quoteName } from './quote-name.ts';
 
 /** Fields every record has, kept by the server. What a client sends for them is ignored: clients send whole records. */
 const KEPT_BY_SERVER: ReadonlySet<string> = new Set(['id', 'createdAt', 'updatedAt', 'archivedAt']);
+
+/** Faults named in one answer. */
+const FAULTS_MAX = 5;
 
 /** Values of fields, read and normalized. */
 export type Values = Record<string, unknown>;
@@ -32,9 +36,10 @@ function planOf(declared: Model): ReadPlan {
 export function readInsert(declared: Model, payload: Values): Reading<Values> {
   const { fields, required } = planOf(declared);
   const values: Values = {};
-  const fault = readInto(values, payload, fields, null);
-  if (fault) return { ok: false, reason: fault };
-  for (const name of required) if (!(name in values)) return { ok: false, reason: `${name} is required` };
+  const faults = new Faults(declared);
+  readInto({ values, faults }, payload, fields, null);
+  for (const name of required) if (!(name in values) && payload[name] === undefined) faults.add(`${name} is required`);
+  if (faults.count > 0) return { ok: false, reason: faults.text() };
   for (const [name, field] of fields) if (!(name in values) && !field.assigned) values[name] = field.initial;
   return { ok: true, value: values };
 }
@@ -45,8 +50,9 @@ export function readInsert(declared: Model, payload: Values): Reading<Values> {
  */
 export function readUpdate(declared: Model, payload: Values, stored: Values = {}): Reading<Values> {
   const values: Values = {};
-  const fault = readInto(values, payload, planOf(declared).fields, stored);
-  return fault ? { ok: false, reason: fault } : { ok: true, value: values };
+  const faults = new Faults(declared);
+  readInto({ values, faults }, payload, planOf(declared).fields, stored);
+  return faults.count > 0 ? { ok: false, reason: faults.text() } : { ok: true, value: values };
 }
 
 /**
@@ -54,15 +60,19 @@ export function readUpdate(declared: Model, payload: Values, stored: Values = {}
  * judged against the stored record, by `differences`.
  */
 function readInto(
-  values: Values,
+  { values, faults }: { readonly values: Values; readonly faults: Faults },
   payload: Values,
   fields: ReadonlyMap<string, Field>,
   stored: Values | null,
-): string | null {
+): void {
   for (const name of Object.keys(payload)) {
+    if (faults.isFull) return;
     if (KEPT_BY_SERVER.has(name)) continue;
     const field = fields.get(name);
-    if (!field) return `${printable(name)} is not a field of this model`;
+    if (!field) {
+      faults.addUnknown(name);
+      continue;
+    }
     if (field.assigned) continue;
     const given = payload[name];
     if (given === undefined || (given === null && !stored && field.initial !== undefined && !field.nullable)) continue;
@@ -71,15 +81,47 @@ function readInto(
       continue;
     }
     const reading = field.read(given);
-    if (!reading.ok) return `${name} ${reading.reason}`;
-    values[name] = reading.value;
+    if (reading.ok) values[name] = reading.value;
+    else faults.add(`${name} ${reading.reason}`);
   }
-  return null;
 }
 
-/** Names come from outside: only plain ones are repeated in an answer. */
-function printable(name: string): string {
-  return /^[A-Za-z][A-Za-z0-9_]{0,63}$/.test(name) ? name : 'An entry of the payload';
+/** What is wrong with a payload: at most `FAULTS_MAX` faults, because a payload may have any number of fields. */
+class Faults {
+  readonly #model: Model;
+  readonly #reasons: string[] = [];
+  readonly #unknown: string[] = [];
+
+  constructor(declared: Model) {
+    this.#model = declared;
+  }
+
+  get count(): number {
+    return this.#reasons.length + this.#unknown.length;
+  }
+
+  get isFull(): boolean {
+    return this.count >= FAULTS_MAX;
+  }
+
+  add(reason: string): void {
+    if (!this.isFull) this.#reasons.push(reason);
+  }
+
+  addUnknown(name: string): void {
+    if (!this.isFull) this.#unknown.push(name);
+  }
+
+  /** The unknown names come last, with the names a client may send. */
+  text(): string {
+    const { name, fields } = this.#model;
+    if (this.#unknown.length === 0) return this.#reasons.join('; ');
+    const known = Object.keys(fields).filter((field) => fields[field]?.assigned === undefined);
+    const quoted = this.#unknown.map(quoteName).filter((text) => text !== null);
+    const given = quoted.length === 0 ? 'such field' : `field ${quoted.join(' or ')}`;
+    const unknown = `${name} has no ${given}; it has ${known.toSorted().join(', ')}`;
+    return [...this.#reasons, unknown].join('; ');
+  }
 }
 
 /** Which of the given values differ from the record, in the order of declaration. */

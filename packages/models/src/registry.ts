@@ -7,6 +7,7 @@ import { Team, TeamMember } from './models/team.ts';
 import { User } from './models/user.ts';
 import { Workspace } from './models/workspace.ts';
 import { WorkspaceMember } from './models/workspace-member.ts';
+import { quoteName } from './quote-name.ts';
 
 /**
  * All synced models. The order is that of dependence (parents first): rows are locked, written and bootstrapped in this
@@ -32,6 +33,12 @@ const byName = new Map(MODELS.map((declared) => [declared.name, declared]));
 
 export function findModel(name: string): Model | undefined {
   return byName.get(name);
+}
+
+/** The one text about a name that no model has. */
+export function unknownModel(name: string): string {
+  const quoted = quoteName(name);
+  return `Unknown model${quoted === null ? '' : ` ${quoted}`}. Models: ${MODEL_NAMES.toSorted().join(', ')}.`;
 }
 
 /** For names that come from stored data. Where the model is known, import it. */

@@ -26,7 +26,15 @@ describe('the body of a request', () => {
         { title: '😀'.repeat(11) },
         /^body\/title must have at most 10 characters$/,
       ],
-      'with a field nobody knows': [{ title: 'x', admin: true }, /^body must not have the property "admin"/],
+      'with an unknown field, with the known ones': [
+        { title: 'x', admin: true },
+        /^body must not have the property "admin"; it may have title, /,
+      ],
+      'with several faults, up to five of them in one answer': [
+        { title: '', kind: 'c', count: 1.5, day: 'x', at: 'x', id: '1', mail: 'ann' },
+        /^body\/title must not be empty(; body\/(count|kind|day|at) must [^;]*){4}$/,
+      ],
+      'with several fields missing and one unknown': [{ admin: true }, /^body must .*title.*; body must .*/],
       'with a value out of a list': [{ title: 'x', kind: 'c' }, /^body\/kind must be one of a, b/],
       'with a fraction for a whole number': [{ title: 'x', count: 1.5 }, /^body\/count must be a whole number$/],
       'with a number as text': [{ title: 'x', count: '1' }, /^body\/count must be a whole number$/],

@@ -70,7 +70,7 @@ describe('the connections of one address', () => {
     try {
       for (let count = 0; count < 16; count += 1) held.push(await RawClient.open(world.api));
       const refused = errorOf(await say(world.api, request('GET /sync/deltas')), 503, 'unavailable');
-      assert.match(refused.message ?? '', /^Your network has its share of the connections/);
+      assert.match(refused.message ?? '', /^Your network uses its whole share of the connections/);
       const neighbor = await RawClient.open(world.api, '127.0.0.2');
       assert.equal((await neighbor.send(request('GET /openapi.json')).reply()).status, 200);
       neighbor.destroy();

@@ -114,7 +114,7 @@ function fairReads(
   return new FairGate({
     slots,
     waitingMax: LIMITS.readsWaitingMax,
-    refusal: 'Too much is being read',
+    refusal: 'Too many reads are in progress',
     ...options,
   });
 }

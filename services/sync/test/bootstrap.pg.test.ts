@@ -132,7 +132,10 @@ describe('/sync/bootstrap', () => {
     });
 
     it('refuses a model that is not there, by name, in words that no client takes for a bad connection', async () => {
-      assert.match((await refusal('?onlyModels=Task,Issue')).message, /Issue/);
+      assert.match(
+        (await refusal('?onlyModels=Task,Issue')).message,
+        /Unknown model "Issue"\. Models: Comment, Label, /,
+      );
       for (const name of ['NetworkNode', 'fetch', 'timed%20out', '%3Cscript%3E', 'x'.repeat(65), '__proto__']) {
         const { message, error } = await refusal(`?onlyModels=Task,${name}`);
         assert.doesNotMatch(`${message} ${error}`, /network|fetch|timeout|timed out|aborted|econnrefused|</i);

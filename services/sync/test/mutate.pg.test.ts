@@ -1,5 +1,6 @@
 import { tokenMinter } from '@wts/access';
 import type { MutateReply, Principal } from '@wts/contracts';
+import { unknownModel } from '@wts/models';
 import { HEADERS, LIMITS } from '@wts/contracts';
 import { startService } from '@wts/service-kit/life';
 import type { RunningService } from '@wts/service-kit/life';
@@ -115,7 +116,7 @@ describe('POST /sync/mutate', function () {
   it('of nothing but refusals is 200, reaches no place and says so', async () => {
     const { status, body } = await post(batch(transaction({ modelName: 'Nothing' })));
     assert.deepEqual([status, body.success, body.lastSyncId, body.mutations], [200, false, '0', []]);
-    assert.equal(body.results[0]?.error, 'modelName: no such model');
+    assert.equal(body.results[0]?.error, unknownModel('Nothing'));
   });
 
   it(`takes 1 to ${LIMITS.mutateTransactionsMax} transactions of the right shape; anything else is 400 and changes nothing`, async () => {

@@ -68,7 +68,10 @@ describe('members', () => {
     const leave = await world.ask(owner, memberApi.removeMember, { params: { ...params, userId: owner.userId } });
     assert.equal(messageOf(leave), 'Make somebody else an owner first.');
     const { code } = await world.invite(owner, id, { email: 'somebody@example.com' });
-    assert.match(String(messageOf(await world.join(guest, code))), /^Sign in with the e-mail address it was made for/);
+    assert.match(
+      String(messageOf(await world.join(guest, code))),
+      /^Sign in with the e-mail address the invitation was made for/,
+    );
     assert.match(String(messageOf(await world.join(guest, 'no code'))), /^No invitation has this code/);
   });
 

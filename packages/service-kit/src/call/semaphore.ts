@@ -68,7 +68,7 @@ export class SenderSemaphores {
 
 function comeAgain(): Fault {
   return new Fault('unavailable', {
-    message: 'Too many credentials of your network are being looked up; try again shortly',
+    message: 'Too many credentials from your network are being checked; try again shortly',
     retryAfterSeconds: comeAgainSeconds(),
   });
 }

@@ -47,7 +47,7 @@ export function collectBody(req: IncomingMessage, { declared, bytesMax, hold }: 
 }
 
 function tooLarge(bytesMax: number): Fault {
-  return new Fault('payload_too_large', { message: `The body of this operation is at most ${bytesMax} bytes.` });
+  return new Fault('payload_too_large', { message: `The body may have at most ${bytesMax} bytes.` });
 }
 
 /** Thrown where a client left before its request was whole, so that no answer can reach it. */

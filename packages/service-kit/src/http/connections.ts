@@ -9,8 +9,9 @@ const SAID_EVERY_MS = 10_000;
 
 /** Connections beyond a bound: their first request is answered with why. */
 const surplus = new WeakMap<Duplex, string>();
-const ALL_TAKEN = 'All connections of this server are taken; try again shortly';
-const SHARE_TAKEN = 'Your network has its share of the connections of this server; close some, or try again shortly';
+const ALL_TAKEN = 'All connections of this server are in use; try again shortly';
+const SHARE_TAKEN =
+  'Your network uses its whole share of the connections of this server; close some, or try again shortly';
 
 /** Whether a new connection is taken; `isFull` when there are as many as the process can hold. */
 export type Admission = (socket: Socket, isFull: boolean) => boolean;

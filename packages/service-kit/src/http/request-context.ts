@@ -101,7 +101,7 @@ export function checkMessage(req: IncomingMessage): Fault | null {
   const version = req.headers[HEADERS.apiVersion];
   if (version !== undefined && !SUPPORTED_API_VERSIONS.includes(version as string)) {
     return new Fault('unsupported_api_version', {
-      message: `This server serves Api-Version ${SUPPORTED_API_VERSIONS.join(', ')}.`,
+      message: `Api-Version must be one of: ${SUPPORTED_API_VERSIONS.join(', ')}.`,
     });
   }
   if (req.rawHeaders.length > LIMITS.headerCount * 2) return new Fault('headers_too_large');

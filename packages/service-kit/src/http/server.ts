@@ -83,7 +83,7 @@ function attachParserErrors(server: Server, log?: Logger): void {
     else refuseInTurn(socket, fault, requestId);
   });
   server.on('checkExpectation', (req, res) => {
-    refuse(new Fault('expectation_failed', { message: 'Only Expect: 100-continue is understood.' }), req, res);
+    refuse(new Fault('expectation_failed', { message: 'The only supported Expect value is 100-continue.' }), req, res);
   });
 }
 

@@ -38,7 +38,7 @@ export function notFoundAndErrors(app: Express): void {
     // Of the server as a whole (RFC 9110 section 9.3.7); `checkMessage` lets it pass for OPTIONS alone.
     if (req.url === '*') return res.writeHead(204, { Allow: METHODS.join(', ') }).end();
     const methods = methodsOf(app.router, req.path);
-    if (methods.length === 0) return next(new Fault('not_found', { message: 'There is nothing at this address.' }));
+    if (methods.length === 0) return next(new Fault('not_found', { message: 'There is no operation at this path.' }));
     const allow = methods.join(', ');
     if (req.method !== 'OPTIONS') return next(new Fault('method_not_allowed', { headers: { Allow: allow } }));
     return res.writeHead(204, { Allow: allow }).end();

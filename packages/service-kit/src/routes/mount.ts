@@ -147,7 +147,7 @@ function readQuery(req: Request, check: Validate | undefined): unknown {
       throw new Fault('validation_failed', { message: `query/${name.slice(0, 100)} must be given once` });
     }
     if (!isStorableText(value)) {
-      throw new Fault('validation_failed', { message: `query/${name.slice(0, 100)} must not hold a NUL character` });
+      throw new Fault('validation_failed', { message: `query/${name.slice(0, 100)} must not contain a NUL character` });
     }
   }
   if (check === undefined) return EMPTY;

@@ -8,46 +8,105 @@ import formats from 'ajv-formats';
 /** Throws `validation_failed` with a message that starts with where the fault is: `body/urlKey must have ...`. */
 export type Validate = (value: unknown) => void;
 
-const MESSAGE_CHARS_MAX = 300;
-
-const ajv = new Ajv2020({
-  strict: true,
-  allowUnionTypes: true,
-  // Nothing is coerced, defaulted or removed: a handler sees what the caller sent, or nothing.
-  coerceTypes: false,
-  useDefaults: false,
-  removeAdditional: false,
-  // The first fault is enough, and looking for all of them is work an attacker can order.
-  allErrors: false,
-  // A schema that is none stops the start.
-  validateSchema: true,
-});
-ajv.addVocabulary(['example']);
-(formats as unknown as FormatsPlugin)(ajv, ['uuid', 'date-time', 'date', 'uri']);
-ajv.addFormat('http-url', { type: 'string', validate: isHttpUrl });
+const MESSAGE_CHARS_MAX = 1000;
+/** Faults named in one answer. */
+const FAULTS_MAX = 5;
+/** Only a value up to this size is searched for more than its first fault: a caller could otherwise order that work in bulk. */
+const SEARCHED_CHARS_MAX = 65_536;
+const CHARS_PER_VALUE = 64;
+/** Errors of the compiled schema that are looked at; several of them may be about one fault. */
+const ERRORS_MAX = 200;
 
 /** RFC 6531 without its quoted names: letters of every script, before the sign and behind it. */
 const ADDRESS =
   /^[^\s@"(),:;<>[\\\]\p{Cc}]+@(?:[\p{L}\p{N}](?:[\p{L}\p{M}\p{N}-]*[\p{L}\p{M}\p{N}])?\.)+[\p{L}\p{M}\p{N}-]{2,}$/u;
-ajv.addFormat('idn-email', { type: 'string', validate: ADDRESS });
+
+function createAjv(allErrors: boolean): Ajv2020 {
+  const ajv = new Ajv2020({
+    strict: true,
+    allowUnionTypes: true,
+    // Nothing is coerced, defaulted or removed: a handler sees what the caller sent, or nothing.
+    coerceTypes: false,
+    useDefaults: false,
+    removeAdditional: false,
+    allErrors,
+    verbose: allErrors,
+    // A schema that is none stops the start.
+    validateSchema: true,
+  });
+  ajv.addVocabulary(['example']);
+  (formats as unknown as FormatsPlugin)(ajv, ['uuid', 'date-time', 'date', 'uri']);
+  ajv.addFormat('http-url', { type: 'string', validate: isHttpUrl });
+  ajv.addFormat('idn-email', { type: 'string', validate: ADDRESS });
+  return ajv;
+}
+
+const firstFault = createAjv(false);
+const allFaults = createAjv(true);
 
 /**
  * Compiles a schema. `where` names the part of the request in messages: path, query or body.
  * Keeps errors.400.validation.
  */
 export function compile(schema: JsonSchema, where: string): Validate {
-  const check = ajv.compile(schema);
+  const check = firstFault.compile(schema);
   return (value) => {
     if (check(value)) return;
-    throw new Fault('validation_failed', { message: describe(check.errors?.[0], where) });
+    throw new Fault('validation_failed', { message: describe(faultsOf(schema, value) ?? check.errors ?? [], where) });
   };
 }
 
-function describe(error: ErrorObject | undefined, where: string): string {
-  if (error === undefined) return `${where} is not valid`;
-  const at = `${where}${error.instancePath}`;
-  const params = error.params as Record<string, unknown>;
-  return sentence(error, at, params).slice(0, MESSAGE_CHARS_MAX);
+/** Every fault of a small value; the schema is compiled for it when a first request needs it. */
+function faultsOf(schema: JsonSchema, value: unknown): ErrorObject[] | null {
+  if (charsLeft(value, SEARCHED_CHARS_MAX) < 0) return null;
+  const check = allFaults.compile(schema);
+  check(value);
+  return check.errors ?? null;
+}
+
+/** What is left of a budget of characters after this value; negative as soon as the value is larger. */
+function charsLeft(value: unknown, budget: number): number {
+  let left = budget - CHARS_PER_VALUE - (typeof value === 'string' ? value.length : 0);
+  if (typeof value !== 'object' || value === null) return left;
+  for (const item of Object.values(value)) {
+    if (left < 0) return left;
+    left = charsLeft(item, left);
+  }
+  return left;
+}
+
+function describe(errors: readonly ErrorObject[], where: string): string {
+  const faults = new Map<string, string>();
+  for (const error of closestBranches(errors.slice(0, ERRORS_MAX))) {
+    const text = sentence(error, `${where}${error.instancePath}`, error.params as Record<string, unknown>);
+    // A value has one fault at a time; the names in it have one each.
+    const about = ['required', 'additionalProperties'].includes(error.keyword) ? text : error.instancePath;
+    if (!faults.has(about)) faults.set(about, text);
+    if (faults.size === FAULTS_MAX) break;
+  }
+  return ([...faults.values()].join('; ') || `${where} is not valid`).slice(0, MESSAGE_CHARS_MAX);
+}
+
+/** Where a value fits no branch of an `anyOf`, only the faults of the branch with the fewest count. */
+function closestBranches(errors: readonly ErrorObject[]): readonly ErrorObject[] {
+  let kept = errors;
+  for (const { keyword, schemaPath, instancePath } of errors) {
+    if (keyword !== 'anyOf') continue;
+    const branchOf = (error: ErrorObject): string | null =>
+      error.schemaPath.startsWith(`${schemaPath}/`) && `${error.instancePath}/`.startsWith(`${instancePath}/`)
+        ? (error.schemaPath.slice(schemaPath.length + 1).split('/')[0] ?? '')
+        : null;
+    const branches = Map.groupBy(kept, branchOf);
+    branches.delete(null);
+    if (branches.size === 0) continue;
+    const [closest] = [...branches].toSorted(([, a], [, b]) => a.length - b.length)[0] ?? [];
+    kept = kept.filter(
+      (error) =>
+        !(error.schemaPath === schemaPath && error.instancePath === instancePath) &&
+        [null, closest].includes(branchOf(error)),
+    );
+  }
+  return kept;
 }
 
 const TYPES: Readonly<Record<string, string>> = {
@@ -59,7 +118,7 @@ const TYPES: Readonly<Record<string, string>> = {
   array: 'an array',
 };
 
-/** What is asked of a text, for whoever does not know the format by its name. */
+/** What a format asks for, in words. */
 const FORMATS: Readonly<Record<string, string>> = {
   uuid: 'a UUID',
   'idn-email': 'an e-mail address',
@@ -71,7 +130,7 @@ const FORMATS: Readonly<Record<string, string>> = {
 function sentence(error: ErrorObject, at: string, params: Record<string, unknown>): string {
   switch (error.keyword) {
     case 'additionalProperties':
-      return `${at} must not have the property ${JSON.stringify(String(params.additionalProperty).slice(0, 100))}`;
+      return `${at} must not have the property ${JSON.stringify(String(params.additionalProperty).slice(0, 100))}${knownNames(error)}`;
     case 'enum':
       return `${at} must be one of ${(params.allowedValues as unknown[]).join(', ')}`;
     case 'const':
@@ -94,9 +153,9 @@ function sentence(error: ErrorObject, at: string, params: Record<string, unknown
     case 'maxLength':
       return `${at} must have at most ${String(params.limit)} characters`;
     case 'minItems':
-      return `${at} must have at least ${String(params.limit)} items`;
+      return `${at} must contain at least ${items(params.limit)}`;
     case 'maxItems':
-      return `${at} must have at most ${String(params.limit)} items`;
+      return `${at} must contain at most ${items(params.limit)}`;
     case 'minimum':
       return `${at} must be at least ${String(params.limit)}`;
     case 'maximum':
@@ -104,4 +163,14 @@ function sentence(error: ErrorObject, at: string, params: Record<string, unknown
     default:
       return `${at} ${error.message ?? 'is not valid'}`;
   }
+}
+
+function items(limit: unknown): string {
+  return limit === 1 ? '1 item' : `${String(limit)} items`;
+}
+
+/** What the object may have instead, where the schema is at hand. */
+function knownNames({ parentSchema }: ErrorObject): string {
+  const names = Object.keys((parentSchema?.['properties'] as object | undefined) ?? {});
+  return names.length === 0 ? '' : `; it may have ${names.join(', ')}`;
 }

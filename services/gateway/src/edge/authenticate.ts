@@ -53,7 +53,7 @@ export function takeToken(query: string): { readonly token: string | null; reado
       if (pair !== '') rest.push(pair);
       continue;
     }
-    if (token !== null) throw new Fault('malformed_request', { message: 'token stands more than once.' });
+    if (token !== null) throw new Fault('malformed_request', { message: 'The token parameter must be given once.' });
     token = equals === -1 ? '' : decode(pair.slice(equals + 1));
   }
   return { token: token === '' ? null : token, rest: rest.length === 0 ? '' : `?${rest.join('&')}` };

@@ -28,8 +28,8 @@ const KEY = /^[A-Za-z0-9+/]{22}==$/;
 /** RFC 6455 section 4.2.1, all that can be judged without asking anyone. */
 export function checkHandshake(context: RequestContext): void {
   const { headers, method } = context;
-  if (method !== 'GET') throw new Fault('malformed_request', { message: 'A WebSocket is opened with GET.' });
-  if (context.hasBody) throw new Fault('malformed_request', { message: 'A WebSocket handshake has no body.' });
+  if (method !== 'GET') throw new Fault('malformed_request', { message: 'A WebSocket handshake must use GET.' });
+  if (context.hasBody) throw new Fault('malformed_request', { message: 'A WebSocket handshake must not have a body.' });
   if (!asksForWebSocket(context)) throw upgradeRequired();
   if (headers.socketVersion.length !== 1 || headers.socketVersion[0] !== '13') throw upgradeRequired();
   if (headers.socketKey.length !== 1 || !KEY.test(headers.socketKey[0] as string)) {
@@ -39,7 +39,7 @@ export function checkHandshake(context: RequestContext): void {
 
 export function upgradeRequired(): Fault {
   return new Fault('upgrade_required', {
-    message: 'Open this address as a WebSocket, version 13.',
+    message: 'This path accepts only WebSocket handshakes of version 13.',
     headers: { Upgrade: 'websocket', 'Sec-WebSocket-Version': '13' },
   });
 }

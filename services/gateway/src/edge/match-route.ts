@@ -4,7 +4,7 @@ import type { CompiledRoute, PathEntry } from './route-table.ts';
 
 /** A slash at the end is what people most often meet it by. */
 const NO_OPERATION =
-  'No operation has this address. Case matters, and none ends with a slash; those of the API stand in its /openapi.json, and on a page at /docs.';
+  'There is no operation at this path. Paths are case-sensitive and have no trailing slash. See /docs or /openapi.json.';
 
 /** 404: nothing of this name. Keeps errors.404.unknown-route. */
 export function matchPath(entry: PathEntry | null): PathEntry {

@@ -10,9 +10,9 @@ import type { RequestContext } from './request-context.ts';
 export function refuseAmbiguity(context: RequestContext): void {
   const { req, method, url, headers } = context;
   if (headers.count > LIMITS.headerCount) {
-    throw new Fault('headers_too_large', { message: `At most ${LIMITS.headerCount} headers.` });
+    throw new Fault('headers_too_large', { message: `A request may have at most ${LIMITS.headerCount} headers.` });
   }
-  if (req.httpVersionMajor !== 1) throw malformed('This server speaks HTTP/1.1.');
+  if (req.httpVersionMajor !== 1) throw malformed('This server supports HTTP/1.1 only.');
   if (headers.transferEncoding.length > 0) refuseCodings(context);
   const fault = faultOfHosts(headers.hosts.length, req.httpVersion) ?? faultOfTarget(url, method);
   if (fault !== null) throw fault;
@@ -26,7 +26,7 @@ function refuseCodings(context: RequestContext): void {
   const { req, headers } = context;
   if (req.httpVersion !== '1.0' && headers.transferEncoding.join().toLowerCase() === 'chunked') return;
   context.isLast = true;
-  throw malformed('The only transfer coding is chunked, in HTTP/1.1.');
+  throw malformed('The only supported transfer coding is chunked, in HTTP/1.1.');
 }
 
 function malformed(message: string): Fault {

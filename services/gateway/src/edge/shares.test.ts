@@ -50,7 +50,7 @@ describe('what callers hold of a gateway', () => {
     const shares = new Shares(limits);
     const [ann, bob, cid] = [shares.enter('ann', 'a'), shares.enter('bob', 'a'), shares.enter('cid', 'b')];
     assert.equal(ann.hold(60), null);
-    assert.match(ann.hold(41)?.message ?? '', /bodies of yours/);
+    assert.match(ann.hold(41)?.message ?? '', /You are sending too many/);
     assert.equal(ann.hold(40), null, 'what was refused is not counted');
     assert.match(bob.hold(51)?.message ?? '', /bodies of your network/);
     assert.equal(bob.hold(50), null);

@@ -63,9 +63,9 @@ export class Shares {
     own.requests += 1;
     shared.requests += 1;
     if (own.requests > requestsMax || shared.requests > requestsOfNetworkMax) {
-      const whose = own.requests > requestsMax ? 'yours' : 'your network';
+      const whose = own.requests > requestsMax ? 'You have' : 'Your network has';
       leave();
-      throw tooMuch(`requests of ${whose} are under way`);
+      throw tooMuch(`${whose} too many requests in progress`);
     }
     let held = 0;
     return {
@@ -86,7 +86,7 @@ export class Shares {
   /** Takes a place among the sockets of a caller; it is given back by calling what is returned, once. */
   enterSocket(caller: string): () => void {
     const share = shareOf(this.#byCaller, caller);
-    if (share.sockets >= this.#limits.socketsMax) throw tooMuch('sockets of yours are open');
+    if (share.sockets >= this.#limits.socketsMax) throw tooMuch('You have too many open sockets');
     share.sockets += 1;
     return () => {
       share.sockets -= 1;
@@ -96,8 +96,9 @@ export class Shares {
 
   #refusalOf(own: Share, shared: Share, bytes: number): Fault | null {
     const { bodyBytesMax, bodyBytesOfNetworkMax, bodyBytesOfAllMax } = this.#limits;
-    if (own.bodyBytes + bytes > bodyBytesMax) return tooMuch('bodies of yours are under way');
-    if (shared.bodyBytes + bytes > bodyBytesOfNetworkMax) return tooMuch('bodies of your network are under way');
+    if (own.bodyBytes + bytes > bodyBytesMax) return tooMuch('You are sending too many large bodies at once');
+    if (shared.bodyBytes + bytes > bodyBytesOfNetworkMax)
+      return tooMuch('Your network is sending too many large bodies at once');
     return this.#bodyBytes + bytes > bodyBytesOfAllMax ? new Fault('unavailable') : null;
   }
 
@@ -122,7 +123,7 @@ function forget(shares: Map<string, Share>, whose: string, { requests, sockets }
   if (requests === 0 && sockets === 0) shares.delete(whose);
 }
 
-function tooMuch(what: string): Fault {
-  const message = `Too many ${what} at once; wait for some to end.`;
+function tooMuch(problem: string): Fault {
+  const message = `${problem}; wait for some to finish.`;
   return new Fault('rate_limited', { message, retryAfterSeconds: 1 });
 }

@@ -66,7 +66,7 @@ export class SocketDoor {
     context.reply.push(...route.notice);
     const { to } = route;
     if (!route.isSocket || to === 'gateway') {
-      throw new Fault('malformed_request', { message: 'This address does not upgrade.' });
+      throw new Fault('malformed_request', { message: 'This path does not accept WebSocket connections.' });
     }
     checkHandshake(context);
     refuseForeignSocket(context, origins, this.#parts.ownOrigin);

@@ -1,5 +1,5 @@
 import { Fault, isUuid, parseSyncId, type BatchRequest, type Principal } from '@wts/contracts';
-import { findModel, indexedKeysOf, MODELS, snakeCase, type Model } from '@wts/models';
+import { findModel, indexedKeysOf, MODELS, snakeCase, unknownModel, type Model } from '@wts/models';
 import {
   uuidList,
   visibleSelections,
@@ -42,11 +42,11 @@ export function readBatch(
   { requests, firstSyncId }: { readonly requests: readonly BatchRequest[]; readonly firstSyncId?: string },
 ): BatchQuestion {
   const reached = parseSyncId(firstSyncId ?? '0');
-  if (reached === null) throw refused('body/firstSyncId is larger than any place in the log');
+  if (reached === null) throw refused('body/firstSyncId is larger than any position in the log');
   const wanted = new Map<Model, Wanted>();
   for (const [index, request] of requests.entries()) {
     const model = findModel(request.modelName);
-    if (model === undefined) throw refused(`body/requests/${index}/modelName names no model`);
+    if (model === undefined) throw refused(`body/requests/${index}/modelName: ${unknownModel(request.modelName)}`);
     const { column, value } = readKey(model, request, index);
     const columns = wanted.get(model) ?? new Map<string, Set<string>>();
     wanted.set(model, columns);
@@ -58,7 +58,8 @@ export function readBatch(
 
 function readKey(model: Model, request: BatchRequest, index: number): { column: string; value: string } {
   if ('groupId' in request) {
-    if ('indexedKey' in request) throw refused(`body/requests/${index} names a key and a group; one of them is meant`);
+    if ('indexedKey' in request)
+      throw refused(`body/requests/${index} must have either indexedKey and keyValue, or groupId`);
     return { column: 'group_id', value: request.groupId };
   }
   const keys = indexedKeysOf(model);
@@ -120,7 +121,8 @@ export class Batches {
           return sources.pick({ userId, reached, person: await sources.groupsOf(question, signal) }, signal);
         },
         select: (person) => {
-          if (person.at < reached) throw new Fault('unavailable', { message: 'The log is not at firstSyncId yet' });
+          if (person.at < reached)
+            throw new Fault('unavailable', { message: 'The log has not reached firstSyncId yet; try again shortly' });
           return selectionsOf(question, person);
         },
       },

@@ -1,6 +1,6 @@
 import type { BootstrapQuestion, Principal } from '@wts/contracts';
 import { Fault, isUuid, parseSyncId } from '@wts/contracts';
-import { MODELS, MODEL_NAMES, type Model } from '@wts/models';
+import { MODELS, MODEL_NAMES, unknownModel, type Model } from '@wts/models';
 
 /** What is asked for, read from the parameters. */
 export interface Question {
@@ -46,18 +46,10 @@ function readModels(list: string | undefined): readonly Model[] {
   const names = namesIn(list);
   if (names === null) return MODELS;
   const known = new Set<string>(MODEL_NAMES);
-  const unknown = names.findIndex((name) => !known.has(name));
-  if (unknown !== -1) throw new Fault('validation_failed', { message: sayUnknown(names[unknown] ?? '', unknown) });
+  const unknown = names.find((name) => !known.has(name));
+  if (unknown !== undefined) throw new Fault('validation_failed', { message: `onlyModels: ${unknownModel(unknown)}` });
   const asked = new Set(names);
   return MODELS.filter(({ name }) => asked.has(name));
-}
-
-/** Published clients try an error again for ever when its text holds one of these. */
-const TRIED_AGAIN = /network|fetch|timeout|timed out|aborted|econnrefused/i;
-
-function sayUnknown(name: string, index: number): string {
-  const isSafe = /^[\w.-]{1,64}$/.test(name) && !TRIED_AGAIN.test(name);
-  return `onlyModels: no model is named ${isSafe ? name : `as number ${index + 1} of the list says`}`;
 }
 
 /** Null when nothing is named: then everything is meant. */

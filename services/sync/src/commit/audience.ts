@@ -62,5 +62,5 @@ function inWorkspace(values: { readonly [field: string]: unknown }): Place {
 }
 
 export function missing(field: string, modelName: string): Refusal {
-  return refuse('not_found', `${field}: no such ${modelName}`);
+  return refuse('not_found', `${field}: ${modelName} not found`);
 }

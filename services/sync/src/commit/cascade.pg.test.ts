@@ -84,7 +84,7 @@ describe('deleting', function () {
     const refusal = refused(outcomes.at(-1)!);
     assert.deepEqual(
       [refusal.code, refusal.error],
-      ['validation_failed', 'parentId: answers go 32 levels deep; answer one further up'],
+      ['validation_failed', 'parentId: replies nest at most 32 levels deep; reply to a comment higher up'],
     );
     assert.equal(refused(await stage.send(owner.unit(answer(LIMITS.commentDepthMax)))).code, 'validation_failed');
     await owner.delete('Comment', thread[12]!);

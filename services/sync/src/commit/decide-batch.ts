@@ -158,7 +158,7 @@ class Round implements BatchDecision {
         return null;
       }
       const { isAlone } = this.#question.room;
-      return isAlone ? new TooMuch('This reaches through too many levels of records') : { ok: false, isHeavy: true };
+      return isAlone ? new TooMuch('This change affects too many levels of records') : { ok: false, isHeavy: true };
     }
   }
 

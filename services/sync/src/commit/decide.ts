@@ -5,6 +5,7 @@ import {
   idIn,
   readInsert,
   readUpdate,
+  unknownModel,
   type Model,
   type RecordOf,
 } from '@wts/models';
@@ -32,11 +33,11 @@ export type Decision =
  */
 export function decide(world: World, unit: Unit, mutation: Mutation, now: string): Decision {
   const model = findModel(mutation.modelName);
-  if (!model) return refuse('validation_failed', 'modelName: no such model');
+  if (!model) return refuse('validation_failed', unknownModel(mutation.modelName));
   const id = mutation.modelId.toLowerCase();
   const given = mutation.payload['id'];
   if (given !== undefined && (typeof given !== 'string' || given.toLowerCase() !== id)) {
-    return refuse('validation_failed', 'payload.id differs from modelId');
+    return refuse('validation_failed', 'payload.id must equal modelId');
   }
   if (mutation.action === 'INSERT') return insert(world, unit, model, id, mutation, now);
 
@@ -106,7 +107,7 @@ function replayOrConflict(world: World, unit: Unit, model: Model, id: string): D
       ...(typeof first === 'bigint' ? { main: null, replayOf: first } : { main: first }),
     };
   }
-  return refuse('conflict', `A ${model.name} with this id exists`);
+  return refuse('conflict', `A ${model.name} with this id already exists`);
 }
 
 function update(world: World, unit: Unit, row: Row, mutation: Mutation, now: string): Decision {
@@ -116,8 +117,8 @@ function update(world: World, unit: Unit, row: Row, mutation: Mutation, now: str
   const values = { ...reading.value };
   derive(model, values, { before: row.record, given: mutation.payload, now });
   const changed = differences(model, row.record, values);
-  const fixed = changed.find((name) => model.fields[name]?.immutable);
-  if (fixed !== undefined) return refuse('validation_failed', `${fixed} cannot be changed`);
+  const fixed = changed.filter((name) => model.fields[name]?.immutable);
+  if (fixed.length > 0) return refuse('validation_failed', `${fixed.join(', ')} cannot be changed`);
   const unpermitted = permitFields(world, unit, row, changed);
   if (unpermitted) return unpermitted;
 

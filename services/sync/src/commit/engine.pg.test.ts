@@ -127,7 +127,7 @@ describe('the commit engine', function () {
     applied(await owner.try('UPDATE', 'Task', id, { workspaceId: workspace }));
     assert.equal(
       refused(await owner.try('UPDATE', 'Task', id, { id: randomUUID() })).error,
-      'payload.id differs from modelId',
+      'payload.id must equal modelId',
     );
   });
 

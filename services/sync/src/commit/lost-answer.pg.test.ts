@@ -108,7 +108,7 @@ describe('a unit that is sent again because its answer got lost', function () {
     const unit = owner.unit(
       change('INSERT', 'Comment', randomUUID(), { workspaceId: workspace, taskId, body: 'Early' }),
     );
-    assert.equal(refused(await stage.send(unit)).error, 'taskId: no such Task');
+    assert.equal(refused(await stage.send(unit)).error, 'taskId: Task not found');
     await owner.make('Task', { workspaceId: workspace, title: 'Late' }, taskId);
     applied(await stage.send(unit));
     // Within one batch as well, where the refused one then finds what became of the same unit.
@@ -131,7 +131,7 @@ describe('a unit that is sent again because its answer got lost', function () {
     assert.ok(again.replayed);
     assert.deepEqual([again.lastId, again.mutations[0]?.record], [first.syncId, first.record]);
 
-    const conflict = { ok: false, code: 'conflict', error: 'A Task with this id exists' } as const;
+    const conflict = { ok: false, code: 'conflict', error: 'A Task with this id already exists' } as const;
     const member = await stage.join(workspace, 'member');
     const between = await stage.head();
     assert.deepEqual(await stage.send(owner.unit(mutation, { clientId: 'other device' })), conflict);

@@ -119,8 +119,8 @@ export function forAll<T, R>(items: readonly T[], run: (item: T) => readonly R[]
 /** More than one transaction should hold: the unit that needs it is refused with the message, which is public. */
 export class TooMuch extends Error {}
 
-export const TOO_MANY = `This concerns more than ${LIMITS.cascadeActionsMax} records; do it in smaller steps`;
-export const TOO_LARGE = 'This concerns records that are too large together; do it in smaller steps';
+export const TOO_MANY = `This change affects more than ${LIMITS.cascadeActionsMax} records; make it in smaller steps`;
+export const TOO_LARGE = 'The records that this change affects are too large together; make it in smaller steps';
 
 const LOCK_ORDER: readonly LockStrength[] = ['look', 'refer', 'write'];
 

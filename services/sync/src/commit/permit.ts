@@ -130,7 +130,7 @@ export function permitFields(world: World, unit: Unit, row: Row, changed: readon
     if (role === null || !holds(world, unit, row, role, needed))
       return refuse(
         'forbidden',
-        `${name} is changed by owners and admins of the workspace, and by who created or leads the project`,
+        `Only owners and admins of the workspace, and the creator and the lead of the project, can change ${name}`,
       );
   }
   return null;
@@ -141,7 +141,7 @@ function permitSelf({ principal }: Unit, { id, model }: Row): Refusal | null {
   if (id !== principal.userId) return forbidden(model);
   return principal.workspaceId === undefined
     ? null
-    : refuse('forbidden', `A credential for one workspace does not allow this change of a ${model.name}`);
+    : refuse('forbidden', `A credential restricted to one workspace cannot change a ${model.name}`);
 }
 
 function holds(world: World, unit: Unit, row: Row, role: Role, needed: Permission): boolean {
@@ -193,5 +193,5 @@ function isTheirs(world: World, row: Row, userId: string): boolean {
 }
 
 export function forbidden(model: Model): Refusal {
-  return refuse('forbidden', `Your role does not allow this change of a ${model.name}`);
+  return refuse('forbidden', `Your role does not allow this change to a ${model.name}`);
 }

@@ -184,7 +184,7 @@ describe('a private project [sync.private-project.walls]', function () {
     const refusal = refused(
       await mover.try('INSERT', 'ProjectMember', randomUUID(), { projectId: hidden, userId: stranger.id }),
     );
-    assert.deepEqual(refusal, { ok: false, code: 'not_found', error: 'userId: no such member of the workspace' });
+    assert.deepEqual(refusal, { ok: false, code: 'not_found', error: 'userId: not a member of the workspace' });
   });
 
   it('made private by a service has no member who is nobody', async () => {

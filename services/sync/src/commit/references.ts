@@ -63,7 +63,7 @@ function checkPerson(world: World, unit: Unit, field: string, id: string, worksp
   const isMembership = field === 'userId';
   if (workspaceId === null || (id === unit.principal.userId && !isMembership)) return null;
   return roleIn(world, workspaceId, id, isMembership ? 'refer' : 'look') === null
-    ? refuse('not_found', `${field}: no such member of the workspace`)
+    ? refuse('not_found', `${field}: not a member of the workspace`)
     : null;
 }
 
@@ -75,7 +75,10 @@ function checkFamily(world: World, model: Model, values: { readonly [field: stri
   if (!parent || parent.record.taskId !== values['taskId']) return missing('parentId', 'Comment');
   return depthOf(world, parent) < LIMITS.commentDepthMax
     ? null
-    : refuse('validation_failed', `parentId: answers go ${LIMITS.commentDepthMax} levels deep; answer one further up`);
+    : refuse(
+        'validation_failed',
+        `parentId: replies nest at most ${LIMITS.commentDepthMax} levels deep; reply to a comment higher up`,
+      );
 }
 
 /** How many comments lie above, with those that this group has made. */

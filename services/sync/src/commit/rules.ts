@@ -56,7 +56,7 @@ export function guard(world: World, unit: Unit, before: Row | null, after: Row |
  */
 export function useGroup(world: World, model: Model, id: string): Refusal | null {
   if (!GROUP_MODELS.includes(model)) return null;
-  if (world.isUsed(model, id)) return refuse('conflict', `A ${model.name} with this id exists`);
+  if (world.isUsed(model, id)) return refuse('conflict', `A ${model.name} with this id already exists`);
   world.use(id);
   return null;
 }
@@ -65,7 +65,7 @@ export function useGroup(world: World, model: Model, id: string): Refusal | null
 function guardReturn(world: World, { workspaceId, record }: Row): Refusal | null {
   const isLeaving = world.fact({ kind: 'leaving', workspaceId: workspaceId ?? '', userId: idIn(record, 'userId') });
   return isLeaving
-    ? refuse('unavailable', 'What the person was a member of before is still being cleared; try again shortly')
+    ? refuse('unavailable', 'The earlier memberships of this person are still being removed; try again shortly')
     : null;
 }
 
@@ -81,7 +81,7 @@ function guardOwners(world: World, unit: Unit, before: Row | null, after: Row | 
   if (unit.authority === 'caller' && !leaving) {
     const role = roleIn(world, workspaceId, userId);
     if (role === null || !can(role, 'owners.manage')) {
-      return refuse('forbidden', 'Only an owner may do this to an owner');
+      return refuse('forbidden', 'Only an owner can add, change or remove an owner');
     }
   }
   if (was !== 'owner' || before === null) return null;
@@ -92,5 +92,5 @@ function guardOwners(world: World, unit: Unit, before: Row | null, after: Row | 
   );
   return owners.some(({ id }) => id !== before.id)
     ? null
-    : refuse('last_owner', 'A workspace keeps at least one owner');
+    : refuse('last_owner', 'A workspace must keep at least one owner');
 }

@@ -66,7 +66,7 @@ describe('what is too much for one commit [sync.mutate.always]', function () {
       });
     const early = refused(await comeBack());
     assert.equal(early.code, 'unavailable');
-    assert.match(early.error, /still being cleared; try again shortly/);
+    assert.match(early.error, /still being removed; try again shortly/);
     await stage.sweep();
     applied(await comeBack());
     assert.deepEqual((await new Groups(stage.pool).of(member.id)).groups, new Set([member.id, workspace]));
@@ -126,7 +126,7 @@ describe('what is too much for one commit [sync.mutate.always]', function () {
     );
     // Nothing is attached to what is gone, and its parts are gone with it for everybody.
     const refusal = refused(await guest.try('INSERT', 'Comment', randomUUID(), home({ taskId, body: 'Late' })));
-    assert.equal(refusal.error, 'taskId: no such Task');
+    assert.equal(refusal.error, 'taskId: Task not found');
     assert.equal(refused(await guest.try('UPDATE', 'Comment', comments[0]!, { body: 'x' })).error, 'Comment not found');
     assert.equal(refused(await guest.try('DELETE', 'Comment', comments[0]!)).error, 'Comment not found');
     // Nor may another record take the id, which the rest would be parts of.
@@ -245,7 +245,7 @@ describe('what is too much for one commit [sync.mutate.always]', function () {
     ] as const)
       assert.equal(refused(await member.try(action, 'Task', first, payload)).error, 'Task not found');
     const outside = refused(await guest.try('INSERT', 'Comment', randomUUID(), home({ taskId: first, body: 'C' })));
-    assert.equal(outside.error, 'taskId: no such Task');
+    assert.equal(outside.error, 'taskId: Task not found');
     const comment = await owner.make('Comment', home({ taskId: first, body: 'Inside' }));
     assert.equal((await stage.stored('Comment', comment))?.groupId, shared);
     await owner.change('Task', second, { title: 'Now' });

@@ -247,7 +247,7 @@ class Play {
   async #reuse(id: string, by: Someone, home: string): Promise<void> {
     const payload = { workspaceId: home, key: 'AGAIN', name: 'P', isPrivate: true };
     const outcome = await by.try('INSERT', 'Project', id, payload);
-    assert.match(refused(outcome).error, /with this id exists|no such Workspace/);
+    assert.match(refused(outcome).error, /with this id already exists|Workspace not found/);
   }
 
   /** Up to some places behind the end. Who is below the floor then loads anew, and goes on from the end. */

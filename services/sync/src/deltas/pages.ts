@@ -68,7 +68,7 @@ export class Pages {
   #refusal(): Fault {
     this.#options.metrics.onRefused();
     return new Fault('unavailable', {
-      message: 'Too many pages wait to be taken; take those you have asked for, or try again shortly',
+      message: 'Too many answers are waiting for you to read them; read them, or try again shortly',
       retryAfterSeconds: comeAgainSeconds(),
     });
   }

@@ -75,7 +75,7 @@ const STEP_MAX = 512;
 function unreachable({ dialect, after }: DeltasQuestion): string {
   if (!EXITS[dialect].recoversFromFault) return reply(after, false, []);
   throw new Fault('bootstrap_required', {
-    message: 'The log does not hold what follows this cursor: load a snapshot, then go on from its lastSyncId',
+    message: 'This cursor is no longer in the log. Run a bootstrap and continue from its lastSyncId.',
   });
 }
 

@@ -132,7 +132,7 @@ describe('what a reader is shown of the log', function () {
   });
 
   describe('under an id', () => {
-    const taken = { ok: false, code: 'conflict', error: 'A Project with this id exists' } as const;
+    const taken = { ok: false, code: 'conflict', error: 'A Project with this id already exists' } as const;
     const insert = (by: Someone, id: string, workspaceId: string, more: object = {}) =>
       by.try('INSERT', 'Project', id, {
         workspaceId,

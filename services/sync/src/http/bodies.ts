@@ -27,7 +27,7 @@ export class Bodies implements BodyTurns {
       waitMs: LIMITS.bodyWaitMs,
       // What waits has been read, so it is bounded by its bytes.
       waitingMax: Infinity,
-      refusal: 'Too many large requests wait',
+      refusal: 'Too many large requests are waiting',
       watch: metrics,
     });
   }
@@ -37,7 +37,7 @@ export class Bodies implements BodyTurns {
     if (held !== undefined) return held;
     this.#metrics.onRefused();
     throw new Fault('unavailable', {
-      message: 'Too many large requests at once; wait for the answers to those you have sent, or try again shortly',
+      message: 'Too many large requests at once; wait for the answers to your earlier ones, or try again shortly',
       retryAfterSeconds: comeAgainSeconds(),
     });
   }

@@ -12,7 +12,7 @@ export function mountDeltas(router: Router, pages: Pages, turns: LoopTurns): voi
     const { syncGroups, actions } = query;
     const after = parseSyncId(query.after ?? '0');
     if (after === null)
-      throw new Fault('validation_failed', { message: 'query/after is larger than any place in the log' });
+      throw new Fault('validation_failed', { message: 'query/after is larger than any position in the log' });
     const named = (syncGroups ?? '')
       .split(',')
       .map((group) => group.trim())

@@ -14,7 +14,7 @@ export function mountInternal(router: Router, engine: CommitEngine): void {
     // A service that acts for its caller may do what the caller's credential may.
     if (body.authority === 'caller') requireScope(principal, 'write');
     else if (!MAY_DECIDE.includes(caller))
-      throw new Fault('forbidden', { message: `${caller} has no authority of its own.` });
+      throw new Fault('forbidden', { message: `The service ${caller} may not use authority "service".` });
     const [outcome] = await engine.commit([{ principal, ...body }], { signal: call.signal });
     if (!outcome) throw new Error('The engine answers every unit');
     if (!outcome.ok) throw new Fault(outcome.code, { message: outcome.error });

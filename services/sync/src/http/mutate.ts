@@ -80,7 +80,7 @@ function holdAnswer(held: Holdings, person: string, res: Response, mutations: re
 
 function tooManyAnswers(): Fault {
   return new Fault('unavailable', {
-    message: 'Too many answers wait to be taken; take those you have asked for, or try again shortly',
+    message: 'Too many answers are waiting for you to read them; read them, or try again shortly',
     retryAfterSeconds: comeAgainSeconds(),
   });
 }

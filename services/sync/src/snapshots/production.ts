@@ -202,7 +202,7 @@ export class Production {
 export function tooManySnapshots(metrics: SnapshotMetrics): Fault {
   metrics.onRefused();
   return new Fault('unavailable', {
-    message: 'Too many snapshots are being read; take those you have asked for, or try again shortly',
+    message: 'Too many snapshots are being read; finish reading yours, or try again shortly',
     retryAfterSeconds: comeAgainSeconds(),
   });
 }

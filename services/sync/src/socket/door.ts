@@ -190,7 +190,7 @@ class Door implements SocketDoor {
     this.#isDraining = true;
     const timers = [...this.#sessions].map((session) =>
       setTimeout(
-        () => session.close(CLOSE.restart, 'RESTARTING', 'The server restarts; connect again'),
+        () => session.close(CLOSE.restart, 'RESTARTING', 'The server is restarting; connect again'),
         Math.random() * spreadMs,
       ),
     );

@@ -33,7 +33,7 @@ export function parseClientFrame(bytes: Uint8Array, asked: Dialect | undefined):
     checkSubscribe(frame);
     const { afterSyncId, token, groups, actions } = frame as SubscribeFrame;
     const after = parseSyncId(afterSyncId);
-    if (after === null) return { kind: 'invalid', message: 'frame/afterSyncId is larger than any place in the log' };
+    if (after === null) return { kind: 'invalid', message: 'frame/afterSyncId is larger than any position in the log' };
     // Only clients that read letters name their groups.
     const dialect = actions ?? asked ?? (groups === undefined ? 'words' : 'letters');
     return { kind: 'subscribe', subscribe: { after, token, groups: new Set(groups), dialect } };

@@ -157,7 +157,7 @@ describe('a client that breaks the WebSocket protocol', function () {
   it('by a frame that comes byte by byte is told why and closed, long before all of it has come [never.unbounded]', async () => {
     client.drip(FINAL | TEXT, 60_000);
     await eventually(() => client.frames.some(({ opcode }) => opcode === CLOSE_FRAME), { deadlineMs: 20_000 });
-    assert.match(client.frames[0]?.payload.toString() ?? '', /too many pieces/);
+    assert.match(client.frames[0]?.payload.toString() ?? '', /too many fragments/);
   });
 
   it('is cut off when it does not answer the close', async () => {

@@ -50,7 +50,7 @@ export const SOCKET_LIMITS: SocketLimits = {
 export const CLOSE = { unsupported: 1003, policy: 1008, internal: 1011, restart: 1012, tryAgain: 1013 } as const;
 
 const BREACHES: Readonly<Record<number, string>> = {
-  1008: 'The frame comes in too many pieces',
+  1008: 'The message has too many fragments',
   1009: 'The frame is too large',
 };
 
@@ -132,8 +132,7 @@ export class Session implements Outlet {
     // Nothing was asked for yet, so nothing is lost.
     if (this.#turn === 0) return;
     this.#unsubscribe();
-    const message =
-      'The log no longer holds what follows afterSyncId: load a snapshot, then subscribe from its lastSyncId';
+    const message = 'afterSyncId is no longer in the log. Run a bootstrap and subscribe from its lastSyncId.';
     this.#write(errorFrame('BOOTSTRAP_REQUIRED', message));
   }
 
@@ -192,9 +191,13 @@ export class Session implements Outlet {
     if (expiresAt !== undefined && Date.now() >= expiresAt * 1000) {
       this.close(CLOSE.policy, 'UNAUTHORIZED', 'The token has expired');
     } else if (this.#turn === 0 && now - this.#openedAt >= limits.subscribeTimeoutMs) {
-      this.close(CLOSE.policy, 'SUBSCRIBE_TIMEOUT', 'No subscribe frame came');
+      this.close(CLOSE.policy, 'SUBSCRIBE_TIMEOUT', 'No subscribe frame was received in time');
     } else if (this.#fullSince !== null && now - this.#fullSince >= this.#sources.unsent.allowance.stalledMs) {
-      this.close(CLOSE.tryAgain, 'SLOW_CONSUMER', 'Too slow: connect again and go on from lastSyncId');
+      this.close(
+        CLOSE.tryAgain,
+        'SLOW_CONSUMER',
+        'The client reads too slowly. Connect again and continue from lastSyncId.',
+      );
     } else {
       this.#ping(now);
       this.#moveCursor(now);
@@ -224,7 +227,7 @@ export class Session implements Outlet {
   #receive(data: RawData, isBinary: boolean): void {
     if (this.#closesAt !== null) return;
     if (isBinary) {
-      this.close(CLOSE.unsupported, 'INVALID_FRAME', 'Frames are JSON text');
+      this.close(CLOSE.unsupported, 'INVALID_FRAME', 'Frames must be JSON text');
       return;
     }
     const frame = parseClientFrame(data as Buffer, this.#asked);
@@ -267,7 +270,8 @@ export class Session implements Outlet {
     } catch (error) {
       if (!isCurrent()) return;
       const isRefused = error instanceof Fault && error.status < 500;
-      if (isRefused) this.close(CLOSE.policy, 'UNAUTHORIZED', 'The token is missing, not valid, or of another person');
+      if (isRefused)
+        this.close(CLOSE.policy, 'UNAUTHORIZED', 'The token is missing, invalid, or belongs to another person');
       else this.fail(error);
     }
   }

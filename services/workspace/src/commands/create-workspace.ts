@@ -22,7 +22,7 @@ export async function createWorkspace(
 ): Promise<SeenWorkspace> {
   requireUnrestricted(principal);
   if ((await workspaces.countOwnedBy(principal.userId)) >= LIMITS.workspacesOwnedMax) {
-    throw new Fault('conflict', { message: `A person owns at most ${LIMITS.workspacesOwnedMax} workspaces.` });
+    throw new Fault('conflict', { message: `A person can own at most ${LIMITS.workspacesOwnedMax} workspaces.` });
   }
   const id = trace.effectId ?? randomUUID();
   const reply = await commitUnit(

@@ -85,7 +85,7 @@ function refusalOf({ code, message }: Extract<Judgement, { outcome: 'refused' }>
   return new Fault(code, words === undefined ? {} : { message: words });
 }
 
-const UNKNOWN_CODE = 'No invitation has this code, or it was taken back: check it, or ask for a new one.';
+const UNKNOWN_CODE = 'No invitation has this code, or it was deleted. Check the code, or ask for a new invitation.';
 
 async function isIn(door: Door, userId: string, { workspaceId }: HeldInvitation): Promise<boolean> {
   return (await door.roles.of(userId, workspaceId)) !== null;

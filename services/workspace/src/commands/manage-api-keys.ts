@@ -41,9 +41,10 @@ export async function createApiKey(
     if (made === 'too_many') made = await keys.insert({ id, ...key }, LIMITS.apiKeysPerPersonMax);
   }
   // A cache did not know yet that the key is dead. Not a 401: the gateway would take it for a refusal of its own token.
-  if (made === 'maker_revoked') throw new Fault('forbidden', { message: 'The key that asks for it is revoked.' });
+  if (made === 'maker_revoked')
+    throw new Fault('forbidden', { message: 'The API key that made this request is revoked.' });
   if (made === 'too_many') {
-    const message = `A person has at most ${LIMITS.apiKeysPerPersonMax} API keys; revoke some first.`;
+    const message = `A person can have at most ${LIMITS.apiKeysPerPersonMax} API keys; revoke some first.`;
     throw new Fault('conflict', { message });
   }
   return { ...made, token };

@@ -28,7 +28,7 @@ export async function createInvitation(
   let made: Invitation | null = null;
   for (const id of newIds(trace)) made ??= await invitations.insert({ id, ...asked }, LIMITS.invitationsPendingMax);
   if (made === null) {
-    const message = `A workspace has at most ${LIMITS.invitationsPendingMax} pending invitations; delete some first.`;
+    const message = `A workspace can have at most ${LIMITS.invitationsPendingMax} pending invitations; delete some first.`;
     throw new Fault('conflict', { message });
   }
   return { ...made, code };

@@ -46,7 +46,8 @@ export async function addPrivateProjectMember(
     if (!isConflict || (await door.privateProjects.memberOf(projectId, userId)) === null) throw failure;
   }
   const member = await door.privateProjects.memberOf(projectId, userId);
-  if (member === null) throw new Fault('conflict', { message: 'They were removed again meanwhile.' });
+  if (member === null)
+    throw new Fault('conflict', { message: 'This person was removed from the project in the meantime.' });
   return member;
 }
 

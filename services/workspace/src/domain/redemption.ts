@@ -32,7 +32,7 @@ export type Judgement =
   | { readonly outcome: 'refused'; readonly code: ErrorCode; readonly message?: string };
 
 export const LOST_SINCE =
-  'You were removed from the workspace, or your role was lowered, after this invitation was made: ask for a new one.';
+  'You were removed from the workspace, or your role was lowered, after this invitation was made. Ask for a new one.';
 
 /**
  * What becomes of a code in somebody's hands. The order is the order in which the answers tell least: a wrong person
