@@ -1,7 +1,7 @@
 import { tokenMinter } from '@wts/access';
 import type { MutateReply, Principal } from '@wts/contracts';
-import { unknownModel } from '@wts/models';
 import { HEADERS, LIMITS } from '@wts/contracts';
+import { unknownModel } from '@wts/models';
 import { startService } from '@wts/service-kit/life';
 import type { RunningService } from '@wts/service-kit/life';
 import assert from 'node:assert/strict';
