@@ -87,6 +87,14 @@ export const meta: readonly Rule[] = [
     status: 'kept',
   },
   {
+    id: 'meta.openapi.examples',
+    source: 'Design 5',
+    text: 'Every operation about records shows the life of a task, a refusal with status 200 included; each model lists what an INSERT needs, and NDJSON lines have schemas.',
+    home: 'packages/contracts/src/sync/examples.ts',
+    status: 'kept',
+    issue: 9,
+  },
+  {
     id: 'meta.openapi.lint',
     source: 'Design 5',
     text: 'The description breaks no rule of Redocly, of Spectral, or of our own, save those turned off with a reason.',

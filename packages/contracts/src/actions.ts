@@ -69,7 +69,7 @@ export const syncActionSchema = typed<SyncAction>({
   additionalProperties: false,
   required: ['syncId', 'modelName', 'modelId', 'action', 'data', 'groupId', 'clientTxId', 'clientId', 'createdAt'],
   properties: {
-    syncId: { ...syncId, description: 'Its place in the log: larger is later. Compare as numbers of 64 bits.' },
+    syncId: { ...syncId, description: 'Its position in the log: larger is later. Compare as 64-bit integers.' },
     modelName: { type: 'string', description: 'Such as `Task`.' },
     modelId: { ...uuid, description: 'The record.' },
     action: {
@@ -81,11 +81,11 @@ export const syncActionSchema = typed<SyncAction>({
     data: {
       type: 'object',
       description:
-        'The whole record for `INSERT`, the changed fields and `updatedAt` for `UPDATE`, `archivedAt` for `ARCHIVE` and `UNARCHIVE`, nothing for `DELETE`.',
+        '`INSERT`: the whole record. `UPDATE`: the changed fields and `updatedAt`. `ARCHIVE` and `UNARCHIVE`: `archivedAt`. `DELETE`: nothing.',
     },
-    groupId: { ...uuid, description: 'Whom it is for: a workspace, a private project, or a person.' },
-    clientTxId: { type: 'string', description: 'The name its author gave the change.' },
-    clientId: { type: 'string', description: 'The device or process it is from.' },
+    groupId: { ...uuid, description: 'Who can see it: the id of a workspace, of a private project, or of a person.' },
+    clientTxId: { type: 'string', description: 'The `clientTxId` of the transaction.' },
+    clientId: { type: 'string', description: 'The device or process that made the change.' },
     createdAt: { ...timestamp, description: 'When it was committed.' },
   },
 });

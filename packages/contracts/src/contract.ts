@@ -3,6 +3,9 @@ import type { Scope } from './scopes.ts';
 import type { InternalUse } from './services.ts';
 import type { JsonSchema, TypeOf } from './type-of.ts';
 
+/** Examples by name, where one is not enough. */
+export type Examples = Readonly<Record<string, { readonly summary: string; readonly value: unknown }>>;
+
 /** The types of one operation, which follow from its schemas. */
 export interface Shape {
   params: unknown;
@@ -33,8 +36,9 @@ export interface Contract<S extends Shape = Shape> {
   readonly params?: JsonSchema;
   readonly query?: JsonSchema;
   readonly body?: JsonSchema;
-  /** A body as somebody would send it; shown in the description and held against the schema. */
+  /** A body as a client sends it; shown in the description and checked against the schema. */
   readonly bodyExample?: unknown;
+  readonly bodyExamples?: Examples;
   readonly bodyBytesMax?: number;
   /** A request may come without a body. */
   readonly bodyOptional?: true;
@@ -50,6 +54,7 @@ export interface Contract<S extends Shape = Shape> {
     readonly contentType?: string;
     readonly schema: JsonSchema;
     readonly example?: unknown;
+    readonly examples?: Examples;
   };
   /** Errors of its own, beside those that follow from what it asks for; see `errorsOf`. */
   readonly errors: readonly ErrorCode[];

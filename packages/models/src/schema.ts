@@ -26,7 +26,7 @@ export function recordSchema(declared: Model): Schema {
 export function changesSchema(declared: Model): Schema {
   return {
     ...recordSchema(declared),
-    description: `What changed of a ${declared.name}, and when.`,
+    description: `The changed fields of a ${declared.name}, and when they changed.`,
     required: ['updatedAt'],
   };
 }
@@ -38,10 +38,11 @@ export function changesSchema(declared: Model): Schema {
 export function insertSchema(declared: Model): Schema | null {
   if (declared.permissions.insert === 'service') return null;
   const given = Object.entries(declared.fields).filter(([, { assigned }]) => assigned === undefined);
+  const required = given.filter(([, { initial }]) => initial === undefined).map(([name]) => name);
   return {
     type: 'object',
-    description: `A new ${declared.name}: what is not required has a default.`,
-    required: given.filter(([, { initial }]) => initial === undefined).map(([name]) => name),
+    description: `A new ${declared.name}. Needed: ${required.join(', ')}. Every other field has a default.`,
+    required,
     properties: Object.fromEntries(given.map(([name, field]) => [name, fieldSchema(field)])),
   };
 }
@@ -52,7 +53,7 @@ export function updateSchema(declared: Model): Schema | null {
   const given = Object.entries(declared.fields).filter(([, field]) => !field.assigned && !field.immutable);
   return {
     type: 'object',
-    description: `Fields of a ${declared.name} and what they become; those left out stay.`,
+    description: `The fields of a ${declared.name} to change. The others stay as they are.`,
     // The value that a new record has says nothing about one that is there.
     properties: Object.fromEntries(given.map(([name, { schema }]) => [name, schema])),
   };
@@ -61,13 +62,13 @@ export function updateSchema(declared: Model): Schema | null {
 function propertiesOf(declared: Model): Readonly<Record<string, Schema>> {
   const archivedAt = {
     anyOf: [STAMP, { type: 'null' }],
-    description: 'When it was put away; null while it is not.',
+    description: 'When it was archived; null while it is not.',
     readOnly: true,
   };
   return {
-    id: { type: 'string', format: 'uuid', description: 'Names it everywhere; never changes.' },
+    id: { type: 'string', format: 'uuid', description: 'Unique identifier.' },
     ...Object.fromEntries(Object.entries(declared.fields).map(([name, field]) => [name, fieldSchema(field)])),
-    createdAt: { ...STAMP, description: 'When it was made.', readOnly: true },
+    createdAt: { ...STAMP, description: 'When it was created.', readOnly: true },
     updatedAt: { ...STAMP, description: 'When it last changed.', readOnly: true },
     ...(declared.archivable ? { archivedAt } : {}),
   };
@@ -78,7 +79,7 @@ function fieldSchema({ schema, doc, initial, immutable, assigned }: Field): Sche
   if (assigned !== undefined) return { ...schema, readOnly: true };
   return {
     ...schema,
-    ...(immutable ? { description: `${doc} Given once.` } : {}),
+    ...(immutable ? { description: `${doc} Set on creation; cannot be changed.` } : {}),
     ...(initial === undefined ? {} : { default: initial }),
   };
 }

@@ -1,4 +1,5 @@
-import { errorBody, errorBodySchema, ERROR_CODES, Fault } from '@wts/contracts';
+import type { Examples, MutateReply } from '@wts/contracts';
+import { errorBody, errorBodySchema, ERROR_CODES, Fault, syncApi } from '@wts/contracts';
 import { compile } from '@wts/service-kit/routes';
 import assert from 'node:assert/strict';
 import { API_ROUTES } from './routes.ts';
@@ -6,18 +7,36 @@ import { API_ROUTES } from './routes.ts';
 describe('the examples of the description', () => {
   it('are there for every operation that answers with JSON, and fit its schema', () => {
     for (const { contract } of API_ROUTES) {
-      const { status, contentType = 'application/json', schema, example } = contract.reply;
+      const { status, contentType = 'application/json', schema, example, examples } = contract.reply;
       // A socket has no body.
       if (status === 101 || contract.page) continue;
-      assert.notEqual(example, undefined, contract.id);
-      if (contentType === 'application/json') compile(schema, contract.id)(example);
+      const shown = valuesOf(example, examples);
+      assert.ok(shown.length > 0, contract.id);
+      if (contentType === 'application/json') for (const value of shown) compile(schema, contract.id)(value);
     }
   });
 
   it('are there for every body that may be sent, and fit its schema', () => {
     const taking = API_ROUTES.flatMap(({ contract }) => (contract.body === undefined ? [] : [contract]));
     assert.ok(taking.length > 5);
-    for (const { id, body, bodyExample } of taking) compile(body!, id)(bodyExample);
+    for (const { id, body, bodyExample, bodyExamples } of taking) {
+      const shown = valuesOf(bodyExample, bodyExamples);
+      assert.ok(shown.length > 0, id);
+      for (const value of shown) compile(body!, id)(value);
+    }
+  });
+
+  it('show the life of a task in every operation about records, and a refusal that has status 200 [meta.openapi.examples]', () => {
+    const { mutate, batch, deltas, bootstrap } = syncApi;
+    const summaries = Object.values(mutate.bodyExamples ?? {}).map(({ summary }) => summary);
+    for (const summary of ['Create a task', 'Complete a task', 'Move a task to the trash', 'Comment on a task'])
+      assert.ok(summaries.includes(summary), summary);
+    assert.ok(JSON.stringify(batch.bodyExamples).includes('"Tasks of a workspace"'));
+    for (const text of [deltas, batch, bootstrap].map(({ reply }) => JSON.stringify(reply.example)))
+      assert.match(text, /Write the release notes/);
+    const refused = mutate.reply.examples?.['refused']?.value as MutateReply;
+    assert.deepEqual([refused.ok, refused.success, refused.results[0]?.success], [true, false, false]);
+    assert.match(mutate.description ?? '', /\*\*A refused transaction is answered with status 200/);
   });
 
   it('of errors fit the one error shape, and say in plain words what more than their name there is to say', () => {
@@ -30,3 +49,8 @@ describe('the examples of the description', () => {
     }
   });
 });
+
+function valuesOf(example: unknown, examples: Examples | undefined): unknown[] {
+  if (examples !== undefined) return Object.values(examples).map(({ value }) => value);
+  return example === undefined ? [] : [example];
+}

@@ -127,6 +127,23 @@ describe('the description of the interface', () => {
     for (const name of ['number', 'title', 'startDate', 'completedAt']) assert.ok(name in properties, name);
   });
 
+  it('lists what an INSERT of each model needs, and the lines of a bootstrap, from the registry [meta.openapi.examples]', () => {
+    const { post } = description.paths['/sync/mutate'] ?? {};
+    assert.ok(post?.description.includes('| `Task` | `workspaceId`, `title` |'));
+    const { oneOf } = followed('#/components/schemas/BootstrapRecord') as { oneOf: { $ref: string }[] };
+    assert.deepEqual(
+      oneOf.map(({ $ref }) => $ref),
+      MODEL_NAMES.map((name) => `#/components/schemas/${name}Line`),
+    );
+    for (const name of ['BootstrapStart', 'BootstrapEnd']) assert.ok(followed(`#/components/schemas/${name}`), name);
+  });
+
+  it('starts with a quick start and ends with the errors', () => {
+    const headings = [...description.info.description.matchAll(/^## (.*)$/gm)].map((match) => match[1]);
+    assert.equal(headings[0], 'Quick start');
+    assert.equal(headings.at(-1), 'Errors');
+  });
+
   it('names the rates of this deployment', () => {
     const of = (limit?: number): string | undefined => {
       const { paths } = describeRoutes(API_ROUTES, {

@@ -1,17 +1,17 @@
 import {
   API_VERSION,
   DESCRIPTION_VERSION,
-  ERRORS,
   IDEMPOTENCY_KEY_PATTERN,
   LIMITS,
   SUPPORTED_API_VERSIONS,
-  errorsOf,
   meta,
+  syncApi,
 } from '@wts/contracts';
 import type { Contract, JsonSchema } from '@wts/contracts';
 import type { Deprecation } from './deprecations.ts';
+import { insertTable } from './openapi/model-schemas.ts';
 import { overview } from './openapi/overview.ts';
-import { RESPONSE_HEADERS, Responses, errorExample } from './openapi/responses.ts';
+import { RESPONSE_HEADERS, Responses, shown } from './openapi/responses.ts';
 import { Schemas } from './openapi/schemas.ts';
 import { RATE_POLICIES, withLimit } from './rates/policies.ts';
 import type { RateLimits, RatePolicy } from './rates/policies.ts';
@@ -28,12 +28,12 @@ interface Deployment {
 }
 
 const TAGS: Record<Exclude<Contract['tag'], 'Internal'>, string> = {
-  Workspaces: 'Workspaces, their members and invitations.',
-  'API keys': 'Personal keys for scripts and integrations.',
+  Workspaces: 'Workspaces, members and invitations.',
+  'API keys': 'Personal API keys for scripts and integrations.',
   Webhooks: 'Endpoints that receive signed events, and their deliveries.',
   GraphQL: 'Queries and mutations over the data.',
-  Sync: 'Advanced transport: bootstrap, deltas, mutations, live socket. Not packaged as a stable versioned platform API.',
-  Meta: 'The state of the service and its description.',
+  Sync: 'Tasks, projects and all other records: create, change, list and follow them. Advanced transport: bootstrap, deltas, mutations, live socket. Not packaged as a stable versioned platform API.',
+  Meta: 'Health of the service, and this description.',
 };
 
 /**
@@ -45,9 +45,6 @@ const TAGS: Record<Exclude<Contract['tag'], 'Internal'>, string> = {
 export function describeRoutes(routes: readonly Route[], deployment: Deployment): Json {
   const contracts = routes.map((route) => route.contract).filter((contract) => !contract.internal && !contract.page);
   const server = deployment.serverUrl.replace(/\/$/, '');
-  const codes = [...new Set(contracts.flatMap(errorsOf))].sort(
-    (one, other) => ERRORS[one].status - ERRORS[other].status,
-  );
   const schemas = new Schemas();
   const responses = new Responses(schemas);
   const paths: Record<string, Json> = {};
@@ -84,7 +81,7 @@ export function describeRoutes(routes: readonly Route[], deployment: Deployment)
       headers: RESPONSE_HEADERS,
       schemas: schemas.named,
       responses: responses.shared,
-      examples: Object.fromEntries(codes.map((code) => [code, errorExample(code)])),
+      examples: responses.examples,
     },
   };
 }
@@ -93,19 +90,19 @@ const PARAMETERS = {
   IfNoneMatch: {
     name: 'If-None-Match',
     in: 'header',
-    description: 'The `ETag` of the answer you have; 304 when it is still the same.',
+    description: 'The `ETag` of the answer you have. You get 304 when it has not changed.',
     schema: { type: 'string', maxLength: 1000 },
   },
   ApiVersion: {
     name: 'Api-Version',
     in: 'header',
-    description: `Version of the interface; the current one (${API_VERSION}) when absent. Others are refused with 400.`,
+    description: `API version. Default: the current one (${API_VERSION}). Any other value is refused with 400.`,
     schema: { type: 'string', enum: SUPPORTED_API_VERSIONS },
   },
   IdempotencyKey: {
     name: 'Idempotency-Key',
     in: 'header',
-    description: `Text of your choice, new for each effect you want. The same request with the same key within ${LIMITS.idempotencyKeptMs / 3_600_000} hours has no second effect and is given the first answer, with \`Idempotency-Replayed: true\`.`,
+    description: `A text of your choice, new for each new request. A retry with the same key within ${LIMITS.idempotencyKeptMs / 3_600_000} hours gets the first answer, with \`Idempotency-Replayed: true\`, and has no second effect.`,
     schema: { type: 'string', pattern: IDEMPOTENCY_KEY_PATTERN },
   },
 } as const;
@@ -116,7 +113,7 @@ function describeOperation(
   schemas: Schemas,
   responses: Responses,
 ): Json {
-  const { id, summary, tag, scope, body, bodyExample } = contract;
+  const { id, summary, tag, scope, body } = contract;
   const notice = deprecations.find(({ operation }) => operation === id);
   const rates = RATE_POLICIES.filter((policy) => policy.appliesTo(contract)).flatMap(
     (policy) => withLimit(policy, rateLimits) ?? [],
@@ -145,7 +142,7 @@ function describeOperation(
             content: {
               'application/json': {
                 schema: schemas.refer(body),
-                ...(bodyExample === undefined ? {} : { example: bodyExample }),
+                ...shown(contract.bodyExample, contract.bodyExamples),
               },
             },
           },
@@ -155,7 +152,7 @@ function describeOperation(
 }
 
 function paragraphs(
-  { description, scope }: Contract,
+  { id, description, scope }: Contract,
   rates: readonly RatePolicy[],
   notice: Deprecation | undefined,
 ): string[] {
@@ -166,7 +163,8 @@ function paragraphs(
           `Deprecated since ${notice.deprecatedOn}; it may stop answering from ${notice.sunsetOn} on. [What to use instead](${notice.link})`,
         ]),
     ...(description === undefined ? [] : [description]),
-    scope === 'none' ? 'Needs no credential.' : `Needs the scope \`${scope}\`.`,
+    ...(id === syncApi.mutate.id ? [insertTable()] : []),
+    scope === 'none' ? 'No credential is needed.' : `Needs the scope \`${scope}\`.`,
     ...(rates.length === 0 ? [] : [rates.map(rateSentence).join(' ')]),
   ];
 }

@@ -80,6 +80,20 @@ describe('the reference page in a browser (skipped where there is no Chromium)',
     await page.close();
   });
 
+  it('fits a phone, with an operation open, and finds operations by any word of theirs', async () => {
+    const { page } = await open(direct);
+    await page.setViewportSize({ width: 390, height: 844 });
+    const operation = page.locator('#operations-Sync-syncMutate');
+    await operation.locator('.opblock-summary-control').click();
+    await operation.locator('.responses-table').first().waitFor();
+    assert.equal(await page.evaluate('document.documentElement.scrollWidth'), 390);
+    await page.locator('.operation-filter-input').fill('create a TASK');
+    await page.locator('#operations-Workspaces-listWorkspaces').waitFor({ state: 'detached' });
+    assert.equal(await page.locator('.opblock').count(), 1);
+    assert.equal(await operation.count(), 1);
+    await page.close();
+  });
+
   it('tries an operation out under a prefix, with the credential somebody enters, and keeps nothing of it', () =>
     triesOut(outside));
 

@@ -16,7 +16,13 @@ const TYPES: Readonly<Record<string, string>> = {
   js: 'text/javascript; charset=utf-8',
   json: 'application/json',
 };
-const FILES = ['/docs/index.css', '/docs/swagger-ui.css', '/docs/swagger-ui-bundle.js', '/docs/start.js'];
+const FILES = [
+  '/docs/index.css',
+  '/docs/page.css',
+  '/docs/swagger-ui.css',
+  '/docs/swagger-ui-bundle.js',
+  '/docs/start.js',
+];
 
 describe('the reference page', () => {
   let world: World;
@@ -77,7 +83,7 @@ describe('the reference page', () => {
 
   it('names only what this origin serves, by addresses that hold under a prefix too [meta.docs.closed]', async () => {
     const links = linksOf(page.body).filter((link) => link !== 'data:,');
-    assert.equal(links.length, 5);
+    assert.equal(links.length, 6);
     for (const link of links) {
       // A proxy serves the gateway under a prefix and takes it off.
       const { pathname, host } = new URL(link, 'https://tasks.test/some/prefix/docs');
@@ -94,7 +100,7 @@ describe('the reference page', () => {
     assert.match(start.body, /\burl: 'openapi\.json'/);
     assert.match(start.body, /\bvalidatorUrl: null/);
     assert.doesNotMatch(start.body + page.body, /https?:|\/\//);
-    for (const css of ['/docs/index.css', '/docs/swagger-ui.css']) {
+    for (const css of ['/docs/index.css', '/docs/page.css', '/docs/swagger-ui.css']) {
       const { body } = await say(world.api, request(`GET ${css}`));
       assert.doesNotMatch(body, /@import|url\((?!["']?data:)/, css);
     }

@@ -1,18 +1,19 @@
 import { syncActionSchema } from '../actions.ts';
 import { contract, type ReplyOf } from '../contract.ts';
-import { EXAMPLE_IDS } from '../example-ids.ts';
 import { COUNT_PATTERN } from '../ids.ts';
 import { LIMITS } from '../limits.ts';
+import { actionExamples } from './examples.ts';
 import { FRAMES, SOCKET_ERRORS } from './frames.ts';
 import type { FrameContract } from './frames/frame.ts';
-import { labelExample, syncIdText } from './parts.ts';
+import { syncIdText } from './parts.ts';
 
 export type DeltasReply = ReplyOf<typeof deltas>;
 
 const spelling = {
   type: 'string',
   enum: ['words', 'letters'],
-  description: 'Spelling of `action`: `INSERT`, or `I` as published Strata Sync clients read it. Default: words.',
+  description:
+    'How `action` is spelled: `INSERT` (words, the default) or `I` (letters, for published Strata Sync clients).',
 } as const;
 
 // Keeps sync.deltas.scope.
@@ -20,31 +21,32 @@ export const deltas = contract({
   id: 'syncDeltas',
   method: 'GET',
   path: '/sync/deltas',
-  summary: 'Read the log after a cursor',
+  summary: 'Poll for changes after a cursor',
   description:
-    'Pages of what happened after `after`, ascending, in the groups you may see; of each, what followed your latest gain of it. A membership of yours (`WorkspaceMember`, `ProjectMember`) whose `groupId` is your own id says that you gained a group: load what was there before by `/sync/bootstrap`. Go on with `after` = `lastSyncId`, at once while `hasMore` is true. 409 says that the cursor is older than the log, or of another database: load everything again. Callers in letters, who hear of it on their socket, get an empty page instead.',
+    'Returns the changes of tasks and other records after `after`, oldest first, in the workspaces and private projects you can see. Continue with `after` = `lastSyncId`, immediately while `hasMore` is true.\n\nYou get the changes of a workspace from the moment you joined it. A membership of yours (`WorkspaceMember` or `ProjectMember`) whose `groupId` is your own id tells you that you joined: load the earlier state with `/sync/bootstrap`.\n\n409 means that the cursor is older than the log, or belongs to another database: run a bootstrap. Callers in letters get an empty page instead, and the error on their socket.',
   tag: 'Sync',
   scope: 'read',
   query: {
     type: 'object',
     properties: {
-      after: { ...syncIdText, description: 'Cursor, exclusive; default 0.' },
+      after: { ...syncIdText, description: 'The cursor: only later changes are returned. Default: 0.' },
       limit: {
         type: 'string',
         pattern: COUNT_PATTERN,
-        description: `Default ${LIMITS.deltasLimitDefault}, clamped to 1..${LIMITS.deltasLimitMax}. A page of large actions holds fewer.`,
+        description: `Default ${LIMITS.deltasLimitDefault}, clamped to 1..${LIMITS.deltasLimitMax}. A page of large changes has fewer.`,
       },
       syncGroups: {
         type: 'string',
         maxLength: 8192,
-        description: 'Comma-separated groups: narrows, never widens. Also asks for letters.',
+        description:
+          'Comma-separated ids of workspaces, private projects or yourself: narrows the answer, never widens it. Implies letters.',
       },
       actions: spelling,
     },
   },
   reply: {
     status: 200,
-    description: 'One page.',
+    description: 'A page of changes.',
     schema: {
       type: 'object',
       additionalProperties: false,
@@ -52,29 +54,13 @@ export const deltas = contract({
       properties: {
         lastSyncId: {
           ...syncIdText,
-          description: 'Your next `after`: how far was looked, also where nothing was for you.',
+          description: 'Your next `after`. It also moves past changes that you cannot see.',
         },
-        hasMore: { type: 'boolean', description: 'There is more already.' },
-        actions: { type: 'array', items: syncActionSchema, description: 'Ascending by `syncId`.' },
+        hasMore: { type: 'boolean', description: 'True when there is another page now.' },
+        actions: { type: 'array', items: syncActionSchema, description: 'In ascending order of `syncId`.' },
       },
     },
-    example: {
-      lastSyncId: '43',
-      hasMore: false,
-      actions: [
-        {
-          syncId: '43',
-          modelName: 'Label',
-          modelId: EXAMPLE_IDS.label,
-          action: 'INSERT',
-          data: labelExample,
-          groupId: EXAMPLE_IDS.workspace,
-          clientTxId: EXAMPLE_IDS.clientTx,
-          clientId: 'laptop',
-          createdAt: '2026-11-21T09:00:00.000Z',
-        },
-      ],
-    },
+    example: { lastSyncId: '44', hasMore: false, actions: actionExamples },
   },
   errors: ['bootstrap_required'],
 });
@@ -87,8 +73,8 @@ export const socket = contract({
   id: 'syncSocket',
   method: 'GET',
   path: '/sync/ws',
-  summary: 'Receive the log live, over a WebSocket',
-  description: `Upgrade with \`?token=\`, because browsers cannot send the header; a bad token is refused before the upgrade, in the common error shape. Then all frames are JSON texts.
+  summary: 'Follow changes live, over a WebSocket',
+  description: `Connect with \`?token=\`, because browsers cannot send the header on a WebSocket. A wrong token is refused before the upgrade with the usual error body. All frames are JSON texts.
 
 | direction | frame |
 |---|---|
@@ -98,7 +84,7 @@ Codes of errors: ${Object.entries(SOCKET_ERRORS)
     .map(([code, action]) => `\`${code}\` (${action})`)
     .join(', ')}.
 
-Keep the last \`lastSyncId\` and subscribe with it again after any end.`,
+Store the last \`lastSyncId\`, and subscribe with it after every reconnect.`,
   tag: 'Sync',
   scope: 'read',
   query: {
@@ -107,11 +93,11 @@ Keep the last \`lastSyncId\` and subscribe with it again after any end.`,
       token: {
         type: 'string',
         maxLength: LIMITS.credentialChars,
-        description: 'Any credential; it is kept out of all logs.',
+        description: 'Any credential. It is never logged.',
       },
       actions: spelling,
     },
   },
-  reply: { status: 101, description: 'The connection is a WebSocket now.', schema: { type: 'string' } },
+  reply: { status: 101, description: 'The connection is now a WebSocket.', schema: { type: 'string' } },
   errors: ['upgrade_required'],
 });

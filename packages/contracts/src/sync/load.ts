@@ -1,8 +1,9 @@
 import { contract, type BodyOf } from '../contract.ts';
 import { EXAMPLE_IDS } from '../example-ids.ts';
 import { LIMITS } from '../limits.ts';
-import type { TypeOf } from '../type-of.ts';
-import { clientText, labelExample, syncIdText } from './parts.ts';
+import type { JsonSchema, TypeOf } from '../type-of.ts';
+import { batchBodyExamples, taskExample } from './examples.ts';
+import { clientText, syncIdText } from './parts.ts';
 
 const bootstrapQuestionSchema = {
   type: 'object',
@@ -10,20 +11,25 @@ const bootstrapQuestionSchema = {
     onlyModels: {
       type: 'string',
       maxLength: 4096,
-      description: 'Comma-separated model names: no other model is sent. Default: all.',
+      description: 'Comma-separated model names such as `Task,Comment`. Default: all.',
     },
     syncGroups: {
       type: 'string',
       maxLength: 65_536,
-      description: 'Comma-separated groups: narrows, never widens. Default: all groups of the caller.',
+      description:
+        'Comma-separated ids of workspaces, private projects or yourself: narrows the answer, never widens it. Default: all.',
     },
-    schemaHash: { type: 'string', maxLength: 256, description: 'Text of your own; sent back in the first line.' },
-    firstSyncId: { type: 'string', maxLength: 64, description: 'The snapshot is taken at this place or later.' },
+    schemaHash: { type: 'string', maxLength: 256, description: 'A text of your choice; returned in the first line.' },
+    firstSyncId: {
+      type: 'string',
+      maxLength: 64,
+      description: 'The snapshot is taken at this position of the log or later.',
+    },
     type: {
       type: 'string',
       maxLength: 64,
       description:
-        'With `full`, a syncGroups that names the group of the caller stands for all groups of the caller: published clients repeat the list they were given last, which may be out of date.',
+        'With `full`, a `syncGroups` that contains your own id means all: published clients repeat their last list, which may be out of date.',
     },
   },
 } as const;
@@ -37,22 +43,61 @@ function lines(...values: readonly object[]): string {
   return values.map((value) => `${JSON.stringify(value)}\n`).join('');
 }
 
+/** The first line of a bootstrap. */
+export const bootstrapStartSchema = {
+  type: 'object',
+  description: 'The first line of a bootstrap.',
+  additionalProperties: false,
+  required: ['lastSyncId', 'subscribedSyncGroups', 'schemaHash', 'databaseVersion', 'epoch'],
+  properties: {
+    lastSyncId: { ...syncIdText, description: 'The records are the state at this position. Continue from here.' },
+    subscribedSyncGroups: {
+      type: 'array',
+      items: { type: 'string' },
+      description: 'Your own id, and those of the workspaces and private projects you can see.',
+    },
+    schemaHash: { type: 'string', description: 'The `schemaHash` you sent, or an empty text.' },
+    databaseVersion: { type: 'integer', description: 'When it differs from the last one you got, discard your data.' },
+    epoch: { type: 'string', description: 'Names the database. When it differs from the last one, discard your data.' },
+  },
+} as const;
+
+/** A line for a record; the description names the models and their fields in its place. */
+export const bootstrapRecordSchema: JsonSchema = { type: 'object', description: 'A record, its model in `__class`.' };
+
+/** The last line of a bootstrap. */
+export const bootstrapEndSchema = {
+  type: 'object',
+  description: 'The last line of a bootstrap. An answer without it is incomplete: ask again.',
+  additionalProperties: false,
+  required: ['type', 'rowCount'],
+  properties: {
+    type: { const: 'end', description: 'Always `end`.' },
+    rowCount: { type: 'integer', description: 'How many records were sent.' },
+  },
+} as const;
+
+const bootstrapLinesSchema = {
+  type: 'string',
+  contentMediaType: ndjson,
+  contentSchema: { anyOf: [bootstrapStartSchema, bootstrapRecordSchema, bootstrapEndSchema] },
+  description:
+    'One JSON object per line: one `BootstrapStart`, a `BootstrapRecord` for each record, one `BootstrapEnd`.',
+} as const;
+
 // Keeps sync.bootstrap.scope.
 const bootstrapOperation = {
   path: '/sync/bootstrap',
   description:
-    'One JSON object per line. First `{"lastSyncId","subscribedSyncGroups","schemaHash","databaseVersion","epoch"}`, then a line `{"__class":"Task",...}` for every record, archived ones included, last `{"type":"end","rowCount"}`. The records are exactly the state at `lastSyncId`; go on from there with deltas. An answer without the last line is not whole. When `databaseVersion` or `epoch` is not what you were told last, throw away what you have.',
+    'Returns one JSON object per line (NDJSON): first a `BootstrapStart`, then a `BootstrapRecord` such as `{"__class":"Task",...}` for every task and other record you can see, archived ones included, last a `BootstrapEnd`. The records are exactly the state at `lastSyncId`; continue from there with deltas or the socket. An answer without the last line is incomplete. When `databaseVersion` or `epoch` differs from the last one you got, discard your data.',
   tag: 'Sync',
   scope: 'read',
   query: bootstrapQuestionSchema,
   reply: {
     status: 200,
-    description: 'The first line, the records, the last line.',
+    description: '`BootstrapStart`, the records, `BootstrapEnd`.',
     contentType: ndjson,
-    schema: {
-      type: 'string',
-      description: 'One JSON object per line; a record is as in `TaskRecord` and its like, with `__class`.',
-    },
+    schema: bootstrapLinesSchema,
     example: lines(
       {
         lastSyncId: '43',
@@ -61,7 +106,7 @@ const bootstrapOperation = {
         databaseVersion: 1,
         epoch: EXAMPLE_IDS.epoch,
       },
-      { __class: 'Label', ...labelExample },
+      { __class: 'Task', ...taskExample },
       { type: 'end', rowCount: 1 },
     ),
   },
@@ -72,7 +117,7 @@ export const bootstrap = contract({
   ...bootstrapOperation,
   id: 'syncBootstrap',
   method: 'GET',
-  summary: 'Load everything the caller may see',
+  summary: 'Load everything you can see',
 });
 
 /** For lists too long for an address. */
@@ -80,7 +125,7 @@ export const bootstrapPost = contract({
   ...bootstrapOperation,
   id: 'syncBootstrapPost',
   method: 'POST',
-  summary: 'Load everything the caller may see, asked for in a body',
+  summary: 'Load everything you can see, options in a body',
   body: bootstrapQuestionSchema,
   bodyExample: { onlyModels: 'Task,Label', syncGroups: EXAMPLE_IDS.workspace },
   bodyOptional: true,
@@ -96,21 +141,21 @@ export const batch = contract({
   id: 'syncBatch',
   method: 'POST',
   path: '/sync/batch',
-  summary: 'Load records by key or by group',
+  summary: 'List records: the tasks of a workspace, for example',
   description:
-    'One line `{"__class":"Comment",...}` for every record asked for that the caller may see, each once, as it is now; nothing found is an empty answer. `indexedKey` is `id` or a field that holds the id of another record. `firstSyncId` is the place the answer must have reached; it never leaves records out.',
+    'Lists tasks and other records, such as the tasks of a workspace or the comments of a task. Returns one line such as `{"__class":"Task",...}` for every matching record you can see, each once, in its current state; the answer is empty when nothing matches. `indexedKey` is `id` or a field that holds the id of another record.',
   tag: 'Sync',
   scope: 'read',
   body: {
     type: 'object',
     required: ['requests'],
     properties: {
-      firstSyncId: { ...syncIdText, description: 'A place in the log the answer must have reached.' },
+      firstSyncId: { ...syncIdText, description: 'The answer includes all changes up to this position in the log.' },
       requests: {
         type: 'array',
         minItems: 1,
         maxItems: LIMITS.batchRequestsMax,
-        description: 'Answered together; what two of them name comes once.',
+        description: 'A record that matches several requests is returned once.',
         items: {
           anyOf: [
             {
@@ -118,18 +163,18 @@ export const batch = contract({
               description: 'Records by a key.',
               required: ['modelName', 'indexedKey', 'keyValue'],
               properties: {
-                modelName: { ...clientText, description: 'Such as `Comment`.' },
+                modelName: { ...clientText, description: 'Such as `Task`.' },
                 indexedKey: { ...clientText, description: '`id`, or a field that holds the id of another record.' },
-                keyValue: { ...clientText, description: 'What that field must hold.' },
+                keyValue: { ...clientText, description: 'The id that the field must have.' },
               },
             },
             {
               type: 'object',
-              description: 'All records of a group.',
+              description: 'All records of a model in a workspace or private project.',
               required: ['modelName', 'groupId'],
               properties: {
-                modelName: { ...clientText, description: 'Such as `Comment`.' },
-                groupId: { ...clientText, description: 'A workspace, a private project, or yourself.' },
+                modelName: { ...clientText, description: 'Such as `Task`.' },
+                groupId: { ...clientText, description: 'The id of a workspace, of a private project, or of yourself.' },
               },
             },
           ],
@@ -137,18 +182,18 @@ export const batch = contract({
       },
     },
   },
-  bodyExample: {
-    requests: [{ modelName: 'Label', indexedKey: 'workspaceId', keyValue: EXAMPLE_IDS.workspace }],
-  },
+  bodyExamples: batchBodyExamples,
   reply: {
     status: 200,
-    description: 'The records; nothing when there are none.',
+    description: 'The records, one per line; empty when there are none.',
     contentType: ndjson,
     schema: {
       type: 'string',
-      description: 'One JSON object per line: a record as in `TaskRecord` and its like, with `__class`.',
+      contentMediaType: ndjson,
+      contentSchema: bootstrapRecordSchema,
+      description: 'One `BootstrapRecord` per line.',
     },
-    example: lines({ __class: 'Label', ...labelExample }),
+    example: lines({ __class: 'Task', ...taskExample }),
   },
   errors: [],
 });

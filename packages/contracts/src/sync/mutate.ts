@@ -1,12 +1,12 @@
 import { modelRecordSchema } from '../actions.ts';
 import { contract, type BodyOf, type ReplyOf } from '../contract.ts';
 import type { ErrorCode } from '../errors.ts';
-import { EXAMPLE_IDS } from '../example-ids.ts';
 import { UUID_PATTERN } from '../ids.ts';
 import { LIMITS } from '../limits.ts';
 import { okBody } from '../parts.ts';
 import { typed, type TypeOf } from '../type-of.ts';
-import { action, clientText, labelExample, modelNameText, syncIdText } from './parts.ts';
+import { mutateBodyExamples, mutateReplyExamples } from './examples.ts';
+import { action, clientText, modelNameText, syncIdText } from './parts.ts';
 
 /** One change a client asks for: section 2 of the specification. Keeps sync.transaction.fields. */
 export const syncTransactionSchema = {
@@ -16,20 +16,20 @@ export const syncTransactionSchema = {
   properties: {
     clientTxId: {
       ...clientText,
-      description: `Your name for this change, such as a new UUID. The same one sent again within ${LIMITS.idempotencyDays} days is answered, not applied again.`,
+      description: `Your name for this change, such as a new UUID. Sent again within ${LIMITS.idempotencyDays} days, it gets the first answer and is not applied twice.`,
     },
     clientId: { ...clientText, description: 'Your name for the device or process the change is from.' },
     modelName: modelNameText,
     modelId: {
       type: 'string',
       pattern: UUID_PATTERN,
-      description: 'The record. For `INSERT` you choose it: a new UUID.',
+      description: 'The id of the record. For `INSERT`, choose a new UUID.',
     },
     action,
     payload: {
       type: 'object',
       description:
-        'Fields and their values: all that have no default for `INSERT`, those that change for `UPDATE`, none for the others. What the server assigns is ignored.',
+        'Fields and their values. `INSERT`: every field without a default. `UPDATE`: the fields to change. Other actions: `{}`. Fields that the server assigns are ignored.',
     },
   },
 } as const;
@@ -38,12 +38,12 @@ export type SyncTransaction = TypeOf<typeof syncTransactionSchema>;
 
 export const acceptedMutationSchema = {
   type: 'object',
-  description: 'A change that was made, with its record.',
+  description: 'An accepted change, with its record.',
   additionalProperties: false,
   required: ['clientTxId', 'syncId', 'modelName', 'modelId', 'action', 'record'],
   properties: {
-    clientTxId: { type: 'string', description: 'Which one.' },
-    syncId: { ...syncIdText, description: 'Its place in the log.' },
+    clientTxId: { type: 'string', description: 'The transaction.' },
+    syncId: { ...syncIdText, description: 'Its position in the log.' },
     modelName: { type: 'string', description: 'Such as `Task`.' },
     modelId: { type: 'string', description: 'The record.' },
     action,
@@ -62,7 +62,7 @@ export const mutate = contract({
   path: '/sync/mutate',
   summary: 'Apply a batch of changes',
   description:
-    'Transactions are applied in order; each has its own result. A refused transaction does not stop the others. An accepted one is on disk and in the log when you are answered, and `syncId` says where: once your deltas or your socket have come to that place, you have it and all before it. Where two change the same field, the later place in the log wins.',
+    'Creates, changes, archives and deletes tasks and all other records. Transactions are applied in order; each has its own result, and a refused one does not stop the others.\n\n**A refused transaction is answered with status 200: check `success` in the body, and `error` and `code` of each result.**\n\nAn accepted transaction is durable before you get the answer. Its `syncId` is its position in the log: when your deltas or your socket have reached that position, you have this change and all before it. When two transactions change the same field, the later position wins.',
   tag: 'Sync',
   scope: 'write',
   bodyBytesMax: LIMITS.mutateBodyBytes,
@@ -80,70 +80,42 @@ export const mutate = contract({
       },
     },
   },
-  bodyExample: {
-    batchId: 'batch-1',
-    transactions: [
-      {
-        clientTxId: EXAMPLE_IDS.clientTx,
-        clientId: 'laptop',
-        modelName: 'Label',
-        modelId: EXAMPLE_IDS.label,
-        action: 'INSERT',
-        payload: { workspaceId: EXAMPLE_IDS.workspace, name: 'urgent', color: '#d33a2c' },
-      },
-    ],
-  },
+  bodyExamples: mutateBodyExamples,
   reply: {
     status: 200,
-    description:
-      'What became of each transaction. Look at `success`: a refused transaction is answered here, not by a status.',
+    description: 'The result of each transaction. **A refused transaction has status 200 too: check `success`.**',
     schema: okBody({
       success: { type: 'boolean', description: 'True when every transaction was accepted.' },
       lastSyncId: {
         ...syncIdText,
-        description: 'Highest place in the log this batch reached; a cursor at or past it has seen it.',
+        description: 'The highest position in the log that this batch reached; `0` when no transaction was accepted.',
       },
       results: {
         type: 'array',
-        description: 'One for each transaction, in their order.',
+        description: 'One for each transaction, in the same order.',
         items: {
           type: 'object',
           additionalProperties: false,
           required: ['clientTxId', 'success'],
           properties: {
-            clientTxId: { type: 'string', description: 'Which one.' },
+            clientTxId: { type: 'string', description: 'The transaction.' },
             success: { type: 'boolean', description: 'Whether it was accepted.' },
             syncId: {
               ...syncIdText,
-              description: 'When accepted: its place in the log, or the last place of what it brought with it.',
+              description: 'When accepted: its position in the log, or the last position of the changes it caused.',
             },
-            error: { type: 'string', description: 'Why it was refused, for a person.' },
-            code: typed<ErrorCode>({ type: 'string', description: 'Why it was refused: one of the error codes.' }),
+            error: { type: 'string', description: 'Why it was refused, for people.' },
+            code: typed<ErrorCode>({ type: 'string', description: 'Why it was refused, for programs: an error code.' }),
           },
         },
       },
       mutations: {
         type: 'array',
-        description: 'The accepted ones, with their records.',
+        description: 'The accepted transactions, with their records.',
         items: acceptedMutationSchema,
       },
     }),
-    example: {
-      ok: true,
-      success: true,
-      lastSyncId: '43',
-      results: [{ clientTxId: EXAMPLE_IDS.clientTx, success: true, syncId: '43' }],
-      mutations: [
-        {
-          clientTxId: EXAMPLE_IDS.clientTx,
-          syncId: '43',
-          modelName: 'Label',
-          modelId: EXAMPLE_IDS.label,
-          action: 'INSERT',
-          record: labelExample,
-        },
-      ],
-    },
+    examples: mutateReplyExamples,
   },
   errors: [],
 });

@@ -4,7 +4,7 @@ import { model } from '../model.ts';
 export const Project = model({
   name: 'Project',
   table: 'projects',
-  doc: 'A body of work with an aim. A private one is seen by its members only.',
+  doc: 'A set of tasks with a goal. Only its members can see a private project.',
   audience: { kind: 'project', field: 'id' },
   archivable: true,
   event: 'project',
@@ -13,48 +13,48 @@ export const Project = model({
   unique: [['groupId', 'key']],
   owners: ['creatorId', 'leadId'],
   fields: {
-    workspaceId: reference('Workspace', 'delete', { doc: 'Home.', immutable: true }),
-    teamId: reference('Team', 'clear', { doc: 'Team that owns it.', nullable: true }),
+    workspaceId: reference('Workspace', 'delete', { doc: 'The workspace it belongs to.', immutable: true }),
+    teamId: reference('Team', 'clear', { doc: 'The team that owns it.', nullable: true }),
     key: text(
       { min: 1, max: 32, pattern: /^[A-Za-z0-9][A-Za-z0-9_-]*$/ },
       { doc: 'Short code, unique among the projects of the workspace that are not private.' },
     ),
-    name: text({ min: 1, max: 200 }, { doc: 'Shown everywhere.' }),
+    name: text({ min: 1, max: 200 }, { doc: 'Display name.' }),
     description: text({ max: 50_000 }, { doc: 'Markdown.', nullable: true }),
     status: choice(['active', 'on_hold', 'done', 'dropped'], {
-      doc: 'Where it stands. `done` sets `completedAt`, any other clears it; where a change gives both and they contradict, this one counts.',
+      doc: 'Status. `done` sets `completedAt`, any other value clears it. When a change gives both and they contradict, `status` wins.',
       initial: 'active',
     }),
     isPrivate: flag({
-      doc: 'Seen by its members only. Changed by owners and admins, and by who created or leads it; its creator and lead are inside.',
+      doc: 'True when only its members can see it; its creator and lead are members. Owners, admins, the creator and the lead can change this.',
       initial: false,
       changedBy: 'project',
     }),
     leadId: reference('User', 'keep', {
-      doc: 'Who answers for it; inside when it is private. Changed by owners and admins, and by who created or leads it.',
+      doc: 'The lead, who is a member of a private project. Owners, admins, the creator and the lead can change this.',
       nullable: true,
       changedBy: 'project',
     }),
-    creatorId: reference('User', 'keep', { doc: 'Who made it.', assigned: 'actor', immutable: true }),
-    startDate: date({ doc: 'When work begins.', nullable: true }),
-    targetDate: date({ doc: 'When it should be done.', nullable: true }),
+    creatorId: reference('User', 'keep', { doc: 'The person who created it.', assigned: 'actor', immutable: true }),
+    startDate: date({ doc: 'Planned start.', nullable: true }),
+    targetDate: date({ doc: 'Planned end.', nullable: true }),
     completedAt: pastTimestamp({
-      doc: 'When it was marked done, at most a day ahead. Given alone, it makes `status` `done`; null makes a `done` one `active`.',
+      doc: 'When it was completed, at most one day in the future. Setting it alone makes `status` `done`; setting it to null makes a `done` project `active`.',
       nullable: true,
     }),
-    sortOrder: rank({ doc: 'Place in lists.', initial: '' }),
+    sortOrder: rank({ doc: 'Sort position in lists.', initial: '' }),
   },
 });
 
 export const ProjectMember = model({
   name: 'ProjectMember',
   table: 'project_members',
-  doc: 'A person who sees a private project.',
+  doc: 'A member of a private project.',
   audience: { kind: 'membership', field: 'projectId' },
   permissions: { insert: 'project', update: 'service', delete: 'self_or_project' },
   unique: [['projectId', 'userId']],
   fields: {
-    projectId: reference('Project', 'delete', { doc: 'Of which project.', immutable: true }),
-    userId: reference('User', 'keep', { doc: 'Who; a member of the workspace.', immutable: true }),
+    projectId: reference('Project', 'delete', { doc: 'The project.', immutable: true }),
+    userId: reference('User', 'keep', { doc: 'The person, who must be a member of the workspace.', immutable: true }),
   },
 });

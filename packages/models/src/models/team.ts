@@ -10,12 +10,12 @@ export const Team = model({
   permissions: { insert: 'manage', update: 'manage', delete: 'manage' },
   unique: [['workspaceId', 'key']],
   fields: {
-    workspaceId: reference('Workspace', 'delete', { doc: 'Home.', immutable: true }),
+    workspaceId: reference('Workspace', 'delete', { doc: 'The workspace it belongs to.', immutable: true }),
     key: text(
       { min: 1, max: 16, pattern: /^[A-Za-z][A-Za-z0-9_-]*$/ },
       { doc: 'Short code, unique in the workspace.' },
     ),
-    name: text({ min: 1, max: 100 }, { doc: 'Shown everywhere.' }),
+    name: text({ min: 1, max: 100 }, { doc: 'Display name.' }),
     description: text({ max: 10_000 }, { doc: 'Markdown.', nullable: true }),
   },
 });
@@ -23,12 +23,12 @@ export const Team = model({
 export const TeamMember = model({
   name: 'TeamMember',
   table: 'team_members',
-  doc: 'A person in a team.',
+  doc: 'A member of a team.',
   audience: { kind: 'parent', field: 'teamId' },
   permissions: { insert: 'manage', update: 'service', delete: 'self_or_manage' },
   unique: [['teamId', 'userId']],
   fields: {
-    teamId: reference('Team', 'delete', { doc: 'Of which team.', immutable: true }),
-    userId: reference('User', 'keep', { doc: 'Who; a member of the workspace.', immutable: true }),
+    teamId: reference('Team', 'delete', { doc: 'The team.', immutable: true }),
+    userId: reference('User', 'keep', { doc: 'The person, who must be a member of the workspace.', immutable: true }),
   },
 });

@@ -7,16 +7,16 @@ const { NAME, URL_KEY } = workspaceApi;
 export const Workspace = model({
   name: 'Workspace',
   table: 'workspaces',
-  doc: 'The space one organization works in. Everything else lives inside one.',
+  doc: 'The space of one organization. Every other record belongs to one.',
   audience: { kind: 'self' },
   permissions: { insert: 'service', update: 'manage', delete: 'service' },
   unique: [['urlKey']],
   fields: {
-    name: text(NAME, { doc: 'Shown everywhere.' }),
+    name: text(NAME, { doc: 'Display name.' }),
     urlKey: text(
       { ...URL_KEY, pattern: new RegExp(URL_KEY.pattern) },
-      { doc: 'Its name in addresses; unique.', immutable: true },
+      { doc: 'Unique short name for URLs.', immutable: true },
     ),
-    logoUrl: httpUrl({ doc: 'Picture, absolute URL.', nullable: true }),
+    logoUrl: httpUrl({ doc: 'Absolute URL of a picture.', nullable: true }),
   },
 });

@@ -1,5 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { StaticFile } from '../static-answer.ts';
+import { PAGE_SCRIPT } from './page-script.ts';
+import { PAGE_STYLE } from './page-style.ts';
 
 /**
  * The reference page at `/docs`: Swagger UI over `/openapi.json`, from files of its package and two small ones of our
@@ -18,6 +20,7 @@ export const DOCS_PAGE: StaticFile = file(
     <link rel="icon" href="data:,">
     <link rel="stylesheet" href="docs/index.css">
     <link rel="stylesheet" href="docs/swagger-ui.css">
+    <link rel="stylesheet" href="docs/page.css">
   </head>
   <body>
     <noscript>This page shows <a href="openapi.json">openapi.json</a> and needs JavaScript for it.</noscript>
@@ -37,32 +40,8 @@ export const DOCS_FILES: ReadonlyMap<string, StaticFile> = new Map([
     'swagger-ui-bundle.js',
     file('text/javascript; charset=utf-8', read(import.meta.resolve('swagger-ui-dist/swagger-ui-bundle.js'))),
   ],
-  [
-    'start.js',
-    file(
-      'text/javascript; charset=utf-8',
-      // A token somebody enters lives in the memory of the page and ends with it. No outside validator is asked. The page
-      // may call its own origin only, so that is what it tries operations out at, by whichever name it was opened:
-      // `localhost` and `127.0.0.1` are two.
-      `const description = new URL('openapi.json', location.href);
-SwaggerUIBundle({
-  url: 'openapi.json',
-  responseInterceptor(response) {
-    if (response.url !== description.href || response.status !== 200) return response;
-    const servers = [{ url: new URL('.', description).href.replace(/\\/$/, '') }];
-    response.text = JSON.stringify({ ...JSON.parse(response.text), servers });
-    return response;
-  },
-  dom_id: '#reference',
-  deepLinking: true,
-  displayRequestDuration: true,
-  filter: true,
-  persistAuthorization: false,
-  validatorUrl: null,
-});
-`,
-    ),
-  ],
+  ['page.css', file('text/css; charset=utf-8', PAGE_STYLE)],
+  ['start.js', file('text/javascript; charset=utf-8', PAGE_SCRIPT)],
 ]);
 
 /**

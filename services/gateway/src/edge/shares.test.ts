@@ -19,7 +19,7 @@ describe('what callers hold of a gateway', () => {
   it('is so many requests at a time and no more, for each of them alone [limits.at-once.caller, never.unbounded]', () => {
     const shares = new Shares(limits);
     const [place] = [shares.enter('ann', 'a'), shares.enter('ann', 'a'), shares.enter('ann', 'b')];
-    assert.throws(() => shares.enter('ann', 'c'), isTooMany(/requests of yours/));
+    assert.throws(() => shares.enter('ann', 'c'), isTooMany(/^You have too many requests/));
     shares.enter('bob', 'a');
     place.leave();
     shares.enter('ann', 'a');
@@ -29,7 +29,7 @@ describe('what callers hold of a gateway', () => {
   it('is so many requests of one network, whoever they are [limits.at-once.caller]', () => {
     const shares = new Shares(limits);
     const places = ['ann', 'bob', 'cid', 'dan', 'eve'].map((caller) => shares.enter(caller, 'a'));
-    assert.throws(() => shares.enter('fay', 'a'), isTooMany(/requests of your network/));
+    assert.throws(() => shares.enter('fay', 'a'), isTooMany(/^Your network has too many requests/));
     shares.enter('fay', 'b');
     places[0]?.leave();
     shares.enter('fay', 'a');
@@ -52,7 +52,7 @@ describe('what callers hold of a gateway', () => {
     assert.equal(ann.hold(60), null);
     assert.match(ann.hold(41)?.message ?? '', /You are sending too many/);
     assert.equal(ann.hold(40), null, 'what was refused is not counted');
-    assert.match(bob.hold(51)?.message ?? '', /bodies of your network/);
+    assert.match(bob.hold(51)?.message ?? '', /^Your network is sending too many/);
     assert.equal(bob.hold(50), null);
     assert.equal(cid.hold(100), null);
     assert.equal(shares.enter('dan', 'c').hold(1)?.code, 'unavailable');

@@ -24,6 +24,29 @@ function recordOf(model: Model, name: Name): Json {
   return name(`${model.name}Record`, recordSchema(model));
 }
 
+/** A line of NDJSON for a record: the record, with its model in `__class`. */
+export function anyLine(name: Name): Json {
+  const oneOf = models.map((model) => {
+    const { properties, required, ...record } = recordSchema(model);
+    const __class = { type: 'string', const: model.name, description: 'The model.' };
+    return name(`${model.name}Line`, {
+      ...record,
+      required: ['__class', ...(required as string[])],
+      properties: { __class, ...(properties as Json) },
+    });
+  });
+  return { description: syncApi.bootstrapRecordSchema['description'], oneOf };
+}
+
+/** What a client must send to create a record of each model, as a table in Markdown. */
+export function insertTable(): string {
+  const rows = models.flatMap((model) => {
+    const needed = insertSchema(model)?.['required'] as readonly string[] | undefined;
+    return needed === undefined ? [] : [`| \`${model.name}\` | ${needed.map((field) => `\`${field}\``).join(', ')} |`];
+  });
+  return ['| model | fields an `INSERT` needs |', '|---|---|', ...rows].join('\n');
+}
+
 /** A transaction: for each model, what clients may ask for. */
 export function anyTransaction(name: Name): Json {
   const base = shared('Transaction', syncApi.syncTransactionSchema, name);
@@ -54,7 +77,7 @@ export function anyAction(name: Name): Json {
   const base = shared('Action', syncActionSchema, name);
   const archivedAt = {
     anyOf: [{ type: 'string', format: 'date-time' }, { type: 'null' }],
-    description: 'Since when it is put away; null when it was taken back.',
+    description: 'When it was archived; null after UNARCHIVE.',
   };
   const shelving = name('Archiving', closed('What ARCHIVE and UNARCHIVE show.', { archivedAt }));
   const oneOf = models.flatMap((model) => [
@@ -68,9 +91,9 @@ export function anyAction(name: Name): Json {
   const subscribedSyncGroups = {
     type: 'array',
     items: { type: 'string' },
-    description: 'All groups the caller has now.',
+    description: 'All groups you are in now.',
   };
-  const data = name('GroupChange', closed('To callers in letters: their groups changed.', { subscribedSyncGroups }));
+  const data = name('GroupChange', closed('For callers in letters: your groups changed.', { subscribedSyncGroups }));
   return {
     description: base['description'],
     oneOf: [...oneOf, exact(base, { name: '__sync_groups__' }, ['G'], { data })],

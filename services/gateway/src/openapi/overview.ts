@@ -1,70 +1,122 @@
-import { API_VERSION, ERROR_CODES, ERRORS, LIMITS } from '@wts/contracts';
+import {
+  API_VERSION,
+  ERROR_CODES,
+  ERRORS,
+  Fault,
+  LIMITS,
+  apiKeyApi,
+  errorBody,
+  syncApi,
+  workspaceApi,
+} from '@wts/contracts';
 import type { ErrorCode } from '@wts/contracts';
 import { EDGE_LIMITS } from '../limits.ts';
 
 const MIB = 1024 * 1024;
 const HOUR_MS = 60 * 60 * 1000;
 
-/** What holds for every operation, said once, in Markdown. Numbers and codes come from where they are kept. */
+/** What holds for every operation, stated once, in Markdown. Numbers, paths and codes come from where they are kept. */
 export function overview(server: string): string {
-  return `Tasks, projects and comments inside workspaces, with one server-ordered log of every change.
+  return `Tasks, projects and comments in workspaces, with one server-ordered log of every change.
 
-    curl -H "Authorization: Bearer $API_KEY" ${server}/api/workspaces
+## Quick start
+
+**1. Get an API key.** \`npm start\` prints one for the demo workspace. Otherwise sign in, and use the token of the signed-in user once
+to create a key (the answer shows the key only this time):
+
+    curl ${server}${apiKeyApi.createApiKey.path} -H "Authorization: Bearer $TOKEN" \\
+      -H 'Content-Type: application/json' -d '{"label": "my laptop"}'
+
+**2. Find your workspace**, or create one with \`POST ${workspaceApi.createWorkspace.path}\`:
+
+    curl ${server}${workspaceApi.listWorkspaces.path} -H "Authorization: Bearer $API_KEY"
+
+**3. Create a task.** You choose its id, a new UUID. Check \`success\` in the answer:
+
+    TASK=$(uuidgen)
+    curl ${server}${syncApi.mutate.path} -H "Authorization: Bearer $API_KEY" -H 'Content-Type: application/json' -d @- <<END
+    {"batchId": "1", "transactions": [{"clientTxId": "$(uuidgen)", "clientId": "terminal", "modelName": "Task",
+      "modelId": "$TASK", "action": "INSERT", "payload": {"workspaceId": "$WORKSPACE", "title": "My first task"}}]}
+    END
+
+**4. List the tasks** of the workspace, one JSON object per line:
+
+    curl ${server}${syncApi.batch.path} -H "Authorization: Bearer $API_KEY" -H 'Content-Type: application/json' -d @- <<END
+    {"requests": [{"modelName": "Task", "indexedKey": "workspaceId", "keyValue": "$WORKSPACE"}]}
+    END
+
+**5. Complete the task:** the same call as in step 3 with \`"action": "UPDATE"\` and \`"payload": {"completedAt": "2026-11-21T17:30:00Z"}\`.
+
+**6. Follow every change**, from the \`lastSyncId\` of the last answer on; or live over the WebSocket \`${syncApi.socket.path}\`:
+
+    curl "${server}${syncApi.deltas.path}?after=0" -H "Authorization: Bearer $API_KEY"
 
 ## Authentication
 
-Send \`Authorization: Bearer <credential>\`: a personal API key, an OAuth access token, or the token of a signed-in user. An
+Send \`Authorization: Bearer <credential>\`: a personal API key, an OAuth access token, or the token of a signed-in user. Each
 operation names the scope it needs.
 
 | scope | allows |
 |---|---|
-| \`read\` | to see what your person sees |
-| \`write\` | to change tasks, projects, comments, labels, teams and checklists; includes \`read\` |
-| \`admin\` | workspaces, members, invitations and API keys; includes \`write\` |
+| \`read\` | see everything the owner of the credential can see |
+| \`write\` | change tasks, projects, comments, labels, teams and checklists; includes \`read\` |
+| \`admin\` | manage workspaces, members, invitations and API keys; includes \`write\` |
 
-A \`read-only\` key holds \`read\`, a \`full-access\` key and a signed-in user all three. What a person may do in a workspace,
-their role there says: \`owner\`, \`admin\`, \`member\` or \`guest\`. What is in a workspace you do not belong to is \`404\`.
+A \`read-only\` key has the scope \`read\`; a \`full-access\` key and a signed-in user have all three. A person's role in a
+workspace (\`owner\`, \`admin\`, \`member\` or \`guest\`) decides what they may do there. Everything in a workspace you do not belong to
+is \`404\`.
 
-## Two ways to the data
+## Records
 
-People, invitations and keys have operations of their own. Tasks, projects and everything else in a workspace are records
-of models (\`TaskRecord\` and its like below): \`/sync/mutate\` changes them, \`/sync/bootstrap\` and \`/sync/batch\` read them, and each change
-is an entry of the log, which \`/sync/deltas\` and \`/sync/ws\` give in order. Renaming a workspace or giving somebody another
-role is such a change too, of a \`Workspace\` or \`WorkspaceMember\`.
+Workspaces, members, invitations and keys have REST operations. Tasks, projects and everything else in a workspace are
+records of models, such as \`TaskRecord\` below. \`${syncApi.mutate.path}\` changes records, \`${syncApi.batch.path}\` and \`${syncApi.bootstrap.path}\` read them.
+Each change is an entry of the log, which \`${syncApi.deltas.path}\` and \`${syncApi.socket.path}\` return in order. To rename a workspace or change
+a role, update the \`Workspace\` or \`WorkspaceMember\` record.
 
 ## Versions
 
-\`Api-Version: ${API_VERSION}\` asks for this version; without the header you get the current one, and any other value is 400. Every answer
-carries \`Api-Version\`. An operation that retires says so with \`Deprecation\`, \`Sunset\` and \`Link\`, at least
-${EDGE_LIMITS.deprecationNoticeDays} days before it stops.
+\`Api-Version: ${API_VERSION}\` asks for this version. Without the header you get the current version; any other value is 400. Every
+answer carries \`Api-Version\`. A deprecated operation announces it with \`Deprecation\`, \`Sunset\` and \`Link\` at least
+${EDGE_LIMITS.deprecationNoticeDays} days before it is removed.
 
 ## Bodies
 
-JSON in UTF-8, unless an operation says otherwise; at most ${LIMITS.bodyBytes / MIB} MiB (\`/sync/mutate\`: ${LIMITS.mutateBodyBytes / MIB} MiB) and ${LIMITS.jsonDepth} levels deep. Ids are
-UUIDs. Times are ISO 8601 in UTC, such as \`2026-11-21T09:00:00.000Z\`; days are \`2026-11-21\`. Places in the log are decimal
-strings, because they may be larger than a double holds. Lists of the REST operations are whole, but for those
-that take \`after\` and \`limit\`: these say by \`hasMore\` whether there is another page.
+Bodies are JSON in UTF-8 unless an operation says otherwise, at most ${LIMITS.bodyBytes / MIB} MiB (\`${syncApi.mutate.path}\`: ${LIMITS.mutateBodyBytes / MIB} MiB) and ${LIMITS.jsonDepth} levels deep. Ids are
+UUIDs. Times are ISO 8601 in UTC, such as \`2026-11-21T09:00:00.000Z\`; days are \`2026-11-21\`. Positions in the log are decimal
+strings, because they may exceed the integers a double can hold. REST lists are complete, except those that take
+\`after\` and \`limit\`: their \`hasMore\` tells whether there is another page.
 
-## Asking again
+## Retries and idempotency
 
-\`POST\` operations that take an \`Idempotency-Key\` may be sent again with the same key: for ${LIMITS.idempotencyKeptMs / HOUR_MS} hours the first answer comes
-back, and nothing happens twice. Transactions of \`/sync/mutate\` are recognized by their \`clientTxId\` for ${LIMITS.idempotencyDays} days.
-Rates are announced by \`RateLimit-Policy\` and \`RateLimit\`; beyond one it is 429 with \`Retry-After\`.
+A \`POST\` that takes an \`Idempotency-Key\` can be retried with the same key: for ${LIMITS.idempotencyKeptMs / HOUR_MS} hours you get the first answer, and
+nothing happens twice. Transactions of \`${syncApi.mutate.path}\` are recognized by their \`clientTxId\` for ${LIMITS.idempotencyDays} days. \`RateLimit-Policy\` and
+\`RateLimit\` show your rate limits; over a limit you get 429 with \`Retry-After\`.
 
 ## Errors
 
-Every error has the same body: \`code\` is for programs and stays, \`message\` tells a person what to change, and \`requestId\`
-is the \`X-Request-Id\` of the answer, to quote when you ask for help.
+Every error has this body. \`code\` is stable and for programs, \`message\` tells people what to change, and \`requestId\` is the
+\`X-Request-Id\` of the answer; quote it when you ask for help.
 
-| status | code | when | worth trying again |
+    ${JSON.stringify(EXAMPLE, null, 2).replaceAll('\n', '\n    ')}
+
+<details><summary>All ${ERROR_CODES.length} error codes</summary>
+
+| status | code | meaning | retry |
 |---|---|---|---|
 ${ERROR_CODES.toSorted((one, other) => ERRORS[one].status - ERRORS[other].status)
   .map(errorRow)
   .join('\n')}
+
+</details>
 `;
 }
 
+const EXAMPLE = errorBody(
+  new Fault('validation_failed', { message: 'body must have the property "name"' }),
+  '0192f0c1-5b7e-7c3a-9d3e-2f6a1b4c8d90',
+);
+
 function errorRow(code: ErrorCode): string {
-  const { status, error, when, retryable } = ERRORS[code];
-  return `| ${status} | \`${code}\` | ${error}. ${when} | ${retryable ? 'later' : 'no'} |`;
+  const { status, when, retryable } = ERRORS[code];
+  return `| ${status} | \`${code}\` | ${when} | ${retryable ? 'yes' : 'no'} |`;
 }

@@ -8,37 +8,37 @@ import {
   errorBodySchema,
   errorsOf,
 } from '@wts/contracts';
-import type { Contract, ErrorCode } from '@wts/contracts';
+import type { Contract, ErrorCode, Examples } from '@wts/contracts';
 import type { Schemas } from './schemas.ts';
 
 type Json = Record<string, unknown>;
 
 export const RESPONSE_HEADERS = {
   ApiVersion: {
-    description: 'The version that answered.',
+    description: 'The API version of this answer.',
     required: true,
     schema: { type: 'string', enum: SUPPORTED_API_VERSIONS },
   },
   RequestId: {
-    description: 'Names this request in our logs: yours, when you sent a well-formed `X-Request-Id`.',
+    description: 'Identifies this request in the server logs. It is your own `X-Request-Id` when you sent a valid one.',
     required: true,
     schema: { type: 'string' },
   },
   RetryAfter: { description: 'Seconds until the same request may succeed.', schema: { type: 'integer' } },
   IdempotencyReplayed: {
-    description: 'This answer was given before, to the same Idempotency-Key.',
+    description: 'This is the first answer to the same Idempotency-Key, repeated.',
     schema: { type: 'string', enum: ['true'] },
   },
   RateLimitPolicy: {
-    description: 'The rates that this operation is under: how many (`q`) in how many seconds (`w`).',
+    description: 'The rate limits of this operation: requests (`q`) in a window of seconds (`w`).',
     schema: { type: 'string', examples: ['"rest";q=30000;w=60'] },
   },
   RateLimit: {
     description:
-      'How many of each are left (`r`), and the seconds until they start anew (`t`). `X-RateLimit-Limit`, `-Remaining` and `-Reset` say the same of the tightest.',
+      'Requests left (`r`), and seconds until the window resets (`t`). `X-RateLimit-Limit`, `-Remaining` and `-Reset` show the tightest limit.',
     schema: { type: 'string', examples: ['"rest";r=29999;t=60'] },
   },
-  ETag: { description: 'Names this state of the answer, for `If-None-Match`.', schema: { type: 'string' } },
+  ETag: { description: 'Identifies this version of the answer, for `If-None-Match`.', schema: { type: 'string' } },
   Challenge: { description: 'How to authenticate (RFC 6750).', schema: { type: 'string' } },
 } as const;
 
@@ -46,22 +46,22 @@ const header = (name: keyof typeof RESPONSE_HEADERS): Json => ({ $ref: `#/compon
 
 const COMMON_HEADERS = { 'Api-Version': header('ApiVersion'), 'X-Request-Id': header('RequestId') };
 const NOT_MODIFIED = {
-  description: 'It is as it was when you got the `ETag` that you sent as `If-None-Match`.',
+  description: 'The answer has not changed since you got the `ETag` that you sent in `If-None-Match`.',
   headers: { ...COMMON_HEADERS, ETag: header('ETag') },
 };
 const RATE_HEADERS = { 'RateLimit-Policy': header('RateLimitPolicy'), RateLimit: header('RateLimit') };
 /** Said where they are, because most of the time no operation retires. */
 const RETIRING_HEADERS = {
   Deprecation: {
-    description: 'Since when the operation is deprecated: an HTTP date.',
+    description: 'When the operation became deprecated: an HTTP date.',
     schema: { type: 'string', examples: ['Sun, 01 Nov 2026 00:00:00 GMT'] },
   },
   Sunset: {
-    description: 'When it may stop answering at the earliest (RFC 8594).',
+    description: 'The earliest date it may be removed (RFC 8594).',
     schema: { type: 'string', examples: ['Mon, 01 Mar 2027 00:00:00 GMT'] },
   },
   Link: {
-    description: 'With `rel="deprecation"`: a page that says what to use instead.',
+    description: 'With `rel="deprecation"`: a page about what to use instead.',
     schema: { type: 'string', examples: ['<https://docs.example.com/x>; rel="deprecation"; type="text/html"'] },
   },
 };
@@ -75,6 +75,8 @@ interface AnswerNotes {
 /** What an operation may answer. Answers that several operations share stand in `shared`, and each refers to them. */
 export class Responses {
   readonly shared: Json = {};
+  /** One for each shared error. */
+  readonly examples: Json = {};
   readonly #schemas: Schemas;
 
   constructor(schemas: Schemas) {
@@ -92,7 +94,7 @@ export class Responses {
   }
 
   #success({ reply, idempotencyKey, revalidated }: Contract, { isRated, isRetiring }: AnswerNotes): Json {
-    const { status, description = '', contentType = 'application/json', schema, example } = reply;
+    const { status, description = '', contentType = 'application/json', schema, example, examples } = reply;
     const headers = {
       ...COMMON_HEADERS,
       ...(isRated ? RATE_HEADERS : {}),
@@ -102,13 +104,17 @@ export class Responses {
     };
     // A socket has no body.
     if (status === 101) return { description, headers };
-    const content = { schema: this.#schemas.refer(schema), ...(example === undefined ? {} : { example }) };
+    const content = { schema: this.#schemas.refer(schema), ...shown(example, examples) };
     return { description, headers, content: { [contentType]: content } };
   }
 
   /** Named by its status and by what it may say beside what every operation may say with that status. */
   #failure(status: number, codes: readonly ErrorCode[]): Json {
-    const name = [status, ...codes.filter((code) => !USUAL.has(code))].join('.');
+    const own = codes.filter((code) => !USUAL.has(code));
+    const name = [status, ...own].join('.');
+    const example = own[0] ?? codes[0];
+    if (example === undefined) throw new Error(`Status ${status} has no error code`);
+    this.examples[example] ??= errorExample(example);
     this.shared[name] ??= {
       description: codes.map((code) => `\`${code}\`: ${ERRORS[code].error}. ${ERRORS[code].when}`).join('\n\n'),
       headers: {
@@ -121,7 +127,7 @@ export class Responses {
       content: {
         'application/json': {
           schema: this.#schemas.refer(errorBodySchema),
-          examples: Object.fromEntries(codes.map((code) => [code, { $ref: `#/components/examples/${code}` }])),
+          examples: { [example]: { $ref: `#/components/examples/${example}` } },
         },
       },
     };
@@ -131,6 +137,12 @@ export class Responses {
 
 const USUAL: ReadonlySet<ErrorCode> = new Set([...COMMON_ERRORS, ...CREDENTIAL_ERRORS]);
 
+/** One example, or several by name. */
+export function shown(example: unknown, examples: Examples | undefined): Json {
+  if (examples !== undefined) return { examples };
+  return example === undefined ? {} : { example };
+}
+
 /** What such an error usually says, where that is more than its usual sentence. */
 const EXAMPLES: Partial<Record<ErrorCode, ConstructorParameters<typeof Fault>[1]>> = {
   validation_failed: { message: 'body/name must have at most 100 characters' },
@@ -139,7 +151,7 @@ const EXAMPLES: Partial<Record<ErrorCode, ConstructorParameters<typeof Fault>[1]
   rate_limited: { retryAfterSeconds: 7 },
 };
 
-export function errorExample(code: ErrorCode): Json {
+function errorExample(code: ErrorCode): Json {
   return {
     summary: ERRORS[code].error,
     value: errorBody(new Fault(code, EXAMPLES[code]), '0192f0c1-5b7e-7c3a-9d3e-2f6a1b4c8d90'),

@@ -8,7 +8,7 @@ import {
   workspaceApi,
 } from '@wts/contracts';
 import type { JsonSchema } from '@wts/contracts';
-import { anyAcceptance, anyAction, anyTransaction } from './model-schemas.ts';
+import { anyAcceptance, anyAction, anyLine, anyTransaction } from './model-schemas.ts';
 
 type Json = Record<string, unknown>;
 
@@ -22,6 +22,9 @@ const NAMED = new Map<unknown, string>([
   [syncActionSchema, 'SyncAction'],
   [syncApi.syncTransactionSchema, 'SyncTransaction'],
   [syncApi.acceptedMutationSchema, 'AcceptedMutation'],
+  [syncApi.bootstrapStartSchema, 'BootstrapStart'],
+  [syncApi.bootstrapRecordSchema, 'BootstrapRecord'],
+  [syncApi.bootstrapEndSchema, 'BootstrapEnd'],
 ]);
 
 /** What readers other than our own validator need: generators a type beside a constant, and formats that others know. */
@@ -66,6 +69,7 @@ export class Schemas {
     const name = (title: string, named: JsonSchema): Json => this.#reference(title, named);
     if (schema === syncActionSchema) return anyAction(name);
     if (schema === syncApi.syncTransactionSchema) return anyTransaction(name);
+    if (schema === syncApi.bootstrapRecordSchema) return anyLine(name);
     return schema === syncApi.acceptedMutationSchema ? anyAcceptance(name) : schema;
   }
 

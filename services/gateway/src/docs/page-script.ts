@@ -1,0 +1,36 @@
+/**
+ * Starts Swagger UI. A token that a person enters stays in the memory of the page and ends with it, and no outside validator
+ * is asked. The page may call its own origin only, so it tries operations out there, by the name under which it was opened:
+ * `localhost` and `127.0.0.1` are two origins. Swagger UI filters by tag only; `opsFilter` finds an operation by any text of it.
+ */
+export const PAGE_SCRIPT = `const description = new URL('openapi.json', location.href);
+
+function opsFilter(taggedOps, phrase) {
+  const wanted = phrase.toLowerCase();
+  return taggedOps
+    .map((tag) =>
+      tag.update('operations', (operations) =>
+        operations.filter((operation) => JSON.stringify(operation).toLowerCase().includes(wanted)),
+      ),
+    )
+    .filter((tag) => tag.get('operations').size > 0);
+}
+
+SwaggerUIBundle({
+  url: 'openapi.json',
+  responseInterceptor(response) {
+    if (response.url !== description.href || response.status !== 200) return response;
+    const servers = [{ url: new URL('.', description).href.replace(/\\/$/, '') }];
+    response.text = JSON.stringify({ ...JSON.parse(response.text), servers });
+    return response;
+  },
+  dom_id: '#reference',
+  deepLinking: true,
+  displayRequestDuration: true,
+  filter: true,
+  plugins: [() => ({ fn: { opsFilter } })],
+  defaultModelsExpandDepth: 0,
+  persistAuthorization: false,
+  validatorUrl: null,
+});
+`;
