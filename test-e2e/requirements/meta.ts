@@ -92,7 +92,6 @@ export const meta: readonly Rule[] = [
     text: 'Every operation about records shows the life of a task, a refusal with status 200 included; each model lists what an INSERT needs, and NDJSON lines have schemas.',
     home: 'packages/contracts/src/sync/examples.ts',
     status: 'kept',
-    issue: 9,
   },
   {
     id: 'meta.openapi.lint',

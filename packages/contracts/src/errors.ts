@@ -66,7 +66,7 @@ export const ERRORS = {
   ),
   conflict: row(409, 'Conflict', 'The request conflicts with the current state.'),
   slug_taken: row(409, 'This urlKey is taken', 'Another workspace already has this `urlKey`. Choose another.'),
-  last_owner: row(409, 'A workspace must keep at least one owner', 'Make another member an owner first.'),
+  last_owner: row(409, 'A workspace keeps at least one owner', 'Make another member an owner first.'),
   bootstrap_required: row(
     409,
     'BOOTSTRAP_REQUIRED',

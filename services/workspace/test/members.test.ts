@@ -66,7 +66,7 @@ describe('members', () => {
     const invite = await world.ask(guest, memberApi.createInvitation, { params, body: {} });
     assert.equal(messageOf(invite), 'This needs the role owner or admin in the workspace; yours is guest.');
     const leave = await world.ask(owner, memberApi.removeMember, { params: { ...params, userId: owner.userId } });
-    assert.equal(messageOf(leave), 'Make somebody else an owner first.');
+    assert.equal(messageOf(leave), 'Make another member an owner first.');
     const { code } = await world.invite(owner, id, { email: 'somebody@example.com' });
     assert.match(
       String(messageOf(await world.join(guest, code))),

@@ -1,16 +1,7 @@
-import {
-  API_VERSION,
-  ERROR_CODES,
-  ERRORS,
-  Fault,
-  LIMITS,
-  apiKeyApi,
-  errorBody,
-  syncApi,
-  workspaceApi,
-} from '@wts/contracts';
+import { API_VERSION, ERROR_CODES, ERRORS, Fault, LIMITS, errorBody, syncApi } from '@wts/contracts';
 import type { ErrorCode } from '@wts/contracts';
 import { EDGE_LIMITS } from '../limits.ts';
+import { quickStart } from './quick-start.ts';
 
 const MIB = 1024 * 1024;
 const HOUR_MS = 60 * 60 * 1000;
@@ -19,37 +10,7 @@ const HOUR_MS = 60 * 60 * 1000;
 export function overview(server: string): string {
   return `Tasks, projects and comments in workspaces, with one server-ordered log of every change.
 
-## Quick start
-
-**1. Get an API key.** \`npm start\` prints one for the demo workspace. Otherwise sign in, and use the token of the signed-in user once
-to create a key (the answer shows the key only this time):
-
-    curl ${server}${apiKeyApi.createApiKey.path} -H "Authorization: Bearer $TOKEN" \\
-      -H 'Content-Type: application/json' -d '{"label": "my laptop"}'
-
-**2. Find your workspace**, or create one with \`POST ${workspaceApi.createWorkspace.path}\`:
-
-    curl ${server}${workspaceApi.listWorkspaces.path} -H "Authorization: Bearer $API_KEY"
-
-**3. Create a task.** You choose its id, a new UUID. Check \`success\` in the answer:
-
-    TASK=$(uuidgen)
-    curl ${server}${syncApi.mutate.path} -H "Authorization: Bearer $API_KEY" -H 'Content-Type: application/json' -d @- <<END
-    {"batchId": "1", "transactions": [{"clientTxId": "$(uuidgen)", "clientId": "terminal", "modelName": "Task",
-      "modelId": "$TASK", "action": "INSERT", "payload": {"workspaceId": "$WORKSPACE", "title": "My first task"}}]}
-    END
-
-**4. List the tasks** of the workspace, one JSON object per line:
-
-    curl ${server}${syncApi.batch.path} -H "Authorization: Bearer $API_KEY" -H 'Content-Type: application/json' -d @- <<END
-    {"requests": [{"modelName": "Task", "indexedKey": "workspaceId", "keyValue": "$WORKSPACE"}]}
-    END
-
-**5. Complete the task:** the same call as in step 3 with \`"action": "UPDATE"\` and \`"payload": {"completedAt": "2026-11-21T17:30:00Z"}\`.
-
-**6. Follow every change**, from the \`lastSyncId\` of the last answer on; or live over the WebSocket \`${syncApi.socket.path}\`:
-
-    curl "${server}${syncApi.deltas.path}?after=0" -H "Authorization: Bearer $API_KEY"
+${quickStart(server)}
 
 ## Authentication
 
@@ -92,7 +53,12 @@ A \`POST\` that takes an \`Idempotency-Key\` can be retried with the same key: f
 nothing happens twice. Transactions of \`${syncApi.mutate.path}\` are recognized by their \`clientTxId\` for ${LIMITS.idempotencyDays} days. \`RateLimit-Policy\` and
 \`RateLimit\` show your rate limits; over a limit you get 429 with \`Retry-After\`.
 
-## Errors
+${errorSection()}
+`;
+}
+
+function errorSection(): string {
+  return `## Errors
 
 Every error has this body. \`code\` is stable and for programs, \`message\` tells people what to change, and \`requestId\` is the
 \`X-Request-Id\` of the answer; quote it when you ask for help.
@@ -107,8 +73,7 @@ ${ERROR_CODES.toSorted((one, other) => ERRORS[one].status - ERRORS[other].status
   .map(errorRow)
   .join('\n')}
 
-</details>
-`;
+</details>`;
 }
 
 const EXAMPLE = errorBody(

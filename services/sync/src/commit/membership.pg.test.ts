@@ -173,7 +173,7 @@ describe('membership of a workspace', function () {
       const owner = await stage.person();
       const workspace = await stage.workspace(owner);
       const own = await membershipOf(workspace, owner);
-      const last = { ok: false, code: 'last_owner', error: 'A workspace must keep at least one owner' } as const;
+      const last = { ok: false, code: 'last_owner', error: 'A workspace keeps at least one owner' } as const;
       assert.deepEqual(await owner.try('DELETE', 'WorkspaceMember', own), last);
       assert.deepEqual(await owner.try('UPDATE', 'WorkspaceMember', own, { role: 'admin' }), last);
       const decided = {

@@ -92,5 +92,5 @@ function guardOwners(world: World, unit: Unit, before: Row | null, after: Row | 
   );
   return owners.some(({ id }) => id !== before.id)
     ? null
-    : refuse('last_owner', 'A workspace must keep at least one owner');
+    : refuse('last_owner', 'A workspace keeps at least one owner');
 }

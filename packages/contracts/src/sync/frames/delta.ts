@@ -6,7 +6,7 @@ import { frame, type FrameOf } from './frame.ts';
 export const deltaFrame = frame({
   type: 'delta',
   to: 'client',
-  description: `Everything after \`afterSyncId\`, ascending, then what is new; \`actions\` as in deltas, empty after every ${LIMITS.socketWatermarkMs / 1000} seconds of silence.`,
+  description: `Everything after \`afterSyncId\`, ascending, then what is new; \`actions\` as in deltas, empty after every ${LIMITS.socketWatermarkMs / 1000} seconds without a change.`,
   schema: {
     type: 'object',
     additionalProperties: false,
@@ -18,7 +18,7 @@ export const deltaFrame = frame({
         additionalProperties: false,
         required: ['lastSyncId', 'actions'],
         properties: {
-          lastSyncId: { ...syncIdText, description: 'Your cursor once you have taken in the actions.' },
+          lastSyncId: { ...syncIdText, description: 'Your cursor after you have applied the actions.' },
           actions: { type: 'array', maxItems: LIMITS.socketPacketActionsMax, items: syncActionSchema },
         },
       },

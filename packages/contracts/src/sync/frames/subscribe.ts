@@ -6,13 +6,13 @@ import { frame, type FrameOf } from './frame.ts';
 export const subscribeFrame = frame({
   type: 'subscribe',
   to: 'server',
-  description: `Within ${LIMITS.socketSubscribeTimeoutMs / 1000} seconds; may be sent again. With \`groups\`, a list, it narrows to these and asks for letters, as \`syncGroups\` does in deltas.`,
+  description: `Send it within ${LIMITS.socketSubscribeTimeoutMs / 1000} seconds; you may send it again later. A list \`groups\` narrows what you get and implies letters, like \`syncGroups\` in deltas.`,
   schema: {
     type: 'object',
     required: ['type', 'afterSyncId'],
     properties: {
       type: { const: 'subscribe' },
-      afterSyncId: { ...syncIdText, description: 'Cursor, exclusive.' },
+      afterSyncId: { ...syncIdText, description: 'The cursor: only later changes are sent.' },
       token: { type: 'string', maxLength: LIMITS.credentialChars, description: 'Any credential of the same person.' },
       groups: {
         type: 'array',
