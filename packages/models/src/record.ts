@@ -5,8 +5,9 @@ import { quoteName } from './quote-name.ts';
 /** Fields every record has, kept by the server. What a client sends for them is ignored: clients send whole records. */
 const KEPT_BY_SERVER: ReadonlySet<string> = new Set(['id', 'createdAt', 'updatedAt', 'archivedAt']);
 
-/** Faults named in one answer. */
+/** Faults named in one answer, and the length of their text. */
 const FAULTS_MAX = 5;
+const TEXT_CHARS_MAX = 1000;
 
 /** Values of fields, read and normalized. */
 export type Values = Record<string, unknown>;
@@ -115,12 +116,12 @@ class Faults {
   /** The unknown names come last, with the names a client may send. */
   text(): string {
     const { name, fields } = this.#model;
-    if (this.#unknown.length === 0) return this.#reasons.join('; ');
+    if (this.#unknown.length === 0) return this.#reasons.join('; ').slice(0, TEXT_CHARS_MAX);
     const known = Object.keys(fields).filter((field) => fields[field]?.assigned === undefined);
     const quoted = this.#unknown.map(quoteName).filter((text) => text !== null);
     const given = quoted.length === 0 ? 'such field' : `field ${quoted.join(' or ')}`;
     const unknown = `${name} has no ${given}; it has ${known.toSorted().join(', ')}`;
-    return [...this.#reasons, unknown].join('; ');
+    return [...this.#reasons, unknown].join('; ').slice(0, TEXT_CHARS_MAX);
   }
 }
 

@@ -106,7 +106,7 @@ describe('a refusal [sync.mutate.results]', function () {
           if (outcome.ok) continue;
           refusals += 1;
           assert.ok(outcome.code in ERRORS && !['internal', 'unavailable'].includes(outcome.code));
-          assert.ok(outcome.error.length > 0 && outcome.error.length < 200);
+          assert.ok(outcome.error.length > 0 && outcome.error.length <= 1000);
           assert.doesNotMatch(outcome.error, FORBIDDEN);
           assert.doesNotMatch(outcome.error, SQL);
           assert.ok(!outcome.error.includes(MARK) && /^[\x20-\x7e]+$/.test(outcome.error), outcome.error);
