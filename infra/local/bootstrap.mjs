@@ -63,7 +63,7 @@ function prepareLocal() {
   } catch (error) {
     const { code } = /** @type {NodeJS.ErrnoException} */ (error);
     if (code === 'ENOSPC') throw new Refusal(`The disk that holds ${ROOT} is full: free about 1 GB and start again.`);
-    throw new Refusal(`${LOCAL} cannot be written (${code}): start as the user whom the folder belongs to.`);
+    throw new Refusal(`${LOCAL} is not writable (${code}). Start as the user who owns the folder.`);
   }
 }
 

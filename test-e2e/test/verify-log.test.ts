@@ -130,7 +130,7 @@ describe('npm run verify:log', function () {
     for (const [args, env, words] of [
       [['--seconds', 'ten'], system(), /--seconds must be a number/],
       [[...quick, '--writes', '20'], { ...system(), API_KEY: world.readOnlyApiKey }, /403/],
-      [quick, {}, /Nothing runs here/],
+      [quick, {}, /The service is not running/],
       [quick, { ...system(), API_KEY: 'wts_wrong' }, /401/],
     ] as const) {
       const { code, text } = await verify(args, env);

@@ -15,14 +15,14 @@ export interface PublicPorts {
 export async function choosePorts(env: NodeJS.ProcessEnv): Promise<PublicPorts> {
   const asked = { api: readPort(env, 'PORT'), auth: readPort(env, 'AUTH_PORT') };
   if (asked.api !== null && asked.api === asked.auth)
-    throw new Refusal(`PORT and AUTH_PORT are both ${asked.api}: the two need different ports.`);
+    throw new Refusal(`PORT and AUTH_PORT are both ${asked.api}. Choose two different ports.`);
   for (const [variable, port] of [
     ['PORT', asked.api],
     ['AUTH_PORT', asked.auth],
   ] as const) {
     if (port !== null && !(await isFree(port))) {
       throw new Refusal(
-        `Port ${port} (${variable}) is taken by ${whoListens(port) ?? 'another program'}.\nEnd that program, or choose another port: ${variable}=${port + 10} npm start.`,
+        `Port ${port} (${variable}) is in use by ${whoListens(port) ?? 'another program'}.\nStop that program, or choose another port: ${variable}=${port + 10} npm start.`,
       );
     }
   }
@@ -31,7 +31,7 @@ export async function choosePorts(env: NodeJS.ProcessEnv): Promise<PublicPorts> 
     const port = await nextFreePort(from, except);
     if (port !== wanted)
       remarks.push(
-        `Port ${wanted} is taken by ${whoListens(wanted) ?? 'another program'}: ${what} is at ${port} instead.`,
+        `Port ${wanted} is in use by ${whoListens(wanted) ?? 'another program'}: ${what} is at ${port} instead.`,
       );
     return port;
   };
@@ -46,6 +46,6 @@ function readPort(env: NodeJS.ProcessEnv, variable: string): number | null {
   if (text === undefined || text === '') return null;
   const port = Number(text);
   if (!/^\d+$/.test(text) || port < 1 || port > 65_535)
-    throw new Refusal(`${variable}=${text} is no port: a number from 1 to 65535 is needed.`);
+    throw new Refusal(`${variable}=${text} is not a port. Use a number from 1 to 65535.`);
   return port;
 }

@@ -34,8 +34,8 @@ const USAGE = `npm start [-- options]
   --sync-replicas N    that many sync services (default 1)
   --help
 
-Settings by environment: PORT (4000), AUTH_PORT (4001), DATABASE_URL and NATS_URL (servers of your own),
-PG_BIN and NATS_SERVER_BIN (programs of your own), LOG_LEVEL, CORS_ORIGINS.`;
+Settings by environment: PORT (4000), AUTH_PORT (4001), DATABASE_URL and NATS_URL (your own servers),
+PG_BIN and NATS_SERVER_BIN (your own programs), LOG_LEVEL, CORS_ORIGINS.`;
 
 const LOGS_EVERY_MS = 60_000;
 const OTHER_START_MS = 20_000;
@@ -142,7 +142,7 @@ function prepareDirectory(): void {
     if (code === 'ENOSPC' || code === 'EDQUOT')
       throw new Refusal(`The disk that holds ${ROOT} is full: free some space and start again.`);
     throw new Refusal(
-      `${LOCAL} cannot be written (${code}); it belongs to user id ${ownerOf(LOCAL)}.\nStart as that user, or give the folder to yourself.`,
+      `${LOCAL} is not writable (${code}); it belongs to user id ${ownerOf(LOCAL)}.\nStart as that user, or change the owner of the folder.`,
     );
   }
 }
@@ -156,7 +156,7 @@ async function holdWorld(): Promise<() => void> {
     if (owner === null) return () => rmSync(world.lock, { force: true });
     const running = readStackFile();
     if (running !== null || Date.now() > deadline) {
-      const state = running === null ? 'is being started' : `runs already at ${running.baseUrl}`;
+      const state = running === null ? 'is already starting' : `is already running at ${running.baseUrl}`;
       throw new Refusal(
         `It ${state} (process ${owner.pid}).\nStop that one with Ctrl-C in its terminal, or: kill ${owner.pid}`,
       );
@@ -169,10 +169,10 @@ async function holdWorld(): Promise<() => void> {
 async function cleanUp(fresh: boolean, progress: Progress): Promise<void> {
   removeStackFile();
   const ended = await endLeftovers(world.records);
-  if (ended.length > 0) progress.say(`  Cleaned up after a start that was killed: ${ended.join(', ')}.`);
+  if (ended.length > 0) progress.say(`  Ended processes of an earlier start that was killed: ${ended.join(', ')}.`);
   if (!fresh) return;
   if (process.env['DATABASE_URL']) {
-    throw new Refusal('--fresh does not empty a database of your own: drop it yourself, or unset DATABASE_URL.');
+    throw new Refusal('--fresh does not delete your own database. Drop it yourself, or unset DATABASE_URL.');
   }
   if (existsSync(world.postgres) || process.getuid?.() === 0) removePostgresData(world.postgres, process.env);
   rmSync(START_WORLD, { recursive: true, force: true });

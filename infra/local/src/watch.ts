@@ -9,7 +9,7 @@ import { runTask } from './task.ts';
 await runTask(async () => {
   const stack = readStackFile();
   if (stack === null)
-    throw new Refusal(`Nothing runs here (there is no ${STACK_FILE}). Start it in another terminal: npm start`);
+    throw new Refusal(`The service is not running (${STACK_FILE} not found). Start it in another terminal: npm start`);
   const client = new SyncClient({ baseUrl: stack.baseUrl, token: process.argv[2] ?? stack.apiKey });
   const after = process.argv[3] ?? (await head(client));
   printAll(client.follow({ after })).catch((error: unknown) => {
@@ -24,7 +24,7 @@ async function printAll(events: AsyncIterable<SyncEvent>): Promise<void> {
 }
 
 function print(event: SyncEvent): void {
-  if (event.type === 'subscribed') console.log('Watching. Ctrl-C ends it.');
+  if (event.type === 'subscribed') console.log('Watching. Press Ctrl-C to stop.');
   else if (event.type === 'offline') console.log(`No connection (${event.error.message}); it is tried again.`);
   else if (event.type === 'reset') console.log('The log does not hold what follows; going on from where it is now.');
   else if (event.type === 'delta') {

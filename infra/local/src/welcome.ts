@@ -25,11 +25,11 @@ export function welcome(
     `  Reference       ${baseUrl}/docs`,
     `  Auth            ${authUrl}`,
     `  API key         ${demo.apiKey}`,
-    `  read-only key   ${demo.readOnlyApiKey}`,
+    `  Read-only key   ${demo.readOnlyApiKey}`,
     `  Workspace       ${demo.workspaceId}`,
     `  Logs            ${relative(ROOT, logs)}/`,
     '',
-    '  See changes as they happen, in a second terminal:',
+    '  Watch changes live, in a second terminal:',
     '',
     '    npm run watch',
     '',
@@ -37,7 +37,7 @@ export function welcome(
     '',
     ...createTask(baseUrl, demo).map((line) => `    ${line}`),
     '',
-    '  Ctrl-C stops everything. npm start -- --fresh forgets everything.',
+    '  Press Ctrl-C to stop everything. npm start -- --fresh deletes all local data.',
   ].join('\n');
 }
 

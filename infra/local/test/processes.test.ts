@@ -151,7 +151,7 @@ describe('public ports', () => {
     match(whoListens(port) ?? '', new RegExp(`process ${process.pid}`));
     await rejects(choosePorts({ PORT: String(port) }), {
       name: 'Refusal',
-      message: new RegExp(`Port ${port} \\(PORT\\) is taken by .*process ${process.pid}[^]*PORT=`),
+      message: new RegExp(`Port ${port} \\(PORT\\) is in use by .*process ${process.pid}[^]*PORT=`),
     });
   });
 
@@ -164,13 +164,13 @@ describe('public ports', () => {
     });
     const chosen = await choosePorts({});
     ok(chosen.api > 4000 && chosen.auth !== chosen.api);
-    match(chosen.remarks.join(' '), /Port 4000 is taken by .*: the API is at \d+ instead/);
+    match(chosen.remarks.join(' '), /Port 4000 is in use by .*: the API is at \d+ instead/);
     holder.close();
   });
 
   for (const wrong of ['x', '0', '65536', '1.5', '-1']) {
     it(`are numbers: ${wrong} is refused`, async () => {
-      await rejects(choosePorts({ PORT: wrong }), { name: 'Refusal', message: /is no port/ });
+      await rejects(choosePorts({ PORT: wrong }), { name: 'Refusal', message: /is not a port/ });
     });
   }
 });

@@ -145,10 +145,14 @@ async function listen(
 
   const now = await readSnapshot(system, ['Workspace']);
   if (new Set(now.groups).symmetricDifference(new Set(groups)).size > 0) {
-    return { groups: now.groups, words: 'not judged: the memberships of the listener changed meanwhile', findings: [] };
+    return {
+      groups: now.groups,
+      words: 'not checked: the memberships of the listener changed in the meantime',
+      findings: [],
+    };
   }
   const heard = listeners[0]?.received.length ?? 0;
-  const hint = heard === 0 ? ' (nothing happened; --writes 20 makes something happen)' : '';
+  const hint = heard === 0 ? ' (no changes came; --writes 20 makes some)' : '';
   return {
     groups,
     words: `${heard} entries to each of ${listeners.length} listeners${hint}`,

@@ -20,7 +20,7 @@ export async function findSystem(env: NodeJS.ProcessEnv): Promise<System> {
   const natsUrl = env['NATS_URL'] ?? local?.natsUrl;
   if (baseUrl === undefined || token === undefined || databaseUrl === undefined || natsUrl === undefined) {
     throw new Error(
-      'Nothing runs here. Start it with npm start, or name a system: BASE_URL, API_KEY, DATABASE_URL and NATS_URL.',
+      'The service is not running. Start it with npm start, or name a system with BASE_URL, API_KEY, DATABASE_URL and NATS_URL.',
     );
   }
   return { baseUrl, token, databaseUrl, natsUrl };

@@ -41,6 +41,6 @@ function parse(text: string): [URL, ...URL[]] {
   const [first, ...others] = urls.filter(({ protocol }) => protocol === 'nats:' || protocol === 'tls:');
   if (first && 1 + others.length === addresses.length) return [first, ...others];
   throw new Refusal(
-    'NATS_URL is no URL of NATS. Write it as nats://127.0.0.1:4222; several addresses of one cluster are divided by commas.',
+    'NATS_URL is not a NATS URL. Write it as nats://127.0.0.1:4222; separate several addresses of one cluster by commas.',
   );
 }

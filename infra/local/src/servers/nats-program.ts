@@ -47,7 +47,7 @@ export function findNats(env: NodeJS.ProcessEnv): NatsProgram {
     refused.push(`${file}: ${found}`);
   }
   throw new Refusal(
-    `No nats-server ${NATS_VERSION_MIN} or newer could be had for ${process.platform}-${process.arch}.\n` +
+    `No nats-server ${NATS_VERSION_MIN} or newer was found for ${process.platform}-${process.arch}.\n` +
       refused.map((line) => `  - ${line}\n`).join('') +
       'Get it from https://github.com/nats-io/nats-server/releases and put it on PATH or name it in NATS_SERVER_BIN,\n' +
       'or set NATS_URL to a server of your own with JetStream, for example nats://127.0.0.1:4222.',

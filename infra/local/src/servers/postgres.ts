@@ -187,7 +187,7 @@ async function startServer(
     await server.stop('SIGQUIT', 5_000);
     if (fault === 'password') {
       throw new Refusal(
-        `The PostgreSQL data in ${data} belongs to other passwords than those in this world.\n${options.resetHint}.`,
+        `The PostgreSQL data in ${data} was created with other passwords than those stored here.\n${options.resetHint}.`,
       );
     }
     // After a kill the last processes of the old server need a moment to notice.

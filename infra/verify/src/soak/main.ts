@@ -73,7 +73,7 @@ try {
 } catch (error) {
   process.exitCode = 1;
   console.error(error);
-  say(`NOT SOUND: it could not be shown, ${(error as Error).message}`);
+  say(`NOT SOUND: the run did not finish, ${(error as Error).message}`);
 } finally {
   await world.close();
 }
