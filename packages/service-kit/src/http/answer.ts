@@ -53,7 +53,8 @@ export function answerFailure(error: unknown, req: IncomingMessage, res: ServerR
 /** What anything thrown is told as. Keeps never.500-by-input. */
 export function toFault(error: unknown): Fault {
   if (error instanceof Fault) return error;
-  if (error instanceof ClientGone) return new Fault('malformed_request', { message: 'The body ended before it was complete.' });
+  if (error instanceof ClientGone)
+    return new Fault('malformed_request', { message: 'The body ended before it was complete.' });
   // The signal of the request: its client is gone, or it took too long.
   if (error instanceof DOMException && (error.name === 'AbortError' || error.name === 'TimeoutError')) {
     return new Fault('unavailable', { cause: error });
