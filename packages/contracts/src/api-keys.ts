@@ -19,13 +19,13 @@ const label = {
   minLength: 1,
   maxLength: 100,
   pattern: NOT_BLANK_PATTERN,
-  description: 'What it is for, to tell it from others. Not blank; length in Unicode code points.',
+  description: 'What the key is for. Not blank; length in Unicode code points.',
 } as const;
 
 const keyProperties = {
-  id: { ...uuid, description: 'Names it when it is to be revoked.' },
-  userId: { ...uuid, description: 'Whose it is.' },
-  label: { type: 'string', description: 'What it is for, in the words of whoever made it.' },
+  id: { ...uuid, description: 'Unique identifier; use it to revoke the key.' },
+  userId: { ...uuid, description: 'The owner of the key.' },
+  label: { type: 'string', description: 'What the key is for.' },
   keyPrefix: { type: 'string', description: 'First characters of the token, to tell keys apart.' },
   permissions: {
     type: 'string',
@@ -33,8 +33,8 @@ const keyProperties = {
     description: '`read-only`: the scope `read`. `full-access`: the scopes `read`, `write` and `admin`.',
   },
   workspaceId: { ...uuid, type: ['string', 'null'], description: 'Set when the key sees one workspace only.' },
-  expiresAt: { ...timestampOrNull, description: 'When it dies by itself; null for never.' },
-  createdAt: { ...timestamp, description: 'When it was made.' },
+  expiresAt: { ...timestampOrNull, description: 'When it expires; null for never.' },
+  createdAt: { ...timestamp, description: 'When it was created.' },
   createdBy: {
     description:
       'What it was made with; null for a key that is older than this record, or was made by the operator of the service.',
@@ -112,7 +112,7 @@ export const listApiKeys = contract({
   },
   reply: {
     status: 200,
-    description: 'The keys that live, without their tokens.',
+    description: 'Your active keys, without their tokens.',
     schema: okBody({ keys: { type: 'array', items: keySchema, description: 'The newest first.' } }),
     example: { ok: true, keys: [example] },
   },
@@ -147,7 +147,7 @@ export const revokeApiKey = contract({
   path: '/api/auth/keys/{keyId}',
   summary: 'Revoke an API key',
   description:
-    'Your own, or one that is limited to a workspace you own. Dead everywhere within a second; open sockets of the key close.',
+    'Your own, or one that is limited to a workspace you own. Takes effect everywhere within a second; open sockets of the key close.',
   tag: 'API keys',
   scope: 'admin',
   params: {
@@ -170,7 +170,7 @@ export const revokeApiKey = contract({
   },
   reply: {
     status: 200,
-    description: 'It is dead.',
+    description: 'The key is revoked.',
     schema: okBody({}),
     example: { ok: true },
   },

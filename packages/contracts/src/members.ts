@@ -85,7 +85,7 @@ const invitationProperties = {
   email: { type: ['string', 'null'], description: 'The only address that may redeem it; null for anyone.' },
   role: { type: 'string', enum: INVITABLE_ROLES, description: 'What whoever redeems it becomes.' },
   createdBy: { ...uuid, description: 'The person who invited.' },
-  createdAt: { ...timestamp, description: 'When it was made.' },
+  createdAt: { ...timestamp, description: 'When it was created.' },
   expiresAt: { ...timestamp, description: 'Until when it can be redeemed.' },
 } as const;
 

@@ -55,7 +55,7 @@ const privateProjectSchema = {
     leadId: { ...uuid, type: ['string', 'null'], description: 'Who answers for it.' },
     creatorId: { ...uuid, description: 'Who made it.' },
     memberCount: { type: 'integer', minimum: 0, description: 'How many members of the workspace see it.' },
-    createdAt: { ...timestamp, description: 'When it was made.' },
+    createdAt: { ...timestamp, description: 'When it was created.' },
     archivedAt: { ...timestamp, type: ['string', 'null'], description: 'When it was put away; null while it is not.' },
   },
 } as const;
