@@ -66,7 +66,7 @@ describe('the frames of the socket', () => {
       [{ afterSyncId: '1', token: 7 }, 'frame/token must be a string'],
       [
         { afterSyncId: '1', groups: Array.from({ length: 1001 }, () => ID) },
-        'frame/groups must have at most 1000 items',
+        'frame/groups must contain at most 1000 items',
       ],
       [{ afterSyncId: '1', groups: [7] }, 'frame/groups/0 must be a string'],
       [{ afterSyncId: '1', actions: 'runes' }, 'frame/actions must be one of words, letters'],
