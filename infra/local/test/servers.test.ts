@@ -189,7 +189,7 @@ describe('the NATS server', () => {
     await rejects(checkNats(server.url.replace('secret', 'wrong')), { name: 'Refusal', message: /cannot be used/ });
     match(await checkNats(`${server.url}, nats://127.0.0.1:1`), /^\d+\.\d+\.\d+/);
     for (const wrong of ['nats://:::', '127.0.0.1:4222', 'localhost:4222', `${server.url}, b:4222`, ',']) {
-      await rejects(checkNats(wrong), { name: 'Refusal', message: /is no URL/ }, wrong);
+      await rejects(checkNats(wrong), { name: 'Refusal', message: /is not a NATS URL/ }, wrong);
     }
   });
 

@@ -11,7 +11,9 @@ import { PAGES_OF_ONE_MAX, shareConnections } from './connections.ts';
 import { Pages } from './deltas/pages.ts';
 import { FairGate, type FairGateOptions } from './fairness/fair-gate.ts';
 import { LoopTurns } from './fairness/loop-turns.ts';
+import { RecentPeople } from './fairness/recent-people.ts';
 import { Reads } from './fairness/reads.ts';
+import { TimeShare } from './fairness/time-share.ts';
 import { Bodies } from './http/bodies.ts';
 import { mountBatch } from './http/batch.ts';
 import { mountBootstrap } from './http/bootstrap.ts';
@@ -60,35 +62,32 @@ export const syncService: ServiceDefinition<ConfigOf<typeof settings>> = {
     const retention = retentionOf({ days: config.retentionDays, entries: config.retentionEntries });
     stack.use(keepLog({ pool, log: logReader, databaseUrl: config.databaseUrl, retention, logger: log }));
     const standby = openStandby(kit, config);
-    const turns = new LoopTurns();
-    const restMs = (person: string): number => turns.restMs(person);
+    const recent = new RecentPeople();
+    const turns = new LoopTurns(recent);
     const shares = shareConnections(config.poolMax);
     const metricsOf = waitMetrics(kit.metrics);
-    const reads = new Reads(
-      pool,
-      fairReads(shares.pages, {
-        waitMs: LIMITS.pageWaitMs,
-        slotsOfOneMax: PAGES_OF_ONE_MAX,
-        restMs,
-        watch: metricsOf('page'),
-      }),
-    );
+    const pageWaits = { waitMs: LIMITS.pageWaitMs, slotsOfOneMax: PAGES_OF_ONE_MAX, watch: metricsOf('page') };
+    const reads = new Reads(pool, fairReads(shares.pages, { ...pageWaits, timeShare: new TimeShare(recent) }));
     const memory = new GroupMemory();
-    const pages = new Pages({ reads, turns, memory, standby, metrics: metricsOf('page') });
+    const pages = new Pages({ reads, memory, standby, metrics: metricsOf('page') });
     watchPages(kit.metrics, () => pages.bytes);
     const { door } = openLive({
       kit,
       config,
       turns,
       pool,
-      gate: fairReads(shares.sockets, { waitMs: LIMITS.socketReadWaitMs, restMs, watch: metricsOf('socket') }),
+      gate: fairReads(shares.sockets, {
+        waitMs: LIMITS.socketReadWaitMs,
+        timeShare: new TimeShare(recent),
+        watch: metricsOf('socket'),
+      }),
       memory,
       log: logReader,
       onCommitted: (listener) => engine.onCommitted(listener),
     });
     const { bootstraps, clientModels, batches } = openSnapshots({ kit, shares, pool, reads, memory, standby, turns });
 
-    const onPerson = (person: string): void => turns.note(person);
+    const onPerson = (person: string): void => recent.note(person);
     const app = createApp({ ...kit, http: { ...kit.http, onPerson, bodies: new Bodies(metricsOf('body'), turns) } });
     mountMutate(app, engine);
     mountInternal(app, engine);
@@ -109,7 +108,7 @@ export const syncService: ServiceDefinition<ConfigOf<typeof settings>> = {
 
 function fairReads(
   slots: number,
-  options: Pick<FairGateOptions, 'waitMs' | 'slotsOfOneMax' | 'restMs' | 'watch'>,
+  options: Pick<FairGateOptions, 'waitMs' | 'slotsOfOneMax' | 'timeShare' | 'watch'>,
 ): FairGate {
   return new FairGate({
     slots,

@@ -9,6 +9,7 @@ import type { Pool } from 'pg';
 import { Registry } from 'prom-client';
 import { FairGate } from '../src/fairness/fair-gate.ts';
 import { LoopTurns } from '../src/fairness/loop-turns.ts';
+import { RecentPeople } from '../src/fairness/recent-people.ts';
 import { Hub } from '../src/hub/hub.ts';
 import type { Handover } from '../src/relay/handover.ts';
 import { openSocketDoor } from '../src/socket/door.ts';
@@ -78,7 +79,7 @@ export async function openReplica(options: ReplicaOptions): Promise<Replica> {
   const door = openSocketDoor({
     hub,
     gate: options.gate ?? gate,
-    turns: new LoopTurns(),
+    turns: new LoopTurns(new RecentPeople()),
     groups,
     readEntries: async (range) => {
       const page = await readEntries(pool, range);

@@ -3,12 +3,23 @@ import { pathToFileURL } from 'node:url';
 import { useFastPath } from './stage.ts';
 
 /*
- * Every suite of `src/commit` once more, with the fast path turned off, because both ways give the same guarantees. The
- * query makes Node load each file again, which declares its suites again.
+ * The suites of `src/commit` once more, with the fast path turned off, because both ways give the same guarantees. The
+ * query makes Node load each file again, which declares its suites again. Here are those of order, races and idempotency,
+ * where the two ways could differ; `WITHOUT_FAST_PATH=all npm test -- --only services/sync` runs every one.
  */
 
-/** Suites of what only the fast path does. */
-const FAST_PATH_ONLY = 'fast-path.pg.test.ts';
+const SUITES = [
+  'engine',
+  'lost-answer',
+  'lost-connection',
+  'no-change',
+  'order',
+  'private-project',
+  'races',
+  'state-is-log',
+];
+/** The suite of what only the fast path does. */
+const FAST_PATH_ONLY = 'fast-path';
 
 const { describe: declare } = globalThis;
 const declareWithoutFastPath = ((title: string, suite: (this: Mocha.Suite) => void) =>
@@ -22,7 +33,10 @@ const declareWithoutFastPath = ((title: string, suite: (this: Mocha.Suite) => vo
 
 globalThis.describe = declareWithoutFastPath;
 const folder = `${import.meta.dirname}/../src/commit`;
-for (const file of globSync('*.pg.test.ts', { cwd: folder })) {
-  if (file !== FAST_PATH_ONLY) await import(`${pathToFileURL(`${folder}/${file}`).href}?without-fast-path`);
+const all = globSync('*.pg.test.ts', { cwd: folder }).map((file) => file.replace('.pg.test.ts', ''));
+const chosen = process.env['WITHOUT_FAST_PATH'] === 'all' ? all : SUITES;
+for (const suite of chosen) {
+  if (suite === FAST_PATH_ONLY) continue;
+  await import(`${pathToFileURL(`${folder}/${suite}.pg.test.ts`).href}?without-fast-path`);
 }
 globalThis.describe = declare;

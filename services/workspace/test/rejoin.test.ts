@@ -68,7 +68,7 @@ describe('a code made before a removal or a demotion', () => {
     await remove(owner, id, grace);
     const refused = await world.join(grace, code);
     assert.deepEqual([refused.status, refused.code], [410, 'invitation_expired']);
-    assert.match(refused.text, /ask for a new one/);
+    assert.match(refused.text, /Ask for a new one/);
     assert.equal(await join(await world.person(), code), 'admin');
     assert.equal(await join(grace, (await world.invite(owner, id, { role: 'guest' })).code), 'guest');
     assert.equal(await join(grace, code), 'guest');

@@ -1,7 +1,6 @@
 import { comeAgainSeconds, Fault, LIMITS } from '@wts/contracts';
 import { type GroupMemory, Groups, type Standby, pageReader } from '@wts/read-model';
 import { Holdings, type Held } from '../fairness/holdings.ts';
-import type { LoopTurns } from '../fairness/loop-turns.ts';
 import type { Reads } from '../fairness/reads.ts';
 import type { WaitMetrics } from '../metrics.ts';
 import { readDeltas, type DeltasQuestion } from './read-deltas.ts';
@@ -11,9 +10,10 @@ export interface DeltasPage extends Disposable {
   readonly bytes: Buffer;
 }
 
+const LARGE = { isLarge: true };
+
 interface PagesOptions {
   readonly reads: Reads;
-  readonly turns: LoopTurns;
   readonly memory: GroupMemory;
   readonly standby: Standby | null;
   readonly metrics: WaitMetrics;
@@ -37,21 +37,23 @@ export class Pages {
 
   /** It must be disposed of when it was sent. */
   async read(question: DeltasQuestion, signal: AbortSignal): Promise<DeltasPage> {
-    const { reads, turns, memory, standby } = this.#options;
+    const { reads, memory, standby } = this.#options;
     const { userId } = question;
     // Before it waits too: there is no use in a turn with nothing to hold the page.
     if (!this.#held.admits(userId, LIMITS.deltasBytesMax)) throw this.#refusal();
     let held: Held | undefined;
     try {
-      const bytes = await reads.run(userId, signal, async (database) => {
-        held = this.#held.hold(userId, LIMITS.deltasBytesMax);
-        if (held === undefined) throw this.#refusal();
-        const sources = { groups: new Groups(database, memory), readPage: pageReader(database, standby) };
-        const startedAt = performance.now();
-        const page = Buffer.from(await readDeltas(sources, question));
-        turns.spent(userId, performance.now() - startedAt);
-        return page;
-      });
+      const bytes = await reads.run(
+        userId,
+        signal,
+        async (database) => {
+          held = this.#held.hold(userId, LIMITS.deltasBytesMax);
+          if (held === undefined) throw this.#refusal();
+          const sources = { groups: new Groups(database, memory), readPage: pageReader(database, standby) };
+          return Buffer.from(await readDeltas(sources, question));
+        },
+        LARGE,
+      );
       held?.become(bytes.length);
       return { bytes, [Symbol.dispose]: () => held?.[Symbol.dispose]() };
     } catch (error) {

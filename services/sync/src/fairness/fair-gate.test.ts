@@ -46,7 +46,8 @@ const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resol
 describe('the fair gate', () => {
   it('gives a free slot to who does not rest, and to who rested when that is over [never.one-takes-all]', async () => {
     let restsUntil = performance.now() + 30;
-    const hall = new Hall({ restMs: (person) => (person === 'a' ? restsUntil - performance.now() : 0) });
+    const restMs = (person: string): number => (person === 'a' ? restsUntil - performance.now() : 0);
+    const hall = new Hall({ timeShare: { restMs, spent: () => {} } });
     hall.ask('a', 'a1');
     hall.ask('b', 'b1');
     await settled();

@@ -1,5 +1,6 @@
 import { Fault } from '@wts/contracts';
 import { FairQueue, type Entry } from './fair-queue.ts';
+import type { TimeShare } from './time-share.ts';
 
 export interface FairGateOptions {
   /** Tasks at once. */
@@ -11,8 +12,8 @@ export interface FairGateOptions {
   /** Tasks that wait, of all people together, and what they hold in memory. */
   readonly waitingMax: number;
   readonly waitingBytesMax?: number;
-  /** How long a person rests from now on, who had their part of the time: until then they get no slot. */
-  readonly restMs?: (person: string) => number;
+  /** Counts the time of large tasks: who had their share of it gets no slot until they have rested. */
+  readonly timeShare?: Pick<TimeShare, 'spent' | 'restMs'>;
   /** The public reason of a refusal: `Too many snapshots are being read`. */
   readonly refusal: string;
   readonly watch?: FairGateWatch;
@@ -35,6 +36,8 @@ export interface FairTask {
   readonly cost?: number;
   /** What it holds in memory while it waits. */
   readonly bytes?: number;
+  /** It may keep a processor busy for long: its time counts. */
+  readonly isLarge?: boolean;
 }
 
 interface Visitor {
@@ -102,7 +105,7 @@ export class FairGate {
   async enter(person: string, options: FairTask = {}): Promise<Disposable> {
     options.signal?.throwIfAborted();
     const { cost = 1 } = options;
-    const isResting = (this.#options.restMs?.(person) ?? 0) > 0;
+    const isResting = (this.#options.timeShare?.restMs(person) ?? 0) > 0;
     if (this.isBusy || isResting || this.#countOf(person) >= this.#aloneMax) await this.#wait(person, options);
     else this.#pass(person, cost);
     const startedAt = performance.now();
@@ -111,7 +114,9 @@ export class FairGate {
       [Symbol.dispose]: () => {
         if (isLeft) return;
         isLeft = true;
-        this.#learn((performance.now() - startedAt) / cost);
+        const tookMs = performance.now() - startedAt;
+        this.#learn(tookMs / cost);
+        if (options.isLarge) this.#options.timeShare?.spent(person, tookMs);
         this.#leave(person);
       },
     };
@@ -205,7 +210,7 @@ export class FairGate {
     clearTimeout(this.#wakeUp);
     let soonestMs = Infinity;
     const isRested = (person: string): boolean => {
-      const restMs = this.#options.restMs?.(person) ?? 0;
+      const restMs = this.#options.timeShare?.restMs(person) ?? 0;
       if (restMs > 0) soonestMs = Math.min(soonestMs, restMs);
       return restMs <= 0;
     };

@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { LoopTurns } from './loop-turns.ts';
+import { RecentPeople } from './recent-people.ts';
 
 const PIECE = 10;
 
 describe('turns of the event loop', () => {
   it('let one person alone go on at once, up to the bytes of a turn, and then in the next', async () => {
-    const turns = new LoopTurns(2 * PIECE);
+    const turns = new LoopTurns(new RecentPeople(), 2 * PIECE);
     assert.equal(turns.take('ada', PIECE), undefined);
     assert.equal(turns.take('ada', PIECE), undefined);
     const third = turns.take('ada', PIECE);
@@ -16,7 +17,7 @@ describe('turns of the event loop', () => {
   });
 
   it('move no more in one turn than its bytes, however much is at hand', async () => {
-    const turns = new LoopTurns(2 * PIECE);
+    const turns = new LoopTurns(new RecentPeople(), 2 * PIECE);
     let moved = 0;
     const moving = Promise.all(
       Array.from({ length: 9 }, async () => {
@@ -38,7 +39,7 @@ describe('turns of the event loop', () => {
   });
 
   it('go to who moved least: one piece of a person does not wait for the hundred of another', async () => {
-    const turns = new LoopTurns(PIECE);
+    const turns = new LoopTurns(new RecentPeople(), PIECE);
     const order: string[] = [];
     const move = async (person: string): Promise<void> => {
       await turns.take(person, PIECE);
@@ -53,16 +54,17 @@ describe('turns of the event loop', () => {
   });
 
   it('forget who moved how much when nothing is moved any more', async () => {
-    const turns = new LoopTurns(PIECE);
+    const turns = new LoopTurns(new RecentPeople(), PIECE);
     for (let piece = 0; piece < 5; piece += 1) await turns.take('ada', PIECE);
     for (let turn = 0; turn < 3; turn += 1) await nextTurn();
     assert.equal(turns.take('ada', PIECE), undefined);
   });
 
   it('let a person rest who had a quarter of the time while others came, and nobody else [never.one-takes-all]', async () => {
-    const turns = new LoopTurns();
-    turns.note('ada');
-    turns.note('mallory');
+    const recent = new RecentPeople();
+    const turns = new LoopTurns(recent);
+    recent.note('ada');
+    recent.note('mallory');
     for (let n = 0; n < 5; n += 1) turns.spent('mallory', 10);
     const order: string[] = [];
     const rested = Promise.resolve(turns.take('mallory', PIECE)).then(() => order.push('mallory'));
@@ -72,11 +74,12 @@ describe('turns of the event loop', () => {
   });
 
   it('let nobody rest for a little, nor one who is alone', () => {
-    const turns = new LoopTurns();
-    turns.note('ada');
+    const recent = new RecentPeople();
+    const turns = new LoopTurns(recent);
+    recent.note('ada');
     for (let n = 0; n < 5; n += 1) turns.spent('ada', 10);
     assert.equal(turns.take('ada', PIECE), undefined);
-    turns.note('bob');
+    recent.note('bob');
     turns.spent('bob', 10);
     assert.equal(turns.take('bob', PIECE), undefined);
   });

@@ -1,17 +1,12 @@
-import { SHARE } from './fair-gate.ts';
 import { FairQueue } from './fair-queue.ts';
-import { RecentPeople } from './recent-people.ts';
+import type { RecentPeople } from './recent-people.ts';
+import { TimeShare } from './time-share.ts';
 
 /**
  * Moved in one turn of the event loop, by all people together: a millisecond or two. Less would cost a turn of its own for
  * each piece; with more, a request that needs ten turns to be answered would wait for ten times as much.
  */
 const TURN_BYTES = 512 * 1024;
-/** So much a person has before a quarter of the time is all there is: small requests of everybody stay within it. */
-const BURST_MS = 25;
-/** A turn that takes longer was long for something else as well. */
-const TURN_MS_MAX = 25;
-
 /**
  * The event loop, shared out by person among those who move many bytes: rows out of PostgreSQL, answers to their clients.
  * Whatever the connections would take, one turn of the loop moves so much and no more, one piece of a person after one of
@@ -24,30 +19,24 @@ const TURN_MS_MAX = 25;
 export class LoopTurns {
   readonly #turnBytes: number;
   readonly #queue = new FairQueue<() => void>();
-  readonly #recent = new RecentPeople();
+  readonly #share: TimeShare;
   /** What was moved in this turn. */
   readonly #moved = new Map<string, number>();
-  /** By when a quarter of the time will have paid for what each had; absent when that is past. */
-  readonly #paidAt = new Map<string, number>();
   #left: number;
   #startedAt = 0;
   #isCounting = false;
   /** Set while all who wait rest. */
   #wakeUp: NodeJS.Timeout | undefined;
 
-  constructor(turnBytes: number = TURN_BYTES) {
+  constructor(recent: RecentPeople, turnBytes: number = TURN_BYTES) {
+    this.#share = new TimeShare(recent);
     this.#turnBytes = this.#left = turnBytes;
-  }
-
-  /** This person asks for something, large or small. */
-  note(person: string): void {
-    this.#recent.note(person);
   }
 
   /** A promise when these bytes must wait for a later turn of the loop. */
   take(person: string, bytes: number): Promise<void> | undefined {
     const cost = Math.max(bytes, 1);
-    if (this.#left > 0 && this.#queue.size === 0 && this.restMs(person) <= 0) {
+    if (this.#left > 0 && this.#queue.size === 0 && this.#share.restMs(person) <= 0) {
       this.#queue.charge(person, cost);
       this.#move(person, cost);
       return undefined;
@@ -60,14 +49,7 @@ export class LoopTurns {
 
   /** So much time went into work of this person that no turn was taken for, here or in what works for the same. */
   spent(person: string, ms: number): void {
-    if (!this.#recent.hasOthers(person)) return;
-    const from = Math.max(performance.now(), this.#paidAt.get(person) ?? 0);
-    this.#paidAt.set(person, from + Math.min(ms, TURN_MS_MAX) / SHARE);
-  }
-
-  /** How long this person rests from now on. */
-  restMs(person: string): number {
-    return (this.#paidAt.get(person) ?? 0) - BURST_MS / SHARE - performance.now();
+    this.#share.spent(person, ms);
   }
 
   #move(person: string, cost: number): void {
@@ -92,7 +74,7 @@ export class LoopTurns {
     this.#isCounting = false;
     let soonestMs = Infinity;
     const mayMove = (person: string): boolean => {
-      const restMs = this.restMs(person);
+      const restMs = this.#share.restMs(person);
       if (restMs > 0) soonestMs = Math.min(soonestMs, restMs);
       return restMs <= 0;
     };
@@ -107,14 +89,10 @@ export class LoopTurns {
     else this.#wakeUp = setTimeout(this.#onTurn, soonestMs);
   };
 
-  /** Those who moved something in the turn that is over, as long as it took. */
+  /** The turn that is over counts for those who moved something in it. */
   #rest(now: number): void {
-    for (const [person, paidAt] of this.#paidAt) if (paidAt <= now) this.#paidAt.delete(person);
-    const tookMs = Math.min(now - this.#startedAt, TURN_MS_MAX);
     const all = this.#turnBytes - this.#left;
-    for (const [person, bytes] of this.#moved) {
-      this.spent(person, tookMs * (bytes / all));
-    }
+    for (const [person, bytes] of this.#moved) this.#share.spent(person, (now - this.#startedAt) * (bytes / all));
     this.#moved.clear();
   }
 }

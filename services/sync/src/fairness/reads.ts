@@ -18,8 +18,13 @@ export class Reads {
     this.#gate = gate;
   }
 
-  run<T>(person: string, signal: AbortSignal, work: (database: Queryable) => Promise<T>): Promise<T> {
-    return this.#gate.run(person, { signal }, () => this.#connected(signal, work));
+  run<T>(
+    person: string,
+    signal: AbortSignal,
+    work: (database: Queryable) => Promise<T>,
+    { isLarge = false } = {},
+  ): Promise<T> {
+    return this.#gate.run(person, { signal, isLarge }, () => this.#connected(signal, work));
   }
 
   async #connected<T>(signal: AbortSignal, work: (database: Queryable) => Promise<T>): Promise<T> {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { Fault, LIMITS } from '@wts/contracts';
 import { Registry } from 'prom-client';
 import { LoopTurns } from '../fairness/loop-turns.ts';
+import { RecentPeople } from '../fairness/recent-people.ts';
 import { waitMetrics } from '../metrics.ts';
 import { Bodies } from './bodies.ts';
 
@@ -9,7 +10,7 @@ const MEGABYTE = 1024 * 1024;
 const never = new AbortController().signal;
 
 describe('large bodies [never.one-takes-all]', () => {
-  const open = (): Bodies => new Bodies(waitMetrics(new Registry())('body'), new LoopTurns());
+  const open = (): Bodies => new Bodies(waitMetrics(new Registry())('body'), new LoopTurns(new RecentPeople()));
 
   it('of one person take a quarter of the room for them at most [never.unbounded]', () => {
     const bodies = open();

@@ -7,6 +7,7 @@ import { Pool } from 'pg';
 import { Registry } from 'prom-client';
 import { FairGate } from '../fairness/fair-gate.ts';
 import { LoopTurns } from '../fairness/loop-turns.ts';
+import { RecentPeople } from '../fairness/recent-people.ts';
 import type { Selection } from '@wts/read-model';
 import { snapshotMetrics } from './metrics.ts';
 import { Production, type ProductionPlan } from './production.ts';
@@ -58,7 +59,7 @@ const ROW_BYTES = 500;
 
 describe('a production', () => {
   it('that its last reader has left is joined by nobody: who loads a page again at once gets a whole answer', async () => {
-    await producing({}, new LoopTurns(), async (production) => {
+    await producing({}, new LoopTurns(new RecentPeople()), async (production) => {
       const [first, second] = [production.join(production.person), production.join(randomUUID())];
       await production.opened;
       production.leave(first);
@@ -75,7 +76,7 @@ describe('a production', () => {
     assert.ok(model);
     const record = `'{"text":"' || repeat('t', ${ROW_BYTES}) || '"}' as record from generate_series(1, ${ROWS})`;
     const select = (): Selection[] => [{ model, from: `(select ${record}) as made`, where: 'true' }];
-    const turns = new HeldTurns();
+    const turns = new HeldTurns(new RecentPeople());
     await producing({ select }, turns, async (production) => {
       const reader = production.join(production.person);
       await eventually(() => turns.asked > 0);

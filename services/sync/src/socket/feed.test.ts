@@ -6,6 +6,7 @@ import type { LogAction } from '@wts/contracts';
 import type { Entry } from '@wts/log';
 import { FairGate } from '../fairness/fair-gate.ts';
 import { LoopTurns } from '../fairness/loop-turns.ts';
+import { RecentPeople } from '../fairness/recent-people.ts';
 import type { Hub } from '../hub/hub.ts';
 import type { Packet } from '../hub/packet.ts';
 import { Ring } from '../hub/ring.ts';
@@ -37,7 +38,15 @@ describe('a feed', () => {
     }
     const hub = { last, since: (cursor: bigint) => (cursor >= last ? [] : ring.since(cursor)) } as unknown as Hub;
     const memberships = new Memberships(source, gate);
-    sources = { hub, gate, turns: new LoopTurns(), rounds, audience: new Audience<Feed>(), memberships, readEntries };
+    sources = {
+      hub,
+      gate,
+      turns: new LoopTurns(new RecentPeople()),
+      rounds,
+      audience: new Audience<Feed>(),
+      memberships,
+      readEntries,
+    };
   });
 
   /** A feed from a place on, whose client takes what is sent when `take` is called. */

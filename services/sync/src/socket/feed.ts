@@ -251,16 +251,10 @@ export class Feed implements Listening, Pulling {
   }
 
   async #catchUp(): Promise<void> {
-    const { hub, gate, turns } = this.#sources;
+    const { hub, gate } = this.#sources;
     const { signal } = this.#ending;
-    const person = this.#reader.userId;
     while (!this.#isEnded && !this.#outlet.isFull && !this.#isDoubtful && hub.since(this.#cursor) === null) {
-      const change = await gate.run(person, { signal }, async () => {
-        const startedAt = performance.now();
-        const found = await this.#takePage();
-        turns.spent(person, performance.now() - startedAt);
-        return found;
-      });
+      const change = await gate.run(this.#reader.userId, { signal, isLarge: true }, () => this.#takePage());
       if (change !== null) await this.#regroup(change);
     }
   }

@@ -96,7 +96,7 @@ describe('a page of the log', function () {
     return rows.map(({ at }) => at);
   }
 
-  async function pageIsCheap(name: string, groups: readonly string[], timesMax = 7): Promise<void> {
+  async function pageIsCheap(name: string, groups: readonly string[], timesMax = 7.5): Promise<void> {
     const limit = PAGE + 1;
     for (const after of [0, ENTRIES / 2, ENTRIES - 300, ENTRIES]) {
       let found: string[] = [];
@@ -158,7 +158,7 @@ describe('a page of the log', function () {
       await arrange();
       // Where there are more groups than entries, the places of a window are looked at too, and what was deleted in them.
       for (const [name, groups] of Object.entries(shapes))
-        await pageIsCheap(name, groups, groups.length > PAGE ? 10 : 7);
+        await pageIsCheap(name, groups, groups.length > PAGE ? 10 : 7.5);
       await followingIsCheap();
     });
   }
