@@ -2,6 +2,8 @@ import assert from 'node:assert/strict';
 import { Fault } from '@wts/contracts';
 import { eventually } from '@wts/testkit';
 import fc from 'fast-check';
+import { RecentPeople } from './recent-people.ts';
+import { TimeShare } from './time-share.ts';
 import { FairGate, type FairGateOptions, type FairTask } from './fair-gate.ts';
 
 const PEOPLE = ['a', 'b', 'c', 'd', 'e', 'f'];
@@ -46,8 +48,9 @@ const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resol
 describe('the fair gate', () => {
   it('gives a free slot to who does not rest, and to who rested when that is over [never.one-takes-all]', async () => {
     let restsUntil = performance.now() + 30;
-    const restMs = (person: string): number => (person === 'a' ? restsUntil - performance.now() : 0);
-    const hall = new Hall({ timeShare: { restMs, spent: () => {} } });
+    const timeShare = new TimeShare(new RecentPeople());
+    timeShare.restMs = (person) => (person === 'a' ? restsUntil - performance.now() : 0);
+    const hall = new Hall({ timeShare });
     hall.ask('a', 'a1');
     hall.ask('b', 'b1');
     await settled();

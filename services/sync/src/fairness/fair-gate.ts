@@ -1,6 +1,6 @@
 import { Fault } from '@wts/contracts';
 import { FairQueue, type Entry } from './fair-queue.ts';
-import type { TimeShare } from './time-share.ts';
+import type { Rested, TimeShare } from './time-share.ts';
 
 export interface FairGateOptions {
   /** Tasks at once. */
@@ -13,7 +13,7 @@ export interface FairGateOptions {
   readonly waitingMax: number;
   readonly waitingBytesMax?: number;
   /** Counts the time of large tasks: who had their share of it gets no slot until they have rested. */
-  readonly timeShare?: Pick<TimeShare, 'spent' | 'restMs'>;
+  readonly timeShare?: TimeShare;
   /** The public reason of a refusal: `Too many snapshots are being read`. */
   readonly refusal: string;
   readonly watch?: FairGateWatch;
@@ -44,6 +44,8 @@ interface Visitor {
   readonly enter: () => void;
   readonly refuse: (reason: unknown) => void;
 }
+
+const ALL_RESTED: Rested = { mayServe: () => true, soonestMs: Infinity };
 
 /** What one person may have of a scarce thing while others wait for it. */
 export const SHARE = 1 / 4;
@@ -208,26 +210,22 @@ export class FairGate {
 
   #admit(): void {
     clearTimeout(this.#wakeUp);
-    let soonestMs = Infinity;
-    const isRested = (person: string): boolean => {
-      const restMs = this.#options.timeShare?.restMs(person) ?? 0;
-      if (restMs > 0) soonestMs = Math.min(soonestMs, restMs);
-      return restMs <= 0;
-    };
+    const rested = this.#options.timeShare?.rested() ?? ALL_RESTED;
     while (!this.isBusy && this.#queue.size > 0) {
-      const next = this.#next(isRested);
+      const next = this.#next(rested);
       if (!next) break;
       this.#start(next.person);
       this.#options.watch?.onWaiting?.(this.#queue.size);
       next.item.enter();
     }
+    const { soonestMs } = rested;
     if (!this.isBusy && soonestMs < Infinity) this.#wakeUp = setTimeout(() => this.#admit(), soonestMs);
   }
 
-  #next(isRested: (person: string) => boolean): Entry<Visitor> | undefined {
+  #next({ mayServe }: Rested): Entry<Visitor> | undefined {
     return (
-      this.#queue.shift((person) => this.#countOf(person) < this.#share && isRested(person)) ??
-      this.#queue.shift((person) => this.#countOf(person) < this.#aloneMax && isRested(person))
+      this.#queue.shift((person) => this.#countOf(person) < this.#share && mayServe(person)) ??
+      this.#queue.shift((person) => this.#countOf(person) < this.#aloneMax && mayServe(person))
     );
   }
 

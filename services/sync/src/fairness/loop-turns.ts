@@ -72,21 +72,16 @@ export class LoopTurns {
     this.#left = this.#turnBytes;
     this.#startedAt = now;
     this.#isCounting = false;
-    let soonestMs = Infinity;
-    const mayMove = (person: string): boolean => {
-      const restMs = this.#share.restMs(person);
-      if (restMs > 0) soonestMs = Math.min(soonestMs, restMs);
-      return restMs <= 0;
-    };
+    const rested = this.#share.rested();
     while (this.#left > 0) {
-      const next = this.#queue.shift(mayMove);
+      const next = this.#queue.shift(rested.mayServe);
       if (next === undefined) break;
       this.#move(next.person, next.cost);
       next.item();
     }
     if (this.#isCounting) return;
     if (this.#queue.size === 0) this.#queue.reset();
-    else this.#wakeUp = setTimeout(this.#onTurn, soonestMs);
+    else this.#wakeUp = setTimeout(this.#onTurn, rested.soonestMs);
   };
 
   /** The turn that is over counts for those who moved something in it. */
