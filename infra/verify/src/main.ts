@@ -110,7 +110,7 @@ async function verify(system: System, options: Options, tasks: OwnTasks): Promis
   }
 }
 
-interface Heard {
+interface Received {
   readonly groups: readonly string[];
   readonly words: string;
   readonly findings: readonly Finding[];
@@ -121,7 +121,7 @@ async function listen(
   client: Client,
   { seconds, sockets, writes }: Options,
   tasks: OwnTasks,
-): Promise<Heard> {
+): Promise<Received> {
   // Also where the log has lost its beginning, a snapshot says where one stands and what one may hear.
   const { lastSyncId: start, groups, rows } = await readSnapshot(system, ['Workspace']);
   await using stack = new AsyncDisposableStack();
@@ -151,11 +151,11 @@ async function listen(
       findings: [],
     };
   }
-  const heard = listeners[0]?.received.length ?? 0;
-  const hint = heard === 0 ? ' (no changes came; --writes 20 makes some)' : '';
+  const received = listeners[0]?.received.length ?? 0;
+  const hint = received === 0 ? ' (no changes came; --writes 20 makes some)' : '';
   return {
     groups,
-    words: `${heard} entries to each of ${listeners.length} listeners${hint}`,
+    words: `${received} entries to each of ${listeners.length} listeners${hint}`,
     findings: await auditListeners(client, listeners, groups, BigInt(start), upTo),
   };
 }

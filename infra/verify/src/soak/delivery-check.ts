@@ -11,7 +11,7 @@ import type { Acknowledgement } from '../load/writers.ts';
 interface Watched {
   readonly listener: Listener;
   readonly expects: Expects;
-  judgedUpTo: bigint;
+  checkedUpTo: bigint;
   /** Judged once more, and then let go. */
   isLeaving: boolean;
 }
@@ -37,10 +37,10 @@ export class DeliveryCheck {
   }
 
   watch(listener: Listener, expects: Expects, from: bigint): void {
-    this.#watched.push({ listener, expects, judgedUpTo: from, isLeaving: false });
+    this.#watched.push({ listener, expects, checkedUpTo: from, isLeaving: false });
   }
 
-  /** Who was watched goes: what came until then is judged. */
+  /** Who was watched goes: what came until then is checked. */
   dismiss(listener: Listener): void {
     for (const one of this.#watched) if (one.listener === listener) one.isLeaving = true;
   }
@@ -55,14 +55,14 @@ export class DeliveryCheck {
     return this.#watched.reduce((least, { listener }) => (listener.at() < least ? listener.at() : least), 1n << 62n);
   }
 
-  /** False when the log could not be read, as while PostgreSQL restarts: the next round judges more. */
+  /** False when the log could not be read, as while PostgreSQL restarts: the next round checks more. */
   async runRound(): Promise<boolean> {
     const answers = this.#answers;
     this.#answers = [];
     try {
       await this.#withLog(async (client) => {
-        await this.#judgeAnswers(client, answers.splice(0));
-        for (const one of this.#watched) await this.#judgeListener(client, one);
+        await this.#checkAnswers(client, answers.splice(0));
+        for (const one of this.#watched) await this.#checkListener(client, one);
       });
       const leaving = this.#watched.filter(({ isLeaving }) => isLeaving);
       this.#watched = this.#watched.filter((one) => !leaving.includes(one));
@@ -96,7 +96,7 @@ export class DeliveryCheck {
     this.findings.push({ promise, seen });
   }
 
-  async #judgeAnswers(client: Client, answers: readonly Acknowledgement[]): Promise<void> {
+  async #checkAnswers(client: Client, answers: readonly Acknowledgement[]): Promise<void> {
     const { rows } = await client.query<{ at: string; tx: string; id: string }>(
       `select sync_id::text as at, client_tx_id as tx, model_id::text as id from sync.sync_actions where sync_id = any($1::bigint[])`,
       [answers.map(({ syncId }) => syncId)],
@@ -109,33 +109,33 @@ export class DeliveryCheck {
     }
   }
 
-  async #judgeListener(client: Client, one: Watched): Promise<void> {
-    const { listener, expects, judgedUpTo } = one;
+  async #checkListener(client: Client, one: Watched): Promise<void> {
+    const { listener, expects, checkedUpTo } = one;
     const upTo = listener.at();
-    const heard = listener.take(upTo);
+    const received = listener.take(upTo);
     if ('visitor' in expects) {
-      await this.#judgeVisitor(client, listener.name, expects.visitor, heard, judgedUpTo, upTo);
+      await this.#checkVisitor(client, listener.name, expects.visitor, received, checkedUpTo, upTo);
     } else {
-      const expected = await expectedIds(client, expects.groups, judgedUpTo, upTo);
-      const ids = heard.map(({ syncId }) => syncId);
+      const expected = await expectedIds(client, expects.groups, checkedUpTo, upTo);
+      const ids = received.map(({ syncId }) => syncId);
       this.report(compareDeliveries(listener.name, expected, ids));
     }
-    this.delivered += heard.length;
-    one.judgedUpTo = upTo;
+    this.delivered += received.length;
+    one.checkedUpTo = upTo;
   }
 
-  async #judgeVisitor(
+  async #checkVisitor(
     client: Client,
     name: string,
     userId: string,
-    heard: readonly SyncAction[],
+    received: readonly SyncAction[],
     after: bigint,
     upTo: bigint,
   ): Promise<void> {
-    const own = heard.filter(({ groupId }) => groupId === userId).map(({ syncId }) => syncId);
+    const own = received.filter(({ groupId }) => groupId === userId).map(({ syncId }) => syncId);
     this.report(compareDeliveries(name, await expectedIds(client, [userId], after, upTo), own));
     const absences = await absencesOf(client, userId, upTo);
-    const others = heard.filter(({ groupId }) => groupId !== userId).map(({ syncId }) => BigInt(syncId));
+    const others = received.filter(({ groupId }) => groupId !== userId).map(({ syncId }) => BigInt(syncId));
     const leaked = others.filter((id) => absences.some(({ from, to }) => id > from && id < to));
     for (const id of leaked) this.#find('nothing-foreign', `${name}: ${id} came and is of a time without membership`);
     const last = others.findIndex((id, index) => index > 0 && id <= (others[index - 1] ?? 0n));
