@@ -4,7 +4,7 @@
  *   -- --requests 100000   about so many
  *   -- --seed 7            the same run again
  */
-import { startWorld } from '@wts/testkit';
+import { startTestSystem } from '@wts/testkit';
 import { numbersOrExit } from '@wts/verify';
 import { parseArgs } from 'node:util';
 import { fuzz } from './fuzz.ts';
@@ -20,18 +20,18 @@ const { requests: wanted, seed } = numbersOrExit(
 );
 const RATE_LIMITS = JSON.stringify({ rest: 0, codes: 0, 'codes-address': 0, keys: 0 });
 
-await using world = await startWorld({ label: 'fuzz', overrides: { gateway: { RATE_LIMITS } } });
+await using testSystem = await startTestSystem({ label: 'fuzz', overrides: { gateway: { RATE_LIMITS } } });
 let requests = 0;
 const statuses: Record<string, number> = {};
 for (let round = 0; requests < wanted; round += 1) {
   // A new person each round: what one may own is bounded, and requests should not all end there.
-  const person = await world.person('Fuzzer');
+  const person = await testSystem.person('Fuzzer');
   const report = await fuzz({
-    baseUrl: world.baseUrl,
+    baseUrl: testSystem.baseUrl,
     token: person.token,
     seed: seed + round,
     runsPerOperation: ROUNDS_OF,
-    known: await knownIds(world, person),
+    known: await knownIds(testSystem, person),
   });
   requests += report.requests;
   for (const [status, count] of Object.entries(report.statuses)) statuses[status] = (statuses[status] ?? 0) + count;

@@ -104,7 +104,7 @@ export const syncSocket: readonly Rule[] = [
     id: 'sync.socket.no-subprotocol',
     source: 'RFC 6455 4.2.2',
     text: 'A subprotocol that a client offers is not confirmed, because none is spoken.',
-    home: 'services/sync/src/socket/door.ts',
+    home: 'services/sync/src/socket/server.ts',
     status: 'kept',
   },
   {
@@ -146,21 +146,21 @@ export const syncSocket: readonly Rule[] = [
     id: 'sync.socket.credential-dies',
     source: 'Design 7',
     text: 'A socket whose credential dies is closed.',
-    home: 'services/sync/src/socket/door.ts',
+    home: 'services/sync/src/socket/server.ts',
     status: 'kept',
   },
   {
     id: 'sync.socket.drain',
     source: 'Design 7',
     text: 'When a sync service stops, its sockets are closed with 1012 and jitter, after an error frame; when a gateway stops, its sockets end with jitter, behind everything that was sent, and clients resume by cursor.',
-    home: 'services/sync/src/socket/door.ts',
+    home: 'services/sync/src/socket/server.ts',
     status: 'kept',
   },
   {
     id: 'sync.socket.only-door',
     source: 'Specification 4.5',
     text: '`/sync/ws` is the only path that upgrades.',
-    home: 'services/gateway/src/edge/socket-door.ts',
+    home: 'services/gateway/src/edge/socket-proxy.ts',
     status: 'kept',
   },
 ];

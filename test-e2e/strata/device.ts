@@ -54,11 +54,11 @@ export class Device implements AsyncDisposable {
   }
 
   /** A new device: nothing is on it yet. Resolves when it has loaded everything and hears what is new. */
-  static async open(world: { readonly baseUrl: string }, token: string): Promise<Device> {
-    const { hostname, port } = new URL(world.baseUrl);
+  static async open(testSystem: { readonly baseUrl: string }, token: string): Promise<Device> {
+    const { hostname, port } = new URL(testSystem.baseUrl);
     await using opening = new AsyncDisposableStack();
     const wire = await openWire({ host: hostname, port: Number(port) });
-    const device = opening.use(new Device(world.baseUrl, token, wire));
+    const device = opening.use(new Device(testSystem.baseUrl, token, wire));
     await device.start();
     opening.move();
     return device;

@@ -1,4 +1,4 @@
-import { eventually, startWorld, type World } from '@wts/testkit';
+import { eventually, startTestSystem, type TestSystem } from '@wts/testkit';
 import { randomUUID } from 'node:crypto';
 import { Client } from 'pg';
 
@@ -12,56 +12,56 @@ export interface Secret {
   readonly taskId: string;
 }
 
-/** A world for tests of devices, and what happens in it while they look away. */
+/** A system for tests of devices, and what happens in it while they look away. */
 export class Arranged implements AsyncDisposable {
-  readonly world: World;
+  readonly testSystem: TestSystem;
   readonly #database: Client;
 
-  private constructor(world: World, database: Client) {
-    this.world = world;
+  private constructor(testSystem: TestSystem, database: Client) {
+    this.testSystem = testSystem;
     this.#database = database;
   }
 
   static async open(label: string): Promise<Arranged> {
-    const world = await startWorld({ label });
-    const database = new Client({ connectionString: world.database.url });
+    const testSystem = await startTestSystem({ label });
+    const database = new Client({ connectionString: testSystem.database.url });
     await database.connect();
-    return new Arranged(world, database);
+    return new Arranged(testSystem, database);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#database.end();
-    await this.world.close();
+    await this.testSystem.close();
   }
 
   newTask(more: object = {}): { id: string; title: string } {
-    return { id: randomUUID(), workspaceId: this.world.workspaceId, title: 'Task', ...more } as never;
+    return { id: randomUUID(), workspaceId: this.testSystem.workspaceId, title: 'Task', ...more } as never;
   }
 
   async put(modelName: string, payload: object, modelId: string = randomUUID()): Promise<string> {
-    await this.world.commit([{ modelName, modelId, action: 'INSERT', payload: { ...payload } }]);
+    await this.testSystem.commit([{ modelName, modelId, action: 'INSERT', payload: { ...payload } }]);
     return modelId;
   }
 
   async change(modelName: string, modelId: string, payload: object): Promise<void> {
-    await this.world.commit([{ modelName, modelId, action: 'UPDATE', payload: { ...payload } }]);
+    await this.testSystem.commit([{ modelName, modelId, action: 'UPDATE', payload: { ...payload } }]);
   }
 
   async remove(modelName: string, modelId: string): Promise<void> {
-    await this.world.commit([{ modelName, modelId, action: 'DELETE', payload: {} }]);
+    await this.testSystem.commit([{ modelName, modelId, action: 'DELETE', payload: {} }]);
   }
 
   /** Another workspace, with one task in it. */
   async elsewhere(): Promise<Elsewhere> {
     const id = randomUUID();
     const workspaceId = await this.put('Workspace', { name: 'Elsewhere', urlKey: `w-${id}` }, id);
-    await this.world.member('Eve', 'owner', workspaceId);
+    await this.testSystem.member('Eve', 'owner', workspaceId);
     return { workspaceId, taskId: await this.put('Task', { workspaceId, title: 'Theirs' }) };
   }
 
   /** A private project of nobody, with one task in it. */
   async secret(): Promise<Secret> {
-    const { workspaceId } = this.world;
+    const { workspaceId } = this.testSystem;
     const key = `P${randomUUID().slice(0, 8)}`;
     const projectId = await this.put('Project', { workspaceId, key, name: 'Secret', isPrivate: true });
     return { projectId, taskId: await this.put('Task', { workspaceId, projectId, title: 'Inside' }) };
@@ -69,15 +69,15 @@ export class Arranged implements AsyncDisposable {
 
   /** A task; whoever has heard of it has heard of all that came before, or never will. */
   marker(): Promise<string> {
-    return this.put('Task', { workspaceId: this.world.workspaceId, title: 'Marker' });
+    return this.put('Task', { workspaceId: this.testSystem.workspaceId, title: 'Marker' });
   }
 
   /** As retention does it: all but the last entry leaves the log. The recent past in memory of the service goes with it. */
   async trimLog(): Promise<void> {
     await this.#database.query(`update sync.log_state set floor = (select max(sync_id) - 1 from sync.sync_actions)`);
     await this.#database.query(`delete from sync.sync_actions where sync_id <= (select floor from sync.log_state)`);
-    await this.world.service('sync').restart();
-    await this.world.untilReady();
+    await this.testSystem.service('sync').restart();
+    await this.testSystem.untilReady();
   }
 
   /**
@@ -91,11 +91,11 @@ export class Arranged implements AsyncDisposable {
     await eventually(() =>
       this.#has(`select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`),
     );
-    await this.world.service('gateway').kill('SIGKILL');
+    await this.testSystem.service('gateway').kill('SIGKILL');
     await this.#database.query('commit');
     await eventually(() => this.#has('select 1 from sync.tasks where id = $1', [taskId]));
-    await this.world.service('gateway').start();
-    await this.world.untilReady();
+    await this.testSystem.service('gateway').start();
+    await this.testSystem.untilReady();
   }
 
   /** What the log says happened to a record, in order. */

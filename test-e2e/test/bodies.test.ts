@@ -1,5 +1,5 @@
-import type { World } from '@wts/testkit';
-import { startWorld } from '@wts/testkit';
+import type { TestSystem } from '@wts/testkit';
+import { startTestSystem } from '@wts/testkit';
 import assert from 'node:assert/strict';
 import { Description } from '../fuzz/description.ts';
 import type { Operation } from '../fuzz/description.ts';
@@ -19,27 +19,27 @@ const OTHER_TYPES = [
 ] as const;
 
 describe('bodies', () => {
-  let world: World;
+  let testSystem: TestSystem;
   let operations: readonly Operation[];
   before(async function () {
     this.timeout(90_000);
-    world = await startWorld({ label: 'bodies' });
+    testSystem = await startTestSystem({ label: 'bodies' });
     // A socket is no request with an answer; `sockets.test.ts` of the gateway speaks to it.
-    operations = new Description((await world.ask(null, 'GET', '/openapi.json')).json()).operations.filter(
+    operations = new Description((await testSystem.ask(null, 'GET', '/openapi.json')).json()).operations.filter(
       ({ id }) => id !== 'syncSocket',
     );
   });
-  after(() => world.close());
+  after(() => testSystem.close());
 
   async function ask(
     { id, method }: Operation,
     sending: { readonly type?: string | null; readonly token?: string | null; readonly encoding?: string } = {},
   ): Promise<{ status: number; type: string; text: string }> {
-    const { type = JSON_TYPE, token = world.apiKey, encoding } = sending;
+    const { type = JSON_TYPE, token = testSystem.apiKey, encoding } = sending;
     const operation = WALLS[id] as (typeof WALLS)[string];
-    const place = placeIn(world);
+    const place = placeIn(testSystem);
     const sent = operation.body?.(place);
-    const { status, headers, text } = await world.ask(
+    const { status, headers, text } = await testSystem.ask(
       token,
       method,
       operation.path(place),

@@ -1,8 +1,8 @@
-import { eventually, startWorld, type Store, type World } from '@wts/testkit';
+import { eventually, startTestSystem, type Store, type TestSystem } from '@wts/testkit';
 import {
   begin,
   endOfStream,
-  checkWorld,
+  checkSystem,
   listenByPolling,
   listenBySocket,
   writeUntil,
@@ -27,11 +27,11 @@ const MORE = 10;
 describe('sync killed at each point of a commit', function () {
   this.timeout(120_000);
   let stack: AsyncDisposableStack;
-  let world: World;
+  let testSystem: TestSystem;
   let admin: Client;
   before(async () => {
     stack = new AsyncDisposableStack();
-    world = stack.use(await startWorld({ label: 'crash-points', syncReplicas: 2, wires: true }));
+    testSystem = stack.use(await startTestSystem({ label: 'crash-points', syncReplicas: 2, wires: true }));
     admin = await connected();
     await admin.query(
       `create function sync.wait_here() returns trigger language plpgsql as
@@ -42,12 +42,13 @@ describe('sync killed at each point of a commit', function () {
   after(() => stack.disposeAsync());
 
   async function connected(): Promise<Client> {
-    const client = stack.adopt(new Client({ connectionString: world.database.url }), (one) => one.end());
+    const client = stack.adopt(new Client({ connectionString: testSystem.database.url }), (one) => one.end());
     await client.connect();
     return client;
   }
 
-  const wires = (store: Store): ReturnType<World['wire']>[] => REPLICAS.map((one) => world.wire('sync', store, one));
+  const wires = (store: Store): ReturnType<TestSystem['wire']>[] =>
+    REPLICAS.map((one) => testSystem.wire('sync', store, one));
   const hold = (key: number): Promise<unknown> => admin.query('select pg_advisory_lock($1)', [key]);
   const letGo = (key: number): Promise<unknown> => admin.query('select pg_advisory_unlock($1)', [key]);
   const isWaitedFor = async (key: number): Promise<boolean> =>
@@ -68,13 +69,13 @@ describe('sync killed at each point of a commit', function () {
   /** People write and listen while something happens, and for long enough after it; then all is judged. */
   async function underLoad(happen: (heardMore: () => Promise<unknown>) => Promise<void>): Promise<Written> {
     await using hears = new AsyncDisposableStack();
-    const beginning = await begin(world);
+    const beginning = await begin(testSystem);
     const { after: start } = beginning;
-    const target = { baseUrl: world.baseUrl, token: world.apiKey };
+    const target = { baseUrl: testSystem.baseUrl, token: testSystem.apiKey };
     const listeners: Listener[] = [1, 2, 3, 4].map((one) => hears.use(listenBySocket(target, `socket ${one}`, start)));
     listeners.push(hears.use(listenByPolling(target, 'poller', start)));
     const stop = new AbortController();
-    const writing = writeUntil(world, 6, stop.signal);
+    const writing = writeUntil(testSystem, 6, stop.signal);
     const heardMore = (): Promise<unknown> => {
       const before = listeners.map(({ received }) => received.length);
       const more = (): boolean =>
@@ -89,17 +90,17 @@ describe('sync killed at each point of a commit', function () {
       stop.abort();
     }
     const written = await writing;
-    assert.deepEqual(await checkWorld(world, listeners, beginning, written), []);
+    assert.deepEqual(await checkSystem(testSystem, listeners, beginning, written), []);
     return written;
   }
 
   async function dieAt({ reach, release }: Point): Promise<void> {
     const written = await underLoad(async () => {
       await reach();
-      await Promise.all(REPLICAS.map((one) => world.service('sync', one).kill('SIGKILL')));
+      await Promise.all(REPLICAS.map((one) => testSystem.service('sync', one).kill('SIGKILL')));
       await release();
-      await Promise.all(REPLICAS.map((one) => world.service('sync', one).start()));
-      await world.untilReady();
+      await Promise.all(REPLICAS.map((one) => testSystem.service('sync', one).start()));
+      await testSystem.untilReady();
     });
     assert.ok(written.retries > 0, 'nobody had to send anything again');
   }
@@ -161,7 +162,7 @@ describe('sync killed at each point of a commit', function () {
   it(title('after it has published, before it hears of it'), () =>
     dieAt({
       reach: async () => {
-        const lastOf = async (): Promise<number> => (await endOfStream(world.nats.url)).sequence;
+        const lastOf = async (): Promise<number> => (await endOfStream(testSystem.nats.url)).sequence;
         for (const wire of wires('nats')) wire.deafen();
         // The relay waits for an answer that does not come: changes are made, and none of them is published.
         let [place, head] = [await lastOf(), await headOf()];
@@ -183,6 +184,6 @@ describe('sync killed at each point of a commit', function () {
       await heardMore();
       for (const wire of wires('nats')) wire.mend();
     });
-    await eventually(async () => Number((await endOfStream(world.nats.url)).place) === (await headOf()));
+    await eventually(async () => Number((await endOfStream(testSystem.nats.url)).place) === (await headOf()));
   });
 });

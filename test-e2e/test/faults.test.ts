@@ -1,7 +1,7 @@
-import { eventually, startWorld, type World } from '@wts/testkit';
+import { eventually, startTestSystem, type TestSystem } from '@wts/testkit';
 import {
   begin,
-  checkWorld,
+  checkSystem,
   listenByPolling,
   listenBySocket,
   writeUntil,
@@ -16,11 +16,11 @@ const AFTER_MS = 1_500;
 
 describe('whatever dies while people write', function () {
   this.timeout(120_000);
-  let world: World;
+  let testSystem: TestSystem;
   before(async () => {
-    world = await startWorld({ label: 'faults', syncReplicas: 2, ownPostgres: true });
+    testSystem = await startTestSystem({ label: 'faults', syncReplicas: 2, ownPostgres: true });
   });
-  after(() => world.close());
+  after(() => testSystem.close());
 
   async function storm(
     fault: () => Promise<void>,
@@ -28,21 +28,21 @@ describe('whatever dies while people write', function () {
     sockets = 10,
   ): Promise<{ written: Written; findings: string[] }> {
     await using hears = new AsyncDisposableStack();
-    const target = { baseUrl: world.baseUrl, token: world.apiKey };
-    const beginning = await begin(world, '1');
+    const target = { baseUrl: testSystem.baseUrl, token: testSystem.apiKey };
+    const beginning = await begin(testSystem, '1');
     const listeners: Listener[] = Array.from({ length: sockets }, (_, index) =>
       hears.use(listenBySocket(target, `socket ${index}`, '1')),
     );
     listeners.push(hears.use(listenByPolling(target, 'poller', '1')));
     const stop = new AbortController();
-    const writing = writeUntil(world, writers, stop.signal);
+    const writing = writeUntil(testSystem, writers, stop.signal);
     await Promise.race([pause(500), writing]);
     await fault();
     await Promise.race([pause(AFTER_MS), writing]);
     stop.abort();
     const written = await writing;
-    await world.untilReady();
-    return { written, findings: await checkWorld(world, listeners, beginning, written) };
+    await testSystem.untilReady();
+    return { written, findings: await checkSystem(testSystem, listeners, beginning, written) };
   }
 
   const kept = ({ written, findings }: { written: Written; findings: string[] }): void => {
@@ -54,10 +54,10 @@ describe('whatever dies while people write', function () {
     kept(
       await storm(async () => {
         for (const replica of [0, 1]) {
-          await world.service('sync', replica).kill('SIGKILL');
+          await testSystem.service('sync', replica).kill('SIGKILL');
           await pause(300);
-          await world.service('sync', replica).start();
-          await world.service('sync', replica).untilReady(30_000);
+          await testSystem.service('sync', replica).start();
+          await testSystem.service('sync', replica).untilReady(30_000);
         }
       }),
     );
@@ -66,9 +66,9 @@ describe('whatever dies while people write', function () {
   it('loses nothing when the gateway is killed [never.actions-lost, never.acknowledged-lost]', async () => {
     kept(
       await storm(async () => {
-        await world.service('gateway').kill('SIGKILL');
-        await world.service('gateway').start();
-        await world.service('gateway').untilReady(30_000);
+        await testSystem.service('gateway').kill('SIGKILL');
+        await testSystem.service('gateway').start();
+        await testSystem.service('gateway').untilReady(30_000);
       }),
     );
   });
@@ -76,10 +76,10 @@ describe('whatever dies while people write', function () {
   it('goes on when the workspace service is killed [never.acknowledged-lost]', async () => {
     kept(
       await storm(async () => {
-        await world.service('workspace').kill('SIGKILL');
+        await testSystem.service('workspace').kill('SIGKILL');
         await pause(500);
-        await world.service('workspace').start();
-        await world.service('workspace').untilReady(30_000);
+        await testSystem.service('workspace').start();
+        await testSystem.service('workspace').untilReady(30_000);
       }),
     );
   });
@@ -87,9 +87,9 @@ describe('whatever dies while people write', function () {
   it('loses nothing when a sync replica sleeps and wakes up as a zombie [never.actions-lost]', async () => {
     kept(
       await storm(async () => {
-        world.service('sync', 0).pause();
+        testSystem.service('sync', 0).pause();
         await pause(3_000);
-        world.service('sync', 0).resume();
+        testSystem.service('sync', 0).resume();
       }),
     );
   });
@@ -97,11 +97,11 @@ describe('whatever dies while people write', function () {
   it('takes changes and shows them while NATS is away, and after it came back [never.actions-lost]', async () => {
     kept(
       await storm(async () => {
-        await world.nats.kill();
-        await using socket = await world.socket({ after: '1' });
+        await testSystem.nats.kill();
+        await using socket = await testSystem.socket({ after: '1' });
         const known = socket.actions.length;
         await eventually(() => socket.actions.length > known + 5, { deadlineMs: 15_000 });
-        await world.nats.start();
+        await testSystem.nats.start();
       }),
     );
   });
@@ -109,11 +109,15 @@ describe('whatever dies while people write', function () {
   it('answers 503 while PostgreSQL restarts, and recovers by itself [never.acknowledged-lost, never.applied-twice]', async () => {
     kept(
       await storm(async () => {
-        await world.postgres.kill();
-        await eventually(async () => (await fetch(`${world.baseUrl}/ready`)).status === 503, { deadlineMs: 10_000 });
-        assert.equal((await fetch(`${world.baseUrl}/health`)).status, 200);
-        await world.postgres.start();
-        await eventually(async () => (await fetch(`${world.baseUrl}/ready`)).status === 200, { deadlineMs: 30_000 });
+        await testSystem.postgres.kill();
+        await eventually(async () => (await fetch(`${testSystem.baseUrl}/ready`)).status === 503, {
+          deadlineMs: 10_000,
+        });
+        assert.equal((await fetch(`${testSystem.baseUrl}/health`)).status, 200);
+        await testSystem.postgres.start();
+        await eventually(async () => (await fetch(`${testSystem.baseUrl}/ready`)).status === 200, {
+          deadlineMs: 30_000,
+        });
       }),
     );
   });

@@ -1,5 +1,5 @@
-import type { Person, World } from '@wts/testkit';
-import { startWorld } from '@wts/testkit';
+import type { Person, TestSystem } from '@wts/testkit';
+import { startTestSystem } from '@wts/testkit';
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { Description } from '../fuzz/description.ts';
@@ -22,23 +22,23 @@ const NO_UUIDS = [
 ] as const;
 
 describe('every operation of the description', () => {
-  let world: World;
+  let testSystem: TestSystem;
   let fuzzer: Person;
   before(async function start() {
     this.timeout(90_000);
-    world = await startWorld({
+    testSystem = await startTestSystem({
       label: 'fuzz',
       overrides: { gateway: { RATE_LIMITS: '{"codes": 0, "codes-address": 0}' } },
     });
-    fuzzer = await world.person('Fuzzer');
+    fuzzer = await testSystem.person('Fuzzer');
   });
-  after(() => world.close());
+  after(() => testSystem.close());
 
   it('answers anything as described, and nothing with 5xx [never.500-by-input, meta.openapi.complete]', async function all() {
     this.timeout(120_000);
-    const known = await knownIds(world, fuzzer);
+    const known = await knownIds(testSystem, fuzzer);
     const report = await fuzz({
-      baseUrl: world.baseUrl,
+      baseUrl: testSystem.baseUrl,
       token: fuzzer.token,
       seed: 20_261_121,
       runsPerOperation: 40,
@@ -50,14 +50,14 @@ describe('every operation of the description', () => {
   });
 
   it('takes nothing but UUIDs for the ids in its path, and says which one is none [meta.paths.uuids]', async () => {
-    const document = (await world.ask(null, 'GET', '/openapi.json')).json();
+    const document = (await testSystem.ask(null, 'GET', '/openapi.json')).json();
     const { operations } = new Description(document);
     let tried = 0;
     for (const { id, method, path, parameters } of operations) {
       const ids = parameters.filter((one) => one.in === 'path' && one.schema['format'] === 'uuid');
       for (const [{ name }, wrong] of ids.flatMap((one) => NO_UUIDS.map((text) => [one, text] as const))) {
         const filled = path.replaceAll(/\{(\w+)\}/g, (_, other: string) => (other === name ? wrong : randomUUID()));
-        const { status, json } = await world.ask(fuzzer.token, method, filled);
+        const { status, json } = await testSystem.ask(fuzzer.token, method, filled);
         const refusal = json() as { code?: string; message?: string };
         // Line ends never get past the gateway, whatever they stand in.
         const code = wrong.includes('%0a') ? 'malformed_request' : 'validation_failed';

@@ -1,24 +1,27 @@
-import { eventually, startWorld } from '@wts/testkit';
-import type { Reply, World } from '@wts/testkit';
+import { eventually, startTestSystem } from '@wts/testkit';
+import type { Reply, TestSystem } from '@wts/testkit';
 import assert from 'node:assert/strict';
 import { IdentityProvider, newKey } from './identity-provider.ts';
 
 describe('people of a real identity provider', () => {
   const [first, second] = [newKey('first'), newKey('second')];
   let provider: IdentityProvider;
-  let world: World;
+  let testSystem: TestSystem;
   before(async function () {
     this.timeout(90_000);
     provider = await IdentityProvider.plan([first, second]);
     const JWT_ISSUERS = JSON.stringify([provider.configuration]);
-    world = await startWorld({ label: 'identity', overrides: { gateway: { JWT_ISSUERS }, sync: { JWT_ISSUERS } } });
+    testSystem = await startTestSystem({
+      label: 'identity',
+      overrides: { gateway: { JWT_ISSUERS }, sync: { JWT_ISSUERS } },
+    });
   });
   after(async () => {
-    await world.close();
+    await testSystem.close();
     await provider.stop();
   });
 
-  const ask = (token: string, path = '/api/workspaces'): Promise<Reply> => world.ask(token, 'GET', path);
+  const ask = (token: string, path = '/api/workspaces'): Promise<Reply> => testSystem.ask(token, 'GET', path);
   const statusOf = async (token: string): Promise<number> => (await ask(token)).status;
 
   it('wait while nothing is known of their provider, and come in once it is there [authentication.jwt.accepted]', async () => {

@@ -1,6 +1,6 @@
 import type { ErrorBody, MutateReply, Workspace } from '@wts/contracts';
-import type { Person, Reply, World } from '@wts/testkit';
-import { startWorld } from '@wts/testkit';
+import type { Person, Reply, TestSystem } from '@wts/testkit';
+import { startTestSystem } from '@wts/testkit';
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { Description } from '../fuzz/description.ts';
@@ -35,16 +35,16 @@ const BAD_BODIES: Readonly<Record<string, string | Buffer>> = {
 const OPEN_QUESTION = 'syncBootstrapPost';
 
 describe('input at the public door', () => {
-  let world: World;
+  let testSystem: TestSystem;
   let ann: Person;
   let operations: readonly Operation[];
   before(async function () {
     this.timeout(90_000);
-    world = await startWorld({ label: 'input', overrides: { gateway: { RATE_LIMITS: '{"codes": 0}' } } });
-    ann = await world.member('Ann', 'owner');
-    operations = new Description((await world.ask(null, 'GET', '/openapi.json')).json()).operations;
+    testSystem = await startTestSystem({ label: 'input', overrides: { gateway: { RATE_LIMITS: '{"codes": 0}' } } });
+    ann = await testSystem.member('Ann', 'owner');
+    operations = new Description((await testSystem.ask(null, 'GET', '/openapi.json')).json()).operations;
   });
-  after(() => world.close());
+  after(() => testSystem.close());
 
   async function ask(
     method: string,
@@ -53,11 +53,11 @@ describe('input at the public door', () => {
     headers: Readonly<Record<string, string>> = {},
   ): Promise<Answer> {
     const type = body === undefined ? {} : { 'content-type': 'application/json' };
-    const answer = await world.ask(ann.token, method, path, body, { ...type, ...headers });
+    const answer = await testSystem.ask(ann.token, method, path, body, { ...type, ...headers });
     return { ...answer, code: answer.status >= 400 ? (answer.json() as ErrorBody).code : undefined };
   }
 
-  const place = (): Place => placeIn(world);
+  const place = (): Place => placeIn(testSystem);
 
   const mutate = async (transaction: object): Promise<MutateReply['results'][0] & { record: unknown }> => {
     const sent = { clientTxId: randomUUID(), clientId: 'input', modelId: randomUUID(), action: 'INSERT' };
@@ -90,7 +90,7 @@ describe('input at the public door', () => {
     const head = (JSON.parse((await ask('GET', '/sync/deltas')).text) as { lastSyncId: string }).lastSyncId;
     for (const wrong of ['-1', '+1', '1e3', ' 1', '1 ', '0x1', '1.0', '', 'NaN', '9'.repeat(19), '9'.repeat(25)]) {
       assert.equal((await ask('GET', `/sync/deltas?after=${encodeURIComponent(wrong)}`)).status, 400, wrong);
-      const requests = [{ modelName: 'Task', groupId: world.workspaceId }];
+      const requests = [{ modelName: 'Task', groupId: testSystem.workspaceId }];
       assert.equal((await ask('POST', '/sync/batch', { requests, firstSyncId: wrong })).status, 400, wrong);
     }
     // Beyond what a float can tell apart: one above the largest place there can be is another number.
@@ -105,7 +105,7 @@ describe('input at the public door', () => {
       assert.equal((await ask('GET', `/sync/deltas?limit=${limit}`)).status, 200, limit);
     }
     for (const limit of [0, 366, 1.5, '7', 1e308]) {
-      const path = `/api/workspaces/${world.workspaceId}/invitations`;
+      const path = `/api/workspaces/${testSystem.workspaceId}/invitations`;
       assert.equal((await ask('POST', path, { expiresInDays: limit })).status, 400, String(limit));
     }
   });
@@ -119,7 +119,7 @@ describe('input at the public door', () => {
       '/sync/bootstrap?onlyModels=Task&onlyModels=User',
       '/sync/bootstrap?syncGroups[]=x',
       '/api/auth/keys?workspaceId[$ne]=',
-      `/api/auth/keys?workspaceId=${world.workspaceId}&workspaceId=${world.workspaceId}`,
+      `/api/auth/keys?workspaceId=${testSystem.workspaceId}&workspaceId=${testSystem.workspaceId}`,
       '/api/auth/keys?workspaceId=',
     ]) {
       assert.equal((await ask('GET', path)).code, 'validation_failed', path);
@@ -128,7 +128,7 @@ describe('input at the public door', () => {
 
   it('that is a day or a moment is one of the calendar, or refused [sync.mutate.results]', async () => {
     const task = (fields: object): ReturnType<typeof mutate> =>
-      mutate({ modelName: 'Task', payload: { workspaceId: world.workspaceId, title: 'Dated', ...fields } });
+      mutate({ modelName: 'Task', payload: { workspaceId: testSystem.workspaceId, title: 'Dated', ...fields } });
     for (const wrong of ['2026-02-30', '+010000-01-01', '2026-1-1', 'now', '2026-11-21T09:00:00', '', 1e300]) {
       assert.equal((await task({ deadlineAt: wrong })).code, 'validation_failed', String(wrong));
       assert.equal((await task({ completedAt: wrong })).code, 'validation_failed', String(wrong));

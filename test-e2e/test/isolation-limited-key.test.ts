@@ -1,6 +1,6 @@
 import type { MutateReply } from '@wts/contracts';
-import type { LiveSocket, Person, Reply, World } from '@wts/testkit';
-import { socketOf, startWorld } from '@wts/testkit';
+import type { LiveSocket, Person, Reply, TestSystem } from '@wts/testkit';
+import { socketOf, startTestSystem } from '@wts/testkit';
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { Description } from '../fuzz/description.ts';
@@ -23,7 +23,7 @@ const LIMITED: Caller = { role: null, scopes: ['read', 'write', 'admin'], isRest
  * everything in them, must be to the key as if it were not there, on every surface, in every answer.
  */
 describe('a key for one workspace', () => {
-  let world: World;
+  let testSystem: TestSystem;
   let ann: Person;
   let inside: Home;
   let outside: Home;
@@ -33,15 +33,15 @@ describe('a key for one workspace', () => {
 
   before(async function () {
     this.timeout(90_000);
-    world = await startWorld({ label: 'limited' });
-    ann = await world.person('Ann');
+    testSystem = await startTestSystem({ label: 'limited' });
+    ann = await testSystem.person('Ann');
     [inside, outside] = [await home(), await home()];
-    key = (await world.keyOf(ann, { permissions: 'full-access', workspaceId: inside.id })).token;
+    key = (await testSystem.keyOf(ann, { permissions: 'full-access', workspaceId: inside.id })).token;
     hidden = [outside.id, outside.urlKey, outside.secret, ...Object.values(outside.ids)];
   });
-  after(() => world.close());
+  after(() => testSystem.close());
 
-  const ask: World['ask'] = (...request) => world.ask(...request);
+  const ask: TestSystem['ask'] = (...request) => testSystem.ask(...request);
 
   async function mutate(token: string, transaction: object): Promise<MutateReply['results'][0] & { text: string }> {
     const sent = { clientTxId: randomUUID(), clientId: 'device', payload: {}, ...transaction };
@@ -88,10 +88,10 @@ describe('a key for one workspace', () => {
   }
 
   it('finds no other workspace of its person by any operation [never.shown-outside]', async () => {
-    const { operations } = new Description((await world.ask(null, 'GET', '/openapi.json')).json());
+    const { operations } = new Description((await testSystem.ask(null, 'GET', '/openapi.json')).json());
     for (const { id, method } of operations) {
       const operation = WALLS[id] as (typeof WALLS)[string];
-      const place = placeIn(world, { workspaceId: outside.id, urlKey: outside.urlKey, ownerId: ann.userId });
+      const place = placeIn(testSystem, { workspaceId: outside.id, urlKey: outside.urlKey, ownerId: ann.userId });
       const answer = await ask(key, method, operation.path(place), operation.body?.(place));
       assert.equal(answer.status, expectedOf(operation, LIMITED, true).status, `${id}: ${answer.text}`);
       showsNothing(answer, id);
@@ -137,12 +137,12 @@ describe('a key for one workspace', () => {
   it('hears nothing of them on sockets, neither what was nor what happens [never.shown-outside, sync.socket.own-groups]', async () => {
     const groups = [ann.userId, inside.id, outside.id, outside.ids.hidden];
     const sockets: LiveSocket[] = [
-      await socketOf(world, { token: key }),
-      await socketOf(world, { token: key, groups: [] }),
-      await socketOf(world, { token: key, groups }),
+      await socketOf(testSystem, { token: key }),
+      await socketOf(testSystem, { token: key, groups: [] }),
+      await socketOf(testSystem, { token: key, groups }),
     ];
     const role = (value: string): Promise<unknown> =>
-      world.commit([
+      testSystem.commit([
         {
           modelName: 'WorkspaceMember',
           modelId: outside.ids.WorkspaceMember,
@@ -150,7 +150,7 @@ describe('a key for one workspace', () => {
           payload: { role: value },
         },
       ]);
-    await world.member('Heir', 'owner', outside.id);
+    await testSystem.member('Heir', 'owner', outside.id);
     await role('admin');
     const project = await make('Project', { workspaceId: outside.id, key: 'LATER', name: 'Later', isPrivate: true });
     await role('guest');
@@ -159,7 +159,7 @@ describe('a key for one workspace', () => {
       200,
       'she leaves',
     );
-    await world.commit([
+    await testSystem.commit([
       {
         modelName: 'WorkspaceMember',
         modelId: randomUUID(),
@@ -221,7 +221,7 @@ describe('a key for one workspace', () => {
   });
 
   it('has nothing left once its person is out of the workspace [workspaces.members.cut-off]', async () => {
-    await world.member('Heir', 'owner', inside.id);
+    await testSystem.member('Heir', 'owner', inside.id);
     const path = `/api/workspaces/${inside.id}/members/${ann.userId}`;
     assert.equal((await ask(ann.token, 'DELETE', path)).status, 200);
     for (const path of ['/sync/bootstrap', '/sync/deltas', '/api/workspaces']) {

@@ -1,5 +1,5 @@
-import type { Person, World } from '@wts/testkit';
-import { startWorld } from '@wts/testkit';
+import type { Person, TestSystem } from '@wts/testkit';
+import { startTestSystem } from '@wts/testkit';
 import assert from 'node:assert/strict';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { crc32 } from 'node:zlib';
@@ -34,20 +34,20 @@ const UNLIMITED = JSON.stringify({ rest: 0, codes: 0, 'codes-address': 0, keys: 
  */
 describe('the time of an answer', function () {
   this.timeout(240_000);
-  let world: World;
+  let testSystem: TestSystem;
   let pool: Pool;
   let eve: Person;
   let own: string;
 
   before(async () => {
-    world = await startWorld({ label: 'time', overrides: { gateway: { RATE_LIMITS: UNLIMITED } } });
-    pool = new Pool(world.baseUrl, { connections: 1 });
-    eve = await world.person('Eve');
+    testSystem = await startTestSystem({ label: 'time', overrides: { gateway: { RATE_LIMITS: UNLIMITED } } });
+    pool = new Pool(testSystem.baseUrl, { connections: 1 });
+    eve = await testSystem.person('Eve');
     own = (await workspaceOf(eve)).id;
   });
   after(async () => {
     await pool.close();
-    await world.close();
+    await testSystem.close();
   });
 
   async function send({ method, path, body, token = eve.token }: Sent): Promise<{ status: number; text: string }> {
@@ -125,11 +125,11 @@ describe('the time of an answer', function () {
   });
 
   it('tells nothing of workspaces, people and invitations that are foreign [never.shown-outside]', async () => {
-    const owner = await world.person('Owner');
+    const owner = await testSystem.person('Owner');
     const { id, urlKey } = await workspaceOf(owner);
     const path = `/api/workspaces/${id}/invitations`;
     const open = await made<{ invitation: { id: string } }>({ ...by('POST', path, {}), token: owner.token });
-    const leaver = await world.member('Leaver', 'admin', id);
+    const leaver = await testSystem.member('Leaver', 'admin', id);
     const orphan = await made<{ invitation: { code: string } }>({ ...by('POST', path, {}), token: leaver.token });
     await made({ ...by('DELETE', `/api/workspaces/${id}/members/${leaver.userId}`), token: leaver.token });
     const code = (): string => randomBytes(24).toString('base64url').slice(0, orphan.invitation.code.length);
@@ -161,11 +161,11 @@ describe('the time of an answer', function () {
   });
 
   it('tells nothing of keys, neither of their ids nor of how much of one was guessed [never.shown-outside]', async () => {
-    const owner = await world.person('Owner');
+    const owner = await testSystem.person('Owner');
     const { id: workspaceId } = await workspaceOf(owner);
-    const wide = await world.keyOf(owner, { permissions: 'full-access' });
-    const narrow = await world.keyOf(owner, { permissions: 'full-access', workspaceId });
-    const ended = await world.keyOf(owner, { permissions: 'full-access' });
+    const wide = await testSystem.keyOf(owner, { permissions: 'full-access' });
+    const narrow = await testSystem.keyOf(owner, { permissions: 'full-access', workspaceId });
+    const ended = await testSystem.keyOf(owner, { permissions: 'full-access' });
     await made({ ...by('DELETE', `/api/auth/keys/${ended.id}`), token: owner.token });
     const revoking = (keyId: string): Pair => ({
       status: 404,
@@ -188,11 +188,11 @@ describe('the time of an answer', function () {
   });
 
   it('tells nothing of records and groups that are foreign [never.shown-outside]', async () => {
-    const owner = await world.person('Owner');
+    const owner = await testSystem.person('Owner');
     const { id: workspaceId } = await workspaceOf(owner);
     const record = async (modelName: string, payload: object): Promise<string> => {
       const modelId = randomUUID();
-      await world.commit([{ modelName, modelId, action: 'INSERT', payload: { workspaceId, ...payload } }]);
+      await testSystem.commit([{ modelName, modelId, action: 'INSERT', payload: { workspaceId, ...payload } }]);
       return modelId;
     };
     const project = await record('Project', { key: 'P', name: 'P' });

@@ -1,6 +1,6 @@
 import type { Role } from '@wts/contracts';
-import type { Person, Reply, World } from '@wts/testkit';
-import { startWorld } from '@wts/testkit';
+import type { Person, Reply, TestSystem } from '@wts/testkit';
+import { startTestSystem } from '@wts/testkit';
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import type { Caller, Place } from './walls.ts';
@@ -29,7 +29,7 @@ const ALL = ['read', 'write', 'admin'] as const;
 const KINDS = ['full key', 'read-only key', 'session', 'key for one workspace'] as const;
 
 describe('the walls of a workspace', () => {
-  let world: World;
+  let testSystem: TestSystem;
   let operations: readonly Described[];
   let homes: { readonly A: Home; readonly B: Home };
   /** By role and kind of credential. */
@@ -37,14 +37,14 @@ describe('the walls of a workspace', () => {
 
   before(async function () {
     this.timeout(90_000);
-    world = await startWorld({ label: 'walls' });
+    testSystem = await startTestSystem({ label: 'walls' });
     operations = describedIn(JSON.parse((await ask(null, 'GET', '/openapi.json')).text));
     homes = { A: await home(), B: await home() };
     for (const role of ['owner', 'admin', 'member', 'guest', null] as const) await admit(role);
   });
-  after(() => world.close());
+  after(() => testSystem.close());
 
-  const ask: World['ask'] = (...request) => world.ask(...request);
+  const ask: TestSystem['ask'] = (...request) => testSystem.ask(...request);
 
   async function make(owner: Person): Promise<{ id: string; urlKey: string; secret: string }> {
     const secret = `secret-${randomUUID()}`;
@@ -52,14 +52,14 @@ describe('the walls of a workspace', () => {
     const made = await ask(owner.token, 'POST', '/api/workspaces', { name: secret, urlKey });
     const { id } = (JSON.parse(made.text) as { workspace: { id: string } }).workspace;
     const payload = { workspaceId: id, name: secret };
-    await world.commit([{ modelName: 'Label', modelId: randomUUID(), action: 'INSERT', payload }]);
+    await testSystem.commit([{ modelName: 'Label', modelId: randomUUID(), action: 'INSERT', payload }]);
     return { id, urlKey, secret };
   }
 
   async function home(): Promise<Home> {
-    const owner = await world.person('Owner');
+    const owner = await testSystem.person('Owner');
     const made = await make(owner);
-    const { id: keyId } = await world.keyOf(await world.member('Bystander', 'member', made.id), {
+    const { id: keyId } = await testSystem.keyOf(await testSystem.member('Bystander', 'member', made.id), {
       permissions: 'full-access',
     });
     const projectId = randomUUID();
@@ -80,12 +80,12 @@ describe('the walls of a workspace', () => {
       role === 'owner'
         ? homes.A.owner
         : role === null
-          ? await world.person('Outsider')
-          : await world.member(role, role, homes.A.id);
+          ? await testSystem.person('Outsider')
+          : await testSystem.member(role, role, homes.A.id);
     const own = role === null ? (await make(who)).id : homes.A.id;
-    const full = await world.keyOf(who, { permissions: 'full-access' });
-    const read = await world.keyOf(who, { permissions: 'read-only' });
-    const one = await world.keyOf(who, { permissions: 'full-access', workspaceId: own });
+    const full = await testSystem.keyOf(who, { permissions: 'full-access' });
+    const read = await testSystem.keyOf(who, { permissions: 'read-only' });
+    const one = await testSystem.keyOf(who, { permissions: 'full-access', workspaceId: own });
     const tokens = [full.token, read.token, who.token, one.token];
     for (const [index, kind] of KINDS.entries()) {
       callers.set(`${role ?? 'outsider'} with a ${kind}`, {

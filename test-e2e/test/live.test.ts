@@ -1,21 +1,21 @@
 import type { MutateReply, SyncTransaction } from '@wts/contracts';
-import { startWorld, type World } from '@wts/testkit';
+import { startTestSystem, type TestSystem } from '@wts/testkit';
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 
 type Change = Omit<SyncTransaction, 'clientTxId' | 'clientId'>;
 
 describe('two people on two sync replicas', () => {
-  let world: World;
+  let testSystem: TestSystem;
   before(async function () {
     this.timeout(60_000);
-    world = await startWorld({ label: 'live', syncReplicas: 2 });
+    testSystem = await startTestSystem({ label: 'live', syncReplicas: 2 });
   });
-  after(() => world.close());
+  after(() => testSystem.close());
 
   async function mutate(token: string, changes: readonly Change[]): Promise<{ status: number; reply: MutateReply }> {
     const transactions = changes.map((change) => ({ clientTxId: randomUUID(), clientId: 'e2e', ...change }));
-    const answer = await world.ask(token, 'POST', '/sync/mutate', { batchId: randomUUID(), transactions });
+    const answer = await testSystem.ask(token, 'POST', '/sync/mutate', { batchId: randomUUID(), transactions });
     return { status: answer.status, reply: answer.json() as MutateReply };
   }
 
@@ -23,15 +23,15 @@ describe('two people on two sync replicas', () => {
     modelName,
     modelId,
     action: 'INSERT',
-    payload: { workspaceId: world.workspaceId, ...payload },
+    payload: { workspaceId: testSystem.workspaceId, ...payload },
   });
 
   it('see each other’s project, task and comment live, in order, the writer too [sync.socket.two-replicas, sync.socket.echo]', async () => {
-    const [ann, ben] = await Promise.all([world.member('Ann'), world.member('Ben')]);
+    const [ann, ben] = await Promise.all([testSystem.member('Ann'), testSystem.member('Ben')]);
     await using hears = new AsyncDisposableStack();
     // As many sockets as it takes for both replicas to have some of each.
     const sockets = await Promise.all(
-      [ann, ben, ann, ben].map(async ({ token }) => hears.use(await world.socket({ token }))),
+      [ann, ben, ann, ben].map(async ({ token }) => hears.use(await testSystem.socket({ token }))),
     );
     const project = insert('Project', { key: 'LIVE', name: 'Live' });
     const task = insert('Task', { title: 'Seen by both', projectId: project.modelId });
@@ -58,7 +58,7 @@ describe('two people on two sync replicas', () => {
 
   it('answers each transaction for itself, in order, with what the server assigned [sync.mutate.results, sync.mutate.order, sync.mutate.server-assigned, sync.mutate.answer]', async () => {
     const task = insert('Task', { title: 'First' });
-    const { status, reply } = await mutate(world.apiKey, [
+    const { status, reply } = await mutate(testSystem.apiKey, [
       task,
       insert('Task', { title: '' }),
       { modelName: 'Task', modelId: task.modelId, action: 'UPDATE', payload: { title: 'Second' } },
@@ -75,13 +75,13 @@ describe('two people on two sync replicas', () => {
       ['First', 'Second'],
     );
     assert.ok(Number(reply.mutations[0]?.record['number']) > 0);
-    assert.equal(reply.mutations[0]?.record['creatorId'], world.userId);
+    assert.equal(reply.mutations[0]?.record['creatorId'], testSystem.userId);
     assert.equal(reply.lastSyncId, reply.results[2]?.syncId);
   });
 
   it('numbers the tasks of a workspace one after the other [sync.mutate.task-number]', async () => {
     const { reply } = await mutate(
-      world.apiKey,
+      testSystem.apiKey,
       Array.from({ length: 5 }, () => insert('Task', { title: 'Numbered' })),
     );
     const numbers = reply.mutations.map(({ record }) => Number(record['number']));
@@ -92,9 +92,9 @@ describe('two people on two sync replicas', () => {
   });
 
   it('shows an UPDATE with the changed fields only [sync.action.update-changed-only, sync.action.group]', async () => {
-    await using socket = await world.socket();
+    await using socket = await testSystem.socket();
     const task = insert('Task', { title: 'Before', priority: 1 });
-    await mutate(world.apiKey, [
+    await mutate(testSystem.apiKey, [
       task,
       { modelName: 'Task', modelId: task.modelId, action: 'UPDATE', payload: { priority: 1, title: 'After' } },
     ]);
@@ -102,13 +102,13 @@ describe('two people on two sync replicas', () => {
       ({ modelId, action }) => modelId === task.modelId && action === 'UPDATE',
     );
     assert.deepEqual(Object.keys(data).toSorted(), ['title', 'updatedAt']);
-    assert.equal(groupId, world.workspaceId);
+    assert.equal(groupId, testSystem.workspaceId);
   });
 
   it('hides a workspace from who is not in it, as if it did not exist [sync.mutate.outsider, never.shown-outside]', async () => {
-    const outsider = await world.person('Out Sider');
+    const outsider = await testSystem.person('Out Sider');
     const task = insert('Task', { title: 'Mine' });
-    await mutate(world.apiKey, [task]);
+    await mutate(testSystem.apiKey, [task]);
     const update = (modelId: string): Change => ({
       modelName: 'Task',
       modelId,
@@ -124,7 +124,7 @@ describe('two people on two sync replicas', () => {
     assert.deepEqual({ ...foreign, clientTxId: '' }, { ...unknown, clientTxId: '' });
     assert.equal(inserted?.success, false);
     assert.equal(reply.lastSyncId, '0');
-    await using socket = await world.socket({ token: outsider.token });
+    await using socket = await testSystem.socket({ token: outsider.token });
     assert.deepEqual(socket.frames[0]?.groups, [outsider.userId]);
     assert.deepEqual(
       socket.actions.filter(({ groupId }) => groupId !== outsider.userId),
@@ -133,10 +133,10 @@ describe('two people on two sync replicas', () => {
   });
 
   it('lets a guest change only what they made or are assigned [sync.mutate.roles]', async () => {
-    const guest = await world.member('Guest', 'guest');
+    const guest = await testSystem.member('Guest', 'guest');
     const foreign = insert('Task', { title: 'Not theirs' });
     const assigned = insert('Task', { title: 'Theirs', assigneeId: guest.userId });
-    await mutate(world.apiKey, [foreign, assigned]);
+    await mutate(testSystem.apiKey, [foreign, assigned]);
     const done = (modelId: string): Change => ({
       modelName: 'Task',
       modelId,
@@ -160,7 +160,7 @@ describe('two people on two sync replicas', () => {
 
   it('refuses a change of what was deleted and goes on with the batch [sync.mutate.deleted]', async () => {
     const task = insert('Task', { title: 'Short-lived' });
-    const { reply } = await mutate(world.apiKey, [
+    const { reply } = await mutate(testSystem.apiKey, [
       task,
       { modelName: 'Task', modelId: task.modelId, action: 'DELETE', payload: {} },
       { modelName: 'Task', modelId: task.modelId, action: 'UPDATE', payload: { title: 'Too late' } },
@@ -174,10 +174,10 @@ describe('two people on two sync replicas', () => {
   });
 
   it('makes a workspace through the log, seen live by its owner [workspaces.create.through-log]', async () => {
-    const { userId, token } = await world.person('Founder');
-    await using socket = await world.socket({ token });
+    const { userId, token } = await testSystem.person('Founder');
+    await using socket = await testSystem.socket({ token });
     const founding = { name: 'Founded', urlKey: `founded-${userId.slice(0, 8)}` };
-    const answer = await world.ask(token, 'POST', '/api/workspaces', founding);
+    const answer = await testSystem.ask(token, 'POST', '/api/workspaces', founding);
     assert.equal(answer.status, 201, answer.text);
     const { workspace } = answer.json() as { workspace: { id: string; role: string } };
     assert.equal(workspace.role, 'owner');
@@ -239,7 +239,13 @@ describe('two people on two sync replicas', () => {
     ];
     for (const body of bad) {
       const type = { 'content-type': 'application/json' };
-      const { status, text } = await world.ask(world.apiKey, 'POST', '/sync/mutate', JSON.stringify(body), type);
+      const { status, text } = await testSystem.ask(
+        testSystem.apiKey,
+        'POST',
+        '/sync/mutate',
+        JSON.stringify(body),
+        type,
+      );
       assert.ok(status === 200 || status === 400, `${status}: ${text}`);
       const reply = JSON.parse(text) as { success?: boolean; ok: boolean };
       assert.notEqual(reply.success, true, text);

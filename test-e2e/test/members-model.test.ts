@@ -1,6 +1,6 @@
 import { ROLES, type Role } from '@wts/contracts';
-import type { Person, World } from '@wts/testkit';
-import { eventually, startWorld } from '@wts/testkit';
+import type { Person, TestSystem } from '@wts/testkit';
+import { eventually, startTestSystem } from '@wts/testkit';
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
@@ -38,15 +38,18 @@ function command(name: string, check: (model: Model) => boolean, run: Command['r
 }
 
 describe('members, invitations and keys', () => {
-  let world: World;
+  let testSystem: TestSystem;
   before(async function () {
     this.timeout(90_000);
-    world = await startWorld({ label: 'members-model', overrides: { gateway: { RATE_LIMITS: '{"codes": 0}' } } });
+    testSystem = await startTestSystem({
+      label: 'members-model',
+      overrides: { gateway: { RATE_LIMITS: '{"codes": 0}' } },
+    });
   });
-  after(() => world.close());
+  after(() => testSystem.close());
 
   async function ask<T>(token: string, method: string, path: string, body?: object): Promise<T & { status: number }> {
-    const answer = await world.ask(token, method, path, body);
+    const answer = await testSystem.ask(token, method, path, body);
     return { ...(answer.json() as T), status: answer.status };
   }
 
@@ -133,9 +136,9 @@ describe('members, invitations and keys', () => {
       },
       async (model, real) => {
         const requests = [{ modelName: 'WorkspaceMember', indexedKey: 'userId', keyValue: as(real, who).userId }];
-        const { text } = await world.ask(as(real, who).token, 'POST', '/sync/batch', { requests });
+        const { text } = await testSystem.ask(as(real, who).token, 'POST', '/sync/batch', { requests });
         const { id: modelId } = JSON.parse(text.split('\n', 1)[0] ?? '') as { id: string };
-        await world.commit([{ modelName: 'WorkspaceMember', modelId, action: 'UPDATE', payload: { role } }]);
+        await testSystem.commit([{ modelName: 'WorkspaceMember', modelId, action: 'UPDATE', payload: { role } }]);
         const isLower = ROLES.indexOf(role) > ROLES.indexOf(model.roles[who] ?? 'guest');
         if (isLower) for (const { lostTo } of model.invitations) lostTo.add(who);
         model.roles[who] = role;
@@ -240,7 +243,7 @@ describe('members, invitations and keys', () => {
     await fc.assert(
       fc.asyncProperty(commands, async (all) => {
         const people: Person[] = [];
-        for (const index of BEGINNING.keys()) people.push(await world.person(`Person ${index}`));
+        for (const index of BEGINNING.keys()) people.push(await testSystem.person(`Person ${index}`));
         const urlKey = `m-${randomUUID().slice(0, 18)}`;
         const body = { name: 'Model', urlKey };
         const made = await ask<{ workspace: { id: string } }>(people[0]!.token, 'POST', '/api/workspaces', body);
@@ -248,7 +251,7 @@ describe('members, invitations and keys', () => {
         for (const [index, role] of BEGINNING.entries()) {
           if (index === 0 || role === null) continue;
           const payload = { workspaceId, userId: people[index]!.userId, role };
-          await world.commit([{ modelName: 'WorkspaceMember', modelId: randomUUID(), action: 'INSERT', payload }]);
+          await testSystem.commit([{ modelName: 'WorkspaceMember', modelId: randomUUID(), action: 'INSERT', payload }]);
         }
         const real: Real = { workspaceId, people, invitations: [], keys: [] };
         const model: Model = { roles: [...BEGINNING], invitations: [], keys: [] };

@@ -1,6 +1,6 @@
 import { LIMITS } from '@wts/contracts';
-import type { LiveSocket, Person, World, WorldOptions } from '@wts/testkit';
-import { ask, eventually, socketOf, startWorld } from '@wts/testkit';
+import type { LiveSocket, Person, TestSystem, TestSystemOptions } from '@wts/testkit';
+import { ask, eventually, socketOf, startTestSystem } from '@wts/testkit';
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 
@@ -11,16 +11,16 @@ const ASKING_MS = 1_000;
 
 /** Two gateways before two sync replicas. */
 class Doors {
-  readonly world: World;
+  readonly testSystem: TestSystem;
   readonly #urls: readonly string[];
 
-  constructor(world: World) {
-    this.world = world;
-    this.#urls = [0, 1].map((replica) => world.service('gateway', replica).url);
+  constructor(testSystem: TestSystem) {
+    this.testSystem = testSystem;
+    this.#urls = [0, 1].map((replica) => testSystem.service('gateway', replica).url);
   }
 
-  static async open(label: string, options: WorldOptions = {}): Promise<Doors> {
-    return new Doors(await startWorld({ label, syncReplicas: 2, gatewayReplicas: 2, ...options }));
+  static async open(label: string, options: TestSystemOptions = {}): Promise<Doors> {
+    return new Doors(await startTestSystem({ label, syncReplicas: 2, gatewayReplicas: 2, ...options }));
   }
 
   /** Asks at both doors. */
@@ -35,7 +35,7 @@ class Doors {
 
   /** Ends something; resolves with the time at which that was answered. */
   async end(token: string, path: string): Promise<number> {
-    const { status, text } = await this.world.ask(token, 'DELETE', path);
+    const { status, text } = await this.testSystem.ask(token, 'DELETE', path);
     assert.equal(status, 200, text);
     return performance.now();
   }
@@ -63,23 +63,23 @@ class Doors {
 
   label(workspaceId: string, name: string): Promise<unknown> {
     const payload = { workspaceId, name };
-    return this.world.commit([{ modelName: 'Label', modelId: randomUUID(), action: 'INSERT', payload }]);
+    return this.testSystem.commit([{ modelName: 'Label', modelId: randomUUID(), action: 'INSERT', payload }]);
   }
 
   /** A person of the demo workspace with one of their own and a full key. */
   async leaver(): Promise<{ person: Person; token: string; own: string }> {
-    const person = await this.world.member('Eve');
-    const { token } = await this.world.keyOf(person, { permissions: 'full-access' });
+    const person = await this.testSystem.member('Eve');
+    const { token } = await this.testSystem.keyOf(person, { permissions: 'full-access' });
     const workspace = { name: 'Own', urlKey: `own-${randomUUID().slice(0, 8)}` };
-    const made = await this.world.ask(person.token, 'POST', '/api/workspaces', workspace);
+    const made = await this.testSystem.ask(person.token, 'POST', '/api/workspaces', workspace);
     return { person, token, own: (made.json() as { workspace: { id: string } }).workspace.id };
   }
 
   /** Removes somebody, and shows that none of their sockets and requests gets anything that came after. */
   async shutsOut(isTold: boolean): Promise<void> {
-    const { workspaceId, apiKey } = this.world;
+    const { workspaceId, apiKey } = this.testSystem;
     const { person, token, own } = await this.leaver();
-    const { token: limited } = await this.world.keyOf(person, { permissions: 'full-access', workspaceId });
+    const { token: limited } = await this.testSystem.keyOf(person, { permissions: 'full-access', workspaceId });
     const [sockets, narrow] = [await this.connect(token), await this.connect(limited)];
     const members = `/api/workspaces/${workspaceId}/members`;
     for (const { status } of await this.askAll(token, members)) assert.equal(status, 200);
@@ -119,13 +119,13 @@ describe('what ends at one of two gateways', () => {
     this.timeout(90_000);
     doors = await Doors.open('revocation');
   });
-  after(() => doors.world.close());
+  after(() => doors.testSystem.close());
 
   it('is over at both within a second: a revoked key is refused, and its sockets are closed [api-keys.revoke.everywhere]', async () => {
-    const { world } = doors;
-    const ann = await world.member('Ann');
-    const { id, token } = await world.keyOf(ann, { permissions: 'full-access' });
-    const other = await world.keyOf(ann, { permissions: 'read-only' });
+    const { testSystem } = doors;
+    const ann = await testSystem.member('Ann');
+    const { id, token } = await testSystem.keyOf(ann, { permissions: 'full-access' });
+    const other = await testSystem.keyOf(ann, { permissions: 'read-only' });
     const [sockets, others] = [await doors.connect(token), await doors.connect(other.token)];
     // Both gateways remember the key by now.
     for (const { status } of await doors.askAll(token, '/api/workspaces')) assert.equal(status, 200);
@@ -149,13 +149,13 @@ describe('what ends while the news of it gets lost', () => {
     // The one who would tell it reaches no broker; everybody else does.
     doors = await Doors.open('unheard', { overrides: { workspace: { NATS_URL: 'nats://127.0.0.1:9' } } });
   });
-  after(() => doors.world.close());
+  after(() => doors.testSystem.close());
 
   it('is over all the same within five seconds: a revoked key is refused, and its sockets are closed [api-keys.revoke.everywhere, sync.socket.credential-dies]', async () => {
-    const { world } = doors;
-    const ann = await world.member('Ann');
-    const { id, token } = await world.keyOf(ann, { permissions: 'full-access' });
-    const other = await world.keyOf(ann, { permissions: 'read-only' });
+    const { testSystem } = doors;
+    const ann = await testSystem.member('Ann');
+    const { id, token } = await testSystem.keyOf(ann, { permissions: 'full-access' });
+    const other = await testSystem.keyOf(ann, { permissions: 'read-only' });
     const [sockets, others] = [await doors.connect(token), await doors.connect(other.token)];
     const endedAt = await doors.end(ann.token, `/api/auth/keys/${id}`);
     const untilMs = endedAt + LIMITS.credentialCacheMs + ASKING_MS;

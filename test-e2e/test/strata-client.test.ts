@@ -16,10 +16,10 @@ describe('the published sync client on two devices of one person', function () {
   let laptop: Device;
   before(async () => {
     arranged = await Arranged.open('strata');
-    ann = await arranged.world.member('Ann');
+    ann = await arranged.testSystem.member('Ann');
     [phone, laptop] = await Promise.all([
-      Device.open(arranged.world, ann.token),
-      Device.open(arranged.world, ann.token),
+      Device.open(arranged.testSystem, ann.token),
+      Device.open(arranged.testSystem, ann.token),
     ]);
   });
   after(async () => {
@@ -134,7 +134,7 @@ describe('the published sync client on two devices of one person', function () {
     const id = await shared();
     const item = {
       id: randomUUID(),
-      workspaceId: arranged.world.workspaceId,
+      workspaceId: arranged.testSystem.workspaceId,
       taskId: id,
       title: 'Step',
       sortOrder: 'a',
@@ -249,15 +249,15 @@ describe('the published sync client on two devices of one person', function () {
   it('loads children when they are wanted, and one record by its id [sync.batch.requests, sync.batch.ndjson]', async () => {
     const id = await shared();
     const [comment, item] = [randomUUID(), randomUUID()];
-    const tablet = await Device.open(arranged.world, ann.token);
+    const tablet = await Device.open(arranged.testSystem, ann.token);
     await tablet.stop();
-    await arranged.put('Comment', { workspaceId: arranged.world.workspaceId, taskId: id, body: 'Said' }, comment);
+    await arranged.put('Comment', { workspaceId: arranged.testSystem.workspaceId, taskId: id, body: 'Said' }, comment);
     await arranged.put(
       'TaskChecklistItem',
-      { workspaceId: arranged.world.workspaceId, taskId: id, title: 'Step' },
+      { workspaceId: arranged.testSystem.workspaceId, taskId: id, title: 'Step' },
       item,
     );
-    await using other = await Device.open(arranged.world, ann.token);
+    await using other = await Device.open(arranged.testSystem, ann.token);
     assert.equal(await other.stored('Comment', comment), null);
     assert.deepEqual(
       (await other.loadByIndex('Comment', 'taskId', id)).map(({ body }) => body),
@@ -266,7 +266,11 @@ describe('the published sync client on two devices of one person', function () {
     assert.equal((await other.client.ensureModel<{ title: string }>('TaskChecklistItem', item))?.title, 'Step');
     assert.equal(await other.client.ensureModel('TaskChecklistItem', randomUUID()), null);
     const later = randomUUID();
-    await arranged.put('Comment', { workspaceId: arranged.world.workspaceId, taskId: id, body: 'Said later' }, later);
+    await arranged.put(
+      'Comment',
+      { workspaceId: arranged.testSystem.workspaceId, taskId: id, body: 'Said later' },
+      later,
+    );
     await other.untilShows('Comment', later);
     assert.equal((await other.loadByIndex('Comment', 'taskId', id)).length, 2);
     await tablet[Symbol.asyncDispose]();

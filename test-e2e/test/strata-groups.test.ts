@@ -21,8 +21,8 @@ describe('the published sync client', function () {
 
   describe('of somebody whose groups change', () => {
     it('loads a workspace that is joined, hears what happens in it, and drops it when it is left [sync.membership.in-order]', async () => {
-      const ann = await arranged.world.member('Ann');
-      await using device = await Device.open(arranged.world, ann.token);
+      const ann = await arranged.testSystem.member('Ann');
+      await using device = await Device.open(arranged.testSystem, ann.token);
       const { workspaceId, taskId } = await arranged.elsewhere();
       const membership = randomUUID();
       await arranged.put('WorkspaceMember', { workspaceId, userId: ann.userId, role: 'member' }, membership);
@@ -53,8 +53,8 @@ describe('the published sync client', function () {
     });
 
     it('hears of what changed while it was closed: joined, or left [sync.membership.in-order]', async () => {
-      const ann = await arranged.world.member('Ann');
-      await using device = await Device.open(arranged.world, ann.token);
+      const ann = await arranged.testSystem.member('Ann');
+      await using device = await Device.open(arranged.testSystem, ann.token);
       const { workspaceId, taskId } = await arranged.elsewhere();
       const membership = randomUUID();
       await device.stop();
@@ -73,8 +73,8 @@ describe('the published sync client', function () {
     });
 
     it('hears no more of the one workspace its person was removed from, and has nothing of it left [sync.membership.in-order]', async () => {
-      const ben = await arranged.world.member('Ben');
-      await using device = await Device.open(arranged.world, ben.token);
+      const ben = await arranged.testSystem.member('Ben');
+      await using device = await Device.open(arranged.testSystem, ben.token);
       const task = arranged.newTask();
       await device.client.create('Task', task);
       await device.untilSettled();
@@ -86,7 +86,7 @@ describe('the published sync client', function () {
       const hidden = arranged.newTask({ title: 'Not for them' });
       await arranged.put('Task', hidden, hidden.id);
       const own = { name: 'Still reached' };
-      await arranged.world.commit([{ modelName: 'User', modelId: ben.userId, action: 'UPDATE', payload: own }]);
+      await arranged.testSystem.commit([{ modelName: 'User', modelId: ben.userId, action: 'UPDATE', payload: own }]);
       await device.untilShows('User', ben.userId, own);
       assert.deepEqual(about(await device.heard(), hidden.id), []);
       assert.deepEqual(await device.client.getAll('Task', { includeArchived: true }), []);
@@ -97,8 +97,8 @@ describe('the published sync client', function () {
     });
 
     it('sees inside a private project while its person is in it [sync.private-project.walls]', async () => {
-      const ann = await arranged.world.member('Ann');
-      await using device = await Device.open(arranged.world, ann.token);
+      const ann = await arranged.testSystem.member('Ann');
+      await using device = await Device.open(arranged.testSystem, ann.token);
       const { projectId, taskId } = await arranged.secret();
       await marker(device);
       assert.equal(device.shows('Project', projectId), null);
@@ -110,20 +110,24 @@ describe('the published sync client', function () {
       await device.untilGone('Task', taskId);
       await device.untilGone('Project', projectId);
       const hidden = randomUUID();
-      await arranged.put('Task', { workspaceId: arranged.world.workspaceId, projectId, title: 'Not for them' }, hidden);
+      await arranged.put(
+        'Task',
+        { workspaceId: arranged.testSystem.workspaceId, projectId, title: 'Not for them' },
+        hidden,
+      );
       await marker(device);
       assert.deepEqual(about(await device.heard(), hidden), []);
     });
 
     it('loses sight of a task that moves into a private project, and sees it again when it moves out', async () => {
-      const ann = await arranged.world.member('Ann');
-      await using device = await Device.open(arranged.world, ann.token);
+      const ann = await arranged.testSystem.member('Ann');
+      await using device = await Device.open(arranged.testSystem, ann.token);
       const { projectId } = await arranged.secret();
       const task = arranged.newTask({ title: 'Moves' });
       await device.client.create('Task', task);
       await device.untilSettled();
       const move = (target: string | null): Promise<unknown> =>
-        arranged.world.commit([
+        arranged.testSystem.commit([
           { modelName: 'Task', modelId: task.id, action: 'UPDATE', payload: { projectId: target } },
         ]);
       await move(projectId);
@@ -135,8 +139,8 @@ describe('the published sync client', function () {
 
   describe('whose cursor the log does not reach', () => {
     it('loads everything anew when what follows was trimmed, keeps what it has not sent, and hears what is new [sync.deltas.stale-cursor]', async () => {
-      const ann = await arranged.world.member('Ann');
-      await using device = await Device.open(arranged.world, ann.token);
+      const ann = await arranged.testSystem.member('Ann');
+      await using device = await Device.open(arranged.testSystem, ann.token);
       const gone = arranged.newTask({ title: 'Deleted meanwhile' });
       await device.client.create('Task', gone);
       await device.untilSettled();
@@ -160,8 +164,8 @@ describe('the published sync client', function () {
     });
 
     it('finds a workspace that was joined while it was away for so long [sync.client.compatible]', async () => {
-      const ann = await arranged.world.member('Ann');
-      await using device = await Device.open(arranged.world, ann.token);
+      const ann = await arranged.testSystem.member('Ann');
+      await using device = await Device.open(arranged.testSystem, ann.token);
       await device.stop();
       const { workspaceId, taskId } = await arranged.elsewhere();
       await arranged.put('WorkspaceMember', { workspaceId, userId: ann.userId, role: 'member' });
@@ -174,8 +178,8 @@ describe('the published sync client', function () {
     });
 
     it('loads everything anew when its cursor is of another log, such as after a restored backup [sync.deltas.stale-cursor]', async () => {
-      const ann = await arranged.world.member('Ann');
-      await using device = await Device.open(arranged.world, ann.token);
+      const ann = await arranged.testSystem.member('Ann');
+      await using device = await Device.open(arranged.testSystem, ann.token);
       await device.stop();
       await device.misplaceCursor('900000000000');
       await device.reopen();

@@ -1,6 +1,6 @@
 import { RefusedError, SyncClient } from '@wts/client';
 import type { Change, SyncEvent } from '@wts/client';
-import { eventually, openBrowser, startWorld, type World } from '@wts/testkit';
+import { eventually, openBrowser, startTestSystem, type TestSystem } from '@wts/testkit';
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
@@ -34,7 +34,7 @@ const reaches = (syncId: string) => (event: SyncEvent) =>
 
 describe('the client package', function client() {
   this.timeout(120_000);
-  let world: World;
+  let testSystem: TestSystem;
   /** Serves the built package and an empty page, as the origin of a web application. */
   const pages = createServer();
   let origin: string;
@@ -51,23 +51,23 @@ describe('the client package', function client() {
     pages.listen(0, '127.0.0.1');
     await once(pages, 'listening');
     origin = `http://127.0.0.1:${(pages.address() as AddressInfo).port}`;
-    world = await startWorld({ label: 'client', overrides: { gateway: { CORS_ORIGINS: origin } } });
+    testSystem = await startTestSystem({ label: 'client', overrides: { gateway: { CORS_ORIGINS: origin } } });
   });
   after(async () => {
     pages.closeAllConnections();
     pages.close();
-    await world[Symbol.asyncDispose]();
+    await testSystem[Symbol.asyncDispose]();
     rmSync(built, { recursive: true });
   });
 
   const open = (options: Partial<ConstructorParameters<typeof SyncClient>[0]> = {}): SyncClient =>
-    new SyncClient({ baseUrl: world.baseUrl, token: world.apiKey, retry: RETRY, ...options });
+    new SyncClient({ baseUrl: testSystem.baseUrl, token: testSystem.apiKey, retry: RETRY, ...options });
 
   const task = (title: string): Change => ({
     modelName: 'Task',
     modelId: randomUUID(),
     action: 'INSERT',
-    payload: { workspaceId: world.workspaceId, title },
+    payload: { workspaceId: testSystem.workspaceId, title },
   });
   const signal = (): AbortSignal => AbortSignal.timeout(ENOUGH_MS);
 
@@ -84,7 +84,7 @@ describe('the client package', function client() {
     );
 
     const subscribed = await until(events, ({ type }) => type === 'subscribed');
-    assert.deepEqual(subscribed, [{ type: 'subscribed', groups: [world.userId, world.workspaceId] }]);
+    assert.deepEqual(subscribed, [{ type: 'subscribed', groups: [testSystem.userId, testSystem.workspaceId] }]);
     const { lastSyncId } = await writer.mutateOrThrow([task('After')]);
     const live = await until(events, reaches(lastSyncId));
     assert.ok(
@@ -109,7 +109,7 @@ describe('the client package', function client() {
     const expected: bigint[] = [];
     const seen: SyncEvent[] = [];
     for (let round = 0; round < 4; round += 1) {
-      if (round === 2) await world.service('sync').restart();
+      if (round === 2) await testSystem.service('sync').restart();
       else if (round > 0) sockets.at(-1)?.close();
       const { results } = await writer.mutateOrThrow([task('One'), task('Two')], { deadlineMs: 60_000 });
       expected.push(...results.map((result) => BigInt(result.success ? result.syncId : 0)));
@@ -212,7 +212,13 @@ describe('the client package', function client() {
             .catch((error: unknown) => (error as { code?: string }).code);
           return { types: [...types], refused };
         },
-        { page: origin, baseUrl: world.baseUrl, token: world.apiKey, change: task('From a browser'), ended: ENOUGH_MS },
+        {
+          page: origin,
+          baseUrl: testSystem.baseUrl,
+          token: testSystem.apiKey,
+          change: task('From a browser'),
+          ended: ENOUGH_MS,
+        },
       );
       assert.deepEqual(found, {
         types: ['reset', 'records', 'loaded', 'subscribed', 'delta'],

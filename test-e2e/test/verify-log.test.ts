@@ -1,4 +1,4 @@
-import { eventually, type World } from '@wts/testkit';
+import { eventually, type TestSystem } from '@wts/testkit';
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -38,13 +38,13 @@ function run(args: readonly string[], env: NodeJS.ProcessEnv): Run {
 describe('npm run verify:log', function () {
   this.timeout(120_000);
   let arranged: Arranged;
-  let world: World;
+  let testSystem: TestSystem;
   let client: Client;
 
   before(async () => {
     arranged = await Arranged.open('verify-log');
-    world = arranged.world;
-    client = new Client({ connectionString: world.database.url });
+    testSystem = arranged.testSystem;
+    client = new Client({ connectionString: testSystem.database.url });
     await client.connect();
   });
   after(async () => {
@@ -53,10 +53,10 @@ describe('npm run verify:log', function () {
   });
 
   const system = (): NodeJS.ProcessEnv => ({
-    BASE_URL: world.baseUrl,
-    API_KEY: world.apiKey,
-    DATABASE_URL: world.database.url,
-    NATS_URL: world.nats.urlOf('verify'),
+    BASE_URL: testSystem.baseUrl,
+    API_KEY: testSystem.apiKey,
+    DATABASE_URL: testSystem.database.url,
+    NATS_URL: testSystem.nats.urlOf('verify'),
   });
   async function verify(args: readonly string[], env = system()): Promise<{ code: number | null; text: string }> {
     await using program = run(args, env);
@@ -105,10 +105,10 @@ describe('npm run verify:log', function () {
     await using program = run(['--follow', ...quick], system());
     const rounds = (): number => program.text().match(/^Sound:/gm)?.length ?? 0;
     await eventually(() => rounds() > 0, { deadlineMs: 45_000 });
-    await world.service('gateway').kill('SIGKILL');
+    await testSystem.service('gateway').kill('SIGKILL');
     await eventually(() => program.text().includes('away '), { deadlineMs: 45_000 });
-    await world.service('gateway').start();
-    await world.untilReady();
+    await testSystem.service('gateway').start();
+    await testSystem.untilReady();
     const before = rounds();
     await eventually(() => rounds() > before, { deadlineMs: 45_000 });
     program.stop();
@@ -129,7 +129,7 @@ describe('npm run verify:log', function () {
   it('judges nothing by nothing: what it cannot do it says, and ends with 1', async () => {
     for (const [args, env, words] of [
       [['--seconds', 'ten'], system(), /--seconds must be a number/],
-      [[...quick, '--writes', '20'], { ...system(), API_KEY: world.readOnlyApiKey }, /403/],
+      [[...quick, '--writes', '20'], { ...system(), API_KEY: testSystem.readOnlyApiKey }, /403/],
       [quick, {}, /The service is not running/],
       [quick, { ...system(), API_KEY: 'wts_wrong' }, /401/],
     ] as const) {

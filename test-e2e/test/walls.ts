@@ -1,5 +1,5 @@
 import type { Role, Scope } from '@wts/contracts';
-import type { World } from '@wts/testkit';
+import type { TestSystem } from '@wts/testkit';
 import { randomUUID } from 'node:crypto';
 
 /** Who calls, and with what. */
@@ -44,11 +44,11 @@ export interface Place {
 }
 
 /** A place in the demo workspace with what is not there, unless it is named. */
-export function placeIn(world: World, there: Partial<Place> = {}): Place {
+export function placeIn(testSystem: TestSystem, there: Partial<Place> = {}): Place {
   return {
-    workspaceId: world.workspaceId,
+    workspaceId: testSystem.workspaceId,
     urlKey: 'demo',
-    ownerId: world.userId,
+    ownerId: testSystem.userId,
     invitationId: randomUUID(),
     keyId: randomUUID(),
     projectId: randomUUID(),

@@ -12,9 +12,9 @@ describe('a client written from the specification', function () {
   let laptop: WordsDevice;
   before(async () => {
     arranged = await Arranged.open('words');
-    ann = await arranged.world.member('Ann');
-    phone = await WordsDevice.open(arranged.world, ann);
-    laptop = await WordsDevice.open(arranged.world, ann);
+    ann = await arranged.testSystem.member('Ann');
+    phone = await WordsDevice.open(arranged.testSystem, ann);
+    laptop = await WordsDevice.open(arranged.testSystem, ann);
   });
   after(async () => {
     await phone[Symbol.asyncDispose]();
@@ -64,7 +64,7 @@ describe('a client written from the specification', function () {
   it('archives, takes back and deletes, with what was inside [sync.mutate.archive, sync.mutate.cascade]', async () => {
     const id = await shared();
     const item = randomUUID();
-    const { workspaceId } = arranged.world;
+    const { workspaceId } = arranged.testSystem;
     await phone.do('INSERT', 'TaskChecklistItem', item, { workspaceId, taskId: id, title: 'Step' });
     await phone.do('ARCHIVE', 'Task', id);
     await laptop.untilShows(item);
@@ -113,7 +113,7 @@ describe('a client written from the specification', function () {
 
   it('loads records by key and by group [sync.batch.requests, sync.batch.ndjson]', async () => {
     const id = await shared();
-    const { workspaceId } = arranged.world;
+    const { workspaceId } = arranged.testSystem;
     const comment = await arranged.put('Comment', { workspaceId, taskId: id, body: 'Said' });
     const byKey = await phone.batch({ modelName: 'Comment', indexedKey: 'taskId', keyValue: id });
     assert.deepEqual(
@@ -165,7 +165,11 @@ describe('a client written from the specification', function () {
     await phone.untilShows(taskId);
     await arranged.remove('ProjectMember', membership);
     await phone.untilGone(taskId);
-    const hidden = await arranged.put('Task', { workspaceId: arranged.world.workspaceId, projectId, title: 'Hidden' });
+    const hidden = await arranged.put('Task', {
+      workspaceId: arranged.testSystem.workspaceId,
+      projectId,
+      title: 'Hidden',
+    });
     await marker(phone);
     assert.ok(!phone.heard.some(({ modelId }) => modelId === hidden));
   });
@@ -174,7 +178,7 @@ describe('a client written from the specification', function () {
     const id = await shared();
     await phone.goOffline();
     await arranged.remove('Task', id);
-    const missed = await arranged.put('Task', { workspaceId: arranged.world.workspaceId, title: 'Missed' });
+    const missed = await arranged.put('Task', { workspaceId: arranged.testSystem.workspaceId, title: 'Missed' });
     await arranged.trimLog();
     const { loads } = phone;
     await phone.goOnline();

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { WebSocket } from 'ws';
-import type { Door } from './door.ts';
+import type { Target } from './target.ts';
 import { mutate, openClients } from './traffic.ts';
 
 const OPEN_MS = 30_000;
@@ -61,8 +61,8 @@ export class Listening {
   }
 }
 
-/** Where a door takes sockets: its public address unless another is given. */
-export type SocketWay = (door: Door) => { readonly url: string; readonly headers?: Record<string, string> };
+/** Where a target takes sockets: its public address unless another is given. */
+export type SocketWay = (target: Target) => { readonly url: string; readonly headers?: Record<string, string> };
 
 const publicWay: SocketWay = ({ baseUrl, apiKey }) => ({
   url: `${baseUrl.replace(/^http/, 'ws')}/sync/ws?token=${encodeURIComponent(apiKey)}`,
@@ -70,19 +70,19 @@ const publicWay: SocketWay = ({ baseUrl, apiKey }) => ({
 
 /** Sockets that have subscribed from the log's present head on. */
 export async function listenAtHead(
-  door: Door,
+  target: Target,
   count: number,
   keeps: Keeps = 'count',
   way: SocketWay = publicWay,
 ): Promise<Listening[]> {
-  const pool = openClients(door.baseUrl, 1);
-  const { lastSyncId } = await mutate(pool, door, 1);
+  const pool = openClients(target.baseUrl, 1);
+  const { lastSyncId } = await mutate(pool, target, 1);
   await pool.close();
   const all: Listening[] = [];
   try {
     while (all.length < count) {
       const next = Math.min(AT_ONCE, count - all.length);
-      all.push(...(await Promise.all(Array.from({ length: next }, () => open(door, lastSyncId, keeps, way)))));
+      all.push(...(await Promise.all(Array.from({ length: next }, () => open(target, lastSyncId, keeps, way)))));
     }
     return all;
   } catch (error) {
@@ -91,16 +91,16 @@ export async function listenAtHead(
   }
 }
 
-async function open(door: Door, after: string, keeps: Keeps, way: SocketWay): Promise<Listening> {
-  const { url, headers = {} } = way(door);
+async function open(target: Target, after: string, keeps: Keeps, way: SocketWay): Promise<Listening> {
+  const { url, headers = {} } = way(target);
   const socket = new WebSocket(url, { perMessageDeflate: false, headers });
   // Before anything comes: several frames may arrive at once.
   const listening = new Listening(socket, keeps);
   await new Promise<void>((resolve, reject) => {
-    const timer = setTimeout(() => reject(new Error(`a socket of ${door.name} did not subscribe`)), OPEN_MS);
+    const timer = setTimeout(() => reject(new Error(`a socket of ${target.name} did not subscribe`)), OPEN_MS);
     socket.once('error', reject);
     socket.once('open', () =>
-      socket.send(JSON.stringify({ type: 'subscribe', afterSyncId: after, token: door.apiKey })),
+      socket.send(JSON.stringify({ type: 'subscribe', afterSyncId: after, token: target.apiKey })),
     );
     socket.once('message', () => {
       clearTimeout(timer);

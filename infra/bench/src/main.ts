@@ -133,9 +133,9 @@ async function measurePart(stack: AsyncDisposableStack, name: PartName, options:
     // Disposed of here, or by whoever stops the run.
     const system = stack.use(await openSystem(withPeer, start));
     try {
-      const { world, ours, peer } = system;
+      const { testSystem, ours, peer } = system;
       const versions = await versionsOf(system);
-      const scene: Scene = { world, ours, peer, rounds, seconds, isFull, say: (text) => say(`  ${text}`) };
+      const scene: Scene = { testSystem, ours, peer, rounds, seconds, isFull, say: (text) => say(`  ${text}`) };
       const findings = await inTime(
         measure(scene),
         Math.max(PATIENCE_SECONDS_MIN, secondsOf(name, options) * PATIENCE),
@@ -180,8 +180,8 @@ async function inTime(measuring: Promise<Findings>, seconds: number): Promise<Fi
   }
 }
 
-async function versionsOf({ world, peer }: System): Promise<string> {
-  const { postgres, nats } = world;
+async function versionsOf({ testSystem, peer }: System): Promise<string> {
+  const { postgres, nats } = testSystem;
   const own = [`Node ${process.versions.node}`, `PostgreSQL ${postgres.version}`, `NATS ${nats.version}`];
   return [...own, ...(peer === null ? [] : [PEER_VERSIONS])].join(', ');
 }

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { WebSocket } from 'ws';
-import type { Part } from './door.ts';
+import type { Part } from './target.ts';
 
 const SAMPLE_MS = 20;
 const MEGABYTE = 1024 * 1024;

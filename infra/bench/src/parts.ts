@@ -32,8 +32,8 @@ export const PARTS = {
   deltas: {
     seconds: 25,
     secondsFull: 120,
-    measure: async ({ world, ours, isFull, seconds }: Scene) => {
-      const rows = await deltaRows(world, ours, isFull ? 2_000_000 : 200_000, seconds);
+    measure: async ({ testSystem, ours, isFull, seconds }: Scene) => {
+      const rows = await deltaRows(testSystem, ours, isFull ? 2_000_000 : 200_000, seconds);
       return { rows, raw: rows };
     },
   },

@@ -1,11 +1,11 @@
 import { launch, type RunningProcess } from '@wts/local';
-import type { World } from '@wts/testkit';
+import type { TestSystem } from '@wts/testkit';
 import { execFile } from 'node:child_process';
 import { copyFile, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { oneTask, type Door } from './door.ts';
+import { oneTask, type Target } from './target.ts';
 import { cloneTasks } from './seed.ts';
 
 const run = promisify(execFile);
@@ -26,18 +26,18 @@ const INSTALL_MS = 180_000;
 const START_MS = 30_000;
 const STOP_MS = 2_000;
 
-export interface Peer extends Door, AsyncDisposable {}
+export interface Peer extends Target, AsyncDisposable {}
 
 /** What a result says it was measured beside. */
 export const PEER_VERSIONS = `Strata ${PACKAGES['@stratasync/server']} (fastify ${PACKAGES.fastify}, drizzle ${PACKAGES['drizzle-orm']}, pg ${PACKAGES.pg})`;
 
 /** Strata's server as a process of its own, beside ours on the same PostgreSQL. Installed at the first time. */
-export async function openPeer(world: World, nodeOptions: string): Promise<Peer> {
+export async function openPeer(testSystem: TestSystem, nodeOptions: string): Promise<Peer> {
   await install();
   const file = join(INSTALLED, 'strata.mjs');
   await copyFile(join(FOLDER, 'strata.mjs'), file);
   await rm(LOG, { force: true });
-  const { userId, workspaceId, database } = world;
+  const { userId, workspaceId, database } = testSystem;
   const { promise: listening, resolve } = Promise.withResolvers<string>();
   const server = await launch({
     name: 'strata',
@@ -57,7 +57,7 @@ export async function openPeer(world: World, nodeOptions: string): Promise<Peer>
     onMessage: (message) => resolve((message as { listening: string }).listening),
     background: true,
   });
-  const door: Door = {
+  const target: Target = {
     name: `Strata ${PACKAGES['@stratasync/server']}`,
     baseUrl: await untilListening(server, listening),
     apiKey: 'bench',
@@ -66,9 +66,9 @@ export async function openPeer(world: World, nodeOptions: string): Promise<Peer>
     parts: () => [{ name: 'strata', pid: server.pid, log: LOG }],
     log: { table: 'strata.sync_actions', place: 'id' },
     seedTasks: async (count) =>
-      cloneTasks(database.url, { table: 'strata.tasks', modelId: await oneTask(door), count }),
+      cloneTasks(database.url, { table: 'strata.tasks', modelId: await oneTask(target), count }),
   };
-  return { ...door, [Symbol.asyncDispose]: async () => void (await server.stop('SIGTERM', STOP_MS)) };
+  return { ...target, [Symbol.asyncDispose]: async () => void (await server.stop('SIGTERM', STOP_MS)) };
 }
 
 async function untilListening(server: RunningProcess, listening: Promise<string>): Promise<string> {

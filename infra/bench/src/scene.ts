@@ -1,13 +1,13 @@
-import type { World } from '@wts/testkit';
-import type { Door } from './door.ts';
+import type { TestSystem } from '@wts/testkit';
+import type { Target } from './target.ts';
 import type { Peer } from './peer.ts';
 import type { Line } from './plot.ts';
 import type { Row } from './report.ts';
 
 /** What a part is measured on: a system of its own, so that none is measured on what another left behind. */
 export interface Scene {
-  readonly world: World;
-  readonly ours: Door;
+  readonly testSystem: TestSystem;
+  readonly ours: Target;
   readonly peer: Peer | null;
   readonly rounds: number;
   readonly seconds: number;

@@ -1,12 +1,12 @@
 import { totalmem } from 'node:os';
-import { startWorld, type World } from '@wts/testkit';
+import { startTestSystem, type TestSystem } from '@wts/testkit';
 import { Client, escapeIdentifier, escapeLiteral } from 'pg';
-import { doorOf, type Door } from './door.ts';
+import { targetOf, type Target } from './target.ts';
 import { openPeer, type Peer } from './peer.ts';
 
 export interface System extends AsyncDisposable {
-  readonly world: World;
-  readonly ours: Door;
+  readonly testSystem: TestSystem;
+  readonly ours: Target;
   readonly peer: Peer | null;
 }
 
@@ -23,11 +23,11 @@ export interface Start {
 export async function openSystem(withPeer: boolean, { nodeOptions = '', postgres }: Start = {}): Promise<System> {
   await using opening = new AsyncDisposableStack();
   const overrides = Object.fromEntries(MEASURED.map((name) => [name, asInProduction(nodeOptions)]));
-  const world = opening.use(await startWorld({ label: 'bench', ownPostgres: true, overrides }));
-  await restartWith(world, { ...asOnAServer(), ...postgres });
-  const peer = withPeer ? opening.use(await openPeer(world, nodeOptions)) : null;
+  const testSystem = opening.use(await startTestSystem({ label: 'bench', ownPostgres: true, overrides }));
+  await restartWith(testSystem, { ...asOnAServer(), ...postgres });
+  const peer = withPeer ? opening.use(await openPeer(testSystem, nodeOptions)) : null;
   const opened = opening.move();
-  return { world, ours: doorOf(world), peer, [Symbol.asyncDispose]: () => opened.disposeAsync() };
+  return { testSystem, ours: targetOf(testSystem), peer, [Symbol.asyncDispose]: () => opened.disposeAsync() };
 }
 
 /** Answers are not checked against their contracts, as they are in tests; logs of requests would measure the disk. */
@@ -50,8 +50,8 @@ function asOnAServer(): Record<string, string> {
 }
 
 /** Some settings count from the start of the server on. */
-async function restartWith(world: World, settings: Readonly<Record<string, string>>): Promise<void> {
-  const client = new Client({ connectionString: world.database.url });
+async function restartWith(testSystem: TestSystem, settings: Readonly<Record<string, string>>): Promise<void> {
+  const client = new Client({ connectionString: testSystem.database.url });
   await client.connect();
   try {
     for (const [name, value] of Object.entries(settings)) {
@@ -60,7 +60,7 @@ async function restartWith(world: World, settings: Readonly<Record<string, strin
   } finally {
     await client.end();
   }
-  await world.postgres.stop();
-  await world.postgres.start();
-  await world.untilReady();
+  await testSystem.postgres.stop();
+  await testSystem.postgres.start();
+  await testSystem.untilReady();
 }

@@ -7,7 +7,7 @@ export const ROOT = resolve(import.meta.dirname, '../../..');
 /** Ignored by git: data, logs, secrets, records of running processes. */
 export const LOCAL = join(ROOT, '.local');
 export const STACK_FILE = join(LOCAL, 'stack.json');
-/** The world of `npm start`. */
+/** The directory of `npm start`. */
 export const START_WORLD = join(LOCAL, 'dev');
 
 /** Distinguishes two clones on one machine where something must lie outside of the repository. */

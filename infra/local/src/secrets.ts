@@ -10,7 +10,7 @@ export interface Demo {
   readonly readOnlyApiKey: string;
 }
 
-/** Made once per world and kept, because data and issued keys outlive a start. */
+/** Made once per stack and kept, because data and issued keys outlive a start. */
 export interface Secrets {
   readonly postgresPassword: string;
   readonly natsPassword: string;

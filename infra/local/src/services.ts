@@ -26,7 +26,7 @@ export const SERVICES: readonly ServiceSpec[] = [
 ];
 
 /** The only service the outside world talks to: its ports are the public ones. */
-export const DOOR = 'gateway';
+export const GATEWAY = 'gateway';
 
 /** Settings of an operator that pass through to every service as they are. */
 export const PASSED_THROUGH: readonly string[] = [

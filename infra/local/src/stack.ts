@@ -1,6 +1,6 @@
 /**
  * The services as one thing: wired to each other, to their database and to NATS, started in order and stopped in
- * reverse. `npm start` has one of it, every world of a test has one.
+ * reverse. `npm start` has one of it, every test system has one.
  */
 import type { NatsUser } from '@wts/contracts';
 import { join } from 'node:path';
@@ -14,7 +14,7 @@ import { Refusal } from './refusal.ts';
 import type { Demo, Secrets } from './secrets.ts';
 import type { CrashListeners } from './servers/server-control.ts';
 import type { ServiceSpec, Setting } from './services.ts';
-import { DOOR, PASSED_THROUGH, SERVICES, urlVariable } from './services.ts';
+import { GATEWAY, PASSED_THROUGH, SERVICES, urlVariable } from './services.ts';
 
 const API_KEY_PREFIX = 'wts_';
 export const LOCAL_JWT = { issuer: 'https://local.wts.example', audience: 'wts-local' } as const;
@@ -59,7 +59,7 @@ export class Stack implements AsyncDisposable {
     this.#options = options;
     this.#places = places;
     this.#authPort = authPort;
-    this.baseUrl = `http://127.0.0.1:${places.find((place) => place.spec.name === DOOR)?.port ?? 0}`;
+    this.baseUrl = `http://127.0.0.1:${places.find((place) => place.spec.name === GATEWAY)?.port ?? 0}`;
     this.authUrl = `http://127.0.0.1:${authPort}`;
     this.services = places.map((place) => this.#supervise(place));
     this.#byName = Map.groupBy(this.services, (_, index) => places[index]?.spec.name ?? '');
@@ -71,7 +71,7 @@ export class Stack implements AsyncDisposable {
     for (const spec of SERVICES) {
       const replicas = options.replicas?.[spec.name] ?? 1;
       for (let replica = 0; replica < replicas; replica += 1) {
-        const port = spec.name === DOOR && options.ports !== undefined ? options.ports.api : await freePort();
+        const port = spec.name === GATEWAY && options.ports !== undefined ? options.ports.api : await freePort();
         places.push({ spec, replica, port, name: replicas === 1 ? spec.name : `${spec.name}-${replica + 1}` });
       }
     }

@@ -46,8 +46,8 @@ interface Options {
   readonly syncReplicas: number;
 }
 
-/** Everything below one directory: removing it forgets the world. */
-const world = {
+/** Everything below one directory: removing it forgets the PATHS. */
+const PATHS = {
   lock: join(LOCAL, 'start.lock'),
   secrets: join(START_WORLD, 'secrets.json'),
   records: join(START_WORLD, 'run'),
@@ -71,8 +71,8 @@ await runTask(async (stack) => {
   await cleanUp(options.fresh, progress);
 
   const ports = await choosePorts(process.env);
-  const secrets = readSecrets(world.secrets);
-  keepSecrets(world.secrets, secrets);
+  const secrets = readSecrets(PATHS.secrets);
+  keepSecrets(PATHS.secrets, secrets);
   // A service that comes back has another pid; before everything serves nothing is announced.
   let announce = () => {};
   const listeners = {
@@ -84,8 +84,8 @@ await runTask(async (stack) => {
   };
   const servers = await openServers(stack, secrets, progress, listeners);
   const services = await Stack.plan({
-    logs: world.logs,
-    records: world.records,
+    logs: PATHS.logs,
+    records: PATHS.records,
     ...servers,
     secrets,
     ports,
@@ -95,17 +95,17 @@ await runTask(async (stack) => {
     ...listeners,
   });
   const demo = await openServices(stack, services, progress);
-  keepSecrets(world.secrets, { ...readSecrets(world.secrets), demo });
+  keepSecrets(PATHS.secrets, { ...readSecrets(PATHS.secrets), demo });
   announce = () =>
     writeStackFile(
       describeStack(services, demo, secrets.jwtSecret, servers.database.adminUrl, servers.natsUrlOf('verify')),
     );
   announce();
   stack.defer(removeStackFile);
-  const housekeeping = setInterval(() => boundLogs(world.logs), LOGS_EVERY_MS);
+  const housekeeping = setInterval(() => boundLogs(PATHS.logs), LOGS_EVERY_MS);
   stack.defer(() => clearInterval(housekeeping));
   progress.say(
-    welcome(services, demo, { seconds: (Date.now() - since) / 1000, remarks: ports.remarks, logs: world.logs }),
+    welcome(services, demo, { seconds: (Date.now() - since) / 1000, remarks: ports.remarks, logs: PATHS.logs }),
   );
   served = true;
   return 'until stopped';
@@ -152,8 +152,8 @@ async function holdWorld(): Promise<() => void> {
   const deadline = Date.now() + OTHER_START_MS;
   const own = identityOf(process.pid) ?? { pid: process.pid, startMark: '' };
   for (;;) {
-    const owner = tryLock(world.lock, own, (other) => !isAlive(other));
-    if (owner === null) return () => rmSync(world.lock, { force: true });
+    const owner = tryLock(PATHS.lock, own, (other) => !isAlive(other));
+    if (owner === null) return () => rmSync(PATHS.lock, { force: true });
     const running = readStackFile();
     if (running !== null || Date.now() > deadline) {
       const state = running === null ? 'is already starting' : `is already running at ${running.baseUrl}`;
@@ -168,13 +168,13 @@ async function holdWorld(): Promise<() => void> {
 /** What an earlier start left when it was killed, and with --fresh everything it ever made. */
 async function cleanUp(fresh: boolean, progress: Progress): Promise<void> {
   removeStackFile();
-  const ended = await endLeftovers(world.records);
+  const ended = await endLeftovers(PATHS.records);
   if (ended.length > 0) progress.say(`  Ended processes of an earlier start that was killed: ${ended.join(', ')}.`);
   if (!fresh) return;
   if (process.env['DATABASE_URL']) {
     throw new Refusal('--fresh does not delete your own database. Drop it yourself, or unset DATABASE_URL.');
   }
-  if (existsSync(world.postgres) || process.getuid?.() === 0) removePostgresData(world.postgres, process.env);
+  if (existsSync(PATHS.postgres) || process.getuid?.() === 0) removePostgresData(PATHS.postgres, process.env);
   rmSync(START_WORLD, { recursive: true, force: true });
   prepareDirectory();
 }
@@ -185,7 +185,7 @@ async function openServers(
   progress: Progress,
   listeners: CrashListeners,
 ): Promise<{ database: Database; natsUrlOf: (user: NatsUser) => string }> {
-  const common = { records: world.records, env: process.env, ...listeners };
+  const common = { records: PATHS.records, env: process.env, ...listeners };
   const adminOwn = process.env['DATABASE_URL'] ? ownDatabase(process.env['DATABASE_URL']) : null;
   const database = await progress.step('PostgreSQL', async (note) => {
     if (adminOwn !== null) {
@@ -195,14 +195,14 @@ async function openServers(
     const server = stack.use(
       await openPostgres({
         ...common,
-        directory: world.postgres,
-        log: join(world.logs, 'postgres.log'),
+        directory: PATHS.postgres,
+        log: join(PATHS.logs, 'postgres.log'),
         password: secrets.postgresPassword,
         port: secrets.postgresPort,
         resetHint: RESET_HINT,
       }),
     );
-    keepSecrets(world.secrets, { ...readSecrets(world.secrets), postgresPort: server.port });
+    keepSecrets(PATHS.secrets, { ...readSecrets(PATHS.secrets), postgresPort: server.port });
     note(`${server.version} from ${server.source}${server.isNew ? ', new data' : ''}`);
     return provision({ adminUrl: server.url(), name: 'wts', fallbackKey: secrets.roleKey });
   });
@@ -215,13 +215,13 @@ async function openServers(
     const server = stack.use(
       await openNats({
         ...common,
-        directory: world.nats,
-        log: join(world.logs, 'nats.log'),
+        directory: PATHS.nats,
+        log: join(PATHS.logs, 'nats.log'),
         password: secrets.natsPassword,
         port: secrets.natsPort,
       }),
     );
-    keepSecrets(world.secrets, { ...readSecrets(world.secrets), natsPort: server.port });
+    keepSecrets(PATHS.secrets, { ...readSecrets(PATHS.secrets), natsPort: server.port });
     note(`${server.version} with JetStream from ${server.source}`);
     return server.urlOf;
   });

@@ -1,4 +1,4 @@
-/** `npm test`: the static checks, then every suite, in a world of its own beside whatever else runs here. */
+/** `npm test`: the static checks, then every suite, in a system of its own beside whatever else runs here. */
 import { mkdirSync, rmSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';

@@ -94,7 +94,7 @@ describe('processes', () => {
   });
 });
 
-describe('a world', () => {
+describe('a local stack', () => {
   it('belongs to one process, and to the next when that is dead', async () => {
     const lock = join(scratch(), 'lock');
     const own = identityOf(process.pid);

@@ -208,7 +208,7 @@ describe('the NATS server', () => {
 
 describe('secrets', () => {
   it('are made once, kept whole, and readable by their owner only', () => {
-    const file = join(scratch(), 'world', 'secrets.json');
+    const file = join(scratch(), 'state', 'secrets.json');
     const made = makeSecrets();
     keepSecrets(file, made);
     deepEqual(readSecrets(file), made);

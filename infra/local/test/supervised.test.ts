@@ -63,7 +63,7 @@ describe('a supervised service', () => {
     });
   });
 
-  it('stays ended in the world of a test until it is started', async () => {
+  it('stays ended in a test system until it is started', async () => {
     await using service = await supervised({ restarts: false });
     await service.start();
     await service.untilReady(10_000);

@@ -1,4 +1,4 @@
-/** Real PostgreSQL for tests: one server per run, a fresh database per suite or world. */
+/** Real PostgreSQL for tests: one server per run, a fresh database per suite or testSystem. */
 import type { Database, DatabaseRole, PostgresPrograms, PostgresServer } from '@wts/local';
 import {
   databaseExists,

@@ -1,4 +1,4 @@
-/** How tests get PostgreSQL, NATS, whole worlds, people, sockets, receivers and time. */
+/** How tests get PostgreSQL, NATS, whole systems, people, sockets, receivers and time. */
 export type { SupervisedProcess } from '@wts/local';
 export { ask } from './ask.ts';
 export type { Reply } from './ask.ts';
@@ -22,5 +22,5 @@ export { socketOf } from './socket.ts';
 export type { LiveSocket, ServerFrame, SocketOptions } from './socket.ts';
 export { openWire } from './wire.ts';
 export type { Wire } from './wire.ts';
-export { startWorld } from './world.ts';
-export type { Person, Store, World, WorldOptions } from './world.ts';
+export { startTestSystem } from './test-system.ts';
+export type { Person, Store, TestSystem, TestSystemOptions } from './test-system.ts';

@@ -16,7 +16,7 @@ export interface Issuing {
 
 const HOURS = 3600;
 
-/** A token as the world's identity provider signs it. */
+/** A token as the system's identity provider signs it. */
 export function signToken({ issuer, audience, secret }: Issuing, subject: string, claims: Claims = {}): string {
   return jwt.sign({ ...claims }, secret, { algorithm: 'HS256', issuer, audience, subject, expiresIn: 12 * HOURS });
 }

@@ -20,6 +20,6 @@ export type { Deed, Latency, Sample } from './hostile/samples.ts';
 export { listenByPolling, listenBySocket, readPage } from './listeners.ts';
 export type { Listener, Target } from './listeners.ts';
 export { numbersOrExit } from './numbers.ts';
-export { begin, checkWorld } from './load/check-world.ts';
+export { begin, checkSystem } from './load/check-system.ts';
 export { writeUntil } from './load/writers.ts';
 export type { Written } from './load/writers.ts';

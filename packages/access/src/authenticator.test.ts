@@ -11,18 +11,18 @@ const SECRET = 'a shared secret of 32 bytes or more';
 const issuer = { issuer: 'https://idp.test', audiences: ['wts'], algorithms: ['HS256'], secret: SECRET };
 const START_MS = 1_800_000_000_000;
 
-/** A door with a store behind it, both under the hand of the test. */
-class World {
+/** A authenticator with a store behind it, both under the hand of the test. */
+class Setup {
   nowMs = START_MS;
   readonly keys = new Map<string, Principal>();
   readonly people: Identity[] = [];
   lookups = 0;
   /** What a look-up waits for, after it has read the store. */
   gate: Promise<unknown> = Promise.resolve();
-  readonly door: Authenticator;
+  readonly authenticator: Authenticator;
 
   constructor(more: object = {}) {
-    this.door = createAuthenticator({
+    this.authenticator = createAuthenticator({
       issuers: parseIssuers(JSON.stringify([{ ...issuer, ...more }])),
       apiKeyPrefix: 'wts_',
       clock: () => this.nowMs,
@@ -52,7 +52,7 @@ class World {
   }
 
   bearer(token: string): Promise<Principal> {
-    return this.door.authenticate([`Bearer ${token}`]);
+    return this.authenticator.authenticate([`Bearer ${token}`]);
   }
 }
 
@@ -74,7 +74,7 @@ async function faultOf(answer: Promise<Principal>): Promise<Fault> {
 }
 
 describe('the Authorization header', () => {
-  const { door } = new World();
+  const { authenticator } = new Setup();
   const cases: Readonly<Record<string, [string[], ErrorCode]>> = {
     'that is missing': [[], 'authorization_required'],
     'that is empty': [[''], 'authorization_required'],
@@ -95,13 +95,13 @@ describe('the Authorization header', () => {
     'with a key of a wrong shape': [['Bearer wts_abc'], 'api_key_invalid'],
   };
   for (const [what, [headers, code]] of Object.entries(cases)) {
-    it(`${what} is answered with ${code}`, () => refuses(door.authenticate(headers), code));
+    it(`${what} is answered with ${code}`, () => refuses(authenticator.authenticate(headers), code));
   }
 
   it('is refused with the exact texts of the specification', async () => {
-    const world = new World();
+    const setup = new Setup();
     const texts = [[], ['Basic x'], [`Bearer ${createApiKey('wts_').token}`], ['Bearer a.b.c']].map(async (headers) => {
-      const { error, statusCode } = errorBody(await faultOf(world.door.authenticate(headers)));
+      const { error, statusCode } = errorBody(await faultOf(setup.authenticator.authenticate(headers)));
       assert.equal(statusCode, 401);
       return error;
     });
@@ -115,7 +115,7 @@ describe('the Authorization header', () => {
 
   it('is always refused with a challenge, which names an error only when a credential was sent', async () => {
     const challenge = async (...headers: string[]): Promise<string | undefined> =>
-      (await faultOf(door.authenticate(headers))).headers['WWW-Authenticate'];
+      (await faultOf(authenticator.authenticate(headers))).headers['WWW-Authenticate'];
     assert.equal(await challenge(), 'Bearer realm="api"');
     assert.equal(await challenge('Basic x'), 'Bearer realm="api", error="invalid_request"');
     assert.equal(await challenge('Bearer wts_x'), 'Bearer realm="api", error="invalid_token"');
@@ -123,169 +123,169 @@ describe('the Authorization header', () => {
   });
 
   it('is read with the scheme in any case and any number of blanks', async () => {
-    const world = new World();
-    const { token } = world.addKey();
+    const setup = new Setup();
+    const { token } = setup.addKey();
     for (const header of [`bearer ${token}`, `BEARER ${token}`, `Bearer  ${token}`]) {
-      assert.equal((await world.door.authenticate([header])).userId, 'ann');
+      assert.equal((await setup.authenticator.authenticate([header])).userId, 'ann');
     }
   });
 });
 
-describe('an API key at the door', () => {
+describe('an API key at the authenticator', () => {
   it('is its principal', async () => {
-    const world = new World();
-    const { token, id } = world.addKey();
-    assert.deepEqual((await world.bearer(token)).credential, { kind: 'api_key', id });
+    const setup = new Setup();
+    const { token, id } = setup.addKey();
+    assert.deepEqual((await setup.bearer(token)).credential, { kind: 'api_key', id });
   });
 
   it('that never existed, was revoked, or has expired is refused in exactly the same words', async () => {
-    const world = new World();
-    const revoked = world.addKey();
-    world.keys.delete(revoked.hash);
-    const expired = world.addKey({ expiresAt: START_MS / 1000 });
+    const setup = new Setup();
+    const revoked = setup.addKey();
+    setup.keys.delete(revoked.hash);
+    const expired = setup.addKey({ expiresAt: START_MS / 1000 });
     const unknown = createApiKey('wts_').token;
     const faults = await Promise.all(
-      [unknown, revoked.token, expired.token].map((token) => faultOf(world.bearer(token))),
+      [unknown, revoked.token, expired.token].map((token) => faultOf(setup.bearer(token))),
     );
     const bodies = faults.map((fault) => JSON.stringify([errorBody(fault), fault.headers]));
     assert.equal(new Set(bodies).size, 1);
   });
 
   it('of a wrong shape or checksum never reaches the store', async () => {
-    const world = new World();
-    const { token } = world.addKey();
+    const setup = new Setup();
+    const { token } = setup.addKey();
     const typo = token.slice(0, -1) + (token.endsWith('0') ? '1' : '0');
-    await refuses(world.bearer(typo), 'api_key_invalid');
-    assert.equal(world.lookups, 0);
+    await refuses(setup.bearer(typo), 'api_key_invalid');
+    assert.equal(setup.lookups, 0);
   });
 
   it('is asked about once for many requests at once, and once in five seconds', async () => {
-    const world = new World();
-    const { token } = world.addKey();
-    await Promise.all(Array.from({ length: 100 }, () => world.bearer(token)));
-    world.nowMs += LIMITS.credentialCacheMs - 1;
-    await world.bearer(token);
-    assert.equal(world.lookups, 1);
-    world.nowMs += 1;
-    await world.bearer(token);
-    assert.equal(world.lookups, 2);
+    const setup = new Setup();
+    const { token } = setup.addKey();
+    await Promise.all(Array.from({ length: 100 }, () => setup.bearer(token)));
+    setup.nowMs += LIMITS.credentialCacheMs - 1;
+    await setup.bearer(token);
+    assert.equal(setup.lookups, 1);
+    setup.nowMs += 1;
+    await setup.bearer(token);
+    assert.equal(setup.lookups, 2);
   });
 
   it('that was revoked without a message is dead after five seconds', async () => {
-    const world = new World();
-    const { token, hash } = world.addKey();
-    await world.bearer(token);
-    world.keys.delete(hash);
-    world.nowMs += LIMITS.credentialCacheMs;
-    await refuses(world.bearer(token), 'api_key_invalid');
+    const setup = new Setup();
+    const { token, hash } = setup.addKey();
+    await setup.bearer(token);
+    setup.keys.delete(hash);
+    setup.nowMs += LIMITS.credentialCacheMs;
+    await refuses(setup.bearer(token), 'api_key_invalid');
   });
 
   it('is dead at the moment it expires, also when it was remembered', async () => {
-    const world = new World();
-    const { token } = world.addKey({ expiresAt: START_MS / 1000 + 2 });
-    await world.bearer(token);
-    world.nowMs += 2_000;
-    await refuses(world.bearer(token), 'api_key_invalid');
+    const setup = new Setup();
+    const { token } = setup.addKey({ expiresAt: START_MS / 1000 + 2 });
+    await setup.bearer(token);
+    setup.nowMs += 2_000;
+    await refuses(setup.bearer(token), 'api_key_invalid');
   });
 
   it('that was refused is not asked about again for a second, and works a second after it was made', async () => {
-    const world = new World();
+    const setup = new Setup();
     const { token, hash } = createApiKey('wts_');
-    await refuses(world.bearer(token), 'api_key_invalid');
-    await refuses(world.bearer(token), 'api_key_invalid');
-    assert.equal(world.lookups, 1);
-    world.keys.set(hash, { userId: 'ann', scopes: ['read'], credential: { kind: 'api_key', id: 'new' } });
-    world.nowMs += 1_000;
-    assert.equal((await world.bearer(token)).userId, 'ann');
+    await refuses(setup.bearer(token), 'api_key_invalid');
+    await refuses(setup.bearer(token), 'api_key_invalid');
+    assert.equal(setup.lookups, 1);
+    setup.keys.set(hash, { userId: 'ann', scopes: ['read'], credential: { kind: 'api_key', id: 'new' } });
+    setup.nowMs += 1_000;
+    assert.equal((await setup.bearer(token)).userId, 'ann');
   });
 
   it('is not remembered as refused because the store was away', async () => {
-    const world = new World();
-    const { token } = world.addKey();
-    world.gate = Promise.reject(new Fault('unavailable'));
-    await refuses(world.bearer(token), 'unavailable');
-    world.gate = Promise.resolve();
-    assert.equal((await world.bearer(token)).userId, 'ann');
+    const setup = new Setup();
+    const { token } = setup.addKey();
+    setup.gate = Promise.reject(new Fault('unavailable'));
+    await refuses(setup.bearer(token), 'unavailable');
+    setup.gate = Promise.resolve();
+    assert.equal((await setup.bearer(token)).userId, 'ann');
   });
 
   it('cannot fill the memory with wrong keys, nor drive a good one out of it [never.unbounded]', async () => {
-    const world = new World();
-    const { token } = world.addKey();
-    await world.bearer(token);
+    const setup = new Setup();
+    const { token } = setup.addKey();
+    await setup.bearer(token);
     const first = createApiKey('wts_').token;
-    await refuses(world.bearer(first), 'api_key_invalid');
+    await refuses(setup.bearer(first), 'api_key_invalid');
     for (let index = 0; index < 10_000; index += 1) {
-      await refuses(world.bearer(createApiKey('wts_').token), 'api_key_invalid');
+      await refuses(setup.bearer(createApiKey('wts_').token), 'api_key_invalid');
     }
-    const before = world.lookups;
-    await world.bearer(token);
-    assert.equal(world.lookups, before, 'the good one is remembered');
-    await refuses(world.bearer(first), 'api_key_invalid');
-    assert.equal(world.lookups, before + 1, 'the oldest wrong one is not');
+    const before = setup.lookups;
+    await setup.bearer(token);
+    assert.equal(setup.lookups, before, 'the good one is remembered');
+    await refuses(setup.bearer(first), 'api_key_invalid');
+    assert.equal(setup.lookups, before + 1, 'the oldest wrong one is not');
   });
 });
 
 describe('a revocation', () => {
   it('of a key makes it dead at once, and leaves others alone', async () => {
-    const world = new World();
-    const one = world.addKey();
-    const other = world.addKey();
-    await Promise.all([world.bearer(one.token), world.bearer(other.token)]);
-    world.keys.delete(one.hash);
-    world.door.forget({ kind: 'credential', credentialId: one.id });
-    await refuses(world.bearer(one.token), 'api_key_invalid');
-    const before = world.lookups;
-    await world.bearer(other.token);
-    assert.equal(world.lookups, before);
+    const setup = new Setup();
+    const one = setup.addKey();
+    const other = setup.addKey();
+    await Promise.all([setup.bearer(one.token), setup.bearer(other.token)]);
+    setup.keys.delete(one.hash);
+    setup.authenticator.forget({ kind: 'credential', credentialId: one.id });
+    await refuses(setup.bearer(one.token), 'api_key_invalid');
+    const before = setup.lookups;
+    await setup.bearer(other.token);
+    assert.equal(setup.lookups, before);
   });
 
   it('of a membership makes everything of that person be asked about again', async () => {
-    const world = new World();
-    const one = world.addKey({ userId: 'bob' });
-    const other = world.addKey();
-    await Promise.all([world.bearer(one.token), world.bearer(other.token)]);
-    world.keys.delete(one.hash);
-    world.door.forget({ kind: 'membership', userId: 'bob', workspaceId: 'w' });
-    await refuses(world.bearer(one.token), 'api_key_invalid');
-    const before = world.lookups;
-    await world.bearer(other.token);
-    assert.equal(world.lookups, before, 'others are left alone');
+    const setup = new Setup();
+    const one = setup.addKey({ userId: 'bob' });
+    const other = setup.addKey();
+    await Promise.all([setup.bearer(one.token), setup.bearer(other.token)]);
+    setup.keys.delete(one.hash);
+    setup.authenticator.forget({ kind: 'membership', userId: 'bob', workspaceId: 'w' });
+    await refuses(setup.bearer(one.token), 'api_key_invalid');
+    const before = setup.lookups;
+    await setup.bearer(other.token);
+    assert.equal(setup.lookups, before, 'others are left alone');
   });
 
   it('that overtakes a look-up is not undone by it: nobody is let in by what was read before', async () => {
-    const world = new World();
-    const { token, hash, id } = world.addKey();
+    const setup = new Setup();
+    const { token, hash, id } = setup.addKey();
     const gate = Promise.withResolvers<void>();
-    world.gate = gate.promise;
-    const early = world.bearer(token);
-    world.keys.delete(hash);
-    world.door.forget({ kind: 'credential', credentialId: id });
-    const late = world.bearer(token);
+    setup.gate = gate.promise;
+    const early = setup.bearer(token);
+    setup.keys.delete(hash);
+    setup.authenticator.forget({ kind: 'credential', credentialId: id });
+    const late = setup.bearer(token);
     gate.resolve();
     await refuses(early, 'api_key_invalid');
     await refuses(late, 'api_key_invalid');
-    await refuses(world.bearer(token), 'api_key_invalid');
+    await refuses(setup.bearer(token), 'api_key_invalid');
   });
 
   it('of others, however many, makes no look-up begin again', async () => {
-    const world = new World();
-    const { token } = world.addKey();
+    const setup = new Setup();
+    const { token } = setup.addKey();
     const gate = Promise.withResolvers<void>();
-    world.gate = gate.promise;
-    const early = world.bearer(token);
+    setup.gate = gate.promise;
+    const early = setup.bearer(token);
     for (let count = 0; count < 100; count += 1) {
-      world.door.forget({ kind: 'credential', credentialId: `other-${count}`, userId: 'eve' });
+      setup.authenticator.forget({ kind: 'credential', credentialId: `other-${count}`, userId: 'eve' });
     }
     gate.resolve();
     assert.equal((await early).userId, 'ann');
-    assert.equal(world.lookups, 1);
+    assert.equal(setup.lookups, 1);
   });
 });
 
-describe('a session at the door', () => {
+describe('a session at the authenticator', () => {
   it('holds all scopes of its person until it expires [authentication.jwt.all-scopes]', async () => {
-    const world = new World();
-    const principal = await world.bearer(world.session());
+    const setup = new Setup();
+    const principal = await setup.bearer(setup.session());
     assert.equal(principal.userId, 'user of ann');
     assert.deepEqual(principal.scopes, SCOPES);
     assert.equal(principal.credential.kind, 'jwt');
@@ -293,12 +293,12 @@ describe('a session at the door', () => {
   });
 
   it('tells the store who it is, from claims of the right types only', async () => {
-    const world = new World();
-    await world.bearer(
-      world.session({ name: 'Ann', email: 'ann@example.com', email_verified: true, picture: 'https://x/y' }),
+    const setup = new Setup();
+    await setup.bearer(
+      setup.session({ name: 'Ann', email: 'ann@example.com', email_verified: true, picture: 'https://x/y' }),
     );
-    await world.bearer(world.session({ name: 7, email: {}, email_verified: 'yes', picture: null, sub: 'bob' }));
-    assert.deepEqual(world.people, [
+    await setup.bearer(setup.session({ name: 7, email: {}, email_verified: 'yes', picture: null, sub: 'bob' }));
+    assert.deepEqual(setup.people, [
       {
         issuer: issuer.issuer,
         subject: 'ann',
@@ -313,9 +313,9 @@ describe('a session at the door', () => {
 
   it('verifies an address by true or "true" and by nothing else [authentication.jwt.email-verified]', async () => {
     const verifiedBy = async (claims: object, trustsEmails = false): Promise<unknown> => {
-      const world = new World({ trustsEmails });
-      await world.bearer(world.session({ email: 'ann@example.com', ...claims }));
-      return world.people[0]?.emailVerified;
+      const setup = new Setup({ trustsEmails });
+      await setup.bearer(setup.session({ email: 'ann@example.com', ...claims }));
+      return setup.people[0]?.emailVerified;
     };
     for (const claim of [true, 'true']) assert.equal(await verifiedBy({ email_verified: claim }), true);
     for (const claim of [
@@ -343,25 +343,25 @@ describe('a session at the door', () => {
   });
 
   it('that expires within five seconds is remembered no longer than it lives', async () => {
-    const world = new World();
-    const token = world.session({ exp: START_MS / 1000 + 2 });
-    await world.bearer(token);
-    world.nowMs += 2_000;
-    await refuses(world.bearer(token), 'token_invalid');
+    const setup = new Setup();
+    const token = setup.session({ exp: START_MS / 1000 + 2 });
+    await setup.bearer(token);
+    setup.nowMs += 2_000;
+    await refuses(setup.bearer(token), 'token_invalid');
   });
 
   it('has an id that is the same each time and does not show the token', async () => {
-    const world = new World();
-    const token = world.session();
-    const { id } = (await world.bearer(token)).credential;
-    world.nowMs += LIMITS.credentialCacheMs;
-    assert.equal((await world.bearer(token)).credential.id, id);
+    const setup = new Setup();
+    const token = setup.session();
+    const { id } = (await setup.bearer(token)).credential;
+    setup.nowMs += LIMITS.credentialCacheMs;
+    assert.equal((await setup.bearer(token)).credential.id, id);
     assert.ok(!token.includes(id));
   });
 
   it('that is wrong never reaches the store', async () => {
-    const world = new World();
-    await refuses(world.bearer(`${world.session()}x`), 'token_invalid');
-    assert.equal(world.people.length, 0);
+    const setup = new Setup();
+    await refuses(setup.bearer(`${setup.session()}x`), 'token_invalid');
+    assert.equal(setup.people.length, 0);
   });
 });

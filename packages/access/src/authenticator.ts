@@ -54,7 +54,7 @@ const REFUSED_MS = 1_000;
 const bearer = /^bearer +([A-Za-z0-9._~+/-]+=*)$/i;
 
 /**
- * Credential -> principal, for the gateway and the socket door.
+ * Credential -> principal, for the gateway and the socket server.
  * Keeps authentication.api-key.accepted, authentication.jwt.accepted.
  */
 export function createAuthenticator(options: AuthenticatorOptions): Authenticator {

@@ -13,9 +13,9 @@ export interface InternalUse {
 }
 
 /** What is open to people comes through the one public door. */
-const DOOR: readonly ServiceName[] = ['gateway'];
+const GATEWAY_ONLY: readonly ServiceName[] = ['gateway'];
 
 /** The services that may call an operation. */
 export function callersOf({ internal }: Pick<Contract, 'internal'>): readonly ServiceName[] {
-  return internal?.callers ?? DOOR;
+  return internal?.callers ?? GATEWAY_ONLY;
 }

@@ -21,7 +21,7 @@ import { NetworkConnections } from './edge/network-connections.ts';
 import { compileRoutes } from './edge/route-table.ts';
 import { askForBodiesLate, refuseConnect, takeOnlyWebSockets } from './edge/server-events.ts';
 import { Shares } from './edge/shares.ts';
-import { SocketDoor } from './edge/socket-door.ts';
+import { SocketProxy } from './edge/socket-proxy.ts';
 import { EDGE_LIMITS } from './limits.ts';
 import { describeRoutes } from './openapi.ts';
 import { ownAnswers } from './own-answers.ts';
@@ -52,7 +52,7 @@ export const gateway: ServiceDefinition<GatewayConfig> = {
       ownOrigin: new URL(config.baseUrl).origin,
     };
     const app = serve(api);
-    const door = new SocketDoor(api);
+    const sockets = new SocketProxy(api);
     // The service that holds a socket closes it when its credential is revoked.
     onRevocation(nats, (revocation) => shared.authenticator.forget(revocation));
     const authServer = await openAuthOrigin(kit, config, {
@@ -64,14 +64,14 @@ export const gateway: ServiceDefinition<GatewayConfig> = {
 
     return {
       app,
-      onUpgrade: (req, socket, head) => door.handle(req, socket, head),
+      onUpgrade: (req, socket, head) => sockets.handle(req, socket, head),
       callers: 'anyone',
       prepare: (server) => prepare(server, app, api),
       port: config.port,
       host: config.host,
       beforeDrain: async () => {
         const graceMs = config.shutdownGraceMs;
-        await Promise.all([door.close(graceMs), drainServer(authServer, graceMs)]);
+        await Promise.all([sockets.close(graceMs), drainServer(authServer, graceMs)]);
       },
     };
   },
@@ -128,9 +128,9 @@ function shareConnections({ connections }: ServiceContext, config: GatewayConfig
 /** The second origin, on a port of its own beside the one that every service has. */
 async function openAuthOrigin(kit: ServiceContext, config: GatewayConfig, parts: EdgeParts): Promise<Server> {
   const app = serve(parts);
-  const door = new SocketDoor(parts);
+  const sockets = new SocketProxy(parts);
   const server = createHttpServer(app, { log: kit.log, connections: kit.connections });
-  onUpgrade(server, (req, socket, head) => door.handle(req, socket, head), kit.log);
+  onUpgrade(server, (req, socket, head) => sockets.handle(req, socket, head), kit.log);
   prepare(server, app, parts);
   const port = await listen(server, config.host, config.authPort);
   kit.stack.defer(() => closeNow(server));

@@ -2,60 +2,60 @@ import assert from 'node:assert/strict';
 import { createApiKey } from '@wts/access';
 import { LIMITS } from '@wts/contracts';
 import { RawClient, errorOf, request, say } from './raw.ts';
-import { startWorld, until } from './world.ts';
-import type { World } from './world.ts';
+import { startTestGateway, until } from './test-gateway.ts';
+import type { TestGateway } from './test-gateway.ts';
 
 /** A request with a key that is well formed and made up: whether anybody has it, only a look-up shows. */
 const stranger = (): string => request('GET /api/workspaces', [`Authorization: Bearer ${createApiKey('wts_').token}`]);
 
 describe('what comes without a credential', () => {
-  let world: World;
+  let testGateway: TestGateway;
   before(async () => {
-    world = await startWorld();
+    testGateway = await startTestGateway();
   });
-  after(() => world.close());
+  after(() => testGateway.close());
   beforeEach(() => {
-    world.workspace.reset();
-    world.workspace.lookUps = 0;
-    world.workspace.lookUpGate = Promise.resolve();
+    testGateway.workspace.reset();
+    testGateway.workspace.lookUps = 0;
+    testGateway.workspace.lookUpGate = Promise.resolve();
   });
 
   it('does not stop anybody when it is 200 000 requests in one write: one is judged at a time [limits.pipelining]', async () => {
     const { promise, resolve } = Promise.withResolvers<void>();
-    world.workspace.lookUpGate = promise;
+    testGateway.workspace.lookUpGate = promise;
     const many = Array.from({ length: 2000 }, stranger).join('').repeat(100);
-    const client = await RawClient.open(world.api);
+    const client = await RawClient.open(testGateway.api);
     client.send(many);
-    await until('the first is looked up', () => world.workspace.lookUps > 0);
+    await until('the first is looked up', () => testGateway.workspace.lookUps > 0);
     for (let count = 0; count < 50; count += 1) {
-      assert.equal((await say(world.api, request('GET /health'))).status, 200);
+      assert.equal((await say(testGateway.api, request('GET /health'))).status, 200);
     }
-    assert.equal(world.workspace.lookUps, 1);
+    assert.equal(testGateway.workspace.lookUps, 1);
     resolve();
     for (let count = 0; count < 50; count += 1) {
-      assert.equal((await say(world.api, request('GET /health'))).status, 200);
+      assert.equal((await say(testGateway.api, request('GET /health'))).status, 200);
       errorOf(await client.reply(), 401, 'api_key_invalid');
     }
     client.destroy();
-    assert.ok(world.workspace.lookUps < 2000);
-    assert.equal((await say(world.api, request('GET /health'))).status, 200);
+    assert.ok(testGateway.workspace.lookUps < 2000);
+    assert.equal((await say(testGateway.api, request('GET /health'))).status, 200);
   });
 
   it('waits for look-ups of its own network alone, however many made-up credentials there are [limits.look-ups.network]', async () => {
     const { promise, resolve } = Promise.withResolvers<void>();
-    const { token } = world.newKey(['read']);
+    const { token } = testGateway.newKey(['read']);
     const mine = request('GET /sync/deltas', [`Authorization: Bearer ${token}`]);
-    world.workspace.lookUpGate = promise;
-    const clients = await Promise.all(Array.from({ length: 100 }, () => RawClient.open(world.api)));
+    testGateway.workspace.lookUpGate = promise;
+    const clients = await Promise.all(Array.from({ length: 100 }, () => RawClient.open(testGateway.api)));
     for (const client of clients) client.send(stranger());
-    await until('some are looked up', () => world.workspace.lookUps > 0);
-    const neighbor = await RawClient.open(world.api, '127.0.0.2');
+    await until('some are looked up', () => testGateway.workspace.lookUps > 0);
+    const neighbor = await RawClient.open(testGateway.api, '127.0.0.2');
     neighbor.send(mine);
     await until(
       'that of the neighbor is looked up beside them',
-      () => world.workspace.lookUps > LIMITS.lookUpsOfSenderMax,
+      () => testGateway.workspace.lookUps > LIMITS.lookUpsOfSenderMax,
     );
-    assert.equal(world.workspace.lookUps, LIMITS.lookUpsOfSenderMax + 1);
+    assert.equal(testGateway.workspace.lookUps, LIMITS.lookUpsOfSenderMax + 1);
     resolve();
     assert.equal((await neighbor.reply()).status, 200);
     for (const client of clients) errorOf(await client.reply(), 401, 'api_key_invalid');
@@ -65,35 +65,35 @@ describe('what comes without a credential', () => {
 
 describe('the connections of one address', () => {
   it('are a share of all as long as they have no credential; the next is told so, and a neighbor is served [limits.connections.network]', async () => {
-    const world = await startWorld({ CONNECTIONS_MAX: '64', CONNECTIONS_OF_NETWORK_PERCENT: '25' });
+    const testGateway = await startTestGateway({ CONNECTIONS_MAX: '64', CONNECTIONS_OF_NETWORK_PERCENT: '25' });
     const held: RawClient[] = [];
     try {
-      for (let count = 0; count < 16; count += 1) held.push(await RawClient.open(world.api));
-      const refused = errorOf(await say(world.api, request('GET /sync/deltas')), 503, 'unavailable');
+      for (let count = 0; count < 16; count += 1) held.push(await RawClient.open(testGateway.api));
+      const refused = errorOf(await say(testGateway.api, request('GET /sync/deltas')), 503, 'unavailable');
       assert.match(refused.message ?? '', /^Your network uses its whole share of the connections/);
-      const neighbor = await RawClient.open(world.api, '127.0.0.2');
+      const neighbor = await RawClient.open(testGateway.api, '127.0.0.2');
       assert.equal((await neighbor.send(request('GET /openapi.json')).reply()).status, 200);
       neighbor.destroy();
     } finally {
       for (const client of held) client.destroy();
-      await world.close();
+      await testGateway.close();
     }
   });
 
   it('are not held to it while their requests have one', async () => {
-    const world = await startWorld({ CONNECTIONS_MAX: '64', CONNECTIONS_OF_NETWORK_PERCENT: '25' });
+    const testGateway = await startTestGateway({ CONNECTIONS_MAX: '64', CONNECTIONS_OF_NETWORK_PERCENT: '25' });
     const held: RawClient[] = [];
-    world.sync.answer = () => undefined;
+    testGateway.sync.answer = () => undefined;
     try {
       for (let count = 0; count < 40; count += 1) {
-        const client = await RawClient.open(world.api);
-        held.push(client.send(request('GET /sync/deltas', [`Authorization: Bearer ${world.fullKey}`])));
-        await until('it is at the service', () => world.sync.started === held.length);
+        const client = await RawClient.open(testGateway.api);
+        held.push(client.send(request('GET /sync/deltas', [`Authorization: Bearer ${testGateway.fullKey}`])));
+        await until('it is at the service', () => testGateway.sync.started === held.length);
       }
-      assert.equal((await say(world.api, request('GET /openapi.json'))).status, 200);
+      assert.equal((await say(testGateway.api, request('GET /openapi.json'))).status, 200);
     } finally {
       for (const client of held) client.destroy();
-      await world.close();
+      await testGateway.close();
     }
   });
 });

@@ -4,28 +4,28 @@ import { LIMITS } from '@wts/contracts';
 import { EDGE_LIMITS } from '../src/limits.ts';
 import { RawClient, errorOf, request, say } from './raw.ts';
 import type { RawReply } from './raw.ts';
-import { startWorld, until } from './world.ts';
-import type { World } from './world.ts';
+import { startTestGateway, until } from './test-gateway.ts';
+import type { TestGateway } from './test-gateway.ts';
 
 describe('what the gateway bounds', () => {
-  let world: World;
+  let testGateway: TestGateway;
   let credential: string;
   before(async () => {
-    world = await startWorld();
-    credential = `Authorization: Bearer ${world.fullKey}`;
-    await say(world.api, request('GET /sync/deltas', [credential]));
+    testGateway = await startTestGateway();
+    credential = `Authorization: Bearer ${testGateway.fullKey}`;
+    await say(testGateway.api, request('GET /sync/deltas', [credential]));
   });
-  after(() => world.close());
-  beforeEach(() => world.sync.reset());
+  after(() => testGateway.close());
+  beforeEach(() => testGateway.sync.reset());
 
   const head = (...lines: string[]): string => request('POST /sync/mutate', [credential, ...lines]);
 
   it('refuses a declared body over the bound of its operation before a byte of it is sent on [errors.413.body, limits.body.mutate, limits.body.rest]', async () => {
     for (const [line, bytesMax, standIn] of [
-      ['POST /sync/mutate', LIMITS.mutateBodyBytes, world.sync],
-      ['POST /api/workspaces', LIMITS.bodyBytes, world.workspace],
+      ['POST /sync/mutate', LIMITS.mutateBodyBytes, testGateway.sync],
+      ['POST /api/workspaces', LIMITS.bodyBytes, testGateway.workspace],
     ] as const) {
-      const reply = await say(world.api, request(line, [credential, `Content-Length: ${bytesMax + 1}`]));
+      const reply = await say(testGateway.api, request(line, [credential, `Content-Length: ${bytesMax + 1}`]));
       errorOf(reply, 413, 'payload_too_large');
       assert.deepEqual(reply.headers.connection, ['close']);
       assert.equal(standIn.started, 0);
@@ -34,15 +34,15 @@ describe('what the gateway bounds', () => {
 
   it('lets a body of exactly the bound through, declared or chunked', async () => {
     const body = 'x'.repeat(LIMITS.mutateBodyBytes);
-    assert.equal((await say(world.api, `${head(`Content-Length: ${body.length}`)}${body}`)).status, 200);
-    assert.equal(world.sync.last.body.length, body.length);
+    assert.equal((await say(testGateway.api, `${head(`Content-Length: ${body.length}`)}${body}`)).status, 200);
+    assert.equal(testGateway.sync.last.body.length, body.length);
     const chunk = `${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`;
-    assert.equal((await say(world.api, head('Transfer-Encoding: chunked') + chunk)).status, 200);
-    assert.equal(world.sync.last.body.length, body.length);
+    assert.equal((await say(testGateway.api, head('Transfer-Encoding: chunked') + chunk)).status, 200);
+    assert.equal(testGateway.sync.last.body.length, body.length);
   });
 
   it('cuts a chunked body the moment it passes the bound, answers 413, and stops reading', async () => {
-    const client = await RawClient.open(world.api);
+    const client = await RawClient.open(testGateway.api);
     client.send(head('Transfer-Encoding: chunked'));
     const chunk = Buffer.from(`10000\r\n${'x'.repeat(65_536)}\r\n`);
     let isSending = true;
@@ -56,7 +56,7 @@ describe('what the gateway bounds', () => {
     assert.deepEqual(reply.headers.connection, ['close']);
     await client.ended();
     client.destroy();
-    assert.equal(world.sync.seen.length, 0, 'the service got a whole body');
+    assert.equal(testGateway.sync.seen.length, 0, 'the service got a whole body');
   });
 
   /** Requests of a caller that begin and never end; `drip` keeps each of them alive. */
@@ -76,7 +76,7 @@ describe('what the gateway bounds', () => {
     return Promise.all(
       Array.from({ length: count }, async (_, index) => {
         const { first = '', drip = '' } = kinds[index % kinds.length] ?? {};
-        return { client: (await RawClient.open(world.api)).send(first), drip };
+        return { client: (await RawClient.open(testGateway.api)).send(first), drip };
       }),
     );
   }
@@ -84,26 +84,26 @@ describe('what the gateway bounds', () => {
   it('serves others while 500 senders are slow, who hold no place at a service [limits.time.slow-sender, never.unbounded]', async () => {
     const slow = await sendSlowly(
       500,
-      Array.from({ length: 5 }, () => world.newKey(['write']).token),
+      Array.from({ length: 5 }, () => testGateway.newKey(['write']).token),
     );
     try {
       for (let count = 0; count < 50; count += 1) {
-        assert.equal((await say(world.api, request('GET /sync/deltas', [credential]))).status, 200);
+        assert.equal((await say(testGateway.api, request('GET /sync/deltas', [credential]))).status, 200);
         for (const { client, drip } of slow) client.send(drip);
       }
-      assert.equal(world.sync.started, 50, 'only whole requests reach the service');
+      assert.equal(testGateway.sync.started, 50, 'only whole requests reach the service');
     } finally {
       for (const { client } of slow) client.destroy();
     }
   });
 
   it('gives no caller more than a share of itself, and all of it back to the next [limits.at-once.caller]', async () => {
-    const [greedy, other] = [world.newKey(['write']).token, world.newKey(['write']).token];
+    const [greedy, other] = [testGateway.newKey(['write']).token, testGateway.newKey(['write']).token];
     const ask = (token: string): Promise<RawReply> =>
-      say(world.api, request('GET /sync/deltas', [`Authorization: Bearer ${token}`]));
+      say(testGateway.api, request('GET /sync/deltas', [`Authorization: Bearer ${token}`]));
     assert.equal((await ask(greedy)).status, 200);
     const { first } = beginnings(greedy)[1] ?? { first: '' };
-    const open = Array.from({ length: EDGE_LIMITS.requestsOfCallerMax }, () => RawClient.open(world.api));
+    const open = Array.from({ length: EDGE_LIMITS.requestsOfCallerMax }, () => RawClient.open(testGateway.api));
     const slow = await Promise.all(open);
     try {
       for (const client of slow) client.send(first);
@@ -120,7 +120,7 @@ describe('what the gateway bounds', () => {
 
   it('gives a client that sends all of a refused body its answer instead of a reset', async () => {
     const size = 6 * 1024 * 1024;
-    const client = await RawClient.open(world.api);
+    const client = await RawClient.open(testGateway.api);
     client.send(head(`Content-Length: ${size}`));
     client.send(Buffer.alloc(size, 'x'));
     errorOf(await client.reply(), 413, 'payload_too_large');
@@ -128,7 +128,7 @@ describe('what the gateway bounds', () => {
   });
 
   it('asks for a body that is held back only when it will be read', async () => {
-    const client = await RawClient.open(world.api);
+    const client = await RawClient.open(testGateway.api);
     client.send(head('Expect: 100-continue', 'Content-Length: 2'));
     assert.equal((await client.reply()).status, 100);
     client.send('{}');
@@ -138,26 +138,34 @@ describe('what the gateway bounds', () => {
     await client.ended();
     client.destroy();
     const stranger = request('POST /sync/mutate', ['Expect: 100-continue', 'Content-Length: 2']);
-    const refused = await say(world.api, stranger);
+    const refused = await say(testGateway.api, stranger);
     errorOf(refused, 401);
     assert.deepEqual(refused.headers.connection, ['close']);
-    errorOf(await say(world.api, head('Expect: something-else', 'Content-Length: 2')), 417, 'expectation_failed');
+    errorOf(await say(testGateway.api, head('Expect: something-else', 'Content-Length: 2')), 417, 'expectation_failed');
   });
 
   it('refuses too many, too large and too long headers and addresses with 431 [errors.431.headers]', async () => {
     const many = Array.from({ length: LIMITS.headerCount }, (_, at) => `X-${at}: 1`);
-    errorOf(await say(world.api, request('GET /health', many)), 431, 'headers_too_large');
-    errorOf(await say(world.api, request('GET /health', [...many, ...many, ...many])), 431, 'headers_too_large');
-    errorOf(await say(world.api, request('GET /health', [`X-A: ${'a'.repeat(17 * 1024)}`])), 431, 'headers_too_large');
-    errorOf(await say(world.api, request(`GET /health?${'a'.repeat(LIMITS.urlBytes)}`)), 431, 'headers_too_large');
+    errorOf(await say(testGateway.api, request('GET /health', many)), 431, 'headers_too_large');
+    errorOf(await say(testGateway.api, request('GET /health', [...many, ...many, ...many])), 431, 'headers_too_large');
+    errorOf(
+      await say(testGateway.api, request('GET /health', [`X-A: ${'a'.repeat(17 * 1024)}`])),
+      431,
+      'headers_too_large',
+    );
+    errorOf(
+      await say(testGateway.api, request(`GET /health?${'a'.repeat(LIMITS.urlBytes)}`)),
+      431,
+      'headers_too_large',
+    );
   });
 });
 
 describe('a client that takes nothing of its answer', () => {
   it('is cut after a while, and the service is freed [never.unbounded]', async () => {
-    const world = await startWorld({ CLIENT_STALLED_MS: '200' });
+    const testGateway = await startTestGateway({ CLIENT_STALLED_MS: '200' });
     let isFreed = false;
-    world.sync.answer = (_req, res) => {
+    testGateway.sync.answer = (_req, res) => {
       const piece = Buffer.alloc(256 * 1024);
       const write = (): void => {
         while (res.write(piece));
@@ -166,11 +174,11 @@ describe('a client that takes nothing of its answer', () => {
       res.once('close', () => (isFreed = true));
       write();
     };
-    const client = await RawClient.open(world.api);
+    const client = await RawClient.open(testGateway.api);
     client.socket.pause();
-    client.send(request('GET /sync/deltas', [`Authorization: Bearer ${world.fullKey}`]));
+    client.send(request('GET /sync/deltas', [`Authorization: Bearer ${testGateway.fullKey}`]));
     await until('the service is freed', () => isFreed);
     client.destroy();
-    await world.close();
+    await testGateway.close();
   });
 });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { errorOf, request, say } from './raw.ts';
-import { startWorld } from './world.ts';
-import type { World } from './world.ts';
+import { startTestGateway } from './test-gateway.ts';
+import type { TestGateway } from './test-gateway.ts';
 
 const APP = 'https://app.example.com';
 const HANDSHAKE = [
@@ -21,20 +21,20 @@ const FOREIGN = [
 ];
 
 describe('web pages of other origins', () => {
-  let world: World;
+  let testGateway: TestGateway;
   let credential: string;
   before(async () => {
-    world = await startWorld({ CORS_ORIGINS: `${APP}, http://localhost:3000` });
-    credential = `Authorization: Bearer ${world.fullKey}`;
+    testGateway = await startTestGateway({ CORS_ORIGINS: `${APP}, http://localhost:3000` });
+    credential = `Authorization: Bearer ${testGateway.fullKey}`;
   });
-  after(() => world.close());
+  after(() => testGateway.close());
 
   const preflight = (origin: string, path = '/sync/mutate'): string =>
     request(`OPTIONS ${path}`, [`Origin: ${origin}`, 'Access-Control-Request-Method: POST']);
 
   it('may read answers of the sync routes when they are configured, errors included, and without cookies [sync.cors]', async () => {
     for (const lines of [[credential], []]) {
-      const { headers } = await say(world.api, request('GET /sync/deltas', [`Origin: ${APP}`, ...lines]));
+      const { headers } = await say(testGateway.api, request('GET /sync/deltas', [`Origin: ${APP}`, ...lines]));
       assert.deepEqual(headers['access-control-allow-origin'], [APP]);
       assert.match(headers['access-control-expose-headers']?.[0] ?? '', /X-Request-Id/);
       assert.equal(headers['access-control-allow-credentials'], undefined);
@@ -43,32 +43,38 @@ describe('web pages of other origins', () => {
 
   it('get no permission when they are not configured, whatever they look like [sync.cors]', async () => {
     for (const origin of FOREIGN) {
-      const { status, headers } = await say(world.api, request('GET /sync/deltas', [`Origin: ${origin}`, credential]));
+      const { status, headers } = await say(
+        testGateway.api,
+        request('GET /sync/deltas', [`Origin: ${origin}`, credential]),
+      );
       assert.equal(status, 200);
       assert.equal(headers['access-control-allow-origin'], undefined, origin);
-      const refused = await say(world.api, preflight(origin));
+      const refused = await say(testGateway.api, preflight(origin));
       errorOf(refused, 403, 'forbidden');
       assert.equal(refused.headers['access-control-allow-origin'], undefined, origin);
     }
-    const two = await say(world.api, request('GET /sync/deltas', [`Origin: ${APP}`, `Origin: ${APP}`, credential]));
+    const two = await say(
+      testGateway.api,
+      request('GET /sync/deltas', [`Origin: ${APP}`, `Origin: ${APP}`, credential]),
+    );
     assert.equal(two.headers['access-control-allow-origin'], undefined);
   });
 
   it('are told apart by caches, also when a request names no origin', async () => {
     for (const lines of [[`Origin: ${APP}`], ['Origin: null'], []]) {
-      const { headers } = await say(world.api, request('GET /sync/deltas', [credential, ...lines]));
+      const { headers } = await say(testGateway.api, request('GET /sync/deltas', [credential, ...lines]));
       assert.ok(headers.vary?.includes('Origin'));
     }
   });
 
   it('learn from a preflight, without a credential, what they may send', async () => {
-    const reply = await say(world.api, preflight(APP));
+    const reply = await say(testGateway.api, preflight(APP));
     assert.equal(reply.status, 204);
     assert.deepEqual(reply.headers['access-control-allow-origin'], [APP]);
     assert.match(reply.headers['access-control-allow-methods']?.[0] ?? '', /\bPOST\b/);
     assert.match(reply.headers['access-control-allow-headers']?.[0] ?? '', /Authorization, Content-Type, Api-Version/);
     assert.deepEqual(reply.headers['api-version'], ['1']);
-    assert.equal(world.sync.started, world.sync.seen.length);
+    assert.equal(testGateway.sync.started, testGateway.sync.seen.length);
   });
 
   it('may call every route, and read why they are refused, whatever is wrong with the request [meta.cors]', async () => {
@@ -79,18 +85,18 @@ describe('web pages of other origins', () => {
       ['PATCH /api/workspaces', 405],
       ['GET /api/workspaces/by-slug/%zz', 400],
     ] as const) {
-      const reply = await say(world.api, request(line, [`Origin: ${APP}`, credential]));
+      const reply = await say(testGateway.api, request(line, [`Origin: ${APP}`, credential]));
       assert.equal(reply.status, status);
       assert.deepEqual(reply.headers['access-control-allow-origin'], [APP], line);
-      const foreign = await say(world.api, request(line, ['Origin: https://evil.example.com', credential]));
+      const foreign = await say(testGateway.api, request(line, ['Origin: https://evil.example.com', credential]));
       assert.equal(foreign.headers['access-control-allow-origin'], undefined, line);
     }
-    const version = await say(world.api, request('GET /api/workspaces', [`Origin: ${APP}`, 'Api-Version: 9']));
+    const version = await say(testGateway.api, request('GET /api/workspaces', [`Origin: ${APP}`, 'Api-Version: 9']));
     errorOf(version, 400, 'unsupported_api_version');
     assert.deepEqual(version.headers['access-control-allow-origin'], [APP]);
-    assert.equal((await say(world.api, preflight(APP, '/api/workspaces'))).status, 204);
-    errorOf(await say(world.api, preflight(APP, '/nowhere')), 404, 'not_found');
-    const { headers } = await say(world.api, request('GET /api/workspaces', [`Origin: ${APP}`, credential]));
+    assert.equal((await say(testGateway.api, preflight(APP, '/api/workspaces'))).status, 204);
+    errorOf(await say(testGateway.api, preflight(APP, '/nowhere')), 404, 'not_found');
+    const { headers } = await say(testGateway.api, request('GET /api/workspaces', [`Origin: ${APP}`, credential]));
     const readable = headers['access-control-expose-headers']?.[0]?.split(', ') ?? [];
     for (const name of Object.keys(headers).filter((one) =>
       /^(api-version|x-request-id|ratelimit|x-ratelimit)/.test(one),
@@ -106,26 +112,30 @@ describe('web pages of other origins', () => {
   it('may not open a socket when they are foreign, whatever token they have [sync.cors]', async () => {
     for (const origin of FOREIGN) {
       const lines = [...HANDSHAKE, `Origin: ${origin}`];
-      errorOf(await say(world.api, request(`GET /sync/ws?token=${world.fullKey}`, lines)), 403, 'forbidden');
+      errorOf(
+        await say(testGateway.api, request(`GET /sync/ws?token=${testGateway.fullKey}`, lines)),
+        403,
+        'forbidden',
+      );
     }
   });
 
   it('may open a socket when they are configured', async () => {
     const lines = [...HANDSHAKE, `Origin: ${APP}`];
-    errorOf(await say(world.api, request('GET /sync/ws?token=wts_wrong', lines)), 401, 'api_key_invalid');
+    errorOf(await say(testGateway.api, request('GET /sync/ws?token=wts_wrong', lines)), 401, 'api_key_invalid');
   });
 });
 
 describe('without configured origins', () => {
-  let world: World;
+  let testGateway: TestGateway;
   before(async () => {
-    world = await startWorld();
+    testGateway = await startTestGateway();
   });
-  after(() => world.close());
+  after(() => testGateway.close());
 
   it('no page of another origin is allowed anything', async () => {
-    const lines = [`Origin: ${APP}`, `Authorization: Bearer ${world.fullKey}`];
-    const { headers } = await say(world.api, request('GET /sync/deltas', lines));
+    const lines = [`Origin: ${APP}`, `Authorization: Bearer ${testGateway.fullKey}`];
+    const { headers } = await say(testGateway.api, request('GET /sync/deltas', lines));
     assert.equal(headers['access-control-allow-origin'], undefined);
     assert.equal(headers.vary, undefined);
   });
@@ -133,10 +143,14 @@ describe('without configured origins', () => {
   it('no page but our own may open a socket, as none may call HTTP; programs may, which name no origin [sync.cors]', async () => {
     for (const origin of [APP, 'null', 'http://localhost:4001', '', 'http://localhost:4000.evil.test']) {
       const lines = [...HANDSHAKE, `Origin: ${origin}`];
-      errorOf(await say(world.api, request(`GET /sync/ws?token=${world.fullKey}`, lines)), 403, 'forbidden');
+      errorOf(
+        await say(testGateway.api, request(`GET /sync/ws?token=${testGateway.fullKey}`, lines)),
+        403,
+        'forbidden',
+      );
     }
     for (const lines of [[], ['Origin: http://localhost:4000']]) {
-      const reply = await say(world.api, request('GET /sync/ws?token=wts_wrong', [...HANDSHAKE, ...lines]));
+      const reply = await say(testGateway.api, request('GET /sync/ws?token=wts_wrong', [...HANDSHAKE, ...lines]));
       errorOf(reply, 401, 'api_key_invalid');
     }
   });
@@ -151,7 +165,7 @@ describe('without configured origins', () => {
         '',
         '',
       ];
-      return (await say(world.api, lines.join('\r\n'))).status;
+      return (await say(testGateway.api, lines.join('\r\n'))).status;
     };
     for (const scheme of ['http', 'https'])
       assert.equal(await open(`${scheme}://127.0.0.1:4000`, '127.0.0.1:4000'), 401);
@@ -161,11 +175,11 @@ describe('without configured origins', () => {
 
   it('any page may read the description and its page, which are public [meta.cors]', async () => {
     for (const path of ['/openapi.json', '/docs']) {
-      const { status, headers } = await say(world.api, request(`GET ${path}`, ['Origin: null']));
+      const { status, headers } = await say(testGateway.api, request(`GET ${path}`, ['Origin: null']));
       assert.equal(status, 200);
       assert.deepEqual(headers['access-control-allow-origin'], ['*']);
       const lines = ['Origin: https://tools.example.com', 'Access-Control-Request-Method: GET'];
-      assert.equal((await say(world.api, request(`OPTIONS ${path}`, lines))).status, 204);
+      assert.equal((await say(testGateway.api, request(`OPTIONS ${path}`, lines))).status, 204);
     }
   });
 });
@@ -180,7 +194,7 @@ describe('the configuration of origins', () => {
     'ftp://a',
   ]) {
     it(`is refused at the start when it says ${wrong}`, async () => {
-      await assert.rejects(startWorld({ CORS_ORIGINS: wrong }), /CORS_ORIGINS.*origin/s);
+      await assert.rejects(startTestGateway({ CORS_ORIGINS: wrong }), /CORS_ORIGINS.*origin/s);
     });
   }
 });

@@ -4,8 +4,8 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer, request as forward } from 'node:http';
 import type { Server } from 'node:http';
-import { freePort, startWorld } from './world.ts';
-import type { World } from './world.ts';
+import { freePort, startTestGateway } from './test-gateway.ts';
+import type { TestGateway } from './test-gateway.ts';
 
 /** A page, what it asked for, and what went wrong in the browser's own words. */
 interface Watched {
@@ -21,7 +21,7 @@ const PREFIX = '/some/prefix';
 describe('the reference page in a browser (skipped where there is no Chromium)', function page() {
   this.timeout(300_000);
   let browser: Awaited<ReturnType<typeof openBrowser>> | undefined;
-  let world: World;
+  let testGateway: TestGateway;
   let proxy: Server;
   /** Where people reach it, behind a proxy that takes the prefix off; the gateway itself is `direct`. */
   let outside: string;
@@ -31,16 +31,16 @@ describe('the reference page in a browser (skipped where there is no Chromium)',
     browser = await openBrowser(this);
     const port = await freePort();
     outside = `http://127.0.0.1:${port}${PREFIX}`;
-    world = await startWorld({ BASE_URL: outside });
-    direct = `http://127.0.0.1:${world.api}`;
-    proxy = await startProxy(port, world.api);
+    testGateway = await startTestGateway({ BASE_URL: outside });
+    direct = `http://127.0.0.1:${testGateway.api}`;
+    proxy = await startProxy(port, testGateway.api);
   });
   after(async () => {
     if (browser === undefined) return;
     await browser.close();
     proxy.closeAllConnections();
     proxy.close();
-    await world.close();
+    await testGateway.close();
   });
 
   const open = async (base: string): Promise<Watched> => {
@@ -102,10 +102,10 @@ describe('the reference page in a browser (skipped where there is no Chromium)',
     triesOut(direct.replace('127.0.0.1', 'localhost')));
 
   async function triesOut(base: string): Promise<void> {
-    world.workspace.reset();
+    testGateway.workspace.reset();
     const { page, faults } = await open(base);
     await page.locator('.btn.authorize').click();
-    await page.locator('.auth-container input').fill(world.readKey);
+    await page.locator('.auth-container input').fill(testGateway.readKey);
     await page.locator('.auth-btn-wrapper .authorize').click();
     await page.locator('.auth-btn-wrapper .btn-done').click();
     const operation = page.locator('#operations-Workspaces-listWorkspaces');
@@ -115,8 +115,8 @@ describe('the reference page in a browser (skipped where there is no Chromium)',
     const answer = operation.locator('.live-responses-table');
     await answer.locator('.response-col_status').last().waitFor();
     assert.match(await answer.innerText(), /\b200\b/);
-    assert.equal(world.workspace.last.url, '/api/workspaces');
-    assert.notEqual(world.workspace.last.principal, null);
+    assert.equal(testGateway.workspace.last.url, '/api/workspaces');
+    assert.notEqual(testGateway.workspace.last.principal, null);
     assert.deepEqual(faults, []);
     const kept = await page.evaluate('JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie])');
     assert.equal(kept, '[{},{},""]');

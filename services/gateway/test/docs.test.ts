@@ -3,8 +3,8 @@ import { gunzipSync } from 'node:zlib';
 import { request as fetchRaw } from 'undici';
 import { errorOf, request, say } from './raw.ts';
 import type { RawReply } from './raw.ts';
-import { startWorld } from './world.ts';
-import type { World } from './world.ts';
+import { startTestGateway } from './test-gateway.ts';
+import type { TestGateway } from './test-gateway.ts';
 
 /** Addresses the page names, as they stand in it. */
 function linksOf(html: string): string[] {
@@ -25,13 +25,13 @@ const FILES = [
 ];
 
 describe('the reference page', () => {
-  let world: World;
+  let testGateway: TestGateway;
   let page: RawReply;
   before(async () => {
-    world = await startWorld();
-    page = await say(world.api, request('GET /docs'));
+    testGateway = await startTestGateway();
+    page = await say(testGateway.api, request('GET /docs'));
   });
-  after(() => world.close());
+  after(() => testGateway.close());
 
   it('is HTML for anyone, with everything around it that every answer has [meta.docs.page, versioning.response.always]', () => {
     assert.equal(page.status, 200);
@@ -42,7 +42,7 @@ describe('the reference page', () => {
 
   it('and its files allow nothing inline, nothing from elsewhere, no frame around them and no word of where one came from [meta.docs.closed]', async () => {
     for (const path of ['/docs', ...FILES]) {
-      const { headers } = await say(world.api, request(`GET ${path}`));
+      const { headers } = await say(testGateway.api, request(`GET ${path}`));
       const policy = new Map(
         headers['content-security-policy']?.[0]?.split('; ').map((directive) => {
           const [name = '', ...sources] = directive.split(' ');
@@ -89,19 +89,19 @@ describe('the reference page', () => {
       const { pathname, host } = new URL(link, 'https://tasks.test/some/prefix/docs');
       assert.equal(host, 'tasks.test', link);
       assert.ok(pathname.startsWith('/some/prefix/'), link);
-      const reply = await say(world.api, request(`GET ${pathname.replace('/some/prefix', '')}`));
+      const reply = await say(testGateway.api, request(`GET ${pathname.replace('/some/prefix', '')}`));
       assert.equal(reply.status, 200, link);
       assert.deepEqual(reply.headers['content-type'], [TYPES[/\w+$/.exec(link)![0]]], link);
     }
   });
 
   it('is drawn from the description that is served, and from no other place', async () => {
-    const start = await say(world.api, request('GET /docs/start.js'));
+    const start = await say(testGateway.api, request('GET /docs/start.js'));
     assert.match(start.body, /\burl: 'openapi\.json'/);
     assert.match(start.body, /\bvalidatorUrl: null/);
     assert.doesNotMatch(start.body + page.body, /https?:|\/\//);
     for (const css of ['/docs/index.css', '/docs/page.css', '/docs/swagger-ui.css']) {
-      const { body } = await say(world.api, request(`GET ${css}`));
+      const { body } = await say(testGateway.api, request(`GET ${css}`));
       assert.doesNotMatch(body, /@import|url\((?!["']?data:)/, css);
     }
   });
@@ -109,7 +109,7 @@ describe('the reference page', () => {
   it('is read, never written: other methods are 405 with Allow [errors.405.allow]', async () => {
     for (const path of ['/docs', '/docs/start.js']) {
       for (const method of ['POST', 'PUT', 'DELETE', 'TRACE']) {
-        const reply = await say(world.api, request(`${method} ${path}`));
+        const reply = await say(testGateway.api, request(`${method} ${path}`));
         errorOf(reply, 405, 'method_not_allowed');
         assert.deepEqual(reply.headers.allow, ['GET, HEAD, OPTIONS'], path);
       }
@@ -131,40 +131,40 @@ describe('the reference page', () => {
       'start.js/',
       '../package.json',
     ]) {
-      errorOf(await say(world.api, request(`GET /docs/${name}`)), 404, 'not_found');
+      errorOf(await say(testGateway.api, request(`GET /docs/${name}`)), 404, 'not_found');
     }
     for (const name of ['..%2fpackage.json', '%2e%2e', '..%5cpackage.json', 'start.js%00', '%2fetc%2fpasswd']) {
-      errorOf(await say(world.api, request(`GET /docs/${name}`)), 400, 'malformed_request');
+      errorOf(await say(testGateway.api, request(`GET /docs/${name}`)), 400, 'malformed_request');
     }
   });
 
   it('belongs to the origin of the API', async () => {
-    errorOf(await say(world.auth, request('GET /docs')), 404, 'not_found');
+    errorOf(await say(testGateway.auth, request('GET /docs')), 404, 'not_found');
   });
 });
 
 describe('what stays the same while the gateway runs', () => {
-  let world: World;
+  let testGateway: TestGateway;
   before(async () => {
-    world = await startWorld();
+    testGateway = await startTestGateway();
   });
-  after(() => world.close());
+  after(() => testGateway.close());
 
   const PATHS = ['/docs', ...FILES, '/openapi.json'];
 
   it('is sent once to whoever asks whether it has changed [meta.docs.revalidated]', async () => {
     for (const path of PATHS) {
-      const { headers } = await say(world.api, request(`GET ${path}`));
+      const { headers } = await say(testGateway.api, request(`GET ${path}`));
       assert.deepEqual(headers['cache-control'], ['no-cache'], path);
       const tag = headers.etag![0]!;
       for (const known of [tag, `W/${tag}`, `"other", ${tag}`, '*']) {
-        const again = await say(world.api, request(`GET ${path}`, [`If-None-Match: ${known}`]));
+        const again = await say(testGateway.api, request(`GET ${path}`, [`If-None-Match: ${known}`]));
         assert.equal(again.status, 304, `${path} ${known}`);
         assert.deepEqual(again.headers.etag, [tag]);
         assert.deepEqual(again.headers['api-version'], ['1']);
         assert.equal(again.headers['content-length'], undefined);
       }
-      const changed = await say(world.api, request(`GET ${path}`, ['If-None-Match: "other"']));
+      const changed = await say(testGateway.api, request(`GET ${path}`, ['If-None-Match: "other"']));
       assert.equal(changed.status, 200, path);
     }
   });
@@ -173,7 +173,9 @@ describe('what stays the same while the gateway runs', () => {
     for (const path of PATHS) {
       const [get, head] = await Promise.all(
         (['GET', 'HEAD'] as const).map(async (method) => {
-          const { statusCode, headers, body } = await fetchRaw(`http://127.0.0.1:${world.api}${path}`, { method });
+          const { statusCode, headers, body } = await fetchRaw(`http://127.0.0.1:${testGateway.api}${path}`, {
+            method,
+          });
           const { length } = await body.text();
           const told = { ...headers, date: '', connection: '', 'keep-alive': '', 'x-request-id': '' };
           return { statusCode, headers: told, length };
@@ -189,7 +191,7 @@ describe('what stays the same while the gateway runs', () => {
   it('is compressed for those who say so, under a tag of its own, and the same once unpacked', async () => {
     for (const path of ['/docs/swagger-ui-bundle.js', '/docs/swagger-ui.css', '/openapi.json']) {
       const get = async (encoding: string) => {
-        const { headers, body } = await fetchRaw(`http://127.0.0.1:${world.api}${path}`, {
+        const { headers, body } = await fetchRaw(`http://127.0.0.1:${testGateway.api}${path}`, {
           headers: { 'accept-encoding': encoding },
         });
         return { headers, bytes: Buffer.from(await body.arrayBuffer()) };

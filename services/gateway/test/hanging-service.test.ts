@@ -14,7 +14,7 @@ import type { Upstream } from '../src/upstream.ts';
 import { openBareEdge } from './bare-edge.ts';
 import { RawClient, errorOf, request, say } from './raw.ts';
 import { StandIn } from './stand-in.ts';
-import { until } from './world.ts';
+import { until } from './test-gateway.ts';
 
 const contract: Contract = {
   id: 'open',

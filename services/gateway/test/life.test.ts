@@ -5,38 +5,38 @@ import { createServer } from 'node:net';
 import type { AddressInfo, Socket } from 'node:net';
 import type { ServerResponse } from 'node:http';
 import { RawClient, errorOf, request, say } from './raw.ts';
-import { startWorld, until } from './world.ts';
-import type { World } from './world.ts';
+import { startTestGateway, until } from './test-gateway.ts';
+import type { TestGateway } from './test-gateway.ts';
 
 describe('readiness', () => {
-  let world: World;
+  let testGateway: TestGateway;
   before(async () => {
-    world = await startWorld();
+    testGateway = await startTestGateway();
   });
-  after(() => world.close());
+  after(() => testGateway.close());
 
   const readyWithin = async (status: number): Promise<void> => {
     const deadline = performance.now() + 5_000;
     for (;;) {
-      const reply = await say(world.api, request('GET /ready'));
+      const reply = await say(testGateway.api, request('GET /ready'));
       if (reply.status === status) return;
       assert.ok(performance.now() < deadline, `still ${reply.status}`);
     }
   };
 
   it('is 200 while every service says that its database answers, on both origins, also without NATS [meta.ready.ping]', async () => {
-    assert.equal((await say(world.api, request('GET /ready'))).body, '{"ok":true,"status":"ready"}');
-    assert.equal((await say(world.auth, request('GET /ready'))).status, 200);
+    assert.equal((await say(testGateway.api, request('GET /ready'))).body, '{"ok":true,"status":"ready"}');
+    assert.equal((await say(testGateway.auth, request('GET /ready'))).status, 200);
   });
 
   it('is 503 with Retry-After while one service is not ready, and comes back by itself [meta.ready.down, meta.ready.recovers]', async () => {
-    world.sync.isReady = false;
+    testGateway.sync.isReady = false;
     await readyWithin(503);
-    const reply = await say(world.api, request('GET /ready'));
+    const reply = await say(testGateway.api, request('GET /ready'));
     errorOf(reply, 503, 'unavailable');
     assert.ok(reply.headers['retry-after']);
-    assert.equal((await say(world.api, request('GET /health'))).status, 200);
-    world.sync.isReady = true;
+    assert.equal((await say(testGateway.api, request('GET /health'))).status, 200);
+    testGateway.sync.isReady = true;
     await readyWithin(200);
   });
 
@@ -46,7 +46,7 @@ describe('readiness', () => {
     silent.on('connection', (socket) => sockets.add(socket));
     await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
     const { port } = silent.address() as AddressInfo;
-    const hanging = await startWorld({ SYNC_URL: `http://127.0.0.1:${port}` });
+    const hanging = await startTestGateway({ SYNC_URL: `http://127.0.0.1:${port}` });
     const before = performance.now();
     const replies = await Promise.all([1, 2, 3].map(() => say(hanging.api, request('GET /ready'))));
     assert.ok(performance.now() - before < 2_000);
@@ -60,17 +60,17 @@ describe('readiness', () => {
 
 describe('the end of a gateway', () => {
   it('lets requests in progress finish, closes their connections, and takes no others', async () => {
-    const world = await startWorld();
+    const testGateway = await startTestGateway();
     const held: ServerResponse[] = [];
-    world.sync.answer = (_req, res) => void held.push(res);
-    const client = await RawClient.open(world.api);
-    const idle = await RawClient.open(world.auth);
-    client.send(request('GET /sync/deltas', [`Authorization: Bearer ${world.fullKey}`]));
+    testGateway.sync.answer = (_req, res) => void held.push(res);
+    const client = await RawClient.open(testGateway.api);
+    const idle = await RawClient.open(testGateway.auth);
+    client.send(request('GET /sync/deltas', [`Authorization: Bearer ${testGateway.fullKey}`]));
     await until('it is at the service', () => held.length === 1);
-    const closing = world.gateway.close();
+    const closing = testGateway.service.close();
     await idle.ended();
-    await assert.rejects(RawClient.open(world.api));
-    await assert.rejects(RawClient.open(world.auth));
+    await assert.rejects(RawClient.open(testGateway.api));
+    await assert.rejects(RawClient.open(testGateway.auth));
     held[0]?.end('finished');
     const reply = await client.reply();
     assert.equal(reply.body, 'finished');
@@ -78,26 +78,26 @@ describe('the end of a gateway', () => {
     client.destroy();
     idle.destroy();
     await closing;
-    await world.close();
+    await testGateway.close();
   });
 
   it('says 503 to readiness first, while the port is still open', async () => {
-    const world = await startWorld({ SHUTDOWN_DELAY_MS: '500' });
-    const closing = world.gateway.close();
-    const reply = await say(world.api, request('GET /ready'));
+    const testGateway = await startTestGateway({ SHUTDOWN_DELAY_MS: '500' });
+    const closing = testGateway.service.close();
+    const reply = await say(testGateway.api, request('GET /ready'));
     errorOf(reply, 503, 'unavailable');
-    assert.equal((await say(world.api, request('GET /health'))).status, 200);
+    assert.equal((await say(testGateway.api, request('GET /health'))).status, 200);
     await closing;
-    await world.close();
+    await testGateway.close();
   });
 
   it('cuts a request that outlives the grace', async () => {
-    const world = await startWorld({ SHUTDOWN_GRACE_MS: '200' });
-    world.sync.answer = () => undefined;
-    const client = await RawClient.open(world.api);
-    client.send(request('GET /sync/deltas', [`Authorization: Bearer ${world.fullKey}`]));
-    await until('it is at the service', () => world.sync.seen.length === 1);
-    await world.close();
+    const testGateway = await startTestGateway({ SHUTDOWN_GRACE_MS: '200' });
+    testGateway.sync.answer = () => undefined;
+    const client = await RawClient.open(testGateway.api);
+    client.send(request('GET /sync/deltas', [`Authorization: Bearer ${testGateway.fullKey}`]));
+    await until('it is at the service', () => testGateway.sync.seen.length === 1);
+    await testGateway.close();
     await client.ended();
     client.destroy();
   });
@@ -105,14 +105,14 @@ describe('the end of a gateway', () => {
 
 describe('the log of a gateway', () => {
   it('has one line per request that says who asked what from where, and never a secret [never.secret-in-clear]', async () => {
-    const world = await startWorld({ TRUSTED_PROXIES: '127.0.0.0/8' });
-    const { token, principal } = world.newKey(['read']);
+    const testGateway = await startTestGateway({ TRUSTED_PROXIES: '127.0.0.0/8' });
+    const { token, principal } = testGateway.newKey(['read']);
     const lines = [`Authorization: Bearer ${token}`, 'X-Forwarded-For: 6.6.6.6, 203.0.113.9', 'X-Request-Id: find-me'];
-    await say(world.api, request('GET /sync/deltas?after=0&secret=hidden', lines));
+    await say(testGateway.api, request('GET /sync/deltas?after=0&secret=hidden', lines));
     const code = randomBytes(24).toString('base64url');
-    await say(world.api, request(`GET /nowhere/${code}?secret=hidden`, lines));
-    await world.close();
-    const logged = world
+    await say(testGateway.api, request(`GET /nowhere/${code}?secret=hidden`, lines));
+    await testGateway.close();
+    const logged = testGateway
       .logs()
       .split('\n')
       .filter((line) => line.includes('find-me'))
@@ -138,7 +138,7 @@ describe('the log of a gateway', () => {
         },
       ],
     );
-    for (const secret of [token, code, 'hidden', 'Bearer']) assert.ok(!world.logs().includes(secret), secret);
+    for (const secret of [token, code, 'hidden', 'Bearer']) assert.ok(!testGateway.logs().includes(secret), secret);
   });
 });
 
@@ -151,7 +151,7 @@ describe('the configuration of a gateway', () => {
       JWT_ISSUERS: '{',
       PORT: '70000',
     };
-    await assert.rejects(startWorld(wrong), (error: Error) =>
+    await assert.rejects(startTestGateway(wrong), (error: Error) =>
       Object.keys(wrong).every((variable) => error.message.includes(variable)),
     );
   });
@@ -162,7 +162,7 @@ describe('the configuration of a gateway', () => {
     await once(taken, 'listening');
     const { port } = taken.address() as AddressInfo;
     for (const variable of ['PORT', 'AUTH_PORT']) {
-      await assert.rejects(startWorld({ [variable]: String(port) }), new RegExp(`${port}.* is taken`));
+      await assert.rejects(startTestGateway({ [variable]: String(port) }), new RegExp(`${port}.* is taken`));
     }
     taken.close();
   });

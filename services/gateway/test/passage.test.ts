@@ -2,26 +2,26 @@ import assert from 'node:assert/strict';
 import type { ServerResponse } from 'node:http';
 import { RawClient, errorOf, request, say } from './raw.ts';
 import { StandIn } from './stand-in.ts';
-import { freePort, startWorld, until } from './world.ts';
-import type { World } from './world.ts';
+import { freePort, startTestGateway, until } from './test-gateway.ts';
+import type { TestGateway } from './test-gateway.ts';
 
 describe('what passes through the gateway', () => {
-  let world: World;
+  let testGateway: TestGateway;
   let credential: string;
   before(async () => {
-    world = await startWorld();
-    credential = `Authorization: Bearer ${world.fullKey}`;
+    testGateway = await startTestGateway();
+    credential = `Authorization: Bearer ${testGateway.fullKey}`;
   });
-  after(() => world.close());
+  after(() => testGateway.close());
   beforeEach(() => {
-    world.sync.reset();
-    world.workspace.reset();
+    testGateway.sync.reset();
+    testGateway.workspace.reset();
   });
   const deltas = (...lines: string[]): string => request('GET /sync/deltas?after=0', [credential, ...lines]);
 
   it('is a request with its address, its content headers and a request id, and none of the claims of the client [authentication.identity.not-forged]', async () => {
     await say(
-      world.api,
+      testGateway.api,
       deltas(
         'Accept: application/json',
         'Accept-Encoding: gzip',
@@ -49,9 +49,9 @@ describe('what passes through the gateway', () => {
         'Via: 1.0 somebody',
       ),
     );
-    const { host, 'x-wts-principal': token, ...headers } = world.sync.last.headers;
-    assert.equal(world.sync.last.url, '/sync/deltas?after=0');
-    assert.equal(host, new URL(world.sync.url).host);
+    const { host, 'x-wts-principal': token, ...headers } = testGateway.sync.last.headers;
+    assert.equal(testGateway.sync.last.url, '/sync/deltas?after=0');
+    assert.equal(host, new URL(testGateway.sync.url).host);
     assert.equal(typeof token, 'string');
     assert.deepEqual(headers, {
       connection: 'keep-alive',
@@ -67,20 +67,23 @@ describe('what passes through the gateway', () => {
   it('is a body byte for byte, whatever its coding says, with its length or in chunks', async () => {
     const body = '\x1f\x8b\x00\xff not really gzip \r\n\r\n';
     const lines = [credential, 'Content-Type: application/json', 'Content-Encoding: gzip'];
-    await say(world.api, request('POST /sync/mutate', [...lines, `Content-Length: ${body.length}`], body));
-    assert.equal(world.sync.last.body.toString('latin1'), body);
-    assert.equal(world.sync.last.headers['content-encoding'], 'gzip');
+    await say(testGateway.api, request('POST /sync/mutate', [...lines, `Content-Length: ${body.length}`], body));
+    assert.equal(testGateway.sync.last.body.toString('latin1'), body);
+    assert.equal(testGateway.sync.last.headers['content-encoding'], 'gzip');
 
     const chunked = body
       .split('')
       .map((letter) => `1\r\n${letter}\r\n`)
       .join('');
-    await say(world.api, request('POST /sync/mutate', [...lines, 'Transfer-Encoding: chunked'], `${chunked}0\r\n\r\n`));
-    assert.equal(world.sync.last.body.toString('latin1'), body);
+    await say(
+      testGateway.api,
+      request('POST /sync/mutate', [...lines, 'Transfer-Encoding: chunked'], `${chunked}0\r\n\r\n`),
+    );
+    assert.equal(testGateway.sync.last.body.toString('latin1'), body);
   });
 
   it('is an answer with its status, body and headers, without those of the hop and of the maker', async () => {
-    world.sync.answer = (_req, res) => {
+    testGateway.sync.answer = (_req, res) => {
       res.writeHead(409, 'Odd', [
         'Content-Type',
         'application/json',
@@ -109,7 +112,7 @@ describe('what passes through the gateway', () => {
       ]);
       res.end('{"ok":false}');
     };
-    const reply = await say(world.api, deltas('X-Request-Id: mine'));
+    const reply = await say(testGateway.api, deltas('X-Request-Id: mine'));
     assert.equal(reply.status, 409);
     assert.equal(reply.body, '{"ok":false}');
     assert.deepEqual(reply.headers['api-version'], ['1']);
@@ -123,27 +126,27 @@ describe('what passes through the gateway', () => {
   });
 
   it('is 304, 204 and HEAD without a body, and the connection goes on', async () => {
-    const client = await RawClient.open(world.api);
+    const client = await RawClient.open(testGateway.api);
     for (const status of [304, 204]) {
-      world.sync.answer = (_req, res) => void res.writeHead(status).end();
+      testGateway.sync.answer = (_req, res) => void res.writeHead(status).end();
       assert.equal((await client.send(deltas()).reply()).status, status);
     }
-    world.sync.answer = (_req, res) => void res.writeHead(200, { 'content-length': 7 }).end('ignored');
+    testGateway.sync.answer = (_req, res) => void res.writeHead(200, { 'content-length': 7 }).end('ignored');
     const head = request('HEAD /sync/deltas', [credential]);
     assert.deepEqual((await client.send(head).reply(true)).headers['content-length'], ['7']);
-    assert.equal(world.sync.last.method, 'HEAD');
+    assert.equal(testGateway.sync.last.method, 'HEAD');
     assert.equal((await client.send(request('GET /health')).reply()).status, 200);
     client.destroy();
   });
 
   it('answers requests of one connection in their order, and starts none before its turn', async () => {
     const held: ServerResponse[] = [];
-    world.sync.answer = (_req, res) => void held.push(res);
-    const client = await RawClient.open(world.api);
+    testGateway.sync.answer = (_req, res) => void held.push(res);
+    const client = await RawClient.open(testGateway.api);
     client.send(deltas() + deltas() + request('GET /health'));
     for (const count of [1, 2]) {
       await until('it is at the service', () => held.length > 0);
-      assert.equal(world.sync.started, count);
+      assert.equal(testGateway.sync.started, count);
       held.pop()?.end(String(count));
       assert.equal((await client.reply()).body, String(count));
     }
@@ -155,7 +158,7 @@ describe('what passes through the gateway', () => {
     const total = 32 * 1024 * 1024;
     const piece = Buffer.alloc(64 * 1024, 'x');
     let written = 0;
-    world.sync.answer = (_req, res) => {
+    testGateway.sync.answer = (_req, res) => {
       res.writeHead(200, { 'content-length': total });
       const write = (): void => {
         while (written < total) {
@@ -166,7 +169,7 @@ describe('what passes through the gateway', () => {
       };
       write();
     };
-    const client = await RawClient.open(world.api);
+    const client = await RawClient.open(testGateway.api);
     client.socket.pause();
     client.send(deltas());
     let last = -1;
@@ -183,11 +186,11 @@ describe('what passes through the gateway', () => {
 
   it('begins at once, also when the first byte of it is yet to come', async () => {
     let more: ServerResponse | null = null;
-    world.sync.answer = (_req, res) => {
+    testGateway.sync.answer = (_req, res) => {
       res.writeHead(200, { 'content-type': 'application/x-ndjson' }).flushHeaders();
       more = res;
     };
-    const client = await RawClient.open(world.api);
+    const client = await RawClient.open(testGateway.api);
     client.send(deltas());
     await until('the head is there', () => client.received > 0);
     (more as ServerResponse | null)?.end('{}\n');
@@ -197,11 +200,11 @@ describe('what passes through the gateway', () => {
 
   it('is cancelled at the service when the client leaves', async () => {
     let isCancelled = false;
-    world.sync.answer = (_req, res) => {
+    testGateway.sync.answer = (_req, res) => {
       res.writeHead(200).write('begun');
       res.once('close', () => (isCancelled = !res.writableFinished));
     };
-    const client = await RawClient.open(world.api);
+    const client = await RawClient.open(testGateway.api);
     client.send(deltas());
     await client.bytes(1);
     client.destroy();
@@ -210,21 +213,21 @@ describe('what passes through the gateway', () => {
 
   it('is cancelled at the service also before it answered', async () => {
     let isCancelled = false;
-    world.sync.answer = (req) => void req.socket.once('close', () => (isCancelled = true));
-    const client = await RawClient.open(world.api);
+    testGateway.sync.answer = (req) => void req.socket.once('close', () => (isCancelled = true));
+    const client = await RawClient.open(testGateway.api);
     client.send(deltas());
-    await until('it is there', () => world.sync.seen.length === 1);
+    await until('it is there', () => testGateway.sync.seen.length === 1);
     client.destroy();
     await until('the service hears of it', () => isCancelled);
   });
 
   it('is cut off, not ended, when the service breaks off in the middle', async () => {
     for (const head of [{ 'content-length': '100' }, { 'transfer-encoding': 'chunked' }]) {
-      world.sync.answer = (req, res) => {
+      testGateway.sync.answer = (req, res) => {
         res.writeHead(200, head);
         res.write('half', () => req.socket.destroy());
       };
-      const client = await RawClient.open(world.api);
+      const client = await RawClient.open(testGateway.api);
       await assert.rejects(client.send(deltas()).reply(), /ended before/);
       client.destroy();
     }
@@ -232,57 +235,59 @@ describe('what passes through the gateway', () => {
 });
 
 describe('a service that fails', () => {
-  let world: World;
+  let testGateway: TestGateway;
   let dead: number;
   let credential: string;
   before(async () => {
     dead = await freePort();
-    world = await startWorld();
-    credential = `Authorization: Bearer ${world.fullKey}`;
-    await say(world.api, request('GET /sync/deltas', [credential]));
+    testGateway = await startTestGateway();
+    credential = `Authorization: Bearer ${testGateway.fullKey}`;
+    await say(testGateway.api, request('GET /sync/deltas', [credential]));
   });
-  after(() => world.close());
-  beforeEach(() => world.sync.reset());
+  after(() => testGateway.close());
+  beforeEach(() => testGateway.sync.reset());
 
   const mutate = (): string => request('POST /sync/mutate', [credential, 'Content-Length: 2'], '{}');
 
   it('by being gone is answered 503 with Retry-After, and works again without a restart [errors.503.retry-after, errors.5xx.no-cause]', async () => {
-    const { port } = world.sync;
-    await world.sync.close();
-    const reply = await say(world.api, mutate());
+    const { port } = testGateway.sync;
+    await testGateway.sync.close();
+    const reply = await say(testGateway.api, mutate());
     const body = errorOf(reply, 503, 'unavailable');
     assert.doesNotMatch(reply.body, /sync|refused|127\.0|:\d{4}/i);
     assert.deepEqual(reply.headers['retry-after'], [String(body.retryAfterSeconds)]);
-    await world.sync.listen(port);
-    assert.equal((await say(world.api, mutate())).status, 200);
+    await testGateway.sync.listen(port);
+    assert.equal((await say(testGateway.api, mutate())).status, 200);
   });
 
   it('by hanging up without an answer is 503 once: what may have been done is not done again elsewhere', async () => {
-    const second = await StandIn.start('sync', world.sync.secret);
-    const two = await startWorld({ SYNC_URL: `${world.sync.url},${second.url}` });
+    const second = await StandIn.start('sync', testGateway.sync.secret);
+    const two = await startTestGateway({ SYNC_URL: `${testGateway.sync.url},${second.url}` });
     const hangUp: StandIn['answer'] = (req) => void req.socket.destroy();
-    world.sync.answer = hangUp;
+    testGateway.sync.answer = hangUp;
     second.answer = hangUp;
     const lines = [`Authorization: Bearer ${two.fullKey}`, 'Content-Length: 2'];
     for (let count = 1; count <= 3; count += 1) {
       errorOf(await say(two.api, request('POST /sync/mutate', lines, '{}')), 503, 'unavailable');
-      assert.equal(world.sync.started + second.started, count);
+      assert.equal(testGateway.sync.started + second.started, count);
     }
     await two.close();
     await second.close();
   });
 
   it('by answering nonsense is 503', async () => {
-    world.sync.answer = (req) => void req.socket.end('HTTP/1.1 banana\r\n\r\n');
-    errorOf(await say(world.api, mutate()), 503, 'unavailable');
+    testGateway.sync.answer = (req) => void req.socket.end('HTTP/1.1 banana\r\n\r\n');
+    errorOf(await say(testGateway.api, mutate()), 503, 'unavailable');
   });
 
   it('at one address is passed over while another answers, and each request is done once', async () => {
-    const two = await startWorld({ SYNC_URL: `http://127.0.0.1:${dead},${world.sync.url},http://127.0.0.1:${dead}` });
+    const two = await startTestGateway({
+      SYNC_URL: `http://127.0.0.1:${dead},${testGateway.sync.url},http://127.0.0.1:${dead}`,
+    });
     const lines = [`Authorization: Bearer ${two.fullKey}`, 'Content-Length: 2'];
     for (let count = 1; count <= 5; count += 1) {
       assert.equal((await say(two.api, request('POST /sync/mutate', lines, '{}'))).status, 200);
-      assert.equal(world.sync.started, count);
+      assert.equal(testGateway.sync.started, count);
     }
     const chunked = request(
       'POST /sync/mutate',
@@ -291,30 +296,31 @@ describe('a service that fails', () => {
     );
     for (const target of [1, 2, 3]) {
       assert.equal((await say(two.api, chunked)).status, 200, `try ${target}`);
-      assert.equal(world.sync.last.body.toString(), '{}');
+      assert.equal(testGateway.sync.last.body.toString(), '{}');
     }
     await two.close();
   });
 
   it('by refusing our word for who calls is 503, never a 401 the caller could do nothing about', async () => {
-    world.sync.answer = (_req, res) => void res.writeHead(401, { 'www-authenticate': 'Bearer' }).end('{"secret":1}');
-    const reply = await say(world.api, mutate());
+    testGateway.sync.answer = (_req, res) =>
+      void res.writeHead(401, { 'www-authenticate': 'Bearer' }).end('{"secret":1}');
+    const reply = await say(testGateway.api, mutate());
     errorOf(reply, 503, 'unavailable');
     assert.equal(reply.headers['www-authenticate'], undefined);
-    assert.match(world.logs(), /sync refused the internal token/);
+    assert.match(testGateway.logs(), /sync refused the internal token/);
   });
 
   it('by closing idle connections costs no request', async () => {
     for (let count = 1; count <= 3; count += 1) {
-      assert.equal((await say(world.api, mutate())).status, 200);
-      world.sync.server.closeIdleConnections();
+      assert.equal((await say(testGateway.api, mutate())).status, 200);
+      testGateway.sync.server.closeIdleConnections();
     }
   });
 
   it('by taking too long to begin is 503, and the request there is cancelled', async () => {
-    const impatient = await startWorld({ UPSTREAM_TIMEOUT_MS: '200', SYNC_URL: world.sync.url });
+    const impatient = await startTestGateway({ UPSTREAM_TIMEOUT_MS: '200', SYNC_URL: testGateway.sync.url });
     let isCancelled = false;
-    world.sync.answer = (req) => void req.socket.once('close', () => (isCancelled = true));
+    testGateway.sync.answer = (req) => void req.socket.once('close', () => (isCancelled = true));
     const lines = [`Authorization: Bearer ${impatient.fullKey}`];
     errorOf(await say(impatient.api, request('GET /sync/deltas', lines)), 503, 'unavailable');
     await until('the service hears of it', () => isCancelled);

@@ -9,8 +9,8 @@ import { FORGED_ADDRESS, HIDDEN_SEGMENTS, OPEN_DOTS, ambiguousRequests, hiddenRe
 import { RawClient, request } from './raw.ts';
 import type { RawReply } from './raw.ts';
 import type { Seen } from './stand-in.ts';
-import { startWorld, until } from './world.ts';
-import type { World } from './world.ts';
+import { startTestGateway, until } from './test-gateway.ts';
+import type { TestGateway } from './test-gateway.ts';
 
 /** What the echo of a service says of the request it answers. */
 interface Echo {
@@ -27,39 +27,43 @@ const PATH = '/api/workspaces/by-slug/%D0%B0%20b?x=%2F..%2F&y=[]&y=a+b';
 
 for (const way of ['nothing', 'nginx', 'haproxy'] as const) {
   describe(`the gateway behind ${way}${way === 'nothing' ? '' : ' (skipped where there is none)'}`, () => {
-    let world: World;
+    let testGateway: TestGateway;
     let proxy: Proxy | undefined;
     let door: number;
-    let sender: ReturnType<World['newKey']>;
-    let hider: ReturnType<World['newKey']>;
-    let victim: ReturnType<World['newKey']>;
+    let sender: ReturnType<TestGateway['newKey']>;
+    let hider: ReturnType<TestGateway['newKey']>;
+    let victim: ReturnType<TestGateway['newKey']>;
     before(async function start() {
       this.timeout(240_000);
-      world = await startWorld({ TRUSTED_PROXIES: '127.0.0.1' });
-      door = world.api;
-      [sender, hider, victim] = [world.newKey(['read', 'write']), world.newKey(['read']), world.newKey(['read'])];
+      testGateway = await startTestGateway({ TRUSTED_PROXIES: '127.0.0.1' });
+      door = testGateway.api;
+      [sender, hider, victim] = [
+        testGateway.newKey(['read', 'write']),
+        testGateway.newKey(['read']),
+        testGateway.newKey(['read']),
+      ];
       if (way === 'nothing') return;
-      proxy = await openProxy(this, way, { to: world.api });
+      proxy = await openProxy(this, way, { to: testGateway.api });
       door = proxy.port;
     });
     after(async () => {
       await proxy?.[Symbol.asyncDispose]();
-      await world.close();
+      await testGateway.close();
     });
     beforeEach(() => {
-      for (const service of [world.sync, world.workspace]) service.reset();
+      for (const service of [testGateway.sync, testGateway.workspace]) service.reset();
     });
 
     /** All that services saw, in order. Requests whose body never ended are in the count only. */
-    const seen = (): readonly Seen[] => [...world.workspace.seen, ...world.sync.seen];
-    const started = (): number => world.workspace.started + world.sync.started;
+    const seen = (): readonly Seen[] => [...testGateway.workspace.seen, ...testGateway.sync.seen];
+    const started = (): number => testGateway.workspace.started + testGateway.sync.started;
 
     /** Somebody else's request, over a connection to the gateway that the one before may have poisoned. */
     async function serveVictim(): Promise<void> {
       const [before, url] = [started(), '/sync/deltas?victim=1'];
       const [reply, ...more] = await exchange(door, request(`GET ${url}`, [bearer(victim.token)]));
       assert.deepEqual([reply && echoOf(reply)?.url, more.length], [url, 1]);
-      assert.deepEqual(world.sync.last.principal, victim.principal);
+      assert.deepEqual(testGateway.sync.last.principal, victim.principal);
       assert.equal(started(), before + 1);
     }
 
@@ -67,7 +71,7 @@ for (const way of ['nothing', 'nginx', 'haproxy'] as const) {
       it(`lets nothing through that was not sent, nor as somebody else: ${what}`, async () => {
         const hidden = hiddenRequest(bearer(hider.token));
         const bytes = ambiguousRequests({ credential: bearer(sender.token), hidden })[what] ?? '';
-        const logged = world.logs().length;
+        const logged = testGateway.logs().length;
         const answers = await exchange(door, bytes);
         const echoes = answers.map(echoOf).filter((echo) => echo !== null);
         await serveVictim();
@@ -91,7 +95,10 @@ for (const way of ['nothing', 'nginx', 'haproxy'] as const) {
           assert.deepEqual(next.principal, hider.principal);
         }
         assert.deepEqual(more, []);
-        assert.ok(!world.logs().slice(logged).includes(FORGED_ADDRESS), 'a request reached the gateway past the proxy');
+        assert.ok(
+          !testGateway.logs().slice(logged).includes(FORGED_ADDRESS),
+          'a request reached the gateway past the proxy',
+        );
         if (way !== 'nothing') return;
         assert.deepEqual([answers[0]?.status, own], [400, undefined]);
         assert.ok(answers.slice(1).every(({ body }) => body === '{"ok":true,"status":"up"}'));
@@ -112,18 +119,18 @@ for (const way of ['nothing', 'nginx', 'haproxy'] as const) {
     it('gives the answers it gives without: statuses, bodies, and headers of ours', async () => {
       for (const [what, bytes] of Object.entries(plainRequests(bearer(sender.token)))) {
         const isHead = bytes.startsWith('HEAD');
-        const [direct, through] = [await exchange(world.api, bytes, isHead), await exchange(door, bytes, isHead)];
+        const [direct, through] = [await exchange(testGateway.api, bytes, isHead), await exchange(door, bytes, isHead)];
         assert.notEqual(direct.length, 0);
         assert.deepEqual(through.map(lasting), direct.map(lasting), what);
         const [one, other] = [seen().slice(0, seen().length / 2), seen().slice(seen().length / 2)];
         assert.deepEqual(other.map(essence), one.map(essence), what);
-        for (const service of [world.sync, world.workspace]) service.reset();
+        for (const service of [testGateway.sync, testGateway.workspace]) service.reset();
       }
     });
 
     it('passes on what a service says, and nothing more', async () => {
       const tell = (status: number, headers: Record<string, string>, body: string) => {
-        world.sync.answer = (_req, res: ServerResponse) => res.writeHead(status, headers).end(body);
+        testGateway.sync.answer = (_req, res: ServerResponse) => res.writeHead(status, headers).end(body);
       };
       for (const [status, headers, body] of [
         [201, { 'content-type': 'application/json', location: '/x', etag: '"a"', 'cache-control': 'no-store' }, '{}'],
@@ -134,7 +141,7 @@ for (const way of ['nothing', 'nginx', 'haproxy'] as const) {
       ] as const) {
         tell(status, headers, body);
         const bytes = request('GET /sync/deltas', [bearer(sender.token), 'X-Request-Id: mine']);
-        const [direct, through] = [await exchange(world.api, bytes), await exchange(door, bytes)];
+        const [direct, through] = [await exchange(testGateway.api, bytes), await exchange(door, bytes)];
         assert.deepEqual([through[0]?.status, through.length], [status, 2]);
         assert.deepEqual(through.map(lasting), direct.map(lasting));
       }
@@ -143,13 +150,13 @@ for (const way of ['nothing', 'nginx', 'haproxy'] as const) {
     it('believes no client about its address', async () => {
       const lines = [bearer(sender.token), `X-Forwarded-For: ${FORGED_ADDRESS}`, 'X-Request-Id: whose-address'];
       await exchange(door, request('GET /sync/deltas', lines));
-      const logged = world.logs().match(/.*"whose-address".*/)?.[0] ?? '';
+      const logged = testGateway.logs().match(/.*"whose-address".*/)?.[0] ?? '';
       assert.equal((JSON.parse(logged) as { client: string }).client, '127.0.0.1');
     });
 
     it('opens sockets, and passes frames both ways', async () => {
       const server = new WebSocketServer({ noServer: true });
-      world.sync.onUpgrade = (req, socket, head) =>
+      testGateway.sync.onUpgrade = (req, socket, head) =>
         server.handleUpgrade(req, socket, head, (ws) => ws.on('message', (data) => ws.send(data)));
       const socket = new WebSocket(`ws://127.0.0.1:${door}/sync/ws?token=${sender.token}`);
       await once(socket, 'open');
@@ -162,7 +169,7 @@ for (const way of ['nothing', 'nginx', 'haproxy'] as const) {
 
     it('streams: what a service has said is there before it says more', async () => {
       let say: ServerResponse | undefined;
-      world.sync.answer = (_req, res) => {
+      testGateway.sync.answer = (_req, res) => {
         say = res.writeHead(200, { 'content-type': 'application/x-ndjson' });
         res.write('{"first":1}\n');
       };

@@ -8,15 +8,19 @@ import { openBareEdge } from './bare-edge.ts';
 import type { BareEdge } from './bare-edge.ts';
 import { RawClient, errorOf, request, say } from './raw.ts';
 import type { RawReply } from './raw.ts';
-import { startWorld } from './world.ts';
-import type { World } from './world.ts';
+import { startTestGateway } from './test-gateway.ts';
+import type { TestGateway } from './test-gateway.ts';
 
 type NatsServer = Awaited<ReturnType<typeof testNats>>;
 
 const PROXIED = { TRUSTED_PROXIES: '127.0.0.1' };
 
-const ask = (world: World, line: string, token: string, headers: readonly string[] = []): Promise<RawReply> =>
-  say(world.api, request(line, [`Authorization: Bearer ${token}`, ...headers]));
+const ask = (
+  testGateway: TestGateway,
+  line: string,
+  token: string,
+  headers: readonly string[] = [],
+): Promise<RawReply> => say(testGateway.api, request(line, [`Authorization: Bearer ${token}`, ...headers]));
 
 async function statuses(count: number, send: (index: number) => Promise<RawReply>): Promise<number[]> {
   const all: number[] = [];
@@ -26,49 +30,49 @@ async function statuses(count: number, send: (index: number) => Promise<RawReply
 
 describe('a rate', () => {
   describe('at one gateway, without NATS', () => {
-    let world: World;
+    let testGateway: TestGateway;
     before(async () => {
       const limits = { rest: 3, codes: 2, 'codes-address': 4, credentials: 3 };
-      world = await startWorld({ ...PROXIED, RATE_LIMITS: JSON.stringify(limits) });
+      testGateway = await startTestGateway({ ...PROXIED, RATE_LIMITS: JSON.stringify(limits) });
     });
-    beforeEach(() => world.sync.reset());
-    beforeEach(() => world.workspace.reset());
-    after(() => world.close());
+    beforeEach(() => testGateway.sync.reset());
+    beforeEach(() => testGateway.workspace.reset());
+    after(() => testGateway.close());
 
     it('ends in 429 with the time to wait, and says on every answer how much is left [errors.429.retry-after, limits.rate.headers, limits.rate.rest]', async () => {
-      const { token } = world.newKey(['read']);
-      const first = await ask(world, 'GET /api/workspaces', token);
+      const { token } = testGateway.newKey(['read']);
+      const first = await ask(testGateway, 'GET /api/workspaces', token);
       assert.equal(first.status, 200);
       assert.deepEqual(first.headers['ratelimit-policy'], ['"rest";q=3;w=60']);
       assert.deepEqual(first.headers['ratelimit'], ['"rest";r=2;t=60']);
       assert.deepEqual(first.headers['x-ratelimit-limit'], ['3']);
       assert.deepEqual(first.headers['x-ratelimit-remaining'], ['2']);
-      assert.equal((await statuses(2, () => ask(world, 'GET /api/workspaces', token))).at(-1), 200);
+      assert.equal((await statuses(2, () => ask(testGateway, 'GET /api/workspaces', token))).at(-1), 200);
 
-      const reached = world.workspace.started;
-      const refused = await ask(world, 'GET /api/workspaces', token);
+      const reached = testGateway.workspace.started;
+      const refused = await ask(testGateway, 'GET /api/workspaces', token);
       const body = errorOf(refused, 429, 'rate_limited') as unknown as { retryAfterSeconds: number };
       const [wait] = refused.headers['retry-after'] ?? [];
       assert.ok(Number(wait) > 55 && Number(wait) <= 60);
       assert.equal(body.retryAfterSeconds, Number(wait));
       assert.deepEqual(refused.headers['ratelimit'], [`"rest";r=0;t=${wait}`]);
-      assert.equal(world.workspace.started, reached, 'nothing reached the service');
-      const { token: other } = world.newKey(['read']);
-      assert.equal((await ask(world, 'GET /api/workspaces', other)).status, 200, 'nobody else is held');
-      assert.equal((await ask(world, 'GET /sync/deltas', token)).status, 200, 'sync has bounds of its own');
+      assert.equal(testGateway.workspace.started, reached, 'nothing reached the service');
+      const { token: other } = testGateway.newKey(['read']);
+      assert.equal((await ask(testGateway, 'GET /api/workspaces', other)).status, 200, 'nobody else is held');
+      assert.equal((await ask(testGateway, 'GET /sync/deltas', token)).status, 200, 'sync has bounds of its own');
     });
 
     it('of invitation codes counts wrong ones only, per caller and per address [limits.rate.codes]', async () => {
       const { path } = memberApi.joinWorkspace;
       const guess = (token: string, from: string): Promise<RawReply> =>
-        ask(world, `POST ${path}`, token, [`X-Forwarded-For: ${from}`]);
-      const ada = world.newKey(['admin']).token;
+        ask(testGateway, `POST ${path}`, token, [`X-Forwarded-For: ${from}`]);
+      const ada = testGateway.newKey(['admin']).token;
       assert.deepEqual(await statuses(3, () => guess(ada, '203.0.113.1')), [200, 200, 200]);
       // No code was tried with these, so a neighbor's fault uses up nobody's guesses.
-      const reader = world.newKey(['read']).token;
+      const reader = testGateway.newKey(['read']).token;
       assert.deepEqual(await statuses(5, () => guess(reader, '203.0.113.2')), [403, 403, 403, 403, 403]);
-      world.workspace.answer = (_req, res) => void res.writeHead(404).end('{}');
-      const [eve, mia, tom] = [1, 2, 3].map(() => world.newKey(['admin']).token) as [string, string, string];
+      testGateway.workspace.answer = (_req, res) => void res.writeHead(404).end('{}');
+      const [eve, mia, tom] = [1, 2, 3].map(() => testGateway.newKey(['admin']).token) as [string, string, string];
       assert.deepEqual(await statuses(3, () => guess(eve, '203.0.113.2')), [404, 404, 429]);
       assert.deepEqual(await statuses(2, () => guess(mia, '203.0.113.2')), [404, 404]);
       assert.equal((await guess(tom, '203.0.113.2')).status, 429, 'the address has had its guesses');
@@ -79,31 +83,31 @@ describe('a rate', () => {
       const { path } = memberApi.joinWorkspace;
       const { promise, resolve } = Promise.withResolvers<void>();
       const join = (token: string): Promise<RawReply> =>
-        ask(world, `POST ${path}`, token, ['X-Forwarded-For: 203.0.113.40']);
-      const eve = world.newKey(['admin']).token;
-      world.workspace.answer = (_req, res) => void promise.then(() => res.writeHead(404).end('{}'));
+        ask(testGateway, `POST ${path}`, token, ['X-Forwarded-For: 203.0.113.40']);
+      const eve = testGateway.newKey(['admin']).token;
+      testGateway.workspace.answer = (_req, res) => void promise.then(() => res.writeHead(404).end('{}'));
       const all = Array.from({ length: 40 }, () => join(eve));
-      await eventually(() => world.workspace.started === 2);
+      await eventually(() => testGateway.workspace.started === 2);
       resolve();
       const judged = (await Promise.all(all)).filter(({ status }) => status === 404);
       assert.equal(judged.length, 2);
-      assert.equal(world.workspace.started, 2, 'nothing else was judged');
+      assert.equal(testGateway.workspace.started, 2, 'nothing else was judged');
 
       // Who hangs up has tried all the same.
-      const mia = world.newKey(['admin']).token;
-      world.workspace.answer = () => undefined;
+      const mia = testGateway.newKey(['admin']).token;
+      testGateway.workspace.answer = () => undefined;
       for (let count = 3; count <= 4; count += 1) {
-        const client = await RawClient.open(world.api);
+        const client = await RawClient.open(testGateway.api);
         client.send(request(`POST ${path}`, [`Authorization: Bearer ${mia}`, 'X-Forwarded-For: 203.0.113.41']));
-        await eventually(() => world.workspace.started === count);
+        await eventually(() => testGateway.workspace.started === count);
         client.destroy();
       }
-      world.workspace.answer = (_req, res) => void res.writeHead(404).end('{}');
-      assert.equal((await ask(world, `POST ${path}`, mia, ['X-Forwarded-For: 203.0.113.41'])).status, 429);
+      testGateway.workspace.answer = (_req, res) => void res.writeHead(404).end('{}');
+      assert.equal((await ask(testGateway, `POST ${path}`, mia, ['X-Forwarded-For: 203.0.113.41'])).status, 429);
     });
 
     it('of sync is what the operator sets, for each person and network, and none without [limits.rate.sync]', async () => {
-      const limited = await startWorld({ RATE_LIMITS: 'sync.deltas=2/60s, sync.batch.network=1/60s' });
+      const limited = await startTestGateway({ RATE_LIMITS: 'sync.deltas=2/60s, sync.batch.network=1/60s' });
       try {
         const { token } = limited.newKey(['read']);
         const polls = await statuses(3, () => ask(limited, 'GET /sync/deltas', token));
@@ -120,12 +124,15 @@ describe('a rate', () => {
     it('of bad credentials takes the place of 401, and shuts out nobody who has a good one [limits.rate.credentials, limits.rate.address]', async () => {
       const from = (address: string): string[] => [`X-Forwarded-For: ${address}`];
       const bad = (index: number, address: string): Promise<RawReply> =>
-        ask(world, 'GET /sync/deltas', `wrong-${index}`, from(address));
+        ask(testGateway, 'GET /sync/deltas', `wrong-${index}`, from(address));
       // One network of IPv6 is one sender, whatever it puts behind the first 64 bits.
       const all = await statuses(4, (index) => bad(index, `2001:db8:0:7::${index}`));
       assert.deepEqual(all, [401, 401, 401, 429]);
       assert.equal((await bad(5, '2001:db8:0:8::1')).status, 401);
-      assert.equal((await ask(world, 'GET /sync/deltas', world.readKey, from('2001:db8:0:7::9'))).status, 200);
+      assert.equal(
+        (await ask(testGateway, 'GET /sync/deltas', testGateway.readKey, from('2001:db8:0:7::9'))).status,
+        200,
+      );
       assert.deepEqual(
         await statuses(4, (index) => bad(index, index % 2 === 0 ? '198.51.100.1' : '::ffff:198.51.100.1')),
         [401, 401, 401, 429],
@@ -135,45 +142,45 @@ describe('a rate', () => {
 
   describe('at a gateway that trusts no proxy', () => {
     it('is not evaded by naming other addresses [limits.rate.address]', async () => {
-      const world = await startWorld({ RATE_LIMITS: '{"credentials": 2}' });
+      const testGateway = await startTestGateway({ RATE_LIMITS: '{"credentials": 2}' });
       try {
         const headers = (index: number): string[] =>
           ['X-Forwarded-For', 'Forwarded', 'X-Real-IP', 'CF-Connecting-IP'].map(
             (name) => `${name}: 203.0.113.${index}`,
           );
-        const all = await statuses(3, (index) => ask(world, 'GET /sync/deltas', 'wrong', headers(index)));
+        const all = await statuses(3, (index) => ask(testGateway, 'GET /sync/deltas', 'wrong', headers(index)));
         assert.deepEqual(all, [401, 401, 429]);
       } finally {
-        await world.close();
+        await testGateway.close();
       }
     });
   });
 
   describe('at several gateways', () => {
     let nats: NatsServer;
-    const open: World[] = [];
-    const start = async (): Promise<World> => {
-      const world = await startWorld({ ...PROXIED, NATS_URL: nats.url, RATE_LIMITS: '{"credentials": 6}' });
-      open.push(world);
-      return world;
+    const open: TestGateway[] = [];
+    const start = async (): Promise<TestGateway> => {
+      const testGateway = await startTestGateway({ ...PROXIED, NATS_URL: nats.url, RATE_LIMITS: '{"credentials": 6}' });
+      open.push(testGateway);
+      return testGateway;
     };
     before(async () => {
       nats = await testNats('gateway-rates');
     });
     after(async () => {
-      for (const world of open) await world.close();
+      for (const testGateway of open) await testGateway.close();
       await nats[Symbol.asyncDispose]();
     });
-    const bad = (world: World, address: string): Promise<RawReply> =>
-      ask(world, 'GET /sync/deltas', 'wrong', [`X-Forwarded-For: ${address}`]);
+    const bad = (testGateway: TestGateway, address: string): Promise<RawReply> =>
+      ask(testGateway, 'GET /sync/deltas', 'wrong', [`X-Forwarded-For: ${address}`]);
     /** A credential that is refused with 429 was counted with those before it. */
-    const untilRefused = (world: World, address: string): Promise<boolean> =>
-      eventually(async () => (await bad(world, address)).status === 429 || undefined);
+    const untilRefused = (testGateway: TestGateway, address: string): Promise<boolean> =>
+      eventually(async () => (await bad(testGateway, address)).status === 429 || undefined);
 
     it('is one rate for all of them, for one that starts later, and holds for each alone while NATS is away [limits.rate.shared]', async () => {
       const [one, other] = [await start(), await start()];
-      for (const world of [one, other]) {
-        await eventually(async () => world.logs().includes('connected to NATS') || undefined);
+      for (const testGateway of [one, other]) {
+        await eventually(async () => testGateway.logs().includes('connected to NATS') || undefined);
       }
       const halves = await statuses(6, (index) => bad(index % 2 === 0 ? one : other, '203.0.113.1'));
       assert.deepEqual(halves, Array(6).fill(401));
@@ -196,26 +203,26 @@ describe('a rate', () => {
     it('lets through hardly more than at one [limits.rate.at-once, limits.rate.shared]', async () => {
       await using nats = await testNats('gateway-rates-at-once');
       const env = { ...PROXIED, NATS_URL: nats.url, RATE_LIMITS: 'codes=30, codes-address=0' };
-      const [one, other] = [await startWorld(env), await startWorld(env)];
+      const [one, other] = [await startTestGateway(env), await startTestGateway(env)];
       try {
         const { token, principal } = one.newKey(['admin']);
         const hash = createHash('sha256').update(token).digest('hex');
         other.workspace.keys.set(hash, principal);
         const gateways = [one, other];
-        for (const world of gateways) {
-          world.workspace.answer = (_req, res) => void setTimeout(() => res.writeHead(404).end('{}'), 50);
-          await eventually(() => world.logs().includes('connected to NATS'));
+        for (const testGateway of gateways) {
+          testGateway.workspace.answer = (_req, res) => void setTimeout(() => res.writeHead(404).end('{}'), 50);
+          await eventually(() => testGateway.logs().includes('connected to NATS'));
         }
         const path = `POST ${memberApi.joinWorkspace.path}`;
         // By these each knows that there is another.
-        for (const world of gateways) assert.equal((await ask(world, path, token)).status, 404);
-        const all = Array.from({ length: 200 }, (_, index) => ask(gateways[index % 2] as World, path, token));
+        for (const testGateway of gateways) assert.equal((await ask(testGateway, path, token)).status, 404);
+        const all = Array.from({ length: 200 }, (_, index) => ask(gateways[index % 2] as TestGateway, path, token));
         const judged = (await Promise.all(all)).filter(({ status }) => status === 404).length + 2;
         // Each alone would judge 30. What one counted while its message was on the way to the other comes on top.
         assert.ok(judged > 2 && judged <= 40, `${judged} judged`);
         assert.equal(one.workspace.started + other.workspace.started, judged);
       } finally {
-        for (const world of [one, other]) await world.close();
+        for (const testGateway of [one, other]) await testGateway.close();
       }
     });
   });

@@ -8,25 +8,26 @@ import { connect } from 'nats';
 import type { NatsConnection } from 'nats';
 import { WebSocket, WebSocketServer } from 'ws';
 import { errorOf, request, say } from './raw.ts';
-import { startWorld, until } from './world.ts';
-import type { World } from './world.ts';
+import { startTestGateway, until } from './test-gateway.ts';
+import type { TestGateway } from './test-gateway.ts';
 
 type NatsServer = Awaited<ReturnType<typeof testNats>>;
 
 describe('a dead credential', () => {
   let nats: NatsServer;
   let publisher: NatsConnection;
-  let world: World;
+  let testGateway: TestGateway;
   before(async () => {
     nats = await testNats('gateway-revocations');
     publisher = await connect({ servers: nats.url });
-    world = await startWorld({ NATS_URL: nats.url });
+    testGateway = await startTestGateway({ NATS_URL: nats.url });
     const server = new WebSocketServer({ noServer: true });
-    world.sync.onUpgrade = (req, socket: Duplex, head) => server.handleUpgrade(req, socket, head, () => undefined);
-    await until('the gateway listens', () => world.logs().includes('connected to NATS'));
+    testGateway.sync.onUpgrade = (req, socket: Duplex, head) =>
+      server.handleUpgrade(req, socket, head, () => undefined);
+    await until('the gateway listens', () => testGateway.logs().includes('connected to NATS'));
   });
   after(async () => {
-    await world.close();
+    await testGateway.close();
     await publisher.close();
     await nats[Symbol.asyncDispose]();
   });
@@ -35,13 +36,13 @@ describe('a dead credential', () => {
     publisher.publish(STREAM.revoked, typeof revocation === 'string' ? revocation : JSON.stringify(revocation));
   };
   const ask = (token: string): ReturnType<typeof say> =>
-    say(world.api, request('GET /api/workspaces', [`Authorization: Bearer ${token}`]));
+    say(testGateway.api, request('GET /api/workspaces', [`Authorization: Bearer ${token}`]));
 
   it('is refused at once when its death is announced, long before it would be forgotten', async () => {
-    const { token, principal } = world.newKey(['read']);
-    const other = world.newKey(['read']);
+    const { token, principal } = testGateway.newKey(['read']);
+    const other = testGateway.newKey(['read']);
     for (const one of [token, other.token]) assert.equal((await ask(one)).status, 200);
-    world.forgetKey(token);
+    testGateway.forgetKey(token);
     assert.equal((await ask(token)).status, 200, 'it is remembered');
 
     // Announced again and again: the gateway may still be connecting. Without news it would remember for five seconds.
@@ -59,10 +60,10 @@ describe('a dead credential', () => {
   });
 
   it('keeps its open sockets here, because the service that serves a socket closes it', async () => {
-    const { token, principal } = world.newKey(['read']);
-    const socket = new WebSocket(`ws://127.0.0.1:${world.api}/sync/ws?token=${token}`);
+    const { token, principal } = testGateway.newKey(['read']);
+    const socket = new WebSocket(`ws://127.0.0.1:${testGateway.api}/sync/ws?token=${token}`);
     await once(socket, 'open');
-    world.forgetKey(token);
+    testGateway.forgetKey(token);
     publish('not json');
     publish('null');
     publish('{"kind":"something-newer"}');
@@ -76,15 +77,15 @@ describe('a dead credential', () => {
   });
 
   it('is heard of again after NATS was gone, and meanwhile everything else works', async () => {
-    const { token, principal } = world.newKey(['read']);
+    const { token, principal } = testGateway.newKey(['read']);
     assert.equal((await ask(token)).status, 200);
     await nats.stop();
-    await until('the gateway noticed', () => world.logs().includes('lost NATS'));
+    await until('the gateway noticed', () => testGateway.logs().includes('lost NATS'));
     assert.equal((await ask(token)).status, 200);
-    assert.equal((await say(world.api, request('GET /ready'))).status, 200);
+    assert.equal((await say(testGateway.api, request('GET /ready'))).status, 200);
     await nats.start();
-    await until('the gateway is back', () => world.logs().split('connected to NATS').length >= 3);
-    world.forgetKey(token);
+    await until('the gateway is back', () => testGateway.logs().split('connected to NATS').length >= 3);
+    testGateway.forgetKey(token);
     await publisher.close();
     publisher = await connect({ servers: nats.url });
     publish({ kind: 'credential', credentialId: principal.credential.id });

@@ -2,25 +2,25 @@ import assert from 'node:assert/strict';
 import { HIDDEN_SEGMENTS, OPEN_DOTS, ambiguousRequests, hiddenRequest, mutation } from './requests.ts';
 import { RawClient, errorOf, request, say } from './raw.ts';
 import type { RawReply } from './raw.ts';
-import { startWorld, until } from './world.ts';
-import type { World } from './world.ts';
+import { startTestGateway, until } from './test-gateway.ts';
+import type { TestGateway } from './test-gateway.ts';
 
 describe('a request two readers could read differently', () => {
-  let world: World;
+  let testGateway: TestGateway;
   let credential: string;
   let hidden: string;
   before(async () => {
-    world = await startWorld();
-    credential = `Authorization: Bearer ${world.fullKey}`;
-    hidden = hiddenRequest(`Authorization: Bearer ${world.readKey}`);
-    await say(world.api, request('GET /sync/deltas', [credential]));
+    testGateway = await startTestGateway();
+    credential = `Authorization: Bearer ${testGateway.fullKey}`;
+    hidden = hiddenRequest(`Authorization: Bearer ${testGateway.readKey}`);
+    await say(testGateway.api, request('GET /sync/deltas', [credential]));
   });
-  after(() => world.close());
-  beforeEach(() => world.sync.reset());
+  after(() => testGateway.close());
+  beforeEach(() => testGateway.sync.reset());
 
   /** Says bytes, and returns the first answer after the other side closed the connection. */
   async function refused(bytes: string): Promise<RawReply> {
-    const client = await RawClient.open(world.api);
+    const client = await RawClient.open(testGateway.api);
     const reply = await client.send(bytes).reply();
     await client.ended();
     assert.equal(client.rest.length, 0, 'a second answer came');
@@ -31,27 +31,27 @@ describe('a request two readers could read differently', () => {
 
   for (const what of Object.keys(ambiguousRequests({ credential: '', hidden: '' }))) {
     it(`is refused with 400 and reaches no service: ${what}`, async () => {
-      const reply = await say(world.api, ambiguousRequests({ credential, hidden })[what] ?? '');
+      const reply = await say(testGateway.api, ambiguousRequests({ credential, hidden })[what] ?? '');
       errorOf(reply, 400);
-      assert.equal(world.sync.started, 0);
+      assert.equal(testGateway.sync.started, 0);
     });
   }
 
   it('ends the connection it came on, so that nothing behind it is read as a request', async () => {
     const reply = await refused(mutate(['Content-Length: 6', 'Transfer-Encoding: chunked'], `0\r\n\r\n${hidden}`));
     errorOf(reply, 400, 'malformed_request');
-    assert.equal(world.sync.started, 0);
+    assert.equal(testGateway.sync.started, 0);
   });
 
   it('is never made of the body of another: what a length covers stays a body', async () => {
-    const client = await RawClient.open(world.api);
+    const client = await RawClient.open(testGateway.api);
     client.send(
       mutate([`Content-Length: ${hidden.length}`], hidden) + request('GET /sync/deltas?next=1', [credential]),
     );
     assert.equal((await client.reply()).status, 200);
     assert.equal((await client.reply()).status, 200);
     assert.deepEqual(
-      world.sync.seen.map(({ method, url, body }) => [method, url, body.toString()]),
+      testGateway.sync.seen.map(({ method, url, body }) => [method, url, body.toString()]),
       [
         ['POST', '/sync/mutate', hidden],
         ['GET', '/sync/deltas?next=1', ''],
@@ -65,18 +65,18 @@ describe('a request two readers could read differently', () => {
       [[`Content-Length: ${hidden.length}`], hidden],
       [['Transfer-Encoding: chunked'], `${hidden.length.toString(16)}\r\n${hidden}\r\n0\r\n\r\n`],
     ] as const) {
-      world.sync.reset();
-      const reply = await say(world.api, request('GET /sync/deltas', [credential, ...lines], body));
+      testGateway.sync.reset();
+      const reply = await say(testGateway.api, request('GET /sync/deltas', [credential, ...lines], body));
       assert.equal(reply.status, 200);
-      assert.equal(world.sync.started, 1);
-      assert.equal(world.sync.last.body.length, 0);
-      assert.equal(world.sync.last.headers['content-length'], undefined);
-      assert.equal(world.sync.last.headers['transfer-encoding'], undefined);
+      assert.equal(testGateway.sync.started, 1);
+      assert.equal(testGateway.sync.last.body.length, 0);
+      assert.equal(testGateway.sync.last.headers['content-length'], undefined);
+      assert.equal(testGateway.sync.last.headers['transfer-encoding'], undefined);
     }
   });
 
   it('keeps a connection usable after a small body that was dropped', async () => {
-    const client = await RawClient.open(world.api);
+    const client = await RawClient.open(testGateway.api);
     client.send(request('GET /sync/deltas', [credential, 'Content-Length: 5'], 'hello'));
     client.send(request('GET /health'));
     assert.equal((await client.reply()).status, 200);
@@ -86,44 +86,44 @@ describe('a request two readers could read differently', () => {
 
   it('never counts more requests at the service than were sent, whatever stands in a chunk', async () => {
     const body = `${hidden.length.toString(16)};ext="a"\r\n${hidden}\r\n0\r\nTrailer-Field: x\r\n\r\n`;
-    const reply = await say(world.api, mutate(['Transfer-Encoding: chunked'], body));
+    const reply = await say(testGateway.api, mutate(['Transfer-Encoding: chunked'], body));
     assert.equal(reply.status, 200);
-    await until('the service saw it', () => world.sync.seen.length > 0);
-    assert.equal(world.sync.started, 1);
-    assert.equal(world.sync.last.body.toString(), hidden);
+    await until('the service saw it', () => testGateway.sync.seen.length > 0);
+    assert.equal(testGateway.sync.started, 1);
+    assert.equal(testGateway.sync.last.body.toString(), hidden);
   });
 });
 
 describe('a path that means something else once decoded', () => {
-  let world: World;
+  let testGateway: TestGateway;
   let credential: string;
   before(async () => {
-    world = await startWorld();
-    credential = `Authorization: Bearer ${world.fullKey}`;
+    testGateway = await startTestGateway();
+    credential = `Authorization: Bearer ${testGateway.fullKey}`;
   });
-  after(() => world.close());
+  after(() => testGateway.close());
 
-  const ask = (path: string): Promise<RawReply> => say(world.api, request(`GET ${path}`, [credential]));
+  const ask = (path: string): Promise<RawReply> => say(testGateway.api, request(`GET ${path}`, [credential]));
 
   it('is refused with 400 when it hides a separator, a dot segment, a control character or broken UTF-8 [errors.400.bad-text]', async () => {
     for (const segment of HIDDEN_SEGMENTS) {
       errorOf(await ask(`/api/workspaces/by-slug/${segment}`), 400, 'malformed_request');
     }
     errorOf(await ask('/%2e%2e/internal/commit'), 400, 'malformed_request');
-    assert.equal(world.workspace.started, 0);
+    assert.equal(testGateway.workspace.started, 0);
   });
 
   it('is 404 when its dots and slashes stand open', async () => {
     for (const path of OPEN_DOTS) {
       errorOf(await ask(path), 404, 'not_found');
     }
-    assert.equal(world.workspace.started, 0);
+    assert.equal(testGateway.workspace.started, 0);
   });
 
   it('reaches the service byte for byte as it was sent when it is plain', async () => {
     for (const path of ['/api/workspaces/by-slug/a-b', '/api/workspaces/by-slug/%D0%B0%20b?x=%2F..%2F&y=[]&y=a+b']) {
       assert.equal((await ask(path)).status, 200);
-      assert.equal(world.workspace.last.url, path);
+      assert.equal(testGateway.workspace.last.url, path);
     }
   });
 });

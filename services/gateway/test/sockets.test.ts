@@ -5,8 +5,8 @@ import { tokenReader } from '@wts/access';
 import { WebSocket, WebSocketServer } from 'ws';
 import { EDGE_LIMITS } from '../src/limits.ts';
 import { RawClient, errorOf, request, say } from './raw.ts';
-import { startWorld, until } from './world.ts';
-import type { World } from './world.ts';
+import { startTestGateway, until } from './test-gateway.ts';
+import type { TestGateway } from './test-gateway.ts';
 
 const HANDSHAKE = [
   'Connection: Upgrade',
@@ -22,10 +22,10 @@ interface Service {
   readonly requests: IncomingMessage[];
 }
 
-function serveSockets(world: World): Service {
+function serveSockets(testGateway: TestGateway): Service {
   const server = new WebSocketServer({ noServer: true, perMessageDeflate: false });
   const service: Service = { sockets: [], requests: [] };
-  world.sync.onUpgrade = (req, socket, head) => {
+  testGateway.sync.onUpgrade = (req, socket, head) => {
     service.requests.push(req);
     server.handleUpgrade(req, socket, head, (ws) => {
       service.sockets.push(ws);
@@ -35,27 +35,27 @@ function serveSockets(world: World): Service {
   return service;
 }
 
-async function connect(world: World, token = world.fullKey): Promise<WebSocket> {
-  const socket = new WebSocket(`ws://127.0.0.1:${world.api}/sync/ws?token=${token}`);
+async function connect(testGateway: TestGateway, token = testGateway.fullKey): Promise<WebSocket> {
+  const socket = new WebSocket(`ws://127.0.0.1:${testGateway.api}/sync/ws?token=${token}`);
   await once(socket, 'open');
   return socket;
 }
 
 describe('the socket door', () => {
-  let world: World;
+  let testGateway: TestGateway;
   let service: Service;
   before(async () => {
-    world = await startWorld();
-    service = serveSockets(world);
+    testGateway = await startTestGateway();
+    service = serveSockets(testGateway);
   });
-  after(() => world.close());
+  after(() => testGateway.close());
   beforeEach(() => {
     service.sockets.length = 0;
     service.requests.length = 0;
   });
 
   it('passes frames of any size both ways, in order', async () => {
-    const socket = await connect(world);
+    const socket = await connect(testGateway);
     const sent = [0, 1, 125, 126, 65_535, 65_536, 1_000_000].map((size) => Buffer.alloc(size, size % 251));
     const received: Buffer[] = [];
     socket.on('message', (data: Buffer) => received.push(data));
@@ -68,15 +68,15 @@ describe('the socket door', () => {
   });
 
   it('tells the service who calls, and keeps the token out of its address [sync.socket.upgrade-token]', async () => {
-    const { token, principal } = world.newKey(['read']);
-    const client = await RawClient.open(world.api);
+    const { token, principal } = testGateway.newKey(['read']);
+    const client = await RawClient.open(testGateway.api);
     client.send(request(`GET /sync/ws?a=%20b&token=${token}&c=d`, [...HANDSHAKE, 'X-Request-Id: mine', 'Cookie: a=b']));
     assert.equal((await client.reply()).status, 101);
     const seen = service.requests[0];
     assert.equal(seen?.url, '/sync/ws?a=%20b&c=d');
     assert.equal(seen.headers['x-request-id'], 'mine');
     assert.equal(seen.headers.cookie, undefined);
-    const read = tokenReader('sync', [world.sync.secret]);
+    const read = tokenReader('sync', [testGateway.sync.secret]);
     const call = read(String(seen.headers['x-wts-principal']));
     assert.deepEqual([call.principal, call.caller], [principal, 'gateway']);
     assert.doesNotMatch(JSON.stringify(seen.rawHeaders), new RegExp(token));
@@ -84,8 +84,8 @@ describe('the socket door', () => {
   });
 
   it('answers 101 with the headers of the handshake and of every answer, and with no others', async () => {
-    const client = await RawClient.open(world.api);
-    const { headers } = await client.send(request(`GET /sync/ws?token=${world.fullKey}`, HANDSHAKE)).reply();
+    const client = await RawClient.open(testGateway.api);
+    const { headers } = await client.send(request(`GET /sync/ws?token=${testGateway.fullKey}`, HANDSHAKE)).reply();
     assert.deepEqual(headers['sec-websocket-accept'], ['s3pPLMBiTxaQ9kYGzzhZRbK+xOo=']);
     assert.deepEqual(headers['api-version'], ['1']);
     assert.deepEqual(Object.keys(headers).sort(), [
@@ -105,27 +105,27 @@ describe('the socket door', () => {
       ['?token=', 'Authorization header required'],
       ['?token=wts_wrong', 'Invalid API key'],
       [`?token=${'x'.repeat(50)}`, 'Invalid token'],
-      [`?token=${world.jwt({ exp: 1 })}`, 'Invalid token'],
+      [`?token=${testGateway.jwt({ exp: 1 })}`, 'Invalid token'],
     ]) {
-      const reply = await say(world.api, request(`GET /sync/ws${query}`, HANDSHAKE));
+      const reply = await say(testGateway.api, request(`GET /sync/ws${query}`, HANDSHAKE));
       assert.equal(errorOf(reply, 401).error, error);
       assert.deepEqual(reply.headers.connection, ['close']);
       assert.ok(reply.headers['www-authenticate']);
     }
-    const inHeader = [...HANDSHAKE, `Authorization: Bearer ${world.fullKey}`];
-    errorOf(await say(world.api, request('GET /sync/ws', inHeader)), 401, 'authorization_required');
+    const inHeader = [...HANDSHAKE, `Authorization: Bearer ${testGateway.fullKey}`];
+    errorOf(await say(testGateway.api, request('GET /sync/ws', inHeader)), 401, 'authorization_required');
     assert.equal(service.requests.length, 0);
   });
 
   it('refuses what is no handshake: 426 for the version or none at all, 400 for the rest', async () => {
-    const path = `/sync/ws?token=${world.fullKey}`;
+    const path = `/sync/ws?token=${testGateway.fullKey}`;
     for (const lines of [
       without('Sec-WebSocket-Version'),
       [...without('Sec-WebSocket-Version'), 'Sec-WebSocket-Version: 8'],
       [],
       without('Connection'),
     ]) {
-      const reply = await say(world.api, request(`GET ${path}`, lines));
+      const reply = await say(testGateway.api, request(`GET ${path}`, lines));
       errorOf(reply, 426, 'upgrade_required');
       assert.deepEqual(reply.headers['sec-websocket-version'], ['13']);
     }
@@ -137,36 +137,36 @@ describe('the socket door', () => {
       [...HANDSHAKE, 'Host: twice'],
       [...HANDSHAKE, 'Api-Version: 2'],
     ]) {
-      errorOf(await say(world.api, request(`GET ${path}`, lines)), 400);
+      errorOf(await say(testGateway.api, request(`GET ${path}`, lines)), 400);
     }
-    errorOf(await say(world.api, request(`POST ${path}`, HANDSHAKE)), 405);
-    errorOf(await say(world.api, request(`GET ${path}&token=again`, HANDSHAKE)), 400, 'malformed_request');
+    errorOf(await say(testGateway.api, request(`POST ${path}`, HANDSHAKE)), 405);
+    errorOf(await say(testGateway.api, request(`GET ${path}&token=again`, HANDSHAKE)), 400, 'malformed_request');
     assert.equal(service.requests.length, 0);
   });
 
   it('is the only address that upgrades [sync.socket.only-door]', async () => {
     for (const path of ['/health', '/sync/deltas', '/api/workspaces']) {
-      errorOf(await say(world.api, request(`GET ${path}`, HANDSHAKE)), 400, 'malformed_request');
+      errorOf(await say(testGateway.api, request(`GET ${path}`, HANDSHAKE)), 400, 'malformed_request');
     }
-    errorOf(await say(world.api, request('GET /nowhere', HANDSHAKE)), 404, 'not_found');
-    errorOf(await say(world.auth, request('GET /sync/ws', HANDSHAKE)), 404, 'not_found');
+    errorOf(await say(testGateway.api, request('GET /nowhere', HANDSHAKE)), 404, 'not_found');
+    errorOf(await say(testGateway.auth, request('GET /sync/ws', HANDSHAKE)), 404, 'not_found');
   });
 
   it('passes over other offers to upgrade, h2c among them, and never forwards them', async () => {
-    const credential = `Authorization: Bearer ${world.fullKey}`;
+    const credential = `Authorization: Bearer ${testGateway.fullKey}`;
     for (const lines of [
       ['Connection: Upgrade, HTTP2-Settings', 'Upgrade: h2c', 'HTTP2-Settings: AAMAAABkAAQCAAAAAAIAAAAA'],
       ['Connection: upgrade', 'Upgrade: TLS/1.0'],
     ]) {
-      assert.equal((await say(world.api, request('GET /sync/deltas', [credential, ...lines]))).status, 200);
-      assert.equal(world.sync.last.headers.upgrade, undefined);
-      assert.equal(world.sync.last.headers['http2-settings'], undefined);
+      assert.equal((await say(testGateway.api, request('GET /sync/deltas', [credential, ...lines]))).status, 200);
+      assert.equal(testGateway.sync.last.headers.upgrade, undefined);
+      assert.equal(testGateway.sync.last.headers['http2-settings'], undefined);
     }
   });
 
   it('passes on why the service refuses, in the common shape [errors.shape.everywhere, never.shapeless-error]', async () => {
-    const { onUpgrade } = world.sync;
-    world.sync.onUpgrade = (req, socket) => {
+    const { onUpgrade } = testGateway.sync;
+    testGateway.sync.onUpgrade = (req, socket) => {
       const id = String(req.headers['x-request-id']);
       const body = JSON.stringify({
         error: 'Service unavailable',
@@ -179,28 +179,32 @@ describe('the socket door', () => {
         `HTTP/1.1 503 x\r\nRetry-After: 7\r\nX-Powered-By: x\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
       );
     };
-    const reply = await say(world.api, request(`GET /sync/ws?token=${world.fullKey}`, HANDSHAKE));
+    const reply = await say(testGateway.api, request(`GET /sync/ws?token=${testGateway.fullKey}`, HANDSHAKE));
     errorOf(reply, 503, 'unavailable');
     assert.deepEqual(reply.headers['retry-after'], ['7']);
     assert.equal(reply.headers['x-powered-by'], undefined);
     for (const beginning of ['', 'HTTP/1.1 503 x\r\nContent-Length: 99\r\n\r\n{']) {
-      world.sync.onUpgrade = (_req, socket) => socket.write(beginning, () => socket.destroy());
-      errorOf(await say(world.api, request(`GET /sync/ws?token=${world.fullKey}`, HANDSHAKE)), 503, 'unavailable');
+      testGateway.sync.onUpgrade = (_req, socket) => socket.write(beginning, () => socket.destroy());
+      errorOf(
+        await say(testGateway.api, request(`GET /sync/ws?token=${testGateway.fullKey}`, HANDSHAKE)),
+        503,
+        'unavailable',
+      );
     }
-    world.sync.onUpgrade = onUpgrade;
+    testGateway.sync.onUpgrade = onUpgrade;
   });
 
   it('passes on what the client said before the answer of the handshake came', async () => {
-    const client = await RawClient.open(world.api);
+    const client = await RawClient.open(testGateway.api);
     const ping = Buffer.from([0x89, 0x80, 0, 0, 0, 0]);
-    client.send(request(`GET /sync/ws?token=${world.fullKey}`, HANDSHAKE)).send(ping);
+    client.send(request(`GET /sync/ws?token=${testGateway.fullKey}`, HANDSHAKE)).send(ping);
     assert.equal((await client.reply()).status, 101);
     assert.deepEqual(await client.bytes(2), Buffer.from([0x8a, 0x00]));
     client.destroy();
   });
 
   it('holds the service when a reader stops, and brings everything when it goes on [never.unbounded]', async () => {
-    const socket = await connect(world);
+    const socket = await connect(testGateway);
     socket.pause();
     const [server] = service.sockets;
     assert.ok(server);
@@ -220,40 +224,40 @@ describe('the socket door', () => {
   });
 
   it('asks a service for so many at once and lets the others wait, while requests pass between [never.unbounded]', async () => {
-    const { onUpgrade } = world.sync;
+    const { onUpgrade } = testGateway.sync;
     const held: (() => void)[] = [];
-    world.sync.onUpgrade = (...asked) => void held.push(() => onUpgrade(...asked));
+    testGateway.sync.onUpgrade = (...asked) => void held.push(() => onUpgrade(...asked));
     const { handshakesAtOnce } = EDGE_LIMITS;
-    const wave = Array.from({ length: handshakesAtOnce + 30 }, () => connect(world));
+    const wave = Array.from({ length: handshakesAtOnce + 30 }, () => connect(testGateway));
     await until('as many as may are asked', () => held.length === handshakesAtOnce);
-    const credential = `Authorization: Bearer ${world.fullKey}`;
-    assert.equal((await say(world.api, request('GET /sync/deltas', [credential]))).status, 200);
+    const credential = `Authorization: Bearer ${testGateway.fullKey}`;
+    assert.equal((await say(testGateway.api, request('GET /sync/deltas', [credential]))).status, 200);
     assert.equal(held.length, handshakesAtOnce);
     // Each place that becomes free is given on.
     held.shift()?.();
     await until('the next one is asked', () => held.length === handshakesAtOnce);
-    world.sync.onUpgrade = onUpgrade;
+    testGateway.sync.onUpgrade = onUpgrade;
     for (const answer of held) answer();
     for (const socket of await Promise.all(wave)) socket.terminate();
     assert.equal(service.requests.length, wave.length);
   });
 
   it('does not ask a service for those who left while they waited', async () => {
-    const { onUpgrade } = world.sync;
+    const { onUpgrade } = testGateway.sync;
     const held: (() => void)[] = [];
-    world.sync.onUpgrade = (...asked) => void held.push(() => onUpgrade(...asked));
+    testGateway.sync.onUpgrade = (...asked) => void held.push(() => onUpgrade(...asked));
     const { handshakesAtOnce } = EDGE_LIMITS;
-    const first = Array.from({ length: handshakesAtOnce }, () => connect(world));
+    const first = Array.from({ length: handshakesAtOnce }, () => connect(testGateway));
     await until('as many as may are asked', () => held.length === handshakesAtOnce);
-    const leaving = await Promise.all(Array.from({ length: 10 }, () => RawClient.open(world.api)));
+    const leaving = await Promise.all(Array.from({ length: 10 }, () => RawClient.open(testGateway.api)));
     for (const client of leaving) {
-      client.send(request(`GET /sync/ws?token=${world.fullKey}`, HANDSHAKE));
+      client.send(request(`GET /sync/ws?token=${testGateway.fullKey}`, HANDSHAKE));
       client.socket.end();
     }
     await Promise.all(leaving.map(({ socket }) => once(socket, 'close')));
     // Whoever waited before this one had their turn before it.
-    const last = connect(world);
-    world.sync.onUpgrade = onUpgrade;
+    const last = connect(testGateway);
+    testGateway.sync.onUpgrade = onUpgrade;
     for (const answer of held) answer();
     for (const socket of await Promise.all([...first, last])) socket.terminate();
     assert.equal(service.requests.length, handshakesAtOnce + 1);
@@ -261,13 +265,13 @@ describe('the socket door', () => {
 
   it('ends both sides when either one ends, or breaks off', async () => {
     for (const end of ['terminate', 'close'] as const) {
-      const socket = await connect(world);
+      const socket = await connect(testGateway);
       const server = service.sockets.at(-1);
       assert.ok(server);
       socket[end]();
       await until('the service sees it', () => server.readyState === WebSocket.CLOSED);
 
-      const other = await connect(world);
+      const other = await connect(testGateway);
       const peer = service.sockets.at(-1);
       peer?.[end]();
       await once(other, 'close');
@@ -275,74 +279,74 @@ describe('the socket door', () => {
   });
 
   it('writes no token into any log line, whether it was good, bad or refused', async () => {
-    const tokens = [world.fullKey, 'wts_wrongButSecret', world.jwt()];
+    const tokens = [testGateway.fullKey, 'wts_wrongButSecret', testGateway.jwt()];
     for (const token of tokens) {
       for (const lines of [HANDSHAKE, []]) {
-        await say(world.api, request(`GET /sync/ws?token=${token}`, lines));
-        await say(world.api, request(`GET /nowhere?token=${token}`, lines));
+        await say(testGateway.api, request(`GET /sync/ws?token=${token}`, lines));
+        await say(testGateway.api, request(`GET /nowhere?token=${token}`, lines));
       }
     }
-    await until('the lines are there', () => world.logs().includes('"route":"syncSocket"'));
-    for (const token of tokens) assert.ok(!world.logs().includes(token), 'a token is in the log');
+    await until('the lines are there', () => testGateway.logs().includes('"route":"syncSocket"'));
+    for (const token of tokens) assert.ok(!testGateway.logs().includes(token), 'a token is in the log');
   });
 });
 
 describe('the number of sockets', () => {
   it('is bounded below that of connections: one more is told when to come again, and requests still come in [never.unbounded]', async () => {
-    const world = await startWorld({ CONNECTIONS_MAX: '64' });
-    serveSockets(world);
-    const sockets = await Promise.all(Array.from({ length: 60 }, () => connect(world)));
-    const reply = await say(world.api, request(`GET /sync/ws?token=${world.fullKey}`, HANDSHAKE));
+    const testGateway = await startTestGateway({ CONNECTIONS_MAX: '64' });
+    serveSockets(testGateway);
+    const sockets = await Promise.all(Array.from({ length: 60 }, () => connect(testGateway)));
+    const reply = await say(testGateway.api, request(`GET /sync/ws?token=${testGateway.fullKey}`, HANDSHAKE));
     assert.match(String(errorOf(reply, 503, 'unavailable').message), /sockets/);
     assert.match(String(reply.headers['retry-after']), /^[1-5]$/);
-    const credential = `Authorization: Bearer ${world.fullKey}`;
-    assert.equal((await say(world.api, request('GET /sync/deltas', [credential]))).status, 200);
+    const credential = `Authorization: Bearer ${testGateway.fullKey}`;
+    assert.equal((await say(testGateway.api, request('GET /sync/deltas', [credential]))).status, 200);
     sockets.pop()?.terminate();
-    await until('a place is free', () => world.logs().includes('"status":101'));
-    (await connect(world)).terminate();
+    await until('a place is free', () => testGateway.logs().includes('"status":101'));
+    (await connect(testGateway)).terminate();
     for (const socket of sockets) socket.terminate();
-    await world.close();
+    await testGateway.close();
   });
 });
 
 describe('the sockets of one caller', () => {
   it('are a bounded share, whatever the key, and each that ends or fails makes room [limits.at-once.caller, never.unbounded]', async () => {
-    const world = await startWorld();
-    serveSockets(world);
-    const greedy = world.newKey(['read']).token;
+    const testGateway = await startTestGateway();
+    serveSockets(testGateway);
+    const greedy = testGateway.newKey(['read']).token;
     const { socketsOfCallerMax } = EDGE_LIMITS;
-    const { onUpgrade } = world.sync;
-    world.sync.onUpgrade = (_req, socket) => socket.destroy();
+    const { onUpgrade } = testGateway.sync;
+    testGateway.sync.onUpgrade = (_req, socket) => socket.destroy();
     const path = `/sync/ws?token=${greedy}`;
-    errorOf(await say(world.api, request(`GET ${path}`, HANDSHAKE)), 503, 'unavailable');
-    world.sync.onUpgrade = onUpgrade;
-    const sockets = await Promise.all(Array.from({ length: socketsOfCallerMax }, () => connect(world, greedy)));
-    const refused = await say(world.api, request(`GET ${path}`, HANDSHAKE));
+    errorOf(await say(testGateway.api, request(`GET ${path}`, HANDSHAKE)), 503, 'unavailable');
+    testGateway.sync.onUpgrade = onUpgrade;
+    const sockets = await Promise.all(Array.from({ length: socketsOfCallerMax }, () => connect(testGateway, greedy)));
+    const refused = await say(testGateway.api, request(`GET ${path}`, HANDSHAKE));
     assert.match(String(errorOf(refused, 429, 'rate_limited').message), /sockets/);
-    (await connect(world)).terminate();
+    (await connect(testGateway)).terminate();
     sockets.pop()?.terminate();
     await until('a place is free', async () => {
-      const client = await RawClient.open(world.api);
+      const client = await RawClient.open(testGateway.api);
       const { status } = await client.send(request(`GET ${path}`, HANDSHAKE)).reply();
       client.destroy();
       return status === 101;
     });
     for (const socket of sockets) socket.terminate();
-    await world.close();
+    await testGateway.close();
   });
 });
 
 describe('the sockets of a gateway that stops', () => {
   it('end behind everything the service had sent, without a close frame, and the service sees its clients leave', async () => {
-    const world = await startWorld();
-    const service = serveSockets(world);
-    const sockets = await Promise.all(Array.from({ length: 5 }, () => connect(world)));
+    const testGateway = await startTestGateway();
+    const service = serveSockets(testGateway);
+    const sockets = await Promise.all(Array.from({ length: 5 }, () => connect(testGateway)));
     const received: number[] = [];
     for (const socket of sockets) socket.on('message', (data: Buffer) => received.push(data.length));
     const codes = Promise.all(sockets.map(async (socket) => ((await once(socket, 'close')) as [number])[0]));
     const big = Buffer.alloc(3_000_000, 'x');
     for (const server of service.sockets) server.send(big);
-    const closing = world.gateway.close();
+    const closing = testGateway.service.close();
     assert.deepEqual(await codes, [1006, 1006, 1006, 1006, 1006]);
     assert.deepEqual(
       received,
@@ -350,39 +354,39 @@ describe('the sockets of a gateway that stops', () => {
     );
     assert.ok(service.sockets.every(({ readyState }) => readyState >= WebSocket.CLOSING));
     await closing;
-    await world.close();
+    await testGateway.close();
   });
 
   it('pass nothing to the service once they end: half a frame stays half a frame', async () => {
-    const world = await startWorld();
-    const service = serveSockets(world);
-    const client = await RawClient.open(world.api);
-    client.send(request(`GET /sync/ws?token=${world.fullKey}`, HANDSHAKE));
+    const testGateway = await startTestGateway();
+    const service = serveSockets(testGateway);
+    const client = await RawClient.open(testGateway.api);
+    client.send(request(`GET /sync/ws?token=${testGateway.fullKey}`, HANDSHAKE));
     assert.equal((await client.reply()).status, 101);
     const messages: string[] = [];
     service.sockets[0]?.on('message', (data: Buffer) => messages.push(data.toString()));
     // A whole frame in front, whose echo shows that the half one behind it has arrived.
     client.send(Buffer.from([0x81, 0x81, 0, 0, 0, 0, 0x2d, 0x81, 0x84, 0, 0, 0, 0, 0x61, 0x62]));
     assert.equal((await client.bytes(3)).toString('latin1'), '\x81\x01-');
-    const closing = world.gateway.close();
+    const closing = testGateway.service.close();
     await client.ended();
     client.send(Buffer.from([0x63, 0x64]));
     assert.deepEqual(messages, ['-']);
     client.destroy();
     await closing;
-    await world.close();
+    await testGateway.close();
   });
 
   it('are cut within the grace where the service does not end its side', async () => {
-    const world = await startWorld({ SHUTDOWN_GRACE_MS: '300' });
-    world.sync.onUpgrade = (_req, socket) => {
+    const testGateway = await startTestGateway({ SHUTDOWN_GRACE_MS: '300' });
+    testGateway.sync.onUpgrade = (_req, socket) => {
       socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n');
       socket.on('error', () => undefined);
     };
-    const client = await RawClient.open(world.api);
-    client.send(request(`GET /sync/ws?token=${world.fullKey}`, HANDSHAKE));
+    const client = await RawClient.open(testGateway.api);
+    client.send(request(`GET /sync/ws?token=${testGateway.fullKey}`, HANDSHAKE));
     assert.equal((await client.reply()).status, 101);
-    await world.close();
+    await testGateway.close();
     await client.ended();
     client.destroy();
   });

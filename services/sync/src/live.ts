@@ -15,8 +15,8 @@ import type { HubOptions } from './hub/hub.ts';
 import { openHandover } from './relay/handover.ts';
 import { relayMetrics } from './relay/metrics.ts';
 import { startRelay } from './relay/relay.ts';
-import { openSocketDoor } from './socket/door.ts';
-import type { SocketDoor } from './socket/door.ts';
+import { openSocketServer } from './socket/server.ts';
+import type { SocketServer } from './socket/server.ts';
 import { followRevokedKeys } from './socket/revoked-keys.ts';
 
 interface LiveOptions {
@@ -38,7 +38,7 @@ interface LiveOptions {
 
 /** The way of a change after its commit: relay to the stream, hub, sockets. */
 export function openLive({ kit, config, pool, gate, turns, memory, log, onCommitted }: LiveOptions): {
-  door: SocketDoor;
+  socketServer: SocketServer;
 } {
   const { stack, log: logger, metrics } = kit;
   const nats = openNats({ urls: config.natsUrls, name: `wts-${kit.name}`, log: logger, stack });
@@ -53,8 +53,8 @@ export function openLive({ kit, config, pool, gate, turns, memory, log, onCommit
   const workspace = openCaller(kit, 'workspace', config.workspaceUrls);
   // For the tokens in subscribe frames.
   const authenticator = openAuthenticator(kit, workspace, config);
-  const door = stack.use(
-    openSocketDoor({
+  const socketServer = stack.use(
+    openSocketServer({
       hub,
       gate,
       turns,
@@ -70,7 +70,7 @@ export function openLive({ kit, config, pool, gate, turns, memory, log, onCommit
   );
   const onRevoked = (revocation: Revocation): void => {
     authenticator.forget(revocation);
-    door.revoke(revocation);
+    socketServer.revoke(revocation);
   };
   onRevocation(nats, onRevoked);
   const { REVOKED_KEYS_PAGE: pageMax, internalListRevokedKeys } = apiKeyApi;
@@ -89,7 +89,7 @@ export function openLive({ kit, config, pool, gate, turns, memory, log, onCommit
       logger,
     }),
   );
-  return { door };
+  return { socketServer };
 }
 
 /** The hub, following the log for as long as the service runs. */

@@ -71,7 +71,7 @@ export const syncService: ServiceDefinition<ConfigOf<typeof settings>> = {
     const memory = new GroupMemory();
     const pages = new Pages({ reads, memory, standby, metrics: metricsOf('page') });
     watchPages(kit.metrics, () => pages.bytes);
-    const { door } = openLive({
+    const { socketServer } = openLive({
       kit,
       config,
       turns,
@@ -100,8 +100,8 @@ export const syncService: ServiceDefinition<ConfigOf<typeof settings>> = {
       app,
       host: config.host,
       port: config.port,
-      onUpgrade: (req, stream, head) => door.upgrade(req, stream, head),
-      beforeDrain: () => door.drain(),
+      onUpgrade: (req, stream, head) => socketServer.upgrade(req, stream, head),
+      beforeDrain: () => socketServer.drain(),
     };
   },
 };

@@ -5,7 +5,7 @@ import { openReplica } from './replica.ts';
 
 const { databaseUrl, limits } = JSON.parse(process.argv[2] ?? '') as ReplicaProcessOptions;
 const pool = new Pool({ connectionString: databaseUrl });
-const { baseUrl, door } = await openReplica({
+const { baseUrl, socketServer } = await openReplica({
   pool,
   pollMs: 20,
   limits: { ...limits, tickMs: 50 },
@@ -17,7 +17,7 @@ process.on('message', () => {
   globalThis.gc?.();
   globalThis.gc?.();
   const { heapUsed, external } = process.memoryUsage();
-  process.send?.({ aliveBytes: heapUsed + external, sockets: door.size } satisfies Look);
+  process.send?.({ aliveBytes: heapUsed + external, sockets: socketServer.size } satisfies Look);
 });
 process.on('disconnect', () => process.exit());
 process.send?.({ baseUrl });

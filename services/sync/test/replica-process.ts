@@ -1,6 +1,6 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
-import type { SocketDoorOptions } from '../src/socket/door.ts';
+import type { SocketServerOptions } from '../src/socket/server.ts';
 
 /** What a process that holds sockets says of itself. */
 export interface Look {
@@ -11,7 +11,7 @@ export interface Look {
 
 export interface ReplicaProcessOptions {
   readonly databaseUrl: string;
-  readonly limits: SocketDoorOptions['limits'];
+  readonly limits: SocketServerOptions['limits'];
 }
 
 /** A replica in a process of its own, so that its memory can be told from that of its clients. It follows the log by polling. */

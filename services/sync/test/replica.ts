@@ -12,8 +12,8 @@ import { LoopTurns } from '../src/fairness/loop-turns.ts';
 import { RecentPeople } from '../src/fairness/recent-people.ts';
 import { Hub } from '../src/hub/hub.ts';
 import type { Handover } from '../src/relay/handover.ts';
-import { openSocketDoor } from '../src/socket/door.ts';
-import type { SocketDoor, SocketDoorOptions } from '../src/socket/door.ts';
+import { openSocketServer } from '../src/socket/server.ts';
+import type { SocketServer, SocketServerOptions } from '../src/socket/server.ts';
 import type { LogWriter } from './log-writer.ts';
 
 export const quiet = { debug() {}, info() {}, warn() {}, error() {} };
@@ -23,7 +23,7 @@ const mintToken = tokenMinter({ from: 'gateway', to: 'sync', secret: SECRET });
 export interface Replica extends AsyncDisposable {
   readonly baseUrl: string;
   readonly hub: Hub;
-  readonly door: SocketDoor;
+  readonly socketServer: SocketServer;
   readonly log: LogReader;
 }
 
@@ -33,7 +33,7 @@ export interface ReplicaOptions {
   readonly writer?: LogWriter;
   readonly handover?: Handover;
   readonly nc?: () => NatsConnection | null;
-  readonly limits?: SocketDoorOptions['limits'];
+  readonly limits?: SocketServerOptions['limits'];
   readonly socketsMax?: number;
   readonly gate?: FairGate;
   readonly ring?: { bytesMax: number; ageMs: number };
@@ -58,7 +58,7 @@ function principalOf(token: string): Principal {
   };
 }
 
-/** Hub and socket door of one replica on a port of their own; the gateway's part is played by the upgrade listener. */
+/** Hub and socket server of one replica on a port of their own; the gateway's part is played by the upgrade listener. */
 export async function openReplica(options: ReplicaOptions): Promise<Replica> {
   const { pool, writer, handover, nc = () => null, ring, pollMs } = options;
   const log = new LogReader(pool);
@@ -76,7 +76,7 @@ export async function openReplica(options: ReplicaOptions): Promise<Replica> {
   const following = hub.run();
   const groups = new Groups(pool);
   const gate = new FairGate({ slots: 4, waitMs: 30_000, waitingMax: 20_000, refusal: 'Too much is being read' });
-  const door = openSocketDoor({
+  const socketServer = openSocketServer({
     hub,
     gate: options.gate ?? gate,
     turns: new LoopTurns(new RecentPeople()),
@@ -100,17 +100,17 @@ export async function openReplica(options: ReplicaOptions): Promise<Replica> {
     if (token !== null && token !== 'nobody') {
       req.headers[HEADERS.principal] = mintToken(principalOf(token));
     }
-    door.upgrade(req, stream, head);
+    socketServer.upgrade(req, stream, head);
   });
   const port = await listen(server, '127.0.0.1', 0);
   while (!hub.isOpen) await new Promise(setImmediate);
   return {
     baseUrl: `http://127.0.0.1:${port}`,
     hub,
-    door,
+    socketServer,
     log,
     async [Symbol.asyncDispose]() {
-      await door[Symbol.asyncDispose]();
+      await socketServer[Symbol.asyncDispose]();
       stopping.abort();
       await following;
       server.closeAllConnections();

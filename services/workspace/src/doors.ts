@@ -1,7 +1,7 @@
 import type { Revocation } from '@wts/contracts';
 import type { Roles } from '@wts/read-model';
 import type { Idempotency } from '@wts/service-kit/routes';
-import type { CommitUnitDoor } from './commands/commit-unit.ts';
+import type { CommitUnitSender } from './commands/commit-unit.ts';
 import type { KeyUse } from './key-use.ts';
 import type { ServiceMetrics } from './metrics.ts';
 import type { ApiKeyStore } from './store/api-keys.ts';
@@ -20,7 +20,7 @@ export interface Doors {
   readonly keys: ApiKeyStore;
   readonly idempotency: Idempotency;
   readonly apiKeyPrefix: string;
-  readonly commitUnit: CommitUnitDoor;
+  readonly commitUnit: CommitUnitSender;
   readonly revoke: (revocation: Revocation) => Promise<void>;
   readonly keyUse: KeyUse;
   readonly metrics: ServiceMetrics;

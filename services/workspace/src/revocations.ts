@@ -13,7 +13,7 @@ const FLUSH_MS = 500;
  * within LIMITS.credentialCacheMs, so a failure here fails nothing. Keeps api-keys.revoke.everywhere and
  * workspaces.members.cut-off.
  */
-export function revocationDoor(nats: Nats, log: Logger): (revocation: Revocation) => Promise<void> {
+export function revocationSender(nats: Nats, log: Logger): (revocation: Revocation) => Promise<void> {
   return async (revocation) => {
     const connection = nats.connection();
     if (connection === null) {

@@ -2,7 +2,7 @@ import { createCaller } from '@wts/service-kit/call';
 import { defineSettings, parseSettings, serviceSettings, setting } from '@wts/service-kit/config';
 import { createLogger } from '@wts/service-kit/observe';
 import { openPostgres } from '@wts/service-kit/postgres';
-import { commitUnitDoor } from './commands/commit-unit.ts';
+import { commitUnitSender } from './commands/commit-unit.ts';
 import { seedDemo } from './commands/seed-demo.ts';
 import { storeSettings } from './config.ts';
 import { apiKeyStore } from './store/api-keys.ts';
@@ -56,7 +56,7 @@ const demo = await seedDemo(
     workspaces: workspaceReads(knex),
     identities: identityStore(knex),
     keys: apiKeyStore(knex),
-    commitUnit: commitUnitDoor(sync),
+    commitUnit: commitUnitSender(sync),
   },
   config,
 );

@@ -5,7 +5,7 @@ import type { ServiceDefinition } from '@wts/service-kit/life';
 import { openNats } from '@wts/service-kit/nats';
 import { examinePostgres, idempotencyKeys, openPostgres } from '@wts/service-kit/postgres';
 import { createApp, idempotency, notFoundAndErrors } from '@wts/service-kit/routes';
-import { commitUnitDoor } from './commands/commit-unit.ts';
+import { commitUnitSender } from './commands/commit-unit.ts';
 import { settings } from './config.ts';
 import type { Doors } from './doors.ts';
 import { mountApiKeys } from './http/api-keys.ts';
@@ -14,7 +14,7 @@ import { mountPrivateProjects } from './http/private-projects.ts';
 import { mountWorkspaces } from './http/workspaces.ts';
 import { openKeyUse } from './key-use.ts';
 import { serviceMetrics } from './metrics.ts';
-import { revocationDoor } from './revocations.ts';
+import { revocationSender } from './revocations.ts';
 import { apiKeyStore } from './store/api-keys.ts';
 import { identityStore } from './store/identities.ts';
 import { invitationStore } from './store/invitations.ts';
@@ -52,8 +52,8 @@ export const workspaceService: ServiceDefinition<ConfigOf<typeof settings>> = {
       keys,
       idempotency: idempotency(idempotencyKeys(knex, 'workspace.idempotency_keys'), kit.secrets),
       apiKeyPrefix: config.apiKeyPrefix,
-      commitUnit: commitUnitDoor(sync),
-      revoke: revocationDoor(nats, log),
+      commitUnit: commitUnitSender(sync),
+      revoke: revocationSender(nats, log),
       keyUse: stack.use(openKeyUse(keys, log)),
       metrics: serviceMetrics(kit.metrics),
     };

@@ -4,31 +4,31 @@ import { apiKeyApi, LIMITS, memberApi, workspaceApi } from '@wts/contracts';
 import { eventually } from '@wts/testkit';
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import type { Answer, Person, World } from './world.ts';
-import { openWorld, SERVICE } from './world.ts';
+import type { Answer, Person, TestService } from './test-service.ts';
+import { openTestService, SERVICE } from './test-service.ts';
 
 describe('API keys', () => {
-  let world: World;
+  let testService: TestService;
   before(async () => {
-    world = await openWorld();
+    testService = await openTestService();
   });
 
   const create = async (who: Person | Principal, label = 'ci') => {
-    const made = await world.ask(who, apiKeyApi.createApiKey, { body: { label } });
+    const made = await testService.ask(who, apiKeyApi.createApiKey, { body: { label } });
     assert.equal(made.status, 201, made.text);
     return made.body.key;
   };
   const resolve = async (token: string): Promise<Principal | null> => {
     const body = { tokenHash: readApiKey(token, 'wts_')?.hash ?? '' };
-    return (await world.ask(SERVICE, workspaceApi.internalResolveApiKey, { body })).body.principal;
+    return (await testService.ask(SERVICE, workspaceApi.internalResolveApiKey, { body })).body.principal;
   };
 
   it('show their token once, and stand for their person with all scopes [api-keys.create.answer, api-keys.create.full-access, api-keys.permissions.full-access, api-keys.token.once, api-keys.list.no-token, api-keys.token.prefix]', async () => {
-    const ada = await world.person();
+    const ada = await testService.person();
     const { token, ...key } = await create(ada, 'ci \u202e "quoted" 🔑');
     assert.equal(key.keyPrefix, token.slice(0, 12));
     assert.equal(key.label, 'ci \u202e "quoted" 🔑');
-    const listed = await world.ask(ada, apiKeyApi.listApiKeys, {});
+    const listed = await testService.ask(ada, apiKeyApi.listApiKeys, {});
     assert.deepEqual(listed.body.keys, [key]);
     assert.ok(!listed.text.includes(token));
     assert.deepEqual(await resolve(token), {
@@ -39,16 +39,17 @@ describe('API keys', () => {
   });
 
   it('are kept as a hash only [api-keys.token.stored-hashed, never.secret-in-clear]', async () => {
-    const { id, token } = await create(await world.person());
-    const [stored] = await world.stage.sql(`select *, token_hash::text as hash from workspace.api_keys where id = $1`, [
-      id,
-    ]);
+    const { id, token } = await create(await testService.person());
+    const [stored] = await testService.stage.sql(
+      `select *, token_hash::text as hash from workspace.api_keys where id = $1`,
+      [id],
+    );
     assert.equal(stored?.['hash'], `\\x${readApiKey(token, 'wts_')?.hash}`);
     assert.ok(!JSON.stringify(stored).includes(token.slice(12)));
   });
 
   it('are made with a label and nothing else [api-keys.create.label-only]', async () => {
-    const ada = await world.person();
+    const ada = await testService.person();
     const bad: readonly object[] = [
       {},
       { label: '' },
@@ -59,53 +60,57 @@ describe('API keys', () => {
       { label: 'a', userId: randomUUID() },
     ];
     for (const body of bad) {
-      const refused = await world.ask(ada, apiKeyApi.createApiKey, { body: body as { label: string } });
+      const refused = await testService.ask(ada, apiKeyApi.createApiKey, { body: body as { label: string } });
       assert.equal(refused.code, 'validation_failed', JSON.stringify(body));
     }
   });
 
   it('are dead once revoked, and every replica is told before the answer [api-keys.revoke.dead]', async () => {
-    const ada = await world.person();
+    const ada = await testService.person();
     const { id, token } = await create(ada);
-    const heard = await world.stage.revocations();
-    assert.equal((await world.ask(ada, apiKeyApi.revokeApiKey, { params: { keyId: id } })).status, 200);
+    const heard = await testService.stage.revocations();
+    assert.equal((await testService.ask(ada, apiKeyApi.revokeApiKey, { params: { keyId: id } })).status, 200);
     const expected: Revocation = { kind: 'credential', credentialId: id, userId: ada.userId };
     assert.deepEqual(await heard.next(), expected);
     assert.equal(await resolve(token), null);
-    assert.deepEqual((await world.ask(ada, apiKeyApi.listApiKeys, {})).body.keys, []);
-    assert.equal((await world.ask(ada, apiKeyApi.revokeApiKey, { params: { keyId: id } })).code, 'not_found');
+    assert.deepEqual((await testService.ask(ada, apiKeyApi.listApiKeys, {})).body.keys, []);
+    assert.equal((await testService.ask(ada, apiKeyApi.revokeApiKey, { params: { keyId: id } })).code, 'not_found');
   });
 
   it('show what made them [api-keys.list.maker]', async () => {
-    const ada = await world.person();
+    const ada = await testService.person();
     const first = await create(ada);
     const withFirst = (await resolve(first.token))!;
     const second = await create(withFirst, 'by a key');
     assert.deepEqual(first.createdBy, { kind: 'session' });
     assert.deepEqual(second.createdBy, { kind: 'api_key', id: first.id, keyPrefix: first.keyPrefix });
-    const body = { label: 'limited', permissions: 'read-only', workspaceId: (await world.workspace()).id } as const;
-    const { id: workspaceId, owner } = await world.workspace();
+    const body = {
+      label: 'limited',
+      permissions: 'read-only',
+      workspaceId: (await testService.workspace()).id,
+    } as const;
+    const { id: workspaceId, owner } = await testService.workspace();
     const ownerKey = await create(owner);
-    const limited = await world.ask((await resolve(ownerKey.token))!, apiKeyApi.internalCreateApiKey, {
+    const limited = await testService.ask((await resolve(ownerKey.token))!, apiKeyApi.internalCreateApiKey, {
       body: { ...body, workspaceId },
     });
     assert.deepEqual(limited.body.key.createdBy, { kind: 'api_key', id: ownerKey.id, keyPrefix: ownerKey.keyPrefix });
-    const seen = await world.ask(owner, apiKeyApi.listApiKeys, { query: { workspaceId } });
+    const seen = await testService.ask(owner, apiKeyApi.listApiKeys, { query: { workspaceId } });
     assert.deepEqual(seen.body.keys[0]?.createdBy, { kind: 'api_key' });
-    await world.ask(ada, apiKeyApi.revokeApiKey, { params: { keyId: first.id } });
-    const [left] = (await world.ask(ada, apiKeyApi.listApiKeys, {})).body.keys;
+    await testService.ask(ada, apiKeyApi.revokeApiKey, { params: { keyId: first.id } });
+    const [left] = (await testService.ask(ada, apiKeyApi.listApiKeys, {})).body.keys;
     assert.deepEqual([left?.id, left?.createdBy], [second.id, second.createdBy]);
   });
 
   it('die with the key that made them when that is asked for, down to the last [api-keys.revoke.made]', async () => {
-    const [ada, eve] = [await world.person(), await world.person()];
+    const [ada, eve] = [await testService.person(), await testService.person()];
     const other = await create(ada, 'other');
     const chain = [await create(ada)];
     for (let n = 0; n < 3; n += 1) chain.push(await create((await resolve(chain.at(-1)!.token))!));
     const [first, second] = [chain[0]!, chain[1]!];
     const revoke = async (who: Person, keyId: string, includeMade?: string): Promise<unknown> => {
       const query = includeMade === undefined ? {} : { includeMade };
-      const { status, code } = await world.ask(who, apiKeyApi.revokeApiKey, { params: { keyId }, query });
+      const { status, code } = await testService.ask(who, apiKeyApi.revokeApiKey, { params: { keyId }, query });
       return code ?? status;
     };
     assert.equal(await revoke(ada, first.id, 'yes'), 'validation_failed');
@@ -114,7 +119,7 @@ describe('API keys', () => {
     const live = async (): Promise<boolean[]> =>
       Promise.all(chain.map(async ({ token }) => (await resolve(token)) !== null));
     assert.deepEqual(await live(), [true, false, true, true]);
-    const told = await world.stage.revocations();
+    const told = await testService.stage.revocations();
     assert.equal(await revoke(ada, first.id, 'true'), 200);
     const ended = new Set([await told.next(), await told.next(), await told.next()].map((one) => one.credentialId));
     assert.deepEqual(ended, new Set([first, chain[2]!, chain[3]!].map(({ id }) => id)));
@@ -124,26 +129,29 @@ describe('API keys', () => {
   });
 
   it('of somebody else can be neither seen nor revoked', async () => {
-    const ada = await world.person();
-    const eve = await world.person();
+    const ada = await testService.person();
+    const eve = await testService.person();
     const { id, token } = await create(ada);
-    assert.deepEqual((await world.ask(eve, apiKeyApi.listApiKeys, {})).body.keys, []);
-    assert.equal((await world.ask(eve, apiKeyApi.revokeApiKey, { params: { keyId: id } })).code, 'not_found');
-    assert.equal((await world.ask(eve, apiKeyApi.revokeApiKey, { params: { keyId: randomUUID() } })).code, 'not_found');
+    assert.deepEqual((await testService.ask(eve, apiKeyApi.listApiKeys, {})).body.keys, []);
+    assert.equal((await testService.ask(eve, apiKeyApi.revokeApiKey, { params: { keyId: id } })).code, 'not_found');
+    assert.equal(
+      (await testService.ask(eve, apiKeyApi.revokeApiKey, { params: { keyId: randomUUID() } })).code,
+      'not_found',
+    );
     assert.equal((await resolve(token))?.userId, ada.userId);
   });
 
   it('that are limited to a workspace are seen and ended by its owners, and by nobody else but their person [api-keys.owner.revokes]', async () => {
-    const { id: workspaceId, owner, admin, member } = await world.workspace('admin', 'member');
-    const { owner: foreign } = await world.workspace();
+    const { id: workspaceId, owner, admin, member } = await testService.workspace('admin', 'member');
+    const { owner: foreign } = await testService.workspace();
     const limited = async (who: Person): Promise<ApiKey & { token: string }> => {
       const body = { label: 'deploys', permissions: 'full-access', workspaceId } as const;
-      return (await world.ask(who, apiKeyApi.internalCreateApiKey, { body })).body.key;
+      return (await testService.ask(who, apiKeyApi.internalCreateApiKey, { body })).body.key;
     };
     const list = (who: Person): Promise<Answer<typeof apiKeyApi.listApiKeys>> =>
-      world.ask(who, apiKeyApi.listApiKeys, { query: { workspaceId } });
+      testService.ask(who, apiKeyApi.listApiKeys, { query: { workspaceId } });
     const revoke = async (who: Person, keyId: string): Promise<unknown> => {
-      const { status, code } = await world.ask(who, apiKeyApi.revokeApiKey, { params: { keyId } });
+      const { status, code } = await testService.ask(who, apiKeyApi.revokeApiKey, { params: { keyId } });
       return code ?? status;
     };
     const wide = await create(member);
@@ -165,7 +173,7 @@ describe('API keys', () => {
     assert.equal(await revoke(member, own), 'not_found');
     assert.notEqual(await resolve(token), null);
 
-    const heard = await world.stage.revocations();
+    const heard = await testService.stage.revocations();
     assert.equal(await revoke(owner, key.id), 200);
     const expected: Revocation = { kind: 'credential', credentialId: key.id, userId: member.userId };
     assert.deepEqual(await heard.next(), expected);
@@ -176,33 +184,33 @@ describe('API keys', () => {
     );
     // Whoever left took nothing along: their key opens nothing, and the owner can still put it away.
     const { id: left } = await limited(member);
-    await world.ask(member, memberApi.removeMember, { params: { workspaceId, userId: member.userId } });
+    await testService.ask(member, memberApi.removeMember, { params: { workspaceId, userId: member.userId } });
     assert.equal(await revoke(owner, left), 200);
     assert.equal((await resolve(wide.token))?.userId, member.userId);
   });
 
   it('are not for credentials without the scope admin, nor for those of one workspace', async () => {
-    const ada = await world.person();
+    const ada = await testService.person();
     const { id } = await create(ada);
     const ask = async (principal: Principal): Promise<unknown[]> => [
-      (await world.ask(principal, apiKeyApi.listApiKeys, {})).code,
-      (await world.ask(principal, apiKeyApi.createApiKey, { body: { label: 'a' } })).code,
-      (await world.ask(principal, apiKeyApi.revokeApiKey, { params: { keyId: id } })).code,
+      (await testService.ask(principal, apiKeyApi.listApiKeys, {})).code,
+      (await testService.ask(principal, apiKeyApi.createApiKey, { body: { label: 'a' } })).code,
+      (await testService.ask(principal, apiKeyApi.revokeApiKey, { params: { keyId: id } })).code,
     ];
     const writer: Principal = { ...ada.principal, scopes: ['read', 'write'] };
     assert.deepEqual(await ask(writer), Array(3).fill('insufficient_scope'));
     assert.deepEqual(await ask({ ...ada.principal, workspaceId: randomUUID() }), Array(3).fill('forbidden'));
-    const inner = await world.ask(writer, apiKeyApi.internalCreateApiKey, {
+    const inner = await testService.ask(writer, apiKeyApi.internalCreateApiKey, {
       body: { label: 'a', permissions: 'full-access' },
     });
     assert.equal(inner.code, 'insufficient_scope');
   });
 
   it('can be read-only, for one workspace, and for a time [api-keys.permissions.read-only]', async () => {
-    const { id: workspaceId, owner } = await world.workspace();
+    const { id: workspaceId, owner } = await testService.workspace();
     const expiresAt = new Date(Math.ceil(Date.now() / 1000) * 1000 + 60_000).toISOString();
     const body = { label: 'narrow', permissions: 'read-only', workspaceId, expiresAt } as const;
-    const { token, ...key } = (await world.ask(owner, apiKeyApi.internalCreateApiKey, { body })).body.key;
+    const { token, ...key } = (await testService.ask(owner, apiKeyApi.internalCreateApiKey, { body })).body.key;
     assert.deepEqual(await resolve(token), {
       userId: owner.userId,
       scopes: ['read'],
@@ -211,7 +219,7 @@ describe('API keys', () => {
       expiresAt: Date.parse(expiresAt) / 1000,
     });
     const set = `update workspace.api_keys set expires_at = now() where id = $1`;
-    await world.stage.sql(set, [key.id]);
+    await testService.stage.sql(set, [key.id]);
     assert.equal(await resolve(token), null);
     for (const [change, code] of [
       [{ workspaceId: randomUUID() }, 'not_found'],
@@ -219,13 +227,15 @@ describe('API keys', () => {
       [{ expiresAt: '2026-02-30T00:00:00Z' }, 'validation_failed'],
       [{ permissions: 'owner' }, 'validation_failed'],
     ] as const) {
-      const refused = await world.ask(owner, apiKeyApi.internalCreateApiKey, { body: { ...body, ...change } as never });
+      const refused = await testService.ask(owner, apiKeyApi.internalCreateApiKey, {
+        body: { ...body, ...change } as never,
+      });
       assert.equal(refused.code, code, JSON.stringify(change));
     }
   });
 
   it('do not outlive the key that made them [api-keys.expiry.no-timer]', async () => {
-    const ada = await world.person();
+    const ada = await testService.person();
     const endsAt = Math.floor(Date.now() / 1000) + 3600;
     const parent: Principal = {
       ...ada.principal,
@@ -238,52 +248,55 @@ describe('API keys', () => {
   });
 
   it('that were revoked are listed to services from any moment on, in pages, none left out [api-keys.revoke.everywhere]', async () => {
-    const ada = await world.person();
+    const ada = await testService.person();
     type Question = BodyOf<typeof apiKeyApi.internalListRevokedKeys>;
     const ask = async (body: Question): Promise<ReplyOf<typeof apiKeyApi.internalListRevokedKeys>> => {
-      const { status, body: reply, text } = await world.ask(SERVICE, apiKeyApi.internalListRevokedKeys, { body });
+      const { status, body: reply, text } = await testService.ask(SERVICE, apiKeyApi.internalListRevokedKeys, { body });
       assert.equal(status, 200, text);
       return reply;
     };
     const { at: since, keys: none } = await ask({});
     assert.deepEqual(none, []);
     const made = [await create(ada), await create(ada), await create(ada)];
-    for (const { id } of made) await world.ask(ada, apiKeyApi.revokeApiKey, { params: { keyId: id } });
+    for (const { id } of made) await testService.ask(ada, apiKeyApi.revokeApiKey, { params: { keyId: id } });
     const { keys } = await ask({ since });
     assert.deepEqual(
       keys.map(({ id, userId }) => ({ id, userId })),
       made.map(({ id }) => ({ id, userId: ada.userId })),
     );
     // Several revoked at the very same moment: a page that ends among them goes on after the last of it.
-    await world.stage.sql(`update workspace.api_keys set revoked_at = $1 where user_id = $2`, [since, ada.userId]);
+    await testService.stage.sql(`update workspace.api_keys set revoked_at = $1 where user_id = $2`, [
+      since,
+      ada.userId,
+    ]);
     const [first, ...rest] = (await ask({ since })).keys;
     assert.equal(rest.length, 2);
     assert.deepEqual((await ask({ since: first?.revokedAt ?? '', afterId: first?.id ?? '' })).keys, rest);
-    const odd = await world.ask(SERVICE, apiKeyApi.internalListRevokedKeys, { body: { since: 'yesterday' } });
+    const odd = await testService.ask(SERVICE, apiKeyApi.internalListRevokedKeys, { body: { since: 'yesterday' } });
     assert.equal(odd.code, 'validation_failed');
     // A person has no business there, even where a service that may ask forwards who they are.
-    const outside = await world.ask(ada, apiKeyApi.internalListRevokedKeys, { body: { since } });
+    const outside = await testService.ask(ada, apiKeyApi.internalListRevokedKeys, { body: { since } });
     assert.equal(outside.code, 'token_invalid');
   });
 
   it('are bounded per person', async () => {
-    const ada = await world.person();
-    await world.stage.sql(
+    const ada = await testService.person();
+    await testService.stage.sql(
       `insert into workspace.api_keys (id, user_id, label, key_prefix, token_hash, permissions)
        select gen_random_uuid(), $1, 'many', 'wts_', sha256(gen_random_uuid()::text::bytea), 'read-only'
        from generate_series(1, $2::int)`,
       [ada.userId, LIMITS.apiKeysPerPersonMax],
     );
-    const refused = await world.ask(ada, apiKeyApi.createApiKey, { body: { label: 'one too many' } });
+    const refused = await testService.ask(ada, apiKeyApi.createApiKey, { body: { label: 'one too many' } });
     assert.equal(refused.code, 'conflict');
   });
 
   it('remember when they were last used', async () => {
-    const ada = await world.person();
+    const ada = await testService.person();
     const { token } = await create(ada);
     await resolve(token);
     const lastUsedAt = await eventually(
-      async () => (await world.ask(ada, apiKeyApi.listApiKeys, {})).body.keys[0]?.lastUsedAt,
+      async () => (await testService.ask(ada, apiKeyApi.listApiKeys, {})).body.keys[0]?.lastUsedAt,
     );
     assert.ok(Math.abs(Date.now() - Date.parse(lastUsedAt)) < 60_000);
   });

@@ -1,124 +1,126 @@
 import { memberApi, workspaceApi } from '@wts/contracts';
 import assert from 'node:assert/strict';
 import { createHash, randomUUID } from 'node:crypto';
-import type { Person, World } from './world.ts';
-import { openWorld, SERVICE, sessionOf } from './world.ts';
+import type { Person, TestService } from './test-service.ts';
+import { openTestService, SERVICE, sessionOf } from './test-service.ts';
 
 describe('invitations', () => {
-  let world: World;
+  let testService: TestService;
   before(async () => {
-    world = await openWorld();
+    testService = await openTestService();
   });
 
   const join = async (who: Person, code: string): Promise<string> => {
-    const answer = await world.join(who, code);
+    const answer = await testService.join(who, code);
     return answer.code ?? answer.body.role;
   };
   const pending = async (who: Person, workspaceId: string): Promise<string[]> => {
-    const { body } = await world.ask(who, memberApi.listInvitations, { params: { workspaceId } });
+    const { body } = await testService.ask(who, memberApi.listInvitations, { params: { workspaceId } });
     return body.invitations.map(({ id }) => id);
   };
   const expire = (id: string): Promise<unknown> =>
-    world.stage.sql(`update workspace.invitations set expires_at = now() - interval '1 second' where id = $1`, [id]);
+    testService.stage.sql(`update workspace.invitations set expires_at = now() - interval '1 second' where id = $1`, [
+      id,
+    ]);
 
   it('are for a member and a week unless said otherwise [workspaces.invitations.list, workspaces.invitations.defaults, workspaces.invitations.code-once]', async () => {
-    const { id, owner } = await world.workspace();
-    const { code, ...shown } = await world.invite(owner, id, {});
+    const { id, owner } = await testService.workspace();
+    const { code, ...shown } = await testService.invite(owner, id, {});
     assert.deepEqual(
       { workspaceId: shown.workspaceId, email: shown.email, role: shown.role, createdBy: shown.createdBy },
       { workspaceId: id, email: null, role: 'member', createdBy: owner.userId },
     );
     assert.equal(Date.parse(shown.expiresAt) - Date.parse(shown.createdAt), 7 * 86_400_000);
-    const listed = await world.ask(owner, memberApi.listInvitations, { params: { workspaceId: id } });
+    const listed = await testService.ask(owner, memberApi.listInvitations, { params: { workspaceId: id } });
     assert.deepEqual(listed.body.invitations, [shown]);
     assert.ok(!listed.text.includes(code));
   });
 
   it('may be asked for without a word, as everything in the request may be left out [workspaces.invitations.create]', async () => {
-    const { id: workspaceId, owner } = await world.workspace();
-    const ask = () => world.ask(owner, memberApi.createInvitation, { params: { workspaceId }, body: undefined });
+    const { id: workspaceId, owner } = await testService.workspace();
+    const ask = () => testService.ask(owner, memberApi.createInvitation, { params: { workspaceId }, body: undefined });
     const made = await ask();
     assert.equal(made.status, 201, made.text);
     assert.equal(made.body.invitation.role, 'member');
   });
 
   it('keep the code nowhere but in the hands of who made it [workspaces.invitations.code-once]', async () => {
-    const { id, owner } = await world.workspace();
-    const { code, id: invitationId } = await world.invite(owner, id, {});
-    const [stored] = await world.stage.sql(`select * from workspace.invitations where id = $1`, [invitationId]);
+    const { id, owner } = await testService.workspace();
+    const { code, id: invitationId } = await testService.invite(owner, id, {});
+    const [stored] = await testService.stage.sql(`select * from workspace.invitations where id = $1`, [invitationId]);
     assert.deepEqual(stored?.['code_hash'], createHash('sha256').update(code).digest());
     assert.ok(!JSON.stringify(stored).includes(code));
   });
 
   it('admit anyone who holds the code, as often as wanted, when they name no address [workspaces.join.code]', async () => {
-    const { id, owner } = await world.workspace();
-    const { code, id: invitationId } = await world.invite(owner, id, { role: 'guest' });
-    for (let n = 0; n < 3; n += 1) assert.equal(await join(await world.person(), code), 'guest');
+    const { id, owner } = await testService.workspace();
+    const { code, id: invitationId } = await testService.invite(owner, id, { role: 'guest' });
+    for (let n = 0; n < 3; n += 1) assert.equal(await join(await testService.person(), code), 'guest');
     assert.deepEqual(await pending(owner, id), [invitationId]);
   });
 
   it('admit one person once when they name an address [workspaces.join.wrong-address]', async () => {
-    const { id, owner } = await world.workspace();
-    const grace = await world.person();
-    const { code } = await world.invite(owner, id, { email: grace.email.toUpperCase(), role: 'admin' });
-    assert.equal(await join(await world.person(), code), 'wrong_address');
+    const { id, owner } = await testService.workspace();
+    const grace = await testService.person();
+    const { code } = await testService.invite(owner, id, { email: grace.email.toUpperCase(), role: 'admin' });
+    assert.equal(await join(await testService.person(), code), 'wrong_address');
     assert.equal(await join(grace, code), 'admin');
     assert.deepEqual(await pending(owner, id), []);
-    const twin = await world.person({ email: grace.email });
+    const twin = await testService.person({ email: grace.email });
     assert.equal(await join(twin, code), 'invitation_expired');
   });
 
   it('do not admit who left again by a code that was used', async () => {
-    const { id, owner } = await world.workspace();
-    const grace = await world.person();
-    const { code } = await world.invite(owner, id, { email: grace.email });
+    const { id, owner } = await testService.workspace();
+    const grace = await testService.person();
+    const { code } = await testService.invite(owner, id, { email: grace.email });
     assert.equal(await join(grace, code), 'member');
-    await world.ask(owner, memberApi.removeMember, { params: { workspaceId: id, userId: grace.userId } });
+    await testService.ask(owner, memberApi.removeMember, { params: { workspaceId: id, userId: grace.userId } });
     assert.equal(await join(grace, code), 'invitation_expired');
   });
 
   it('change nothing for who is a member already, the role included [workspaces.join.twice]', async () => {
-    const { id, owner, member } = await world.workspace('member');
-    const { code } = await world.invite(owner, id, { role: 'admin' });
-    const first = await world.join(member, code);
+    const { id, owner, member } = await testService.workspace('member');
+    const { code } = await testService.invite(owner, id, { role: 'admin' });
+    const first = await testService.join(member, code);
     assert.deepEqual([first.status, first.body.role, first.body.workspace.id], [200, 'member', id]);
-    assert.deepEqual((await world.join(member, code)).body, first.body);
+    assert.deepEqual((await testService.join(member, code)).body, first.body);
     assert.equal(await join(owner, code), 'owner');
   });
 
   it('trust no address that its provider did not verify, be it by silence [authentication.jwt.email-verified]', async () => {
-    const { id, owner } = await world.workspace();
+    const { id, owner } = await testService.workspace();
     const email = `${randomUUID()}@example.com`;
-    const { code } = await world.invite(owner, id, { email });
-    assert.equal(await join(await world.person({ email, emailVerified: false }), code), 'wrong_address');
-    assert.equal(await join(await world.person({ email, emailVerified: null }), code), 'wrong_address');
-    assert.equal(await join(await world.person({ email, emailVerified: true }), code), 'member');
+    const { code } = await testService.invite(owner, id, { email });
+    assert.equal(await join(await testService.person({ email, emailVerified: false }), code), 'wrong_address');
+    assert.equal(await join(await testService.person({ email, emailVerified: null }), code), 'wrong_address');
+    assert.equal(await join(await testService.person({ email, emailVerified: true }), code), 'member');
   });
 
   it('go by the address the provider gives now, and forget nothing a token is silent about', async () => {
-    const { id, owner } = await world.workspace();
+    const { id, owner } = await testService.workspace();
     const [early, late] = [`${randomUUID()}@example.com`, `${randomUUID()}@example.com`];
     const identity = { issuer: 'https://issuer.example', subject: randomUUID() };
     const seen = (claims: object) =>
-      world.ask(SERVICE, workspaceApi.internalResolvePerson, { body: { ...identity, ...claims } });
+      testService.ask(SERVICE, workspaceApi.internalResolvePerson, { body: { ...identity, ...claims } });
     const { userId } = (await seen({ email: early, emailVerified: false })).body;
     const grace = { userId, email: late, principal: sessionOf(userId) };
-    const { code } = await world.invite(owner, id, { email: early });
+    const { code } = await testService.invite(owner, id, { email: early });
     await seen({ email: early });
     assert.equal(await join(grace, code), 'wrong_address');
     await seen({ email: late, emailVerified: true });
     await seen({});
-    assert.equal(await join(grace, (await world.invite(owner, id, { email: late })).code), 'member');
+    assert.equal(await join(grace, (await testService.invite(owner, id, { email: late })).code), 'member');
     assert.equal(await join(grace, code), 'wrong_address');
   });
 
   it('answer an unknown, a deleted and a malformed code alike [workspaces.join.unknown-code, workspaces.invitations.delete]', async () => {
-    const { id, owner } = await world.workspace();
-    const { code, id: invitationId } = await world.invite(owner, id, {});
+    const { id, owner } = await testService.workspace();
+    const { code, id: invitationId } = await testService.invite(owner, id, {});
     const params = { workspaceId: id, invitationId };
-    assert.equal((await world.ask(owner, memberApi.deleteInvitation, { params })).status, 200);
-    assert.equal((await world.ask(owner, memberApi.deleteInvitation, { params })).code, 'not_found');
-    const eve = await world.person();
+    assert.equal((await testService.ask(owner, memberApi.deleteInvitation, { params })).status, 200);
+    assert.equal((await testService.ask(owner, memberApi.deleteInvitation, { params })).code, 'not_found');
+    const eve = await testService.person();
     for (const tried of [code, 'x', 'x'.repeat(32), code.toLowerCase(), ` ${code}`, '%', '𝒞']) {
       assert.equal(await join(eve, tried), 'not_found', tried);
     }
@@ -126,39 +128,39 @@ describe('invitations', () => {
   });
 
   it('answer an expired code as gone, and are no longer pending [workspaces.join.expired]', async () => {
-    const { id, owner } = await world.workspace();
-    const { code, id: invitationId } = await world.invite(owner, id, { expiresInDays: 1 });
+    const { id, owner } = await testService.workspace();
+    const { code, id: invitationId } = await testService.invite(owner, id, { expiresInDays: 1 });
     await expire(invitationId);
-    assert.equal(await join(await world.person(), code), 'invitation_expired');
+    assert.equal(await join(await testService.person(), code), 'invitation_expired');
     assert.deepEqual(await pending(owner, id), []);
     const params = { workspaceId: id, invitationId };
-    assert.equal((await world.ask(owner, memberApi.deleteInvitation, { params })).code, 'not_found');
+    assert.equal((await testService.ask(owner, memberApi.deleteInvitation, { params })).code, 'not_found');
   });
 
   it('are made, seen and deleted by owners and admins only [workspaces.roles.manage, workspaces.invitations.list]', async () => {
-    const { id, owner, admin, member, guest } = await world.workspace('admin', 'member', 'guest');
-    const { id: invitationId } = await world.invite(admin, id, { role: 'admin' });
+    const { id, owner, admin, member, guest } = await testService.workspace('admin', 'member', 'guest');
+    const { id: invitationId } = await testService.invite(admin, id, { role: 'admin' });
     assert.ok((await pending(owner, id)).includes(invitationId));
     for (const who of [member, guest]) {
       const params = { workspaceId: id };
-      assert.equal((await world.ask(who, memberApi.listInvitations, { params })).code, 'forbidden');
-      assert.equal((await world.ask(who, memberApi.createInvitation, { params, body: {} })).code, 'forbidden');
+      assert.equal((await testService.ask(who, memberApi.listInvitations, { params })).code, 'forbidden');
+      assert.equal((await testService.ask(who, memberApi.createInvitation, { params, body: {} })).code, 'forbidden');
       const one = { params: { ...params, invitationId } };
-      assert.equal((await world.ask(who, memberApi.deleteInvitation, one)).code, 'forbidden');
+      assert.equal((await testService.ask(who, memberApi.deleteInvitation, one)).code, 'forbidden');
     }
   });
 
   it('of another workspace cannot be deleted from this one', async () => {
-    const here = await world.workspace();
-    const there = await world.workspace();
-    const { id: invitationId } = await world.invite(there.owner, there.id, {});
+    const here = await testService.workspace();
+    const there = await testService.workspace();
+    const { id: invitationId } = await testService.invite(there.owner, there.id, {});
     const params = { workspaceId: here.id, invitationId };
-    assert.equal((await world.ask(here.owner, memberApi.deleteInvitation, { params })).code, 'not_found');
+    assert.equal((await testService.ask(here.owner, memberApi.deleteInvitation, { params })).code, 'not_found');
     assert.deepEqual(await pending(there.owner, there.id), [invitationId]);
   });
 
   it('grant no ownership, and refuse what breaks a rule [workspaces.invitations.create, limits.invitation.days]', async () => {
-    const { id, owner } = await world.workspace();
+    const { id, owner } = await testService.workspace();
     const bad: readonly object[] = [
       { role: 'owner' },
       { role: 'Admin' },
@@ -184,78 +186,81 @@ describe('invitations', () => {
       { __proto__: null, constructor: {} },
     ];
     for (const body of bad) {
-      const refused = await world.ask(owner, memberApi.createInvitation, { params: { workspaceId: id }, body });
+      const refused = await testService.ask(owner, memberApi.createInvitation, { params: { workspaceId: id }, body });
       assert.equal(refused.code, 'validation_failed', JSON.stringify(body));
     }
   });
 
   it('are for people of every script', async () => {
-    const { id, owner } = await world.workspace();
+    const { id, owner } = await testService.workspace();
     for (const [invited, given] of [
       ['jörg@bücher.example', 'Jörg@xn--bcher-kva.example'],
       ['二ノ宮@黒川.日本', '二ノ宮@黒川.日本'],
       ["o'neil+wts@mail.example", "o'neil+wts@mail.example"],
     ] as const) {
-      const { code } = await world.invite(owner, id, { email: invited });
-      assert.equal(await join(await world.person({ email: given }), code), 'member', invited);
+      const { code } = await testService.invite(owner, id, { email: invited });
+      assert.equal(await join(await testService.person({ email: given }), code), 'member', invited);
     }
   });
 
   it('die with the authority of who made them', async () => {
-    const { id, owner, admin } = await world.workspace('admin');
-    const { code, id: invitationId } = await world.invite(admin, id, {});
-    await world.ask(owner, memberApi.removeMember, { params: { workspaceId: id, userId: admin.userId } });
+    const { id, owner, admin } = await testService.workspace('admin');
+    const { code, id: invitationId } = await testService.invite(admin, id, {});
+    await testService.ask(owner, memberApi.removeMember, { params: { workspaceId: id, userId: admin.userId } });
     assert.ok(!(await pending(owner, id)).includes(invitationId));
     assert.equal(await join(admin, code), 'not_found');
-    assert.equal(await join(await world.person(), code), 'not_found');
+    assert.equal(await join(await testService.person(), code), 'not_found');
   });
 
   it('for one use admit one of many who try at once', async () => {
-    const { id, owner } = await world.workspace();
+    const { id, owner } = await testService.workspace();
     const email = `${randomUUID()}@example.com`;
-    const { code } = await world.invite(owner, id, { email });
-    const racers = await Promise.all(Array.from({ length: 8 }, () => world.person({ email })));
+    const { code } = await testService.invite(owner, id, { email });
+    const racers = await Promise.all(Array.from({ length: 8 }, () => testService.person({ email })));
     const outcomes = await Promise.all(racers.map((who) => join(who, code)));
     assert.deepEqual(
       outcomes.filter((outcome) => outcome !== 'invitation_expired'),
       ['member'],
     );
-    const members = await world.ask(owner, memberApi.listMembers, { params: { workspaceId: id } });
+    const members = await testService.ask(owner, memberApi.listMembers, { params: { workspaceId: id } });
     assert.equal(members.body.members.length, 2);
   });
 
   it('make one membership of the many requests of one person', async () => {
-    const { id, owner } = await world.workspace();
-    const grace = await world.person();
+    const { id, owner } = await testService.workspace();
+    const grace = await testService.person();
     for (const invitation of [{}, { email: grace.email }]) {
-      const { code } = await world.invite(owner, id, invitation);
+      const { code } = await testService.invite(owner, id, invitation);
       const outcomes = await Promise.all(Array.from({ length: 8 }, () => join(grace, code)));
       assert.deepEqual(new Set(outcomes), new Set(['member']));
     }
-    const members = await world.ask(owner, memberApi.listMembers, { params: { workspaceId: id } });
+    const members = await testService.ask(owner, memberApi.listMembers, { params: { workspaceId: id } });
     assert.equal(members.body.members.length, 2);
   });
 
   it('can be finished by the same person after an attempt that was cut off', async () => {
-    const { id, owner } = await world.workspace();
+    const { id, owner } = await testService.workspace();
     const email = `${randomUUID()}@example.com`;
-    const grace = await world.person({ email });
-    const { code, id: invitationId } = await world.invite(owner, id, { email });
-    await world.stage.sql(`update workspace.invitations set claimed_by = $2 where id = $1`, [
+    const grace = await testService.person({ email });
+    const { code, id: invitationId } = await testService.invite(owner, id, { email });
+    await testService.stage.sql(`update workspace.invitations set claimed_by = $2 where id = $1`, [
       invitationId,
       grace.userId,
     ]);
-    assert.equal(await join(await world.person({ email }), code), 'invitation_expired');
+    assert.equal(await join(await testService.person({ email }), code), 'invitation_expired');
     assert.equal(await join(grace, code), 'member');
   });
 
   it('cannot be redeemed with a credential for one workspace, nor without the scope admin [authentication.scopes.workspaces]', async () => {
-    const { id, owner } = await world.workspace();
-    const { code } = await world.invite(owner, id, {});
-    const grace = await world.person();
+    const { id, owner } = await testService.workspace();
+    const { code } = await testService.invite(owner, id, {});
+    const grace = await testService.person();
     const restricted = { ...grace.principal, workspaceId: randomUUID() };
-    assert.equal((await world.ask(restricted, memberApi.joinWorkspace, { body: { code } })).code, 'forbidden');
+    assert.equal((await testService.ask(restricted, memberApi.joinWorkspace, { body: { code } })).code, 'forbidden');
     const writer = { ...grace.principal, scopes: ['read', 'write'] as const };
-    assert.equal((await world.ask(writer, memberApi.joinWorkspace, { body: { code } })).code, 'insufficient_scope');
+    assert.equal(
+      (await testService.ask(writer, memberApi.joinWorkspace, { body: { code } })).code,
+      'insufficient_scope',
+    );
   });
 });

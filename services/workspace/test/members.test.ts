@@ -2,33 +2,33 @@ import type { Revocation } from '@wts/contracts';
 import { memberApi, workspaceApi } from '@wts/contracts';
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import type { Person, World } from './world.ts';
-import { openWorld } from './world.ts';
+import type { Person, TestService } from './test-service.ts';
+import { openTestService } from './test-service.ts';
 
 describe('members', () => {
-  let world: World;
+  let testService: TestService;
   before(async () => {
-    world = await openWorld();
+    testService = await openTestService();
   });
 
   const remove = async (who: Person, workspaceId: string, userId: string): Promise<string | number> => {
-    const answer = await world.ask(who, memberApi.removeMember, { params: { workspaceId, userId } });
+    const answer = await testService.ask(who, memberApi.removeMember, { params: { workspaceId, userId } });
     return answer.code ?? answer.status;
   };
   const rolesIn = async (who: Person, workspaceId: string): Promise<string[]> => {
-    const { body } = await world.ask(who, memberApi.listMembers, { params: { workspaceId } });
+    const { body } = await testService.ask(who, memberApi.listMembers, { params: { workspaceId } });
     return body.members.map(({ role }) => role);
   };
 
   it('are listed to everyone inside, in the order they joined [workspaces.members.list]', async () => {
-    const { id, owner, admin, member, guest } = await world.workspace('admin', 'member', 'guest');
+    const { id, owner, admin, member, guest } = await testService.workspace('admin', 'member', 'guest');
     for (const who of [owner, admin, member, guest]) {
       assert.deepEqual(await rolesIn(who, id), ['owner', 'admin', 'member', 'guest']);
     }
   });
 
   it('are removed by owners and admins, not by members and guests [workspaces.members.remove]', async () => {
-    const { id, owner, admin, member, guest } = await world.workspace('admin', 'member', 'guest');
+    const { id, owner, admin, member, guest } = await testService.workspace('admin', 'member', 'guest');
     assert.equal(await remove(guest, id, member.userId), 'forbidden');
     assert.equal(await remove(member, id, guest.userId), 'forbidden');
     assert.equal(await remove(member, id, admin.userId), 'forbidden');
@@ -38,59 +38,62 @@ describe('members', () => {
   });
 
   it('may leave, whatever their role [workspaces.members.leave]', async () => {
-    const { id, owner, admin, member, guest } = await world.workspace('admin', 'member', 'guest');
+    const { id, owner, admin, member, guest } = await testService.workspace('admin', 'member', 'guest');
     for (const who of [guest, member, admin]) assert.equal(await remove(who, id, who.userId), 200);
     assert.deepEqual(await rolesIn(owner, id), ['owner']);
   });
 
   it('are out at once: the workspace is gone for who was removed', async () => {
-    const { id, urlKey, owner, member } = await world.workspace('member');
+    const { id, urlKey, owner, member } = await testService.workspace('member');
     assert.equal(await remove(owner, id, member.userId), 200);
-    const found = await world.ask(member, workspaceApi.getWorkspaceBySlug, { params: { slug: urlKey } });
+    const found = await testService.ask(member, workspaceApi.getWorkspaceBySlug, { params: { slug: urlKey } });
     assert.equal(found.code, 'not_found');
-    assert.equal((await world.ask(member, memberApi.listMembers, { params: { workspaceId: id } })).code, 'not_found');
+    assert.equal(
+      (await testService.ask(member, memberApi.listMembers, { params: { workspaceId: id } })).code,
+      'not_found',
+    );
     assert.equal(await remove(owner, id, member.userId), 'not_found');
   });
 
   it('always include an owner [workspaces.members.last-owner]', async () => {
-    const { id, owner } = await world.workspace('admin');
+    const { id, owner } = await testService.workspace('admin');
     assert.equal(await remove(owner, id, owner.userId), 'last_owner');
     assert.deepEqual(await rolesIn(owner, id), ['owner', 'admin']);
   });
 
   it('are told what it takes, when they are refused [errors.shape.fields]', async () => {
-    const { id, owner, guest } = await world.workspace('guest');
+    const { id, owner, guest } = await testService.workspace('guest');
     const messageOf = ({ text }: { readonly text: string }): unknown =>
       (JSON.parse(text) as { message: unknown }).message;
     const params = { workspaceId: id };
-    const invite = await world.ask(guest, memberApi.createInvitation, { params, body: {} });
+    const invite = await testService.ask(guest, memberApi.createInvitation, { params, body: {} });
     assert.equal(messageOf(invite), 'This needs the role owner or admin in the workspace; yours is guest.');
-    const leave = await world.ask(owner, memberApi.removeMember, { params: { ...params, userId: owner.userId } });
+    const leave = await testService.ask(owner, memberApi.removeMember, { params: { ...params, userId: owner.userId } });
     assert.equal(messageOf(leave), 'Make another member an owner first.');
-    const { code } = await world.invite(owner, id, { email: 'somebody@example.com' });
+    const { code } = await testService.invite(owner, id, { email: 'somebody@example.com' });
     assert.match(
-      String(messageOf(await world.join(guest, code))),
+      String(messageOf(await testService.join(guest, code))),
       /^Sign in with the e-mail address the invitation was made for/,
     );
-    assert.match(String(messageOf(await world.join(guest, 'no code'))), /^No invitation has this code/);
+    assert.match(String(messageOf(await testService.join(guest, 'no code'))), /^No invitation has this code/);
   });
 
   it('that are owners are not removed by admins', async () => {
-    const { id, owner, admin } = await world.workspace('admin');
+    const { id, owner, admin } = await testService.workspace('admin');
     assert.equal(await remove(admin, id, owner.userId), 'forbidden');
   });
 
   it('of another workspace are not found in this one', async () => {
-    const here = await world.workspace();
-    const there = await world.workspace('member');
+    const here = await testService.workspace();
+    const there = await testService.workspace('member');
     assert.equal(await remove(here.owner, here.id, there.member.userId), 'not_found');
     assert.equal(await remove(here.owner, here.id, randomUUID()), 'not_found');
     assert.deepEqual(await rolesIn(there.owner, there.id), ['owner', 'member']);
   });
 
   it('that were removed are told to every replica before the answer', async () => {
-    const { id, owner, member } = await world.workspace('member');
-    const heard = await world.stage.revocations();
+    const { id, owner, member } = await testService.workspace('member');
+    const heard = await testService.stage.revocations();
     assert.equal(await remove(owner, id, member.userId), 200);
     const expected: Revocation = { kind: 'membership', userId: member.userId, workspaceId: id };
     assert.deepEqual(await heard.next(), expected);

@@ -2,27 +2,27 @@ import { createApiKey } from '@wts/access';
 import { memberApi, workspaceApi } from '@wts/contracts';
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import type { World } from './world.ts';
-import { openWorld, SERVICE, sessionOf } from './world.ts';
+import type { TestService } from './test-service.ts';
+import { openTestService, SERVICE, sessionOf } from './test-service.ts';
 
 describe('people', () => {
-  let world: World;
+  let testService: TestService;
   before(async () => {
-    world = await openWorld();
+    testService = await openTestService();
   });
 
   const resolve = async (claims: { issuer?: string; subject: string; [claim: string]: unknown }): Promise<string> => {
     const body = { issuer: 'https://issuer.example', ...claims };
-    const answer = await world.ask(SERVICE, workspaceApi.internalResolvePerson, { body });
+    const answer = await testService.ask(SERVICE, workspaceApi.internalResolvePerson, { body });
     assert.equal(answer.status, 200, answer.text);
     return answer.body.userId;
   };
   const profileOf = async (userId: string): Promise<object | undefined> => {
     const principal = sessionOf(userId);
     const urlKey = `p-${randomUUID().slice(0, 18)}`;
-    const made = await world.ask(principal, workspaceApi.createWorkspace, { body: { name: 'Mine', urlKey } });
+    const made = await testService.ask(principal, workspaceApi.createWorkspace, { body: { name: 'Mine', urlKey } });
     const params = { workspaceId: made.body.workspace.id };
-    const [me] = (await world.ask(principal, memberApi.listMembers, { params })).body.members;
+    const [me] = (await testService.ask(principal, memberApi.listMembers, { params })).body.members;
     return me && { name: me.name, email: me.email, avatarUrl: me.avatarUrl };
   };
 
@@ -65,7 +65,7 @@ describe('people', () => {
   it('are asked for by services only [authentication.internal.doors]', async () => {
     const { token } = createApiKey('wts_');
     for (const headers of [{}, { 'x-wts-principal': 'forged' }, { authorization: `Bearer ${token}` }]) {
-      const answer = await fetch(`${world.service.url}/internal/people/resolve`, {
+      const answer = await fetch(`${testService.service.url}/internal/people/resolve`, {
         method: 'POST',
         headers: { 'content-type': 'application/json', ...headers } as Record<string, string>,
         body: JSON.stringify({ issuer: 'a', subject: 'b' }),

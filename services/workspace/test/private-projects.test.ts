@@ -4,20 +4,20 @@ import { HEADERS, LIMITS, memberApi, privateProjectApi } from '@wts/contracts';
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { SECRET } from './stage.ts';
-import type { Person, World } from './world.ts';
-import { openWorld } from './world.ts';
+import type { Person, TestService } from './test-service.ts';
+import { openTestService } from './test-service.ts';
 
 const mint = tokenMinter({ from: 'gateway', to: 'sync', secret: SECRET });
 
 describe('private projects', () => {
-  let world: World;
+  let testService: TestService;
   before(async () => {
-    world = await openWorld();
+    testService = await openTestService();
   });
 
   const make = async (who: Person, modelName: string, payload: object, modelId: string = randomUUID()) => {
     const transaction = { clientTxId: randomUUID(), clientId: 'test', modelName, modelId, action: 'INSERT', payload };
-    const answer = await fetch(new URL('/sync/mutate', world.stage.syncUrl), {
+    const answer = await fetch(new URL('/sync/mutate', testService.stage.syncUrl), {
       method: 'POST',
       headers: { 'content-type': 'application/json', [HEADERS.principal]: mint(who.principal) },
       body: JSON.stringify({ batchId: 'b', transactions: [transaction] }),
@@ -36,19 +36,22 @@ describe('private projects', () => {
       ...more,
     });
   const list = (who: Person, workspaceId: string, query: Record<string, string> = {}) =>
-    world.ask(who, privateProjectApi.listPrivateProjects, { params: { workspaceId }, query });
+    testService.ask(who, privateProjectApi.listPrivateProjects, { params: { workspaceId }, query });
   const members = (who: Person, workspaceId: string, projectId: string, query: Record<string, string> = {}) =>
-    world.ask(who, privateProjectApi.listPrivateProjectMembers, { params: { workspaceId, projectId }, query });
+    testService.ask(who, privateProjectApi.listPrivateProjectMembers, { params: { workspaceId, projectId }, query });
   const add = (who: Person, workspaceId: string, projectId: string, userId: string) =>
-    world.ask(who, privateProjectApi.addPrivateProjectMember, { params: { workspaceId, projectId }, body: { userId } });
+    testService.ask(who, privateProjectApi.addPrivateProjectMember, {
+      params: { workspaceId, projectId },
+      body: { userId },
+    });
   const remove = async (who: Person, workspaceId: string, projectId: string, userId: string) => {
     const params = { workspaceId, projectId, userId };
-    const { code, status } = await world.ask(who, privateProjectApi.removePrivateProjectMember, { params });
+    const { code, status } = await testService.ask(who, privateProjectApi.removePrivateProjectMember, { params });
     return code ?? status;
   };
 
   it('are seen by name, and by nothing of their content, by owners and admins who are not inside [workspaces.private-projects.list]', async () => {
-    const { id, owner, admin, member } = await world.workspace('admin', 'member');
+    const { id, owner, admin, member } = await testService.workspace('admin', 'member');
     const projectId = await project(member, id, { leadId: member.userId });
     await project(member, id, { key: 'OPEN', isPrivate: false });
     await make(member, 'Task', { workspaceId: id, projectId, title: 'the content' });
@@ -79,9 +82,9 @@ describe('private projects', () => {
   });
 
   it('show nothing to members, guests and strangers, be there any or none [workspaces.private-projects.list]', async () => {
-    const { id, owner, member, guest } = await world.workspace('member', 'guest');
+    const { id, owner, member, guest } = await testService.workspace('member', 'guest');
     const projectId = await project(member, id);
-    const elsewhere = await world.workspace();
+    const elsewhere = await testService.workspace();
     const cases = [
       [member, id, projectId, 'forbidden'],
       [guest, id, projectId, 'forbidden'],
@@ -102,13 +105,13 @@ describe('private projects', () => {
     const reader = { ...owner.principal, scopes: ['read'] as const };
     const params = { workspaceId: id, projectId };
     const body = { userId: owner.userId };
-    const refused = await world.ask(reader, privateProjectApi.addPrivateProjectMember, { params, body });
+    const refused = await testService.ask(reader, privateProjectApi.addPrivateProjectMember, { params, body });
     assert.equal(refused.code, 'insufficient_scope');
     assert.equal((await members(owner, id, projectId)).body.members.length, 1);
   });
 
   it('are given to others, and taken from who is inside, by who manages the workspace [workspaces.private-projects.members]', async () => {
-    const { id, admin, member, guest } = await world.workspace('admin', 'member', 'guest');
+    const { id, admin, member, guest } = await testService.workspace('admin', 'member', 'guest');
     const projectId = await project(member, id);
     const first = await add(admin, id, projectId, guest.userId);
     assert.deepEqual([first.status, first.body.member.userId, first.body.member.role], [200, guest.userId, 'guest']);
@@ -121,19 +124,19 @@ describe('private projects', () => {
     assert.deepEqual((await members(admin, id, projectId)).body.members, []);
     // Its last member is gone, and it can still be found and given to others.
     assert.equal((await add(admin, id, projectId, member.userId)).status, 200);
-    assert.equal((await add(admin, id, projectId, (await world.person()).userId)).code, 'not_found');
+    assert.equal((await add(admin, id, projectId, (await testService.person()).userId)).code, 'not_found');
   });
 
   it('do not count who left the workspace', async () => {
-    const { id, owner, member, guest } = await world.workspace('member', 'guest');
+    const { id, owner, member, guest } = await testService.workspace('member', 'guest');
     const projectId = await project(member, id);
     await add(owner, id, projectId, guest.userId);
-    await world.ask(owner, memberApi.removeMember, { params: { workspaceId: id, userId: guest.userId } });
+    await testService.ask(owner, memberApi.removeMember, { params: { workspaceId: id, userId: guest.userId } });
     assert.equal((await list(owner, id)).body.projects[0]?.memberCount, 1);
   });
 
   it('and their people come in pages, none left out and none twice', async () => {
-    const { id, owner, admin, member, guest } = await world.workspace('admin', 'member', 'guest');
+    const { id, owner, admin, member, guest } = await testService.workspace('admin', 'member', 'guest');
     const made: string[] = [];
     for (let n = 0; n < 5; n += 1) made.push(await project(member, id, { key: `P${n}` }));
     const seen: string[] = [];

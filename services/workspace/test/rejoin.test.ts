@@ -7,30 +7,30 @@ import { createLogger } from '@wts/service-kit/observe';
 import { openPostgres } from '@wts/service-kit/postgres';
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { commitUnitDoor } from '../src/commands/commit-unit.ts';
+import { commitUnitSender } from '../src/commands/commit-unit.ts';
 import { joinWorkspace } from '../src/commands/join-workspace.ts';
 import { identityStore } from '../src/store/identities.ts';
 import { invitationStore } from '../src/store/invitations.ts';
 import { workspaceReads } from '../src/store/workspaces.ts';
 import { SECRET } from './stage.ts';
-import type { Person, World } from './world.ts';
-import { openWorld } from './world.ts';
+import type { Person, TestService } from './test-service.ts';
+import { openTestService } from './test-service.ts';
 
 const mint = tokenMinter({ from: 'gateway', to: 'sync', secret: SECRET });
 
 describe('a code made before a removal or a demotion', () => {
-  let world: World;
+  let testService: TestService;
   before(async () => {
-    world = await openWorld();
+    testService = await openTestService();
   });
 
   const join = async (who: Person, code: string): Promise<string> => {
-    const answer = await world.join(who, code);
+    const answer = await testService.join(who, code);
     return answer.code ?? answer.body.role;
   };
   const remove = async (who: Person, workspaceId: string, whom: Person): Promise<void> => {
     const params = { workspaceId, userId: whom.userId };
-    const answer = await world.ask(who, memberApi.removeMember, { params });
+    const answer = await testService.ask(who, memberApi.removeMember, { params });
     assert.equal(answer.status, 200, answer.text);
   };
   /** Through the sync routes, past this service. */
@@ -41,7 +41,7 @@ describe('a code made before a removal or a demotion', () => {
       modelName: 'WorkspaceMember',
       ...change,
     }));
-    const answer = await fetch(new URL('/sync/mutate', world.stage.syncUrl), {
+    const answer = await fetch(new URL('/sync/mutate', testService.stage.syncUrl), {
       method: 'POST',
       headers: { 'content-type': 'application/json', [HEADERS.principal]: mint(who.principal) },
       body: JSON.stringify({ batchId: 'b', transactions }),
@@ -51,14 +51,14 @@ describe('a code made before a removal or a demotion', () => {
   };
   const membershipOf = async (workspaceId: string, { userId }: Person): Promise<string> => {
     const sql = `select id from sync.workspace_members where workspace_id = $1 and user_id = $2`;
-    return (await world.stage.sql(sql, [workspaceId, userId]))[0]?.['id'] as string;
+    return (await testService.stage.sql(sql, [workspaceId, userId]))[0]?.['id'] as string;
   };
   const giveRole = async (who: Person, workspaceId: string, whom: Person, role: Role): Promise<void> =>
     mutate(who, { modelId: await membershipOf(workspaceId, whom), action: 'UPDATE', payload: { role } });
   const admitted = async (role: 'admin' | 'guest') => {
-    const { id, owner } = await world.workspace();
-    const grace = await world.person();
-    const { code } = await world.invite(owner, id, { role });
+    const { id, owner } = await testService.workspace();
+    const grace = await testService.person();
+    const { code } = await testService.invite(owner, id, { role });
     assert.equal(await join(grace, code), role);
     return { id, owner, grace, code };
   };
@@ -66,11 +66,11 @@ describe('a code made before a removal or a demotion', () => {
   it('does not bring back who was removed, nor after they left by another code [workspaces.join.after-loss]', async () => {
     const { id, owner, grace, code } = await admitted('admin');
     await remove(owner, id, grace);
-    const refused = await world.join(grace, code);
+    const refused = await testService.join(grace, code);
     assert.deepEqual([refused.status, refused.code], [410, 'invitation_expired']);
     assert.match(refused.text, /Ask for a new one/);
-    assert.equal(await join(await world.person(), code), 'admin');
-    assert.equal(await join(grace, (await world.invite(owner, id, { role: 'guest' })).code), 'guest');
+    assert.equal(await join(await testService.person(), code), 'admin');
+    assert.equal(await join(grace, (await testService.invite(owner, id, { role: 'guest' })).code), 'guest');
     assert.equal(await join(grace, code), 'guest');
     await remove(grace, id, grace);
     assert.equal(await join(grace, code), 'invitation_expired');
@@ -79,7 +79,7 @@ describe('a code made before a removal or a demotion', () => {
   it('does not bring back who was removed through the sync routes, whatever is left of the log [workspaces.join.after-loss]', async () => {
     const { id, owner, grace, code } = await admitted('admin');
     await mutate(owner, { modelId: await membershipOf(id, grace), action: 'DELETE', payload: {} });
-    await world.stage.asSync(
+    await testService.stage.asSync(
       `delete from sync.sync_actions where workspace_id = $1
       and sync_id < (select max(sync_id) from sync.sync_actions)`,
       [id],
@@ -93,14 +93,14 @@ describe('a code made before a removal or a demotion', () => {
     assert.equal(await join(grace, code), 'guest');
     await remove(grace, id, grace);
     assert.equal(await join(grace, code), 'invitation_expired');
-    assert.equal(await join(grace, (await world.invite(owner, id, { role: 'member' })).code), 'member');
+    assert.equal(await join(grace, (await testService.invite(owner, id, { role: 'member' })).code), 'member');
   });
 
   it('does not give a role back that was lowered and left within one batch [workspaces.join.after-loss]', async () => {
     const { id, owner, grace, code } = await admitted('guest');
     await giveRole(owner, id, grace, 'admin');
     const modelId = await membershipOf(id, grace);
-    const { code: higher } = await world.invite(owner, id, { role: 'admin' });
+    const { code: higher } = await testService.invite(owner, id, { role: 'admin' });
     const to = (role: Role): object => ({ modelId, action: 'UPDATE', payload: { role } });
     await mutate(grace, to('guest'), { modelId, action: 'DELETE', payload: {} });
     for (const old of [code, higher]) assert.equal(await join(grace, old), 'invitation_expired');
@@ -108,10 +108,10 @@ describe('a code made before a removal or a demotion', () => {
 
   it('does not admit who was removed when it was sent by mail and never used [workspaces.join.after-loss]', async () => {
     const { id, owner, grace } = await admitted('guest');
-    const { code } = await world.invite(owner, id, { role: 'admin', email: grace.email });
+    const { code } = await testService.invite(owner, id, { role: 'admin', email: grace.email });
     await remove(owner, id, grace);
     assert.equal(await join(grace, code), 'invitation_expired');
-    assert.equal(await join(grace, (await world.invite(owner, id, { email: grace.email })).code), 'member');
+    assert.equal(await join(grace, (await testService.invite(owner, id, { email: grace.email })).code), 'member');
   });
 
   it('admits again who left of their own will, and who was given a higher role in between', async () => {
@@ -125,24 +125,24 @@ describe('a code made before a removal or a demotion', () => {
 
   it('says nothing to others: it goes on admitting who lost nothing, and who lost another workspace', async () => {
     const { id, owner, grace, code } = await admitted('guest');
-    const elsewhere = await world.workspace();
-    const door = await world.invite(elsewhere.owner, elsewhere.id, {});
+    const elsewhere = await testService.workspace();
+    const context = await testService.invite(elsewhere.owner, elsewhere.id, {});
     await remove(owner, id, grace);
-    assert.equal(await join(grace, door.code), 'member');
-    assert.equal(await join(await world.person(), code), 'guest');
+    assert.equal(await join(grace, context.code), 'member');
+    assert.equal(await join(await testService.person(), code), 'guest');
   });
 
   it('does not bring back by a request that was judged before the removal and is committed after it [workspaces.join.after-loss]', async () => {
     const { id, owner, grace, code } = await admitted('admin');
-    const other = await world.invite(owner, id, { role: 'admin' });
+    const other = await testService.invite(owner, id, { role: 'admin' });
     await remove(grace, id, grace);
     await using stack = new AsyncDisposableStack();
     const log = createLogger({ name: 'test', level: 'warn' });
-    const { databaseUrl: url, syncUrl } = world.stage;
+    const { databaseUrl: url, syncUrl } = testService.stage;
     const { knex, pool } = openPostgres({ url, poolMax: 2, applicationName: 'test', log, stack });
     const sync = createCaller({ name: 'sync', urls: [syncUrl], secret: SECRET, self: 'workspace', log });
     stack.defer(() => sync.close());
-    const commitUnit = commitUnitDoor(sync);
+    const commitUnit = commitUnitSender(sync);
     const judged = Promise.withResolvers<void>();
     const gate = Promise.withResolvers<void>();
     const late = joinWorkspace(
@@ -172,25 +172,29 @@ describe('a code made before a removal or a demotion', () => {
 
 describe('the answer of a removal', () => {
   it('names the codes that stay open, to who may end them [workspaces.members.remove-names-codes]', async () => {
-    const world = await openWorld();
-    const { id, owner, admin, member, guest } = await world.workspace('admin', 'member', 'guest');
+    const testService = await openTestService();
+    const { id, owner, admin, member, guest } = await testService.workspace('admin', 'member', 'guest');
     const params = { workspaceId: id };
-    const before = await world.ask(owner, memberApi.listInvitations, { params });
+    const before = await testService.ask(owner, memberApi.listInvitations, { params });
     const ended = before.body.invitations.map((invitation) =>
-      world.ask(owner, memberApi.deleteInvitation, { params: { ...params, invitationId: invitation.id } }),
+      testService.ask(owner, memberApi.deleteInvitation, { params: { ...params, invitationId: invitation.id } }),
     );
     await Promise.all(ended);
-    const open = await world.invite(owner, id, { role: 'admin' });
-    const named = await world.invite(owner, id, { email: 'grace@example.com' });
-    await world.invite(admin, id, { role: 'admin' });
-    const left = await world.ask(member, memberApi.removeMember, { params: { ...params, userId: member.userId } });
+    const open = await testService.invite(owner, id, { role: 'admin' });
+    const named = await testService.invite(owner, id, { email: 'grace@example.com' });
+    await testService.invite(admin, id, { role: 'admin' });
+    const left = await testService.ask(member, memberApi.removeMember, {
+      params: { ...params, userId: member.userId },
+    });
     assert.deepEqual(left.body.openInvitations, []);
     assert.equal(
-      (await world.ask(guest, memberApi.removeMember, { params: { ...params, userId: admin.userId } })).code,
+      (await testService.ask(guest, memberApi.removeMember, { params: { ...params, userId: admin.userId } })).code,
       'forbidden',
     );
     // Those of who was removed end with them.
-    const answer = await world.ask(owner, memberApi.removeMember, { params: { ...params, userId: admin.userId } });
+    const answer = await testService.ask(owner, memberApi.removeMember, {
+      params: { ...params, userId: admin.userId },
+    });
     assert.deepEqual(
       answer.body.openInvitations,
       [named, open].map(({ id: invitationId, role, email, expiresAt }) => ({

@@ -5,8 +5,8 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { SECRET } from './stage.ts';
-import type { World } from './world.ts';
-import { openWorld, SERVICE, sessionOf } from './world.ts';
+import type { TestService } from './test-service.ts';
+import { openTestService, SERVICE, sessionOf } from './test-service.ts';
 
 const run = promisify(execFile);
 
@@ -18,17 +18,17 @@ interface Demo {
 }
 
 describe('the seed', () => {
-  let world: World;
+  let testService: TestService;
   before(async () => {
-    world = await openWorld();
+    testService = await openTestService();
   });
 
   const seed = async (settings: Record<string, string> = {}): Promise<Demo> => {
     const { stdout } = await run(process.execPath, [join(import.meta.dirname, '../src/seed.ts')], {
       env: {
         LD_LIBRARY_PATH: process.env['LD_LIBRARY_PATH'],
-        DATABASE_URL: world.stage.databaseUrl,
-        SYNC_URL: world.stage.syncUrl,
+        DATABASE_URL: testService.stage.databaseUrl,
+        SYNC_URL: testService.stage.syncUrl,
         INTERNAL_TOKEN_SECRET: SECRET,
         ...settings,
       },
@@ -38,7 +38,7 @@ describe('the seed', () => {
   };
   const scopesOf = async (token: string): Promise<readonly string[] | undefined> => {
     const body = { tokenHash: readApiKey(token, 'wts_')?.hash ?? '' };
-    return (await world.ask(SERVICE, workspaceApi.internalResolveApiKey, { body })).body.principal?.scopes;
+    return (await testService.ask(SERVICE, workspaceApi.internalResolveApiKey, { body })).body.principal?.scopes;
   };
 
   it('makes one demo, however often and however many at once, with the keys it is given', async () => {
@@ -50,12 +50,12 @@ describe('the seed', () => {
     assert.deepEqual([demo.apiKey, demo.readOnlyApiKey], [wished.SEED_API_KEY, wished.SEED_READ_ONLY_API_KEY]);
     assert.deepEqual(await scopesOf(demo.apiKey), ['read', 'write', 'admin']);
     assert.deepEqual(await scopesOf(demo.readOnlyApiKey), ['read']);
-    const { body } = await world.ask(sessionOf(demo.userId), workspaceApi.listWorkspaces, {});
+    const { body } = await testService.ask(sessionOf(demo.userId), workspaceApi.listWorkspaces, {});
     assert.deepEqual(
       body.workspaces.map(({ id, urlKey, role }) => ({ id, urlKey, role })),
       [{ id: demo.workspaceId, urlKey: 'demo', role: 'owner' }],
     );
-    const tasks = await world.stage.sql(`select number from sync.tasks where workspace_id = $1 order by number`, [
+    const tasks = await testService.stage.sql(`select number from sync.tasks where workspace_id = $1 order by number`, [
       demo.workspaceId,
     ]);
     assert.deepEqual(
@@ -76,7 +76,7 @@ describe('the seed', () => {
     const issuer = 'https://local.example';
     const { userId } = await seed({ SEED_ISSUER: issuer });
     const body = { issuer, subject: userId };
-    const resolved = await world.ask(SERVICE, workspaceApi.internalResolvePerson, { body });
+    const resolved = await testService.ask(SERVICE, workspaceApi.internalResolvePerson, { body });
     assert.equal(resolved.body.userId, userId);
   });
 });

@@ -1,30 +1,30 @@
 import { LIMITS, memberApi, workspaceApi } from '@wts/contracts';
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import type { World } from './world.ts';
-import { openWorld } from './world.ts';
+import type { TestService } from './test-service.ts';
+import { openTestService } from './test-service.ts';
 
 describe('workspaces', () => {
-  let world: World;
+  let testService: TestService;
   before(async () => {
-    world = await openWorld();
+    testService = await openTestService();
   });
 
   const newKey = (): string => `w-${randomUUID().slice(0, 18)}`;
 
   it('are created with their creator as owner, and read back at once [workspaces.record.fields, workspaces.by-slug.url-key, workspaces.create.answer]', async () => {
-    const ada = await world.person();
+    const ada = await testService.person();
     const body = { name: 'Ada’s 𝒲orkspace', urlKey: newKey(), logoUrl: 'https://example.com/logo.png' };
-    const made = await world.ask(ada, workspaceApi.createWorkspace, { body });
+    const made = await testService.ask(ada, workspaceApi.createWorkspace, { body });
     assert.equal(made.status, 201);
     const { workspace } = made.body;
     assert.deepEqual({ ...body, role: 'owner' }, pick(workspace, 'name', 'urlKey', 'logoUrl', 'role'));
 
-    const listed = await world.ask(ada, workspaceApi.listWorkspaces, {});
+    const listed = await testService.ask(ada, workspaceApi.listWorkspaces, {});
     assert.deepEqual(listed.body.workspaces, [workspace]);
-    const found = await world.ask(ada, workspaceApi.getWorkspaceBySlug, { params: { slug: body.urlKey } });
+    const found = await testService.ask(ada, workspaceApi.getWorkspaceBySlug, { params: { slug: body.urlKey } });
     assert.deepEqual(found.body.workspace, workspace);
-    const members = await world.ask(ada, memberApi.listMembers, { params: { workspaceId: workspace.id } });
+    const members = await testService.ask(ada, memberApi.listMembers, { params: { workspaceId: workspace.id } });
     assert.deepEqual(
       members.body.members.map((member) => pick(member, 'userId', 'role', 'email')),
       [{ userId: ada.userId, role: 'owner', email: ada.email }],
@@ -32,25 +32,25 @@ describe('workspaces', () => {
   });
 
   it('take no urlKey twice, not even from the same person [errors.409.conflict, workspaces.create.taken]', async () => {
-    const { urlKey, owner } = await world.workspace();
-    for (const who of [owner, await world.person()]) {
-      const again = await world.ask(who, workspaceApi.createWorkspace, { body: { name: 'Again', urlKey } });
+    const { urlKey, owner } = await testService.workspace();
+    for (const who of [owner, await testService.person()]) {
+      const again = await testService.ask(who, workspaceApi.createWorkspace, { body: { name: 'Again', urlKey } });
       assert.equal(again.code, 'slug_taken');
     }
-    const listed = await world.ask(owner, workspaceApi.listWorkspaces, {});
+    const listed = await testService.ask(owner, workspaceApi.listWorkspaces, {});
     assert.equal(listed.body.workspaces.length, 1);
   });
 
   it('go to one of many who want the same urlKey at once, and leave nothing behind for the others [workspaces.create.taken]', async () => {
     const urlKey = newKey();
-    const people = await Promise.all(Array.from({ length: 8 }, () => world.person()));
+    const people = await Promise.all(Array.from({ length: 8 }, () => testService.person()));
     const answers = await Promise.all(
-      people.map((who) => world.ask(who, workspaceApi.createWorkspace, { body: { name: 'Race', urlKey } })),
+      people.map((who) => testService.ask(who, workspaceApi.createWorkspace, { body: { name: 'Race', urlKey } })),
     );
     const statuses = answers.map(({ status }) => status).toSorted((a, b) => a - b);
     assert.deepEqual(statuses, [201, 409, 409, 409, 409, 409, 409, 409]);
     const counts = await Promise.all(
-      people.map(async (who) => (await world.ask(who, workspaceApi.listWorkspaces, {})).body.workspaces.length),
+      people.map(async (who) => (await testService.ask(who, workspaceApi.listWorkspaces, {})).body.workspaces.length),
     );
     assert.deepEqual(
       counts,
@@ -59,20 +59,22 @@ describe('workspaces', () => {
   });
 
   it('are bounded per owner', async () => {
-    const { owner } = await world.workspace();
-    await world.stage.asSync(
+    const { owner } = await testService.workspace();
+    await testService.stage.asSync(
       `insert into sync.workspace_members (id, user_id, role, created_at, updated_at, workspace_id, group_id, record)
        select gen_random_uuid(), $1, 'owner', now(), now(), gen_random_uuid(), gen_random_uuid(), '{}'
        from generate_series(2, $2::int)`,
       [owner.userId, LIMITS.workspacesOwnedMax],
     );
-    const refused = await world.ask(owner, workspaceApi.createWorkspace, { body: { name: 'More', urlKey: newKey() } });
+    const refused = await testService.ask(owner, workspaceApi.createWorkspace, {
+      body: { name: 'More', urlKey: newKey() },
+    });
     assert.equal(refused.code, 'conflict');
   });
 
   it('are entries of the log, heard by their owner, before the answer [workspaces.create.through-log]', async () => {
-    const { id, owner } = await world.workspace();
-    const entries = await world.stage.sql(
+    const { id, owner } = await testService.workspace();
+    const entries = await testService.stage.sql(
       `select model, action, group_id, actor_id from sync.sync_actions where workspace_id = $1 order by sync_id`,
       [id],
     );
@@ -85,7 +87,7 @@ describe('workspaces', () => {
   });
 
   it('refuse names and urlKeys that break a rule, and say which [workspaces.create.name, workspaces.create.url-key, workspaces.create.logo-url, limits.workspace.url-key, errors.400.validation]', async () => {
-    const ada = await world.person();
+    const ada = await testService.person();
     const bad: readonly (readonly [field: string, body: Record<string, unknown>])[] = [
       ['name', { name: '' }],
       ['name', { name: '   ' }],
@@ -104,14 +106,14 @@ describe('workspaces', () => {
     ];
     for (const [field, change] of bad) {
       const body = { name: 'Fine', urlKey: newKey(), ...change };
-      const refused = await world.ask(ada, workspaceApi.createWorkspace, { body });
+      const refused = await testService.ask(ada, workspaceApi.createWorkspace, { body });
       assert.equal(refused.code, 'validation_failed', JSON.stringify(change));
       assert.match(refused.text, new RegExp(field), JSON.stringify(change));
     }
   });
 
   it('take any urlKey of lowercase letters, digits and hyphens, also words of our own addresses [workspaces.create.url-key]', async () => {
-    const ada = await world.person();
+    const ada = await testService.person();
     for (const urlKey of [
       'a--b',
       '-ab',
@@ -125,73 +127,79 @@ describe('workspaces', () => {
       'docs',
       'x'.repeat(50),
     ]) {
-      const made = await world.ask(ada, workspaceApi.createWorkspace, { body: { name: 'Fine', urlKey } });
+      const made = await testService.ask(ada, workspaceApi.createWorkspace, { body: { name: 'Fine', urlKey } });
       assert.equal(made.status, 201, made.text);
-      const found = await world.ask(ada, workspaceApi.getWorkspaceBySlug, { params: { slug: urlKey } });
+      const found = await testService.ask(ada, workspaceApi.getWorkspaceBySlug, { params: { slug: urlKey } });
       assert.equal(found.body.workspace.id, made.body.workspace.id);
     }
   });
 
   it('count the length of a name in code points [limits.workspace.name]', async () => {
-    const ada = await world.person();
+    const ada = await testService.person();
     const name = '𝒲'.repeat(100);
-    const made = await world.ask(ada, workspaceApi.createWorkspace, { body: { name, urlKey: newKey() } });
+    const made = await testService.ask(ada, workspaceApi.createWorkspace, { body: { name, urlKey: newKey() } });
     assert.equal(made.body.workspace.name, name);
   });
 
   it('do not exist for those who are not in them [workspaces.list.own-only, workspaces.by-slug.outsider-404]', async () => {
-    const { id, urlKey, owner } = await world.workspace();
-    const eve = await world.person();
+    const { id, urlKey, owner } = await testService.workspace();
+    const eve = await testService.person();
     const slugs = [urlKey, urlKey.toUpperCase(), newKey(), 'ẃ-look-alike', '\u202e'];
     for (const slug of slugs) {
-      const found = await world.ask(eve, workspaceApi.getWorkspaceBySlug, { params: { slug } });
+      const found = await testService.ask(eve, workspaceApi.getWorkspaceBySlug, { params: { slug } });
       assert.equal(found.code, 'not_found', slug);
       assert.ok(!found.text.includes(id));
     }
     const workspaceId = id;
-    assert.equal((await world.ask(eve, memberApi.listMembers, { params: { workspaceId } })).code, 'not_found');
-    assert.equal((await world.ask(eve, memberApi.listInvitations, { params: { workspaceId } })).code, 'not_found');
-    const invited = await world.ask(eve, memberApi.createInvitation, { params: { workspaceId }, body: {} });
+    assert.equal((await testService.ask(eve, memberApi.listMembers, { params: { workspaceId } })).code, 'not_found');
+    assert.equal(
+      (await testService.ask(eve, memberApi.listInvitations, { params: { workspaceId } })).code,
+      'not_found',
+    );
+    const invited = await testService.ask(eve, memberApi.createInvitation, { params: { workspaceId }, body: {} });
     assert.equal(invited.code, 'not_found');
     for (const userId of [owner.userId, eve.userId, randomUUID()]) {
-      const removed = await world.ask(eve, memberApi.removeMember, { params: { workspaceId, userId } });
+      const removed = await testService.ask(eve, memberApi.removeMember, { params: { workspaceId, userId } });
       assert.equal(removed.code, 'not_found');
     }
-    assert.deepEqual((await world.ask(eve, workspaceApi.listWorkspaces, {})).body.workspaces, []);
+    assert.deepEqual((await testService.ask(eve, workspaceApi.listWorkspaces, {})).body.workspaces, []);
   });
 
   it('are out of reach for a credential that is restricted to another', async () => {
-    const first = await world.workspace();
-    const second = await world.ask(first.owner, workspaceApi.createWorkspace, {
+    const first = await testService.workspace();
+    const second = await testService.ask(first.owner, workspaceApi.createWorkspace, {
       body: { name: 'Second', urlKey: newKey() },
     });
     const restricted = { ...first.owner.principal, workspaceId: first.id };
-    const listed = await world.ask(restricted, workspaceApi.listWorkspaces, {});
+    const listed = await testService.ask(restricted, workspaceApi.listWorkspaces, {});
     assert.deepEqual(
       listed.body.workspaces.map(({ id }) => id),
       [first.id],
     );
     const other = second.body.workspace;
     const slug = { params: { slug: other.urlKey } };
-    assert.equal((await world.ask(restricted, workspaceApi.getWorkspaceBySlug, slug)).code, 'not_found');
+    assert.equal((await testService.ask(restricted, workspaceApi.getWorkspaceBySlug, slug)).code, 'not_found');
     const members = { params: { workspaceId: other.id } };
-    assert.equal((await world.ask(restricted, memberApi.listMembers, members)).code, 'not_found');
+    assert.equal((await testService.ask(restricted, memberApi.listMembers, members)).code, 'not_found');
     const body = { name: 'Third', urlKey: newKey() };
-    assert.equal((await world.ask(restricted, workspaceApi.createWorkspace, { body })).code, 'forbidden');
+    assert.equal((await testService.ask(restricted, workspaceApi.createWorkspace, { body })).code, 'forbidden');
   });
 
   it('need the scope before anything else is looked at [authentication.scopes.workspaces]', async () => {
-    const { id: workspaceId, owner, urlKey } = await world.workspace();
+    const { id: workspaceId, owner, urlKey } = await testService.workspace();
     const readOnly = { ...owner.principal, scopes: ['read'] as const };
     const writer = { ...owner.principal, scopes: ['read', 'write'] as const };
     const [invitationId, userId] = [randomUUID(), 'no id'];
     for (const principal of [readOnly, writer]) {
       const answers = [
-        await world.ask(principal, workspaceApi.createWorkspace, { body: {} as never }),
-        await world.ask(principal, memberApi.joinWorkspace, { body: {} as never }),
-        await world.ask(principal, memberApi.createInvitation, { params: { workspaceId }, body: { expiresInDays: 0 } }),
-        await world.ask(principal, memberApi.deleteInvitation, { params: { workspaceId, invitationId } }),
-        await world.ask(principal, memberApi.removeMember, { params: { workspaceId, userId } }),
+        await testService.ask(principal, workspaceApi.createWorkspace, { body: {} as never }),
+        await testService.ask(principal, memberApi.joinWorkspace, { body: {} as never }),
+        await testService.ask(principal, memberApi.createInvitation, {
+          params: { workspaceId },
+          body: { expiresInDays: 0 },
+        }),
+        await testService.ask(principal, memberApi.deleteInvitation, { params: { workspaceId, invitationId } }),
+        await testService.ask(principal, memberApi.removeMember, { params: { workspaceId, userId } }),
       ];
       assert.deepEqual(
         answers.map(({ code }) => code),
@@ -200,10 +208,10 @@ describe('workspaces', () => {
     }
     const params = { workspaceId };
     const reads = [
-      await world.ask(readOnly, workspaceApi.listWorkspaces, {}),
-      await world.ask(readOnly, workspaceApi.getWorkspaceBySlug, { params: { slug: urlKey } }),
-      await world.ask(readOnly, memberApi.listMembers, { params }),
-      await world.ask(readOnly, memberApi.listInvitations, { params }),
+      await testService.ask(readOnly, workspaceApi.listWorkspaces, {}),
+      await testService.ask(readOnly, workspaceApi.getWorkspaceBySlug, { params: { slug: urlKey } }),
+      await testService.ask(readOnly, memberApi.listMembers, { params }),
+      await testService.ask(readOnly, memberApi.listInvitations, { params }),
     ];
     assert.deepEqual(
       reads.map(({ status }) => status),

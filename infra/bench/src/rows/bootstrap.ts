@@ -1,4 +1,4 @@
-import type { Door } from '../door.ts';
+import type { Target } from '../target.ts';
 import { peakWhile, type Peak } from '../memory.ts';
 import type { Row } from '../report.ts';
 import { count, number, ratioText, reaches } from '../report.ts';
@@ -19,10 +19,10 @@ const MARK = Buffer.from('{"__class":"Task"');
  * the round before serves; ten at once may share one, as they do in a reconnect storm.
  */
 export async function bootstrapRows({ ours, peer, rounds, say }: Scene): Promise<Findings> {
-  for (const door of peer === null ? [ours] : [ours, peer]) {
-    await door.seedTasks(TASKS);
-    await load(door, 1, TASKS);
-    say(`${door.name} has ${count(TASKS)} tasks`);
+  for (const target of peer === null ? [ours] : [ours, peer]) {
+    await target.seedTasks(TASKS);
+    await load(target, 1, TASKS);
+    say(`${target.name} has ${count(TASKS)} tasks`);
   }
   const rows: Row[] = [];
   const raw: Record<string, unknown> = {};
@@ -60,18 +60,18 @@ const words = (all: readonly Loaded[]): string =>
  * Everything, `atOnce` times at once, as often as fills a moment: a single answer may be too quick to be timed. Whoever is
  * told fewer rows than there are is not quick but wrong.
  */
-export async function load(door: Door, atOnce: number, rowsMin: number): Promise<Loaded> {
-  const pool = openClients(door.baseUrl, atOnce);
+export async function load(target: Target, atOnce: number, rowsMin: number): Promise<Loaded> {
+  const pool = openClients(target.baseUrl, atOnce);
   let [rows, bytes, ms] = [0, 0, 0];
   try {
-    const { result: _, ...peak } = await peakWhile(door.parts(), async () => {
+    const { result: _, ...peak } = await peakWhile(target.parts(), async () => {
       while (ms < MOMENT_MS) {
-        await mutate(pool, door, 1);
+        await mutate(pool, target, 1);
         const startedMs = performance.now();
-        const answers = await Promise.all(Array.from({ length: atOnce }, () => readAll(pool, door)));
+        const answers = await Promise.all(Array.from({ length: atOnce }, () => readAll(pool, target)));
         ms += performance.now() - startedMs;
         for (const answer of answers) {
-          if (answer.rows < rowsMin) throw new Error(`${door.name} sent ${answer.rows} tasks of at least ${rowsMin}`);
+          if (answer.rows < rowsMin) throw new Error(`${target.name} sent ${answer.rows} tasks of at least ${rowsMin}`);
           rows += answer.rows;
           bytes += answer.bytes;
         }
@@ -88,7 +88,7 @@ interface Counted {
   readonly bytes: number;
 }
 
-async function readAll(pool: ReturnType<typeof openClients>, { apiKey }: Door): Promise<Counted> {
+async function readAll(pool: ReturnType<typeof openClients>, { apiKey }: Target): Promise<Counted> {
   const { statusCode, body } = await pool.request({
     method: 'GET',
     path: '/sync/bootstrap?onlyModels=Task',

@@ -1,10 +1,10 @@
 import { tokenMinter } from '@wts/access';
 import { HEADERS } from '@wts/contracts';
-import type { World } from '@wts/testkit';
+import type { TestSystem } from '@wts/testkit';
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Client } from 'pg';
-import type { Door } from '../door.ts';
+import type { Target } from '../target.ts';
 import { listenAtHead, untilHeard } from '../listening.ts';
 import { percentiles, type Measured } from '../load.ts';
 import { ms, number, type Row } from '../report.ts';
@@ -26,9 +26,9 @@ export interface LargeLog {
 }
 
 /** A log in which half of the traffic is others'. Written past the rules: only its size matters here. */
-export async function growLog(world: World, ours: Door, entries: number): Promise<LargeLog> {
+export async function growLog(testSystem: TestSystem, ours: Target, entries: number): Promise<LargeLog> {
   const groups = Array.from({ length: GROUPS }, () => randomUUID() as string);
-  const client = new Client({ connectionString: world.database.url });
+  const client = new Client({ connectionString: testSystem.database.url });
   // Unheard, the end of the server would end the bench without a word of what came before it.
   client.on('error', () => {});
   await client.connect();
@@ -36,12 +36,12 @@ export async function growLog(world: World, ours: Door, entries: number): Promis
     await client.query(
       `insert into sync.workspace_members (id, user_id, role, created_at, updated_at, workspace_id, group_id, record)
        select gen_random_uuid(), $1, 'member', now(), now(), g, g, '{}' from unnest($2::uuid[]) g`,
-      [world.userId, groups.slice(0, OWN_GROUPS)],
+      [testSystem.userId, groups.slice(0, OWN_GROUPS)],
     );
     const from = await headOf(client);
     // In pieces: until a transaction ends, whoever asks for the head walks past all it has written.
     for (let left = entries; left > 0; left -= AT_ONCE)
-      await write(client, groups, world.userId, Math.min(left, AT_ONCE));
+      await write(client, groups, testSystem.userId, Math.min(left, AT_ONCE));
     await client.query('vacuum analyze sync.sync_actions');
     await settle(ours, client);
     return { entries, groups: groups.slice(0, OWN_GROUPS), from };
@@ -73,7 +73,7 @@ async function write(client: Client, groups: readonly string[], userId: string, 
  * Relay and hub walk through what was written before anything else is measured. The hub has when it tells of the last
  * change, and both have when next to nothing is read any more.
  */
-async function settle(ours: Door, client: Client): Promise<void> {
+async function settle(ours: Target, client: Client): Promise<void> {
   const [socket] = await listenAtHead(ours, 1);
   if (socket === undefined) throw new Error('nobody listens');
   const pool = openClients(ours.baseUrl, 1);
@@ -101,16 +101,21 @@ async function settle(ours: Door, client: Client): Promise<void> {
  * Pages as the sync service gives them and as they come through the gateway, beside as many rows as a page has, read from
  * the log one after another by bare `pg`.
  */
-export async function deltaRows(world: World, ours: Door, entries: number, seconds: number): Promise<Row[]> {
-  const log = await growLog(world, ours, entries);
-  const raw = await readRows(world, log, seconds);
+export async function deltaRows(
+  testSystem: TestSystem,
+  ours: Target,
+  entries: number,
+  seconds: number,
+): Promise<Row[]> {
+  const log = await growLog(testSystem, ours, entries);
+  const raw = await readRows(testSystem, log, seconds);
   const limits = [
     { groups: 1, p50MsMax: 5 },
     { groups: OWN_GROUPS, p50MsMax: 50 },
   ];
   const rows: Row[] = [];
   for (const { groups, p50MsMax } of limits) {
-    const service = await readPages(serviceDoor(world), log, groups, seconds);
+    const service = await readPages(serviceDoor(testSystem), log, groups, seconds);
     const gateway = await readPages(ours, log, groups, seconds);
     rows.push({
       what: `delta page of ${PAGE}, ${groups === 1 ? 'one group' : `${groups} groups`}, log of ${number(entries)}`,
@@ -125,26 +130,28 @@ export async function deltaRows(world: World, ours: Door, entries: number, secon
 }
 
 /** Where pages are asked for, and how. */
-interface PageDoor {
+interface PageTarget {
   readonly baseUrl: string;
   readonly headers: Record<string, string>;
 }
 
-function serviceDoor(world: World): PageDoor {
+function serviceDoor(testSystem: TestSystem): PageTarget {
   const principal = {
-    userId: world.userId,
+    userId: testSystem.userId,
     scopes: ['read' as const],
     credential: { kind: 'api_key' as const, id: 'bench' },
   };
   // Tokens live for a minute; this measures for seconds.
   const headers = {
-    [HEADERS.principal]: tokenMinter({ from: 'gateway', to: 'sync', secret: world.internalTokenSecret })(principal),
+    [HEADERS.principal]: tokenMinter({ from: 'gateway', to: 'sync', secret: testSystem.internalTokenSecret })(
+      principal,
+    ),
   };
-  return { baseUrl: world.service('sync').url, headers };
+  return { baseUrl: testSystem.service('sync').url, headers };
 }
 
-async function readRows(world: World, { entries, from }: LargeLog, seconds: number): Promise<Measured> {
-  const client = new Client({ connectionString: world.database.url });
+async function readRows(testSystem: TestSystem, { entries, from }: LargeLog, seconds: number): Promise<Measured> {
+  const client = new Client({ connectionString: testSystem.database.url });
   // Unheard, the end of the server would end the bench without a word of what came before it.
   client.on('error', () => {});
   await client.connect();
@@ -166,13 +173,13 @@ async function readRows(world: World, { entries, from }: LargeLog, seconds: numb
 
 /** Full pages from random places, one reader. An answer is there when its last byte is; what a client makes of it is its own time. */
 export async function readPages(
-  door: PageDoor | Door,
+  target: PageTarget | Target,
   { entries, groups, from }: LargeLog,
   count: number,
   seconds: number,
 ): Promise<Measured> {
-  const headers = 'headers' in door ? door.headers : { authorization: `Bearer ${door.apiKey}` };
-  const pool = openClients(door.baseUrl, 1);
+  const headers = 'headers' in target ? target.headers : { authorization: `Bearer ${target.apiKey}` };
+  const pool = openClients(target.baseUrl, 1);
   const asked = groups.slice(0, count).join(',');
   try {
     return await timedLoop(seconds, async () => {

@@ -1,8 +1,8 @@
 import { tokenMinter } from '@wts/access';
 import { HEADERS } from '@wts/contracts';
-import type { World } from '@wts/testkit';
+import type { TestSystem } from '@wts/testkit';
 import { cpuMsOf } from '../cpu.ts';
-import type { Door, Part } from '../door.ts';
+import type { Target, Part } from '../target.ts';
 import { listenAtHead, untilHeard, type SocketWay } from '../listening.ts';
 import { inParallel } from '../load.ts';
 import type { Row } from '../report.ts';
@@ -23,10 +23,10 @@ const DEADLINE_MS = 60_000;
  * may put several into one, so what is counted is actions delivered. Once at the sync process itself, as the peer's sockets
  * are at theirs, and once through the gateway, which is one more process between.
  */
-export async function fanoutRows({ world, ours, peer, rounds }: Scene): Promise<Findings> {
+export async function fanoutRows({ testSystem, ours, peer, rounds }: Scene): Promise<Findings> {
   const sync = ours.parts().find(({ name }) => name === 'sync');
   const measured = await inTurns<'ours' | 'gateway' | 'peer', Delivered>(rounds, {
-    ours: () => measure(ours, sync === undefined ? [] : [sync], straightAt(world)),
+    ours: () => measure(ours, sync === undefined ? [] : [sync], straightAt(testSystem)),
     peer: peer === null ? undefined : () => measure(peer, peer.parts()),
     gateway: () => measure(ours, ours.parts()),
   });
@@ -65,9 +65,9 @@ const words = ({ perSecond, cpuMicros }: Delivered): string =>
   `${number(perSecond)}/s${cpuMicros === null ? '' : `, ${cpuMicros.toFixed(1)} µs of CPU each`}`;
 
 /** At the sync service, with the token that the gateway would have given the caller. */
-function straightAt(world: World): SocketWay {
-  const { userId, internalTokenSecret } = world;
-  const url = `${world.service('sync').url.replace(/^http/, 'ws')}/sync/ws`;
+function straightAt(testSystem: TestSystem): SocketWay {
+  const { userId, internalTokenSecret } = testSystem;
+  const url = `${testSystem.service('sync').url.replace(/^http/, 'ws')}/sync/ws`;
   return () => {
     const credential = { kind: 'api_key', id: 'bench' } as const;
     const token = tokenMinter({ from: 'gateway', to: 'sync', secret: internalTokenSecret })({
@@ -79,15 +79,15 @@ function straightAt(world: World): SocketWay {
   };
 }
 
-async function measure(door: Door, onTheWay: readonly Part[], way?: SocketWay): Promise<Delivered> {
-  const sockets = await listenAtHead(door, SOCKETS, 'count', way);
-  const pool = openClients(door.baseUrl, WRITERS);
+async function measure(target: Target, onTheWay: readonly Part[], way?: SocketWay): Promise<Delivered> {
+  const sockets = await listenAtHead(target, SOCKETS, 'count', way);
+  const pool = openClients(target.baseUrl, WRITERS);
   const cpuMs = (): number | null => cpuMsOf(onTheWay.map(({ pid }) => pid));
   try {
     const before = cpuMs();
     const frames = sockets.reduce((sum, socket) => sum + socket.frames, 0);
     const startedMs = performance.now();
-    await inParallel(WRITERS, ACTIONS, () => mutate(pool, door, 1));
+    await inParallel(WRITERS, ACTIONS, () => mutate(pool, target, 1));
     const lastMs = await untilHeard(sockets, ACTIONS * SOCKETS, SILENT_MS, DEADLINE_MS);
     const seconds = (lastMs - startedMs) / 1000;
     const after = cpuMs();

@@ -1,4 +1,4 @@
-import type { Door } from '../door.ts';
+import type { Target } from '../target.ts';
 import { closedLoop, type Measured } from '../load.ts';
 import type { Line } from '../plot.ts';
 import { count, number, type Row } from '../report.ts';
@@ -51,12 +51,12 @@ class Lines {
     this.scene = scene;
   }
 
-  get doors(): readonly Door[] {
+  get targets(): readonly Target[] {
     const { ours, peer } = this.scene;
     return peer === null ? [ours] : [ours, peer];
   }
 
-  async take<T>(rounds: number, measure: (door: Door) => Promise<T>): Promise<Record<Contender, readonly T[]>> {
+  async take<T>(rounds: number, measure: (target: Target) => Promise<T>): Promise<Record<Contender, readonly T[]>> {
     const { ours, peer } = this.scene;
     return inTurns<Contender, T>(rounds, {
       ours: () => measure(ours),
@@ -88,15 +88,16 @@ async function overTasks(lines: Lines, sizes: readonly number[]): Promise<void> 
   const { rounds, seconds, say } = lines.scene;
   let seeded = 0;
   for (const tasks of sizes) {
-    for (const door of lines.doors) await door.seedTasks(tasks - seeded);
+    for (const target of lines.targets) await target.seedTasks(tasks - seeded);
     say(`${count(tasks)} tasks are there`);
-    for (let time = 0; seeded === 0 && time < WARM_UPS; time += 1) await lines.take(1, (door) => load(door, 10, tasks));
+    for (let time = 0; seeded === 0 && time < WARM_UPS; time += 1)
+      await lines.take(1, (target) => load(target, 10, tasks));
     seeded = tasks;
     const axis = 'tasks in the workspace';
-    const loaded = await lines.take<Loaded>(tasks >= LARGE_TASKS ? 1 : rounds, (door) => load(door, 1, tasks));
+    const loaded = await lines.take<Loaded>(tasks >= LARGE_TASKS ? 1 : rounds, (target) => load(target, 1, tasks));
     lines.add({ name: 'bootstrap, each 1,000', unit: 'ms', axis }, tasks, loaded, ({ perSecond }) => 1e6 / perSecond);
     lines.add({ name: MEMORY, unit: 'MB', axis }, tasks, loaded, ({ peakMb }) => peakMb);
-    const changed = await lines.take<Measured>(rounds, (door) => changes(door, Math.min(seconds, SECONDS_MAX)));
+    const changed = await lines.take<Measured>(rounds, (target) => changes(target, Math.min(seconds, SECONDS_MAX)));
     lines.add({ name: 'one change, p50', unit: 'ms', axis }, tasks, changed, ({ p50Ms }) => p50Ms);
   }
 }
@@ -105,8 +106,8 @@ async function overSockets(lines: Lines, sizes: readonly number[]): Promise<void
   const { rounds, seconds, say } = lines.scene;
   const axis = 'sockets listening';
   for (const sockets of sizes) {
-    const heard = await lines.take<Latency>(rounds, (door) =>
-      measureLatency(door, { perSecond: PACE_PER_SECOND, seconds: Math.min(seconds, SECONDS_MAX), sockets }),
+    const heard = await lines.take<Latency>(rounds, (target) =>
+      measureLatency(target, { perSecond: PACE_PER_SECOND, seconds: Math.min(seconds, SECONDS_MAX), sockets }),
     );
     lines.add({ name: 'to the last of them, p50', unit: 'ms', axis }, sockets, heard, ({ fromSend }) => fromSend.p50Ms);
     lines.add({ name: 'CPU of a change', unit: 'ms', axis }, sockets, heard, (one) => one.cpuMsPerChange ?? 0);
@@ -115,15 +116,15 @@ async function overSockets(lines: Lines, sizes: readonly number[]): Promise<void
 }
 
 async function overGroups(lines: Lines, sizes: readonly number[]): Promise<void> {
-  const { world, ours, peer, rounds, seconds, say } = lines.scene;
-  const logs = new Map([[ours, await growLog(world, ours, LOG_ENTRIES)]]);
-  if (peer !== null) logs.set(peer, await growPeerLog(world, LOG_ENTRIES));
+  const { testSystem, ours, peer, rounds, seconds, say } = lines.scene;
+  const logs = new Map([[ours, await growLog(testSystem, ours, LOG_ENTRIES)]]);
+  if (peer !== null) logs.set(peer, await growPeerLog(testSystem, LOG_ENTRIES));
   say(`the log has ${count(LOG_ENTRIES)} entries`);
   for (const groups of sizes) {
-    const read = await lines.take<Measured>(rounds, async (door) => {
-      const log = logs.get(door);
-      if (log === undefined) throw new Error(`${door.name} has no log`);
-      return readPages(door, log, groups, Math.min(seconds, SECONDS_MAX));
+    const read = await lines.take<Measured>(rounds, async (target) => {
+      const log = logs.get(target);
+      if (log === undefined) throw new Error(`${target.name} has no log`);
+      return readPages(target, log, groups, Math.min(seconds, SECONDS_MAX));
     });
     lines.add(
       { name: 'page of 1,000, p50', unit: 'ms', axis: 'groups of the reader' },
@@ -134,10 +135,10 @@ async function overGroups(lines: Lines, sizes: readonly number[]): Promise<void>
   }
 }
 
-async function changes(door: Door, seconds: number): Promise<Measured> {
-  const pool = openClients(door.baseUrl, 1);
+async function changes(target: Target, seconds: number): Promise<Measured> {
+  const pool = openClients(target.baseUrl, 1);
   try {
-    return await closedLoop(1, seconds, async () => (await mutate(pool, door, 1)).results.length);
+    return await closedLoop(1, seconds, async () => (await mutate(pool, target, 1)).results.length);
   } finally {
     await pool.close();
   }

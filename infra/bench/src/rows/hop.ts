@@ -17,16 +17,16 @@ interface Pair {
   readonly gateway: Measured;
 }
 
-/** What going through the gateway costs: the same read, straight at the sync service and through the public door. */
-export async function hopRows({ world, rounds, seconds }: Scene): Promise<Findings> {
-  const token = tokenMinter({ from: 'gateway', to: 'sync', secret: world.internalTokenSecret })({
-    userId: world.userId,
+/** What going through the gateway costs: the same read, straight at the sync service and through the public target. */
+export async function hopRows({ testSystem, rounds, seconds }: Scene): Promise<Findings> {
+  const token = tokenMinter({ from: 'gateway', to: 'sync', secret: testSystem.internalTokenSecret })({
+    userId: testSystem.userId,
     scopes: ['read'],
     credential: { kind: 'api_key', id: 'bench' },
   });
   const routes = {
-    direct: { origin: world.service('sync').url, headers: { [HEADERS.principal]: token } },
-    gateway: { origin: world.baseUrl, headers: { authorization: `Bearer ${world.apiKey}` } },
+    direct: { origin: testSystem.service('sync').url, headers: { [HEADERS.principal]: token } },
+    gateway: { origin: testSystem.baseUrl, headers: { authorization: `Bearer ${testSystem.apiKey}` } },
   };
   const measure = async (route: keyof typeof routes, clients: number): Promise<Measured> => {
     const { origin, headers } = routes[route];

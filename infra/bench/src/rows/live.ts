@@ -1,6 +1,6 @@
 import { Client } from 'pg';
 import { cpuMsOf } from '../cpu.ts';
-import type { Door } from '../door.ts';
+import type { Target } from '../target.ts';
 import { listenAtHead, untilHeard } from '../listening.ts';
 import { openLoop, percentiles, type Paced, type Percentiles } from '../load.ts';
 import type { Findings, Scene } from '../scene.ts';
@@ -25,10 +25,10 @@ const SILENT_MS = 2_000;
 const DEADLINE_MS = 30_000;
 
 /** From the commit of a change to its arrival at another client's socket, at a fixed pace. */
-export async function liveRows({ world, ours, peer, rounds, seconds, say }: Scene): Promise<Findings> {
+export async function liveRows({ testSystem, ours, peer, rounds, seconds, say }: Scene): Promise<Findings> {
   const rows: Row[] = [];
   const raw: Record<string, unknown> = {};
-  const databaseUrl = world.database.url;
+  const databaseUrl = testSystem.database.url;
   for (const { perSecond, p50MsMax, p99MsMax } of PACES) {
     const measured = await inTurns<'ours' | 'peer', Latency>(rounds, {
       ours: () => measureLatency(ours, { perSecond, seconds, databaseUrl }),
@@ -86,27 +86,27 @@ export const COMMIT_TIMES = { track_commit_timestamp: 'on' } as const;
 
 /** As one socket sees it among others; the one that subscribed last, which is told last. */
 export async function measureLatency(
-  door: Door,
+  target: Target,
   { perSecond, seconds, sockets = 1, databaseUrl }: Course,
 ): Promise<Latency> {
-  const pool = openClients(door.baseUrl, CONNECTIONS);
-  const crowd = sockets > 1 ? await listenAtHead(door, sockets - 1) : [];
-  const [socket] = await listenAtHead(door, 1, 'arrivals');
+  const pool = openClients(target.baseUrl, CONNECTIONS);
+  const crowd = sockets > 1 ? await listenAtHead(target, sockets - 1) : [];
+  const [socket] = await listenAtHead(target, 1, 'arrivals');
   const sent: Sent[] = [];
-  const cpuMs = (): number | null => cpuMsOf(door.parts().map(({ pid }) => pid));
+  const cpuMs = (): number | null => cpuMsOf(target.parts().map(({ pid }) => pid));
   try {
     const before = cpuMs();
-    await openLoop(perSecond, WARM_UP_SECONDS, async () => void (await mutate(pool, door, 1)));
+    await openLoop(perSecond, WARM_UP_SECONDS, async () => void (await mutate(pool, target, 1)));
     const pace = await openLoop(perSecond, seconds, async () => {
       const sentMs = performance.now();
-      const { modelIds } = await mutate(pool, door, 1);
+      const { modelIds } = await mutate(pool, target, 1);
       sent.push({ id: modelIds[0] ?? '', sentMs, answeredMs: performance.now() });
     });
     const changes = sent.length + perSecond * WARM_UP_SECONDS;
     await untilHeard(socket === undefined ? [] : [socket], changes, SILENT_MS, DEADLINE_MS);
     const after = cpuMs();
     const cpuMsPerChange = before === null || after === null ? null : (after - before) / changes;
-    const commits = databaseUrl === undefined ? null : await commitsOf(databaseUrl, door, sent);
+    const commits = databaseUrl === undefined ? null : await commitsOf(databaseUrl, target, sent);
     return { pace, cpuMsPerChange, ...latencies(sent, socket?.arrivals ?? NOTHING, commits) };
   } finally {
     for (const one of [...crowd, socket]) one?.close();
@@ -123,7 +123,7 @@ interface Sent {
 }
 
 /** When each change was committed, in milliseconds of `performance.now`. */
-async function commitsOf(databaseUrl: string, { log }: Door, sent: readonly Sent[]): Promise<Map<string, number>> {
+async function commitsOf(databaseUrl: string, { log }: Target, sent: readonly Sent[]): Promise<Map<string, number>> {
   const client = new Client({ connectionString: databaseUrl });
   await client.connect();
   try {

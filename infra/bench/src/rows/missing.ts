@@ -1,5 +1,5 @@
 import { Client } from 'pg';
-import type { Door } from '../door.ts';
+import type { Target } from '../target.ts';
 import { listenAtHead, untilHeard } from '../listening.ts';
 import { closedLoop } from '../load.ts';
 import type { Findings, Scene } from '../scene.ts';
@@ -13,8 +13,8 @@ const SILENT_MS = 2_000;
 const DEADLINE_MS = 30_000;
 
 /** What 32 writers wrote, and what of it live sockets did not get, or got wrong. The same checker for both. */
-export async function missingRows({ world, ours, peer, rounds, seconds }: Scene): Promise<Findings> {
-  const databaseUrl = world.database.url;
+export async function missingRows({ testSystem, ours, peer, rounds, seconds }: Scene): Promise<Findings> {
+  const databaseUrl = testSystem.database.url;
   const measured = await inTurns<'ours' | 'peer', Heard>(rounds, {
     ours: () => measure(databaseUrl, ours, seconds),
     peer: peer === null ? undefined : () => measure(databaseUrl, peer, seconds),
@@ -81,13 +81,13 @@ const words = ({ missing, expected, doubled, disordered }: Heard): string =>
     ...(disordered > 0 ? [`${count(disordered)} disordered`] : []),
   ].join(', ');
 
-async function measure(databaseUrl: string, door: Door, seconds: number): Promise<Heard> {
-  const sockets = await listenAtHead(door, SOCKETS, 'ids');
-  const pool = openClients(door.baseUrl, WRITERS);
-  const [before = '0'] = await placesAfter(databaseUrl, door, null);
+async function measure(databaseUrl: string, target: Target, seconds: number): Promise<Heard> {
+  const sockets = await listenAtHead(target, SOCKETS, 'ids');
+  const pool = openClients(target.baseUrl, WRITERS);
+  const [before = '0'] = await placesAfter(databaseUrl, target, null);
   try {
-    await closedLoop(WRITERS, seconds, async () => (await mutate(pool, door, 1)).results.length);
-    const log = await placesAfter(databaseUrl, door, before);
+    await closedLoop(WRITERS, seconds, async () => (await mutate(pool, target, 1)).results.length);
+    const log = await placesAfter(databaseUrl, target, before);
     await untilHeard(sockets, log.length * SOCKETS, SILENT_MS, DEADLINE_MS);
     return compare(
       log,
@@ -100,8 +100,8 @@ async function measure(databaseUrl: string, door: Door, seconds: number): Promis
 }
 
 /** All places after one; with null only the last. */
-async function placesAfter(databaseUrl: string, door: Door, after: string | null): Promise<string[]> {
-  const { log, workspaceId } = door;
+async function placesAfter(databaseUrl: string, target: Target, after: string | null): Promise<string[]> {
+  const { log, workspaceId } = target;
   const client = new Client({ connectionString: databaseUrl });
   await client.connect();
   try {

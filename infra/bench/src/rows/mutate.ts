@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import type { World } from '@wts/testkit';
+import type { TestSystem } from '@wts/testkit';
 import { Pool as Connections } from 'pg';
 import { closedLoop, type Measured } from '../load.ts';
-import type { Door } from '../door.ts';
+import type { Target } from '../target.ts';
 import type { Findings, Scene } from '../scene.ts';
 import type { Row } from '../report.ts';
 import { all, ms, number, ratioText, reaches } from '../report.ts';
@@ -30,15 +30,16 @@ const rate = ({ perSecond }: Measured): number => perSecond;
  * task and log rows, with the same indexes, from as many connections in batches of the same size, and does nothing else. No
  * order, no rules.
  */
-export async function mutateRows({ world, ours, peer, rounds, seconds, say }: Scene): Promise<Findings> {
+export async function mutateRows({ testSystem, ours, peer, rounds, seconds, say }: Scene): Promise<Findings> {
   const rows: Row[] = [];
   const raw: Record<string, unknown> = {};
   for (const { clients, batch, ratioMin, p50MsMax } of SHAPES) {
-    for (const door of peer === null ? [ours] : [ours, peer]) await throughDoor(door, clients, batch, WARM_UP_SECONDS);
+    for (const target of peer === null ? [ours] : [ours, peer])
+      await throughDoor(target, clients, batch, WARM_UP_SECONDS);
     const measured = await inTurns<'ours' | 'peer' | 'bare', Measured>(rounds, {
       ours: () => throughDoor(ours, clients, batch, seconds),
       peer: peer === null ? undefined : () => throughDoor(peer, clients, batch, seconds),
-      bare: () => bareLoop(world, clients, batch, seconds),
+      bare: () => bareLoop(testSystem, clients, batch, seconds),
     });
     const what = `mutate ${clients}x${batch}`;
     raw[what] = measured;
@@ -67,20 +68,20 @@ export async function mutateRows({ world, ours, peer, rounds, seconds, say }: Sc
   return { rows, raw };
 }
 
-const words = ({ name }: Door, { perSecond, p50Ms }: Measured): string =>
+const words = ({ name }: Target, { perSecond, p50Ms }: Measured): string =>
   `${name} ${number(perSecond)}/s, p50 ${ms(p50Ms)}`;
 
-async function throughDoor(door: Door, clients: number, batch: number, seconds: number): Promise<Measured> {
-  const pool = openClients(door.baseUrl, clients);
+async function throughDoor(target: Target, clients: number, batch: number, seconds: number): Promise<Measured> {
+  const pool = openClients(target.baseUrl, clients);
   try {
-    return await closedLoop(clients, seconds, async () => (await mutate(pool, door, batch)).results.length);
+    return await closedLoop(clients, seconds, async () => (await mutate(pool, target, batch)).results.length);
   } finally {
     await pool.close();
   }
 }
 
-async function bareLoop(world: World, clients: number, batch: number, seconds: number): Promise<Measured> {
-  const connections = new Connections({ connectionString: world.database.url, max: clients });
+async function bareLoop(testSystem: TestSystem, clients: number, batch: number, seconds: number): Promise<Measured> {
+  const connections = new Connections({ connectionString: testSystem.database.url, max: clients });
   try {
     await connections.query(`create schema if not exists bench`);
     await connections.query(`create table if not exists bench.tasks (like sync.tasks including all)`);
@@ -90,7 +91,7 @@ async function bareLoop(world: World, clients: number, batch: number, seconds: n
         ?.at,
     );
     return await closedLoop(clients, seconds, async () => {
-      const [tasks, log] = bareRows(world, batch, () => (place += 1));
+      const [tasks, log] = bareRows(testSystem, batch, () => (place += 1));
       await connections.query(
         `with t as (insert into bench.tasks select * from json_populate_recordset(null::bench.tasks, $1))
          insert into bench.log select * from json_populate_recordset(null::bench.log, $2)`,
@@ -103,16 +104,16 @@ async function bareLoop(world: World, clients: number, batch: number, seconds: n
   }
 }
 
-function bareRows(world: World, batch: number, next: () => number): [tasks: string, log: string] {
+function bareRows(testSystem: TestSystem, batch: number, next: () => number): [tasks: string, log: string] {
   const now = new Date().toISOString();
   const tasks: object[] = [];
   const log: object[] = [];
   for (let index = 0; index < batch; index += 1) {
-    const { modelId, payload } = newTask(world.workspaceId);
+    const { modelId, payload } = newTask(testSystem.workspaceId);
     const place = next();
     const record = { id: modelId, ...payload, number: place, createdAt: now, updatedAt: now };
     const { title, description, priority } = payload;
-    const common = { workspace_id: world.workspaceId, group_id: world.workspaceId, record };
+    const common = { workspace_id: testSystem.workspaceId, group_id: testSystem.workspaceId, record };
     tasks.push({
       id: modelId,
       ...common,
@@ -120,7 +121,7 @@ function bareRows(world: World, batch: number, next: () => number): [tasks: stri
       description,
       priority,
       number: place,
-      creator_id: world.userId,
+      creator_id: testSystem.userId,
       start: 'not_started',
       start_bucket: 'today',
       label_ids: [],
@@ -136,7 +137,7 @@ function bareRows(world: World, batch: number, next: () => number): [tasks: stri
       model_id: modelId,
       action: 'INSERT',
       changed: [],
-      actor_id: world.userId,
+      actor_id: testSystem.userId,
       client_id: 'bench',
       client_tx_id: randomUUID(),
       created_at: now,

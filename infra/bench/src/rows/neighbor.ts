@@ -45,10 +45,10 @@ interface Beside extends Readonly<Record<Deed, Latency>> {
  * What one caller costs the others: an honest person's write, page of the log and snapshot at an even pace, calm and beside
  * each attack. The samples of all rounds are taken together, because a 99th percentile needs many.
  */
-export async function neighborRows({ world, rounds, seconds, say }: Scene): Promise<Findings> {
+export async function neighborRows({ testSystem, rounds, seconds, say }: Scene): Promise<Findings> {
   const names = chosen(process.env['ATTACKS']);
-  await using honest = await HonestPerson.settle(world);
-  await using attackers = await Attackers.prepare(world, names, {
+  await using honest = await HonestPerson.settle(testSystem);
+  await using attackers = await Attackers.prepare(testSystem, names, {
     onPrepared: (name) => say(`${name} is prepared`),
   });
   const calm = await work(honest, seconds);

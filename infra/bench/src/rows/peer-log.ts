@@ -1,4 +1,4 @@
-import type { World } from '@wts/testkit';
+import type { TestSystem } from '@wts/testkit';
 import { randomUUID } from 'node:crypto';
 import { Client } from 'pg';
 import type { LargeLog } from './deltas.ts';
@@ -7,9 +7,9 @@ const GROUPS = 400;
 const OWN_GROUPS = 200;
 
 /** The peer's log, with the traffic of ours in `growLog`: a tenth in the first group, the rest spread, half of it others'. */
-export async function growPeerLog(world: World, entries: number): Promise<LargeLog> {
+export async function growPeerLog(testSystem: TestSystem, entries: number): Promise<LargeLog> {
   const groups = Array.from({ length: GROUPS }, () => randomUUID() as string);
-  const client = new Client({ connectionString: world.database.url });
+  const client = new Client({ connectionString: testSystem.database.url });
   await client.connect();
   try {
     const { rows } = await client.query<{ head: string }>(
@@ -18,7 +18,7 @@ export async function growPeerLog(world: World, entries: number): Promise<LargeL
     await client.query(
       `insert into strata.sync_group_memberships (user_id, group_id, group_type)
        select $1, g, 'workspace' from unnest($2::uuid[]) g`,
-      [world.userId, groups.slice(0, OWN_GROUPS)],
+      [testSystem.userId, groups.slice(0, OWN_GROUPS)],
     );
     await client.query(
       `insert into strata.sync_actions (model, model_id, action, data, group_id, client_id, client_tx_id)

@@ -1,4 +1,4 @@
-import type { Door } from '../door.ts';
+import type { Target } from '../target.ts';
 import { listenAtHead } from '../listening.ts';
 import { inParallel } from '../load.ts';
 import { Inside, residentMb } from '../memory.ts';
@@ -22,11 +22,11 @@ const GROWN_MB_MAX = 10;
 /** What 20 sockets that never read cost, beyond what writing the same to nobody costs. */
 export async function stalledRows({ ours, peer, rounds, say }: Scene): Promise<Findings> {
   await using opened = new AsyncDisposableStack();
-  const insides = new Map<Door, Inside>();
-  for (const door of peer === null ? [ours] : [ours, peer]) {
-    insides.set(door, opened.use(await Inside.open(door.parts())));
-    for (let time = 0; time < WARM_UPS; time += 1) await write(door, ACTIONS);
-    say(`${door.name} is warm`);
+  const insides = new Map<Target, Inside>();
+  for (const target of peer === null ? [ours] : [ours, peer]) {
+    insides.set(target, opened.use(await Inside.open(target.parts())));
+    for (let time = 0; time < WARM_UPS; time += 1) await write(target, ACTIONS);
+    say(`${target.name} is warm`);
   }
   const measured = await inTurns<'ours' | 'peer', Grown>(rounds, {
     ours: () => grown(ours, insides.get(ours)),
@@ -60,13 +60,13 @@ const words = ({ heldMb, residentMb: resident }: Grown): string =>
 const signed = (megabytes: number): string => `${megabytes < 0 ? '-' : '+'}${number(Math.abs(megabytes))}`;
 const sum = (numbers: readonly number[]): number => numbers.reduce((total, one) => total + one, 0);
 
-async function grown(door: Door, inside: Inside | undefined): Promise<Grown> {
-  const alone = await most(door, inside);
-  const sockets = await listenAtHead(door, STALLED);
+async function grown(target: Target, inside: Inside | undefined): Promise<Grown> {
+  const alone = await most(target, inside);
+  const sockets = await listenAtHead(target, STALLED);
   try {
     for (const socket of sockets) socket.pause();
-    const stalled = await most(door, inside);
-    const names = door.parts().map(({ name }) => name);
+    const stalled = await most(target, inside);
+    const names = target.parts().map(({ name }) => name);
     return {
       heldMb: sum(stalled.held) - sum(alone.held),
       residentMb: stalled.residentMb - alone.residentMb,
@@ -78,12 +78,15 @@ async function grown(door: Door, inside: Inside | undefined): Promise<Grown> {
 }
 
 /** The most that is held while a load is written. */
-async function most(door: Door, inside: Inside | undefined): Promise<{ held: readonly number[]; residentMb: number }> {
+async function most(
+  target: Target,
+  inside: Inside | undefined,
+): Promise<{ held: readonly number[]; residentMb: number }> {
   const seen: { held: readonly number[]; residentMb: number }[] = [];
   for (let time = 0; time < LOOKS; time += 1) {
-    await write(door, ACTIONS / LOOKS);
+    await write(target, ACTIONS / LOOKS);
     const held = (await inside?.heldMb()) ?? [];
-    seen.push({ held, residentMb: residentMb(door.parts()) });
+    seen.push({ held, residentMb: residentMb(target.parts()) });
   }
   return {
     held: seen.reduce((top, one) => (sum(one.held) > sum(top) ? one.held : top), [] as readonly number[]),
@@ -91,11 +94,11 @@ async function most(door: Door, inside: Inside | undefined): Promise<{ held: rea
   };
 }
 
-async function write(door: Door, actions: number): Promise<void> {
-  const pool = openClients(door.baseUrl, WRITERS);
+async function write(target: Target, actions: number): Promise<void> {
+  const pool = openClients(target.baseUrl, WRITERS);
   const description = 'x'.repeat(LARGE_BYTES);
   try {
-    await inParallel(WRITERS, actions / BATCH, () => mutate(pool, door, BATCH, { description }));
+    await inParallel(WRITERS, actions / BATCH, () => mutate(pool, target, BATCH, { description }));
   } finally {
     await pool.close();
   }

@@ -7,7 +7,7 @@ import type { ProcessRecord } from './launch.ts';
 const ASKED_MS = 8_000;
 const KILLED_MS = 2_000;
 
-/** Ends what a killed launcher left running, as recorded in its world. Returns the names of what was ended. */
+/** Ends what a killed launcher left running, as recorded in its PATHS. Returns the names of what was ended. */
 export async function endLeftovers(records: string): Promise<string[]> {
   const left = readRecords(records).filter((record) => isAlive(record));
   // SIGINT is the fast stop of PostgreSQL and an ordinary stop for everything else; a paused process must wake to see it.

@@ -30,7 +30,7 @@ export interface PostgresOptions extends CrashListeners {
   readonly port?: number | undefined;
   /** Added to the sentence when the data cannot be used. */
   readonly resetHint: string;
-  /** For data that dies with its world: initdb need not wait for the disk. The running server still syncs. */
+  /** For data that dies with its stack: initdb need not wait for the disk. The running server still syncs. */
   readonly throwaway?: boolean;
   /** Instead of those that are found. */
   readonly programs?: PostgresPrograms;

@@ -1,4 +1,4 @@
-import type { World } from '@wts/testkit';
+import type { TestSystem } from '@wts/testkit';
 import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import type { Answers } from './attacker.ts';
@@ -39,18 +39,18 @@ export class Attackers implements AsyncDisposable {
     });
   }
 
-  /** People of the world, with all they need for these attacks. */
+  /** People of the system, with all they need for these attacks. */
   static async prepare(
-    world: World,
+    testSystem: TestSystem,
     names: readonly AttackName[],
     { scale = 1, onPrepared }: Preparation = {},
   ): Promise<Attackers> {
     const attackers = new Attackers(fork(new URL('attackers-worker.ts', import.meta.url)));
     try {
       for (const name of names) {
-        const [one, other] = [await world.person(`Attacker ${name}`), await world.person(`Other ${name}`)];
+        const [one, other] = [await testSystem.person(`Attacker ${name}`), await testSystem.person(`Other ${name}`)];
         const tokens = [one.token, other.token] as const;
-        await attackers.#order({ do: 'prepare', name, baseUrl: world.baseUrl, tokens, scale });
+        await attackers.#order({ do: 'prepare', name, baseUrl: testSystem.baseUrl, tokens, scale });
         onPrepared?.(name);
       }
       return attackers;

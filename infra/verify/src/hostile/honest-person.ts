@@ -1,4 +1,4 @@
-import type { World } from '@wts/testkit';
+import type { TestSystem } from '@wts/testkit';
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import type { Told } from './honest-worker.ts';
@@ -23,9 +23,9 @@ export class HonestPerson implements AsyncDisposable {
     });
   }
 
-  static async settle(world: World): Promise<HonestPerson> {
-    const { token } = await world.person('Neighbor');
-    const workerData = { baseUrl: world.baseUrl, token };
+  static async settle(testSystem: TestSystem): Promise<HonestPerson> {
+    const { token } = await testSystem.person('Neighbor');
+    const workerData = { baseUrl: testSystem.baseUrl, token };
     const worker = new Worker(new URL('honest-worker.ts', import.meta.url), { workerData });
     const person = new HonestPerson(worker);
     await once(worker, 'message', { signal: AbortSignal.timeout(SETTLES_MS) });

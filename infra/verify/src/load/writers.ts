@@ -1,5 +1,5 @@
 import type { MutateReply, SyncTransaction } from '@wts/contracts';
-import type { World } from '@wts/testkit';
+import type { TestSystem } from '@wts/testkit';
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { request } from 'undici';
@@ -36,9 +36,9 @@ interface Writing {
 }
 
 /** What writers did, kept whole: for storms of seconds. */
-export async function writeUntil(world: World, count: number, stop: AbortSignal): Promise<Written> {
+export async function writeUntil(testSystem: TestSystem, count: number, stop: AbortSignal): Promise<Written> {
   const acknowledged = new Map<string, { modelId: string; syncId: string }>();
-  const { retries } = await keepWriting(world, count, stop, {
+  const { retries } = await keepWriting(testSystem, count, stop, {
     onAcknowledged: ({ clientTxId, ...answer }) => acknowledged.set(clientTxId, answer),
   });
   return { acknowledged, retries };
@@ -49,10 +49,10 @@ export async function writeUntil(world: World, count: number, stop: AbortSignal)
  * the same transaction, until it is answered: that is what makes "acknowledged and lost" and "applied twice" visible.
  */
 export async function keepWriting(
-  world: World,
+  testSystem: TestSystem,
   count: number,
   stop: AbortSignal,
-  { everyMs = () => 0, door = () => world.baseUrl, copiesMax = 1, onAcknowledged }: Writing,
+  { everyMs = () => 0, door = () => testSystem.baseUrl, copiesMax = 1, onAcknowledged }: Writing,
 ): Promise<{ retries: number }> {
   let retries = 0;
   const device = async (): Promise<void> => {
@@ -64,7 +64,7 @@ export async function keepWriting(
       for (;;) {
         const copies = 1 + Math.floor(Math.random() * copiesMax);
         const results = await Promise.all(
-          Array.from({ length: copies }, () => send(door(), world.apiKey, [taskOf(world, transaction)])),
+          Array.from({ length: copies }, () => send(door(), testSystem.apiKey, [taskOf(testSystem, transaction)])),
         );
         const answers = results.flatMap((result) => result ?? []);
         for (const { success, syncId = '', error } of answers) {
@@ -87,7 +87,7 @@ export async function keepWriting(
 }
 
 function taskOf(
-  { workspaceId }: World,
+  { workspaceId }: TestSystem,
   { clientTxId, clientId, modelId }: Sent & { clientId: string },
 ): SyncTransaction {
   const payload = { workspaceId, title: `Task ${modelId}` };

@@ -1,5 +1,5 @@
 import type { SyncAction } from '@wts/contracts';
-import type { World } from '@wts/testkit';
+import type { TestSystem } from '@wts/testkit';
 import { Client } from 'pg';
 import { expectedIds } from '../audit-live.ts';
 import { compareDeliveries } from '../compare.ts';
@@ -28,12 +28,12 @@ export class DeliveryCheck {
   delivered = 0;
   acknowledged = 0;
   rounds = 0;
-  readonly #world: World;
+  readonly #testSystem: TestSystem;
   #watched: Watched[] = [];
   #answers: Acknowledgement[] = [];
 
-  constructor(world: World) {
-    this.#world = world;
+  constructor(testSystem: TestSystem) {
+    this.#testSystem = testSystem;
   }
 
   watch(listener: Listener, expects: Expects, from: bigint): void {
@@ -152,7 +152,7 @@ export class DeliveryCheck {
   }
 
   async #withLog(work: (client: Client) => Promise<void>): Promise<void> {
-    const client = new Client({ connectionString: this.#world.database.url, connectionTimeoutMillis: 5_000 });
+    const client = new Client({ connectionString: this.#testSystem.database.url, connectionTimeoutMillis: 5_000 });
     client.on('error', () => {});
     try {
       await client.connect();

@@ -1,4 +1,4 @@
-import type { World } from '@wts/testkit';
+import type { TestSystem } from '@wts/testkit';
 import { createReadStream } from 'node:fs';
 import { createInterface } from 'node:readline';
 import type { Finding } from '../finding.ts';
@@ -49,9 +49,9 @@ export class Hostility implements AsyncDisposable {
     this.#attackers = attackers;
   }
 
-  static async prepare(world: World): Promise<Hostility> {
-    const honest = await HonestPerson.settle(world);
-    return new Hostility(honest, await Attackers.prepare(world, ATTACK_NAMES, { scale: SCALE }));
+  static async prepare(testSystem: TestSystem): Promise<Hostility> {
+    const honest = await HonestPerson.settle(testSystem);
+    return new Hostility(honest, await Attackers.prepare(testSystem, ATTACK_NAMES, { scale: SCALE }));
   }
 
   get fairness(): Fairness {

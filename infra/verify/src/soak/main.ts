@@ -10,7 +10,7 @@
  * With `--hostile`, attackers of every kind are at work for all of the minutes, beside the disturbances that fit; the calm
  * part follows. An honest person must not be refused while nothing is away, and no log may hold what records say.
  */
-import { startWorld, type World } from '@wts/testkit';
+import { startTestSystem, type TestSystem } from '@wts/testkit';
 import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { Client } from 'pg';
@@ -61,7 +61,7 @@ const say = (line: string): void => {
 };
 
 using memory = new ProcessMemory();
-const world = await startWorld({
+const testSystem = await startTestSystem({
   label: 'soak',
   syncReplicas: asked.replicas,
   ownPostgres: true,
@@ -69,13 +69,13 @@ const world = await startWorld({
   overrides: memory.overrides,
 });
 try {
-  process.exitCode = (await soak(world, asked.minutes * 60_000)) ? 0 : 1;
+  process.exitCode = (await soak(testSystem, asked.minutes * 60_000)) ? 0 : 1;
 } catch (error) {
   process.exitCode = 1;
   console.error(error);
   say(`NOT SOUND: the run did not finish, ${(error as Error).message}`);
 } finally {
-  await world.close();
+  await testSystem.close();
 }
 if (process.exitCode === 1) {
   // What did not end as it should may wait for what will not come.
@@ -83,7 +83,7 @@ if (process.exitCode === 1) {
   process.exit();
 }
 
-async function soak(system: World, lastsMs: number): Promise<boolean> {
+async function soak(system: TestSystem, lastsMs: number): Promise<boolean> {
   const check = new DeliveryCheck(system);
   const stop = new AbortController();
   await using stack = new AsyncDisposableStack();
@@ -91,7 +91,7 @@ async function soak(system: World, lastsMs: number): Promise<boolean> {
   let calmSinceMs: number | null = null;
   const attacking = new AbortController();
   const scene = {
-    world: system,
+    testSystem: system,
     check,
     start: await headOf(system),
     stop: stop.signal,
@@ -170,7 +170,7 @@ interface Course {
 }
 
 /** Resolves to the number of disturbances, when the time is over and enough of it was calm. */
-async function disturbThenRest(system: World, { lastsMs, hostility, stop, onCalm }: Course): Promise<number> {
+async function disturbThenRest(system: TestSystem, { lastsMs, hostility, stop, onCalm }: Course): Promise<number> {
   const turn = disturbancesOf(system);
   const startedMs = performance.now();
   const stormyMs = hostility === null ? lastsMs - Math.max(lastsMs * (1 - STORMY_SHARE), CALM_MS_MIN) : lastsMs;
@@ -195,7 +195,7 @@ async function disturbThenRest(system: World, { lastsMs, hostility, stop, onCalm
   return count;
 }
 
-async function checkTheEnd(system: World, check: DeliveryCheck, copy: Copy): Promise<void> {
+async function checkTheEnd(system: TestSystem, check: DeliveryCheck, copy: Copy): Promise<void> {
   const client = new Client({ connectionString: system.database.url });
   await client.connect();
   const nc = await connectToBroker(system.nats.url);

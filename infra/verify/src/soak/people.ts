@@ -1,5 +1,5 @@
 import type { ActionName, InternalMutation } from '@wts/contracts';
-import type { Person, World } from '@wts/testkit';
+import type { Person, TestSystem } from '@wts/testkit';
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { auditNewcomer } from '../audit-live.ts';
@@ -19,7 +19,7 @@ const ARRIVES_EVERY_MS = 20_000;
 const SMALL_MODELS = ['Workspace', 'WorkspaceMember', 'User', 'Project'];
 
 export interface Scene {
-  readonly world: World;
+  readonly testSystem: TestSystem;
   readonly check: DeliveryCheck;
   /** The place from which everybody expects. */
   readonly start: string;
@@ -33,15 +33,15 @@ export interface Scene {
  * goes, one who hides and shows work, wanderers who begin anywhere, and newcomers who load everything.
  */
 export async function gather(scene: Scene, sockets: number): Promise<Promise<void>[]> {
-  const { world, check, start, stack } = scene;
+  const { testSystem, check, start, stack } = scene;
   const join = (name: string): SocketListener => {
-    const listener = stack.use(listenBySocket(ownerOf(world), name, start));
-    check.watch(listener, { groups: [world.userId, world.workspaceId] }, BigInt(start));
+    const listener = stack.use(listenBySocket(ownerOf(testSystem), name, start));
+    check.watch(listener, { groups: [testSystem.userId, testSystem.workspaceId] }, BigInt(start));
     return listener;
   };
   for (let index = 1; index <= sockets; index += 1) join(`socket ${index}`);
-  const poller = stack.use(listenByPolling(ownerOf(world), 'poller', start));
-  check.watch(poller, { groups: [world.userId, world.workspaceId] }, BigInt(start));
+  const poller = stack.use(listenByPolling(ownerOf(testSystem), 'poller', start));
+  check.watch(poller, { groups: [testSystem.userId, testSystem.workspaceId] }, BigInt(start));
   const slow = join('slow socket');
   const restless = join('restless socket');
   return [
@@ -55,13 +55,13 @@ export async function gather(scene: Scene, sockets: number): Promise<Promise<voi
 }
 
 /** The place where the log is when nothing has happened but the demo workspace, which is no part of a soak. */
-export async function headOf(world: World): Promise<string> {
-  await using socket = await world.socket({ after: '1' });
+export async function headOf(testSystem: TestSystem): Promise<string> {
+  await using socket = await testSystem.socket({ after: '1' });
   await socket.until(({ actions }) => actions.length > 0);
   return socket.cursor();
 }
 
-function ownerOf({ baseUrl, apiKey }: World): { baseUrl: string; token: string } {
+function ownerOf({ baseUrl, apiKey }: TestSystem): { baseUrl: string; token: string } {
   return { baseUrl, token: apiKey };
 }
 
@@ -83,9 +83,9 @@ async function loseTheNetwork(listener: SocketListener, { stop }: Scene): Promis
   }
 }
 
-async function visitor({ world, check, start, stack }: Scene): Promise<Person> {
-  const person = await world.person('Visitor');
-  const target = { baseUrl: world.baseUrl, token: person.token };
+async function visitor({ testSystem, check, start, stack }: Scene): Promise<Person> {
+  const person = await testSystem.person('Visitor');
+  const target = { baseUrl: testSystem.baseUrl, token: person.token };
   for (const listener of [
     listenBySocket(target, 'visiting socket', start),
     listenByPolling(target, 'visiting poller', start),
@@ -95,23 +95,23 @@ async function visitor({ world, check, start, stack }: Scene): Promise<Person> {
 }
 
 /** A membership that begins and ends all the time. */
-async function comeAndGo({ userId }: Person, { world, stop }: Scene): Promise<void> {
+async function comeAndGo({ userId }: Person, { testSystem, stop }: Scene): Promise<void> {
   while (!stop.aborted) {
     const modelId = randomUUID();
-    const payload = { workspaceId: world.workspaceId, userId, role: 'member' };
+    const payload = { workspaceId: testSystem.workspaceId, userId, role: 'member' };
     const join = { modelName: 'WorkspaceMember', modelId, action: 'INSERT', payload } as const;
     const leave = { modelName: 'WorkspaceMember', modelId, action: 'DELETE', payload: {} } as const;
     for (const change of [join, leave]) {
-      await insist(() => isCommitted(world, change), stop);
+      await insist(() => isCommitted(testSystem, change), stop);
       await rest(STAYS_MS * (0.5 + Math.random()), stop);
     }
   }
 }
 
 /** Refused counts as done: it was, by a try whose answer got lost. */
-async function isCommitted(world: World, change: InternalMutation): Promise<true | null> {
+async function isCommitted(testSystem: TestSystem, change: InternalMutation): Promise<true | null> {
   try {
-    await world.commit([change]);
+    await testSystem.commit([change]);
     return true;
   } catch (error) {
     return /answers 4\d\d/.test((error as Error).message) ? true : null;
@@ -126,24 +126,24 @@ interface Hider {
 }
 
 /** The member of a private project: expects of it and of the workspace, which does not hear of it. */
-async function hider({ world, check, stop, stack }: Scene): Promise<Hider> {
-  const { userId, token } = await world.member('Hider');
-  const { workspaceId, baseUrl } = world;
+async function hider({ testSystem, check, stop, stack }: Scene): Promise<Hider> {
+  const { userId, token } = await testSystem.member('Hider');
+  const { workspaceId, baseUrl } = testSystem;
   const self = { token, clientId: randomUUID(), projectId: randomUUID(), taskId: randomUUID() };
   const project = { workspaceId, key: 'HIDDEN', name: 'Hidden', isPrivate: true };
-  await change(world, self, ['Project', self.projectId, 'INSERT', project], stop);
+  await change(testSystem, self, ['Project', self.projectId, 'INSERT', project], stop);
   const task = { workspaceId, title: 'Seen and unseen' };
-  const from = await change(world, self, ['Task', self.taskId, 'INSERT', task], stop);
+  const from = await change(testSystem, self, ['Task', self.taskId, 'INSERT', task], stop);
   const listener = stack.use(listenBySocket({ baseUrl, token }, 'hiding socket', from));
   check.watch(listener, { groups: [userId, workspaceId, self.projectId] }, BigInt(from));
   return self;
 }
 
 /** A task goes into the private project and out of it: each time it ends on one side and begins on the other. */
-async function hideAndShow(self: Hider, { world, stop }: Scene): Promise<void> {
+async function hideAndShow(self: Hider, { testSystem, stop }: Scene): Promise<void> {
   for (let isHidden = true; !stop.aborted; isHidden = !isHidden) {
     const move = { projectId: isHidden ? self.projectId : null };
-    await change(world, self, ['Task', self.taskId, 'UPDATE', move], stop);
+    await change(testSystem, self, ['Task', self.taskId, 'UPDATE', move], stop);
     await rest(HIDES_EVERY_MS * (0.5 + Math.random()), stop);
   }
 }
@@ -152,7 +152,7 @@ type Change = readonly [modelName: string, modelId: string, action: ActionName, 
 
 /** Resolves to the place of it. */
 async function change(
-  { baseUrl }: World,
+  { baseUrl }: TestSystem,
   { token, clientId }: Hider,
   [modelName, modelId, action, payload]: Change,
   stop: AbortSignal,
@@ -164,14 +164,14 @@ async function change(
 }
 
 /** One after the other begins anywhere in the log, and must get exactly what follows. */
-async function wander({ world, check, start, stop }: Scene): Promise<void> {
+async function wander({ testSystem, check, start, stop }: Scene): Promise<void> {
   for (let visit = 1; !stop.aborted; visit += 1) {
     await rest(WANDERS_EVERY_MS * (0.5 + Math.random()), stop);
     const reached = check.reached;
     const back = Math.min(WANDERS_BACK_MAX, Number(reached - BigInt(start)));
     const from = reached - BigInt(Math.floor(Math.random() * (back + 1)));
-    const listener = listenBySocket(ownerOf(world), `wanderer ${visit}`, String(from));
-    check.watch(listener, { groups: [world.userId, world.workspaceId] }, from);
+    const listener = listenBySocket(ownerOf(testSystem), `wanderer ${visit}`, String(from));
+    check.watch(listener, { groups: [testSystem.userId, testSystem.workspaceId] }, from);
     if (!(await comesTo(listener, reached, stop)))
       check.report([{ promise: 'nobody-stands-still', seen: `${listener.name} stands still at ${listener.at()}` }]);
     check.dismiss(listener);
@@ -185,13 +185,15 @@ async function comesTo({ at }: Listener, place: bigint, stop: AbortSignal): Prom
 }
 
 /** New clients load a snapshot, follow what comes after it, and compare their copy with the tables. */
-async function arrive({ world, check, stop, isCalm }: Scene): Promise<void> {
-  const groups = [world.userId, world.workspaceId];
+async function arrive({ testSystem, check, stop, isCalm }: Scene): Promise<void> {
+  const groups = [testSystem.userId, testSystem.workspaceId];
   while (!stop.aborted) {
     await rest(ARRIVES_EVERY_MS * (0.5 + Math.random()), stop);
     if (stop.aborted) return;
     const models = isCalm() ? [SMALL_MODELS] : [];
-    await check.withLog(async (client) => (await auditNewcomer(client, ownerOf(world), groups, ...models)).findings);
+    await check.withLog(
+      async (client) => (await auditNewcomer(client, ownerOf(testSystem), groups, ...models)).findings,
+    );
   }
 }
 

@@ -1,4 +1,4 @@
-import type { World, WorldOptions } from '@wts/testkit';
+import type { TestSystem, TestSystemOptions } from '@wts/testkit';
 import { execFile } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -11,23 +11,23 @@ const run = promisify(execFile);
 const MEGABYTE = 1024 * 1024;
 const SERVICES = ['sync', 'workspace', 'gateway'] as const;
 
-/** What is known of the memory of every process of a world, in all their lives. */
+/** What is known of the memory of every process of a system, in all their lives. */
 export class ProcessMemory implements Disposable {
   readonly #directory = mkdtempSync(join(tmpdir(), 'wts-heap-probe-'));
   readonly #names = new Map<number, string>();
   readonly #nats = new Map<number, { process: string; bornMs: number; samples: Sample[] }>();
 
-  /** For the world to start with. */
-  get overrides(): NonNullable<WorldOptions['overrides']> {
+  /** For the system to start with. */
+  get overrides(): NonNullable<TestSystemOptions['overrides']> {
     const probe = new URL('heap-probe.ts', import.meta.url).href;
     const variables = { NODE_OPTIONS: `--import=${probe}`, [PROBE_VARIABLE]: this.#directory };
     return Object.fromEntries(SERVICES.map((service) => [service, variables]));
   }
 
   /** Processes come and go: to be called often. */
-  async look(world: World): Promise<void> {
-    for (const { name, pid } of world.services) if (pid !== null) this.#names.set(pid, name);
-    const pid = world.nats.pid();
+  async look(testSystem: TestSystem): Promise<void> {
+    for (const { name, pid } of testSystem.services) if (pid !== null) this.#names.set(pid, name);
+    const pid = testSystem.nats.pid();
     const megabytes = pid === null ? null : await residentOf(pid);
     if (pid === null || megabytes === null) return;
     const life = this.#nats.get(pid) ?? { process: 'nats', bornMs: Date.now(), samples: [] };

@@ -1,4 +1,4 @@
-import type { World } from '@wts/testkit';
+import type { TestSystem } from '@wts/testkit';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
@@ -15,11 +15,11 @@ export class ControlClient implements AsyncDisposable {
     this.#worker = worker;
   }
 
-  static async settle(world: World): Promise<ControlClient> {
-    const { userId, token } = await world.person('ControlClient');
+  static async settle(testSystem: TestSystem): Promise<ControlClient> {
+    const { userId, token } = await testSystem.person('ControlClient');
     const workspaceId = randomUUID();
     const urlKey = `elsewhere-${workspaceId.slice(0, 8)}`;
-    await world.commit([
+    await testSystem.commit([
       { modelName: 'Workspace', modelId: workspaceId, action: 'INSERT', payload: { name: 'Elsewhere', urlKey } },
       {
         modelName: 'WorkspaceMember',

@@ -1,4 +1,4 @@
-import type { World } from '@wts/testkit';
+import type { TestSystem } from '@wts/testkit';
 import { execFile } from 'node:child_process';
 import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
@@ -45,7 +45,7 @@ const GROWTH_MB_MAX = 96;
 const GROWTH_EACH_KB_MAX = 64;
 
 export async function dropAndReturn(
-  world: World,
+  testSystem: TestSystem,
   storm: StormClients,
   control: ControlClient,
   fault: Fault,
@@ -54,18 +54,18 @@ export async function dropAndReturn(
   const before = control.work(door);
   await pause(CALM_MS);
   const calm = await before.callOff();
-  const atFirst = await residentOf(world);
-  const lives = new Map(world.services.map(({ name, pid }) => [name, pid]));
+  const atFirst = await residentOf(testSystem);
+  const lives = new Map(testSystem.services.map(({ name, pid }) => [name, pid]));
   const over = new AbortController();
-  const watching = watchPeaks(world, storm, over.signal);
+  const watching = watchPeaks(testSystem, storm, over.signal);
   const beside = control.work(door);
   storm.moveTo(door);
   try {
-    const back = await storm.dropAll(fault.happen, () => writeFor(world, door, WRITING_MS));
+    const back = await storm.dropAll(fault.happen, () => writeFor(testSystem, door, WRITING_MS));
     const meanwhile = await beside.callOff();
     over.abort();
     const { megabytes, connections } = await watching;
-    const memory = world.services
+    const memory = testSystem.services
       .filter(({ name, pid }) => pid !== null && lives.get(name) === pid)
       .map(({ name }) => ({ process: name, before: atFirst.get(name) ?? 0, peak: megabytes.get(name) ?? 0 }));
     return { clients: storm.size, back, calm, meanwhile, memory, connections };
@@ -124,20 +124,20 @@ function seconds(ms = 0): string {
 }
 
 /** Changes in the clients' own workspace. */
-async function writeFor(world: World, door: string, ms: number): Promise<void> {
+async function writeFor(testSystem: TestSystem, door: string, ms: number): Promise<void> {
   const options = { everyMs: () => WRITES_EVERY_MS, door: () => door, onAcknowledged: () => {} };
-  await keepWriting(world, 1, AbortSignal.timeout(ms), options);
+  await keepWriting(testSystem, 1, AbortSignal.timeout(ms), options);
 }
 
 async function watchPeaks(
-  world: World,
+  testSystem: TestSystem,
   storm: StormClients,
   stop: AbortSignal,
 ): Promise<{ megabytes: Map<string, number>; connections: number }> {
   const peaks = new Map<string, number>();
   let connections = 0;
   while (!stop.aborted) {
-    for (const [name, megabytes] of await residentOf(world)) {
+    for (const [name, megabytes] of await residentOf(testSystem)) {
       peaks.set(name, Math.max(peaks.get(name) ?? 0, megabytes));
     }
     connections = Math.max(connections, await storm.connections());
@@ -146,8 +146,8 @@ async function watchPeaks(
   return { megabytes: peaks, connections };
 }
 
-async function residentOf(world: World): Promise<Map<string, number>> {
-  const names = new Map(world.services.flatMap(({ name, pid }) => (pid === null ? [] : [[pid, name] as const])));
+async function residentOf(testSystem: TestSystem): Promise<Map<string, number>> {
+  const names = new Map(testSystem.services.flatMap(({ name, pid }) => (pid === null ? [] : [[pid, name] as const])));
   const { stdout } = await run('ps', ['-o', 'pid=,rss=', '-p', [...names.keys()].join(',')]).catch(
     // It fails when one of them is gone, and tells of the others all the same.
     (error: unknown) => ({ stdout: (error as { stdout?: string }).stdout ?? '' }),

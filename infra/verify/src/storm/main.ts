@@ -5,7 +5,7 @@
  * the designed; with 1 otherwise.
  */
 import { filesMax } from '@wts/service-kit/life';
-import { startWorld } from '@wts/testkit';
+import { startTestSystem } from '@wts/testkit';
 import { parseArgs } from 'node:util';
 import { numbersOrExit } from '../numbers.ts';
 import { ControlClient } from './control-client.ts';
@@ -33,10 +33,14 @@ if (filesMax() < files) {
 }
 
 async function storm(): Promise<boolean> {
-  await using world = await startWorld({ label: 'storm', syncReplicas: 2, gatewayReplicas: 2 });
-  const [one, other, sync] = [world.service('gateway', 0), world.service('gateway', 1), world.service('sync', 0)];
-  await using control = await ControlClient.settle(world);
-  await using storm = await StormClients.gather(world, { clients, people, forgetfulOneIn: FORGETFUL_ONE_IN });
+  await using testSystem = await startTestSystem({ label: 'storm', syncReplicas: 2, gatewayReplicas: 2 });
+  const [one, other, sync] = [
+    testSystem.service('gateway', 0),
+    testSystem.service('gateway', 1),
+    testSystem.service('sync', 0),
+  ];
+  await using control = await ControlClient.settle(testSystem);
+  await using storm = await StormClients.gather(testSystem, { clients, people, forgetfulOneIn: FORGETFUL_ONE_IN });
   say(
     `${clients} sockets of ${people} people, two doors, two sync replicas; one client in ${FORGETFUL_ONE_IN} comes back without its copy`,
   );
@@ -63,11 +67,11 @@ async function storm(): Promise<boolean> {
   let isAllSound = true;
   for (const fault of faults) {
     say(`\n${fault.name}`);
-    const passage = await dropAndReturn(world, storm, control, fault);
+    const passage = await dropAndReturn(testSystem, storm, control, fault);
     for (const line of wordsOf(passage)) say(line);
     isAllSound &&= faultsOf(passage).length === 0;
     await fault.mend();
-    await world.untilReady();
+    await testSystem.untilReady();
   }
   say(isAllSound ? '\nSound: everybody has everything, and nobody was harmed.' : '\nNOT SOUND: see above.');
   return isAllSound;

@@ -1,4 +1,4 @@
-import type { World } from '@wts/testkit';
+import type { TestSystem } from '@wts/testkit';
 import { Client } from 'pg';
 import { setTimeout as pause } from 'node:timers/promises';
 import { expectedIds } from '../audit-live.ts';
@@ -34,24 +34,28 @@ const LOOK_MS = 50;
  * after `moveTo` they come back to another, as when a balancer sends them elsewhere.
  */
 export class StormClients implements AsyncDisposable {
-  readonly #world: World;
+  readonly #testSystem: TestSystem;
   readonly #log: Client;
   readonly #clients: StormClient[] = [];
   #door: string;
   #turnedAway = new Map<string, number>();
 
-  private constructor(world: World, log: Client) {
-    this.#world = world;
+  private constructor(testSystem: TestSystem, log: Client) {
+    this.#testSystem = testSystem;
     this.#log = log;
-    this.#door = world.baseUrl;
+    this.#door = testSystem.baseUrl;
   }
 
-  static async gather(world: World, { clients, people, forgetfulOneIn }: StormClientsOptions): Promise<StormClients> {
-    const log = new Client({ connectionString: world.database.url });
+  static async gather(
+    testSystem: TestSystem,
+    { clients, people, forgetfulOneIn }: StormClientsOptions,
+  ): Promise<StormClients> {
+    const log = new Client({ connectionString: testSystem.database.url });
     await log.connect();
-    const storm = new StormClients(world, log);
+    const storm = new StormClients(testSystem, log);
     const credentials: Credential[] = [];
-    for (let index = 0; index < people; index += 1) credentials.push(await world.member(`StormClients ${index + 1}`));
+    for (let index = 0; index < people; index += 1)
+      credentials.push(await testSystem.member(`StormClients ${index + 1}`));
     const start = await storm.#lastPlace();
     const count = (reason: string): void =>
       void storm.#turnedAway.set(reason, (storm.#turnedAway.get(reason) ?? 0) + 1);
@@ -117,7 +121,7 @@ export class StormClients implements AsyncDisposable {
   async #check(): Promise<Finding[]> {
     const findings: Finding[] = [];
     for (const [userId, devices] of Map.groupBy(this.#clients, ({ credential }) => credential.userId)) {
-      const groups = [userId, this.#world.workspaceId];
+      const groups = [userId, this.#testSystem.workspaceId];
       const from = devices.map(({ after }) => BigInt(after)).reduce((least, one) => (one < least ? one : least));
       const to = devices.map(({ cursor }) => cursor).reduce((most, one) => (one > most ? one : most));
       const entries = await expectedIds(this.#log, groups, from, to);
@@ -133,7 +137,7 @@ export class StormClients implements AsyncDisposable {
   async #lastPlace(): Promise<string> {
     const { rows } = await this.#log.query<{ last: string | null }>(
       'select max(sync_id)::text as last from sync.sync_actions where group_id = $1',
-      [this.#world.workspaceId],
+      [this.#testSystem.workspaceId],
     );
     return rows[0]?.last ?? '0';
   }

@@ -2,7 +2,7 @@ import type { RequestListener, Server } from 'node:http';
 import { Fault } from '@wts/contracts';
 import type { EdgeParts } from './edge.ts';
 import { RequestContext } from './request-context.ts';
-import { refuseOnSocket } from './socket-door.ts';
+import { refuseOnSocket } from './socket-proxy.ts';
 
 /**
  * Only an offer of WebSocket is an upgrade. Any other offer, such as the `h2c` some clients make on every request, is

@@ -101,7 +101,7 @@ describe('what a reader is shown of the log', function () {
     assert.deepEqual(await titles(member), []);
     const end = await stage.head();
     await eventually(() => replica.hub.last >= end);
-    replica.door.revoke({ kind: 'membership', userId: member.id, workspaceId: workspace });
+    replica.socketServer.revoke({ kind: 'membership', userId: member.id, workspaceId: workspace });
     await member.change('User', member.id, { name: 'Still themselves' });
     await socket.untilAction(({ data }) => data['name'] === 'Still themselves');
     assert.ok(socket.actions.every(({ groupId: group }) => group === member.id || BigInt(socket.cursor()) < end));

@@ -7,7 +7,7 @@ import type { CommitEngine } from '../commit/engine.ts';
 /** Keeps authentication.internal.authority. */
 const MAY_DECIDE: readonly string[] = syncApi.internalCommit.internal?.authority ?? [];
 
-/** The one door for change, for other services: a unit of changes, all or none. A refusal is answered as its error. */
+/** The one address for change, for other services: a unit of changes, all or none. A refusal is answered as its error. */
 export function mountInternal(router: Router, engine: CommitEngine): void {
   mount(router, syncApi.internalCommit, async (call) => {
     const { principal, caller, body } = call;

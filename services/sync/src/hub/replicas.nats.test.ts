@@ -16,7 +16,7 @@ import { relayMetrics } from '../relay/metrics.ts';
 import { startRelay } from '../relay/relay.ts';
 import type { Relay } from '../relay/relay.ts';
 
-/** A replica with all it has in production: its own writers, connection, relay, hub and door. */
+/** A replica with all it has in production: its own writers, connection, relay, hub and socket server. */
 interface Whole {
   readonly writer: LogWriter;
   readonly nats: NatsSource;
@@ -158,7 +158,7 @@ describe('replicas', function () {
     const socket = stack.use(await socketOf(a.replica, { token: user }));
     const writing = write([b.writer, b.writer], [home], 80);
     await socket.until(({ actions }) => actions.length > 20);
-    await a.replica.door.drain(20);
+    await a.replica.socketServer.drain(20);
     await a.relay[Symbol.asyncDispose]();
     assert.equal(socket.ended()?.code, 1012);
     const again = stack.use(await socketOf(b.replica, { token: user, after: socket.cursor() }));

@@ -183,7 +183,7 @@ describe('sockets under change', function () {
     const [user] = await people(1, home);
     const socket = await connect(at, { token: user! });
     await pool.query('delete from sync.workspace_members where user_id = $1', [user]);
-    at.door.revoke({ kind: 'membership', userId: user!, workspaceId: home });
+    at.socketServer.revoke({ kind: 'membership', userId: user!, workspaceId: home });
     await writer.append([{ groupId: home }]);
     const own = await writer.append([{ groupId: user! }]);
     await socket.untilAction(({ syncId }) => syncId === own.last);
@@ -343,9 +343,9 @@ describe('sockets under change', function () {
     const home = randomUUID() as string;
     const [user] = await people(1, home);
     const socket = await connect(at, { token: user! });
-    await eventually(() => at.door.size === 1);
+    await eventually(() => at.socketServer.size === 1);
     socket.pause();
-    await eventually(() => at.door.size === 0);
+    await eventually(() => at.socketServer.size === 0);
   });
 
   it('sends a client in letters that loses a private project it has to a bootstrap, and one that has it not onward [sync.client.compatible]', async () => {

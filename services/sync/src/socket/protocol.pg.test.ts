@@ -102,7 +102,7 @@ describe('a client that breaks the WebSocket protocol', function () {
   });
   afterEach(async () => {
     client.destroy();
-    await eventually(() => replica.door.size === 0);
+    await eventually(() => replica.socketServer.size === 0);
   });
 
   const cases: readonly (readonly [string, () => void, number])[] = [

@@ -30,7 +30,7 @@ export function newIds({ effectId }: Trace): string[] {
   return effectId === undefined ? [randomUUID()] : [effectId, randomUUID()];
 }
 
-export type CommitUnitDoor = (unit: CommitUnit, trace?: Trace) => Promise<InternalCommitReply>;
+export type CommitUnitSender = (unit: CommitUnit, trace?: Trace) => Promise<InternalCommitReply>;
 
 const CLIENT_ID = 'workspace-service';
 
@@ -39,7 +39,7 @@ const CLIENT_ID = 'workspace-service';
  * open whether the unit was applied; it is made again under the same id, which applies it at most once. Keeps
  * workspaces.create.through-log.
  */
-export function commitUnitDoor(sync: Caller): CommitUnitDoor {
+export function commitUnitSender(sync: Caller): CommitUnitSender {
   return ({ principal, authority, txId, mutations }, { requestId, signal } = {}) =>
     sync.call(syncApi.internalCommit, {
       principal,

@@ -5,7 +5,7 @@ import { randomUUID } from 'node:crypto';
 import { requireUnrestricted } from './require-unrestricted.ts';
 import { seenWorkspace } from '../store/workspaces.ts';
 import type { WorkspaceReads } from '../store/workspaces.ts';
-import type { CommitUnitDoor, Trace } from './commit-unit.ts';
+import type { CommitUnitSender, Trace } from './commit-unit.ts';
 import { recordOf } from './commit-unit.ts';
 
 /**
@@ -15,7 +15,7 @@ import { recordOf } from './commit-unit.ts';
  * own urlKey is taken. Keeps workspaces.create.answer and workspaces.create.taken.
  */
 export async function createWorkspace(
-  { workspaces, commitUnit }: { readonly workspaces: WorkspaceReads; readonly commitUnit: CommitUnitDoor },
+  { workspaces, commitUnit }: { readonly workspaces: WorkspaceReads; readonly commitUnit: CommitUnitSender },
   principal: Principal,
   { name, urlKey, logoUrl }: NewWorkspace,
   trace: Trace,

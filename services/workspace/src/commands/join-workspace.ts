@@ -9,14 +9,14 @@ import { requireUnrestricted } from './require-unrestricted.ts';
 import type { IdentityStore } from '../store/identities.ts';
 import type { HeldInvitation, InvitationStore } from '../store/invitations.ts';
 import type { WorkspaceReads } from '../store/workspaces.ts';
-import type { CommitUnitDoor, Trace } from './commit-unit.ts';
+import type { CommitUnitSender, Trace } from './commit-unit.ts';
 
-interface Door {
+interface Context {
   readonly roles: Roles;
   readonly workspaces: WorkspaceReads;
   readonly invitations: InvitationStore;
   readonly identities: IdentityStore;
-  readonly commitUnit: CommitUnitDoor;
+  readonly commitUnit: CommitUnitSender;
 }
 
 /**
@@ -25,23 +25,28 @@ interface Door {
  * was cut off in between can be finished by the same person only. Keeps workspaces.join.code.
  * Keeps workspaces.join.twice.
  */
-export async function joinWorkspace(door: Door, principal: Principal, code: string, trace: Trace): Promise<Workspace> {
+export async function joinWorkspace(
+  context: Context,
+  principal: Principal,
+  code: string,
+  trace: Trace,
+): Promise<Workspace> {
   requireUnrestricted(principal);
   const { userId } = principal;
   const [invitation, addresses] = await Promise.all([
-    door.invitations.findByCode(hashInvitationCode(code), BACKING_ROLES, userId),
-    door.identities.addressesOf(userId),
+    context.invitations.findByCode(hashInvitationCode(code), BACKING_ROLES, userId),
+    context.identities.addressesOf(userId),
   ]);
   // After the invitation was read: a membership that ends in between is seen here, or makes the commit below a repetition.
-  const isMember = invitation !== null && (await isIn(door, userId, invitation));
+  const isMember = invitation !== null && (await isIn(context, userId, invitation));
   const hasLostSince = invitation?.hasLostSince ?? false;
   const judgement = judgeRedemption(invitation, { userId, addresses, isMember, hasLostSince }, new Date());
   if (judgement.outcome === 'refused') throw refusalOf(judgement);
   // A judgement other than a refusal needs an invitation.
   const redeemed = invitation as HeldInvitation;
-  if (judgement.outcome === 'join') await admit(door, principal, redeemed, trace);
-  else if (redeemed.claimedBy === userId) await door.invitations.markRedeemed(redeemed.id);
-  const workspace = await door.workspaces.byId(userId, redeemed.workspaceId);
+  if (judgement.outcome === 'join') await admit(context, principal, redeemed, trace);
+  else if (redeemed.claimedBy === userId) await context.invitations.markRedeemed(redeemed.id);
+  const workspace = await context.workspaces.byId(userId, redeemed.workspaceId);
   // They were let in, and out again meanwhile.
   if (workspace === null) throw new Fault('invitation_expired', { message: LOST_SINCE });
   return workspace;
@@ -52,14 +57,14 @@ export async function joinWorkspace(door: Door, principal: Principal, code: stri
  * that was judged before a removal and is committed after it repeats the admission that the removal ended, and changes
  * nothing; without that, a person with many requests under way would be back with one of them.
  */
-async function admit(door: Door, principal: Principal, invitation: HeldInvitation, trace: Trace): Promise<void> {
+async function admit(context: Context, principal: Principal, invitation: HeldInvitation, trace: Trace): Promise<void> {
   const { userId } = principal;
   const { workspaceId, role, endings } = invitation;
   const isForOneUse = invitation.email !== null;
-  if (isForOneUse && !(await door.invitations.claim(invitation.id, userId))) throw new Fault('invitation_expired');
+  if (isForOneUse && !(await context.invitations.claim(invitation.id, userId))) throw new Fault('invitation_expired');
   const payload = { workspaceId, userId, role };
   try {
-    await door.commitUnit(
+    await context.commitUnit(
       {
         principal,
         authority: 'service',
@@ -70,13 +75,14 @@ async function admit(door: Door, principal: Principal, invitation: HeldInvitatio
     );
   } catch (failure) {
     // Another request of the same person was faster: they are in, which is what was asked for.
-    const wasFaster = failure instanceof Fault && failure.code === 'conflict' && (await isIn(door, userId, invitation));
+    const wasFaster =
+      failure instanceof Fault && failure.code === 'conflict' && (await isIn(context, userId, invitation));
     if (!wasFaster) {
-      if (isForOneUse && isFinal(failure)) await door.invitations.release(invitation.id, userId);
+      if (isForOneUse && isFinal(failure)) await context.invitations.release(invitation.id, userId);
       throw failure;
     }
   }
-  if (isForOneUse) await door.invitations.markRedeemed(invitation.id);
+  if (isForOneUse) await context.invitations.markRedeemed(invitation.id);
 }
 
 /** The same words whether the code was never given out, was deleted, or lost the authority behind it. */
@@ -87,8 +93,8 @@ function refusalOf({ code, message }: Extract<Judgement, { outcome: 'refused' }>
 
 const UNKNOWN_CODE = 'No invitation has this code, or it was deleted. Check the code, or ask for a new invitation.';
 
-async function isIn(door: Door, userId: string, { workspaceId }: HeldInvitation): Promise<boolean> {
-  return (await door.roles.of(userId, workspaceId)) !== null;
+async function isIn(context: Context, userId: string, { workspaceId }: HeldInvitation): Promise<boolean> {
+  return (await context.roles.of(userId, workspaceId)) !== null;
 }
 
 /** A refusal changed nothing for sure; after anything else the membership may exist, so the claim stays. */

@@ -6,7 +6,7 @@ import { requireUnrestricted } from './require-unrestricted.ts';
 import type { ApiKeyStore, KeyRefusal, NewStoredKey } from '../store/api-keys.ts';
 import { newIds, type Trace } from './commit-unit.ts';
 
-interface Door {
+interface Context {
   readonly keys: ApiKeyStore;
   readonly roles: Roles;
   readonly apiKeyPrefix: string;
@@ -18,7 +18,7 @@ const KEY_OFFICE = ROLES.filter((role) => can(role, 'keys.manage'));
 
 /** Makes a key and shows its token this once. Keeps api-keys.create.answer and api-keys.token.once. */
 export async function createApiKey(
-  { keys, roles, apiKeyPrefix }: Door,
+  { keys, roles, apiKeyPrefix }: Context,
   principal: Principal,
   { label, permissions, workspaceId, expiresAt }: NewApiKey,
   trace: Trace,
@@ -55,7 +55,7 @@ export async function createApiKey(
  * api-keys.list.no-token.
  */
 export async function listApiKeys(
-  { keys, roles }: Door,
+  { keys, roles }: Context,
   principal: Principal,
   workspaceId: string | undefined,
 ): Promise<ApiKey[]> {
@@ -78,7 +78,7 @@ export async function listApiKeys(
  * Keeps api-keys.revoke.dead, api-keys.revoke.made and api-keys.owner.revokes.
  */
 export async function revokeApiKey(
-  { keys, revoke }: Door,
+  { keys, revoke }: Context,
   principal: Principal,
   keyId: string,
   includeMade: boolean,

@@ -5,7 +5,7 @@ import { createInvitationCode } from '../domain/invitation-code.ts';
 import type { InvitationStore } from '../store/invitations.ts';
 import { newIds, type Trace } from './commit-unit.ts';
 
-interface Door {
+interface Context {
   readonly roles: Roles;
   readonly invitations: InvitationStore;
 }
@@ -15,7 +15,7 @@ const EXPIRED_KEPT_DAYS = 90;
 
 /** Makes an invitation and shows its code this once. Keeps workspaces.invitations.defaults, workspaces.invitations.code-once. */
 export async function createInvitation(
-  { roles, invitations }: Door,
+  { roles, invitations }: Context,
   principal: Principal,
   workspaceId: string,
   wanted: NewInvitation & { readonly trace: Trace },
@@ -36,7 +36,7 @@ export async function createInvitation(
 
 /** From then on its code is unknown. Keeps workspaces.invitations.delete. */
 export async function deleteInvitation(
-  { roles, invitations }: Door,
+  { roles, invitations }: Context,
   principal: Principal,
   { workspaceId, invitationId }: { readonly workspaceId: string; readonly invitationId: string },
 ): Promise<void> {

@@ -5,12 +5,12 @@ import { randomUUID } from 'node:crypto';
 import type { ProjectPlace } from '../queries/read-private-projects.ts';
 import { requireProject } from '../queries/read-private-projects.ts';
 import type { PrivateProjectReads } from '../store/private-projects.ts';
-import type { CommitUnitDoor, Trace } from './commit-unit.ts';
+import type { CommitUnitSender, Trace } from './commit-unit.ts';
 
-interface Door {
+interface Context {
   readonly roles: Roles;
   readonly privateProjects: PrivateProjectReads;
-  readonly commitUnit: CommitUnitDoor;
+  readonly commitUnit: CommitUnitSender;
 }
 
 /**
@@ -18,20 +18,20 @@ interface Door {
  * lock. Who is in already stays in. Keeps workspaces.private-projects.members.
  */
 export async function addPrivateProjectMember(
-  door: Door,
+  context: Context,
   principal: Principal,
   { userId, ...place }: ProjectPlace & { readonly userId: string },
   trace: Trace,
 ): Promise<Member> {
-  await requireProject(door, principal, place);
+  await requireProject(context, principal, place);
   const { projectId } = place;
-  const known = await door.privateProjects.memberOf(projectId, userId);
+  const known = await context.privateProjects.memberOf(projectId, userId);
   if (known !== null) return known;
   const modelId = randomUUID();
   const txId = `add-project-member:${modelId}`;
   const payload = { projectId, userId };
   try {
-    await door.commitUnit(
+    await context.commitUnit(
       {
         principal,
         authority: 'caller',
@@ -43,9 +43,9 @@ export async function addPrivateProjectMember(
   } catch (failure) {
     // Another request was faster: they are in, which is what was asked for.
     const isConflict = failure instanceof Fault && failure.code === 'conflict';
-    if (!isConflict || (await door.privateProjects.memberOf(projectId, userId)) === null) throw failure;
+    if (!isConflict || (await context.privateProjects.memberOf(projectId, userId)) === null) throw failure;
   }
-  const member = await door.privateProjects.memberOf(projectId, userId);
+  const member = await context.privateProjects.memberOf(projectId, userId);
   if (member === null)
     throw new Fault('conflict', { message: 'This person was removed from the project in the meantime.' });
   return member;
@@ -53,15 +53,15 @@ export async function addPrivateProjectMember(
 
 /** Keeps workspaces.private-projects.members. */
 export async function removePrivateProjectMember(
-  door: Door,
+  context: Context,
   principal: Principal,
   { userId, ...place }: ProjectPlace & { readonly userId: string },
   trace: Trace,
 ): Promise<void> {
-  await requireProject(door, principal, place);
-  const modelId = await door.privateProjects.membershipIdOf(place.projectId, userId);
+  await requireProject(context, principal, place);
+  const modelId = await context.privateProjects.membershipIdOf(place.projectId, userId);
   if (modelId === null) throw new Fault('not_found');
-  await door.commitUnit(
+  await context.commitUnit(
     {
       principal,
       authority: 'caller',

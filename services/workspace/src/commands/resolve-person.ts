@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { profileOf, readEmail } from '../domain/profile.ts';
 import type { ServiceMetrics } from '../metrics.ts';
 import type { IdentityStore, StoredIdentity } from '../store/identities.ts';
-import type { CommitUnitDoor, Trace } from './commit-unit.ts';
+import type { CommitUnitSender, Trace } from './commit-unit.ts';
 
 export type IdentityClaims = BodyOf<typeof workspaceApi.internalResolvePerson>;
 
@@ -15,15 +15,15 @@ export type IdentityClaims = BodyOf<typeof workspaceApi.internalResolvePerson>;
  * Keeps authentication.jwt.person.
  */
 export async function resolvePerson(
-  door: {
+  context: {
     readonly identities: IdentityStore;
-    readonly commitUnit: CommitUnitDoor;
+    readonly commitUnit: CommitUnitSender;
     readonly metrics: Pick<ServiceMetrics, 'personCreated'>;
   },
   claims: IdentityClaims,
   trace: Trace = {},
 ): Promise<string> {
-  const { identities, commitUnit, metrics } = door;
+  const { identities, commitUnit, metrics } = context;
   const identity = { issuer: claims.issuer, subject: claims.subject };
   const known = await identities.find(identity);
   if (known?.hasPerson) {

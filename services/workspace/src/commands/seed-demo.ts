@@ -6,14 +6,14 @@ import { demoContent } from '../domain/demo.ts';
 import type { ApiKeyStore } from '../store/api-keys.ts';
 import type { IdentityStore } from '../store/identities.ts';
 import type { WorkspaceReads } from '../store/workspaces.ts';
-import type { CommitUnitDoor } from './commit-unit.ts';
+import type { CommitUnitSender } from './commit-unit.ts';
 import { resolvePerson } from './resolve-person.ts';
 
-interface Door {
+interface Context {
   readonly workspaces: WorkspaceReads;
   readonly identities: IdentityStore;
   readonly keys: ApiKeyStore;
-  readonly commitUnit: CommitUnitDoor;
+  readonly commitUnit: CommitUnitSender;
 }
 
 export interface DemoWishes {
@@ -34,15 +34,15 @@ const OWNER = { issuer: 'local', subject: 'demo', name: 'Demo Owner', email: 'de
 const WORKSPACE = { name: 'Demo', urlKey: 'demo', logoUrl: null } as const;
 
 /** Any number of runs, also at once, end with one owner, one workspace and the keys that were asked for. */
-export async function seedDemo(door: Door, wishes: DemoWishes): Promise<Demo> {
-  const userId = await resolvePerson({ ...door, metrics: { personCreated: () => {} } }, OWNER);
-  if (wishes.issuer !== undefined) await link(door.identities, { issuer: wishes.issuer, subject: userId }, userId);
-  const workspaceId = await demoWorkspace(door, { ...servicePrincipal('workspace-seed'), userId });
+export async function seedDemo(context: Context, wishes: DemoWishes): Promise<Demo> {
+  const userId = await resolvePerson({ ...context, metrics: { personCreated: () => {} } }, OWNER);
+  if (wishes.issuer !== undefined) await link(context.identities, { issuer: wishes.issuer, subject: userId }, userId);
+  const workspaceId = await demoWorkspace(context, { ...servicePrincipal('workspace-seed'), userId });
   return {
     userId,
     workspaceId,
-    apiKey: await demoKey(door, wishes, userId, 'full-access', wishes.apiKey),
-    readOnlyApiKey: await demoKey(door, wishes, userId, 'read-only', wishes.readOnlyApiKey),
+    apiKey: await demoKey(context, wishes, userId, 'full-access', wishes.apiKey),
+    readOnlyApiKey: await demoKey(context, wishes, userId, 'read-only', wishes.readOnlyApiKey),
   };
 }
 
@@ -55,7 +55,7 @@ async function link(
   await identities.markPersonCreated(identity);
 }
 
-async function demoWorkspace({ workspaces, commitUnit }: Door, principal: Principal): Promise<string> {
+async function demoWorkspace({ workspaces, commitUnit }: Context, principal: Principal): Promise<string> {
   const { userId } = principal;
   const known = await workspaces.bySlug(userId, WORKSPACE.urlKey);
   if (known !== null) return known.id;
@@ -83,7 +83,7 @@ function demoUnit(id: string, userId: string): InternalMutation[] {
 
 /** A key with the wanted token, when that is or can become one; otherwise with a new token. */
 async function demoKey(
-  { keys }: Door,
+  { keys }: Context,
   { apiKeyPrefix }: DemoWishes,
   userId: string,
   permissions: KeyPermissions,

@@ -58,7 +58,7 @@ export const BACKING_ROLES: readonly Role[] = ROLES.filter((role) => can(role, '
 
 /**
  * An invitation speaks with the authority of who made it. When that is gone, so is the invitation: otherwise an admin
- * could leave a door open for themselves before being removed.
+ * could leave a context open for themselves before being removed.
  */
 export function isBacked({ creatorRole }: Pick<StoredInvitation, 'creatorRole'>): boolean {
   return creatorRole !== null && BACKING_ROLES.includes(creatorRole);

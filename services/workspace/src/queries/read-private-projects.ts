@@ -3,7 +3,7 @@ import { Fault, LIMITS } from '@wts/contracts';
 import type { Roles } from '@wts/read-model';
 import type { Page, PrivateProjectReads } from '../store/private-projects.ts';
 
-interface Door {
+interface Context {
   readonly roles: Roles;
   readonly privateProjects: PrivateProjectReads;
 }
@@ -16,7 +16,7 @@ export interface ProjectPlace {
 
 /** Keeps workspaces.private-projects.list. */
 export async function listPrivateProjects(
-  { roles, privateProjects }: Door,
+  { roles, privateProjects }: Context,
   principal: Principal,
   workspaceId: string,
   question: PageQuestion,
@@ -28,19 +28,19 @@ export async function listPrivateProjects(
 
 /** Keeps workspaces.private-projects.list. */
 export async function listPrivateProjectMembers(
-  door: Door,
+  context: Context,
   principal: Principal,
   place: ProjectPlace,
   question: PageQuestion,
 ): Promise<{ members: Member[]; hasMore: boolean }> {
-  await requireProject(door, principal, place);
-  const { items, hasMore } = await pageOf(question, (page) => door.privateProjects.membersOf(place.projectId, page));
+  await requireProject(context, principal, place);
+  const { items, hasMore } = await pageOf(question, (page) => context.privateProjects.membersOf(place.projectId, page));
   return { members: items, hasMore };
 }
 
 /** Who may not manage the workspace is told so whether there is such a project or not. */
 export async function requireProject(
-  { roles, privateProjects }: Door,
+  { roles, privateProjects }: Context,
   principal: Principal,
   { workspaceId, projectId }: ProjectPlace,
 ): Promise<void> {

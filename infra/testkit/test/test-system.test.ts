@@ -1,26 +1,28 @@
 import { deepEqual, equal, match, notEqual, ok, rejects } from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import type { World } from '../src/index.ts';
-import { eventually, signToken, startWorld } from '../src/index.ts';
+import type { TestSystem } from '../src/index.ts';
+import { eventually, signToken, startTestSystem } from '../src/index.ts';
 
-describe('a world', function () {
+describe('a testSystem', function () {
   this.timeout(120_000);
-  let world: World;
+  let testSystem: TestSystem;
   before(async () => {
-    world = await startWorld({ label: 'kit', syncReplicas: 2, wires: true, ownPostgres: true });
+    testSystem = await startTestSystem({ label: 'kit', syncReplicas: 2, wires: true, ownPostgres: true });
   });
-  after(() => world.close());
+  after(() => testSystem.close());
 
   const statusOf = async (url: string) => (await fetch(url, { signal: AbortSignal.timeout(5_000) })).status;
   const workspacesOf = async (token: string) => {
-    const answer = await fetch(`${world.baseUrl}/api/workspaces`, { headers: { authorization: `Bearer ${token}` } });
+    const answer = await fetch(`${testSystem.baseUrl}/api/workspaces`, {
+      headers: { authorization: `Bearer ${token}` },
+    });
     equal(answer.status, 200);
     return ((await answer.json()) as { workspaces: { id: string; role: string }[] }).workspaces;
   };
   const createTask = async (token: string, title: string) => {
-    const payload = { workspaceId: world.workspaceId, title };
+    const payload = { workspaceId: testSystem.workspaceId, title };
     const transaction = { clientId: 'kit', modelName: 'Task', action: 'INSERT', payload };
-    const answer = await fetch(`${world.baseUrl}/sync/mutate`, {
+    const answer = await fetch(`${testSystem.baseUrl}/sync/mutate`, {
       method: 'POST',
       headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
       body: JSON.stringify({
@@ -33,37 +35,39 @@ describe('a world', function () {
 
   it('has an owner with keys, members and strangers', async () => {
     deepEqual(
-      (await workspacesOf(world.apiKey)).map(({ id, role }) => [id, role]),
-      [[world.workspaceId, 'owner']],
+      (await workspacesOf(testSystem.apiKey)).map(({ id, role }) => [id, role]),
+      [[testSystem.workspaceId, 'owner']],
     );
-    const [ann, eve] = await Promise.all([world.member('Ann', 'guest'), world.person('Eve')]);
+    const [ann, eve] = await Promise.all([testSystem.member('Ann', 'guest'), testSystem.person('Eve')]);
     deepEqual(
       (await workspacesOf(ann.token)).map(({ id, role }) => [id, role]),
-      [[world.workspaceId, 'guest']],
+      [[testSystem.workspaceId, 'guest']],
     );
     deepEqual(await workspacesOf(eve.token), []);
     notEqual(ann.userId, eve.userId);
-    const forged = signToken({ ...world.jwt, secret: 'another secret, long enough to be one' }, 'ann');
-    const answer = await fetch(`${world.baseUrl}/api/workspaces`, { headers: { authorization: `Bearer ${forged}` } });
+    const forged = signToken({ ...testSystem.jwt, secret: 'another secret, long enough to be one' }, 'ann');
+    const answer = await fetch(`${testSystem.baseUrl}/api/workspaces`, {
+      headers: { authorization: `Bearer ${forged}` },
+    });
     equal(answer.status, 401);
   });
 
   it('has sockets that hear what others do', async () => {
-    const ann = await world.member('Ann');
-    await using socket = await world.socket({ token: ann.token });
+    const ann = await testSystem.member('Ann');
+    await using socket = await testSystem.socket({ token: ann.token });
     const title = `heard ${randomUUID()}`;
-    equal((await createTask(world.apiKey, title)).success, true);
+    equal((await createTask(testSystem.apiKey, title)).success, true);
     const action = await socket.untilAction(({ data }) => data['title'] === title);
     equal(action.action, 'INSERT');
     ok(BigInt(socket.cursor()) >= BigInt(action.syncId));
   });
 
   it('refuses a socket without a credential, with the answer as error', async () => {
-    await rejects(world.socket({ token: 'wts_nonsense' }), { statusCode: 401 });
+    await rejects(testSystem.socket({ token: 'wts_nonsense' }), { statusCode: 401 });
   });
 
   it('keeps a killed service dead until the test starts it, at the same address', async () => {
-    const [first, second] = [world.service('sync', 0), world.service('sync', 1)];
+    const [first, second] = [testSystem.service('sync', 0), testSystem.service('sync', 1)];
     await first.kill();
     equal(first.pid, null);
     await rejects(statusOf(`${first.url}/health`));
@@ -74,27 +78,27 @@ describe('a world', function () {
   });
 
   it('can cut one process off its database and mend it', async () => {
-    const { url } = world.service('workspace');
-    world.wire('workspace', 'postgres').cut();
+    const { url } = testSystem.service('workspace');
+    testSystem.wire('workspace', 'postgres').cut();
     await eventually(async () => (await statusOf(`${url}/ready`)) === 503);
-    equal(await statusOf(`${world.service('sync').url}/ready`), 200);
-    world.wire('workspace', 'postgres').mend();
+    equal(await statusOf(`${testSystem.service('sync').url}/ready`), 200);
+    testSystem.wire('workspace', 'postgres').mend();
     await eventually(async () => (await statusOf(`${url}/ready`)) === 200);
   });
 
   it('can kill its database and have it back with everything that was acknowledged', async () => {
     const title = `kept ${randomUUID()}`;
-    equal((await createTask(world.apiKey, title)).success, true);
-    await world.postgres.kill();
-    await eventually(async () => (await statusOf(`${world.service('sync').url}/ready`)) === 503);
-    await world.postgres.start();
-    await world.untilReady();
-    await using socket = await world.socket();
+    equal((await createTask(testSystem.apiKey, title)).success, true);
+    await testSystem.postgres.kill();
+    await eventually(async () => (await statusOf(`${testSystem.service('sync').url}/ready`)) === 503);
+    await testSystem.postgres.start();
+    await testSystem.untilReady();
+    await using socket = await testSystem.socket();
     await socket.untilAction(({ data }) => data['title'] === title);
   });
 
   it('says which part it was not started with', async () => {
-    await rejects(async () => world.wire('nothing', 'nats'), /no wire between nothing 0 and nats/);
-    match(world.nats.version, /^\d/);
+    await rejects(async () => testSystem.wire('nothing', 'nats'), /no wire between nothing 0 and nats/);
+    match(testSystem.nats.version, /^\d/);
   });
 });

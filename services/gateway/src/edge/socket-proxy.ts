@@ -22,7 +22,7 @@ import { Splice } from './splice.ts';
  * The door for WebSockets: the same steps as for any request, then a splice instead of an answer.
  * Keeps sync.socket.only-door, sync.socket.refused-upgrade, sync.socket.upgrade-token.
  */
-export class SocketDoor {
+export class SocketProxy {
   readonly #parts: EdgeParts;
   readonly #splices = new Set<Splice>();
   #pending = 0;

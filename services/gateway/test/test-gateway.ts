@@ -14,8 +14,8 @@ const ISSUER = 'https://id.example.com';
 const AUDIENCE = 'https://api.example.com';
 
 /** A gateway between real sockets: services stand in behind it, raw clients before it. */
-export interface World {
-  readonly gateway: RunningService;
+export interface TestGateway {
+  readonly service: RunningService;
   readonly api: number;
   readonly auth: number;
   readonly workspace: StandIn;
@@ -30,7 +30,7 @@ export interface World {
   close(): Promise<void>;
 }
 
-export async function startWorld(env: Record<string, string> = {}): Promise<World> {
+export async function startTestGateway(env: Record<string, string> = {}): Promise<TestGateway> {
   const workspace = await StandIn.start('workspace', SECRET);
   const sync = await StandIn.start('sync', SECRET);
   const lines: string[] = [];
@@ -59,7 +59,7 @@ export async function startWorld(env: Record<string, string> = {}): Promise<Worl
     throw failure;
   });
 
-  const newKey: World['newKey'] = (scopes) => {
+  const newKey: TestGateway['newKey'] = (scopes) => {
     const { token, hash } = createApiKey('wts_');
     const principal: Principal = { userId: randomUUID(), scopes, credential: { kind: 'api_key', id: randomUUID() } };
     workspace.keys.set(hash, principal);
@@ -67,7 +67,7 @@ export async function startWorld(env: Record<string, string> = {}): Promise<Worl
   };
 
   return {
-    gateway: running,
+    service: running,
     api: running.port,
     auth,
     workspace,
@@ -101,7 +101,7 @@ export async function freePort(): Promise<number> {
   return port;
 }
 
-/** Waits for a condition of the world, with a deadline. */
+/** Waits for a condition of the testGateway, with a deadline. */
 export async function until(what: string, condition: () => boolean | Promise<boolean>): Promise<void> {
   const deadline = performance.now() + 8_000;
   while (!(await condition())) {

@@ -1,4 +1,4 @@
-import type { World } from '@wts/testkit';
+import type { TestSystem } from '@wts/testkit';
 import { cloneTasks } from './seed.ts';
 import { mutate, openClients, type Writer } from './traffic.ts';
 
@@ -10,20 +10,20 @@ export interface Part {
 }
 
 /** A system under measurement, as its callers see it, and where it keeps its log. */
-export interface Door extends Writer {
+export interface Target extends Writer {
   readonly name: string;
   readonly baseUrl: string;
   readonly userId: string;
   /** All its processes between a client and PostgreSQL. */
   readonly parts: () => readonly Part[];
   readonly log: { readonly table: string; readonly place: string };
-  /** Tasks like those that clients make, but loaded past the door. */
+  /** Tasks like those that clients make, but loaded past the target. */
   readonly seedTasks: (count: number) => Promise<void>;
 }
 
-export function doorOf(world: World): Door {
-  const { baseUrl, apiKey, userId, workspaceId } = world;
-  const door: Door = {
+export function targetOf(testSystem: TestSystem): Target {
+  const { baseUrl, apiKey, userId, workspaceId } = testSystem;
+  const target: Target = {
     name: 'ours',
     baseUrl,
     apiKey,
@@ -31,27 +31,27 @@ export function doorOf(world: World): Door {
     workspaceId,
     parts: () =>
       ['gateway', 'sync'].map((name) => {
-        const { pid, log } = world.service(name);
+        const { pid, log } = testSystem.service(name);
         if (pid === null) throw new Error(`${name} has ended; its log: ${log}`);
         return { name, pid, log };
       }),
     log: { table: 'sync.sync_actions', place: 'sync_id' },
     seedTasks: async (count) =>
-      cloneTasks(world.database.url, {
+      cloneTasks(testSystem.database.url, {
         table: 'sync.tasks',
-        modelId: await oneTask(door),
+        modelId: await oneTask(target),
         count,
         counter: 'sync.task_counters',
       }),
   };
-  return door;
+  return target;
 }
 
 /** The id of a task that came the usual way. */
-export async function oneTask(door: Door): Promise<string> {
-  const pool = openClients(door.baseUrl, 1);
+export async function oneTask(target: Target): Promise<string> {
+  const pool = openClients(target.baseUrl, 1);
   try {
-    const { modelIds } = await mutate(pool, door, 1);
+    const { modelIds } = await mutate(pool, target, 1);
     return modelIds[0] ?? '';
   } finally {
     await pool.close();

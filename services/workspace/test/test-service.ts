@@ -38,7 +38,7 @@ type Request<C> = (ParamsOf<C> extends Record<string, never> ? object : { readon
  * One workspace service over a real PostgreSQL, a real NATS and a real sync service. Every answer is held against the
  * contract: the status, the body, and whether an error is one the contract names.
  */
-export class World {
+export class TestService {
   readonly stage: Stage;
   readonly service: RunningService;
 
@@ -80,8 +80,8 @@ export class World {
   }
 
   /** Another replica of the same service, with settings of its own; the caller closes its service. */
-  async replica(settings: Record<string, string>): Promise<World> {
-    return new World(this.stage, await startOn(this.stage, settings));
+  async replica(settings: Record<string, string>): Promise<TestService> {
+    return new TestService(this.stage, await startOn(this.stage, settings));
   }
 
   /**
@@ -177,18 +177,18 @@ function startOn(stage: Stage, settings: Record<string, string> = {}): Promise<R
   });
 }
 
-let opened: Promise<World> | undefined;
+let opened: Promise<TestService> | undefined;
 
-/** The world all files of one run share. */
-export function openWorld(): Promise<World> {
+/** The testService all files of one run share. */
+export function openTestService(): Promise<TestService> {
   return (opened ??= (async () => {
     const stage = await openStage('workspace');
-    return new World(stage, await startOn(stage));
+    return new TestService(stage, await startOn(stage));
   })());
 }
 
 after(async () => {
-  const world = await opened;
-  await world?.service.close();
-  await world?.stage[Symbol.asyncDispose]();
+  const testService = await opened;
+  await testService?.service.close();
+  await testService?.stage[Symbol.asyncDispose]();
 });

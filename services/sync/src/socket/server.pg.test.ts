@@ -11,7 +11,7 @@ import { LogWriter } from '../../test/log-writer.ts';
 import { openReplica } from '../../test/replica.ts';
 import type { Replica, ReplicaOptions } from '../../test/replica.ts';
 
-describe('the WebSocket door', function () {
+describe('the WebSocket server', function () {
   this.timeout(60_000);
   let database: TestDatabase;
   let pool: Pool;
@@ -236,7 +236,7 @@ describe('the WebSocket door', function () {
       closing(1008, 'UNAUTHORIZED', async (socket, at) => {
         socket.send(subscribe);
         await socket.until(({ frames }) => frames.length > 0);
-        at.door.revoke({ kind: 'credential', credentialId: user });
+        at.socketServer.revoke({ kind: 'credential', credentialId: user });
       }).then(() => {}));
     it('when frames come in a flood [never.unbounded]', () =>
       closing(1008, 'TOO_MANY_FRAMES', (socket) => {
@@ -248,7 +248,7 @@ describe('the WebSocket door', function () {
       const socket = await closing(1012, 'RESTARTING', async (it, at) => {
         it.send(subscribe);
         await it.until(({ frames }) => frames.length > 0);
-        await at.door.drain(50);
+        await at.socketServer.drain(50);
       });
       assert.match(String(socket.frames.at(-1)?.['lastSyncId']), /^\d+$/);
     });
@@ -312,7 +312,7 @@ describe('the WebSocket door', function () {
       const refused = await ask(`${at.baseUrl}/sync/ws?token=${user}`, good);
       assert.equal(refused.status, 503);
       assert.match(String(refused.headers['retry-after']), /^[1-5]$/);
-      await at.door.drain(0);
+      await at.socketServer.drain(0);
       assert.equal((await ask(`${at.baseUrl}/sync/ws?token=${user}`, good)).status, 503);
     });
   });

@@ -22,16 +22,16 @@ import { socketOf } from './socket.ts';
 import type { Wire } from './wire.ts';
 import { openWire } from './wire.ts';
 
-export interface WorldOptions {
+export interface TestSystemOptions {
   readonly label?: string;
   readonly syncReplicas?: number;
   /** The first is `baseUrl`; the others are `service('gateway', 1).url` and so on. */
   readonly gatewayReplicas?: number;
-  /** A PostgreSQL server of this world's own, for tests that stop or kill it. */
+  /** A PostgreSQL server of this system's own, for tests that stop or kill it. */
   readonly ownPostgres?: boolean;
   /** Settings of single services: `{ sync: { LOG_LEVEL: 'debug' } }`. */
   readonly overrides?: { readonly [service: string]: { readonly [variable: string]: string } };
-  /** True: a wire stands between each process and each store; see `World.wire`. */
+  /** True: a wire stands between each process and each store; see `TestSystem.wire`. */
   readonly wires?: boolean;
 }
 
@@ -56,10 +56,10 @@ interface Parts {
 
 const CALL_MS = 15_000;
 
-export async function startWorld(options: WorldOptions = {}): Promise<World> {
+export async function startTestSystem(options: TestSystemOptions = {}): Promise<TestSystem> {
   // Closes what was opened when a later part cannot be.
   await using opening = new AsyncDisposableStack();
-  const { label = 'world', syncReplicas = 1, gatewayReplicas = 1 } = options;
+  const { label = 'testSystem', syncReplicas = 1, gatewayReplicas = 1 } = options;
   const directory = scratch(label);
   const secrets = makeSecrets();
   const postgres = options.ownPostgres ? opening.use(await openTestPostgres(`${label}-postgres`)) : null;
@@ -88,13 +88,13 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
   const jwt = { ...LOCAL_JWT, secret: secrets.jwtSecret };
   const { internalTokenSecret } = secrets;
   const parts = { stack, database, nats, postgres, wires, jwt, internalTokenSecret };
-  return new World(parts, await stack.demo(), opening.move());
+  return new TestSystem(parts, await stack.demo(), opening.move());
 }
 
 type AskedThere = Parameters<typeof ask> extends [string, string | null, ...infer Request] ? Request : never;
 type Demo = Awaited<ReturnType<Stack['demo']>>;
 
-export class World implements AsyncDisposable {
+export class TestSystem implements AsyncDisposable {
   readonly baseUrl: string;
   readonly authUrl: string;
   /** Of the owner of the demo workspace. */
@@ -102,7 +102,7 @@ export class World implements AsyncDisposable {
   readonly readOnlyApiKey: string;
   readonly userId: string;
   readonly workspaceId: string;
-  /** The identity provider of this world: `signToken(world.jwt, subject, claims)`. */
+  /** The identity provider of this system: `signToken(testSystem.jwt, subject, claims)`. */
   readonly jwt: Issuing;
   readonly internalTokenSecret: string;
   readonly database: TestDatabase;
@@ -130,7 +130,7 @@ export class World implements AsyncDisposable {
   /** Only with `ownPostgres`. */
   get postgres(): PostgresServer {
     if (this.#parts.postgres !== null) return this.#parts.postgres;
-    throw new Error('this world shares its PostgreSQL server: start it with ownPostgres');
+    throw new Error('this system shares its PostgreSQL server: start it with ownPostgres');
   }
 
   service(name: string, replica = 0): SupervisedProcess {
@@ -141,7 +141,7 @@ export class World implements AsyncDisposable {
   wire(service: string, store: Store, replica = 0): Wire {
     const found = this.#parts.wires.get(`${service} ${replica} ${store}`);
     if (found !== undefined) return found;
-    throw new Error(`no wire between ${service} ${replica} and ${store}: start the world with wires`);
+    throw new Error(`no wire between ${service} ${replica} and ${store}: start the system with wires`);
   }
 
   /** Somebody who signs in with a token of their own; belongs to no workspace yet. */
@@ -231,7 +231,7 @@ export class World implements AsyncDisposable {
 
 async function openWires(
   opening: AsyncDisposableStack,
-  { wires = false, syncReplicas = 1 }: WorldOptions,
+  { wires = false, syncReplicas = 1 }: TestSystemOptions,
   database: TestDatabase,
   nats: NatsServer,
 ): Promise<ReadonlyMap<string, Wire>> {

@@ -1,4 +1,4 @@
-import { eventually, type World } from '@wts/testkit';
+import { eventually, type TestSystem } from '@wts/testkit';
 import { Client } from 'pg';
 import { auditCopy, auditListeners, loadCopy, type Copy } from '../audit-live.ts';
 import { auditLog } from '../audit-log.ts';
@@ -15,30 +15,30 @@ export interface Beginning {
 }
 
 /** Where the log is now, or an earlier place. */
-export async function begin({ baseUrl, apiKey }: World, after?: string): Promise<Beginning> {
+export async function begin({ baseUrl, apiKey }: TestSystem, after?: string): Promise<Beginning> {
   const copy = await loadCopy({ baseUrl, token: apiKey });
   return { after: after ?? copy.at, copy };
 }
 
-/** Everything the checker can say of a world after its storm: an empty list is the promise kept. */
-export async function checkWorld(
-  world: World,
+/** Everything the checker can say of a system after its storm: an empty list is the promise kept. */
+export async function checkSystem(
+  testSystem: TestSystem,
   listeners: readonly Listener[],
   { after, copy }: Beginning,
   written: Written,
 ): Promise<string[]> {
-  const client = new Client({ connectionString: world.database.url });
+  const client = new Client({ connectionString: testSystem.database.url });
   await client.connect();
-  const broker = await connectToBroker(world.nats.url);
+  const broker = await connectToBroker(testSystem.nats.url);
   try {
     const { head } = await auditLog(client);
     await eventually(() => listeners.every(({ at }) => at() >= head), { deadlineMs: 30_000 });
-    const groups = [world.userId, world.workspaceId];
+    const groups = [testSystem.userId, testSystem.workspaceId];
     const findings: Finding[] = [
       ...(await auditLog(client)).findings,
       ...(await auditListeners(client, listeners, groups, BigInt(after), head)),
       ...(await auditStream(broker, client)).findings,
-      ...(await auditCopy(client, { baseUrl: world.baseUrl, token: world.apiKey }, copy)).findings,
+      ...(await auditCopy(client, { baseUrl: testSystem.baseUrl, token: testSystem.apiKey }, copy)).findings,
     ];
     return [...findings.map(({ promise, seen }) => `${promise}: ${seen}`), ...(await lostOrDoubled(client, written))];
   } finally {

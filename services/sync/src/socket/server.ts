@@ -24,7 +24,7 @@ import type { SessionSources, SocketLimits } from './session.ts';
 import { Unsent } from './unsent.ts';
 
 /*
- * The WebSocket door.
+ * The WebSocket server.
  *
  * A socket begins with an upgrade whose credential the gateway has verified, and says with a `subscribe` frame from
  * which place in the log it wants to hear. It is answered `subscribed`, gets what it missed, and then what happens, in
@@ -38,7 +38,7 @@ import { Unsent } from './unsent.ts';
  * Keeps sync.socket.frame-max and sync.socket.drain.
  */
 
-export interface SocketDoorOptions {
+export interface SocketServerOptions {
   /** What sockets read takes turns here, by person: memberships and pages. */
   readonly gate: FairGate;
   /** What is made of pages for one socket takes turns here. */
@@ -55,7 +55,7 @@ export interface SocketDoorOptions {
   readonly limits?: Partial<SocketLimits> & { readonly tickMs?: number };
 }
 
-export interface SocketDoor extends AsyncDisposable {
+export interface SocketServer extends AsyncDisposable {
   upgrade(req: IncomingMessage, stream: Duplex, head: Buffer): void;
   /** A credential or membership died. */
   revoke(revocation: Revocation): void;
@@ -68,8 +68,8 @@ const TICK_MS = 1_000;
 const DRAIN_SPREAD_MS = 4_000;
 const DRAIN_END_MS = 2_000;
 
-export function openSocketDoor(options: SocketDoorOptions): SocketDoor {
-  return new Door(options);
+export function openSocketServer(options: SocketServerOptions): SocketServer {
+  return new Server(options);
 }
 
 /** Calls its session before the library closes the socket for a breach of the protocol, which it does without a reason. */
@@ -82,8 +82,8 @@ class TellingWebSocket extends WebSocket {
   }
 }
 
-class Door implements SocketDoor {
-  readonly #options: SocketDoorOptions;
+class Server implements SocketServer {
+  readonly #options: SocketServerOptions;
   readonly #sessions = new Set<Session>();
   readonly #sources: SessionSources;
   readonly #server: WebSocketServer;
@@ -94,7 +94,7 @@ class Door implements SocketDoor {
   /** When the newest entry that no round has brought was committed. */
   #newestMs: number | null = null;
 
-  constructor(options: SocketDoorOptions) {
+  constructor(options: SocketServerOptions) {
     this.#options = options;
     const { hub, gate, turns, limits = {}, logger } = options;
     const { tickMs = TICK_MS, ...changed } = limits;
@@ -151,7 +151,7 @@ class Door implements SocketDoor {
     // Whatever happens to the connection before the library listens must not end the process.
     stream.on('error', () => stream.destroy());
     try {
-      const { pathname, searchParams } = new URL(req.url ?? '', 'http://door');
+      const { pathname, searchParams } = new URL(req.url ?? '', 'http://server');
       if (pathname !== syncApi.socket.path) throw new Fault('not_found');
       const principal = this.#principalOf(req);
       const asked = searchParams.get('actions');
