@@ -9,7 +9,7 @@ import { matchPath } from './edge/match-route.ts';
 import { staticAnswer } from './static-answer.ts';
 
 /**
- * What the gateway answers itself. The bodies are made once; only readiness has to ask somebody.
+ * The operations that the gateway answers itself. Bodies are made once; only readiness calls other services.
  * Keeps meta.health.no-wait, meta.health.up.
  * Keeps meta.openapi.answer, meta.docs.page, meta.docs.found.
  */
@@ -18,12 +18,12 @@ export function ownAnswers(readiness: Readiness, description: object): ReadonlyM
   const ready = bytes({ ok: true, status: 'ready' });
   const noStore = ['Cache-Control', 'no-store'];
   return new Map<string, OwnAnswer>([
-    [meta.health.id, (context, res) => answerJson(context, res, 200, up, noStore)],
+    [meta.health.id, (context, res) => answerJson(context, res, up, noStore)],
     [
       meta.ready.id,
       async (context, res) => {
         await readiness.check();
-        answerJson(context, res, 200, ready, noStore);
+        answerJson(context, res, ready, noStore);
       },
     ],
     [meta.description.id, staticAnswer({ type: JSON_TYPE, bytes: bytes(description) })],
@@ -40,7 +40,7 @@ export function ownAnswers(readiness: Readiness, description: object): ReadonlyM
   ]);
 }
 
-/** A browser says so; programs take anything, and get the answer of any address that has no operation. */
+/** Browsers accept `text/html` by name; a program that accepts anything gets the answer of an unknown path. */
 const WANTS_PAGE = /(?:^|,)\s*text\/html\b/i;
 
 function redirect(context: RequestContext, res: ServerResponse, status: 302 | 308): void {

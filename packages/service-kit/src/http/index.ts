@@ -6,7 +6,7 @@ export type { FaultAnswer } from './fault-answer.ts';
 export { recordRequest } from './record-request.ts';
 export { closeGently, leavesMuchUnread } from './unread-body.ts';
 export { acceptsGzip } from './accept-encoding.ts';
-export { requestIdOf } from './request-context.ts';
+export { chooseRequestId, requestIdOf } from './request-context.ts';
 export type { BodyTurns, HttpOptions } from './request-context.ts';
 export { readBytes } from './read-json.ts';
 export type { Connections } from './connections.ts';

@@ -55,10 +55,13 @@ export function contextOf(req: IncomingMessage): RequestContext {
   return context;
 }
 
-/** The caller's id of the request when it is well formed, else a new one. */
 export function requestIdOf(req: IncomingMessage): string {
-  const given = req.headers[HEADERS.requestId];
-  return typeof given === 'string' && wellFormedId.test(given) ? given : randomUUID();
+  return chooseRequestId(String(req.headers[HEADERS.requestId] ?? ''));
+}
+
+/** Keeps an id that the caller chose when it is well formed, so that the caller finds the request in the logs. */
+export function chooseRequestId(given: string): string {
+  return wellFormedId.test(given) ? given : randomUUID();
 }
 
 /**

@@ -4,7 +4,7 @@ import { closeGently, leavesMuchUnread, renderFault } from '@wts/service-kit/htt
 import type { FaultAnswer } from '@wts/service-kit/http';
 import type { RequestContext } from './request-context.ts';
 
-/** Writes the head of an answer: the lines every answer carries, then the given ones. */
+/** Writes the status and the headers of an answer: those of every answer, then the given ones. */
 export function startAnswer(
   context: RequestContext,
   res: ServerResponse,
@@ -18,19 +18,13 @@ export function startAnswer(
   res.writeHead(status, head);
 }
 
-export function answerJson(
-  context: RequestContext,
-  res: ServerResponse,
-  status: number,
-  body: Buffer,
-  lines: readonly string[] = [],
-): void {
-  startAnswer(context, res, status, ['Content-Type', JSON_TYPE, 'Content-Length', String(body.length), ...lines]);
+export function answerJson(context: RequestContext, res: ServerResponse, body: Buffer, lines: readonly string[]): void {
+  startAnswer(context, res, 200, ['Content-Type', JSON_TYPE, 'Content-Length', String(body.length), ...lines]);
   res.end(body);
 }
 
 /**
- * The one rendering of a failure at this door. Once an answer has begun, cutting it off is all that is left to say.
+ * Answers a request with a failure. Closes the connection when the answer has begun, because its status is sent.
  * Keeps errors.5xx.no-cause, errors.shape.everywhere.
  */
 export function answerFault(context: RequestContext, res: ServerResponse, failure: unknown): void {
@@ -44,7 +38,7 @@ export function answerFault(context: RequestContext, res: ServerResponse, failur
 }
 
 /**
- * Status, body and header lines of a failure; also used where there is no response object, at a refused upgrade.
+ * Status, body and headers of a failure; a refused upgrade, which has no response object, uses it too.
  * Keeps errors.503.retry-after.
  */
 export function faultAnswer(context: RequestContext, failure: unknown): FaultAnswer {

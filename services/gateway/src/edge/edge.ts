@@ -113,8 +113,9 @@ async function pass(context: RequestContext, res: ServerResponse, parts: EdgePar
       return;
     }
     const body = await boundBody(context, res, takeShare(context, res, parts));
-    const token = context.principal === null ? null : parts.mintToken[route.to](context.principal);
-    forward(context, res, parts.upstreams[route.to], body, token, parts.clientStalledMs);
+    const internalToken = context.principal === null ? null : parts.mintToken[route.to](context.principal);
+    const { upstreams, clientStalledMs } = parts;
+    forward({ context, res, upstream: upstreams[route.to], body, internalToken, clientStalledMs });
   } catch (failure) {
     if (failure instanceof ClientGone) return;
     answerFault(context, res, failure);

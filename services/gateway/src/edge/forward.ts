@@ -9,32 +9,36 @@ import type { Upstream } from '../upstream.ts';
 import { answerFault, startAnswer } from './answer.ts';
 import type { RequestContext } from './request-context.ts';
 
-/**
- * Sends a whole request to its service and streams the answer back: bytes are passed on as they come, a slow side holds
- * the other, and whoever leaves ends both. A request is tried at another address when no byte of it was sent, because only
- * then is it certain that nothing happened; a GET, which changes nothing, also when the first address shows no sign of life.
- * Keeps errors.503.retry-after.
- */
-export function forward(
-  context: RequestContext,
-  res: ServerResponse,
-  upstream: Upstream,
-  body: Buffer | null,
-  internalToken: string | null,
-  clientStalledMs: number,
-): void {
-  // The client left while it was asked who it is; its `close` has been and will not come again.
-  if (res.closed) return;
-  upstream.enter();
-  const passage = new Passage(context, res, upstream, body, internalToken, clientStalledMs);
-  res.once('close', () => passage.clientClosed());
-  passage.dispatch();
+/** What is sent to a service, and where its response goes. */
+interface ForwardOptions {
+  readonly context: RequestContext;
+  readonly res: ServerResponse;
+  readonly upstream: Upstream;
+  readonly body: Buffer | null;
+  readonly internalToken: string | null;
+  readonly clientStalledMs: number;
 }
 
-/** RFC 9110 section 9.2.1, as far as any route has them: asking twice is asking once. */
+/**
+ * Sends a request, whose body is complete, to its service and streams the response to the client. A slow client pauses the
+ * service, and a disconnect of either ends the other. The gateway tries another address when it sent no byte of the request,
+ * because only then nothing can have happened; a GET, which changes nothing, also when the first address does not respond.
+ * Keeps errors.503.retry-after.
+ */
+export function forward(options: ForwardOptions): void {
+  const { res, upstream } = options;
+  // The client disconnected during authentication: `close` was emitted already.
+  if (res.closed) return;
+  upstream.enter();
+  const request = new UpstreamRequest(options);
+  res.once('close', () => request.clientClosed());
+  request.dispatch();
+}
+
+/** The safe methods (RFC 9110 section 9.2.1) that routes have: they may be sent twice. */
 const SAFE: ReadonlySet<string> = new Set(['GET', 'HEAD']);
 
-class Passage implements Dispatcher.DispatchHandler {
+class UpstreamRequest implements Dispatcher.DispatchHandler {
   readonly #context: RequestContext;
   readonly #res: ServerResponse;
   readonly #upstream: Upstream;
@@ -42,22 +46,15 @@ class Passage implements Dispatcher.DispatchHandler {
   readonly #clientStalledMs: number;
   #target: Address | null = null;
   #end: () => void = () => undefined;
-  #isLost = false;
+  #isUnresponsive = false;
   #tried: Set<Address> | null = null;
   #controller: Dispatcher.DispatchController | null = null;
   #isClosed = false;
-  #hasLeft = false;
+  #isReleased = false;
   #waitsForDrain = false;
   #stalled: NodeJS.Timeout | undefined;
 
-  constructor(
-    context: RequestContext,
-    res: ServerResponse,
-    upstream: Upstream,
-    body: Buffer | null,
-    internalToken: string | null,
-    clientStalledMs: number,
-  ) {
+  constructor({ context, res, upstream, body, internalToken, clientStalledMs }: ForwardOptions) {
     this.#context = context;
     this.#res = res;
     this.#upstream = upstream;
@@ -65,9 +62,9 @@ class Passage implements Dispatcher.DispatchHandler {
     this.#options = {
       method: context.method,
       path: context.url,
-      headers: onwardHeaders(context, internalToken),
+      headers: requestHeaders(context, internalToken),
       body,
-      // HEAD would cost a connection each time; our services are known to send no body.
+      // Without this, undici closes the connection after each HEAD. Our services send no body to HEAD.
       reset: false,
     };
   }
@@ -79,20 +76,20 @@ class Passage implements Dispatcher.DispatchHandler {
       return;
     }
     this.#target = target;
-    this.#end = this.#upstream.begin(target, SAFE.has(this.#options.method) ? () => this.#lose() : undefined);
+    this.#end = this.#upstream.begin(target, SAFE.has(this.#options.method) ? () => this.#abandonAddress() : undefined);
     target.pool.dispatch(this.#options, this);
   }
 
-  /** The address hangs: what has not been answered there is asked for elsewhere. */
-  #lose(): void {
+  /** The address does not respond: a request without a response is sent to another one. */
+  #abandonAddress(): void {
     if (this.#res.headersSent || this.#isClosed) return;
-    this.#isLost = true;
-    this.#controller?.abort(new Error('it shows no sign of life'));
+    this.#isUnresponsive = true;
+    this.#controller?.abort(new Error('the address does not respond'));
   }
 
   clientClosed(): void {
     this.#isClosed = true;
-    this.#leave();
+    this.#release();
     clearTimeout(this.#stalled);
     if (!this.#res.writableFinished) this.#controller?.abort(new ClientGone());
   }
@@ -100,21 +97,21 @@ class Passage implements Dispatcher.DispatchHandler {
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller;
     if (this.#isClosed) controller.abort(new ClientGone());
-    // It waited for a connection while the address was found to hang.
-    else if (this.#isLost) controller.abort(new Error('it showed no sign of life'));
+    // The request waited for a connection when the address stopped responding.
+    else if (this.#isUnresponsive) controller.abort(new Error('the address did not respond'));
   }
 
   onResponseStart(controller: Dispatcher.DispatchController, status: number, headers: ReplyHeaders): void {
-    // Informational answers are between the service and us.
+    // Informational responses are for this hop only.
     if (status < 200) return;
     this.#upstream.answered(this.#target as Address);
-    // Credentials are judged here alone. A service that does not believe us is not the caller's fault.
+    // Only the gateway checks credentials of callers. A service that refuses the internal token is no fault of the caller.
     if (status === 401 && this.#context.principal !== null) {
       controller.abort(new Error(`${this.#upstream.name} refused the internal token`));
       return;
     }
-    startAnswer(this.#context, this.#res, status, backwardHeaders(headers));
-    // A stream may wait for its first row; the client should know by now that it comes.
+    startAnswer(this.#context, this.#res, status, responseHeaders(headers));
+    // A stream may wait for its first row; the client gets the status before it.
     if (headers['content-length'] === undefined) this.#res.flushHeaders();
   }
 
@@ -131,38 +128,38 @@ class Passage implements Dispatcher.DispatchHandler {
   }
 
   onResponseEnd(): void {
-    this.#leave();
+    this.#release();
     this.#res.end();
   }
 
   onResponseError(_controller: Dispatcher.DispatchController | null, error: Error): void {
     if (this.#isClosed) return;
     const target = this.#target as Address;
-    // An address that accepts connections and says nothing is no better than one that refuses them.
+    // An address that accepts connections and sends nothing is as bad as one that refuses them.
     if (error instanceof errors.HeadersTimeoutError) this.#upstream.failed(target, error);
-    // No controller, no connection: nothing was sent, and another address may be better.
+    // Without a controller there was no connection: nothing was sent, and another address may work.
     const wasSent = this.#controller !== null;
-    if ((wasSent && !this.#isLost) || error instanceof errors.InvalidArgumentError) {
+    if ((wasSent && !this.#isUnresponsive) || error instanceof errors.InvalidArgumentError) {
       this.#fail(error);
       return;
     }
     if (!wasSent) this.#upstream.failed(target, error);
     this.#end();
-    this.#isLost = false;
+    this.#isUnresponsive = false;
     this.#controller = null;
     this.#tried = (this.#tried ?? new Set()).add(target);
     this.dispatch();
   }
 
   #fail(error: Error): void {
-    this.#leave();
+    this.#release();
     answerFault(this.#context, this.#res, faultOf(error));
   }
 
-  /** Gives the place at the service back; a client that is slow to take the last bytes must not hold it. */
-  #leave(): void {
-    if (this.#hasLeft) return;
-    this.#hasLeft = true;
+  /** Frees the place at the service; a client that reads the last bytes slowly must not hold it. */
+  #release(): void {
+    if (this.#isReleased) return;
+    this.#isReleased = true;
     this.#end();
     this.#upstream.leave();
   }
@@ -172,12 +169,12 @@ type ReplyHeaders = Readonly<Record<string, string | string[] | undefined>>;
 
 function faultOf(error: Error): Fault {
   if (error instanceof Fault) return error;
-  // The parser let a header through that must not be written again.
+  // The parser accepted a header that undici refuses to send.
   if (error instanceof errors.InvalidArgumentError) return new Fault('malformed_request', { cause: error });
   return new Fault('unavailable', { cause: error });
 }
 
-function onwardHeaders({ headers, requestId }: RequestContext, token: string | null): string[] {
+function requestHeaders({ headers, requestId }: RequestContext, token: string | null): string[] {
   const lines = headers.onward;
   lines.push(HEADERS.requestId, requestId);
   if (isTracing()) replaceTrace(lines);
@@ -185,7 +182,7 @@ function onwardHeaders({ headers, requestId }: RequestContext, token: string | n
   return lines;
 }
 
-/** The service's span is a child of ours, whose parent is the client's. */
+/** The span of the service is a child of the gateway's, and that one of the client's. */
 function replaceTrace(lines: string[]): void {
   for (let at = lines.length - 2; at >= 0; at -= 2) {
     if (lines[at] === 'traceparent' || lines[at] === 'tracestate') lines.splice(at, 2);
@@ -195,8 +192,8 @@ function replaceTrace(lines: string[]): void {
   for (const name in trace) lines.push(name, trace[name] as string);
 }
 
-/** Lines that end at this hop, and lines the gateway alone decides on. */
-const KEPT_BACK = new Set([
+/** Headers of this hop, and headers that only the gateway sets. */
+const NOT_FORWARDED = new Set([
   'connection',
   'keep-alive',
   'proxy-authenticate',
@@ -214,12 +211,12 @@ const KEPT_BACK = new Set([
   HEADERS.principal,
 ]);
 
-function backwardHeaders(headers: ReplyHeaders): string[] {
+function responseHeaders(headers: ReplyHeaders): string[] {
   const lines: string[] = [];
   const named = typeof headers.connection === 'string' ? headers.connection.toLowerCase() : '';
   const hasNamed = named !== '' && named !== 'keep-alive' && named !== 'close';
   for (const name in headers) {
-    if (KEPT_BACK.has(name) || name.startsWith('access-control-')) continue;
+    if (NOT_FORWARDED.has(name) || name.startsWith('access-control-')) continue;
     if (hasNamed && named.split(',').some((option) => option.trim() === name)) continue;
     const value = headers[name];
     if (typeof value === 'string') lines.push(name, value);

@@ -18,8 +18,17 @@ import { negotiateVersion } from './negotiate-version.ts';
 import { refuseAmbiguity } from './refuse-ambiguity.ts';
 import { Splice } from './splice.ts';
 
+interface ClientSocket {
+  readonly context: RequestContext;
+  readonly client: Duplex;
+  /** Bytes the client sent after its handshake. */
+  readonly head: Buffer;
+  /** Frees the client's place among its sockets. */
+  readonly share: DisposableStack;
+}
+
 /**
- * The door for WebSockets: the same steps as for any request, then a splice instead of an answer.
+ * Handles WebSocket upgrades: the same steps as for any request, then a splice instead of an answer.
  * Keeps sync.socket.only-door, sync.socket.refused-upgrade, sync.socket.upgrade-token.
  */
 export class SocketProxy {
@@ -87,16 +96,13 @@ export class SocketProxy {
     const reply = await whileThere(socket, (isGone) =>
       shakeHands({ upstream: upstreams[to], path: context.path + rest, context, internalToken }, isGone),
     );
-    if (reply.agreed) this.#join(context, socket, head, reply, share);
+    if (reply.agreed) this.#join({ context, client: socket, head, share }, reply);
     else this.#passRefusalOn(context, socket, reply);
   }
 
   #join(
-    context: RequestContext,
-    client: Duplex,
-    head: Buffer,
+    { context, client, head, share }: ClientSocket,
     { hold, reply, socket: upstream, head: upstreamHead }: HandshakeReply & { agreed: true },
-    share: DisposableStack,
   ): void {
     if (client.destroyed) {
       upstream.destroy();

@@ -16,7 +16,7 @@ interface Context {
   readonly commitUnit: CommitUnitSender;
 }
 
-export interface DemoWishes {
+export interface DemoOptions {
   readonly apiKeyPrefix: string;
   readonly apiKey?: string | undefined;
   readonly readOnlyApiKey?: string | undefined;
@@ -33,16 +33,17 @@ export interface Demo {
 const OWNER = { issuer: 'local', subject: 'demo', name: 'Demo Owner', email: 'demo@example.com' } as const;
 const WORKSPACE = { name: 'Demo', urlKey: 'demo', logoUrl: null } as const;
 
-/** Any number of runs, also at once, end with one owner, one workspace and the keys that were asked for. */
-export async function seedDemo(context: Context, wishes: DemoWishes): Promise<Demo> {
+/** Creates what is missing: any number of runs, also in parallel, end with one owner, one workspace and the given keys. */
+export async function seedDemo(context: Context, options: DemoOptions): Promise<Demo> {
   const userId = await resolvePerson({ ...context, metrics: { personCreated: () => {} } }, OWNER);
-  if (wishes.issuer !== undefined) await link(context.identities, { issuer: wishes.issuer, subject: userId }, userId);
+  if (options.issuer !== undefined) await link(context.identities, { issuer: options.issuer, subject: userId }, userId);
   const workspaceId = await demoWorkspace(context, { ...servicePrincipal('workspace-seed'), userId });
+  const owner = { userId, apiKeyPrefix: options.apiKeyPrefix };
   return {
     userId,
     workspaceId,
-    apiKey: await demoKey(context, wishes, userId, 'full-access', wishes.apiKey),
-    readOnlyApiKey: await demoKey(context, wishes, userId, 'read-only', wishes.readOnlyApiKey),
+    apiKey: await demoKey(context.keys, { ...owner, permissions: 'full-access', token: options.apiKey }),
+    readOnlyApiKey: await demoKey(context.keys, { ...owner, permissions: 'read-only', token: options.readOnlyApiKey }),
   };
 }
 
@@ -57,21 +58,21 @@ async function link(
 
 async function demoWorkspace({ workspaces, commitUnit }: Context, principal: Principal): Promise<string> {
   const { userId } = principal;
-  const known = await workspaces.bySlug(userId, WORKSPACE.urlKey);
-  if (known !== null) return known.id;
+  const existing = await workspaces.bySlug(userId, WORKSPACE.urlKey);
+  if (existing !== null) return existing.id;
   const id = randomUUID();
   try {
     await commitUnit({ principal, authority: 'service', txId: `seed-demo:${id}`, mutations: demoUnit(id, userId) });
     return id;
   } catch (failure) {
-    // Another run was faster, or somebody else has a workspace of this name.
+    // A parallel run created it, or another person has a workspace with this slug.
     const other = await workspaces.bySlug(userId, WORKSPACE.urlKey);
     if (other === null) throw failure;
     return other.id;
   }
 }
 
-/** One unit: a demo is there whole or not at all. */
+/** One unit, so that the demo workspace exists whole or not at all. */
 function demoUnit(id: string, userId: string): InternalMutation[] {
   const membership = { workspaceId: id, userId, role: 'owner' };
   return [
@@ -81,32 +82,36 @@ function demoUnit(id: string, userId: string): InternalMutation[] {
   ];
 }
 
-/** A key with the wanted token, when that is or can become one; otherwise with a new token. */
+interface DemoKeyOptions {
+  readonly apiKeyPrefix: string;
+  readonly userId: string;
+  readonly permissions: KeyPermissions;
+  readonly token: string | undefined;
+}
+
+/** Returns the given token when it is a key of the owner or can become one; otherwise the token of a new key. */
 async function demoKey(
-  { keys }: Context,
-  { apiKeyPrefix }: DemoWishes,
-  userId: string,
-  permissions: KeyPermissions,
-  wanted: string | undefined,
+  keys: ApiKeyStore,
+  { apiKeyPrefix, userId, permissions, token: given }: DemoKeyOptions,
 ): Promise<string> {
-  const read = wanted === undefined ? null : readApiKey(wanted, apiKeyPrefix);
-  const offers = [
-    ...(wanted === undefined || read === null ? [] : [{ token: wanted, ...read }]),
+  const read = given === undefined ? null : readApiKey(given, apiKeyPrefix);
+  const candidates = [
+    ...(given === undefined || read === null ? [] : [{ token: given, ...read }]),
     createApiKey(apiKeyPrefix),
   ];
-  for (const { token, ...offer } of offers) {
-    let known = await keys.findLive(offer.hash);
-    if (known === null) {
-      await insertUnlessKnown(keys, userId, permissions, offer);
-      known = await keys.findLive(offer.hash);
+  for (const { token, ...candidate } of candidates) {
+    let stored = await keys.findLive(candidate.hash);
+    if (stored === null) {
+      await insertUnlessStored(keys, userId, permissions, candidate);
+      stored = await keys.findLive(candidate.hash);
     }
-    if (known?.userId === userId && known.permissions === permissions) return token;
+    if (stored?.userId === userId && stored.permissions === permissions) return token;
   }
   throw new Error(`The demo owner has ${LIMITS.apiKeysPerPersonMax} API keys already; revoke some`);
 }
 
-/** A token that was revoked, is somebody else's, or was just inserted by another run, is left as it is. */
-async function insertUnlessKnown(
+/** Does nothing for a token that was revoked, belongs to another person, or was inserted by a parallel run. */
+async function insertUnlessStored(
   keys: ApiKeyStore,
   userId: string,
   permissions: KeyPermissions,
