@@ -1,13 +1,13 @@
 import { openPublisher } from '@wts/log';
 import { STREAM } from '@wts/contracts';
-import { natsAddresses } from '@wts/service-kit/nats';
+import { natsConnectionOptions } from '@wts/service-kit/nats';
 import { connect, type NatsConnection } from 'nats';
 
 /** `urls` as in NATS_URL: one address, or several of one cluster divided by commas. */
 export function connectToBroker(urls: string): Promise<NatsConnection> {
   // A broker that dies comes back, or another of its cluster answers; who waits for it says for how long.
   return connect({
-    ...natsAddresses(urls.split(',').map((url) => url.trim())),
+    ...natsConnectionOptions(urls.split(',').map((url) => url.trim())),
     maxReconnectAttempts: -1,
     reconnectTimeWait: 250,
   });

@@ -1,5 +1,5 @@
 import { encodeChunk, ensureStream, messageIdOf } from '@wts/log';
-import { STREAM, type ActionChunk } from '@wts/contracts';
+import { STREAM, type EntryChunk } from '@wts/contracts';
 import { testNats } from '@wts/testkit';
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
@@ -29,9 +29,9 @@ describe('the audit of the stream', function () {
   });
   afterEach(() => stack.disposeAsync());
 
-  async function publish(first: number, last: number, changed: Partial<ActionChunk> = {}, of = events): Promise<void> {
+  async function publish(first: number, last: number, changed: Partial<EntryChunk> = {}, of = events): Promise<void> {
     const { team, workspaceId, userId, now, record } = table;
-    const chunk: ActionChunk = {
+    const chunk: EntryChunk = {
       epoch: 'one',
       first: String(first),
       last: String(last),

@@ -34,7 +34,7 @@ export interface SyncAction {
  * A log entry as services see it. `record` is the full record after the change (before it, for DELETE): what webhooks
  * and history need. `data` is what the wire shows.
  */
-export interface LogAction extends SyncAction {
+export interface StoredEntry extends SyncAction {
   /** Fixed at commit: the webhook-id of every delivery made from this entry. */
   readonly eventId: string;
   /** Null for an entry that belongs to no workspace, such as a person's own profile. */
@@ -46,12 +46,12 @@ export interface LogAction extends SyncAction {
 }
 
 /** One message of the stream: a run of log entries without holes. `prev` is the last id before `first`. */
-export interface ActionChunk {
+export interface EntryChunk {
   readonly epoch: string;
   readonly prev: string;
   readonly first: string;
   readonly last: string;
-  readonly actions: readonly LogAction[];
+  readonly actions: readonly StoredEntry[];
 }
 
 const syncId = { type: 'string', pattern: SYNC_ID_PATTERN } as const;

@@ -194,7 +194,7 @@ export const LIMITS = {
   listPageMax: 500,
 
   /** Groups of people that a replica remembers between pages, some 200 bytes each: whoever has more is read anew each time. */
-  groupsRememberedMax: 200_000,
+  groupsCachedMax: 200_000,
 
   /** A link in a mail is answered within a week or forgotten. */
   invitationDaysDefault: 7,

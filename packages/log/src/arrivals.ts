@@ -1,5 +1,5 @@
-import type { ActionChunk } from '@wts/contracts';
-import { chunkBytes, isHollow } from './chunk.ts';
+import type { EntryChunk } from '@wts/contracts';
+import { chunkBytes, hasNoEntries } from './chunk.ts';
 
 /**
  * Chunks that have arrived and not been delivered, whatever order they came in. `take` gives the part of a chunk that
@@ -9,7 +9,7 @@ import { chunkBytes, isHollow } from './chunk.ts';
  * (a chunk beyond a hole) or repeated (an overlap).
  */
 export class Arrivals {
-  #waiting: { prev: bigint; last: bigint; bytes: number; chunk: ActionChunk }[] = [];
+  #waiting: { prev: bigint; last: bigint; bytes: number; chunk: EntryChunk }[] = [];
   #bytes = 0;
   #lost = false;
   readonly #bytesMax: number;
@@ -23,12 +23,12 @@ export class Arrivals {
     return this.#lost || this.#waiting.length > 0;
   }
 
-  offer(chunk: ActionChunk, cursor: bigint): void {
+  offer(chunk: EntryChunk, cursor: bigint): void {
     const last = BigInt(chunk.last);
     if (last <= cursor) return;
     const bytes = chunkBytes(chunk);
     // A bound instead of a queue without end: the log holds what is turned away here.
-    if (isHollow(chunk) || this.#bytes + bytes > this.#bytesMax) {
+    if (hasNoEntries(chunk) || this.#bytes + bytes > this.#bytesMax) {
       this.#lost = true;
       return;
     }
@@ -36,7 +36,7 @@ export class Arrivals {
     this.#bytes += bytes;
   }
 
-  take(cursor: bigint): ActionChunk | null {
+  take(cursor: bigint): EntryChunk | null {
     this.#waiting = this.#waiting.filter((one) => {
       if (one.last <= cursor) this.#bytes -= one.bytes;
       return one.last > cursor;
@@ -58,7 +58,7 @@ export class Arrivals {
 }
 
 /** The part of a chunk that lies after the cursor. The cursor must lie within the chunk, or right before it. */
-function trim(chunk: ActionChunk, cursor: bigint): ActionChunk {
+function trim(chunk: EntryChunk, cursor: bigint): EntryChunk {
   if (BigInt(chunk.prev) === cursor) return chunk;
   const actions = chunk.actions.filter((action) => BigInt(action.syncId) > cursor);
   const [first] = actions;

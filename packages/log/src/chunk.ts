@@ -1,5 +1,5 @@
 import { LIMITS, WIRE_VERSION } from '@wts/contracts';
-import type { ActionChunk, LogAction } from '@wts/contracts';
+import type { EntryChunk, StoredEntry } from '@wts/contracts';
 
 /**
  * A chunk on the wire is JSON in UTF-8: `{"v":2,"epoch","prev","first","last","actions":[...]}`. An action whose data is
@@ -7,10 +7,10 @@ import type { ActionChunk, LogAction } from '@wts/contracts';
  * is made once per process and kept beside the action, so handing a chunk to another replica, joining it with its
  * neighbors and publishing the result serialize nothing twice.
  */
-const texts = new WeakMap<LogAction, string>();
-const sizes = new WeakMap<ActionChunk, number>();
+const texts = new WeakMap<StoredEntry, string>();
+const sizes = new WeakMap<EntryChunk, number>();
 
-function textOf(action: LogAction): string {
+function textOf(action: StoredEntry): string {
   let text = texts.get(action);
   if (text === undefined) {
     text = JSON.stringify(action.data === action.record ? { ...action, data: undefined } : action);
@@ -19,13 +19,13 @@ function textOf(action: LogAction): string {
   return text;
 }
 
-function envelope(chunk: ActionChunk, actions: string): Buffer {
+function envelope(chunk: EntryChunk, actions: string): Buffer {
   const { epoch, prev, first, last } = chunk;
   const head = JSON.stringify({ v: WIRE_VERSION, epoch, prev, first, last });
   return Buffer.from(`${head.slice(0, -1)},"actions":[${actions}]}`);
 }
 
-export function encodeChunk(chunk: ActionChunk): Uint8Array {
+export function encodeChunk(chunk: EntryChunk): Uint8Array {
   const data = envelope(chunk, chunk.actions.map(textOf).join(','));
   sizes.set(chunk, data.byteLength);
   return data;
@@ -35,37 +35,37 @@ export function encodeChunk(chunk: ActionChunk): Uint8Array {
  * The same chunk without its actions, for a message that the server would refuse as too large. It says "this is
  * committed"; who receives it reads the log.
  */
-export function encodeHollow(chunk: ActionChunk): Uint8Array {
+export function encodeWithoutEntries(chunk: EntryChunk): Uint8Array {
   return envelope(chunk, '');
 }
 
 /** True when the actions themselves did not travel. */
-export function isHollow(chunk: ActionChunk): boolean {
+export function hasNoEntries(chunk: EntryChunk): boolean {
   return chunk.actions.length === 0;
 }
 
 /** Throws when the data is no chunk of this wire version. During a rolling upgrade the log stands in for such a chunk. */
-export function decodeChunk(data: Uint8Array): ActionChunk {
+export function decodeChunk(data: Uint8Array): EntryChunk {
   const message = JSON.parse(Buffer.from(data.buffer, data.byteOffset, data.byteLength).toString('utf8')) as Partial<
-    ActionChunk & { v: number }
+    EntryChunk & { v: number }
   >;
   const { v, epoch, prev, first, last, actions } = message;
   if (v !== WIRE_VERSION) throw new Error(`chunk of wire version ${String(v)}; this process speaks ${WIRE_VERSION}`);
   if (typeof epoch !== 'string' || !Array.isArray(actions)) throw new Error('not a chunk');
   if (typeof prev !== 'string' || typeof first !== 'string' || typeof last !== 'string') throw new Error('not a chunk');
   for (const action of actions as { data?: unknown; record: unknown }[]) action.data ??= action.record;
-  const chunk: ActionChunk = { epoch, prev, first, last, actions };
+  const chunk: EntryChunk = { epoch, prev, first, last, actions };
   sizes.set(chunk, data.byteLength);
   return chunk;
 }
 
 /** Bytes of the chunk on the wire, known from when it was last encoded or decoded. */
-export function chunkBytes(chunk: ActionChunk): number {
+export function chunkBytes(chunk: EntryChunk): number {
   return sizes.get(chunk) ?? encodeChunk(chunk).byteLength;
 }
 
 /** The run of log entries that follows `prev`. The entries must be all there are between `prev` and the last of them. */
-export function chunkAfter(epoch: string, prev: string, actions: readonly [LogAction, ...LogAction[]]): ActionChunk {
+export function chunkAfter(epoch: string, prev: string, actions: readonly [StoredEntry, ...StoredEntry[]]): EntryChunk {
   const last = actions.at(-1) ?? actions[0];
   return { epoch, prev, first: actions[0].syncId, last: last.syncId, actions };
 }
@@ -76,11 +76,11 @@ export function chunkAfter(epoch: string, prev: string, actions: readonly [LogAc
 export function chunksAfter(
   epoch: string,
   prev: string,
-  actions: readonly LogAction[],
+  actions: readonly StoredEntry[],
   bytesMax: number = LIMITS.chunkBytesMax,
-): ActionChunk[] {
-  const chunks: ActionChunk[] = [];
-  let run: LogAction[] = [];
+): EntryChunk[] {
+  const chunks: EntryChunk[] = [];
+  let run: StoredEntry[] = [];
   let bytes = 0;
   const close = (): void => {
     const [first, ...rest] = run;
@@ -99,7 +99,7 @@ export function chunksAfter(
 }
 
 /** The place of a chunk in the log and in the stream: its `Nats-Msg-Id`. */
-export function messageIdOf(chunk: ActionChunk): string {
+export function messageIdOf(chunk: EntryChunk): string {
   return `${chunk.epoch}:${chunk.first}-${chunk.last}`;
 }
 

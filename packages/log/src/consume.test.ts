@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import * as fc from 'fast-check';
-import type { ActionChunk, LogAction } from '@wts/contracts';
+import type { EntryChunk, StoredEntry } from '@wts/contracts';
 import { action, chunk } from '../test/actions.ts';
 import { consume } from './index.ts';
 import type { ConsumeOptions } from './index.ts';
@@ -9,7 +9,7 @@ const silent = { debug() {}, info() {}, warn() {}, error() {} };
 
 /** A log that grows, read as PostgreSQL's would be: whatever is visible is a prefix. */
 class GrowingLog {
-  readonly actions: LogAction[] = [];
+  readonly actions: StoredEntry[] = [];
   epoch = 'e1';
   down = false;
   reads = 0;
@@ -22,7 +22,7 @@ class GrowingLog {
     this.reads += 1;
     if (this.down) throw new Error('down');
     const from = Number(after);
-    return { actions: this.actions.slice(from, from + limit), head: BigInt(this.actions.length) };
+    return { entries: this.actions.slice(from, from + limit), head: BigInt(this.actions.length) };
   };
 
   readonly head: ConsumeOptions['readHead'] = async () => {
@@ -32,8 +32,8 @@ class GrowingLog {
 }
 
 interface Consumer {
-  offer(chunk: ActionChunk): void;
-  readonly delivered: ActionChunk[];
+  offer(chunk: EntryChunk): void;
+  readonly delivered: EntryChunk[];
   readonly ids: () => number[];
   reach(id: number): Promise<void>;
   stop(): Promise<void>;
@@ -41,8 +41,8 @@ interface Consumer {
 
 function consumer(log: GrowingLog, options: Partial<ConsumeOptions> = {}): Consumer {
   const stopping = new AbortController();
-  const delivered: ActionChunk[] = [];
-  let offer: (chunk: ActionChunk) => void = () => {};
+  const delivered: EntryChunk[] = [];
+  let offer: (chunk: EntryChunk) => void = () => {};
   const done = consume({
     nc: () => null,
     from: 0n,
@@ -77,7 +77,7 @@ function consumer(log: GrowingLog, options: Partial<ConsumeOptions> = {}): Consu
   };
 }
 
-function assertUnbroken(delivered: readonly ActionChunk[], from: number, upTo: number): void {
+function assertUnbroken(delivered: readonly EntryChunk[], from: number, upTo: number): void {
   const ids = delivered.flatMap((one) => one.actions.map(({ syncId }) => Number(syncId)));
   assert.deepEqual(
     ids,

@@ -1,8 +1,8 @@
 import { LIMITS } from '@wts/contracts';
-import type { ActionChunk, LogAction } from '@wts/contracts';
+import type { EntryChunk, StoredEntry } from '@wts/contracts';
 import type { Msg, NatsConnection } from 'nats';
 import { Arrivals } from './arrivals.ts';
-import { Bell } from './bell.ts';
+import { WakeSignal } from './wake-signal.ts';
 import { chunksAfter, decodeChunk, parseMessageId } from './chunk.ts';
 import { follow } from './follow.ts';
 import type { Logger } from './logger.ts';
@@ -19,8 +19,8 @@ export interface LogHead {
 }
 
 /** A page of the log, with what the log says of itself in the same snapshot. */
-export interface LogPart {
-  readonly actions: readonly LogAction[];
+export interface LogPage {
+  readonly entries: readonly StoredEntry[];
   readonly head: bigint;
   readonly epoch?: string;
   /** Entries up to and including this place were trimmed. */
@@ -34,12 +34,12 @@ export interface ConsumeOptions {
   readonly from: bigint;
   /** Epoch that `from` belongs to; absent means the log's own. */
   readonly epoch?: string;
-  readonly readLog: (after: bigint, limit: number) => Promise<LogPart>;
+  readonly readLog: (after: bigint, limit: number) => Promise<LogPage>;
   readonly readHead: () => Promise<LogHead>;
   /** Another, quicker source of committed chunks; gets the function to hand them to, returns how to stop. */
-  readonly handover?: (offer: (chunk: ActionChunk) => void) => () => void;
+  readonly handover?: (offer: (chunk: EntryChunk) => void) => () => void;
   /** Awaited before the next chunk. A failure ends `consume` with it. */
-  readonly onChunk: (chunk: ActionChunk) => void | Promise<void>;
+  readonly onChunk: (chunk: EntryChunk) => void | Promise<void>;
   /** The log is another one now. Returns the place to go on from; by default its head. */
   readonly onEpoch?: (log: LogHead) => bigint | Promise<bigint>;
   /**
@@ -75,7 +75,7 @@ export async function consume(options: ConsumeOptions): Promise<void> {
     log: options.log,
   });
   const stopHandover = options.handover?.((chunk) => consumption.offer(chunk));
-  const wake = (): void => consumption.bell.ring();
+  const wake = (): void => consumption.wakeSignal.notify();
   options.signal.addEventListener('abort', wake);
   try {
     await consumption.run();
@@ -88,7 +88,7 @@ export async function consume(options: ConsumeOptions): Promise<void> {
 }
 
 class Consumption {
-  readonly bell = new Bell();
+  readonly wakeSignal = new WakeSignal();
   readonly #arrivals = new Arrivals(LIMITS.ringBytesMax);
   readonly #options: ConsumeOptions;
   #cursor: bigint;
@@ -117,14 +117,14 @@ class Consumption {
     } catch (error) {
       this.#options.log.warn({ err: error, id }, 'unreadable chunk; reading the log instead');
       this.#behind = true;
-      this.bell.ring();
+      this.wakeSignal.notify();
     }
   }
 
-  offer(chunk: ActionChunk): void {
+  offer(chunk: EntryChunk): void {
     if (chunk.epoch === this.#epoch) this.#arrivals.offer(chunk, this.#cursor);
     else this.#behind = this.#doubt = true;
-    this.bell.ring();
+    this.wakeSignal.notify();
   }
 
   async run(): Promise<void> {
@@ -140,7 +140,7 @@ class Consumption {
       const now = performance.now();
       holeSince = this.#arrivals.incomplete ? (holeSince ?? now) : null;
       const readAt = this.#readAt(holeSince);
-      if (readAt > now && (await this.bell.wait(readAt - now))) continue;
+      if (readAt > now && (await this.wakeSignal.wait(readAt - now))) continue;
       if (signal.aborted) return;
       for (const part of await this.#readLog()) await this.#deliver(part);
       holeSince = null;
@@ -152,16 +152,16 @@ class Consumption {
     return Math.max(this.#behind ? 0 : due, this.#retryAt);
   }
 
-  async #deliver(chunk: ActionChunk): Promise<void> {
+  async #deliver(chunk: EntryChunk): Promise<void> {
     await this.#options.onChunk(chunk);
     this.#cursor = BigInt(chunk.last);
     this.#heardAt = performance.now();
   }
 
-  async #readLog(): Promise<ActionChunk[]> {
+  async #readLog(): Promise<EntryChunk[]> {
     const { readLog, log } = this.#options;
     let epoch: string;
-    let page: LogPart;
+    let page: LogPage;
     try {
       epoch = this.#doubt ? await this.#settleEpoch() : (this.#epoch ?? '');
       // Before the read: what is turned away while it runs may lie beyond what it sees.
@@ -182,13 +182,13 @@ class Consumption {
       await this.#leap({ epoch, head: page.head, floor: page.floor });
       return [];
     }
-    this.#behind = page.actions.length >= LOG_PAGE;
+    this.#behind = page.entries.length >= LOG_PAGE;
     // A log that ends before the cursor is a replica that lags, or another log.
     this.#doubt = page.head < this.#cursor;
     if (this.#retryAt > 0) log.info({ cursor: this.#cursor.toString() }, 'the log can be read again');
     this.#retryAt = 0;
     this.#heardAt = performance.now();
-    return chunksAfter(epoch, this.#cursor.toString(), page.actions);
+    return chunksAfter(epoch, this.#cursor.toString(), page.entries);
   }
 
   async #leap(moved: LogHead & { readonly floor: bigint }): Promise<void> {

@@ -1,8 +1,8 @@
-import type { ActionName, LogAction, SyncAction } from '@wts/contracts';
+import type { ActionName, StoredEntry, SyncAction } from '@wts/contracts';
 import { idIn } from '@wts/models';
 
 /** What a stored entry says of itself beside its record. */
-type Header = Omit<SyncAction, 'data' | 'createdAt'> & Pick<LogAction, 'workspaceId'>;
+type Header = Omit<SyncAction, 'data' | 'createdAt'> & Pick<StoredEntry, 'workspaceId'>;
 
 /** What an entry costs beside the characters of its text: its object, its place as a number, its group, string headers. */
 const FIXED_BYTES = 256;
@@ -46,7 +46,7 @@ export class Entry {
   }
 
   /** The entry that clients read for a stored one. */
-  static of(stored: LogAction): Entry {
+  static of(stored: StoredEntry): Entry {
     return new Entry(stored, movedGroupOf(stored), JSON.stringify(stored.data), stored.createdAt);
   }
 
@@ -58,7 +58,7 @@ export class Entry {
 }
 
 /** As `MOVED_GROUP` says it in SQL. */
-function movedGroupOf({ action, modelName, record }: LogAction): string | null {
+function movedGroupOf({ action, modelName, record }: StoredEntry): string | null {
   if (action !== 'INSERT' && action !== 'DELETE') return null;
   if (modelName === 'WorkspaceMember') return idIn(record, 'workspaceId');
   return modelName === 'ProjectMember' ? idIn(record, 'projectId') : null;

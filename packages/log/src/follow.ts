@@ -1,7 +1,7 @@
 import { STREAM } from '@wts/contracts';
 import { AckPolicy, DeliverPolicy, createInbox, nanos } from 'nats';
 import type { ConsumerConfig, JetStreamManager, Msg, NatsConnection } from 'nats';
-import { pause } from './bell.ts';
+import { pause } from './wake-signal.ts';
 import type { Logger } from './logger.ts';
 
 const HEARTBEAT_MS = 1_000;

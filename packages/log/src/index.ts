@@ -1,11 +1,11 @@
-export { Bell, pause } from './bell.ts';
-export { chunkAfter, chunkBytes, chunksAfter, decodeChunk, encodeChunk, isHollow, messageIdOf } from './chunk.ts';
+export { WakeSignal, pause } from './wake-signal.ts';
+export { chunkAfter, chunkBytes, chunksAfter, decodeChunk, encodeChunk, hasNoEntries, messageIdOf } from './chunk.ts';
 export { consume } from './consume.ts';
-export type { ConsumeOptions, LogHead, LogPart } from './consume.ts';
+export type { ConsumeOptions, LogHead, LogPage } from './consume.ts';
 export { Entry } from './entry.ts';
 export { LogReader } from './log-reader.ts';
 export type { Logger } from './logger.ts';
-export { encodeWithin, openPublisher } from './publisher.ts';
+export { encodeForServer, openPublisher } from './publisher.ts';
 export type { Publisher } from './publisher.ts';
 export type { Queryable } from './queryable.ts';
 export { hasEntries, readEntries } from './read-entries.ts';

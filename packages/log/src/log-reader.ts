@@ -1,5 +1,5 @@
-import type { LogAction, ModelRecord } from '@wts/contracts';
-import type { LogHead, LogPart } from './consume.ts';
+import type { StoredEntry, ModelRecord } from '@wts/contracts';
+import type { LogHead, LogPage } from './consume.ts';
 import { stateRow, type Queryable } from './queryable.ts';
 import { CLIENT_FLOOR, HEAD } from './sql.ts';
 
@@ -9,7 +9,7 @@ export interface LogPosition extends LogHead {
 }
 
 /** A stored entry with its data and record as JSON text; null is data that is the record. */
-type LogRow = Omit<LogAction, 'data' | 'record'> & { readonly data: string | null; readonly record: string };
+type LogRow = Omit<StoredEntry, 'data' | 'record'> & { readonly data: string | null; readonly record: string };
 
 /** `syncId` comes out as text: orders must name `sync_actions.sync_id`, or '10' sorts before '9'. */
 const COLUMNS = `sync_id::text as "syncId", event_id as "eventId", workspace_id as "workspaceId", group_id as "groupId",
@@ -45,7 +45,7 @@ export class LogReader {
    * All groups: what stands in the next `limit` places that are taken, so whatever plan is chosen reads no more than that. The
    * head is read in the same snapshot: everything up to it was there to be read.
    */
-  async read(after: bigint, limit: number): Promise<Required<LogPart>> {
+  async read(after: bigint, limit: number): Promise<Required<LogPage>> {
     const { rows } = await this.#database.query<LogRow & { head: string; floor: string; epoch: string }>({
       name: 'read_log',
       text: READ,
@@ -53,12 +53,12 @@ export class LogReader {
     });
     const { head, floor, epoch } = stateRow(rows);
     // A log that ends here has one row, of nothing but its state.
-    const actions = rows.filter(({ syncId }) => syncId !== null).map(storedEntry);
-    return { actions, head: BigInt(head), floor: BigInt(floor), epoch };
+    const entries = rows.filter(({ syncId }) => syncId !== null).map(storedEntry);
+    return { entries, head: BigInt(head), floor: BigInt(floor), epoch };
   }
 
   /** The entries at these places, for answering a replayed transaction. Trimmed ones are missing. */
-  async at(places: readonly bigint[]): Promise<Map<bigint, LogAction>> {
+  async at(places: readonly bigint[]): Promise<Map<bigint, StoredEntry>> {
     if (places.length === 0) return new Map();
     const { rows } = await this.#database.query<LogRow>(
       `select ${COLUMNS} from sync.sync_actions where sync_id = any($1::bigint[])`,
@@ -69,7 +69,7 @@ export class LogReader {
 }
 
 /** Field by field: a row has more columns, and what is stored here travels. */
-function storedEntry(row: LogRow): LogAction {
+function storedEntry(row: LogRow): StoredEntry {
   const record = JSON.parse(row.record) as ModelRecord;
   return {
     syncId: row.syncId,

@@ -1,8 +1,8 @@
 import { STREAM } from '@wts/contracts';
-import type { ActionChunk } from '@wts/contracts';
+import type { EntryChunk } from '@wts/contracts';
 import { headers } from 'nats';
 import type { JetStreamManager, JetStreamPublishOptions, NatsConnection } from 'nats';
-import { encodeChunk, encodeHollow, messageIdOf, parseMessageId } from './chunk.ts';
+import { encodeChunk, encodeWithoutEntries, messageIdOf, parseMessageId } from './chunk.ts';
 import { isJetStreamError } from './topology.ts';
 
 const NO_MESSAGE = 10037;
@@ -23,7 +23,7 @@ export interface Publisher {
    * does not end where this publisher thinks, somebody else has published: ask `last()` and go on from there.
    * Throws when there is no answer; then too `last()` tells what is true.
    */
-  publish(chunk: ActionChunk): Promise<'stored' | 'duplicate' | 'conflict'>;
+  publish(chunk: EntryChunk): Promise<'stored' | 'duplicate' | 'conflict'>;
 }
 
 /**
@@ -73,7 +73,7 @@ export function openPublisher(nc: NatsConnection): Publisher {
       };
       expected = null;
       try {
-        const ack = await stream.publish(STREAM.subject, encodeWithin(nc, chunk), options);
+        const ack = await stream.publish(STREAM.subject, encodeForServer(nc, chunk), options);
         expected = { lastMsgID: id };
         return ack.duplicate ? 'duplicate' : 'stored';
       } catch (error) {
@@ -89,8 +89,8 @@ export function openPublisher(nc: NatsConnection): Publisher {
 }
 
 /** The chunk, or its hollow form when the server would not take so large a message. */
-export function encodeWithin(nc: NatsConnection, chunk: ActionChunk): Uint8Array {
+export function encodeForServer(nc: NatsConnection, chunk: EntryChunk): Uint8Array {
   const data = encodeChunk(chunk);
   const bytesMax = (nc.info?.max_payload ?? data.byteLength) - MESSAGE_OVERHEAD_BYTES;
-  return data.byteLength <= bytesMax ? data : encodeHollow(chunk);
+  return data.byteLength <= bytesMax ? data : encodeWithoutEntries(chunk);
 }

@@ -1,4 +1,4 @@
-import type { LogAction } from '@wts/contracts';
+import type { StoredEntry } from '@wts/contracts';
 import { Entry } from './entry.ts';
 import { isoTime } from './iso-time.ts';
 import { LogReader } from './log-reader.ts';
@@ -23,7 +23,10 @@ export interface EntryPage {
 }
 
 /** A stored entry as `Entry` is made of it; an empty page has one row as well, of nothing but the state. */
-interface PageRow extends Pick<LogAction, 'modelName' | 'modelId' | 'action' | 'groupId' | 'clientTxId' | 'clientId'> {
+interface PageRow extends Pick<
+  StoredEntry,
+  'modelName' | 'modelId' | 'action' | 'groupId' | 'clientTxId' | 'clientId'
+> {
   readonly syncId: string | null;
   readonly workspaceId: string | null;
   readonly movedGroup: string | null;

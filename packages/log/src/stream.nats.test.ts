@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { STREAM } from '@wts/contracts';
-import type { ActionChunk, LogAction } from '@wts/contracts';
+import type { EntryChunk, StoredEntry } from '@wts/contracts';
 import { testNats } from '@wts/testkit';
 import { connect, nanos } from 'nats';
 import type { NatsConnection } from 'nats';
@@ -178,14 +178,14 @@ describe('the stream', function () {
     await ensureStream(nc, { replicas: 1 });
     const publisher = openPublisher(nc);
     await publisher.last();
-    const large: ActionChunk = { ...chunk(0, 1), actions: [action(1, { data: { text: 'x'.repeat(2_000_000) } })] };
+    const large: EntryChunk = { ...chunk(0, 1), actions: [action(1, { data: { text: 'x'.repeat(2_000_000) } })] };
     assert.equal(await publisher.publish(large), 'stored');
     assert.deepEqual(await stored(admin), ['1-1']);
   });
 
   it('brings entries to a consumer at once, and the log brings them when the stream is gone, rewound or down', async () => {
     await ensureStream(nc, { replicas: 1 });
-    const log: LogAction[] = [];
+    const log: StoredEntry[] = [];
     const stopping = new AbortController();
     const ids: number[] = [];
     let reads = 0;
@@ -194,7 +194,7 @@ describe('the stream', function () {
       from: 0n,
       readLog: async (after, limit) => {
         reads += 1;
-        return { actions: log.slice(Number(after), Number(after) + limit), head: BigInt(log.length) };
+        return { entries: log.slice(Number(after), Number(after) + limit), head: BigInt(log.length) };
       },
       readHead: async () => ({ epoch: 'e1', head: BigInt(log.length) }),
       onChunk: (one) => void ids.push(...one.actions.map(({ syncId }) => Number(syncId))),

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { WIRE_VERSION } from '@wts/contracts';
-import type { LogAction } from '@wts/contracts';
+import type { StoredEntry } from '@wts/contracts';
 import { action, chunk } from '../test/actions.ts';
-import { chunkAfter, chunkBytes, chunksAfter, decodeChunk, encodeChunk, isHollow, messageIdOf } from './index.ts';
-import { encodeHollow, parseMessageId } from './chunk.ts';
+import { chunkAfter, chunkBytes, chunksAfter, decodeChunk, encodeChunk, hasNoEntries, messageIdOf } from './index.ts';
+import { encodeWithoutEntries, parseMessageId } from './chunk.ts';
 
 /**
  * Replicas of different releases speak to each other during a rolling upgrade. Whoever changes a byte of the wire must
@@ -15,7 +15,7 @@ const HASHES: Readonly<Record<number, string>> = {
   2: '3a13899a777b4dd4470459aecdec13ce2dde8433e4956cff4aefed76bf69ebb6',
 };
 
-function insertion(): LogAction {
+function insertion(): StoredEntry {
   const { record } = action(7);
   return action(7, { action: 'INSERT', record, data: record, changed: [], workspaceId: null });
 }
@@ -67,8 +67,8 @@ describe('a chunk on the wire', () => {
   }
 
   it('without its actions still says what it stands for', () => {
-    const hollow = decodeChunk(encodeHollow(chunk(4, 9)));
-    assert.ok(isHollow(hollow));
+    const hollow = decodeChunk(encodeWithoutEntries(chunk(4, 9)));
+    assert.ok(hasNoEntries(hollow));
     assert.equal(messageIdOf(hollow), 'e1:5-9');
   });
 

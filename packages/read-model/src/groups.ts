@@ -1,6 +1,6 @@
 import { LIMITS } from '@wts/contracts';
 import { CLIENT_FLOOR, HEAD, IS_MOVE, MOVED_GROUP, type Queryable } from '@wts/log';
-import type { GroupSource, KnownGroups, PersonGroups } from './visibility.ts';
+import type { GroupSource, GroupsWithGains, PersonGroups } from './visibility.ts';
 
 interface LogStateRow {
   at: string;
@@ -59,7 +59,7 @@ function listOf(text: string | undefined, divider: string): string[] {
   return text === undefined || text === '' ? [] : text.split(divider);
 }
 
-interface KnownGroupsRow extends PersonGroupsRow {
+interface GroupsWithGainsRow extends PersonGroupsRow {
   /** `<group> <place>`: the latest gain of each group that the person ever gained. */
   gains: string;
 }
@@ -94,21 +94,21 @@ interface MovesRow extends LogStateRow {
  * What a process remembers of people's groups, for all who read them. It is bounded by the number of groups: who was not
  * asked for longest goes first.
  */
-export class GroupMemory {
+export class GroupCache {
   readonly #groupsMax: number;
   /** By reader; the one used longest ago is first. */
-  readonly #known = new Map<string, KnownGroups>();
+  readonly #known = new Map<string, GroupsWithGains>();
   #groups = 0;
   /** Readings of all groups that are under way: one for all who ask at the same time, because it may be much. */
-  readonly #readings = new Map<string, Promise<KnownGroups>>();
+  readonly #readings = new Map<string, Promise<GroupsWithGains>>();
   /** How often anything was forgotten: what was asked for before that is not kept after it. */
   #forgotten = 0;
 
-  constructor(groupsMax: number = LIMITS.groupsRememberedMax) {
+  constructor(groupsMax: number = LIMITS.groupsCachedMax) {
     this.#groupsMax = groupsMax;
   }
 
-  get(key: string): KnownGroups | undefined {
+  get(key: string): GroupsWithGains | undefined {
     return this.#known.get(key);
   }
 
@@ -118,18 +118,18 @@ export class GroupMemory {
   }
 
   /** Keeps what was read, unless something was forgotten since the mark, or more is known. */
-  keep(key: string, known: KnownGroups, mark: number): void {
+  keep(key: string, known: GroupsWithGains, mark: number): void {
     const kept = this.#known.get(key);
     if (this.#forgotten !== mark || (kept?.epoch === known.epoch && kept.at > known.at)) return;
     this.#set(key, known);
   }
 
-  reading(key: string): Promise<KnownGroups> | undefined {
+  reading(key: string): Promise<GroupsWithGains> | undefined {
     return this.#readings.get(key);
   }
 
   /** Reads all groups, and lets those who ask meanwhile wait for it. */
-  async whole(key: string, read: () => Promise<KnownGroups>): Promise<KnownGroups> {
+  async whole(key: string, read: () => Promise<GroupsWithGains>): Promise<GroupsWithGains> {
     const mark = this.mark();
     const reading = read();
     this.#readings.set(key, reading);
@@ -143,7 +143,7 @@ export class GroupMemory {
   }
 
   /** What is known of this person, or of everybody. */
-  forget(userId?: string): void {
+  invalidate(userId?: string): void {
     this.#forgotten += 1;
     for (const key of [...this.#known.keys(), ...this.#readings.keys()]) {
       if (userId !== undefined && !key.startsWith(userId)) continue;
@@ -152,7 +152,7 @@ export class GroupMemory {
     }
   }
 
-  #set(key: string, known: KnownGroups): void {
+  #set(key: string, known: GroupsWithGains): void {
     this.#drop(key);
     if (costOf(known) > this.#groupsMax) return;
     this.#known.set(key, known);
@@ -182,59 +182,63 @@ export class GroupMemory {
  * It is read anew when the person gained or lost a whole workspace, when entries after the remembered place were trimmed,
  * and when the log is another one (`epoch`).
  */
-export class Groups implements GroupSource {
+export class GroupReader implements GroupSource {
   readonly #database: Queryable;
-  readonly #memory: GroupMemory;
+  readonly #cache: GroupCache;
 
-  constructor(database: Queryable, memory = new GroupMemory()) {
+  constructor(database: Queryable, cache = new GroupCache()) {
     this.#database = database;
-    this.#memory = memory;
+    this.#cache = cache;
   }
 
   /** Own id, workspaces, private projects; for a credential that is limited to a workspace, what lies in that one. */
-  async of(userId: string, workspaceId?: string): Promise<KnownGroups> {
+  async of(userId: string, workspaceId?: string): Promise<GroupsWithGains> {
     const key = keyOf(userId, workspaceId);
     // A reading that is under way began before this call: what happened until now may be missing there.
-    const before = this.#memory.reading(key);
+    const before = this.#cache.reading(key);
     await before?.catch(() => undefined);
-    const known = this.#memory.get(key);
-    const mark = this.#memory.mark();
+    const known = this.#cache.get(key);
+    const mark = this.#cache.mark();
     const current = known && (await this.#follow(known, userId, workspaceId));
     if (!current) {
-      const begun = this.#memory.reading(key);
+      const begun = this.#cache.reading(key);
       // Whoever began it may be gone, and with them the connection.
       const shared = begun === before ? undefined : await begun?.catch(() => undefined);
-      return shared ?? this.#memory.whole(key, () => this.#read(userId, workspaceId));
+      return shared ?? this.#cache.whole(key, () => this.#read(userId, workspaceId));
     }
-    const kept = this.#memory.get(key);
+    const kept = this.#cache.get(key);
     // Of two who took over the same move, both go on with the set of the first: it may be large.
     if (kept?.epoch === current.epoch && kept.at >= current.at)
       return { ...kept, at: current.at, floor: current.floor };
-    this.#memory.keep(key, current, mark);
+    this.#cache.keep(key, current, mark);
     return current;
   }
 
-  async since(place: bigint, userId: string, workspaceId?: string): Promise<KnownGroups> {
-    return this.remembered(place, userId, workspaceId) ?? (await this.of(userId, workspaceId));
+  async since(place: bigint, userId: string, workspaceId?: string): Promise<GroupsWithGains> {
+    return this.cached(place, userId, workspaceId) ?? (await this.of(userId, workspaceId));
   }
 
-  remembered(place: bigint, userId: string, workspaceId?: string): KnownGroups | null {
-    const known = this.#memory.get(keyOf(userId, workspaceId));
+  cached(place: bigint, userId: string, workspaceId?: string): GroupsWithGains | null {
+    const known = this.#cache.get(keyOf(userId, workspaceId));
     return known !== undefined && known.at >= place ? known : null;
   }
 
-  forget(userId?: string): void {
-    this.#memory.forget(userId);
+  invalidate(userId?: string): void {
+    this.#cache.invalidate(userId);
   }
 
-  async #read(userId: string, workspaceId: string | undefined): Promise<KnownGroups> {
+  async #read(userId: string, workspaceId: string | undefined): Promise<GroupsWithGains> {
     const values = [userId, workspaceId ?? null];
-    const { rows } = await this.#database.query<KnownGroupsRow>({ name: 'person_groups', text: ALL, values });
+    const { rows } = await this.#database.query<GroupsWithGainsRow>({ name: 'person_groups', text: ALL, values });
     return knownGroupsOf(userId, rows[0]);
   }
 
   /** Null when they must be read anew. */
-  async #follow(known: KnownGroups, userId: string, workspaceId: string | undefined): Promise<KnownGroups | null> {
+  async #follow(
+    known: GroupsWithGains,
+    userId: string,
+    workspaceId: string | undefined,
+  ): Promise<GroupsWithGains | null> {
     const values = [userId, known.at.toString()];
     const { rows } = await this.#database.query<MovesRow>({ name: 'person_moves', text: MOVES, values });
     return afterMoves(known, rows[0], workspaceId);
@@ -242,7 +246,7 @@ export class Groups implements GroupSource {
 }
 
 /** In groups: what holds them costs as much as some more. */
-function costOf({ groups }: KnownGroups): number {
+function costOf({ groups }: GroupsWithGains): number {
   return groups.size + 4;
 }
 
@@ -250,7 +254,7 @@ function keyOf(userId: string, workspaceId: string | undefined): string {
   return workspaceId === undefined ? userId : `${userId} ${workspaceId}`;
 }
 
-function knownGroupsOf(userId: string, row: KnownGroupsRow | undefined): KnownGroups {
+function knownGroupsOf(userId: string, row: GroupsWithGainsRow | undefined): GroupsWithGains {
   const person = personGroupsOf(userId, row);
   const ever = new Map(
     listOf(row?.gains, ',').map((gain): [string, bigint] => {
@@ -271,7 +275,11 @@ function knownGroupsOf(userId: string, row: KnownGroupsRow | undefined): KnownGr
 }
 
 /** The groups after what was gained and lost since; null when they must be read anew. */
-function afterMoves(known: KnownGroups, row: MovesRow | undefined, only: string | undefined): KnownGroups | null {
+function afterMoves(
+  known: GroupsWithGains,
+  row: MovesRow | undefined,
+  only: string | undefined,
+): GroupsWithGains | null {
   const state = stateOf(row);
   if (state.epoch !== known.epoch || state.floor > known.at) return null;
   const moves = listOf(row?.moves, ',');

@@ -1,4 +1,4 @@
-export { GroupMemory, Groups, personGroupsOf, personGroupsSql } from './groups.ts';
+export { GroupCache, GroupReader, personGroupsOf, personGroupsSql } from './groups.ts';
 export type { PersonGroupsRow } from './groups.ts';
 export { pageReader } from './page-reader.ts';
 export type { ReadPage } from './page-reader.ts';
@@ -7,6 +7,6 @@ export { Roles } from './roles.ts';
 export { Standby } from './standby.ts';
 export type { StandbyOutcome } from './standby.ts';
 export { Visibility } from './visibility.ts';
-export type { GroupSource, KnownGroups, PersonGroups, Reader } from './visibility.ts';
+export type { GroupSource, GroupsWithGains, PersonGroups, Reader } from './visibility.ts';
 export { uuidList, visibleSelections, visibleSql } from './visible-sql.ts';
 export type { Selection, Viewer } from './visible-sql.ts';

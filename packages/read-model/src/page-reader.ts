@@ -14,7 +14,7 @@ export type ReadPage = (
  * Where pages are read: what a copy of the database has of them there, the rest from the primary. So the answer is the one
  * the primary alone would give, whatever the copy lacks, and reading far behind the head costs the primary nothing.
  *
- * Which groups are read and up to which place comes from the primary, see `Groups`: the copy never decides who sees
+ * Which groups are read and up to which place comes from the primary, see `GroupReader`: the copy never decides who sees
  * what, and an entry that it has does not change any more. A copy of another epoch may hold other entries at the same
  * places; it is passed over.
  *

@@ -17,7 +17,7 @@ export interface PersonGroups {
 }
 
 /** With the place from which on entries of each group may be shown. */
-export interface KnownGroups extends PersonGroups {
+export interface GroupsWithGains extends PersonGroups {
   /**
    * Where the person last gained each of them. A group that is missing here was gained before the floor: every cursor that
    * can be gone on from lies behind that gain.
@@ -28,13 +28,13 @@ export interface KnownGroups extends PersonGroups {
 /** Where the groups of a reader come from. */
 export interface GroupSource {
   /** As the log has them now. */
-  of(userId: string, workspaceId?: string): Promise<KnownGroups>;
+  of(userId: string, workspaceId?: string): Promise<GroupsWithGains>;
   /** As they are at this place or at a later one. */
-  since(place: bigint, userId: string, workspaceId?: string): Promise<KnownGroups>;
+  since(place: bigint, userId: string, workspaceId?: string): Promise<GroupsWithGains>;
   /** The same as `since` when nothing has to be read for it, else null. */
-  remembered(place: bigint, userId: string, workspaceId?: string): KnownGroups | null;
+  cached(place: bigint, userId: string, workspaceId?: string): GroupsWithGains | null;
   /** What is remembered of this person, or of everybody, is read again. */
-  forget(userId?: string): void;
+  invalidate(userId?: string): void;
 }
 
 const ALL: ReadonlySet<string> = new Set();
@@ -70,7 +70,7 @@ export class Visibility {
   readonly #asked: ReadonlySet<string>;
 
   /** Asking for no groups asks for all. */
-  constructor({ userId, workspaceId }: Reader, known: KnownGroups, asked: ReadonlySet<string> = ALL) {
+  constructor({ userId, workspaceId }: Reader, known: GroupsWithGains, asked: ReadonlySet<string> = ALL) {
     this.userId = userId;
     this.#only = workspaceId;
     this.at = known.at;
@@ -84,12 +84,12 @@ export class Visibility {
   }
 
   /** Gains and losses stand in the reader's own group, so it is always read, shown or not. */
-  get followed(): ReadonlySet<string> {
+  get groupsToRead(): ReadonlySet<string> {
     return this.reachable.has(this.userId) ? this.reachable : new Set([...this.reachable, this.userId]);
   }
 
   /** Whether what stands in a group at a place may be shown. */
-  shows(group: string, place: bigint): boolean {
+  allowsGroup(group: string, place: bigint): boolean {
     return this.reachable.has(group) && this.#isSinceGain(group, place);
   }
 
@@ -101,22 +101,22 @@ export class Visibility {
    * True when others with the same groups may be shown more of these than this reader: entries of the person's own group
    * must then be looked at one by one.
    */
-  mustSift(groups: ReadonlySet<string>): boolean {
+  mustFilterEntries(groups: ReadonlySet<string>): boolean {
     return this.#only !== undefined && groups.has(this.userId);
   }
 
   /** Whether an entry may be shown. */
-  sees(entry: Entry): boolean {
-    return this.shows(entry.groupId, entry.id) && !this.isElsewhere(entry);
+  allows(entry: Entry): boolean {
+    return this.allowsGroup(entry.groupId, entry.id) && !this.isOutsideCredential(entry);
   }
 
   /** True for an entry of the reader's own group that their credential may not be told of. */
-  isElsewhere({ workspaceId }: Entry): boolean {
+  isOutsideCredential({ workspaceId }: Entry): boolean {
     return this.#only !== undefined && workspaceId !== null && workspaceId !== this.#only;
   }
 
   /** Whether the reader named this group; false when they asked for all. */
-  isAskedFor(group: string): boolean {
+  isRequested(group: string): boolean {
     return this.#asked.has(group);
   }
 

@@ -5,7 +5,7 @@ import type { Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Fault } from '@wts/contracts';
 import { eventually } from '@wts/testkit';
-import { Addresses, REST_MS, REST_MS_MAX, socketsOf } from '../src/call/index.ts';
+import { Addresses, BACKOFF_MS, BACKOFF_MS_MAX, socketsOf } from '../src/call/index.ts';
 import type { Address } from '../src/call/index.ts';
 import { createLogger } from '../src/observe/index.ts';
 
@@ -61,11 +61,11 @@ describe('the addresses of a service', () => {
     const first = pick();
     addresses.failed(first, refusal, 0);
     assert.deepEqual(ports([1, 2, 3, 4].map(() => pick())), ['2', '3', '2', '3']);
-    assert.equal(first.restsUntil, REST_MS);
-    for (let count = 0; count < 20; count += 1) addresses.failed(first, refusal, first.restsUntil);
-    const last = first.restsUntil;
+    assert.equal(first.backoffUntil, BACKOFF_MS);
+    for (let count = 0; count < 20; count += 1) addresses.failed(first, refusal, first.backoffUntil);
+    const last = first.backoffUntil;
     addresses.failed(first, refusal, last);
-    assert.equal(first.restsUntil, last + REST_MS_MAX);
+    assert.equal(first.backoffUntil, last + BACKOFF_MS_MAX);
     addresses.answered(first);
     assert.ok([1, 2, 3].map(() => pick()).includes(first));
   });
@@ -73,7 +73,7 @@ describe('the addresses of a service', () => {
   it('rest no longer for many requests that failed at once than for one', () => {
     const first = pick();
     for (let count = 0; count < 100; count += 1) addresses.failed(first, refusal, 1);
-    assert.equal(first.restsUntil, 1 + REST_MS);
+    assert.equal(first.backoffUntil, 1 + BACKOFF_MS);
   });
 
   it('are tried all the same when all of them rest, the one that rested longest first', () => {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { receiver } from '@wts/testkit';
-import { createCaller } from '../src/call/index.ts';
+import { createServiceClient } from '../src/call/index.ts';
 import { createLogger } from '../src/observe/index.ts';
 import { ann, as, demo as api, SECRET, startDemo } from './demo.ts';
 
@@ -68,7 +68,7 @@ describe('the traces of a service', () => {
     collector.answer({ status: 200, body: '{}' });
     const demo = await startDemo({ OTEL_EXPORTER_OTLP_ENDPOINT: `${collector.url}/` });
     const log = createLogger({ name: 'test', level: 'silent' });
-    const caller = createCaller({ name: 'demo', urls: [demo.service.url], secret: SECRET, self: 'demo', log });
+    const caller = createServiceClient({ name: 'demo', urls: [demo.service.url], secret: SECRET, self: 'demo', log });
     demo.levers.relay = () => caller.call(api.open, { principal: ann });
     await fetch(`${demo.service.url}/relay?token=hunter2`, { headers: { traceparent } });
     await fetch(`${demo.service.url}/nope/hunter2`);

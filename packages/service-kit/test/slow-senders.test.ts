@@ -45,6 +45,6 @@ describe('a sender who takes too long', () => {
   }
 
   it('leaves no handler waiting for the rest [limits.time.slow-sender]', () => {
-    assert.match(String(failure), /ClientGone/);
+    assert.match(String(failure), /ClientClosedError/);
   });
 });

@@ -1,8 +1,8 @@
 import type { Server } from 'node:http';
 import { tokenMinter } from '@wts/access';
-import { openAuthenticator, openCaller } from '@wts/service-kit/call';
+import { openAuthenticator, openServiceClient } from '@wts/service-kit/call';
 import { closeNow, createHttpServer, drainServer, listen, onUpgrade } from '@wts/service-kit/http';
-import { announce } from '@wts/service-kit/life';
+import { logListening } from '@wts/service-kit/life';
 import type { ServiceContext, ServiceDefinition } from '@wts/service-kit/life';
 import { onRevocation, openNats } from '@wts/service-kit/nats';
 import type { Nats } from '@wts/service-kit/nats';
@@ -103,7 +103,7 @@ function openShared(
     connections: shareConnections(kit, config),
     upstreams,
     mintToken: forUpstreams((to) => tokenMinter({ from: 'gateway', to, secret: kit.internalTokenSecret })),
-    authenticator: openAuthenticator(kit, openCaller(kit, 'workspace', config.workspaceUrls), config),
+    authenticator: openAuthenticator(kit, openServiceClient(kit, 'workspace', config.workspaceUrls), config),
     ownAnswers: ownAnswers(kit.readiness, describe(config)),
     socketsMax: kit.connections.socketsMax,
     origins: checkOrigins(config.corsOrigins),
@@ -121,7 +121,7 @@ function shareConnections({ connections }: ServiceContext, config: GatewayConfig
     idleMs: EDGE_LIMITS.connectionIdleMs,
     networkOf: peerReader(config.trustedProxies),
   });
-  connections.shareOut((socket, isFull) => shared.admit(socket, isFull));
+  connections.setAdmission((socket, isFull) => shared.admit(socket, isFull));
   return shared;
 }
 
@@ -134,7 +134,7 @@ async function openAuthOrigin(kit: ServiceContext, config: GatewayConfig, parts:
   prepare(server, app, parts);
   const port = await listen(server, config.host, config.authPort);
   kit.stack.defer(() => closeNow(server));
-  announce(kit.log, config.host, port, { origin: 'auth' });
+  logListening(kit.log, config.host, port, { origin: 'auth' });
   return server;
 }
 

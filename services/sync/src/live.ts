@@ -1,12 +1,12 @@
 import { servicePrincipal } from '@wts/access';
-import type { ActionChunk, Revocation } from '@wts/contracts';
+import type { EntryChunk, Revocation } from '@wts/contracts';
 import { apiKeyApi } from '@wts/contracts';
 import { readEntries, type LogReader } from '@wts/log';
-import { openAuthenticator, openCaller } from '@wts/service-kit/call';
+import { openAuthenticator, openServiceClient } from '@wts/service-kit/call';
 import type { ConfigOf, credentialSettings } from '@wts/service-kit/config';
 import type { ServiceContext } from '@wts/service-kit/life';
 import { onRevocation, openNats } from '@wts/service-kit/nats';
-import { type GroupMemory, Groups } from '@wts/read-model';
+import { type GroupCache, GroupReader } from '@wts/read-model';
 import type { Pool } from 'pg';
 import type { FairGate } from './fairness/fair-gate.ts';
 import type { LoopTurns } from './fairness/loop-turns.ts';
@@ -31,9 +31,9 @@ interface LiveOptions {
   /** For what sockets read. */
   readonly gate: FairGate;
   readonly turns: LoopTurns;
-  readonly memory: GroupMemory;
+  readonly memory: GroupCache;
   readonly log: LogReader;
-  readonly onCommitted: (listener: (chunk: ActionChunk) => void) => void;
+  readonly onCommitted: (listener: (chunk: EntryChunk) => void) => void;
 }
 
 /** The way of a change after its commit: relay to the stream, hub, sockets. */
@@ -49,8 +49,8 @@ export function openLive({ kit, config, pool, gate, turns, memory, log, onCommit
 
   const hub = followLog({ nc, log, handover: (offer) => handover.listen(offer) }, kit);
 
-  const groups = new Groups(pool, memory);
-  const workspace = openCaller(kit, 'workspace', config.workspaceUrls);
+  const groups = new GroupReader(pool, memory);
+  const workspace = openServiceClient(kit, 'workspace', config.workspaceUrls);
   // For the tokens in subscribe frames.
   const authenticator = openAuthenticator(kit, workspace, config);
   const socketServer = stack.use(

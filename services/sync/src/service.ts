@@ -2,9 +2,9 @@ import { LIMITS } from '@wts/contracts';
 import { LogReader } from '@wts/log';
 import type { ConfigOf } from '@wts/service-kit/config';
 import type { ServiceContext, ServiceDefinition } from '@wts/service-kit/life';
-import { examinePostgres, openPostgres } from '@wts/service-kit/postgres';
+import { checkPostgres, openPostgres } from '@wts/service-kit/postgres';
 import { createApp, notFoundAndErrors } from '@wts/service-kit/routes';
-import { GroupMemory, Standby } from '@wts/read-model';
+import { GroupCache, Standby } from '@wts/read-model';
 import { COMMIT_CONNECTIONS, CommitEngine } from './commit/engine.ts';
 import { settings } from './config.ts';
 import { PAGES_OF_ONE_MAX, shareConnections } from './connections.ts';
@@ -42,7 +42,7 @@ export const syncService: ServiceDefinition<ConfigOf<typeof settings>> = {
   settings,
   async open(kit, config) {
     const { log, stack, readiness, signal } = kit;
-    await examinePostgres({ url: config.databaseUrl, applicationName: 'wts-sync', log, readiness, signal });
+    await checkPostgres({ url: config.databaseUrl, applicationName: 'wts-sync', log, readiness, signal });
     const database = { url: config.databaseUrl, log, stack };
     const { pool } = openPostgres({ ...database, poolMax: config.poolMax, applicationName: 'wts-sync', readiness });
     const committing = openPostgres({
@@ -68,7 +68,7 @@ export const syncService: ServiceDefinition<ConfigOf<typeof settings>> = {
     const metricsOf = waitMetrics(kit.metrics);
     const pageWaits = { waitMs: LIMITS.pageWaitMs, slotsOfOneMax: PAGES_OF_ONE_MAX, watch: metricsOf('page') };
     const reads = new Reads(pool, fairReads(shares.pages, { ...pageWaits, timeShare: new TimeShare(recent) }));
-    const memory = new GroupMemory();
+    const memory = new GroupCache();
     const pages = new Pages({ reads, memory, standby, metrics: metricsOf('page') });
     watchPages(kit.metrics, () => pages.bytes);
     const { socketServer } = openLive({

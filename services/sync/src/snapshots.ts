@@ -1,6 +1,6 @@
 import type { ServiceContext } from '@wts/service-kit/life';
 import { LIMITS } from '@wts/contracts';
-import type { GroupMemory, Standby } from '@wts/read-model';
+import type { GroupCache, Standby } from '@wts/read-model';
 import type { Pool } from 'pg';
 import { Batches } from './batch/batch.ts';
 import { Bootstraps } from './bootstrap/bootstrap.ts';
@@ -18,7 +18,7 @@ interface SnapshotsOptions {
   readonly shares: ConnectionShares;
   readonly pool: Pool;
   readonly reads: Reads;
-  readonly memory: GroupMemory;
+  readonly memory: GroupCache;
   readonly standby: Standby | null;
   readonly turns: LoopTurns;
 }

@@ -1,4 +1,4 @@
-import type { LogAction, ModelRecord } from '@wts/contracts';
+import type { StoredEntry, ModelRecord } from '@wts/contracts';
 import { MODELS, snakeCase, type Model } from '@wts/models';
 import type { Pool } from 'pg';
 
@@ -10,7 +10,7 @@ export type Copies = ReadonlyMap<string, { readonly [field: string]: unknown }>;
  * UPDATE, ARCHIVE and UNARCHIVE bring the fields that changed, DELETE takes it away. Faults are entries a reader of the
  * group could not make sense of.
  */
-export function foldLog(entries: readonly LogAction[]): { copies: Copies; faults: string[] } {
+export function foldLog(entries: readonly StoredEntry[]): { copies: Copies; faults: string[] } {
   const copies = new Map<string, { readonly [field: string]: unknown }>();
   const faults: string[] = [];
   for (const { syncId, groupId, modelName, modelId, action, data, record } of entries) {
@@ -29,7 +29,7 @@ export function foldLog(entries: readonly LogAction[]): { copies: Copies; faults
  * Entries that show those outside what is inside of a private project by then: for the workspace, anything but the end of what
  * they saw before. By what the log says at each place, whatever is still to be swept.
  */
-export function shownOutside(entries: readonly LogAction[]): string[] {
+export function shownOutside(entries: readonly StoredEntry[]): string[] {
   const records = new Map<string, ModelRecord>();
   const found: string[] = [];
   const at = (model: string, id: unknown): ModelRecord | undefined => records.get(`${model} ${String(id)}`);

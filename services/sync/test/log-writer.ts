@@ -1,4 +1,4 @@
-import type { ActionChunk, ActionName, LogAction } from '@wts/contracts';
+import type { EntryChunk, ActionName, StoredEntry } from '@wts/contracts';
 import { chunkAfter } from '@wts/log';
 import { randomUUID } from 'node:crypto';
 import type { Pool, PoolClient } from 'pg';
@@ -21,15 +21,15 @@ export interface NewAction {
  */
 export class LogWriter {
   readonly #pool: Pool;
-  readonly #listeners: ((chunk: ActionChunk) => void)[] = [];
+  readonly #listeners: ((chunk: EntryChunk) => void)[] = [];
   /** Every entry that was committed through this writer, in order. */
-  readonly committed: LogAction[] = [];
+  readonly committed: StoredEntry[] = [];
 
   constructor(pool: Pool) {
     this.#pool = pool;
   }
 
-  readonly onCommitted = (listener: (chunk: ActionChunk) => void): void => {
+  readonly onCommitted = (listener: (chunk: EntryChunk) => void): void => {
     this.#listeners.push(listener);
   };
 
@@ -37,7 +37,7 @@ export class LogWriter {
   async append(
     actions: readonly NewAction[],
     options: { silently?: boolean; rows?: string } = {},
-  ): Promise<ActionChunk> {
+  ): Promise<EntryChunk> {
     const client = await this.#pool.connect();
     try {
       const chunk = await this.#commit(client, actions, options.rows ?? '');
@@ -54,7 +54,7 @@ export class LogWriter {
    * What somebody is to be shown of these groups, which they are in: of each what follows their latest gain of it. The rule,
    * the slow way.
    */
-  shown(userId: string, groups: readonly string[], after = 0n): LogAction[] {
+  shown(userId: string, groups: readonly string[], after = 0n): StoredEntry[] {
     const gains = new Map<unknown, bigint>();
     for (const { groupId, modelName, action, record, syncId } of this.committed)
       if (groupId === userId && modelName === 'WorkspaceMember' && action === 'INSERT')
@@ -66,19 +66,19 @@ export class LogWriter {
   }
 
   /** The person becomes a member: heard by the workspace and then by themselves. */
-  async join(userId: string, workspaceId: string): Promise<ActionChunk> {
+  async join(userId: string, workspaceId: string): Promise<EntryChunk> {
     const id = randomUUID();
     const rows = `insert into sync.workspace_members (id, user_id, role, created_at, updated_at, workspace_id, group_id, record)
       values ('${id}', '${userId}', 'member', now(), now(), '${workspaceId}', '${workspaceId}', '{}')`;
     return this.append(membership('INSERT', id, userId, workspaceId), { rows });
   }
 
-  async leave(userId: string, workspaceId: string): Promise<ActionChunk> {
+  async leave(userId: string, workspaceId: string): Promise<EntryChunk> {
     const rows = `delete from sync.workspace_members where user_id = '${userId}' and workspace_id = '${workspaceId}'`;
     return this.append(membership('DELETE', randomUUID(), userId, workspaceId), { rows });
   }
 
-  async #commit(client: PoolClient, actions: readonly NewAction[], rows: string): Promise<ActionChunk> {
+  async #commit(client: PoolClient, actions: readonly NewAction[], rows: string): Promise<EntryChunk> {
     const createdAt = new Date().toISOString();
     const full = actions.map((one, index) => ({
       offset: index + 1,
@@ -112,7 +112,7 @@ export class LogWriter {
       'commit',
     ]);
     const { head, epoch } = results.at(-2)!.rows[0] as { head: string; epoch: string };
-    const committed = full.map(({ offset, ...one }): LogAction => {
+    const committed = full.map(({ offset, ...one }): StoredEntry => {
       const record = { id: one.modelId, ...one.data };
       const data = one.action === 'INSERT' ? record : one.data;
       return { ...one, syncId: (BigInt(head) + BigInt(offset)).toString(), createdAt, record, data };

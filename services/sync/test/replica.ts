@@ -3,7 +3,7 @@ import type { Principal } from '@wts/contracts';
 import { Fault, HEADERS } from '@wts/contracts';
 import { LogReader, readEntries, type Entry } from '@wts/log';
 import { createHttpServer, listen } from '@wts/service-kit/http';
-import { Groups } from '@wts/read-model';
+import { GroupReader } from '@wts/read-model';
 import type { NatsConnection } from 'nats';
 import type { Pool } from 'pg';
 import { Registry } from 'prom-client';
@@ -74,7 +74,7 @@ export async function openReplica(options: ReplicaOptions): Promise<Replica> {
     logger: quiet,
   });
   const following = hub.run();
-  const groups = new Groups(pool);
+  const groups = new GroupReader(pool);
   const gate = new FairGate({ slots: 4, waitMs: 30_000, waitingMax: 20_000, refusal: 'Too much is being read' });
   const socketServer = openSocketServer({
     hub,

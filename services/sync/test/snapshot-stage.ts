@@ -108,7 +108,7 @@ export class SnapshotStage implements AsyncDisposable {
     return this.insert('WorkspaceMember', { workspaceId, userId, role });
   }
 
-  call(path: string, request: CallOptions): Promise<Response> {
+  call(path: string, request: ServiceCallOptions): Promise<Response> {
     const { principal, body, headers, signal, method } = request;
     return fetch(`${this.service.url}${path}`, {
       method: method ?? (body === undefined ? 'GET' : 'POST'),
@@ -219,7 +219,7 @@ function start(
   return startService(syncService, env, { logTo: { write } });
 }
 
-interface CallOptions {
+interface ServiceCallOptions {
   readonly principal: Principal;
   /** GET, or with a body POST. */
   readonly method?: string;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { servicePrincipal } from '@wts/access';
-import type { ActionName, LogAction, Principal, Role } from '@wts/contracts';
+import type { ActionName, StoredEntry, Principal, Role } from '@wts/contracts';
 import { LogReader } from '@wts/log';
 import { modelNamed } from '@wts/models';
 import { createLogger } from '@wts/service-kit/observe';
@@ -131,8 +131,8 @@ export class Stage implements AsyncDisposable {
   }
 
   /** The log after a place, whole. */
-  async entries(after = 0n): Promise<readonly LogAction[]> {
-    return (await this.log.read(after, 1_000_000)).actions;
+  async entries(after = 0n): Promise<readonly StoredEntry[]> {
+    return (await this.log.read(after, 1_000_000)).entries;
   }
 
   async head(): Promise<bigint> {
@@ -225,7 +225,7 @@ export function refused(outcome: UnitOutcome): Refusal {
 }
 
 /** Entries in short: who hears what of which record, in order. */
-export function brief(entries: readonly LogAction[], names: Readonly<Record<string, string>>): string[] {
+export function brief(entries: readonly StoredEntry[], names: Readonly<Record<string, string>>): string[] {
   const name = (id: string): string => Object.entries(names).find(([, value]) => value === id)?.[0] ?? '?';
   return entries.map(({ action, modelName, modelId, groupId }) => {
     const known = name(modelId);

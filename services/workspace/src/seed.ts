@@ -1,4 +1,4 @@
-import { createCaller } from '@wts/service-kit/call';
+import { createServiceClient } from '@wts/service-kit/call';
 import { defineSettings, parseSettings, serviceSettings, setting } from '@wts/service-kit/config';
 import { createLogger } from '@wts/service-kit/observe';
 import { openPostgres } from '@wts/service-kit/postgres';
@@ -42,7 +42,7 @@ const { knex } = openPostgres({
   log,
   stack,
 });
-const sync = createCaller({
+const sync = createServiceClient({
   name: 'sync',
   urls: config.syncUrls,
   secret: config.internalTokenSecret,

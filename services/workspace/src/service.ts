@@ -1,9 +1,9 @@
 import { Roles } from '@wts/read-model';
-import { openCaller } from '@wts/service-kit/call';
+import { openServiceClient } from '@wts/service-kit/call';
 import type { ConfigOf } from '@wts/service-kit/config';
 import type { ServiceDefinition } from '@wts/service-kit/life';
 import { openNats } from '@wts/service-kit/nats';
-import { examinePostgres, idempotencyKeys, openPostgres } from '@wts/service-kit/postgres';
+import { checkPostgres, idempotencyKeys, openPostgres } from '@wts/service-kit/postgres';
 import { createApp, idempotency, notFoundAndErrors } from '@wts/service-kit/routes';
 import { commitUnitSender } from './commands/commit-unit.ts';
 import { settings } from './config.ts';
@@ -30,7 +30,7 @@ export const workspaceService: ServiceDefinition<ConfigOf<typeof settings>> = {
   settings,
   async open(kit, config) {
     const { log, stack, readiness, signal } = kit;
-    await examinePostgres({ url: config.databaseUrl, applicationName: 'wts-workspace', log, readiness, signal });
+    await checkPostgres({ url: config.databaseUrl, applicationName: 'wts-workspace', log, readiness, signal });
     const { knex, pool } = openPostgres({
       url: config.databaseUrl,
       poolMax: config.poolMax,
@@ -40,7 +40,7 @@ export const workspaceService: ServiceDefinition<ConfigOf<typeof settings>> = {
       readiness,
     });
     const nats = openNats({ urls: config.natsUrls, name: 'wts-workspace', log, stack });
-    const sync = openCaller(kit, 'sync', config.syncUrls);
+    const sync = openServiceClient(kit, 'sync', config.syncUrls);
 
     const keys = apiKeyStore(knex);
     const doors: Doors = {

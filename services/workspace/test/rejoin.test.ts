@@ -2,7 +2,7 @@ import { tokenMinter } from '@wts/access';
 import type { MutateReply, Role } from '@wts/contracts';
 import { HEADERS, memberApi } from '@wts/contracts';
 import { Roles } from '@wts/read-model';
-import { createCaller } from '@wts/service-kit/call';
+import { createServiceClient } from '@wts/service-kit/call';
 import { createLogger } from '@wts/service-kit/observe';
 import { openPostgres } from '@wts/service-kit/postgres';
 import assert from 'node:assert/strict';
@@ -140,7 +140,7 @@ describe('a code made before a removal or a demotion', () => {
     const log = createLogger({ name: 'test', level: 'warn' });
     const { databaseUrl: url, syncUrl } = testService.stage;
     const { knex, pool } = openPostgres({ url, poolMax: 2, applicationName: 'test', log, stack });
-    const sync = createCaller({ name: 'sync', urls: [syncUrl], secret: SECRET, self: 'workspace', log });
+    const sync = createServiceClient({ name: 'sync', urls: [syncUrl], secret: SECRET, self: 'workspace', log });
     stack.defer(() => sync.close());
     const commitUnit = commitUnitSender(sync);
     const judged = Promise.withResolvers<void>();

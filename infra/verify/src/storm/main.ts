@@ -4,7 +4,7 @@
  * restarts. Ends with 0 when every client then has everything, once and in order, and nobody beside them met anything but
  * the designed; with 1 otherwise.
  */
-import { filesMax } from '@wts/service-kit/life';
+import { openFilesMax } from '@wts/service-kit/life';
 import { startTestSystem } from '@wts/testkit';
 import { parseArgs } from 'node:util';
 import { numbersOrExit } from '../numbers.ts';
@@ -22,10 +22,10 @@ const FILES_EACH = 2.5;
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
 const { clients, people } = numbersOrExit(values, { clients: 1, people: 1 });
 const files = Math.ceil(clients * FILES_EACH) + 500;
-if (filesMax() < files) {
-  say(`${clients} clients take up to ${files} open files in one process, and ${filesMax()} are allowed here.`);
+if (openFilesMax() < files) {
+  say(`${clients} clients take up to ${files} open files in one process, and ${openFilesMax()} are allowed here.`);
   say(
-    `Raise the limit (ulimit -n ${files}), or ask for fewer: npm run storm -- --clients ${Math.floor((filesMax() - 500) / FILES_EACH)}`,
+    `Raise the limit (ulimit -n ${files}), or ask for fewer: npm run storm -- --clients ${Math.floor((openFilesMax() - 500) / FILES_EACH)}`,
   );
   process.exitCode = 1;
 } else {

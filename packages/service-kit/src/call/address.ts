@@ -22,7 +22,7 @@ export class Address {
   readonly pool: Pool;
   /** Failures in a row, and until when it is left alone because of them. */
   failures = 0;
-  restsUntil = 0;
+  backoffUntil = 0;
   /** Requests under way, and sockets. */
   underWay = 0;
   sockets = 0;
@@ -70,7 +70,7 @@ export function targetOf({ origin, lookup }: Pick<Address, 'origin' | 'lookup'>)
 }
 
 /** Any answer is a sign of life. Asked on a connection of its own, because those of the pool may all have something to do. */
-export function askForLife(address: Address, path: string, timeoutMs: number): Promise<void> {
+export function probeHealth(address: Address, path: string, timeoutMs: number): Promise<void> {
   const get = address.origin.protocol === 'https:' ? httpsGet : httpGet;
   return new Promise((resolve, reject) => {
     const headers = { host: address.origin.host, connection: 'close' };

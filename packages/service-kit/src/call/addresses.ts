@@ -3,7 +3,7 @@ import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import { Fault, LIMITS, meta } from '@wts/contracts';
 import type { Logger } from '../observe/logger.ts';
-import { Address, askForLife } from './address.ts';
+import { Address, probeHealth } from './address.ts';
 
 /** All IP addresses of a name. */
 type LookUp = (name: string) => Promise<readonly LookupAddress[]>;
@@ -39,8 +39,8 @@ interface Watch {
 }
 
 /** First rest of an address that failed; each further one is twice as long, up to the second figure. */
-export const REST_MS = 500;
-export const REST_MS_MAX = 10_000;
+export const BACKOFF_MS = 500;
+export const BACKOFF_MS_MAX = 10_000;
 
 /** One of the configured URLs, and the processes it stands for. */
 interface Source {
@@ -114,7 +114,7 @@ export class Addresses {
       const address = all[index] as Address;
       if (tried?.has(address)) continue;
       if (address.failures > 0 || address.isProbed) {
-        if (resting === null || address.restsUntil < resting.restsUntil) resting = address;
+        if (resting === null || address.backoffUntil < resting.backoffUntil) resting = address;
       } else if (best === null || load(address) < load(best)) {
         best = address;
         at = index;
@@ -153,8 +153,8 @@ export class Addresses {
 
   /** Lets the address rest. Failures while it rests are those of calls that were already on their way to it. */
   failed(address: Address, cause: unknown, now = performance.now()): void {
-    if (now < address.restsUntil) return;
-    address.restsUntil = now + Math.min(REST_MS * 2 ** address.failures, REST_MS_MAX);
+    if (now < address.backoffUntil) return;
+    address.backoffUntil = now + Math.min(BACKOFF_MS * 2 ** address.failures, BACKOFF_MS_MAX);
     address.failures += 1;
     if (address.failures > 1) return;
     address.failingSince = now;
@@ -167,7 +167,7 @@ export class Addresses {
     address.quietSince = performance.now();
     if (address.failures === 0) return;
     address.failures = 0;
-    address.restsUntil = 0;
+    address.backoffUntil = 0;
     this.#options.log.info({ peer: this.name, origin: address.name }, 'a service answers again');
   }
 
@@ -237,7 +237,7 @@ export class Addresses {
     for (const address of [...this.#all, ...this.#leaving]) {
       const isDue =
         address.failures > 0
-          ? now >= address.restsUntil
+          ? now >= address.backoffUntil
           : !isIdle(address) && now - address.quietSince >= this.#watch.quietMs;
       if (isDue && !address.isProbed) void this.#probe(address);
     }
@@ -246,7 +246,7 @@ export class Addresses {
   async #probe(address: Address): Promise<void> {
     address.isProbed = true;
     try {
-      await askForLife(address, meta.health.path, this.#watch.probeMs);
+      await probeHealth(address, meta.health.path, this.#watch.probeMs);
       this.answered(address);
     } catch (cause) {
       if (this.#isClosed) return;

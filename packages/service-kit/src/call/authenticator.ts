@@ -3,7 +3,7 @@ import { createAuthenticator, servicePrincipal } from '@wts/access';
 import { LIMITS, workspaceApi } from '@wts/contracts';
 import type { credentialSettings } from '../config/credential-settings.ts';
 import type { ConfigOf } from '../config/settings.ts';
-import type { Caller } from './caller.ts';
+import type { ServiceClient } from './service-client.ts';
 import { SenderSemaphores } from './semaphore.ts';
 
 interface AuthenticatorKit {
@@ -19,7 +19,7 @@ interface AuthenticatorKit {
  */
 export function openAuthenticator(
   { name, stack }: AuthenticatorKit,
-  workspace: Caller,
+  workspace: ServiceClient,
   { issuers, apiKeyPrefix }: ConfigOf<typeof credentialSettings>,
 ): Authenticator {
   const principal = servicePrincipal(name);

@@ -9,7 +9,7 @@ export interface Outgoing {
   readonly signal: AbortSignal | undefined;
 }
 
-export interface Answer {
+export interface ServiceReply {
   readonly status: number;
   readonly body: string;
 }
@@ -22,7 +22,7 @@ const ANSWER_BYTES_MAX = 32 * 1024 * 1024;
  * (undici's own timeouts start again with each byte.) `deadlineMs` is on the clock of `performance.now()`. Rejects with
  * the error of undici, a TimeoutError, or an AbortError when the caller gave up.
  */
-export async function dispatch({ pool }: Address, outgoing: Outgoing, deadlineMs: number): Promise<Answer> {
+export async function dispatch({ pool }: Address, outgoing: Outgoing, deadlineMs: number): Promise<ServiceReply> {
   const exchange = new ClientExchange(outgoing.signal, deadlineMs);
   try {
     if (!exchange.isOver) {
@@ -36,9 +36,9 @@ export async function dispatch({ pool }: Address, outgoing: Outgoing, deadlineMs
 }
 
 class ClientExchange implements Dispatcher.DispatchHandler {
-  readonly answer: Promise<Answer>;
+  readonly answer: Promise<ServiceReply>;
   isOver = false;
-  readonly #resolve: (answer: Answer) => void;
+  readonly #resolve: (answer: ServiceReply) => void;
   readonly #reject: (reason: Error) => void;
   readonly #signal: AbortSignal | undefined;
   readonly #timer: NodeJS.Timeout;
@@ -48,7 +48,7 @@ class ClientExchange implements Dispatcher.DispatchHandler {
   #chunks: Buffer[] = [];
 
   constructor(signal: AbortSignal | undefined, deadlineMs: number) {
-    const { promise, resolve, reject } = Promise.withResolvers<Answer>();
+    const { promise, resolve, reject } = Promise.withResolvers<ServiceReply>();
     this.answer = promise;
     this.#resolve = resolve;
     this.#reject = reject;

@@ -1,10 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Fault } from '@wts/contracts';
 import { faultOfSqlState } from '../postgres/sqlstate.ts';
-import { ClientGone } from './body.ts';
+import { ClientClosedError } from './body.ts';
 import { contextOf } from './request-context.ts';
-import { renderFault } from './fault-answer.ts';
-import { closeGently, leavesMuchUnread } from './unread-body.ts';
+import { renderFault } from './render-fault.ts';
+import { closeWithLinger, hasLargeUnreadBody } from './unread-body.ts';
 
 /** Headers a handler may have set for an answer that was then replaced by an error. */
 const HEADERS_OF_CONTENT = ['content-encoding', 'content-disposition', 'etag', 'last-modified', 'transfer-encoding'];
@@ -29,8 +29,8 @@ export function sendJson(
 
 /** Whether this answer is the last of its connection. */
 function endsConnection(req: IncomingMessage): boolean {
-  const isAbandoned = leavesMuchUnread(req);
-  if (isAbandoned) closeGently(req);
+  const isAbandoned = hasLargeUnreadBody(req);
+  if (isAbandoned) closeWithLinger(req);
   return isAbandoned || contextOf(req).http.isDraining();
 }
 
@@ -53,7 +53,7 @@ export function answerFailure(error: unknown, req: IncomingMessage, res: ServerR
 /** What anything thrown is told as. Keeps never.500-by-input. */
 export function toFault(error: unknown): Fault {
   if (error instanceof Fault) return error;
-  if (error instanceof ClientGone)
+  if (error instanceof ClientClosedError)
     return new Fault('malformed_request', { message: 'The body ended before it was complete.' });
   // The signal of the request: its client is gone, or it took too long.
   if (error instanceof DOMException && (error.name === 'AbortError' || error.name === 'TimeoutError')) {

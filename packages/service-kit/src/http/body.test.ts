@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
 import { Fault } from '@wts/contracts';
-import { ClientGone, collectBody } from './body.ts';
+import { ClientClosedError, collectBody } from './body.ts';
 
 /** A request's body as a stream; the only part of a request that is looked at. */
 function sender(parts: Iterable<Buffer>): { req: IncomingMessage; taken: () => number } {
@@ -56,6 +56,9 @@ describe('a body on its way', () => {
   it('breaks off when the sender leaves in the middle', async () => {
     const { req } = sender(endless());
     req.once('data', () => req.destroy());
-    await assert.rejects(collectBody(req, { declared: null, bytesMax: 1024 ** 3, hold: roomForAll }), ClientGone);
+    await assert.rejects(
+      collectBody(req, { declared: null, bytesMax: 1024 ** 3, hold: roomForAll }),
+      ClientClosedError,
+    );
   });
 });

@@ -2,13 +2,13 @@ import type { IncomingMessage } from 'node:http';
 import { Fault } from '@wts/contracts';
 
 /** Called with the bytes of a body as they arrive; returns the fault to refuse it with when there is no room for them. */
-export type HoldBytes = (bytes: number) => Fault | null;
+export type ReserveBytes = (bytes: number) => Fault | null;
 
 interface BodyBounds {
   /** The length the client declared; null when it declared none. */
   readonly declared: number | null;
   readonly bytesMax: number;
-  readonly hold?: HoldBytes;
+  readonly hold?: ReserveBytes;
 }
 
 /**
@@ -19,11 +19,11 @@ interface BodyBounds {
 export function collectBody(req: IncomingMessage, { declared, bytesMax, hold }: BodyBounds): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     if (declared !== null && declared > bytesMax) return reject(tooLarge(bytesMax));
-    if (req.destroyed) return reject(new ClientGone());
+    if (req.destroyed) return reject(new ClientClosedError());
     const parts: Buffer[] = [];
     let received = 0;
     // Every request closes; before it is whole that means that the client has left.
-    const onClose = (): void => reject(new ClientGone());
+    const onClose = (): void => reject(new ClientClosedError());
     const done = (): void => {
       req.off('close', onClose);
       resolve(parts.length === 1 ? (parts[0] as Buffer) : Buffer.concat(parts, received));
@@ -51,9 +51,9 @@ function tooLarge(bytesMax: number): Fault {
 }
 
 /** Thrown where a client left before its request was whole, so that no answer can reach it. */
-export class ClientGone extends Error {
+export class ClientClosedError extends Error {
   constructor() {
     super('the client closed the connection before its request was whole');
-    this.name = 'ClientGone';
+    this.name = 'ClientClosedError';
   }
 }

@@ -44,7 +44,7 @@ export class Connections {
   }
 
   /** Lets a door decide whom it takes. Only the gateway has strangers; all others are called by services. */
-  shareOut(admit: Admission): void {
+  setAdmission(admit: Admission): void {
     this.#admit = admit;
   }
 

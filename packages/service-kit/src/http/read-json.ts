@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { Fault, LIMITS, parseJson } from '@wts/contracts';
 import { collectBody } from './body.ts';
-import { timesGiven, type BodyTurns } from './request-context.ts';
+import { timesGiven, type BodyAdmission } from './request-context.ts';
 import { hasBody } from './unread-body.ts';
 
 /** Blanks stand in it a few at a time, because what may be repeated without a bound in two places costs the square. */
@@ -10,7 +10,7 @@ const jsonType =
 
 /** Whose body it is, and how the service lets large ones in. */
 export interface InTurn {
-  readonly bodies: BodyTurns;
+  readonly bodies: BodyAdmission;
   readonly person: string;
   readonly signal: () => AbortSignal;
 }

@@ -3,7 +3,7 @@ import type { Fault } from '@wts/contracts';
 import { meta } from '@wts/contracts';
 import type { Logger } from '../observe/logger.ts';
 import type { RequestMetrics } from '../observe/metrics.ts';
-import { strayPath } from '../observe/scrub.ts';
+import { unmatchedPath } from '../observe/scrub.ts';
 import { endRequestSpan } from '../observe/tracing.ts';
 
 /** One request that is over, at the gateway or at a service. */
@@ -53,7 +53,7 @@ export function recordRequest({ log, requests }: Records, record: RequestRecord)
     err: failure !== null && failure.status >= 500 ? (failure.cause ?? bugOf(failure)) : undefined,
     client: record.client?.(),
     aborted: record.isComplete ? undefined : true,
-    path: route === null ? strayPath(record.path) : undefined,
+    path: route === null ? unmatchedPath(record.path) : undefined,
   };
   log[level](line, 'request');
 }

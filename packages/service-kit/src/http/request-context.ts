@@ -20,13 +20,13 @@ export interface HttpOptions {
   readonly checkReplies: boolean;
   /** While true, every answer closes its connection. */
   readonly isDraining: () => boolean;
-  readonly bodies?: BodyTurns;
+  readonly bodies?: BodyAdmission;
   /** Called with the person of each request. */
   readonly onPerson?: (person: string) => void;
 }
 
 /** How a service lets large bodies in, so that one caller does not take its memory and its event loop from the others. */
-export interface BodyTurns {
+export interface BodyAdmission {
   /** Before it is received: it counts as this person's until it is parsed. Throws when they have too much under way. */
   hold(person: string, bytes: number): Disposable;
   /** Before it is parsed. */

@@ -7,8 +7,8 @@ import { SetupError } from '../life/setup-error.ts';
 import type { Logger } from '../observe/logger.ts';
 import { Connections, refusalOf, unlessSurplus } from './connections.ts';
 import { checkMessage, requestIdOf } from './request-context.ts';
-import { answerHead, renderFault } from './fault-answer.ts';
-import type { FaultAnswer } from './fault-answer.ts';
+import { responseHead, renderFault } from './render-fault.ts';
+import type { RenderedFault } from './render-fault.ts';
 import { boundPipelining, LinedResponse, takeInTurn } from './pipelining.ts';
 import { originForm } from './target.ts';
 
@@ -171,12 +171,12 @@ function writeFault(socket: Duplex, fault: Fault, requestId: string): void {
   const { status, body, lines } = render(fault, requestId);
   // Nobody else listens for a reset while the last bytes leave.
   socket.on('error', () => socket.destroy());
-  socket.end(answerHead(status, lines) + body.toString(), () => {
+  socket.end(responseHead(status, lines) + body.toString(), () => {
     socket.destroy();
   });
 }
 
-function render(fault: Fault, requestId: string): FaultAnswer {
+function render(fault: Fault, requestId: string): RenderedFault {
   const answer = renderFault(fault, requestId);
   const common = ['Api-Version', API_VERSION, 'X-Request-Id', requestId, 'X-Content-Type-Options', 'nosniff'];
   return { ...answer, lines: [...common, ...answer.lines, 'Connection', 'close'] };

@@ -12,7 +12,7 @@ export function hasBody({ headers }: IncomingMessage): boolean {
 }
 
 /** Whether more of the body is still to come than is worth reading. */
-export function leavesMuchUnread(req: IncomingMessage): boolean {
+export function hasLargeUnreadBody(req: IncomingMessage): boolean {
   return !req.complete && hasBody(req) && !(Number(req.headers['content-length']) <= DROPPED_BYTES_MAX);
 }
 
@@ -21,7 +21,7 @@ export function leavesMuchUnread(req: IncomingMessage): boolean {
  * reset, and a reset may overtake the answer. So the end of our side is sent first, then the rest is read and dropped for a
  * moment, and then the connection is cut.
  */
-export function closeGently(req: IncomingMessage): void {
+export function closeWithLinger(req: IncomingMessage): void {
   const { socket } = req;
   if (socket === null || socket.destroyed) return;
   socket.destroySoon = () => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { LIMITS } from '@wts/contracts';
-import { connectionsWithin, filesMax } from './files.ts';
+import { connectionsWithin, openFilesMax } from './files.ts';
 import { SetupError } from './setup-error.ts';
 
 const quiet = { warn: () => undefined };
@@ -51,6 +51,6 @@ describe('files and connections', () => {
   });
 
   it('are known to this process', () => {
-    assert.ok(filesMax() > 100);
+    assert.ok(openFilesMax() > 100);
   });
 });

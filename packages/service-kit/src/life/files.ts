@@ -5,7 +5,7 @@ import { SetupError } from './setup-error.ts';
 const RAISE = 'raise the limit of open files (ulimit -n; LimitNOFILE of systemd; ulimits of a container)';
 
 /** Files, sockets among them, that this process may have open. Node has raised its limit as far as the system allows. */
-export function filesMax(): number {
+export function openFilesMax(): number {
   const { report } = process;
   // The names of addresses are not asked for: looking them up can take seconds. @types/node does not know the switch yet.
   Object.assign(report, { excludeNetwork: true });

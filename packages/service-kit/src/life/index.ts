@@ -1,5 +1,5 @@
-export { announce } from './announce.ts';
-export { filesMax } from './files.ts';
+export { logListening } from './log-listening.ts';
+export { openFilesMax } from './files.ts';
 export { Readiness } from './readiness.ts';
 export type { ReadinessCheck } from './readiness.ts';
 export { run } from './run.ts';

@@ -16,8 +16,8 @@ import type { Logger } from '../observe/logger.ts';
 import { createLogger } from '../observe/logger.ts';
 import { createMetrics, serveMetrics, watchConnections } from '../observe/metrics.ts';
 import { startTracing } from '../observe/tracing.ts';
-import { announce } from './announce.ts';
-import { connectionsWithin, filesMax } from './files.ts';
+import { logListening } from './log-listening.ts';
+import { connectionsWithin, openFilesMax } from './files.ts';
 import { Readiness } from './readiness.ts';
 
 /** A service: what it is configured by, and how it opens what it needs. */
@@ -96,7 +96,7 @@ export async function startService<C>(
   const { registry, requests } = createMetrics(name);
   const { connectionsMax: wanted } = config;
   const filesEach = definition.filesPerConnection ?? 1;
-  const connections = new Connections(connectionsWithin(filesMax(), { wanted, filesEach }, log), log);
+  const connections = new Connections(connectionsWithin(openFilesMax(), { wanted, filesEach }, log), log);
   watchConnections(registry, connections);
   if (config.otelEndpoint !== undefined) {
     stack.use(await startTracing({ service: name, endpoint: config.otelEndpoint }));
@@ -129,7 +129,7 @@ export async function startService<C>(
     signal: draining.signal,
   };
   const { opened, server, port } = await open(definition, kit, config, draining);
-  announce(log, opened.host, port);
+  logListening(log, opened.host, port);
   const everything = stack.move();
   let closing: Promise<void> | undefined;
   return {

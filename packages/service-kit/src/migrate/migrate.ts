@@ -7,7 +7,7 @@ import type { Knex } from 'knex';
 import { Client } from 'pg';
 import { SetupError } from '../life/setup-error.ts';
 import type { Logger } from '../observe/logger.ts';
-import { refuseMixedSessions } from '../postgres/examine.ts';
+import { refuseMixedSessions } from '../postgres/check-postgres.ts';
 import { knexLog } from '../postgres/knex-log.ts';
 
 interface MigrateOptions {

@@ -1,3 +1,3 @@
 export { onRevocation } from './revocations.ts';
-export { natsAddresses, openNats, subscribe } from './nats.ts';
+export { natsConnectionOptions, openNats, subscribe } from './nats.ts';
 export type { Nats } from './nats.ts';

@@ -36,7 +36,7 @@ const PING_MS = 5_000;
  * for ever.
  */
 export function openNats({ urls, name, log, stack }: NatsOptions): Nats {
-  const link = new Link({ ...natsAddresses(urls), name }, log);
+  const link = new Link({ ...natsConnectionOptions(urls), name }, log);
   void link.stay();
   stack.defer(() => link.close());
   return {
@@ -170,7 +170,7 @@ class Link {
 }
 
 /** Addresses as the client takes them, which reads neither credentials nor `tls:` from one. */
-export function natsAddresses(texts: readonly string[]): ConnectionOptions {
+export function natsConnectionOptions(texts: readonly string[]): ConnectionOptions {
   const urls = texts.map((text) => new URL(text));
   const [first] = urls;
   const user = decodeURIComponent(first?.username ?? '');

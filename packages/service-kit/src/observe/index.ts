@@ -1,3 +1,3 @@
 export { createLogger } from './logger.ts';
 export type { Logger } from './logger.ts';
-export { carryTrace, endRequestSpan, isTracing, traceRequest } from './tracing.ts';
+export { injectTrace, endRequestSpan, isTracing, traceRequest } from './tracing.ts';

@@ -19,7 +19,7 @@ const uuid = new RegExp(UUID_PATTERN);
  * A path that leads nowhere, for the log. Some have a code in them that was meant for another address, and codes have no
  * shape of their own: long words that are no UUID are left out.
  */
-export function strayPath(path: string): string {
+export function unmatchedPath(path: string): string {
   return path.replace(opaque, (word) => (uuid.test(word) ? word : '[redacted]')).slice(0, PATH_CHARS_MAX);
 }
 

@@ -64,12 +64,12 @@ export function endRequestSpan(span: Span, route: string, method: string, status
 /** A span for a call to another service, with the headers that carry it there. */
 export function startCallSpan(name: string, headers: Record<string, string>): Span {
   const span = tracer().startSpan(name, { kind: SpanKind.CLIENT });
-  carryTrace(headers, trace.setSpan(context.active(), span));
+  injectTrace(headers, trace.setSpan(context.active(), span));
   return span;
 }
 
 /** Writes the active trace into headers of something that is about to be sent: a request, a message. */
-export function carryTrace(headers: Record<string, string>, from: Context = context.active()): void {
+export function injectTrace(headers: Record<string, string>, from: Context = context.active()): void {
   if (active) propagation.inject(from, headers);
 }
 

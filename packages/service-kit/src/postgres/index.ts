@@ -1,5 +1,5 @@
 export { idempotencyKeys } from './idempotency-keys.ts';
-export { examinePostgres } from './examine.ts';
+export { checkPostgres } from './check-postgres.ts';
 export { tryLease } from './lease.ts';
 export type { Lease } from './lease.ts';
 export { LOCK_TIMEOUT, openPostgres } from './postgres.ts';

@@ -7,7 +7,7 @@ import type { Call } from './call.ts';
 import { toFault } from '../http/answer.ts';
 
 /** The answer a key stands for. */
-export interface KeptAnswer {
+export interface StoredReply {
   readonly status: number;
   /** Sealed; see `idempotency`. */
   readonly body: Buffer;
@@ -17,7 +17,7 @@ export interface KeptAnswer {
 export type Claim =
   | { readonly state: 'won' }
   | { readonly state: 'running'; readonly fingerprint: Buffer }
-  | { readonly state: 'answered'; readonly fingerprint: Buffer; readonly answer: KeptAnswer };
+  | { readonly state: 'answered'; readonly fingerprint: Buffer; readonly answer: StoredReply };
 
 /** Where answers are kept; every replica of a service must use the same one. */
 export interface IdempotencyStore {
@@ -26,7 +26,7 @@ export interface IdempotencyStore {
   /** What is known of a key, without claiming it; null for nothing. */
   find(key: Buffer): Promise<Exclude<Claim, { state: 'won' }> | null>;
   /** Does nothing when the claim has passed to somebody else meanwhile. */
-  keep(key: Buffer, owner: string, answer: KeptAnswer, keptMs: number): Promise<void>;
+  keep(key: Buffer, owner: string, answer: StoredReply, keptMs: number): Promise<void>;
   release(key: Buffer, owner: string): Promise<void>;
 }
 

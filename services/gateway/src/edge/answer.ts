@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { Fault } from '@wts/contracts';
-import { closeGently, leavesMuchUnread, renderFault } from '@wts/service-kit/http';
-import type { FaultAnswer } from '@wts/service-kit/http';
+import { closeWithLinger, hasLargeUnreadBody, renderFault } from '@wts/service-kit/http';
+import type { RenderedFault } from '@wts/service-kit/http';
 import type { RequestContext } from './request-context.ts';
 
 /** Writes the status and the headers of an answer: those of every answer, then the given ones. */
@@ -12,9 +12,9 @@ export function startAnswer(
   lines: readonly string[],
 ): void {
   const head = context.reply.concat(lines);
-  const isAbandoned = leavesMuchUnread(context.req);
+  const isAbandoned = hasLargeUnreadBody(context.req);
   if (isAbandoned || context.isLast) head.push('Connection', 'close');
-  if (isAbandoned) closeGently(context.req);
+  if (isAbandoned) closeWithLinger(context.req);
   res.writeHead(status, head);
 }
 
@@ -41,7 +41,7 @@ export function answerFault(context: RequestContext, res: ServerResponse, failur
  * Status, body and headers of a failure; a refused upgrade, which has no response object, uses it too.
  * Keeps errors.503.retry-after.
  */
-export function faultAnswer(context: RequestContext, failure: unknown): FaultAnswer {
+export function faultAnswer(context: RequestContext, failure: unknown): RenderedFault {
   const fault = failure instanceof Fault ? failure : new Fault('internal', { cause: failure });
   context.failure = fault;
   return renderFault(fault, context.requestId);

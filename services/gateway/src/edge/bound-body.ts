@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { collectBody } from '@wts/service-kit/http';
-import type { HoldBytes } from '@wts/service-kit/http';
+import type { ReserveBytes } from '@wts/service-kit/http';
 import type { RequestContext } from './request-context.ts';
 
 /**
@@ -10,7 +10,11 @@ import type { RequestContext } from './request-context.ts';
  * none: what a client sent with a GET is dropped here.
  * Keeps errors.413.body, limits.body.mutate, limits.body.rest.
  */
-export async function boundBody(context: RequestContext, res: ServerResponse, hold: HoldBytes): Promise<Buffer | null> {
+export async function boundBody(
+  context: RequestContext,
+  res: ServerResponse,
+  hold: ReserveBytes,
+): Promise<Buffer | null> {
   const bytesMax = context.route?.bodyBytesMax ?? 0;
   if (bytesMax === 0 || !context.hasBody) return null;
   const declared = context.headers.transferEncoding.length > 0 ? null : context.declaredBytes;

@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Authenticator, MintToken } from '@wts/access';
 import { Fault } from '@wts/contracts';
-import { ClientGone } from '@wts/service-kit/http';
-import type { HoldBytes } from '@wts/service-kit/http';
+import { ClientClosedError } from '@wts/service-kit/http';
+import type { ReserveBytes } from '@wts/service-kit/http';
 import { isTracing, traceRequest } from '@wts/service-kit/observe';
 import type { UpstreamName } from '../routes.ts';
 import type { Upstream } from '../upstream.ts';
@@ -117,7 +117,7 @@ async function pass(context: RequestContext, res: ServerResponse, parts: EdgePar
     const { upstreams, clientStalledMs } = parts;
     forward({ context, res, upstream: upstreams[route.to], body, internalToken, clientStalledMs });
   } catch (failure) {
-    if (failure instanceof ClientGone) return;
+    if (failure instanceof ClientClosedError) return;
     answerFault(context, res, failure);
   }
 }
@@ -126,8 +126,8 @@ async function pass(context: RequestContext, res: ServerResponse, parts: EdgePar
 const ALLOWED = ['Allow', 'GET, HEAD, POST, PATCH, DELETE, OPTIONS'];
 
 /** A place among the requests of this caller until the answer is out; what it gives back counts the bytes of the body. */
-function takeShare(context: RequestContext, res: ServerResponse, { shares, rates }: EdgeParts): HoldBytes {
-  if (res.closed) throw new ClientGone();
+function takeShare(context: RequestContext, res: ServerResponse, { shares, rates }: EdgeParts): ReserveBytes {
+  if (res.closed) throw new ClientClosedError();
   const place = shares.enter(context.principal?.userId ?? '', rates.networkOf(context));
   res.once('close', () => place.leave());
   // Of a client that has left, nothing is held any more.

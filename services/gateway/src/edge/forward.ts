@@ -1,8 +1,8 @@
 import type { ServerResponse } from 'node:http';
 import { Fault, HEADERS } from '@wts/contracts';
 import type { Address } from '@wts/service-kit/call';
-import { ClientGone } from '@wts/service-kit/http';
-import { carryTrace, isTracing } from '@wts/service-kit/observe';
+import { ClientClosedError } from '@wts/service-kit/http';
+import { injectTrace, isTracing } from '@wts/service-kit/observe';
 import type { Dispatcher } from 'undici';
 import { errors } from 'undici';
 import type { Upstream } from '../upstream.ts';
@@ -91,12 +91,12 @@ class UpstreamRequest implements Dispatcher.DispatchHandler {
     this.#isClosed = true;
     this.#release();
     clearTimeout(this.#stalled);
-    if (!this.#res.writableFinished) this.#controller?.abort(new ClientGone());
+    if (!this.#res.writableFinished) this.#controller?.abort(new ClientClosedError());
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller;
-    if (this.#isClosed) controller.abort(new ClientGone());
+    if (this.#isClosed) controller.abort(new ClientClosedError());
     // The request waited for a connection when the address stopped responding.
     else if (this.#isUnresponsive) controller.abort(new Error('the address did not respond'));
   }
@@ -188,7 +188,7 @@ function replaceTrace(lines: string[]): void {
     if (lines[at] === 'traceparent' || lines[at] === 'tracestate') lines.splice(at, 2);
   }
   const trace: Record<string, string> = {};
-  carryTrace(trace);
+  injectTrace(trace);
   for (const name in trace) lines.push(name, trace[name] as string);
 }
 

@@ -5,7 +5,7 @@ import type { Duplex } from 'node:stream';
 import { comeAgainSeconds, Fault, HEADERS, LIMITS } from '@wts/contracts';
 import { Semaphore, socketsOf, targetOf } from '@wts/service-kit/call';
 import type { Address } from '@wts/service-kit/call';
-import { ClientGone } from '@wts/service-kit/http';
+import { ClientClosedError } from '@wts/service-kit/http';
 import { EDGE_LIMITS } from '../limits.ts';
 import type { Upstream } from '../upstream.ts';
 import type { RequestContext } from './request-context.ts';
@@ -75,7 +75,7 @@ export async function shakeHands(handshake: Handshake, isGone: () => boolean): P
   const { upstream } = handshake;
   const askedAt = performance.now();
   const checkWait = (): void => {
-    if (isGone()) throw new ClientGone();
+    if (isGone()) throw new ClientClosedError();
     if (performance.now() - askedAt > EDGE_LIMITS.handshakeWaitMs) throw comeAgain();
   };
   const tried = new Set<Address>();

@@ -3,8 +3,8 @@ import type { Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Duplex } from 'node:stream';
 import { Fault } from '@wts/contracts';
-import { ClientGone, answerHead } from '@wts/service-kit/http';
-import type { FaultAnswer } from '@wts/service-kit/http';
+import { ClientClosedError, responseHead } from '@wts/service-kit/http';
+import type { RenderedFault } from '@wts/service-kit/http';
 import { EDGE_LIMITS } from '../limits.ts';
 import { allowOrigin, refuseForeignSocket } from './allow-origin.ts';
 import { JSON_TYPE, faultAnswer } from './answer.ts';
@@ -52,7 +52,7 @@ export class SocketProxy {
     this.#pending += 1;
     this.#admit(context, socket, head)
       .catch((failure: unknown) => {
-        if (failure instanceof ClientGone) {
+        if (failure instanceof ClientClosedError) {
           socket.destroy();
           this.#parts.onAnswered(context, 101, false);
           return;
@@ -106,7 +106,7 @@ export class SocketProxy {
   ): void {
     if (client.destroyed) {
       upstream.destroy();
-      throw new ClientGone();
+      throw new ClientClosedError();
     }
     const lines = ['Connection', 'Upgrade', 'Upgrade', 'websocket'];
     for (const name of ['sec-websocket-accept', 'sec-websocket-protocol', 'sec-websocket-extensions']) {
@@ -118,7 +118,7 @@ export class SocketProxy {
       socket.setNoDelay(true);
       socket.setKeepAlive(true, EDGE_LIMITS.halfOpenMs);
     }
-    client.write(answerHead(101, context.reply, lines));
+    client.write(responseHead(101, context.reply, lines));
     // What arrived behind the two halves of the handshake is the first that passes.
     if (upstreamHead.length > 0) upstream.unshift(upstreamHead);
     if (head.length > 0) client.unshift(head);
@@ -183,10 +183,10 @@ export function refuseOnSocket(context: RequestContext, socket: Duplex, failure:
 function answerOnSocket(
   context: RequestContext,
   socket: Duplex,
-  { status, body, lines }: FaultAnswer,
+  { status, body, lines }: RenderedFault,
   parts: EdgeParts,
 ): void {
-  const head = answerHead(status, context.reply, lines, ['Connection', 'close']);
+  const head = responseHead(status, context.reply, lines, ['Connection', 'close']);
   socket.on('error', () => socket.destroy());
   socket.end(Buffer.concat([Buffer.from(head, 'latin1'), body]));
   // What the peer still sends is dropped, and it is cut when it does not hang up by itself.

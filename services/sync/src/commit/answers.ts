@@ -1,4 +1,4 @@
-import type { LogAction, ModelRecord } from '@wts/contracts';
+import type { StoredEntry, ModelRecord } from '@wts/contracts';
 import type { LogReader } from '@wts/log';
 import type { Semaphore } from '@wts/service-kit/call';
 import type { Pool } from 'pg';
@@ -41,7 +41,7 @@ function placesIn(outcome: UnitResult): readonly bigint[] {
   return outcome.kind === 'applied' ? outcome.mains.flatMap(({ effect, syncId }) => (effect ? [] : [syncId])) : [];
 }
 
-function lengthOf(record: LogAction['record'] | undefined): number {
+function lengthOf(record: StoredEntry['record'] | undefined): number {
   return Object.values(record ?? {}).reduce<number>(
     (sum, value) => sum + (typeof value === 'string' ? value.length : 0),
     0,
@@ -51,7 +51,7 @@ function lengthOf(record: LogAction['record'] | undefined): number {
 function answers(
   units: readonly Unit[],
   outcomes: readonly UnitResult[],
-  logged: ReadonlyMap<bigint, LogAction>,
+  logged: ReadonlyMap<bigint, StoredEntry>,
 ): UnitOutcome[] {
   return outcomes.map((outcome, index): UnitOutcome => {
     if (outcome.kind === 'refused') return outcome.refusal;
@@ -78,7 +78,7 @@ function answers(
   });
 }
 
-const NONE: ReadonlyMap<bigint, LogAction> = new Map();
+const NONE: ReadonlyMap<bigint, StoredEntry> = new Map();
 
 /**
  * A unit that is sent again because its answer got lost may meet its first sending, committed while this one waited for
@@ -100,12 +100,12 @@ async function withLateReplays(
 }
 
 /** Where the last entry of a record was trimmed, another one stands at the place that answers for it. */
-function ofRecord({ modelName, modelId }: Mutation, entry: LogAction | undefined): LogAction | undefined {
+function ofRecord({ modelName, modelId }: Mutation, entry: StoredEntry | undefined): StoredEntry | undefined {
   return entry?.modelId === modelId.toLowerCase() && entry.modelName === modelName ? entry : undefined;
 }
 
 /** A credential for one workspace may repeat what its person did elsewhere; it is not told what that was. */
-function shown(unit: Unit | undefined, entry: Effect | LogAction | undefined): ModelRecord | undefined {
+function shown(unit: Unit | undefined, entry: Effect | StoredEntry | undefined): ModelRecord | undefined {
   const only = unit?.principal.workspaceId;
   return only === undefined || entry?.workspaceId === only ? entry?.record : undefined;
 }

@@ -1,4 +1,4 @@
-import { LIMITS, type ActionChunk } from '@wts/contracts';
+import { LIMITS, type EntryChunk } from '@wts/contracts';
 import { LogReader } from '@wts/log';
 import { Semaphore } from '@wts/service-kit/call';
 import { LOCK_TIMEOUT } from '@wts/service-kit/postgres';
@@ -76,7 +76,7 @@ export class CommitEngine {
   readonly #watch: CommitWatch;
   readonly #bounds: CascadeBounds | undefined;
   #onSweeps: (() => void) | undefined;
-  readonly #listeners: ((chunk: ActionChunk) => void)[] = [];
+  readonly #listeners: ((chunk: EntryChunk) => void)[] = [];
   readonly #refused = new Refused();
   readonly #waiting = new Waiting();
   readonly #places = new Places();
@@ -94,7 +94,7 @@ export class CommitEngine {
   }
 
   /** Called with every committed batch, at once after its commit, in no promised order between batches. */
-  onCommitted(listener: (chunk: ActionChunk) => void): void {
+  onCommitted(listener: (chunk: EntryChunk) => void): void {
     this.#listeners.push(listener);
   }
 
@@ -159,7 +159,7 @@ export class CommitEngine {
   /** Never rejects: every request of the batch is answered one way or the other, or waits again. */
   async #run(batch: Batch): Promise<void> {
     const startedAt = performance.now();
-    const chunks: ActionChunk[] = [];
+    const chunks: EntryChunk[] = [];
     const [committed] = await Promise.allSettled([this.#commit(batch, chunks)]);
     const ms = performance.now() - startedAt;
     this.#watch.onBatch?.({ mutations: batch.units.length, seconds: ms / 1000 });
@@ -239,7 +239,7 @@ export class CommitEngine {
   }
 
   /** What got committed is in `chunks`, also when what follows fails. */
-  async #commit(batch: Batch, chunks: ActionChunk[]): Promise<readonly UnitResult[]> {
+  async #commit(batch: Batch, chunks: EntryChunk[]): Promise<readonly UnitResult[]> {
     return batch.kind === 'alone' ? this.#commitOrDivide(batch, batch, chunks) : this.#commitOnce(batch, batch, chunks);
   }
 
@@ -247,7 +247,7 @@ export class CommitEngine {
    * When a constraint refuses what is written of one request, which is rare because unique keys are looked up before, its
    * halves are tried one after the other, down to the unit that is at fault.
    */
-  async #commitOrDivide(batch: Batch, selected: BatchUnits, chunks: ActionChunk[]): Promise<readonly UnitResult[]> {
+  async #commitOrDivide(batch: Batch, selected: BatchUnits, chunks: EntryChunk[]): Promise<readonly UnitResult[]> {
     try {
       return await this.#commitOnce(batch, selected, chunks);
     } catch (error) {
@@ -268,7 +268,7 @@ export class CommitEngine {
     }
   }
 
-  async #commitOnce(batch: Batch, selected: BatchUnits, chunks: ActionChunk[]): Promise<readonly UnitResult[]> {
+  async #commitOnce(batch: Batch, selected: BatchUnits, chunks: EntryChunk[]): Promise<readonly UnitResult[]> {
     const isAlone = batch.kind === 'alone';
     const needs = foreseenNeeds(selected.units);
     let hadConflict = false;
@@ -316,7 +316,7 @@ export class CommitEngine {
   }
 
   /** The change is true by now: a listener that fails must not make it look refused. */
-  #tell(chunk: ActionChunk): void {
+  #tell(chunk: EntryChunk): void {
     for (const listener of this.#listeners) {
       try {
         listener(chunk);

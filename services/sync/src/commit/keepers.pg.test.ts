@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { Groups } from '@wts/read-model';
+import { GroupReader } from '@wts/read-model';
 import { Stage, applied, brief, change, refused } from '../../test/stage.ts';
 import type { Someone } from '../../test/stage.ts';
 
@@ -29,7 +29,7 @@ describe('who keeps a project', function () {
   const project = (by: Someone, more: object = {}): Promise<string> =>
     by.make('Project', { workspaceId: workspace, key: `K${(keys += 1)}`, name: 'Plan', ...more });
   const sees = async (someone: Someone, projectId: string): Promise<boolean> =>
-    (await new Groups(stage.pool).of(someone.id)).groups.has(projectId);
+    (await new GroupReader(stage.pool).of(someone.id)).groups.has(projectId);
   const insert = (by: Someone, projectId: string, userId: string) =>
     by.try('INSERT', 'ProjectMember', randomUUID(), { projectId, userId });
   const membershipOf = async (projectId: string, { id }: Someone): Promise<string> =>

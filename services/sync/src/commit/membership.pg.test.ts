@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { LIMITS } from '@wts/contracts';
-import { Groups } from '@wts/read-model';
+import { GroupReader } from '@wts/read-model';
 import { Stage, applied, brief, change, membership, refused } from '../../test/stage.ts';
 import type { Someone } from '../../test/stage.ts';
 
@@ -22,7 +22,7 @@ describe('membership of a workspace', function () {
       )
     ).rows[0]!.id;
   const groupsOf = async (someone: Someone): Promise<ReadonlySet<string>> =>
-    (await new Groups(stage.pool).of(someone.id)).groups;
+    (await new GroupReader(stage.pool).of(someone.id)).groups;
 
   it('introduces the person once, then the membership to all, then to the person [sync.membership.in-order]', async () => {
     const owner = await stage.person('Owner');

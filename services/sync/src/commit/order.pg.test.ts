@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import type { ActionChunk } from '@wts/contracts';
+import type { EntryChunk } from '@wts/contracts';
 import { Client } from 'pg';
 import { Stage, change } from '../../test/stage.ts';
 import type { Someone } from '../../test/stage.ts';
@@ -58,7 +58,7 @@ describe('the order of the log', function () {
     const beside = await client();
     await beside.query(`begin; create table held_open (n int); select pg_current_xact_id()`);
     const from = await stage.head();
-    const chunks: ActionChunk[] = [];
+    const chunks: EntryChunk[] = [];
     for (const engine of stage.engines) engine.onCommitted((chunk) => chunks.push(chunk));
 
     const watching = watch();

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { Groups } from '@wts/read-model';
+import { GroupReader } from '@wts/read-model';
 import { Stage, applied, brief, change, only, refused } from '../../test/stage.ts';
 import type { Someone } from '../../test/stage.ts';
 
@@ -39,7 +39,7 @@ describe('a private project [sync.private-project.walls]', function () {
   const since = async (place: bigint, names: Record<string, string>): Promise<string[]> =>
     brief(await stage.entries(place), { workspace, mover: mover.id, friend: friend.id, ...names });
   const groupsOf = async (someone: Someone): Promise<ReadonlySet<string>> =>
-    (await new Groups(stage.pool).of(someone.id)).groups;
+    (await new GroupReader(stage.pool).of(someone.id)).groups;
   const memberOf = async (projectId: string, userId: string): Promise<string> =>
     (
       await stage.pool.query<{ id: string }>(

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { MODELS, modelNamed, snakeCase } from '@wts/models';
 import { eventually } from '@wts/testkit';
-import { Groups } from '@wts/read-model';
+import { GroupReader } from '@wts/read-model';
 import { copiesOfTables, differencesOf, foldLog } from '../../test/fold.ts';
 import { Stage, change } from '../../test/stage.ts';
 import type { Someone } from '../../test/stage.ts';
@@ -215,7 +215,7 @@ describe('changes that meet', function () {
         ),
       );
       assert.ok(outcomes[0]?.ok);
-      assert.deepEqual((await new Groups(stage.pool).of(leaver.id)).groups, new Set([leaver.id]));
+      assert.deepEqual((await new GroupReader(stage.pool).of(leaver.id)).groups, new Set([leaver.id]));
       for (const table of ['team_members', 'project_members']) {
         const left = await stage.pool.query(`select id from sync.${table} where user_id = $1`, [leaver.id]);
         assert.deepEqual(left.rows, [], table);

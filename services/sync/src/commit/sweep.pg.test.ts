@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { Groups } from '@wts/read-model';
+import { GroupReader } from '@wts/read-model';
 import { copiesOfTables, differencesOf, foldLog, shownOutside } from '../../test/fold.ts';
 import { Stage, applied, change, membership, refused } from '../../test/stage.ts';
 import type { Someone } from '../../test/stage.ts';
@@ -69,7 +69,7 @@ describe('what is too much for one commit [sync.mutate.always]', function () {
     assert.match(early.error, /still being removed; try again shortly/);
     await stage.sweep();
     applied(await comeBack());
-    assert.deepEqual((await new Groups(stage.pool).of(member.id)).groups, new Set([member.id, workspace]));
+    assert.deepEqual((await new GroupReader(stage.pool).of(member.id)).groups, new Set([member.id, workspace]));
     await assertLogIsState();
   });
 
@@ -109,7 +109,7 @@ describe('what is too much for one commit [sync.mutate.always]', function () {
       const [left] = await Promise.all([stage.send(removal, stage.engines[0]), sendJoin(), sendJoin(), sendJoin()]);
       applied(left);
       await stage.sweep();
-      const { groups } = await new Groups(stage.pool).of(leaver.id);
+      const { groups } = await new GroupReader(stage.pool).of(leaver.id);
       assert.deepEqual(groups.difference(new Set([workspace])), new Set([leaver.id]));
     }
     await assertLogIsState();
@@ -301,9 +301,9 @@ describe('what is too much for one commit [sync.mutate.always]', function () {
     await owner.change('Project', hidden, { isPrivate: false });
     await new Sweeper({ pool: stage.pool, engine: stage.engine, leaseMs: 0 }).turn(2);
     assert.deepEqual((await groupsOf('tasks', 'project_id', hidden)).sort(), [hidden, workspace].sort());
-    assert.ok((await new Groups(stage.pool).of(guest.id)).groups.has(hidden));
+    assert.ok((await new GroupReader(stage.pool).of(guest.id)).groups.has(hidden));
     await stage.sweep();
-    assert.deepEqual((await new Groups(stage.pool).of(guest.id)).groups, new Set([guest.id, workspace]));
+    assert.deepEqual((await new GroupReader(stage.pool).of(guest.id)).groups, new Set([guest.id, workspace]));
     await assertLogIsState();
   });
 

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ActionName } from '@wts/contracts';
 import { modelNamed } from '@wts/models';
-import { Groups } from '@wts/read-model';
+import { GroupReader } from '@wts/read-model';
 import { Stage, applied, change, membership, only, refused } from '../../test/stage.ts';
 import type { Someone } from '../../test/stage.ts';
 
@@ -251,7 +251,7 @@ describe('what one may not see', function () {
       });
       assert.equal(refused(outcome).code, 'conflict');
     }
-    const { groups } = await new Groups(stage.pool).of(outsider.id);
+    const { groups } = await new GroupReader(stage.pool).of(outsider.id);
     assert.deepEqual(groups, new Set([outsider.id, elsewhere]));
   });
 
@@ -281,7 +281,7 @@ describe('what one may not see', function () {
     // Whoever sees the person in any workspace would see the change.
     const renamed = await limited.try('UPDATE', 'User', outsider.id, { name: 'Mallory' });
     assert.equal(refused(renamed).code, 'forbidden');
-    const groups = new Groups(stage.pool);
+    const groups = new GroupReader(stage.pool);
     assert.deepEqual((await groups.of(outsider.id, elsewhere)).groups, new Set([outsider.id, elsewhere]));
     assert.deepEqual((await groups.of(outsider.id)).groups, new Set([outsider.id, elsewhere, workspace]));
   });

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { ActionChunk, LogAction } from '@wts/contracts';
+import type { EntryChunk, StoredEntry } from '@wts/contracts';
 import { idIn, MODELS, Workspace, WorkspaceMember, type Model } from '@wts/models';
 import { LOCK_TIMEOUT } from '@wts/service-kit/postgres';
 import type { PoolClient } from 'pg';
@@ -39,7 +39,7 @@ export interface Later {
 
 export interface BatchResult {
   readonly outcomes: readonly UnitResult[];
-  readonly chunk: ActionChunk | null;
+  readonly chunk: EntryChunk | null;
   /** Something is left to be swept. */
   readonly sweeps: boolean;
 }
@@ -253,8 +253,8 @@ function chunkOf(
   head: bigint,
   createdAt: string,
   epoch: string,
-): ActionChunk {
-  const actions = entries.map((entry): LogAction => {
+): EntryChunk {
+  const actions = entries.map((entry): StoredEntry => {
     const { record } = entry.effect;
     return {
       syncId: (head + BigInt(entry.offset)).toString(),

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import type { DeltasReply, LogAction } from '@wts/contracts';
+import type { DeltasReply, StoredEntry } from '@wts/contracts';
 import { eventually, socketOf, type LiveSocket } from '@wts/testkit';
-import { Groups, pageReader } from '@wts/read-model';
+import { GroupReader, pageReader } from '@wts/read-model';
 import * as fc from 'fast-check';
 import { openReplica, type Replica } from '../../test/replica.ts';
 import { Stage, membership, refused } from '../../test/stage.ts';
@@ -57,7 +57,7 @@ class Model {
   /** Rows of the memberships, by person. */
   readonly members: ReadonlyMap<string, Map<string, string>>;
   readonly projects = new Map<string, ModelProject>();
-  readonly entries: LogAction[] = [];
+  readonly entries: StoredEntry[] = [];
   /** Who was in the group of an entry when it was made, by place. */
   readonly #audiences = new Map<string, ReadonlySet<string>>();
   #gains = new Map<string, bigint>();
@@ -105,7 +105,7 @@ class Model {
     this.#held = held;
   }
 
-  #regain(userId: string, made: readonly LogAction[]): void {
+  #regain(userId: string, made: readonly StoredEntry[]): void {
     const before = this.#held.get(userId);
     for (const group of this.holds(userId)) {
       const home = this.projects.get(group)?.home;
@@ -144,14 +144,14 @@ class Model {
 class Play {
   readonly model: Model;
   readonly #replica: Replica;
-  readonly #groups: Groups;
+  readonly #groups: GroupReader;
   readonly #sockets = new Map<string, { socket: LiveSocket; at: bigint; heard: number }>();
   readonly #cursors = new Map<string, bigint>();
 
   constructor(model: Model, replica: Replica) {
     this.model = model;
     this.#replica = replica;
-    this.#groups = new Groups(model.stage.pool);
+    this.#groups = new GroupReader(model.stage.pool);
     for (const { id } of model.people) this.#cursors.set(id, model.head);
   }
 

@@ -53,9 +53,9 @@ const letters: Exit = {
     return (
       entry.isProjectLoss &&
       visibility.isMove(entry) &&
-      visibility.isAskedFor(entry.movedGroup ?? '') &&
+      visibility.isRequested(entry.movedGroup ?? '') &&
       visibility.all.has(entry.workspaceId ?? '') &&
-      !visibility.isElsewhere(entry)
+      !visibility.isOutsideCredential(entry)
     );
   },
   recoversFromFault: false,

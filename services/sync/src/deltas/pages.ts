@@ -1,5 +1,5 @@
 import { comeAgainSeconds, Fault, LIMITS } from '@wts/contracts';
-import { type GroupMemory, Groups, type Standby, pageReader } from '@wts/read-model';
+import { type GroupCache, GroupReader, type Standby, pageReader } from '@wts/read-model';
 import { Holdings, type Held } from '../fairness/holdings.ts';
 import type { Reads } from '../fairness/reads.ts';
 import type { WaitMetrics } from '../metrics.ts';
@@ -14,7 +14,7 @@ const LARGE = { isLarge: true };
 
 interface PagesOptions {
   readonly reads: Reads;
-  readonly memory: GroupMemory;
+  readonly memory: GroupCache;
   readonly standby: Standby | null;
   readonly metrics: WaitMetrics;
 }
@@ -49,7 +49,7 @@ export class Pages {
         async (database) => {
           held = this.#held.hold(userId, LIMITS.deltasBytesMax);
           if (held === undefined) throw this.#refusal();
-          const sources = { groups: new Groups(database, memory), readPage: pageReader(database, standby) };
+          const sources = { groups: new GroupReader(database, memory), readPage: pageReader(database, standby) };
           return Buffer.from(await readDeltas(sources, question));
         },
         LARGE,

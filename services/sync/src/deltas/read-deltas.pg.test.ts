@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { Fault, LIMITS } from '@wts/contracts';
-import type { DeltasReply, LogAction } from '@wts/contracts';
+import type { DeltasReply, StoredEntry } from '@wts/contracts';
 import { testDatabase } from '@wts/testkit';
 import type { TestDatabase } from '@wts/testkit';
 import * as fc from 'fast-check';
 import { readEntries } from '@wts/log';
-import { Groups, pageReader } from '@wts/read-model';
+import { GroupReader, pageReader } from '@wts/read-model';
 import { Pool } from 'pg';
 import { LogWriter } from '../../test/log-writer.ts';
 import { clampLimit, readDeltas } from './read-deltas.ts';
@@ -30,7 +30,7 @@ describe('deltas', function () {
     pool = new Pool({ connectionString: database.urlOf('wts_sync') });
     writer = new LogWriter(pool);
     sources = {
-      groups: new Groups(pool),
+      groups: new GroupReader(pool),
       readPage: pageReader(pool, null),
     };
     // home for ever; other before, lost, gained, lost, gained: at last a member of both.
@@ -67,7 +67,7 @@ describe('deltas', function () {
 
   const head = (): bigint => BigInt(writer.committed.at(-1)!.syncId);
 
-  const expected = (asked: readonly string[] = []): LogAction[] => {
+  const expected = (asked: readonly string[] = []): StoredEntry[] => {
     const groups = [user, home, other];
     return writer.shown(user, asked.length === 0 ? groups : groups.filter((group) => asked.includes(group)));
   };

@@ -34,7 +34,7 @@ export async function readDeltas(sources: DeltasSources, question: DeltasQuestio
   // A place that is not there yet: the cursor is of another log, such as the one before a backup was restored.
   if (after > horizon || after < known) return unreachable(question);
 
-  const { followed: groups } = visibility;
+  const { groupsToRead: groups } = visibility;
   const texts: string[] = [];
   let bytes = 0;
   let cursor = after;

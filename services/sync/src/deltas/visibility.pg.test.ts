@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import type { DeltasReply, SyncAction } from '@wts/contracts';
 import { eventually, socketOf } from '@wts/testkit';
-import { Groups, pageReader } from '@wts/read-model';
+import { GroupReader, pageReader } from '@wts/read-model';
 import { openReplica } from '../../test/replica.ts';
 import { Stage, applied, change, membership, refused } from '../../test/stage.ts';
 import type { Someone } from '../../test/stage.ts';
@@ -12,7 +12,7 @@ import { readDeltas } from './read-deltas.ts';
 describe('what a reader is shown of the log', function () {
   this.timeout(30_000);
   let stage: Stage;
-  let groups: Groups;
+  let groups: GroupReader;
   let owner: Someone;
   let workspace: string;
 
@@ -20,7 +20,7 @@ describe('what a reader is shown of the log', function () {
     stage = await Stage.open('visibility');
   });
   beforeEach(async () => {
-    groups = new Groups(stage.pool);
+    groups = new GroupReader(stage.pool);
     owner = await stage.person('Owner');
     workspace = await stage.workspace(owner);
   });
@@ -96,7 +96,7 @@ describe('what a reader is shown of the log', function () {
       [inside, hidden, member.id, workspace, groupId, record],
     );
     await task('Hidden', hidden);
-    groups.forget();
+    groups.invalidate();
     assert.deepEqual((await groups.of(member.id)).groups, new Set([member.id]));
     assert.deepEqual(await titles(member), []);
     const end = await stage.head();
@@ -120,7 +120,7 @@ describe('what a reader is shown of the log', function () {
       await stage.pool.query('delete from sync.sync_actions where sync_id < $1', [floor.toString()]);
       await task('Behind the floor');
       assert.deepEqual(await titles(member, floor), ['Behind the floor']);
-      groups.forget();
+      groups.invalidate();
       assert.deepEqual(await titles(member, floor), ['Behind the floor']);
       await leave(member);
       await stage.decided(member.id, membership(workspace, member.id, 'member'));

@@ -38,7 +38,7 @@ export function walk(entries: readonly Entry[], { visibility, dialect, after, up
     if (id > visibility.at && visibility.isMove(entry)) return { reached, before: id, needs: 'groups' };
     if (exit.mustLoadAt(entry, visibility)) return { reached, before: id, needs: 'load' };
     reached = id;
-    if (visibility.sees(entry) && !take(id, exit.textFor(entry, visibility))) break;
+    if (visibility.allows(entry) && !take(id, exit.textFor(entry, visibility))) break;
   }
   return { reached };
 }

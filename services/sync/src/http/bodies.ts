@@ -1,5 +1,5 @@
 import { comeAgainSeconds, Fault, LIMITS } from '@wts/contracts';
-import type { BodyTurns } from '@wts/service-kit/http';
+import type { BodyAdmission } from '@wts/service-kit/http';
 import { FairGate } from '../fairness/fair-gate.ts';
 import { Holdings } from '../fairness/holdings.ts';
 import type { LoopTurns } from '../fairness/loop-turns.ts';
@@ -13,7 +13,7 @@ const RECEIVED_BYTES_PER_MS = 256 * 1024;
  * by turns of their people. Between two of them the event loop serves whatever else came, so that ten of 4 MiB are ten short
  * pauses of which each can be somebody else's turn.
  */
-export class Bodies implements BodyTurns {
+export class Bodies implements BodyAdmission {
   readonly #held = new Holdings(LIMITS.bodiesBytesMax);
   readonly #metrics: WaitMetrics;
   readonly #gate: FairGate;

@@ -1,7 +1,7 @@
 import { consume } from '@wts/log';
-import type { LogHead, LogPart, Logger } from '@wts/log';
+import type { LogHead, LogPage, Logger } from '@wts/log';
 import { LIMITS } from '@wts/contracts';
-import type { ActionChunk } from '@wts/contracts';
+import type { EntryChunk } from '@wts/contracts';
 import type { NatsConnection } from 'nats';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Ring } from './ring.ts';
@@ -24,14 +24,14 @@ import type { RingChunk, RingLimits } from './ring.ts';
 /** The part of the log that a follower needs. */
 export interface FollowedLog {
   head(): Promise<LogHead>;
-  read(after: bigint, limit: number): Promise<LogPart>;
+  read(after: bigint, limit: number): Promise<LogPage>;
 }
 
 export interface HubOptions {
   readonly nc: () => NatsConnection | null;
   readonly log: FollowedLog;
   /** Chunks committed here, or handed over by other replicas. */
-  readonly handover?: (offer: (chunk: ActionChunk) => void) => () => void;
+  readonly handover?: (offer: (chunk: EntryChunk) => void) => () => void;
   readonly ring?: RingLimits;
   readonly pollMs?: number;
   readonly signal: AbortSignal;
@@ -124,7 +124,7 @@ export class Hub {
     return null;
   }
 
-  #advance(chunk: ActionChunk): void {
+  #advance(chunk: EntryChunk): void {
     const added = this.#ring.push(chunk);
     this.#last = added.last;
     for (const listener of this.#listeners) listener.onChunk(added);

@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { chunkAfter, decodeChunk, encodeChunk } from '@wts/log';
-import type { ActionChunk, LogAction, ModelRecord } from '@wts/contracts';
+import type { EntryChunk, StoredEntry, ModelRecord } from '@wts/contracts';
 import * as fc from 'fast-check';
 import { Ring } from './ring.ts';
 
-function action(id: number, groupId = 'group'): LogAction {
+function action(id: number, groupId = 'group'): StoredEntry {
   return {
     syncId: String(id),
     modelName: 'Task',
@@ -25,7 +25,7 @@ function action(id: number, groupId = 'group'): LogAction {
   };
 }
 
-function chunk(after: number, length: number, make: (id: number) => LogAction = action): ActionChunk {
+function chunk(after: number, length: number, make: (id: number) => StoredEntry = action): EntryChunk {
   const [first, ...rest] = Array.from({ length }, (_, index) => make(after + index + 1));
   return chunkAfter('e', String(after), [first!, ...rest]);
 }
@@ -79,13 +79,13 @@ describe('the ring', () => {
 
   it('knows who gained or lost a group, and nobody else', () => {
     const ring = new Ring({ bytesMax: 10_000, ageMs: 60_000 });
-    const joins: LogAction = {
+    const joins: StoredEntry = {
       ...action(1, 'person'),
       action: 'INSERT',
       modelName: 'WorkspaceMember',
       record: { id: 'm', workspaceId: 'w' },
     };
-    const changes: LogAction = { ...joins, syncId: '2', action: 'UPDATE', groupId: 'other person' };
+    const changes: StoredEntry = { ...joins, syncId: '2', action: 'UPDATE', groupId: 'other person' };
     const pushed = ring.push(chunkAfter('e', '0', [joins, changes]));
     assert.deepEqual([...pushed.moved], ['person']);
     assert.equal(pushed.entries[0]?.movedGroup, 'w');

@@ -1,4 +1,4 @@
-import type { ActionChunk } from '@wts/contracts';
+import type { EntryChunk } from '@wts/contracts';
 import { Entry } from '@wts/log';
 
 /** A chunk as the sockets need it. */
@@ -42,7 +42,7 @@ export class Ring {
     return this.#bytes;
   }
 
-  push(chunk: ActionChunk): RingChunk {
+  push(chunk: EntryChunk): RingChunk {
     const entries = chunk.actions.map((action) => Entry.of(action));
     const moved = entries.filter(({ movedGroup }) => movedGroup !== null).map(({ groupId }) => groupId);
     const added: RingChunk = {

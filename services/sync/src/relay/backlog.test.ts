@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict';
 import { chunkAfter } from '@wts/log';
 import { LIMITS } from '@wts/contracts';
-import type { ActionChunk, LogAction } from '@wts/contracts';
+import type { EntryChunk, StoredEntry } from '@wts/contracts';
 import * as fc from 'fast-check';
 import { Backlog } from './backlog.ts';
 
-function chunk(after: number, length: number, bytes = 10): ActionChunk {
+function chunk(after: number, length: number, bytes = 10): EntryChunk {
   const [first, ...rest] = Array.from({ length }, (_, index) => ({
     syncId: String(after + index + 1),
     data: { text: 'x'.repeat(bytes) },
-  })) as unknown as LogAction[];
+  })) as unknown as StoredEntry[];
   return chunkAfter('e', String(after), [first!, ...rest]);
 }
 

@@ -1,20 +1,20 @@
 import { chunkAfter, chunkBytes } from '@wts/log';
 import { LIMITS } from '@wts/contracts';
-import type { ActionChunk, LogAction } from '@wts/contracts';
+import type { EntryChunk, StoredEntry } from '@wts/contracts';
 
 /**
  * Committed chunks that wait to be published, found by the place they follow. Those that follow each other leave as one
  * message, so a broker that is slow for a moment is met with fewer and larger messages instead of a longer queue.
  */
 export class Backlog {
-  readonly #byPrev = new Map<string, ActionChunk>();
+  readonly #byPrev = new Map<string, EntryChunk>();
   #bytes = 0;
 
   get bytes(): number {
     return this.#bytes;
   }
 
-  add(chunk: ActionChunk): void {
+  add(chunk: EntryChunk): void {
     const bytes = chunkBytes(chunk);
     if (this.#bytes + bytes > LIMITS.relayBacklogBytesMax) this.clear();
     const known = this.#byPrev.get(chunk.prev);
@@ -24,10 +24,10 @@ export class Backlog {
   }
 
   /** The run of chunks of this epoch that begins right after `cursor`, joined up to the size of one message. */
-  take(epoch: string, cursor: bigint): ActionChunk | null {
+  take(epoch: string, cursor: bigint): EntryChunk | null {
     let bytes = 0;
     let prev = cursor.toString();
-    const actions: LogAction[] = [];
+    const actions: StoredEntry[] = [];
     for (;;) {
       const next = this.#byPrev.get(prev);
       if (next === undefined || next.epoch !== epoch) break;

@@ -1,7 +1,7 @@
-import { decodeChunk, encodeWithin } from '@wts/log';
+import { decodeChunk, encodeForServer } from '@wts/log';
 import type { Logger } from '@wts/log';
 import { STREAM } from '@wts/contracts';
-import type { ActionChunk } from '@wts/contracts';
+import type { EntryChunk } from '@wts/contracts';
 import { subscribe } from '@wts/service-kit/nats';
 import { headers } from 'nats';
 import type { NatsConnection } from 'nats';
@@ -15,12 +15,12 @@ export interface NatsSource {
 
 export interface Handover {
   /** Called with chunks committed in this process or in another replica, as soon as they are known, in no order. */
-  listen(listener: (chunk: ActionChunk) => void): () => void;
+  listen(listener: (chunk: EntryChunk) => void): () => void;
 }
 
 interface HandoverOptions {
   readonly nats: NatsSource;
-  readonly onCommitted: (listener: (chunk: ActionChunk) => void) => void;
+  readonly onCommitted: (listener: (chunk: EntryChunk) => void) => void;
   readonly logger: Logger;
 }
 
@@ -32,8 +32,8 @@ const SENDER = 'from';
  */
 export function openHandover({ nats, onCommitted, logger }: HandoverOptions): Handover {
   const self = randomUUID();
-  const listeners = new Set<(chunk: ActionChunk) => void>();
-  const tell = (chunk: ActionChunk): void => {
+  const listeners = new Set<(chunk: EntryChunk) => void>();
+  const tell = (chunk: EntryChunk): void => {
     for (const listener of listeners) listener(chunk);
   };
 
@@ -42,7 +42,7 @@ export function openHandover({ nats, onCommitted, logger }: HandoverOptions): Ha
     if (connection !== null) {
       const header = headers();
       header.set(SENDER, self);
-      connection.publish(STREAM.handover, encodeWithin(connection, chunk), { headers: header });
+      connection.publish(STREAM.handover, encodeForServer(connection, chunk), { headers: header });
     }
     // After it was encoded: who listens here asks how large it is.
     tell(chunk);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { LogReader, decodeChunk, encodeChunk, ensureStream, messageIdOf } from '@wts/log';
 import { STREAM } from '@wts/contracts';
-import type { ActionChunk } from '@wts/contracts';
+import type { EntryChunk } from '@wts/contracts';
 import { eventually, openWire, testDatabase, testNats } from '@wts/testkit';
 import type { TestDatabase } from '@wts/testkit';
 import { Pool } from 'pg';
@@ -52,7 +52,7 @@ describe('the relay [sync.log.relay]', function () {
     );
   }
 
-  const commit = (count = 1, silently = false): Promise<ActionChunk> =>
+  const commit = (count = 1, silently = false): Promise<EntryChunk> =>
     writer.append(
       Array.from({ length: count }, () => ({ groupId: group })),
       { silently },
@@ -61,10 +61,10 @@ describe('the relay [sync.log.relay]', function () {
     for (let time = 0; time < times; time += 1) await commit(1 + (time % 3), silently);
   };
 
-  async function stored(): Promise<ActionChunk[]> {
+  async function stored(): Promise<EntryChunk[]> {
     const manager = await nats.connection()!.jetstreamManager();
     const { state } = await manager.streams.info(STREAM.name);
-    const chunks: ActionChunk[] = [];
+    const chunks: EntryChunk[] = [];
     for (let seq = state.first_seq; seq <= state.last_seq; seq += 1) {
       chunks.push(decodeChunk((await manager.streams.getMessage(STREAM.name, { seq })).data));
     }
@@ -72,7 +72,7 @@ describe('the relay [sync.log.relay]', function () {
   }
 
   /** The stream has come to the end of the log, is one chain, and says what was committed. */
-  async function untilWhole(from = 0n): Promise<ActionChunk[]> {
+  async function untilWhole(from = 0n): Promise<EntryChunk[]> {
     const last = writer.committed.at(-1)!.syncId;
     await eventually(async () => (await stored()).at(-1)?.last === last, { everyMs: 50 });
     const chunks = await stored();

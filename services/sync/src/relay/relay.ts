@@ -1,6 +1,6 @@
-import { Bell, chunksAfter, ensureStream, isHollow, openPublisher, pause } from '@wts/log';
+import { WakeSignal, chunksAfter, ensureStream, hasNoEntries, openPublisher, pause } from '@wts/log';
 import type { Logger, Publisher } from '@wts/log';
-import type { ActionChunk, LogAction } from '@wts/contracts';
+import type { EntryChunk, StoredEntry } from '@wts/contracts';
 import { tryLease } from '@wts/service-kit/postgres';
 import type { Lease } from '@wts/service-kit/postgres';
 import type { NatsConnection } from 'nats';
@@ -30,7 +30,7 @@ export interface RelayOptions {
     read(
       after: bigint,
       limit: number,
-    ): Promise<{ actions: readonly LogAction[]; head: bigint; epoch: string; floor: bigint }>;
+    ): Promise<{ entries: readonly StoredEntry[]; head: bigint; epoch: string; floor: bigint }>;
   };
   readonly handover: Handover;
   /** For the session that holds the lease. */
@@ -67,14 +67,14 @@ export function startRelay(options: RelayOptions): Relay {
     },
     async [Symbol.asyncDispose]() {
       stopping.abort();
-      relay.bell.ring();
+      relay.wakeSignal.notify();
       await done;
     },
   };
 }
 
 class Relaying {
-  readonly bell = new Bell();
+  readonly wakeSignal = new WakeSignal();
   isHolding = false;
   readonly #options: RelayOptions;
   readonly #backlog = new Backlog();
@@ -102,17 +102,17 @@ class Relaying {
     stopListening();
   }
 
-  #accept(chunk: ActionChunk): void {
+  #accept(chunk: EntryChunk): void {
     // Without the lease the chunks are for somebody else, and nothing may pile up here.
-    if (!this.isHolding || isHollow(chunk)) return;
+    if (!this.isHolding || hasNoEntries(chunk)) return;
     this.#backlog.add(chunk);
-    this.bell.ring();
+    this.wakeSignal.notify();
   }
 
   async #hold(lease: Lease, stop: AbortSignal): Promise<void> {
     const { logger, metrics } = this.#options;
     const ended = AbortSignal.any([lease.lost, stop]);
-    const wake = (): void => this.bell.ring();
+    const wake = (): void => this.wakeSignal.notify();
     ended.addEventListener('abort', wake);
     this.isHolding = true;
     metrics.holding.set(1);
@@ -166,7 +166,7 @@ class Relaying {
    * What follows the cursor: from the backlog, else from the log once it is time to read it. Null: look again. Elsewhere:
    * the log is another one now, or no longer holds what follows the cursor.
    */
-  async #next(epoch: string, cursor: bigint): Promise<ActionChunk[] | 'elsewhere' | null> {
+  async #next(epoch: string, cursor: bigint): Promise<EntryChunk[] | 'elsewhere' | null> {
     const handed = this.#backlog.take(epoch, cursor);
     if (handed !== null) {
       this.#readAt = performance.now() + POLL_MS;
@@ -175,18 +175,18 @@ class Relaying {
     }
     const waitMs = this.#readAt - performance.now();
     if (waitMs > 0) {
-      await this.bell.wait(waitMs);
+      await this.wakeSignal.wait(waitMs);
       return null;
     }
     const page = await this.#options.log.read(cursor, LOG_PAGE);
     if (page.epoch !== epoch || cursor < page.floor) return 'elsewhere';
-    this.#readAt = page.actions.length < LOG_PAGE ? performance.now() + POLL_MS : 0;
+    this.#readAt = page.entries.length < LOG_PAGE ? performance.now() + POLL_MS : 0;
     this.#backlog.forgetUpTo(cursor);
     this.#options.metrics.behind.set(Number(page.head - cursor));
-    return chunksAfter(epoch, cursor.toString(), page.actions);
+    return chunksAfter(epoch, cursor.toString(), page.entries);
   }
 
-  async #publish(publisher: Publisher, chunk: ActionChunk): Promise<boolean> {
+  async #publish(publisher: Publisher, chunk: EntryChunk): Promise<boolean> {
     const { metrics, logger } = this.#options;
     const stop = metrics.publishSeconds.startTimer();
     const outcome = await publisher.publish(chunk);

@@ -37,7 +37,7 @@ export async function sendProduction(
     res.end(isGzip ? gzipTail(head, production.content) : undefined);
     await outflow.closed();
   } catch (error) {
-    if (!(error instanceof ClientGone)) breakOff(res, production.patienceMs);
+    if (!(error instanceof ClientClosedError)) breakOff(res, production.patienceMs);
   }
 }
 
@@ -64,7 +64,7 @@ export async function sendPiecemeal(
     res.end();
     await outflow.closed();
   } catch (error) {
-    if (!(error instanceof ClientGone)) throw error;
+    if (!(error instanceof ClientClosedError)) throw error;
   }
 }
 
@@ -90,7 +90,7 @@ export function chooseEncoding({ headers }: Request): Encoding {
   return acceptsGzip(headers['accept-encoding']) ? 'gzip' : 'identity';
 }
 
-class ClientGone extends Error {}
+class ClientClosedError extends Error {}
 
 /** How long a client is waited for may become less while it is. */
 const LOOK_AGAIN_MS = 1_000;
@@ -109,7 +109,7 @@ class Outflow {
     res.on('drain', () => this.#waiting?.resolve(undefined));
     res.once('close', () => {
       this.#isGone = true;
-      this.#waiting?.reject(new ClientGone());
+      this.#waiting?.reject(new ClientClosedError());
     });
   }
 
@@ -129,7 +129,7 @@ class Outflow {
   }
 
   #wait<T>(): PromiseWithResolvers<T> {
-    if (this.#isGone) throw new ClientGone();
+    if (this.#isGone) throw new ClientClosedError();
     const waiting = Promise.withResolvers<T>();
     this.#waiting = waiting as PromiseWithResolvers<unknown>;
     return waiting;

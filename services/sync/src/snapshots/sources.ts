@@ -1,5 +1,5 @@
 import { hasEntries } from '@wts/log';
-import { Groups, type GroupMemory, type PersonGroups, type Standby } from '@wts/read-model';
+import { GroupReader, type GroupCache, type PersonGroups, type Standby } from '@wts/read-model';
 import type { Pool } from 'pg';
 import type { Reads } from '../fairness/reads.ts';
 
@@ -19,7 +19,7 @@ interface Asking {
 interface SourcesOptions {
   readonly primary: Pool;
   readonly reads: Reads;
-  readonly memory: GroupMemory;
+  readonly memory: GroupCache;
   readonly standby: Standby | null;
 }
 
@@ -31,7 +31,7 @@ export class Sources {
   readonly primary: Pool;
   readonly hasStandby: boolean;
   readonly #reads: Reads;
-  readonly #memory: GroupMemory;
+  readonly #memory: GroupCache;
   readonly #standby: Standby | null;
 
   constructor({ primary, reads, memory, standby }: SourcesOptions) {
@@ -45,7 +45,7 @@ export class Sources {
   /** What a person may see now; when a credential is limited to a workspace, of what lies in that one. */
   groupsOf({ userId, workspaceId }: Asking, signal: AbortSignal): Promise<PersonGroups> {
     return this.#reads.run(userId, signal, (database) =>
-      new Groups(database, this.#memory).of(userId, workspaceId ?? undefined),
+      new GroupReader(database, this.#memory).of(userId, workspaceId ?? undefined),
     );
   }
 

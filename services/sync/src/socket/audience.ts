@@ -1,4 +1,4 @@
-import type { KnownGroups, Reader } from '@wts/read-model';
+import type { GroupsWithGains, Reader } from '@wts/read-model';
 import type { RingChunk } from '../hub/ring.ts';
 
 /** Whoever is to be told when a chunk holds an entry of one of their groups. */
@@ -25,7 +25,7 @@ export class Audience<T extends Listening> {
   readonly #byReader = new Map<string, Readers<T>>();
 
   /** Adds a listener, or takes over what its reader may read since. What is older than what is known changes nothing. */
-  follow(listener: T, reader: Reader, { groups, at }: Pick<KnownGroups, 'groups' | 'at'>): void {
+  follow(listener: T, reader: Reader, { groups, at }: Pick<GroupsWithGains, 'groups' | 'at'>): void {
     const key = keyOf(reader);
     let readers = this.#byReader.get(key);
     if (readers === undefined) this.#byReader.set(key, (readers = { groups: NONE, at: -1n, listeners: new Set() }));

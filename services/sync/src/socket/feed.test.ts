@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { LIMITS } from '@wts/contracts';
-import type { LogAction } from '@wts/contracts';
+import type { StoredEntry } from '@wts/contracts';
 import type { Entry } from '@wts/log';
 import { FairGate } from '../fairness/fair-gate.ts';
 import { LoopTurns } from '../fairness/loop-turns.ts';
@@ -21,7 +21,7 @@ describe('a feed', () => {
   const [userId, home, other] = [randomUUID(), randomUUID(), randomUUID()];
   const last = BigInt(CHUNKS);
   const known = { groups: new Set([userId, home]), gains: new Map(), at: 0n, floor: 0n, epoch: 'one' };
-  const source = { of: async () => known, since: async () => known, remembered: () => known, forget: () => {} };
+  const source = { of: async () => known, since: async () => known, cached: () => known, invalidate: () => {} };
   const gate = new FairGate({ slots: 1, waitMs: 30_000, waitingMax: 100, refusal: 'Too much' });
   const rounds = new Rounds(
     () => last,
@@ -116,7 +116,7 @@ describe('a feed', () => {
   });
 });
 
-function actionAt(syncId: string, groupId: string): LogAction {
+function actionAt(syncId: string, groupId: string): StoredEntry {
   const record = { id: randomUUID(), title: 'x'.repeat(40_000) };
   const names = { modelName: 'Task', modelId: record.id, clientTxId: 'tx', clientId: 'client', actorId: groupId };
   const createdAt = '2026-11-21T09:00:00.000Z';

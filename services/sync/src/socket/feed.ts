@@ -1,6 +1,6 @@
 import { LIMITS } from '@wts/contracts';
 import type { Entry, EntryRange } from '@wts/log';
-import { type KnownGroups, type Reader, Visibility } from '@wts/read-model';
+import { type GroupsWithGains, type Reader, Visibility } from '@wts/read-model';
 import { EXITS, type Dialect } from '../deltas/dialect.ts';
 import { walk } from '../deltas/walk.ts';
 import type { FairGate } from '../fairness/fair-gate.ts';
@@ -42,7 +42,7 @@ export interface FeedStart {
   /** Groups to narrow to; empty for all. */
   readonly asked: ReadonlySet<string>;
   /** Exact at `after` at least. */
-  readonly known: KnownGroups;
+  readonly known: GroupsWithGains;
 }
 
 /**
@@ -176,7 +176,7 @@ export class Feed implements Listening, Pulling {
   #take(chunks: readonly RingChunk[], horizon: bigint, shared: SharedPackets): void {
     const range = chunks.filter(({ last }) => last <= horizon);
     const isOwn = ({ moved, groups }: RingChunk): boolean =>
-      moved.has(this.#reader.userId) || this.#visibility.mustSift(groups);
+      moved.has(this.#reader.userId) || this.#visibility.mustFilterEntries(groups);
     // What a connection takes at once may be megabytes: the rest comes in a turn of its own.
     const first = firstOf(range);
     const end = first.length < range.length ? (first.at(-1)?.last ?? horizon) : horizon;
@@ -201,7 +201,7 @@ export class Feed implements Listening, Pulling {
     const next = this.#cursor + 1n;
     const groups = new Set<string>();
     const matching = range.filter((chunk) => {
-      const shown = [...chunk.groups].filter((group) => this.#visibility.shows(group, next));
+      const shown = [...chunk.groups].filter((group) => this.#visibility.allowsGroup(group, next));
       for (const group of shown) groups.add(group);
       return shown.length > 0;
     });
@@ -268,7 +268,7 @@ export class Feed implements Listening, Pulling {
     const after = this.#cursor;
     const horizon = this.#sources.hub.last;
     const page = this.#page;
-    const range = { groups: this.#visibility.followed, after, limit: page, upTo: horizon };
+    const range = { groups: this.#visibility.groupsToRead, after, limit: page, upTo: horizon };
     const { entries, floor } = await this.#sources.readEntries(range);
     if (this.#isEnded) return null;
     if (after < floor) {

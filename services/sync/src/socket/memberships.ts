@@ -1,5 +1,5 @@
 import { Fault } from '@wts/contracts';
-import { poll, type GroupSource, type KnownGroups, type Reader } from '@wts/read-model';
+import { poll, type GroupSource, type GroupsWithGains, type Reader } from '@wts/read-model';
 import type { FairGate } from '../fairness/fair-gate.ts';
 
 /** A database that was promoted a moment ago may lack the place it is asked about, until it begins its epoch. */
@@ -16,11 +16,11 @@ export class Memberships {
   }
 
   /** Groups that are exact up to this place at least. The signal aborts when the answer is of no use any more. */
-  async read(reader: Reader, place: bigint, signal: AbortSignal): Promise<KnownGroups> {
+  async read(reader: Reader, place: bigint, signal: AbortSignal): Promise<GroupsWithGains> {
     const { userId, workspaceId } = reader;
     const known = await poll(async () => {
       const found =
-        this.#source.remembered(place, userId, workspaceId) ??
+        this.#source.cached(place, userId, workspaceId) ??
         (await this.#gate.run(userId, { signal }, () => this.#source.since(place, userId, workspaceId)));
       return found.at >= place ? found : null;
     }, PATIENCE);
@@ -31,6 +31,6 @@ export class Memberships {
 
   /** They changed in a way that the log does not tell. */
   forget(userId?: string): void {
-    this.#source.forget(userId);
+    this.#source.invalidate(userId);
   }
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { LogReader, readEntries, type EntryRange } from '@wts/log';
 import { testDatabase, type TestDatabase } from '@wts/testkit';
-import { Groups, type KnownGroups } from '@wts/read-model';
+import { GroupReader, type GroupsWithGains } from '@wts/read-model';
 import * as fc from 'fast-check';
 import { Pool } from 'pg';
 import { makePartitions } from './partitions.ts';
@@ -249,8 +249,8 @@ describe('a page of the log', function () {
           .join(', ')})`,
       );
     }
-    const groups = new Groups(pool);
-    let known: KnownGroups | undefined;
+    const groups = new GroupReader(pool);
+    let known: GroupsWithGains | undefined;
     const first = await watch(async () => (known = await groups.of(person)));
     assert.deepEqual([known?.groups, known?.gains], [new Set([person, home, project]), new Map([[project, 90_000n]])]);
     assert.ok(first.rows < 50, `${first.rows} rows`);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import type { ActionChunk } from '@wts/contracts';
+import type { EntryChunk } from '@wts/contracts';
 import { LogReader } from '@wts/log';
 import { eventually, openTestPostgres, openTestStandby, openWire, socketOf, testDatabase } from '@wts/testkit';
 import type { LiveSocket, TestDatabase, Wire } from '@wts/testkit';
@@ -83,7 +83,7 @@ describe('a failover to a streaming standby', function () {
   const isTold = ({ frames }: LiveSocket): boolean => frames.some(({ code }) => code === 'BOOTSTRAP_REQUIRED');
 
   /** Whoever listened is sent to a bootstrap, and goes on from what that says. */
-  async function assertGoesOn(socket: LiveSocket, next: ActionChunk): Promise<void> {
+  async function assertGoesOn(socket: LiveSocket, next: EntryChunk): Promise<void> {
     await socket.until(isTold, 20_000);
     const { floor, head, epoch } = await replica.log.head();
     assert.deepEqual({ head: String(head), epoch }, { head: next.last, epoch: next.epoch });
@@ -98,7 +98,7 @@ describe('a failover to a streaming standby', function () {
     const socket = stack.use(await socketOf(replica, { token: user, after: '0' }));
     let isDead = false;
     const writing = Array.from({ length: 6 }, async () => {
-      const acknowledged: ActionChunk[] = [];
+      const acknowledged: EntryChunk[] = [];
       while (!isDead) {
         const chunk = await writer.append([{ groupId: workspace }, { groupId: workspace }]).catch(() => null);
         if (chunk !== null) acknowledged.push(chunk);

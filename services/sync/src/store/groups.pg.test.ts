@@ -5,7 +5,7 @@ import { Pool } from 'pg';
 import { LogWriter } from '../../test/log-writer.ts';
 import { readDeltas } from '../deltas/read-deltas.ts';
 import type { Queryable } from '@wts/log';
-import { GroupMemory, Groups, pageReader } from '@wts/read-model';
+import { GroupCache, GroupReader, pageReader } from '@wts/read-model';
 
 const PROJECTS = 5_000;
 
@@ -19,7 +19,7 @@ describe('the groups of a person in thousands of private projects', function () 
   /** What was asked of the database, and how much of it travelled either way. */
   let asked: { name: string; bytes: number }[];
   let counted: Queryable;
-  let memory: GroupMemory;
+  let memory: GroupCache;
 
   before(async () => {
     database = await testDatabase('groups', { migrated: true });
@@ -36,7 +36,7 @@ describe('the groups of a person in thousands of private projects', function () 
     } as Queryable;
   });
   beforeEach(async () => {
-    [user, home, asked, memory] = [randomUUID(), randomUUID(), [], new GroupMemory()];
+    [user, home, asked, memory] = [randomUUID(), randomUUID(), [], new GroupCache()];
     await writer.join(user, home);
     await pool.query(
       `insert into sync.project_members (id, project_id, user_id, workspace_id, group_id, record, created_at, updated_at)
@@ -49,7 +49,7 @@ describe('the groups of a person in thousands of private projects', function () 
     await database.drop();
   });
 
-  const groups = (): Groups => new Groups(counted, memory);
+  const groups = (): GroupReader => new GroupReader(counted, memory);
   async function move(action: 'INSERT' | 'DELETE', project: string): Promise<void> {
     const rows =
       action === 'INSERT'
@@ -102,7 +102,8 @@ describe('the groups of a person in thousands of private projects', function () 
     assert.equal(known.groups.size, PROJECTS + 2);
     // And opened from there on, if it is.
     assert.ok([...known.gains.values()].every((gain) => gain === BigInt(back.last)));
-    for (const fresh of [known.groups, (await new Groups(pool).of(user)).groups]) assert.deepEqual(fresh, known.groups);
+    for (const fresh of [known.groups, (await new GroupReader(pool).of(user)).groups])
+      assert.deepEqual(fresh, known.groups);
   });
 
   it('cost a poller at the head nothing, and one shortly before it what lies between [sync.deltas.horizon, never.unbounded]', async () => {
@@ -144,7 +145,7 @@ describe('the groups of a person in thousands of private projects', function () 
     const known = await Promise.all(Array.from({ length: 20 }, () => groups().of(user)));
     assert.equal(new Set(known.map((one) => one.groups)).size, 1);
     assert.equal(asked.filter(({ name }) => name === 'person_groups').length, 1);
-    memory = new GroupMemory(PROJECTS);
+    memory = new GroupCache(PROJECTS);
     await groups().of(user);
     await groups().of(home);
     asked = [];

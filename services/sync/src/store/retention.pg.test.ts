@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { Fault } from '@wts/contracts';
 import { LogReader } from '@wts/log';
 import { eventually, socketOf, testDatabase, type LiveSocket, type TestDatabase } from '@wts/testkit';
-import { Groups, pageReader } from '@wts/read-model';
+import { GroupReader, pageReader } from '@wts/read-model';
 import { Pool } from 'pg';
 import { LogWriter } from '../../test/log-writer.ts';
 import { openReplica, quiet } from '../../test/replica.ts';
@@ -63,7 +63,7 @@ describe('the life of the log', function () {
   const floor = async (): Promise<bigint> => (await log.head()).floor;
   async function page(after: bigint, dialect: 'words' | 'letters' = 'words', limit = 1000) {
     const question = { userId: user, after, limit, asked: new Set<string>(), dialect };
-    const text = await readDeltas({ groups: new Groups(pool), readPage: pageReader(pool, null) }, question);
+    const text = await readDeltas({ groups: new GroupReader(pool), readPage: pageReader(pool, null) }, question);
     return JSON.parse(text) as { lastSyncId: string; hasMore: boolean; actions: { syncId: string }[] };
   }
   const isBootstrap = (error: unknown): boolean => error instanceof Fault && error.code === 'bootstrap_required';

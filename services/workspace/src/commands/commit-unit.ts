@@ -1,7 +1,7 @@
 import { syncApi } from '@wts/contracts';
 import type { InternalCommitReply, InternalMutation, Principal } from '@wts/contracts';
 import type { Model, RecordOf } from '@wts/models';
-import type { Caller } from '@wts/service-kit/call';
+import type { ServiceClient } from '@wts/service-kit/call';
 import { randomUUID } from 'node:crypto';
 
 /** Changes that become true together or not at all. */
@@ -39,7 +39,7 @@ const CLIENT_ID = 'workspace-service';
  * open whether the unit was applied; it is made again under the same id, which applies it at most once. Keeps
  * workspaces.create.through-log.
  */
-export function commitUnitSender(sync: Caller): CommitUnitSender {
+export function commitUnitSender(sync: ServiceClient): CommitUnitSender {
   return ({ principal, authority, txId, mutations }, { requestId, signal } = {}) =>
     sync.call(syncApi.internalCommit, {
       principal,

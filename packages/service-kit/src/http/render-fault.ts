@@ -2,7 +2,7 @@ import { STATUS_CODES } from 'node:http';
 import type { Fault } from '@wts/contracts';
 import { errorBody } from '@wts/contracts';
 
-export interface FaultAnswer {
+export interface RenderedFault {
   readonly status: number;
   readonly body: Buffer;
   /** Header lines in the flat form Node writes: name, value, name, value. */
@@ -10,7 +10,7 @@ export interface FaultAnswer {
 }
 
 /** The one rendering of a failure, of the gateway and of the services. Keeps never.shapeless-error. */
-export function renderFault(fault: Fault, requestId: string): FaultAnswer {
+export function renderFault(fault: Fault, requestId: string): RenderedFault {
   const body = Buffer.from(JSON.stringify(errorBody(fault, requestId)));
   const lines = ['Content-Type', 'application/json', 'Content-Length', String(body.length)];
   // A cache may keep some statuses by default, and what is not there now may be made in a moment.
@@ -21,7 +21,7 @@ export function renderFault(fault: Fault, requestId: string): FaultAnswer {
 }
 
 /** The head of an answer where there is no response object. Values come from our tables or Node's parser: without CR or LF. */
-export function answerHead(status: number, ...groups: readonly (readonly string[])[]): string {
+export function responseHead(status: number, ...groups: readonly (readonly string[])[]): string {
   let head = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n`;
   for (const lines of groups) {
     for (let at = 0; at + 1 < lines.length; at += 2) head += `${lines[at]}: ${lines[at + 1]}\r\n`;

@@ -5,7 +5,7 @@ const OTHERS =
   'other machines too; only the gateway is made for a public network, the other services expect a private one';
 
 /** Logs where a service listens, and from where that address can be reached. */
-export function announce(log: Logger, host: string, port: number, what: object = {}): void {
+export function logListening(log: Logger, host: string, port: number, what: object = {}): void {
   log.info({ host, port, ...what, reachableFrom: isLoopback(host) ? THIS_MACHINE : OTHERS }, 'listening');
 }
 

@@ -25,7 +25,7 @@ const ROUNDS = 3;
  * server's log is said. A server that is away is not waited for; it is examined when it comes, and then a refusal makes the
  * service unready for good.
  */
-export async function examinePostgres(options: ExamineOptions): Promise<void> {
+export async function checkPostgres(options: ExamineOptions): Promise<void> {
   const { log, readiness, signal } = options;
   if (await examineOnce(options)) return;
   const whenItComes = async (): Promise<void> => {

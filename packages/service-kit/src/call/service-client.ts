@@ -7,10 +7,10 @@ import { endCallSpan, isTracing, startCallSpan } from '../observe/tracing.ts';
 import type { Address } from './address.ts';
 import { Addresses } from './addresses.ts';
 import { RetryBudget } from './budget.ts';
-import type { Answer, Outgoing } from './dispatch.ts';
+import type { ServiceReply, Outgoing } from './dispatch.ts';
 import { dispatch } from './dispatch.ts';
 
-interface CallerOptions {
+interface ServiceClientOptions {
   /** The service that is called: the only one its tokens are good for. */
   readonly name: string;
   readonly urls: readonly string[];
@@ -23,7 +23,7 @@ interface CallerOptions {
 }
 
 /** What a caller needs of the service that calls; it closes with that service. */
-interface CallerKit {
+interface ServiceClientKit {
   readonly name: string;
   readonly internalTokenSecret: string;
   readonly addressRefreshMs: number;
@@ -31,7 +31,7 @@ interface CallerKit {
   readonly stack: AsyncDisposableStack;
 }
 
-export interface CallOptions<C> {
+export interface ServiceCallOptions<C> {
   readonly principal: Principal;
   readonly params?: ParamsOf<C>;
   readonly query?: QueryOf<C>;
@@ -43,8 +43,8 @@ export interface CallOptions<C> {
   readonly idempotent?: boolean;
 }
 
-export interface Caller {
-  readonly call: <C extends Contract>(contract: C, options: CallOptions<C>) => Promise<ReplyOf<C>>;
+export interface ServiceClient {
+  readonly call: <C extends Contract>(contract: C, options: ServiceCallOptions<C>) => Promise<ReplyOf<C>>;
   readonly close: () => Promise<void>;
 }
 
@@ -65,9 +65,9 @@ const RETRY_PAUSE_MS = 50;
 const TRY_MS_MIN = 1_000;
 
 /** Opens the one caller that a running service has of another one. */
-export function openCaller(kit: CallerKit, name: ServiceName, urls: readonly string[]): Caller {
+export function openServiceClient(kit: ServiceClientKit, name: ServiceName, urls: readonly string[]): ServiceClient {
   const { name: self, internalTokenSecret: secret, addressRefreshMs: refreshMs, log, stack } = kit;
-  const caller = createCaller({ name, urls, secret, self, log, refreshMs });
+  const caller = createServiceClient({ name, urls, secret, self, log, refreshMs });
   stack.defer(() => caller.close());
   return caller;
 }
@@ -78,7 +78,7 @@ export function openCaller(kit: CallerKit, name: ServiceName, urls: readonly str
  * sent; what was cut off in the middle, or hangs, only when repeating it is harmless. All retries together stay within a
  * budget, so that a struggling service is not buried under them.
  */
-export function createCaller({ name, urls, secret, self, log, refreshMs }: CallerOptions): Caller {
+export function createServiceClient({ name, urls, secret, self, log, refreshMs }: ServiceClientOptions): ServiceClient {
   const addresses = new Addresses({
     name,
     urls,
@@ -89,7 +89,7 @@ export function createCaller({ name, urls, secret, self, log, refreshMs }: Calle
   const budget = new RetryBudget();
   const mintToken = tokenMinter({ from: self, to: name, secret });
 
-  async function ask(outgoing: Outgoing, isRepeatable: boolean, deadlineMs: number): Promise<Answer> {
+  async function ask(outgoing: Outgoing, isRepeatable: boolean, deadlineMs: number): Promise<ServiceReply> {
     const tried = new Set<Address>();
     budget.deposit();
     for (let tries = 1; ; tries += 1) {
@@ -145,7 +145,7 @@ function half(deadlineMs: number): number {
 }
 
 function headersOf(
-  { principal, requestId, body }: CallOptions<Contract>,
+  { principal, requestId, body }: ServiceCallOptions<Contract>,
   mintToken: MintToken,
   self: string,
 ): Record<string, string> {
@@ -157,7 +157,11 @@ function headersOf(
   };
 }
 
-function compose<C extends Contract>(contract: C, options: CallOptions<C>, headers: Record<string, string>): Outgoing {
+function compose<C extends Contract>(
+  contract: C,
+  options: ServiceCallOptions<C>,
+  headers: Record<string, string>,
+): Outgoing {
   const { body, signal } = options;
   return {
     method: contract.method,
@@ -168,7 +172,7 @@ function compose<C extends Contract>(contract: C, options: CallOptions<C>, heade
   };
 }
 
-function pathOf<C extends Contract>(contract: C, { params, query }: CallOptions<C>): string {
+function pathOf<C extends Contract>(contract: C, { params, query }: ServiceCallOptions<C>): string {
   const values = (params ?? {}) as Record<string, unknown>;
   const path = contract.path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String(values[name])));
   const pairs = Object.entries(query ?? {}).filter(([, value]) => value !== undefined);
@@ -204,7 +208,7 @@ const INTERNAL_REFUSALS: readonly string[] = [
   'api_key_invalid',
 ];
 
-function readAnswer(answer: Answer, name: string, log: Logger): unknown {
+function readAnswer(answer: ServiceReply, name: string, log: Logger): unknown {
   const body = parse(answer);
   if (answer.status < 400) return body;
   const { code, message, retryAfterSeconds } = (body ?? {}) as Record<string, unknown>;
@@ -225,7 +229,7 @@ function readAnswer(answer: Answer, name: string, log: Logger): unknown {
   });
 }
 
-function parse({ status, body }: Answer): unknown {
+function parse({ status, body }: ServiceReply): unknown {
   try {
     return JSON.parse(body) as unknown;
   } catch (cause) {

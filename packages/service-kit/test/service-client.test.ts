@@ -6,8 +6,8 @@ import { promisify } from 'node:util';
 import { Fault } from '@wts/contracts';
 import type { ErrorCode } from '@wts/contracts';
 import { eventually } from '@wts/testkit';
-import { createCaller } from '../src/call/index.ts';
-import type { Caller } from '../src/call/index.ts';
+import { createServiceClient } from '../src/call/index.ts';
+import type { ServiceClient } from '../src/call/index.ts';
 import { createLogger } from '../src/observe/index.ts';
 import type { Running } from './demo.ts';
 import { ann, demo as api, reader, SECRET, startDemo } from './demo.ts';
@@ -44,8 +44,8 @@ describe('a call to another service', () => {
     for (const close of cleanUp.splice(0).toReversed()) await close();
   });
 
-  function caller(...urls: string[]): Caller {
-    const made = createCaller({ name: 'demo', urls, secret: SECRET, self: 'gateway', log });
+  function caller(...urls: string[]): ServiceClient {
+    const made = createServiceClient({ name: 'demo', urls, secret: SECRET, self: 'gateway', log });
     cleanUp.push(() => made.close());
     return made;
   }
@@ -128,7 +128,7 @@ describe('a call to another service', () => {
   });
 
   it('never blames the person when it is our own token that was refused', async () => {
-    const other = createCaller({
+    const other = createServiceClient({
       name: 'demo',
       urls: [demo.service.url],
       secret: 'of another cluster, and as long as ours',

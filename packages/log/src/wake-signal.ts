@@ -1,18 +1,18 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /** Wakes one waiting loop. A ring while nobody waits is kept, so nothing that happens before the wait is missed. */
-export class Bell {
-  #rung = false;
+export class WakeSignal {
+  #notified = false;
   #wake: (() => void) | undefined;
 
-  ring(): void {
-    this.#rung = true;
+  notify(): void {
+    this.#notified = true;
     this.#wake?.();
   }
 
   /** True when rung within the time. */
   async wait(ms: number): Promise<boolean> {
-    if (!this.#rung && ms > 0) {
+    if (!this.#notified && ms > 0) {
       await new Promise<void>((resolve) => {
         const timer = setTimeout(resolve, ms);
         this.#wake = () => {
@@ -22,9 +22,9 @@ export class Bell {
       });
       this.#wake = undefined;
     }
-    const rung = this.#rung;
-    this.#rung = false;
-    return rung;
+    const notified = this.#notified;
+    this.#notified = false;
+    return notified;
   }
 }
 
