@@ -1,55 +1,55 @@
 import { indexedKeysOf, MODELS } from '@wts/models';
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { caller, idsOf, SnapshotStage } from './snapshot-stage.ts';
+import { caller, idsOf, TestSyncService } from './test-sync-service.ts';
 
 describe('/sync/batch', () => {
-  let stage: SnapshotStage;
+  let sync: TestSyncService;
   let ada: string;
   let bob: string;
   let home: string;
   let projectId: string;
   let taskIds: string[];
   before(async () => {
-    stage = await SnapshotStage.open('batch');
-    ada = await stage.person('Ada');
-    bob = await stage.person('Bob');
-    home = await stage.workspace(ada);
-    await stage.join(bob, home);
-    projectId = await stage.insert('Project', { workspaceId: home, key: 'P', name: 'P', isPrivate: true }, ada);
+    sync = await TestSyncService.open('batch');
+    ada = await sync.person('Ada');
+    bob = await sync.person('Bob');
+    home = await sync.workspace(ada);
+    await sync.join(bob, home);
+    projectId = await sync.insert('Project', { workspaceId: home, key: 'P', name: 'P', isPrivate: true }, ada);
     taskIds = [
-      await stage.insert('Task', { workspaceId: home, title: 'Open', assigneeId: bob }, ada),
-      await stage.insert('Task', { workspaceId: home, title: 'Open too' }, ada),
-      await stage.insert('Task', { workspaceId: home, title: 'Secret', projectId }, ada),
+      await sync.insert('Task', { workspaceId: home, title: 'Open', assigneeId: bob }, ada),
+      await sync.insert('Task', { workspaceId: home, title: 'Open too' }, ada),
+      await sync.insert('Task', { workspaceId: home, title: 'Secret', projectId }, ada),
     ];
     for (const taskId of taskIds) {
-      await stage.insert('Comment', { workspaceId: home, taskId, body: 'Yes' }, ada);
-      await stage.insert('Comment', { workspaceId: home, taskId, body: 'No' }, ada);
+      await sync.insert('Comment', { workspaceId: home, taskId, body: 'Yes' }, ada);
+      await sync.insert('Comment', { workspaceId: home, taskId, body: 'No' }, ada);
     }
   });
-  after(() => stage[Symbol.asyncDispose]());
+  after(() => sync[Symbol.asyncDispose]());
 
   it('gives the full records of a key, as they are now [sync.batch.ndjson]', async () => {
     const [taskId = ''] = taskIds;
-    await stage.commit([{ modelName: 'Task', modelId: taskId, action: 'UPDATE', payload: { priority: 3 } }], ada);
-    const rows = await stage.batch(ada, [{ modelName: 'Task', indexedKey: 'id', keyValue: taskId.toUpperCase() }]);
-    const { rows: all } = await stage.bootstrap(ada, { onlyModels: 'Task' });
+    await sync.commit([{ modelName: 'Task', modelId: taskId, action: 'UPDATE', payload: { priority: 3 } }], ada);
+    const rows = await sync.batch(ada, [{ modelName: 'Task', indexedKey: 'id', keyValue: taskId.toUpperCase() }]);
+    const { rows: all } = await sync.bootstrap(ada, { onlyModels: 'Task' });
     assert.deepEqual(
       rows,
       all.filter(({ id }) => id === taskId),
     );
     assert.equal(rows[0]?.['priority'], 3);
-    const comments = await stage.batch(ada, [{ modelName: 'Comment', indexedKey: 'taskId', keyValue: taskId }]);
+    const comments = await sync.batch(ada, [{ modelName: 'Comment', indexedKey: 'taskId', keyValue: taskId }]);
     assert.deepEqual(new Set(comments.map(({ body }) => body)), new Set(['No', 'Yes']));
   });
 
   it('gives archived records too, and no deleted ones', async () => {
-    const archived = await stage.insert('Task', { workspaceId: home, title: 'Old' }, ada);
-    const deleted = await stage.insert('Task', { workspaceId: home, title: 'Gone' }, ada);
-    await stage.commit([{ modelName: 'Task', modelId: archived, action: 'ARCHIVE', payload: {} }], ada);
-    await stage.commit([{ modelName: 'Task', modelId: deleted, action: 'DELETE', payload: {} }], ada);
+    const archived = await sync.insert('Task', { workspaceId: home, title: 'Old' }, ada);
+    const deleted = await sync.insert('Task', { workspaceId: home, title: 'Gone' }, ada);
+    await sync.commit([{ modelName: 'Task', modelId: archived, action: 'ARCHIVE', payload: {} }], ada);
+    await sync.commit([{ modelName: 'Task', modelId: deleted, action: 'DELETE', payload: {} }], ada);
     const byId = (keyValue: string): object => ({ modelName: 'Task', indexedKey: 'id', keyValue });
-    assert.deepEqual(idsOf(await stage.batch(ada, [byId(archived), byId(deleted)])), [archived]);
+    assert.deepEqual(idsOf(await sync.batch(ada, [byId(archived), byId(deleted)])), [archived]);
   });
 
   it('answers many requests from one snapshot, and a record once however many of them it matches [sync.batch.requests]', async () => {
@@ -60,7 +60,7 @@ describe('/sync/batch', () => {
       { modelName: 'Task', indexedKey: 'assigneeId', keyValue: bob },
       ...taskIds.map((id) => ({ modelName: 'Task', indexedKey: 'id', keyValue: id })),
     ];
-    const rows = await stage.batch(ada, requests);
+    const rows = await sync.batch(ada, requests);
     assert.equal(idsOf(rows, 'Comment').length, 6);
     assert.equal(new Set(idsOf(rows)).size, rows.length);
     assert.deepEqual(new Set(idsOf(rows, 'Task')), new Set(taskIds));
@@ -68,17 +68,17 @@ describe('/sync/batch', () => {
 
   it('shows by group and by key what bootstrap shows, for every model and key', async () => {
     for (const userId of [ada, bob]) {
-      const { metadata, rows } = await stage.bootstrap(userId);
+      const { metadata, rows } = await sync.bootstrap(userId);
       for (const { name } of MODELS) {
         const requests = metadata.subscribedSyncGroups.map((groupId) => ({ modelName: name, groupId }));
-        assert.deepEqual(idsOf(await stage.batch(userId, requests)).sort(), idsOf(rows, name).sort(), name);
+        assert.deepEqual(idsOf(await sync.batch(userId, requests)).sort(), idsOf(rows, name).sort(), name);
       }
       for (const model of MODELS) {
         for (const indexedKey of indexedKeysOf(model)) {
           const own = rows.filter(({ __class }) => __class === model.name);
           const sample = own.find((row) => row[indexedKey])?.[indexedKey];
           const keyValue = typeof sample === 'string' ? sample : randomUUID();
-          const found = await stage.batch(userId, [{ modelName: model.name, indexedKey, keyValue }]);
+          const found = await sync.batch(userId, [{ modelName: model.name, indexedKey, keyValue }]);
           const expected = own.filter((row) => row[indexedKey] === keyValue);
           assert.deepEqual(idsOf(found).sort(), idsOf(expected).sort(), `${model.name} by ${indexedKey}`);
         }
@@ -88,7 +88,7 @@ describe('/sync/batch', () => {
 
   it('shows nothing of what one may not see: by id, by parent, by group [sync.batch.own-groups]', async () => {
     const secret = taskIds[2] ?? '';
-    const other = await stage.workspace(await stage.person('Eve'));
+    const other = await sync.workspace(await sync.person('Eve'));
     const requests = [
       { modelName: 'Task', indexedKey: 'id', keyValue: secret },
       { modelName: 'Task', indexedKey: 'projectId', keyValue: projectId },
@@ -101,13 +101,13 @@ describe('/sync/batch', () => {
       { modelName: 'Task', groupId: 'nonsense' },
       { modelName: 'Task', indexedKey: 'id', keyValue: "' or true --" },
     ];
-    assert.deepEqual(await stage.batch(bob, requests), []);
+    assert.deepEqual(await sync.batch(bob, requests), []);
   });
 
   it('keeps a credential that is limited to a workspace inside it', async () => {
-    const second = await stage.workspace(ada);
+    const second = await sync.workspace(ada);
     const body = { requests: [home, second, ada].map((groupId) => ({ modelName: 'WorkspaceMember', groupId })) };
-    const answer = await stage.call('/sync/batch', { principal: caller(ada, second), body });
+    const answer = await sync.call('/sync/batch', { principal: caller(ada, second), body });
     const rows = (await answer.text()).trim().split('\n');
     assert.deepEqual(
       rows.map((row) => (JSON.parse(row) as { workspaceId: string }).workspaceId),
@@ -117,21 +117,21 @@ describe('/sync/batch', () => {
 
   it('answers with an empty body when nothing is found, also compressed [sync.batch.bounds]', async () => {
     const requests = [{ modelName: 'Task', indexedKey: 'id', keyValue: randomUUID() }];
-    assert.deepEqual(await stage.batch(ada, requests), []);
+    assert.deepEqual(await sync.batch(ada, requests), []);
     const headers = { 'accept-encoding': 'gzip' };
-    const answer = await stage.call('/sync/batch', { principal: caller(ada), body: { requests }, headers });
+    const answer = await sync.call('/sync/batch', { principal: caller(ada), body: { requests }, headers });
     assert.deepEqual([answer.status, await answer.text()], [200, '']);
   });
 
   it('takes firstSyncId as a floor and never leaves records out for it [sync.batch.first-sync-id]', async () => {
     const requests = [{ modelName: 'Task', groupId: home }];
-    const { metadata } = await stage.bootstrap(ada);
-    const expected = idsOf(await stage.batch(ada, requests));
+    const { metadata } = await sync.bootstrap(ada);
+    const expected = idsOf(await sync.batch(ada, requests));
     for (const firstSyncId of ['0', '1', metadata.lastSyncId]) {
-      assert.deepEqual(idsOf(await stage.batch(ada, requests, { firstSyncId })), expected);
+      assert.deepEqual(idsOf(await sync.batch(ada, requests, { firstSyncId })), expected);
     }
     const ahead = { requests, firstSyncId: String(BigInt(metadata.lastSyncId) + 1000n) };
-    const answer = await stage.call('/sync/batch', { principal: caller(ada), body: ahead });
+    const answer = await sync.call('/sync/batch', { principal: caller(ada), body: ahead });
     assert.equal(answer.status, 503);
     assert.ok(answer.headers.has('retry-after'));
   });
@@ -156,25 +156,25 @@ describe('/sync/batch', () => {
       [{ requests: [good], firstSyncId: '9999999999999999999' }, /firstSyncId/],
     ];
     for (const [body, where] of refused) {
-      const answer = await stage.call('/sync/batch', { principal: caller(ada), body });
+      const answer = await sync.call('/sync/batch', { principal: caller(ada), body });
       const { message } = (await answer.json()) as { message: string };
       assert.equal(answer.status, 400, JSON.stringify(body));
       assert.match(message, where, JSON.stringify(body));
     }
-    await stage.batch(
+    await sync.batch(
       ada,
       Array.from({ length: 100 }, () => good),
     );
   });
 
   it('streams a large group', async () => {
-    const office = await stage.workspace(ada);
-    await stage.fillTasks(office, 30_000);
+    const office = await sync.workspace(ada);
+    await sync.fillTasks(office, 30_000);
     const body = { requests: [{ modelName: 'Task', groupId: office }] };
-    const answer = await stage.call('/sync/batch', { principal: caller(ada), body });
+    const answer = await sync.call('/sync/batch', { principal: caller(ada), body });
     assert.equal((await answer.text()).split('\n').length - 1, 30_000);
     const headers = { 'accept-encoding': 'gzip' };
-    const zipped = await stage.call('/sync/batch', { principal: caller(ada), body, headers });
+    const zipped = await sync.call('/sync/batch', { principal: caller(ada), body, headers });
     assert.equal(zipped.headers.get('content-encoding'), 'gzip');
     assert.equal((await zipped.text()).split('\n').length - 1, 30_000);
   });

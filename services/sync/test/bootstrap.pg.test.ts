@@ -2,7 +2,7 @@ import { MODEL_NAMES } from '@wts/models';
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { buffer } from 'node:stream/consumers';
-import { caller, idsOf, parseBootstrap, SnapshotStage } from './snapshot-stage.ts';
+import { caller, idsOf, parseBootstrap, TestSyncService } from './test-sync-service.ts';
 
 interface ErrorAnswer {
   readonly error: string;
@@ -11,29 +11,29 @@ interface ErrorAnswer {
 }
 
 describe('/sync/bootstrap', () => {
-  let stage: SnapshotStage;
+  let sync: TestSyncService;
   let ada: string;
   let bob: string;
   let home: string;
   before(async () => {
-    stage = await SnapshotStage.open('bootstrap');
-    ada = await stage.person('Ada');
-    bob = await stage.person('Bob');
-    home = await stage.workspace(ada);
+    sync = await TestSyncService.open('bootstrap');
+    ada = await sync.person('Ada');
+    bob = await sync.person('Bob');
+    home = await sync.workspace(ada);
   });
-  after(() => stage[Symbol.asyncDispose]());
+  after(() => sync[Symbol.asyncDispose]());
 
   const refusal = async (query: string, userId = ada): Promise<ErrorAnswer> => {
-    const answer = await stage.call(`/sync/bootstrap${query}`, { principal: caller(userId) });
+    const answer = await sync.call(`/sync/bootstrap${query}`, { principal: caller(userId) });
     assert.equal(answer.status, 400);
     return (await answer.json()) as ErrorAnswer;
   };
 
   describe('an answer', () => {
     it('has the metadata first, then every record with its class, then its count [sync.bootstrap.ndjson, sync.bootstrap.lines, sync.bootstrap.schema-hash]', async () => {
-      const taskId = await stage.insert('Task', { workspaceId: home, title: 'One' }, ada);
-      const { metadata, rows } = await stage.bootstrap(ada, { schemaHash: 'cf858fcc229a2665' });
-      const { rows: state } = await stage.sql.query<{ epoch: string; head: string }>(
+      const taskId = await sync.insert('Task', { workspaceId: home, title: 'One' }, ada);
+      const { metadata, rows } = await sync.bootstrap(ada, { schemaHash: 'cf858fcc229a2665' });
+      const { rows: state } = await sync.sql.query<{ epoch: string; head: string }>(
         'select epoch::text, (select max(sync_id)::text from sync.sync_actions) as head from sync.log_state',
       );
       assert.deepEqual(metadata, {
@@ -49,7 +49,7 @@ describe('/sync/bootstrap', () => {
     });
 
     it('says in its headers what it is, and that it is nobody else’s', async () => {
-      const answer = await stage.raw('/sync/bootstrap', caller(ada));
+      const answer = await sync.raw('/sync/bootstrap', caller(ada));
       answer.resume();
       const { headers } = answer;
       assert.equal(headers['content-type'], 'application/x-ndjson');
@@ -59,9 +59,9 @@ describe('/sync/bootstrap', () => {
     });
 
     it('holds archived records [sync.bootstrap.archived]', async () => {
-      const taskId = await stage.insert('Task', { workspaceId: home, title: 'Old' }, ada);
-      await stage.commit([{ modelName: 'Task', modelId: taskId, action: 'ARCHIVE', payload: {} }], ada);
-      const { rows } = await stage.bootstrap(ada, { onlyModels: 'Task' });
+      const taskId = await sync.insert('Task', { workspaceId: home, title: 'Old' }, ada);
+      await sync.commit([{ modelName: 'Task', modelId: taskId, action: 'ARCHIVE', payload: {} }], ada);
+      const { rows } = await sync.bootstrap(ada, { onlyModels: 'Task' });
       const archived = rows.find(({ id }) => id === taskId);
       assert.match(String(archived?.['archivedAt']), /^\d{4}-/);
     });
@@ -77,11 +77,11 @@ describe('/sync/bootstrap', () => {
         '',
       ];
       for (const description of nasty) {
-        await stage.insert('Task', { workspaceId: home, title: 'Nasty', description }, ada);
+        await sync.insert('Task', { workspaceId: home, title: 'Nasty', description }, ada);
       }
-      const answer = await stage.raw('/sync/bootstrap?onlyModels=Task', caller(ada));
+      const answer = await sync.raw('/sync/bootstrap?onlyModels=Task', caller(ada));
       const sent = (await buffer(answer)).toString().split('\n').slice(1, -2).sort();
-      const { rows } = await stage.sql.query<{ record: string }>(
+      const { rows } = await sync.sql.query<{ record: string }>(
         'select record::text as record from sync.tasks where group_id = $1',
         [home],
       );
@@ -91,31 +91,31 @@ describe('/sync/bootstrap', () => {
     });
 
     it('is compressed when asked, and only then [sync.bootstrap.pace]', async () => {
-      const plain = await stage.bootstrap(ada);
+      const plain = await sync.bootstrap(ada);
       for (const asked of ['gzip', 'gzip, deflate, br', 'br;q=1.0, GZIP;q=0.5', '*']) {
-        const answer = await stage.raw('/sync/bootstrap', caller(ada), { 'accept-encoding': asked });
+        const answer = await sync.raw('/sync/bootstrap', caller(ada), { 'accept-encoding': asked });
         assert.equal(answer.headers['content-encoding'], 'gzip', asked);
         assert.deepEqual(parseBootstrap(await buffer(answer)).rows, plain.rows);
       }
       for (const asked of ['', 'identity', 'br', 'gzip;q=0', '*;q=0', 'gzip;q=0, *']) {
-        const answer = await stage.raw('/sync/bootstrap', caller(ada), { 'accept-encoding': asked });
+        const answer = await sync.raw('/sync/bootstrap', caller(ada), { 'accept-encoding': asked });
         assert.equal(answer.headers['content-encoding'], undefined, asked);
         assert.deepEqual(parseBootstrap((await buffer(answer)).toString()).rows, plain.rows);
       }
     });
 
     it('is also given by POST, with the same parameters in the query, in a body, or without any [sync.bootstrap.post]', async () => {
-      const expected = await stage.bootstrap(ada, { onlyModels: 'User,Workspace', schemaHash: 'x' });
+      const expected = await sync.bootstrap(ada, { onlyModels: 'User,Workspace', schemaHash: 'x' });
       const asked = { onlyModels: 'User,Workspace', schemaHash: 'x' };
       const principal = caller(ada);
-      const byBody = await stage.call('/sync/bootstrap', { principal, body: asked });
+      const byBody = await sync.call('/sync/bootstrap', { principal, body: asked });
       assert.deepEqual(parseBootstrap(await byBody.text()), expected);
-      const byQuery = await stage.call(`/sync/bootstrap?${new URLSearchParams(asked).toString()}`, {
+      const byQuery = await sync.call(`/sync/bootstrap?${new URLSearchParams(asked).toString()}`, {
         principal,
         body: {},
       });
       assert.deepEqual(parseBootstrap(await byQuery.text()), expected);
-      const bare = await stage.call('/sync/bootstrap?onlyModels=User', { principal, method: 'POST' });
+      const bare = await sync.call('/sync/bootstrap?onlyModels=User', { principal, method: 'POST' });
       assert.deepEqual(idsOf(parseBootstrap(await bare.text()).rows), [ada]);
     });
   });
@@ -123,10 +123,10 @@ describe('/sync/bootstrap', () => {
   describe('onlyModels', () => {
     it('lets through the models it names and no other [sync.bootstrap.only-models]', async () => {
       for (const modelName of MODEL_NAMES) {
-        const { rows } = await stage.bootstrap(ada, { onlyModels: modelName });
+        const { rows } = await sync.bootstrap(ada, { onlyModels: modelName });
         assert.ok(rows.every(({ __class }) => __class === modelName));
       }
-      const { rows } = await stage.bootstrap(ada, { onlyModels: 'Task, Workspace,Task,' });
+      const { rows } = await sync.bootstrap(ada, { onlyModels: 'Task, Workspace,Task,' });
       const classes = rows.map(({ __class }) => __class);
       assert.deepEqual([...new Set(classes)], ['Workspace', 'Task'], 'in the order of the registry');
     });
@@ -145,18 +145,18 @@ describe('/sync/bootstrap', () => {
 
   describe('a published client that gains a group', () => {
     it('is sent only the models it named with its schema when it loaded everything', async () => {
-      const gina = await stage.person('Gina');
-      const second = await stage.workspace(gina);
-      await stage.insert('Label', { workspaceId: second, name: 'Label' }, gina);
+      const gina = await sync.person('Gina');
+      const second = await sync.workspace(gina);
+      await sync.insert('Label', { workspaceId: second, name: 'Label' }, gina);
       const schemaHash = 'cf858fcc229a2665';
       const classes = async (query: Record<string, string>): Promise<Set<unknown>> => {
-        const { rows } = await stage.bootstrap(gina, { syncGroups: second, ...query });
+        const { rows } = await sync.bootstrap(gina, { syncGroups: second, ...query });
         return new Set(rows.map(({ __class }) => __class));
       };
-      await stage.bootstrap(gina, { type: 'full', schemaHash, onlyModels: 'Label,Task' });
-      await stage.bootstrap(gina, { type: 'full', schemaHash: 'other', onlyModels: 'Workspace' });
+      await sync.bootstrap(gina, { type: 'full', schemaHash, onlyModels: 'Label,Task' });
+      await sync.bootstrap(gina, { type: 'full', schemaHash: 'other', onlyModels: 'Workspace' });
       assert.deepEqual(await classes({ type: 'partial', schemaHash }), new Set(['Label']));
-      await stage.restart(async () => ({}));
+      await sync.restart(async () => ({}));
       assert.deepEqual(await classes({ type: 'partial', schemaHash }), new Set(['Label']), 'on every replica');
       assert.deepEqual(await classes({ type: 'partial', schemaHash, onlyModels: 'Workspace' }), new Set(['Workspace']));
       const everything = await classes({});
@@ -173,20 +173,20 @@ describe('/sync/bootstrap', () => {
 
     it('has so many schemas and no more', async () => {
       for (let index = 0; index < 20; index += 1) {
-        await stage.bootstrap(bob, { type: 'full', schemaHash: `schema ${index}`, onlyModels: 'User' });
+        await sync.bootstrap(bob, { type: 'full', schemaHash: `schema ${index}`, onlyModels: 'User' });
       }
-      const { rows } = await stage.sql.query('select schema_hash from sync.client_models where user_id = $1', [bob]);
+      const { rows } = await sync.sql.query('select schema_hash from sync.client_models where user_id = $1', [bob]);
       assert.equal(rows.length, 16);
     });
   });
 
   describe('other parameters', () => {
     it('are accepted and ignored, as published clients send them', async () => {
-      const expected = await stage.bootstrap(ada);
+      const expected = await sync.bootstrap(ada);
       const query = { type: 'full', noSyncPackets: 'true', useCFCaching: '1', modelsHash: 'abc', noCache: '' };
-      assert.deepEqual((await stage.bootstrap(ada, { ...query, firstSyncId: '1' })).rows, expected.rows);
-      assert.deepEqual((await stage.bootstrap(ada, { firstSyncId: 'soon' })).rows, expected.rows);
-      assert.deepEqual((await stage.bootstrap(ada, { firstSyncId: '9999999999999999999' })).rows, expected.rows);
+      assert.deepEqual((await sync.bootstrap(ada, { ...query, firstSyncId: '1' })).rows, expected.rows);
+      assert.deepEqual((await sync.bootstrap(ada, { firstSyncId: 'soon' })).rows, expected.rows);
+      assert.deepEqual((await sync.bootstrap(ada, { firstSyncId: '9999999999999999999' })).rows, expected.rows);
     });
 
     it('are refused when they are given twice, too long or no text', async () => {
@@ -194,7 +194,7 @@ describe('/sync/bootstrap', () => {
       await refusal(`?schemaHash=${'x'.repeat(257)}`);
       await refusal('?schemaHash=%00');
       for (const body of [[], 'text', { onlyModels: ['Task'] }, { syncGroups: 1 }, null]) {
-        const answer = await stage.call('/sync/bootstrap', { principal: caller(ada), body });
+        const answer = await sync.call('/sync/bootstrap', { principal: caller(ada), body });
         assert.equal(answer.status, 400, JSON.stringify(body));
       }
     });
@@ -202,60 +202,60 @@ describe('/sync/bootstrap', () => {
 
   describe('who sees what', () => {
     it('shows nothing of another workspace, not even with its id [sync.bootstrap.own-groups]', async () => {
-      const other = await stage.workspace(bob);
-      await stage.insert('Task', { workspaceId: other, title: 'Theirs' }, bob);
-      const { metadata, rows } = await stage.bootstrap(ada);
+      const other = await sync.workspace(bob);
+      await sync.insert('Task', { workspaceId: other, title: 'Theirs' }, bob);
+      const { metadata, rows } = await sync.bootstrap(ada);
       assert.ok(!metadata.subscribedSyncGroups.includes(other));
       assert.ok(!JSON.stringify(rows).includes(other));
-      const foreign = await stage.bootstrap(ada, { syncGroups: `${other},${bob},${randomUUID()},nonsense` });
+      const foreign = await sync.bootstrap(ada, { syncGroups: `${other},${bob},${randomUUID()},nonsense` });
       assert.deepEqual(foreign.metadata.subscribedSyncGroups, []);
       assert.deepEqual(foreign.rows, []);
     });
 
     it('narrows to the groups that are asked for, and says which [sync.bootstrap.sync-groups]', async () => {
-      const second = await stage.workspace(ada);
-      const there = await stage.insert('Label', { workspaceId: second, name: 'There' }, ada);
-      const one = await stage.bootstrap(ada, { syncGroups: second.toUpperCase() });
+      const second = await sync.workspace(ada);
+      const there = await sync.insert('Label', { workspaceId: second, name: 'There' }, ada);
+      const one = await sync.bootstrap(ada, { syncGroups: second.toUpperCase() });
       assert.deepEqual(one.metadata.subscribedSyncGroups, [second]);
       assert.deepEqual(idsOf(one.rows, 'Workspace'), [second]);
       assert.deepEqual(idsOf(one.rows, 'Label'), [there]);
-      const own = await stage.bootstrap(ada, { syncGroups: ada });
+      const own = await sync.bootstrap(ada, { syncGroups: ada });
       assert.deepEqual(own.metadata.subscribedSyncGroups, [ada]);
       assert.deepEqual(new Set(own.rows.map(({ __class }) => __class)), new Set(['User', 'WorkspaceMember']));
       assert.deepEqual(new Set(own.rows.map(({ workspaceId }) => workspaceId)), new Set([undefined, home, second]));
     });
 
     it('shows a private project and all inside it to its members only', async () => {
-      await stage.join(bob, home);
-      const projectId = await stage.insert('Project', { workspaceId: home, key: 'P', name: 'P', isPrivate: true }, ada);
-      const taskId = await stage.insert('Task', { workspaceId: home, projectId, title: 'Secret' }, ada);
-      const commentId = await stage.insert('Comment', { workspaceId: home, taskId, body: 'Secret too' }, ada);
+      await sync.join(bob, home);
+      const projectId = await sync.insert('Project', { workspaceId: home, key: 'P', name: 'P', isPrivate: true }, ada);
+      const taskId = await sync.insert('Task', { workspaceId: home, projectId, title: 'Secret' }, ada);
+      const commentId = await sync.insert('Comment', { workspaceId: home, taskId, body: 'Secret too' }, ada);
       const inside = [projectId, taskId, commentId];
-      const seen = await stage.bootstrap(ada);
+      const seen = await sync.bootstrap(ada);
       for (const id of inside) assert.ok(idsOf(seen.rows).includes(id));
       assert.ok(seen.metadata.subscribedSyncGroups.includes(projectId));
       for (const query of [{}, { syncGroups: `${projectId},${home}` }]) {
-        const text = JSON.stringify(await stage.bootstrap(bob, query));
+        const text = JSON.stringify(await sync.bootstrap(bob, query));
         for (const id of inside) assert.ok(!text.includes(id));
       }
-      await stage.insert('ProjectMember', { projectId, userId: bob }, ada);
-      const joined = await stage.bootstrap(bob);
+      await sync.insert('ProjectMember', { projectId, userId: bob }, ada);
+      const joined = await sync.bootstrap(bob);
       for (const id of inside) assert.ok(idsOf(joined.rows).includes(id));
     });
 
     it('shows a credential that is limited to a workspace that one alone', async () => {
-      const second = await stage.workspace(ada);
-      const { metadata, rows } = await stage.bootstrap(ada, {}, second);
+      const second = await sync.workspace(ada);
+      const { metadata, rows } = await sync.bootstrap(ada, {}, second);
       assert.deepEqual(metadata.subscribedSyncGroups, [ada, second]);
       assert.deepEqual(idsOf(rows, 'Workspace'), [second]);
       assert.ok(rows.every(({ workspaceId }) => workspaceId === undefined || workspaceId === second));
-      const own = await stage.bootstrap(ada, { syncGroups: ada }, second);
+      const own = await sync.bootstrap(ada, { syncGroups: ada }, second);
       assert.deepEqual(new Set(own.rows.map(({ workspaceId }) => workspaceId)), new Set([undefined, second]));
     });
 
     it('shows somebody without a workspace themselves', async () => {
-      const carol = await stage.person('Carol');
-      const { metadata, rows } = await stage.bootstrap(carol);
+      const carol = await sync.person('Carol');
+      const { metadata, rows } = await sync.bootstrap(carol);
       assert.deepEqual(metadata.subscribedSyncGroups, [carol]);
       assert.deepEqual(idsOf(rows), [carol]);
     });
@@ -264,27 +264,27 @@ describe('/sync/bootstrap', () => {
   describe('a snapshot that was read for somebody before', () => {
     it('never hides what was committed before the caller asked', async () => {
       for (let index = 0; index < 10; index += 1) {
-        await stage.bootstrap(ada);
-        const taskId = await stage.insert('Task', { workspaceId: home, title: `Task ${index}` }, ada);
-        const [mine, theirs] = await Promise.all([stage.bootstrap(ada), stage.bootstrap(bob)]);
+        await sync.bootstrap(ada);
+        const taskId = await sync.insert('Task', { workspaceId: home, title: `Task ${index}` }, ada);
+        const [mine, theirs] = await Promise.all([sync.bootstrap(ada), sync.bootstrap(bob)]);
         assert.ok(idsOf(mine.rows).includes(taskId));
         assert.ok(idsOf(theirs.rows).includes(taskId));
       }
     });
 
     it('is never given to somebody whose memberships are not those it was read for', async () => {
-      const dora = await stage.person('Dora');
-      const membershipId = await stage.join(dora, home);
-      await stage.bootstrap(dora);
-      await stage.commit([{ modelName: 'WorkspaceMember', modelId: membershipId, action: 'DELETE', payload: {} }]);
-      const { metadata, rows } = await stage.bootstrap(dora);
+      const dora = await sync.person('Dora');
+      const membershipId = await sync.join(dora, home);
+      await sync.bootstrap(dora);
+      await sync.commit([{ modelName: 'WorkspaceMember', modelId: membershipId, action: 'DELETE', payload: {} }]);
+      const { metadata, rows } = await sync.bootstrap(dora);
       assert.deepEqual(metadata.subscribedSyncGroups, [dora]);
       assert.deepEqual(idsOf(rows), [dora]);
     });
   });
 
   it('works for an empty log and a person nobody knows', async () => {
-    await using empty = await SnapshotStage.open('bootstrap-empty');
+    await using empty = await TestSyncService.open('bootstrap-empty');
     const nobody = randomUUID();
     const { metadata, rows } = await empty.bootstrap(nobody);
     assert.deepEqual([metadata.lastSyncId, metadata.subscribedSyncGroups, rows], ['0', [nobody], []]);

@@ -5,7 +5,7 @@ import { openPostgres } from '@wts/service-kit/postgres';
 import { fetchPostgres, openTestPostgres } from '@wts/testkit';
 import { CommitEngine } from '../src/commit/engine.ts';
 import { PLANS } from '../src/store/prepared.ts';
-import { applied, change, Stage } from './stage.ts';
+import { applied, change, TestEngines } from './test-engines.ts';
 
 const silent = createLogger({ name: 'test', level: 'silent' });
 
@@ -16,7 +16,7 @@ const silent = createLogger({ name: 'test', level: 'silent' });
 describe('a commit on PostgreSQL 15 with JIT', function () {
   this.timeout(120_000);
   let stack: AsyncDisposableStack;
-  let stage: Stage;
+  let engines: TestEngines;
 
   before(async function () {
     const programs = await fetchPostgres('postgresql-15');
@@ -24,13 +24,13 @@ describe('a commit on PostgreSQL 15 with JIT', function () {
     stack = new AsyncDisposableStack();
     const settings = { jit: 'on', shared_preload_libraries: 'pg_stat_statements' };
     const server = stack.use(await openTestPostgres('jit', { programs, settings }));
-    stage = stack.use(await Stage.open('jit', 2, {}, server.url()));
+    engines = stack.use(await TestEngines.open('jit', 2, {}, server.url()));
   });
   after(() => stack?.disposeAsync());
 
   async function compiledBy(work: () => Promise<unknown>): Promise<unknown> {
     await using opened = new AsyncDisposableStack();
-    const { url } = stage.database;
+    const { url } = engines.database;
     const { pool } = openPostgres({ url, poolMax: 1, applicationName: 'test', log: silent, stack: opened });
     await pool.query('create extension if not exists pg_stat_statements');
     await pool.query('select pg_stat_statements_reset()');
@@ -43,9 +43,9 @@ describe('a commit on PostgreSQL 15 with JIT', function () {
   }
 
   const workOf = async (): Promise<void> => {
-    const ada = await stage.person();
-    const workspaceId = await stage.workspace(ada);
-    const team = await stage.join(workspaceId, 'member');
+    const ada = await engines.person();
+    const workspaceId = await engines.workspace(ada);
+    const team = await engines.join(workspaceId, 'member');
     const id = randomUUID();
     for (const unit of [
       ada.unit(change('INSERT', 'Project', id, { workspaceId, key: 'P', name: 'P' })),
@@ -53,20 +53,20 @@ describe('a commit on PostgreSQL 15 with JIT', function () {
       ada.unit(change('UPDATE', 'Project', id, { isPrivate: true })),
       ada.unit(change('DELETE', 'Project', id, {})),
     ]) {
-      applied(await stage.send(unit));
+      applied(await engines.send(unit));
     }
   };
 
   it('compiles nothing', async () => {
     assert.deepEqual(await compiledBy(workOf), []);
-    const { rows } = await stage.pool.query<{ jit: string }>('show jit');
+    const { rows } = await engines.pool.query<{ jit: string }>('show jit');
     assert.equal(rows[0]?.jit, 'off');
   });
 
   it('is priced so low that nothing is compiled even where the setting does not hold', async () => {
     await using opened = new AsyncDisposableStack();
     const { pool } = openPostgres({
-      url: stage.database.urlOf('wts_sync'),
+      url: engines.database.urlOf('wts_sync'),
       poolMax: 4,
       applicationName: 'compiling',
       pipeline: true,
@@ -75,12 +75,12 @@ describe('a commit on PostgreSQL 15 with JIT', function () {
       stack: opened,
     });
     const engine = new CommitEngine({ pool });
-    const ada = await stage.person();
-    const workspaceId = await stage.workspace(ada);
+    const ada = await engines.person();
+    const workspaceId = await engines.workspace(ada);
     const tasks = async (): Promise<void> => {
       for (let round = 0; round < 5; round += 1) {
         const task = change('INSERT', 'Task', randomUUID(), { workspaceId, title: 'x' });
-        assert.ok((await stage.send(ada.unit(task), engine)).ok);
+        assert.ok((await engines.send(ada.unit(task), engine)).ok);
       }
     };
     assert.deepEqual(await compiledBy(tasks), []);

@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
 import { LIMITS } from '@wts/contracts';
 import { MODEL_NAMES } from '@wts/models';
-import { caller, idsOf, SnapshotStage } from './snapshot-stage.ts';
+import { caller, idsOf, TestSyncService } from './test-sync-service.ts';
 
 async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
@@ -18,7 +18,7 @@ async function freePort(): Promise<number> {
 
 /** One person asks for everything at once; another goes on as if alone. */
 describe('reading beside one person who asks for all there is [never.one-takes-all]', () => {
-  let stage: SnapshotStage;
+  let sync: TestSyncService;
   let ada: string;
   let bob: string;
   let home: string;
@@ -27,13 +27,13 @@ describe('reading beside one person who asks for all there is [never.one-takes-a
   before(async () => {
     const port = await freePort();
     metricsUrl = `http://127.0.0.1:${port}/metrics`;
-    stage = await SnapshotStage.open('fair-reading', { METRICS_PORT: String(port) });
-    [ada, bob] = [await stage.person('Ada'), await stage.person('Bob')];
-    [home, office] = [await stage.workspace(ada), await stage.workspace(bob)];
-    await stage.insert('Label', { workspaceId: office, name: 'Mine' }, bob);
-    await stage.fillTasks(home, 100);
+    sync = await TestSyncService.open('fair-reading', { METRICS_PORT: String(port) });
+    [ada, bob] = [await sync.person('Ada'), await sync.person('Bob')];
+    [home, office] = [await sync.workspace(ada), await sync.workspace(bob)];
+    await sync.insert('Label', { workspaceId: office, name: 'Mine' }, bob);
+    await sync.fillTasks(home, 100);
   });
-  after(() => stage[Symbol.asyncDispose]());
+  after(() => sync[Symbol.asyncDispose]());
 
   const metric = async (name: string): Promise<number> => {
     const answer = await fetch(metricsUrl, { headers: { connection: 'close' } });
@@ -42,7 +42,7 @@ describe('reading beside one person who asks for all there is [never.one-takes-a
   };
   /** Whoever reads this table waits until the work is done. */
   const whileHeld = async (table: string, work: () => Promise<void>): Promise<void> => {
-    const holder = await stage.sql.connect();
+    const holder = await sync.sql.connect();
     try {
       await holder.query(`begin; lock table ${table} in access exclusive mode`);
       await work();
@@ -61,7 +61,7 @@ describe('reading beside one person who asks for all there is [never.one-takes-a
   const floods = (gone: AbortController, paths: readonly string[]): Promise<unknown> =>
     Promise.allSettled(
       paths.map(async (path) => {
-        const answer = await stage.call(path, { principal: caller(ada), signal: gone.signal });
+        const answer = await sync.call(path, { principal: caller(ada), signal: gone.signal });
         await answer.arrayBuffer();
       }),
     );
@@ -74,11 +74,11 @@ describe('reading beside one person who asks for all there is [never.one-takes-a
         selections(240).map((models) => `/sync/bootstrap?onlyModels=${models}`),
       );
       await eventually(async () => (await metric('wts_snapshot_waiting')) >= 60);
-      const { rows } = await stage.bootstrap(bob, { onlyModels: 'Label,Workspace' });
+      const { rows } = await sync.bootstrap(bob, { onlyModels: 'Label,Workspace' });
       assert.equal(idsOf(rows).length, 2);
-      const labels = await stage.batch(bob, [{ modelName: 'Label', indexedKey: 'workspaceId', keyValue: office }]);
+      const labels = await sync.batch(bob, [{ modelName: 'Label', indexedKey: 'workspaceId', keyValue: office }]);
       assert.equal(labels.length, 1);
-      assert.ok((await stage.deltas(bob, { after: '0' })).actions.length > 0);
+      assert.ok((await sync.deltas(bob, { after: '0' })).actions.length > 0);
       assert.ok((await metric('wts_snapshot_waiting')) > 0, 'the flood still waits');
       gone.abort();
       await flood;
@@ -94,12 +94,12 @@ describe('reading beside one person who asks for all there is [never.one-takes-a
       const body = { requests: [{ modelName: 'Task', indexedKey: 'workspaceId', keyValue: home }] };
       const flood = Promise.allSettled(
         Array.from({ length: 240 }, () =>
-          stage.call('/sync/batch', { principal: caller(ada), body, signal: gone.signal }),
+          sync.call('/sync/batch', { principal: caller(ada), body, signal: gone.signal }),
         ),
       );
       await eventually(async () => (await metric('wts_snapshot_waiting')) >= 60);
       const request = { modelName: 'Label', indexedKey: 'workspaceId', keyValue: office };
-      assert.equal((await stage.batch(bob, [request])).length, 1);
+      assert.equal((await sync.batch(bob, [request])).length, 1);
       gone.abort();
       await flood;
     });
@@ -107,10 +107,10 @@ describe('reading beside one person who asks for all there is [never.one-takes-a
   });
 
   it('finds what was read for it still kept after another person asked for a hundred different things', async () => {
-    await stage.bootstrap(bob, {});
-    for (const models of selections(100)) await stage.bootstrap(ada, { onlyModels: models });
+    await sync.bootstrap(bob, {});
+    for (const models of selections(100)) await sync.bootstrap(ada, { onlyModels: models });
     const before = await metric('wts_snapshot_shared_total');
-    await stage.bootstrap(bob, {});
+    await sync.bootstrap(bob, {});
     assert.equal((await metric('wts_snapshot_shared_total')) - before, 1);
   });
 
@@ -122,7 +122,7 @@ describe('reading beside one person who asks for all there is [never.one-takes-a
         Array.from({ length: 240 }, () => '/sync/deltas?after=0&limit=5000'),
       );
       await eventually(async () => (await metric('wts_fairness_waiting')) >= 230);
-      const { rows } = await stage.sql.query<{ count: number }>(
+      const { rows } = await sync.sql.query<{ count: number }>(
         `select count(*)::int from pg_stat_activity where datname = current_database() and application_name = 'wts-sync' and wait_event_type = 'Lock'`,
       );
       // Some look at the log for the process itself.
@@ -131,11 +131,11 @@ describe('reading beside one person who asks for all there is [never.one-takes-a
       await flood;
       await eventually(async () => (await metric('wts_fairness_waiting')) === 0);
     });
-    assert.ok((await stage.deltas(bob, { after: '0' })).actions.length > 0);
+    assert.ok((await sync.deltas(bob, { after: '0' })).actions.length > 0);
   });
 
   it('has its changes answered while another person leaves large answers to small changes untaken [never.unbounded]', async () => {
-    const taskId = await stage.insert(
+    const taskId = await sync.insert(
       'Task',
       { workspaceId: home, title: 'Large', description: 'x'.repeat(50_000) },
       ada,
@@ -146,7 +146,7 @@ describe('reading beside one person who asks for all there is [never.one-takes-a
       transactions: Array.from({ length: count }, () => ({ ...change, clientId: 'test', clientTxId: randomUUID() })),
     });
     const asked = Array.from({ length: 20 }, () =>
-      stage.call('/sync/mutate', { principal: caller(ada), body: changes(LIMITS.mutateTransactionsMax) }),
+      sync.call('/sync/mutate', { principal: caller(ada), body: changes(LIMITS.mutateTransactionsMax) }),
     );
     const answers = await Promise.all(asked);
     const refused = answers.filter(({ status }) => status === 503);
@@ -155,10 +155,10 @@ describe('reading beside one person who asks for all there is [never.one-takes-a
     const insert = { modelName: 'Label', modelId: randomUUID(), action: 'INSERT' };
     const transaction = { ...insert, payload: { workspaceId: office, name: 'L' }, clientId: 'test', clientTxId: 't' };
     const body = { batchId: 'small', transactions: [transaction] };
-    assert.equal((await stage.call('/sync/mutate', { principal: caller(bob), body })).status, 200);
+    assert.equal((await sync.call('/sync/mutate', { principal: caller(bob), body })).status, 200);
     for (const answer of answers) await answer.body?.cancel();
     await eventually(async () => {
-      const answer = await stage.call('/sync/mutate', { principal: caller(ada), body: changes(1) });
+      const answer = await sync.call('/sync/mutate', { principal: caller(ada), body: changes(1) });
       return answer.status === 200;
     });
   });
@@ -179,22 +179,22 @@ describe('reading beside one person who asks for all there is [never.one-takes-a
     });
     const { mutateBodyBytes, bodiesBytesMax } = LIMITS;
     const sending = Array.from({ length: bodiesBytesMax / 4 / mutateBodyBytes }, () =>
-      stage.begin('/sync/mutate', caller(ada), mutateBodyBytes),
+      sync.begin('/sync/mutate', caller(ada), mutateBodyBytes),
     );
     try {
       const refused = await eventually(async () => {
-        const answer = await stage.call('/sync/mutate', { principal: caller(ada), body: bodyOf(home) });
+        const answer = await sync.call('/sync/mutate', { principal: caller(ada), body: bodyOf(home) });
         return answer.status === 503 ? answer : null;
       });
       assert.match(refused.headers.get('retry-after') ?? '', /^[1-5]$/);
-      const answer = await stage.call('/sync/mutate', { principal: caller(bob), body: bodyOf(office) });
+      const answer = await sync.call('/sync/mutate', { principal: caller(bob), body: bodyOf(office) });
       assert.equal(answer.status, 200);
       assert.equal(((await answer.json()) as { success: boolean }).success, true);
     } finally {
       for (const one of sending) one.destroy();
     }
     await eventually(async () => {
-      const answer = await stage.call('/sync/mutate', { principal: caller(ada), body: bodyOf(home) });
+      const answer = await sync.call('/sync/mutate', { principal: caller(ada), body: bodyOf(home) });
       return answer.status === 200;
     });
   });

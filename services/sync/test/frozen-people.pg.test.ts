@@ -1,34 +1,34 @@
 import assert from 'node:assert/strict';
 import type { DeltasReply } from '@wts/contracts';
-import { SnapshotStage, type Line } from './snapshot-stage.ts';
+import { TestSyncService, type Line } from './test-sync-service.ts';
 
 /** What a workspace knows of who left it, as snapshots show it and as the log tells it. */
 describe('a person who left a workspace [sync.people.frozen]', function () {
   this.timeout(30_000);
-  let stage: SnapshotStage;
+  let sync: TestSyncService;
   let owner: string;
   let home: string;
   let leaver: string;
   let membership: string;
 
   before(async () => {
-    stage = await SnapshotStage.open('frozen_people');
+    sync = await TestSyncService.open('frozen_people');
   });
   beforeEach(async () => {
-    owner = await stage.person('Owner');
-    home = await stage.workspace(owner);
-    leaver = await stage.insert('User', { name: 'Eve', email: 'eve@example.org' });
-    membership = await stage.join(leaver, home);
+    owner = await sync.person('Owner');
+    home = await sync.workspace(owner);
+    leaver = await sync.insert('User', { name: 'Eve', email: 'eve@example.org' });
+    membership = await sync.join(leaver, home);
   });
-  after(() => stage[Symbol.asyncDispose]());
+  after(() => sync[Symbol.asyncDispose]());
 
   const leave = (modelId: string) =>
-    stage.commit([{ modelName: 'WorkspaceMember', modelId, action: 'DELETE', payload: {} }]);
+    sync.commit([{ modelName: 'WorkspaceMember', modelId, action: 'DELETE', payload: {} }]);
   const rename = (userId: string, name: string) =>
-    stage.commit([{ modelName: 'User', modelId: userId, action: 'UPDATE', payload: { name } }], userId);
-  const headOf = async (userId: string): Promise<string> => (await stage.bootstrap(userId)).metadata.lastSyncId;
+    sync.commit([{ modelName: 'User', modelId: userId, action: 'UPDATE', payload: { name } }], userId);
+  const headOf = async (userId: string): Promise<string> => (await sync.bootstrap(userId)).metadata.lastSyncId;
   const shownTo = async (reader: string, query: Record<string, string> = {}): Promise<unknown[]> => {
-    const rows = (await stage.bootstrap(reader, query)).rows.filter(
+    const rows = (await sync.bootstrap(reader, query)).rows.filter(
       ({ __class, id }) => __class === 'User' && id === leaver,
     );
     return rows.map(({ name, email }) => [name, email]);
@@ -44,21 +44,21 @@ describe('a person who left a workspace [sync.people.frozen]', function () {
     const after = await headOf(owner);
     await leave(membership);
     await rename(leaver, 'WRITTEN AFTER REMOVAL');
-    const { actions } = await stage.deltas(owner, { after });
+    const { actions } = await sync.deltas(owner, { after });
     assert.deepEqual(
       actions.filter(({ modelName }) => modelName === 'User').map(({ action, data }) => [action, data]),
       [['UPDATE', { email: null }]],
     );
     assert.ok(!JSON.stringify(actions).includes('WRITTEN AFTER REMOVAL'));
-    const newcomer = await stage.person('New');
-    await stage.join(newcomer, home);
+    const newcomer = await sync.person('New');
+    await sync.join(newcomer, home);
     for (const reader of [owner, newcomer]) assert.deepEqual(await shownTo(reader), [['Eve', null]]);
     const asked = [
       { modelName: 'User', indexedKey: 'id', keyValue: leaver },
       { modelName: 'User', groupId: home },
     ];
     for (const request of asked) {
-      const rows = (await stage.batch(newcomer, [request])).filter(({ id }) => id === leaver);
+      const rows = (await sync.batch(newcomer, [request])).filter(({ id }) => id === leaver);
       assert.deepEqual(
         rows.map(({ name, email }) => [name, email]),
         [['Eve', null]],
@@ -68,9 +68,9 @@ describe('a person who left a workspace [sync.people.frozen]', function () {
   });
 
   it('is shown as they are to who shares another workspace with them, by snapshots and by deltas alike', async () => {
-    const other = await stage.workspace(leaver);
-    await stage.join(owner, other);
-    const start = (await stage.bootstrap(owner)).rows.find(({ id }) => id === leaver);
+    const other = await sync.workspace(leaver);
+    await sync.join(owner, other);
+    const start = (await sync.bootstrap(owner)).rows.find(({ id }) => id === leaver);
     const after = await headOf(owner);
     await leave(membership);
     await rename(leaver, 'Eva');
@@ -79,26 +79,26 @@ describe('a person who left a workspace [sync.people.frozen]', function () {
       assert.deepEqual(await shownTo(owner, query as Record<string, string>), [live], JSON.stringify(query));
     // Who follows nothing else is shown what the entries of that workspace add up to.
     assert.deepEqual(await shownTo(owner, { syncGroups: home }), [['Eve', null]]);
-    assert.deepEqual(followed(start, await stage.deltas(owner, { after })), live);
+    assert.deepEqual(followed(start, await sync.deltas(owner, { after })), live);
   });
 
   it('is as they were when they left last, to who shares none any more', async () => {
-    const third = await stage.workspace(owner);
-    const theirs = await stage.join(leaver, third);
-    const start = (await stage.bootstrap(owner)).rows.find(({ id }) => id === leaver);
+    const third = await sync.workspace(owner);
+    const theirs = await sync.join(leaver, third);
+    const start = (await sync.bootstrap(owner)).rows.find(({ id }) => id === leaver);
     const after = await headOf(owner);
     await leave(membership);
     await rename(leaver, 'Eva');
     await leave(theirs);
     await rename(leaver, 'Evita');
     assert.deepEqual(await shownTo(owner), [['Eva', null]]);
-    assert.deepEqual(followed(start, await stage.deltas(owner, { after })), ['Eva', null]);
+    assert.deepEqual(followed(start, await sync.deltas(owner, { after })), ['Eva', null]);
     // Back in the first, under their first name: whoever knew them by another one hears of it.
     await rename(leaver, 'Eve');
-    await stage.join(leaver, home);
+    await sync.join(leaver, home);
     assert.deepEqual(await shownTo(owner), [['Eve', 'eve@example.org']]);
-    assert.deepEqual(followed(start, await stage.deltas(owner, { after })), ['Eve', 'eve@example.org']);
-    const { rows } = await stage.sql.query('select group_id from sync.frozen_people where user_id = $1', [leaver]);
+    assert.deepEqual(followed(start, await sync.deltas(owner, { after })), ['Eve', 'eve@example.org']);
+    const { rows } = await sync.sql.query('select group_id from sync.frozen_people where user_id = $1', [leaver]);
     assert.deepEqual(rows, [{ group_id: third }]);
   });
 });

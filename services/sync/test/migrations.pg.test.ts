@@ -11,7 +11,7 @@ import { Client } from 'pg';
 import { addField } from '../src/store/tables.ts';
 import * as sweepCascades from '../src/migrations/0009-sweep-cascades.ts';
 import { copiesOfTables, differencesOf, foldLog } from './fold.ts';
-import { applied, change, membership, Someone, Stage } from './stage.ts';
+import { applied, change, membership, TestPerson, TestEngines } from './test-engines.ts';
 
 const directory = join(import.meta.dirname, '../src/migrations');
 const log = createLogger({ name: 'test', level: 'silent' });
@@ -60,32 +60,34 @@ describe('who left a workspace before it kept people as they were', function () 
   this.timeout(60_000);
 
   it('is frozen by the migration, in the log as well, and nobody else is [sync.people.frozen]', async () => {
-    await using stage = await Stage.open('migration_frozen', 1);
-    const owner = await stage.person('Owner');
-    const workspace = await stage.workspace(owner);
+    await using engines = await TestEngines.open('migration_frozen', 1);
+    const owner = await engines.person('Owner');
+    const workspace = await engines.workspace(owner);
     const id = randomUUID();
     const name = 'E "email":"not@me.example" ve';
-    await stage.decided(id, change('INSERT', 'User', id, { name, email: 'a"b\\@example.org' }));
+    await engines.decided(id, change('INSERT', 'User', id, { name, email: 'a"b\\@example.org' }));
     const member = randomUUID();
-    await stage.decided(id, membership(workspace, id, 'member', member));
-    await stage.workspace(new Someone(stage, id));
+    await engines.decided(id, membership(workspace, id, 'member', member));
+    await engines.workspace(new TestPerson(engines, id));
     await owner.delete('WorkspaceMember', member);
     // As it was when leaving told nobody: without the entries that freeze.
-    const frozen = (await stage.entries()).filter(
+    const frozen = (await engines.entries()).filter(
       ({ modelId, changed }) => modelId === id && changed.includes('email'),
     );
     assert.equal(frozen.length, 3);
-    await stage.pool.query('delete from sync.sync_actions where sync_id = any($1)', [
+    await engines.pool.query('delete from sync.sync_actions where sync_id = any($1)', [
       frozen.map(({ syncId }) => syncId),
     ]);
-    const knex = knexFactory({ client: 'pg', connection: stage.database.urlOf('wts_sync') });
+    const knex = knexFactory({ client: 'pg', connection: engines.database.urlOf('wts_sync') });
     try {
       await knex.transaction((transaction) => sweepCascades.down(transaction));
       await knex.transaction((transaction) => sweepCascades.up(transaction));
     } finally {
       await knex.destroy();
     }
-    const again = (await stage.entries()).filter(({ modelId, changed }) => modelId === id && changed.includes('email'));
+    const again = (await engines.entries()).filter(
+      ({ modelId, changed }) => modelId === id && changed.includes('email'),
+    );
     assert.deepEqual(
       again.map(({ data, groupId }) => [groupId === workspace, data['email']]),
       [
@@ -95,22 +97,22 @@ describe('who left a workspace before it kept people as they were', function () 
       ],
     );
     assert.equal(again[0]?.record['name'], name);
-    const { copies, faults } = foldLog(await stage.entries());
+    const { copies, faults } = foldLog(await engines.entries());
     assert.deepEqual(faults, []);
-    assert.deepEqual(differencesOf(copies, await copiesOfTables(stage.pool)), []);
+    assert.deepEqual(differencesOf(copies, await copiesOfTables(engines.pool)), []);
   });
 });
 
 describe('a table of records', function () {
   this.timeout(60_000);
-  let stage: Stage;
-  let owner: Someone;
+  let engines: TestEngines;
+  let owner: TestPerson;
   let workspace: string;
 
   before(async () => {
-    stage = await Stage.open('tables', 1);
-    owner = await stage.person('Ünï 🚧 \\ " \' \u2028');
-    workspace = await stage.workspace(owner);
+    engines = await TestEngines.open('tables', 1);
+    owner = await engines.person('Ünï 🚧 \\ " \' \u2028');
+    workspace = await engines.workspace(owner);
     const home = { workspaceId: workspace };
     const teamId = await owner.make('Team', { ...home, key: 'T', name: 'Team' });
     await owner.make('TeamMember', { teamId, userId: owner.id });
@@ -153,12 +155,12 @@ describe('a table of records', function () {
     await owner.change('Comment', comment, { body: 'Two' });
     applied(await owner.try('ARCHIVE', 'Task', taskId));
   });
-  after(() => stage[Symbol.asyncDispose]());
+  after(() => engines[Symbol.asyncDispose]());
 
   for (const model of MODELS) {
     it(`holds in the columns of ${model.name} what its record says, to the millisecond and the letter`, async () => {
       for (const zone of ['UTC', 'America/St_Johns', 'Asia/Kathmandu']) {
-        const client = new Client({ connectionString: stage.database.urlOf('wts_sync') });
+        const client = new Client({ connectionString: engines.database.urlOf('wts_sync') });
         await client.connect();
         await client.query(`set timezone = '${zone}'; set datestyle = 'German, DMY'`);
         const { rows } = await client.query<{ record: ModelRecord; rebuilt: ModelRecord }>(
@@ -173,12 +175,12 @@ describe('a table of records', function () {
 
   it('gets a column for a field that comes later, and its records get the field in its place', async () => {
     const before = await labels();
-    const knex = knexFactory({ client: 'pg', connection: stage.database.urlOf('wts_sync') });
+    const knex = knexFactory({ client: 'pg', connection: engines.database.urlOf('wts_sync') });
     try {
       const added = { table: 'labels', after: 'color' } as const;
       await addField(knex, { ...added, field: 'isPinned', type: 'boolean', initial: 'false' });
       await addField(knex, { ...added, field: 'shortName', type: 'text', initial: null });
-      const { rows } = await stage.pool.query('select distinct is_pinned, short_name from sync.labels');
+      const { rows } = await engines.pool.query('select distinct is_pinned, short_name from sync.labels');
       assert.deepEqual(rows, [{ is_pinned: false, short_name: null }]);
       assert.deepEqual(
         await labels(),
@@ -191,7 +193,7 @@ describe('a table of records', function () {
   });
 
   async function labels(): Promise<string[]> {
-    const { rows } = await stage.pool.query<{ text: string }>(
+    const { rows } = await engines.pool.query<{ text: string }>(
       'select record::text as text from sync.labels order by id',
     );
     return rows.map(({ text }) => text);

@@ -7,28 +7,28 @@ import type { RunningService } from '@wts/service-kit/life';
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { syncService } from '../src/service.ts';
-import { Stage } from './stage.ts';
-import type { Someone } from './stage.ts';
+import { TestEngines } from './test-engines.ts';
+import type { TestPerson } from './test-engines.ts';
 
 const SECRET = 'a secret of at least thirty-two characters';
 
 describe('POST /sync/mutate', function () {
   this.timeout(30_000);
-  let stage: Stage;
+  let engines: TestEngines;
   let service: RunningService;
-  let owner: Someone;
+  let owner: TestPerson;
   let workspace: string;
 
   before(async () => {
-    stage = await Stage.open('mutate', 1);
-    owner = await stage.person();
-    workspace = await stage.workspace(owner);
+    engines = await TestEngines.open('mutate', 1);
+    owner = await engines.person();
+    workspace = await engines.workspace(owner);
     service = await startService(syncService, {
       HOST: '127.0.0.1',
       PORT: '0',
       LOG_LEVEL: 'fatal',
       INTERNAL_TOKEN_SECRET: SECRET,
-      DATABASE_URL: stage.database.urlOf('wts_sync'),
+      DATABASE_URL: engines.database.urlOf('wts_sync'),
       NATS_URL: 'nats://127.0.0.1:9',
       WORKSPACE_URL: 'http://127.0.0.1:9',
       SHUTDOWN_GRACE_MS: '500',
@@ -36,7 +36,7 @@ describe('POST /sync/mutate', function () {
   });
   after(async () => {
     await service?.close();
-    await stage[Symbol.asyncDispose]();
+    await engines[Symbol.asyncDispose]();
   });
 
   async function post(
@@ -81,7 +81,7 @@ describe('POST /sync/mutate', function () {
     );
     assert.equal(typeof body.results[0]?.syncId, 'string');
     assert.equal(body.lastSyncId, body.results[2]?.syncId);
-    assert.equal(body.lastSyncId, (await stage.head()).toString());
+    assert.equal(body.lastSyncId, (await engines.head()).toString());
     assert.deepEqual(
       body.mutations.map(({ modelId }) => modelId),
       [good['modelId'], last['modelId']],
@@ -98,8 +98,8 @@ describe('POST /sync/mutate', function () {
     await post(batch(project, inside));
     const hide = transaction({ ...project, clientTxId: randomUUID(), action: 'UPDATE', payload: { isPrivate: true } });
     const { body } = await post(batch(hide));
-    assert.equal(body.results[0]?.syncId, (await stage.head()).toString());
-    const { rows } = await stage.pool.query<{ model_id: string }>(
+    assert.equal(body.results[0]?.syncId, (await engines.head()).toString());
+    const { rows } = await engines.pool.query<{ model_id: string }>(
       'select model_id from sync.sync_actions where sync_id = $1',
       [body.mutations[0]?.syncId],
     );
@@ -120,7 +120,7 @@ describe('POST /sync/mutate', function () {
   });
 
   it(`takes 1 to ${LIMITS.mutateTransactionsMax} transactions of the right shape; anything else is 400 and changes nothing`, async () => {
-    const head = await stage.head();
+    const head = await engines.head();
     const many = Array.from({ length: LIMITS.mutateTransactionsMax }, () => transaction());
     for (const broken of [
       batch(),
@@ -136,7 +136,7 @@ describe('POST /sync/mutate', function () {
       [],
     ])
       assert.equal((await post(broken)).status, 400, JSON.stringify(broken).slice(0, 200));
-    assert.equal(await stage.head(), head);
+    assert.equal(await engines.head(), head);
     const { body } = await post(batch(...many));
     assert.ok(body.success);
     assert.equal(body.lastSyncId, (head + BigInt(many.length)).toString());
@@ -151,7 +151,7 @@ describe('POST /sync/mutate', function () {
   });
 
   it('is refused to the token of a person that the gateway made, whatever authority it claims [authentication.internal.callers]', async () => {
-    const head = await stage.head();
+    const head = await engines.head();
     const payload = { workspaceId: workspace, userId: owner.principal.userId, role: 'owner' };
     const joining = { modelName: 'WorkspaceMember', modelId: randomUUID(), action: 'INSERT', payload };
     for (const authority of ['service', 'caller']) {
@@ -159,20 +159,20 @@ describe('POST /sync/mutate', function () {
       for (const from of ['gateway', 'sync', 'webhook-dispatcher', ''])
         assert.equal((await post(unit, { scopes: ['read', 'write', 'admin'] }, '/internal/commit', from)).status, 401);
     }
-    assert.equal(await stage.head(), head);
+    assert.equal(await engines.head(), head);
   });
 
   it('lets only the services listed for it decide in the place of sync [authentication.internal.authority]', async () => {
     const { clientId, clientTxId, ...mutation } = transaction();
     const unit = (authority: string): object => ({ clientId, clientTxId, authority, mutations: [mutation] });
-    const head = await stage.head();
+    const head = await engines.head();
     assert.equal((await post(unit('service'), {}, '/internal/commit', 'graph')).status, 403);
-    assert.equal(await stage.head(), head);
+    assert.equal(await engines.head(), head);
     assert.equal((await post(unit('caller'), {}, '/internal/commit', 'graph')).status, 200);
   });
 
   it('answers another service with the error of the refusal, and all or nothing', async () => {
-    const head = await stage.head();
+    const head = await engines.head();
     const unit = (authority: string, ...mutations: object[]): object => ({
       clientId: 'c',
       clientTxId: randomUUID(),
@@ -190,10 +190,10 @@ describe('POST /sync/mutate', function () {
       modelName: 'Workspace',
       modelId: randomUUID(),
       action: 'INSERT',
-      payload: { name: 'W', urlKey: (await stage.stored('Workspace', workspace))?.record['urlKey'] },
+      payload: { name: 'W', urlKey: (await engines.stored('Workspace', workspace))?.record['urlKey'] },
     };
     assert.equal((await post(unit('service', taken), {}, '/internal/commit')).status, 409);
     assert.equal((await post(unit('caller', taken), {}, '/internal/commit')).status, 403);
-    assert.equal(await stage.head(), head);
+    assert.equal(await engines.head(), head);
   });
 });

@@ -7,7 +7,7 @@ import { createLogger } from '@wts/service-kit/observe';
 import { openPgBouncer, testDatabase } from '@wts/testkit';
 import type { PgBouncer, PoolMode, TestDatabase } from '@wts/testkit';
 import { syncService } from '../src/service.ts';
-import { caller, SnapshotStage } from './snapshot-stage.ts';
+import { caller, TestSyncService } from './test-sync-service.ts';
 
 const silent = createLogger({ name: 'test', level: 'silent' });
 const MIXED: readonly (readonly [string, PoolMode, readonly string[]])[] = [
@@ -39,11 +39,11 @@ describe('behind PgBouncer', function () {
     stack.use(await openPgBouncer(context, { mode, urls: [database.urlOf('wts_sync')], settings }));
 
   it('in session mode the whole service works with nothing but that setting', async function () {
-    const stage = stack.use(await SnapshotStage.open('pgbouncer'));
-    const bouncer = await before(this, stage.database, 'session', ['default_pool_size = 40']);
-    await stage.restart(async () => ({ DATABASE_URL: bouncer.through(stage.database.urlOf('wts_sync')) }));
-    const ada = await stage.person();
-    const workspaceId = await stage.workspace(ada);
+    const sync = stack.use(await TestSyncService.open('pgbouncer'));
+    const bouncer = await before(this, sync.database, 'session', ['default_pool_size = 40']);
+    await sync.restart(async () => ({ DATABASE_URL: bouncer.through(sync.database.urlOf('wts_sync')) }));
+    const ada = await sync.person();
+    const workspaceId = await sync.workspace(ada);
     const principal = caller(ada);
     // More at once than one group of commits takes, so that several connections commit.
     const write = async (): Promise<number> => {
@@ -57,14 +57,14 @@ describe('behind PgBouncer', function () {
         payload,
       }));
       const body = { batchId: randomUUID(), transactions };
-      const answer = await stage.call('/sync/mutate', { principal, body });
+      const answer = await sync.call('/sync/mutate', { principal, body });
       assert.equal(answer.status, 200, await answer.clone().text());
       const { results } = (await answer.json()) as { results: { success: boolean }[] };
       return results.filter(({ success }) => success).length;
     };
     const written = await Promise.all(Array.from({ length: 12 }, write));
     assert.deepEqual([...new Set(written)], [20]);
-    const { rows } = await stage.bootstrap(ada);
+    const { rows } = await sync.bootstrap(ada);
     assert.equal(rows.filter(({ __class }) => __class === 'Task').length, 240);
   });
 

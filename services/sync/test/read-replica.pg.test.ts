@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { Client } from 'pg';
-import { SnapshotStage } from './snapshot-stage.ts';
+import { TestSyncService } from './test-sync-service.ts';
 
 /**
  * The copy is a second database made from the first, which then stands still: a replica that is far behind. What it gives
  * out can be told from what the primary gives out, because its tasks are marked.
  */
 describe('a copy of the database', () => {
-  let stage: SnapshotStage;
+  let sync: TestSyncService;
   let admin: Client;
   let copy: string;
   let ada: string;
@@ -16,34 +16,34 @@ describe('a copy of the database', () => {
   let taskId: string;
 
   beforeEach(async () => {
-    stage = await SnapshotStage.open('read-replica');
-    ada = await stage.person('Ada');
-    bob = await stage.person('Bob');
-    home = await stage.workspace(ada);
-    taskId = await stage.insert('Task', { workspaceId: home, title: 'Written before' }, ada);
-    copy = `${stage.database.name}_copy`;
-    admin = new Client({ connectionString: stage.database.adminUrl });
+    sync = await TestSyncService.open('read-replica');
+    ada = await sync.person('Ada');
+    bob = await sync.person('Bob');
+    home = await sync.workspace(ada);
+    taskId = await sync.insert('Task', { workspaceId: home, title: 'Written before' }, ada);
+    copy = `${sync.database.name}_copy`;
+    admin = new Client({ connectionString: sync.database.adminUrl });
     await admin.connect();
-    await stage.restart(async () => {
-      await admin.query(`create database ${copy} template ${stage.database.name}`);
+    await sync.restart(async () => {
+      await admin.query(`create database ${copy} template ${sync.database.name}`);
       await inCopy(`update sync.tasks set record = (replace(record::text, 'Written before', 'From the copy'))::json`);
       await inCopy(
         `update sync.sync_actions set record = (replace(record::text, 'Written before', 'From the copy'))::json`,
       );
-      const url = new URL(stage.database.urlOf('wts_sync'));
+      const url = new URL(sync.database.urlOf('wts_sync'));
       url.pathname = copy;
       return { DATABASE_REPLICA_URL: url.href };
     });
   });
 
   afterEach(async () => {
-    await stage[Symbol.asyncDispose]();
+    await sync[Symbol.asyncDispose]();
     await admin.query(`drop database if exists ${copy} with (force)`);
     await admin.end();
   });
 
   async function inCopy(sql: string): Promise<void> {
-    const url = new URL(stage.database.url);
+    const url = new URL(sync.database.url);
     url.pathname = copy;
     const client = new Client({ connectionString: url.href });
     await client.connect();
@@ -52,65 +52,61 @@ describe('a copy of the database', () => {
   }
 
   const titles = async (userId = ada): Promise<string[]> => {
-    const { rows } = await stage.bootstrap(userId, { onlyModels: 'Task' });
+    const { rows } = await sync.bootstrap(userId, { onlyModels: 'Task' });
     return rows.map(({ title }) => title as string).sort();
   };
   const byBatch = async (more: object = {}): Promise<unknown[]> => {
-    const rows = await stage.batch(ada, [{ modelName: 'Task', indexedKey: 'id', keyValue: taskId }], more);
+    const rows = await sync.batch(ada, [{ modelName: 'Task', indexedKey: 'id', keyValue: taskId }], more);
     return rows.map(({ title }) => title);
   };
 
   const told = async (after: string, userId = ada): Promise<unknown[]> => {
-    const { actions } = await stage.deltas(userId, { after });
+    const { actions } = await sync.deltas(userId, { after });
     return actions.filter(({ modelName }) => modelName === 'Task').map(({ data }) => data['title']);
   };
 
   it('gives what it has of a page of deltas; the rest comes from the primary [sync.deltas.replica]', async () => {
     assert.deepEqual(await told('0'), ['From the copy']);
-    await stage.insert('Task', { workspaceId: home, title: 'Written after' }, ada);
+    await sync.insert('Task', { workspaceId: home, title: 'Written after' }, ada);
     assert.deepEqual(await told('0'), ['From the copy', 'Written after']);
-    const { actions, hasMore, lastSyncId } = await stage.deltas(ada, { after: '0', limit: '2' });
+    const { actions, hasMore, lastSyncId } = await sync.deltas(ada, { after: '0', limit: '2' });
     assert.deepEqual([actions.length, hasMore, lastSyncId], [2, true, actions[1]?.syncId]);
   });
 
   it('is no reason to send a cursor away that is ahead of it', async () => {
-    await stage.insert('Task', { workspaceId: home, title: 'Written after' }, ada);
-    const { lastSyncId } = await stage.deltas(ada, { after: '0' });
-    await stage.insert('Task', { workspaceId: home, title: 'Written later' }, ada);
+    await sync.insert('Task', { workspaceId: home, title: 'Written after' }, ada);
+    const { lastSyncId } = await sync.deltas(ada, { after: '0' });
+    await sync.insert('Task', { workspaceId: home, title: 'Written later' }, ada);
     assert.deepEqual(await told(lastSyncId), ['Written later']);
   });
 
   it('is read while it lacks nothing of the caller, also when it lacks changes of others', async () => {
     assert.deepEqual(await titles(), ['From the copy']);
     assert.deepEqual(await byBatch(), ['From the copy']);
-    await stage.workspace(bob);
+    await sync.workspace(bob);
     assert.deepEqual(await titles(), ['From the copy']);
-    const { metadata } = await stage.bootstrap(ada);
-    const { rows } = await stage.sql.query<{ head: string }>(
-      'select max(sync_id)::text as head from sync.sync_actions',
-    );
+    const { metadata } = await sync.bootstrap(ada);
+    const { rows } = await sync.sql.query<{ head: string }>('select max(sync_id)::text as head from sync.sync_actions');
     assert.ok(BigInt(metadata.lastSyncId) < BigInt(rows[0]?.head ?? 0), 'it answers up to its own horizon');
   });
 
   it('is passed over when it lacks what the caller could have written or lost', async () => {
-    await stage.insert('Task', { workspaceId: home, title: 'Written after' }, ada);
+    await sync.insert('Task', { workspaceId: home, title: 'Written after' }, ada);
     assert.deepEqual(await titles(), ['Written after', 'Written before']);
     assert.deepEqual(await byBatch(), ['Written before']);
   });
 
   it('is passed over for somebody whose memberships changed after it', async () => {
-    await stage.join(bob, home);
+    await sync.join(bob, home);
     assert.deepEqual(await titles(bob), ['Written before']);
   });
 
   it('is passed over when it is behind the place the caller names', async () => {
-    await stage.workspace(bob);
-    const { rows } = await stage.sql.query<{ head: string }>(
-      'select max(sync_id)::text as head from sync.sync_actions',
-    );
+    await sync.workspace(bob);
+    const { rows } = await sync.sql.query<{ head: string }>('select max(sync_id)::text as head from sync.sync_actions');
     const firstSyncId = rows[0]?.head ?? '';
     assert.deepEqual(await byBatch({ firstSyncId }), ['Written before']);
-    const { metadata } = await stage.bootstrap(ada, { firstSyncId });
+    const { metadata } = await sync.bootstrap(ada, { firstSyncId });
     assert.equal(metadata.lastSyncId, firstSyncId);
   });
 
@@ -123,7 +119,7 @@ describe('a copy of the database', () => {
   it('may go away at any time', async () => {
     assert.deepEqual(await titles(), ['From the copy']);
     await admin.query(`drop database ${copy} with (force)`);
-    await stage.insert('Label', { workspaceId: home, name: 'Change' }, ada);
+    await sync.insert('Label', { workspaceId: home, name: 'Change' }, ada);
     assert.deepEqual(await titles(), ['Written before']);
     assert.deepEqual(await byBatch(), ['Written before']);
     assert.deepEqual(await told('0'), ['Written before']);

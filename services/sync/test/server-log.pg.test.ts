@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { eventually, openTestPostgres } from '@wts/testkit';
 import { Client } from 'pg';
-import { caller, SnapshotStage } from './snapshot-stage.ts';
+import { caller, TestSyncService } from './test-sync-service.ts';
 
 /** Stands in every value that must not be found in the log. */
 const MARK = 'CONFIDENTIAL';
@@ -25,19 +25,19 @@ const FAILURES: Readonly<Record<string, string>> = {
 describe('the log of PostgreSQL', function () {
   this.timeout(60_000);
   let stack: AsyncDisposableStack;
-  let stage: SnapshotStage;
+  let sync: TestSyncService;
   let written: () => string;
-  let connect: (role?: Parameters<SnapshotStage['database']['urlOf']>[0]) => Promise<Client>;
+  let connect: (role?: Parameters<TestSyncService['database']['urlOf']>[0]) => Promise<Client>;
 
   before(async () => {
     stack = new AsyncDisposableStack();
     // As an operator may have set it, who wants to see everything.
     const settings = { log_min_duration_statement: '0', log_statement: 'all', log_min_messages: 'info' };
     const server = stack.use(await openTestPostgres('server-log', { settings }));
-    stage = stack.use(await SnapshotStage.open('server_log', {}, server.url()));
+    sync = stack.use(await TestSyncService.open('server_log', {}, server.url()));
     written = () => readFileSync(server.log, 'utf8');
     connect = async (role = 'wts_sync') => {
-      const client = new Client({ connectionString: stage.database.urlOf(role), application_name: 'test of the log' });
+      const client = new Client({ connectionString: sync.database.urlOf(role), application_name: 'test of the log' });
       client.on('error', () => undefined);
       await client.connect();
       stack.defer(() => client.end());
@@ -49,13 +49,13 @@ describe('the log of PostgreSQL', function () {
   /** Everything the server wrote until now, and a sign that it has come so far. */
   async function untilWritten(): Promise<string> {
     const sign = `sign ${randomUUID()}`;
-    await stage.sql.query(`select '${sign}'`);
+    await sync.sql.query(`select '${sign}'`);
     return eventually(() => (written().includes(sign) ? written() : null));
   }
 
   it('is given no record by changes that fail [never.logs.postgres]', async () => {
-    const ada = await stage.person(`${MARK} Ada`);
-    const workspaceId = await stage.workspace(ada);
+    const ada = await sync.person(`${MARK} Ada`);
+    const workspaceId = await sync.workspace(ada);
     const project = (key: string): object => ({
       clientId: 'c',
       clientTxId: randomUUID(),
@@ -66,7 +66,7 @@ describe('the log of PostgreSQL', function () {
     });
     for (const key of ['P', 'P']) {
       const body = { batchId: randomUUID(), transactions: [project(key), project('P')] };
-      const answer = await stage.call('/sync/mutate', { principal: caller(ada), body });
+      const answer = await sync.call('/sync/mutate', { principal: caller(ada), body });
       assert.equal(answer.status, 200);
     }
     assert.equal((await untilWritten()).includes(MARK), false);
@@ -110,9 +110,9 @@ describe('the log of PostgreSQL', function () {
       await eventually(async () => {
         await sleep(5);
         const asleep = `select from pg_stat_activity where pid = ${rows[0]?.pid} and state = 'active'`;
-        return (await stage.sql.query(asleep)).rowCount === 1;
+        return (await sync.sql.query(asleep)).rowCount === 1;
       });
-      await stage.sql.query(`select ${end}(${rows[0]?.pid})`);
+      await sync.sql.query(`select ${end}(${rows[0]?.pid})`);
       await sleeping;
     }
     assert.equal((await untilWritten()).includes(MARK), false);
@@ -120,11 +120,11 @@ describe('the log of PostgreSQL', function () {
 
   it('of a server that may be given records is warned of at the start', async () => {
     const lines = async (): Promise<string> => {
-      await stage.restart(async () => ({ LOG_LEVEL: 'warn' }));
-      return stage.logged();
+      await sync.restart(async () => ({ LOG_LEVEL: 'warn' }));
+      return sync.logged();
     };
     assert.doesNotMatch(await lines(), /log of PostgreSQL/);
-    await stage.sql.query(`alter role wts_sync reset log_min_messages`);
+    await sync.sql.query(`alter role wts_sync reset log_min_messages`);
     assert.match(await lines(), /may be given the contents of records.*roles\.sql/);
   });
 });

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { buffer } from 'node:stream/consumers';
-import { caller, parseBootstrap, SnapshotStage, type Bootstrap } from './snapshot-stage.ts';
+import { caller, parseBootstrap, TestSyncService, type Bootstrap } from './test-sync-service.ts';
 
 type State = Map<string, Record<string, unknown>>;
 
@@ -49,9 +49,16 @@ interface Taken {
   readonly snapshot: Bootstrap;
 }
 
+interface Change {
+  readonly modelName: string;
+  readonly modelId: string;
+  readonly action: ActionName;
+  readonly payload?: object;
+}
+
 /** People who change everything that decides who sees what, all at once. */
 class Crowd {
-  readonly #stage: SnapshotStage;
+  readonly #sync: TestSyncService;
   readonly #dice: Dice;
   readonly people: readonly string[];
   readonly workspaces: readonly string[];
@@ -59,8 +66,8 @@ class Crowd {
   movers: readonly string[];
   readonly #ids = new Map<string, string[]>();
 
-  constructor(stage: SnapshotStage, dice: Dice, people: readonly string[], workspaces: readonly string[]) {
-    this.#stage = stage;
+  constructor(sync: TestSyncService, dice: Dice, people: readonly string[], workspaces: readonly string[]) {
+    this.#sync = sync;
     this.#dice = dice;
     this.people = people;
     this.movers = people;
@@ -99,9 +106,9 @@ class Crowd {
       case 7:
         return this.#update(userId, 'Task', this.some('Task'), { title: `Title ${this.#dice(1000)}` });
       case 8:
-        return void (await this.#mutate(userId, 'Task', this.some('Task'), this.pick(['ARCHIVE', 'UNARCHIVE']), {}));
+        return void (await this.#mutateTask(userId, this.pick(['ARCHIVE', 'UNARCHIVE'])));
       case 9:
-        return void (await this.#mutate(userId, 'Task', this.some('Task'), 'DELETE', {}));
+        return void (await this.#mutateTask(userId, 'DELETE'));
       case 10:
         return this.#insert(userId, 'ProjectMember', { projectId: this.some('Project'), userId: mover });
       case 11:
@@ -110,12 +117,12 @@ class Crowd {
         return this.#update(userId, 'User', userId, { name: `Name ${this.#dice(1000)}` });
       default:
         if (this.#dice(2) === 0) return this.#leave('workspace_members', 'WorkspaceMember', this.people.at(-1) ?? '');
-        return void (await this.#stage.join(this.people.at(-1) ?? '', workspaceId).catch(() => {}));
+        return void (await this.#sync.join(this.people.at(-1) ?? '', workspaceId).catch(() => {}));
     }
   }
 
   async #update(userId: string, modelName: string, modelId: string, payload: object): Promise<void> {
-    await this.#mutate(userId, modelName, modelId, 'UPDATE', payload);
+    await this.#mutate(userId, { modelName, modelId, action: 'UPDATE', payload });
   }
 
   #maybe(modelName: string): string | null {
@@ -124,35 +131,33 @@ class Crowd {
 
   async #insert(userId: string, modelName: string, payload: Record<string, unknown>): Promise<void> {
     const modelId = randomUUID();
-    if (await this.#mutate(userId, modelName, modelId, 'INSERT', { id: modelId, ...payload })) {
+    if (await this.#mutate(userId, { modelName, modelId, action: 'INSERT', payload: { id: modelId, ...payload } })) {
       this.#ids.set(modelName, [...(this.#ids.get(modelName) ?? []), modelId]);
     }
   }
 
-  async #mutate(
-    userId: string,
-    modelName: string,
-    modelId: string,
-    action: ActionName,
-    payload: object,
-  ): Promise<boolean> {
-    const transaction = { clientId: userId, clientTxId: randomUUID(), modelName, modelId, action, payload };
+  #mutateTask(userId: string, action: ActionName): Promise<boolean> {
+    return this.#mutate(userId, { modelName: 'Task', modelId: this.some('Task'), action });
+  }
+
+  async #mutate(userId: string, change: Change): Promise<boolean> {
+    const transaction = { clientId: userId, clientTxId: randomUUID(), payload: {}, ...change };
     const body = { batchId: randomUUID(), transactions: [transaction] };
-    const answer = await this.#stage.call('/sync/mutate', { principal: caller(userId), body });
+    const answer = await this.#sync.call('/sync/mutate', { principal: caller(userId), body });
     assert.equal(answer.status, 200);
     return ((await answer.json()) as { success: boolean }).success;
   }
 
   /** Somebody leaves one of the workspaces or projects they are in. */
   async #leave(table: string, modelName: string, userId: string): Promise<void> {
-    const { rows } = await this.#stage.sql.query<{ id: string }>(`select id from sync.${table} where user_id = $1`, [
+    const { rows } = await this.#sync.sql.query<{ id: string }>(`select id from sync.${table} where user_id = $1`, [
       userId,
     ]);
-    if (rows.length > 0) await this.#mutate(userId, modelName, this.pick(rows).id, 'DELETE', {});
+    if (rows.length > 0) await this.#mutate(userId, { modelName, modelId: this.pick(rows).id, action: 'DELETE' });
   }
 }
 
-async function take(stage: SnapshotStage, crowd: Crowd, dice: Dice): Promise<Taken> {
+async function take(sync: TestSyncService, crowd: Crowd, dice: Dice): Promise<Taken> {
   const userId = crowd.pick(crowd.people);
   const query: Record<string, string> = {};
   if (dice(3) === 0)
@@ -165,16 +170,16 @@ async function take(stage: SnapshotStage, crowd: Crowd, dice: Dice): Promise<Tak
   }
   const path = `/sync/bootstrap?${new URLSearchParams(query).toString()}`;
   const headers: Record<string, string> = dice(2) === 0 ? { 'accept-encoding': 'gzip' } : {};
-  const answer = await stage.raw(path, caller(userId), headers);
+  const answer = await sync.raw(path, caller(userId), headers);
   const body = await buffer(answer);
   const snapshot = parseBootstrap(answer.headers['content-encoding'] === 'gzip' ? body : body.toString());
   return { userId, query, snapshot };
 }
 
 /** Every action after the snapshot for its groups; null when the person gained or lost a group meanwhile. */
-async function actionsAfter(stage: SnapshotStage, { userId, snapshot }: Taken): Promise<SyncAction[] | null> {
+async function actionsAfter(sync: TestSyncService, { userId, snapshot }: Taken): Promise<SyncAction[] | null> {
   const { lastSyncId, subscribedSyncGroups } = snapshot.metadata;
-  const { rows } = await stage.sql.query(
+  const { rows } = await sync.sql.query(
     `select 1 from sync.sync_actions where group_id = $1 and sync_id > $2 and action in ('INSERT', 'DELETE')
        and model in ('WorkspaceMember', 'ProjectMember')`,
     [userId, lastSyncId],
@@ -184,7 +189,7 @@ async function actionsAfter(stage: SnapshotStage, { userId, snapshot }: Taken): 
   for (let after = lastSyncId; ;) {
     const query = { after, actions: 'words', limit: '100', syncGroups: subscribedSyncGroups.join(',') };
     const path = `/sync/deltas?${new URLSearchParams(query).toString()}`;
-    const answer = await stage.call(path, { principal: caller(userId) });
+    const answer = await sync.call(path, { principal: caller(userId) });
     assert.equal(answer.status, 200);
     const page = (await answer.json()) as { actions: SyncAction[]; lastSyncId: string; hasMore: boolean };
     actions.push(...page.actions);
@@ -194,12 +199,12 @@ async function actionsAfter(stage: SnapshotStage, { userId, snapshot }: Taken): 
 }
 
 describe('a snapshot and the deltas after it', () => {
-  let stage: SnapshotStage;
+  let sync: TestSyncService;
   let compared = 0;
   before(async () => {
-    stage = await SnapshotStage.open('consistency');
+    sync = await TestSyncService.open('consistency');
   });
-  after(() => stage[Symbol.asyncDispose]());
+  after(() => sync[Symbol.asyncDispose]());
 
   it('add up to what is there in the end, for everybody, whoever changes what meanwhile [sync.bootstrap.snapshot]', async () => {
     await fc.assert(fc.asyncProperty(fc.integer({ min: 0, max: 2 ** 32 - 1 }), run), { numRuns: 3 });
@@ -208,11 +213,11 @@ describe('a snapshot and the deltas after it', () => {
 
   async function run(seed: number): Promise<void> {
     const dice = diceOf(seed);
-    const people = await Promise.all(['Ada', 'Bob', 'Eve', 'Joe', 'Guest'].map((name) => stage.person(name)));
+    const people = await Promise.all(['Ada', 'Bob', 'Eve', 'Joe', 'Guest'].map((name) => sync.person(name)));
     const [ada = '', bob = '', ...others] = people;
-    const workspaces = [await stage.workspace(ada), await stage.workspace(bob)];
-    for (const userId of others) for (const workspaceId of workspaces) await stage.join(userId, workspaceId, 'admin');
-    const crowd = new Crowd(stage, dice, people, workspaces);
+    const workspaces = [await sync.workspace(ada), await sync.workspace(bob)];
+    for (const userId of others) for (const workspaceId of workspaces) await sync.join(userId, workspaceId, 'admin');
+    const crowd = new Crowd(sync, dice, people, workspaces);
     for (let index = 0; index < 60; index += 1) await crowd.change();
     crowd.movers = people.slice(-2);
 
@@ -221,17 +226,17 @@ describe('a snapshot and the deltas after it', () => {
       for (let index = 0; index < times; index += 1) await crowd.change();
     };
     const read = async (times: number): Promise<void> => {
-      for (let index = 0; index < times; index += 1) taken.push(await take(stage, crowd, dice));
+      for (let index = 0; index < times; index += 1) taken.push(await take(sync, crowd, dice));
     };
     await Promise.all([change(60), change(60), change(60), read(20), read(20)]);
 
     for (const one of taken) {
-      const actions = await actionsAfter(stage, one);
+      const actions = await actionsAfter(sync, one);
       if (actions === null) continue;
       const asked = new Set(one.query['onlyModels']?.split(',').filter(Boolean));
       const state = stateOf(one.snapshot);
       for (const action of actions) if (asked.size === 0 || asked.has(action.modelName)) apply(state, action);
-      const last = await stage.bootstrap(one.userId, one.query);
+      const last = await sync.bootstrap(one.userId, one.query);
       assert.deepEqual(last.metadata.subscribedSyncGroups, one.snapshot.metadata.subscribedSyncGroups);
       const expected = stateOf(last);
       assert.deepEqual(Object.fromEntries(state), Object.fromEntries(expected), JSON.stringify(one.query));
@@ -242,9 +247,9 @@ describe('a snapshot and the deltas after it', () => {
 
   /** The last word is with SQL that knows nothing of the predicate of the service. */
   async function compareWithTables(userId: string): Promise<void> {
-    const { metadata, rows } = await stage.bootstrap(userId);
+    const { metadata, rows } = await sync.bootstrap(userId);
     const groups = new Set(metadata.subscribedSyncGroups);
-    const { rows: memberships } = await stage.sql.query<{ group: string }>(
+    const { rows: memberships } = await sync.sql.query<{ group: string }>(
       `select workspace_id as group from sync.workspace_members where user_id = $1 union
        select m.project_id from sync.project_members m join sync.projects p on p.id = m.project_id
        where m.user_id = $1 and (p.record->>'isPrivate')::boolean`,
@@ -253,10 +258,10 @@ describe('a snapshot and the deltas after it', () => {
     assert.deepEqual(groups, new Set([userId, ...memberships.map(({ group }) => group)]));
     const expected: string[] = [];
     for (const { name, table } of MODELS) {
-      const { rows: all } = await stage.sql.query<{ id: string; group_id: string }>(
+      const { rows: all } = await sync.sql.query<{ id: string; group_id: string }>(
         `select id, group_id from sync.${table}`,
       );
-      const { rows: audiences } = await stage.sql.query<{ user_id: string; group_id: string }>(
+      const { rows: audiences } = await sync.sql.query<{ user_id: string; group_id: string }>(
         'select user_id, group_id from sync.user_audiences union all select user_id, group_id from sync.frozen_people',
       );
       const seen = new Set(audiences.filter(({ group_id }) => groups.has(group_id)).map(({ user_id }) => user_id));

@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import { buffer, text } from 'node:stream/consumers';
 import type { AddressInfo } from 'node:net';
 import { MODEL_NAMES } from '@wts/models';
-import { caller, idsOf, parseBootstrap, parseLines, SnapshotStage } from './snapshot-stage.ts';
+import { caller, idsOf, parseBootstrap, parseLines, TestSyncService } from './test-sync-service.ts';
 
 const TASKS = 40_000;
 
@@ -19,19 +19,19 @@ async function freePort(): Promise<number> {
 }
 
 describe('snapshots under load', () => {
-  let stage: SnapshotStage;
+  let sync: TestSyncService;
   let ada: string;
   let home: string;
   let metricsUrl: string;
   before(async () => {
     const port = await freePort();
     metricsUrl = `http://127.0.0.1:${port}/metrics`;
-    stage = await SnapshotStage.open('snapshot-load', { METRICS_PORT: String(port) });
-    ada = await stage.person('Ada');
-    home = await stage.workspace(ada);
-    await stage.fillTasks(home, TASKS);
+    sync = await TestSyncService.open('snapshot-load', { METRICS_PORT: String(port) });
+    ada = await sync.person('Ada');
+    home = await sync.workspace(ada);
+    await sync.fillTasks(home, TASKS);
   });
-  after(() => stage[Symbol.asyncDispose]());
+  after(() => sync[Symbol.asyncDispose]());
 
   const metric = async (name: string): Promise<number> => {
     const answer = await fetch(metricsUrl, { headers: { connection: 'close' } });
@@ -40,10 +40,10 @@ describe('snapshots under load', () => {
     return Number(line?.split(' ').at(-1) ?? 0);
   };
   /** A change, so that no snapshot of before serves. */
-  const change = (): Promise<string> => stage.insert('Label', { workspaceId: home, name: 'Change' }, ada);
+  const change = (): Promise<string> => sync.insert('Label', { workspaceId: home, name: 'Change' }, ada);
   /** Readers of comments wait until the work is done. */
   const whileHeld = async (work: () => Promise<void>): Promise<void> => {
-    const holder = await stage.sql.connect();
+    const holder = await sync.sql.connect();
     try {
       await holder.query('begin; lock table sync.comments in access exclusive mode');
       await work();
@@ -55,10 +55,10 @@ describe('snapshots under load', () => {
 
   it('let a reader who takes nothing cost PostgreSQL nothing, and give them everything in the end [sync.bootstrap.pace]', async () => {
     await change();
-    const answer = await stage.raw('/sync/bootstrap', caller(ada));
-    await eventually(async () => (await metric('wts_snapshot_running')) === 0 && (await stage.busyConnections()) === 0);
+    const answer = await sync.raw('/sync/bootstrap', caller(ada));
+    await eventually(async () => (await metric('wts_snapshot_running')) === 0 && (await sync.busyConnections()) === 0);
     const before = process.memoryUsage().rss;
-    const others = await Promise.all(Array.from({ length: 5 }, () => stage.raw('/sync/bootstrap', caller(ada))));
+    const others = await Promise.all(Array.from({ length: 5 }, () => sync.raw('/sync/bootstrap', caller(ada))));
     await change();
     assert.ok(process.memoryUsage().rss - before < 100_000_000);
     for (const one of others) one.destroy();
@@ -69,13 +69,13 @@ describe('snapshots under load', () => {
   it('are cut when their only reader leaves, and give their connection back [sync.bootstrap.pace]', async () => {
     await change();
     await whileHeld(async () => {
-      const leaving = await stage.raw('/sync/bootstrap', caller(ada));
-      await eventually(async () => (await stage.busyConnections()) > 0);
+      const leaving = await sync.raw('/sync/bootstrap', caller(ada));
+      await eventually(async () => (await sync.busyConnections()) > 0);
       leaving.destroy();
       await eventually(async () => (await metric('wts_snapshot_running')) === 0);
     });
-    await eventually(async () => (await stage.busyConnections()) === 0);
-    const { rows } = await stage.bootstrap(ada);
+    await eventually(async () => (await sync.busyConnections()) === 0);
+    const { rows } = await sync.bootstrap(ada);
     assert.equal(idsOf(rows, 'Task').length, TASKS);
   });
 
@@ -83,9 +83,9 @@ describe('snapshots under load', () => {
     for (const encoding of ['identity', 'gzip']) {
       await change();
       await whileHeld(async () => {
-        const answer = await stage.raw('/sync/bootstrap', caller(ada), { 'accept-encoding': encoding });
-        await eventually(async () => (await stage.busyConnections()) > 0);
-        await stage.sql.query(
+        const answer = await sync.raw('/sync/bootstrap', caller(ada), { 'accept-encoding': encoding });
+        await eventually(async () => (await sync.busyConnections()) > 0);
+        await sync.sql.query(
           `select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and query like '%copy (%' and pid <> pg_backend_pid()`,
         );
         const pieces: Buffer[] = [];
@@ -96,20 +96,20 @@ describe('snapshots under load', () => {
         assert.deepEqual(lines.at(-1), { type: 'error', message: 'Loading broke off; load again' });
       });
     }
-    const { rows } = await stage.bootstrap(ada);
+    const { rows } = await sync.bootstrap(ada);
     assert.equal(idsOf(rows, 'Task').length, TASKS, 'the next one is whole');
   });
 
   it('serve 200 callers at once from a few readings [sync.bootstrap.reconnect-storm]', async () => {
-    const office = await stage.workspace(await stage.person('Owner'));
-    await stage.fillTasks(office, 2000);
-    const people = await Promise.all(Array.from({ length: 40 }, (_, index) => stage.person(`Person ${index}`)));
-    for (const person of people) await stage.join(person, office);
+    const office = await sync.workspace(await sync.person('Owner'));
+    await sync.fillTasks(office, 2000);
+    const people = await Promise.all(Array.from({ length: 40 }, (_, index) => sync.person(`Person ${index}`)));
+    for (const person of people) await sync.join(person, office);
     const rowsBefore = await metric('wts_snapshot_rows_total');
     const callers = Array.from({ length: 200 }, (_, index) => people[index % people.length] ?? ada);
     const answers = await Promise.all(
       callers.map(async (userId) => {
-        const answer = await stage.raw('/sync/bootstrap', caller(userId), { 'accept-encoding': 'gzip' });
+        const answer = await sync.raw('/sync/bootstrap', caller(userId), { 'accept-encoding': 'gzip' });
         assert.equal(answer.statusCode, 200);
         const { metadata, rows } = parseBootstrap(await buffer(answer));
         assert.deepEqual(metadata.subscribedSyncGroups, [userId, office]);
@@ -123,18 +123,18 @@ describe('snapshots under load', () => {
   });
 
   it('serve a reconnect storm from a few readings also while others write [sync.bootstrap.reconnect-storm]', async () => {
-    const olga = await stage.person('Olga');
-    const office = await stage.workspace(olga);
-    await stage.fillTasks(office, 2000);
+    const olga = await sync.person('Olga');
+    const office = await sync.workspace(olga);
+    await sync.fillTasks(office, 2000);
     const rowsBefore = await metric('wts_snapshot_rows_total');
     const query = `/sync/bootstrap?syncGroups=${office}`;
     let isOver = false;
     const writing = (async () => {
-      while (!isOver) await stage.insert('Label', { workspaceId: office, name: 'Meanwhile' }, olga);
+      while (!isOver) await sync.insert('Label', { workspaceId: office, name: 'Meanwhile' }, olga);
     })();
     const answers = await Promise.all(
       Array.from({ length: 150 }, async () => {
-        const answer = await stage.raw(query, caller(olga));
+        const answer = await sync.raw(query, caller(olga));
         const body = await text(answer);
         // On a machine that is too slow some are refused: the failure is to say so.
         assert.equal(answer.statusCode, 200, body);
@@ -158,7 +158,7 @@ describe('snapshots under load', () => {
     await whileHeld(async () => {
       const gone = new AbortController();
       const answers = distinct.map((onlyModels) =>
-        stage.call(`/sync/bootstrap?onlyModels=${onlyModels}`, { principal: caller(ada), signal: gone.signal }),
+        sync.call(`/sync/bootstrap?onlyModels=${onlyModels}`, { principal: caller(ada), signal: gone.signal }),
       );
       const settled = Promise.allSettled(answers);
       const refused = await Promise.any(
@@ -176,6 +176,6 @@ describe('snapshots under load', () => {
     });
     assert.ok((await metric('wts_snapshot_refused_total')) > 0);
     await eventually(async () => (await metric('wts_snapshot_running')) === 0);
-    assert.equal(idsOf((await stage.bootstrap(ada)).rows, 'Task').length, TASKS);
+    assert.equal(idsOf((await sync.bootstrap(ada)).rows, 'Task').length, TASKS);
   });
 });

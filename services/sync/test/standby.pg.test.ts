@@ -4,7 +4,7 @@ import type { DeltasReply } from '@wts/contracts';
 import { eventually, openTestPostgres, openTestStandby, openWire, type Wire } from '@wts/testkit';
 import { Pool } from 'pg';
 import { LogWriter } from './log-writer.ts';
-import { caller, SnapshotStage } from './snapshot-stage.ts';
+import { caller, TestSyncService } from './test-sync-service.ts';
 
 type Server = Awaited<ReturnType<typeof openTestPostgres>>;
 
@@ -13,7 +13,7 @@ describe('a streaming standby', function () {
   this.timeout(120_000);
   let stack: AsyncDisposableStack;
   let primary: Server;
-  let stage: SnapshotStage;
+  let sync: TestSyncService;
   let standby: Server;
   /** Between the service and the standby. */
   let wire: Wire;
@@ -30,18 +30,18 @@ describe('a streaming standby', function () {
   after(() => primary[Symbol.asyncDispose]());
   beforeEach(async () => {
     stack = new AsyncDisposableStack();
-    stage = stack.use(await SnapshotStage.open('standby', {}, primary.url()));
-    ada = await stage.person('Ada');
-    bob = await stage.person('Bob');
-    home = await stage.workspace(ada);
-    membership = await stage.join(bob, home);
+    sync = stack.use(await TestSyncService.open('standby', {}, primary.url()));
+    ada = await sync.person('Ada');
+    bob = await sync.person('Bob');
+    home = await sync.workspace(ada);
+    membership = await sync.join(bob, home);
     await task('Before');
     standby = stack.use(await openTestStandby(primary, 'standby'));
-    copy = stack.adopt(new Pool({ connectionString: standby.url(stage.database.name), max: 1 }), (pool) => pool.end());
+    copy = stack.adopt(new Pool({ connectionString: standby.url(sync.database.name), max: 1 }), (pool) => pool.end());
     copy.on('error', () => {});
     wire = stack.use(await openWire({ host: '127.0.0.1', port: standby.port }));
-    await stage.restart(async () => {
-      const url = new URL(stage.database.urlOf('wts_sync'));
+    await sync.restart(async () => {
+      const url = new URL(sync.database.urlOf('wts_sync'));
       url.port = String(wire.port);
       return { DATABASE_REPLICA_URL: url.href };
     });
@@ -49,17 +49,17 @@ describe('a streaming standby', function () {
   });
   afterEach(() => stack.disposeAsync());
 
-  const task = (title: string): Promise<string> => stage.insert('Task', { workspaceId: home, title }, ada);
+  const task = (title: string): Promise<string> => sync.insert('Task', { workspaceId: home, title }, ada);
   const hold = (): Promise<unknown> => copy.query('select pg_wal_replay_pause()');
   const release = (): Promise<unknown> => copy.query('select pg_wal_replay_resume()');
   const headOf = async (pool: Pool): Promise<string> =>
     (await pool.query<{ at: string }>('select max(sync_id)::text as at from sync.sync_actions')).rows[0]?.at ?? '';
   const hasAll = (): Promise<unknown> =>
-    eventually(async () => (await headOf(copy)) === (await headOf(stage.sql)), { deadlineMs: 20_000 });
+    eventually(async () => (await headOf(copy)) === (await headOf(sync.sql)), { deadlineMs: 20_000 });
 
   const titles = ({ actions }: DeltasReply): unknown[] =>
     actions.flatMap(({ modelName, data }) => (modelName === 'Task' ? [data['title']] : []));
-  const heard = async (after = '0', userId = ada): Promise<unknown[]> => titles(await stage.deltas(userId, { after }));
+  const heard = async (after = '0', userId = ada): Promise<unknown[]> => titles(await sync.deltas(userId, { after }));
 
   /** Whether the service has read a page there while `work` went on. */
   async function isRead(work: () => Promise<unknown>): Promise<boolean> {
@@ -76,23 +76,23 @@ describe('a streaming standby', function () {
     await task('After');
     await hasAll();
     assert.ok(await isRead(async () => assert.deepEqual(await heard(), ['Before', 'After'])), 'it was not asked');
-    const { rows } = await stage.bootstrap(ada, { onlyModels: 'Task' });
+    const { rows } = await sync.bootstrap(ada, { onlyModels: 'Task' });
     assert.equal(rows.length, 2);
   });
 
   it('that is held back lets nobody miss anything, and sends nobody to a bootstrap [sync.deltas.replica]', async () => {
     await hold();
     await task('Held back');
-    const { lastSyncId, hasMore } = await stage.deltas(ada, { after: '0' });
-    assert.deepEqual([lastSyncId, hasMore], [await headOf(stage.sql), false]);
+    const { lastSyncId, hasMore } = await sync.deltas(ada, { after: '0' });
+    assert.deepEqual([lastSyncId, hasMore], [await headOf(sync.sql), false]);
     assert.ok(BigInt(await headOf(copy)) < BigInt(lastSyncId), 'it was not held back');
     assert.ok(await isRead(async () => assert.deepEqual(await heard(), ['Before', 'Held back'])), 'it was not asked');
 
     // Cursors beyond its end: at the head, and before it.
-    assert.deepEqual(await stage.deltas(ada, { after: lastSyncId }), { lastSyncId, hasMore: false, actions: [] });
+    assert.deepEqual(await sync.deltas(ada, { after: lastSyncId }), { lastSyncId, hasMore: false, actions: [] });
     await task('Later');
     assert.deepEqual(await heard(lastSyncId), ['Later']);
-    const { metadata } = await stage.bootstrap(ada);
+    const { metadata } = await sync.bootstrap(ada);
     assert.deepEqual(await heard(metadata.lastSyncId), []);
     await release();
     await hasAll();
@@ -103,23 +103,23 @@ describe('a streaming standby', function () {
     assert.deepEqual(await heard('0', bob), ['Before']);
     await hold();
     await task('Between');
-    await stage.commit([{ modelName: 'WorkspaceMember', modelId: membership, action: 'DELETE', payload: {} }], ada);
+    await sync.commit([{ modelName: 'WorkspaceMember', modelId: membership, action: 'DELETE', payload: {} }], ada);
     const known = await copy.query('select 1 from sync.workspace_members where user_id = $1', [bob]);
     assert.equal(known.rowCount, 1, 'it was not held back');
-    const { actions } = await stage.deltas(bob, { after: '0' });
+    const { actions } = await sync.deltas(bob, { after: '0' });
     assert.deepEqual([...new Set(actions.map(({ groupId }) => groupId))], [bob]);
     assert.deepEqual(
       actions.filter(({ action }) => action === 'DELETE').map(({ modelId }) => modelId),
       [membership],
     );
-    assert.deepEqual((await stage.bootstrap(bob, { onlyModels: 'Task' })).rows, []);
+    assert.deepEqual((await sync.bootstrap(bob, { onlyModels: 'Task' })).rows, []);
   });
 
   it('gives pollers everything once and in order, while it falls behind and catches up under them', async () => {
     const pollers = [1, 3, 50].map((limit) => ({ limit, cursor: '0', heard: [] as string[] }));
     const poll = async (poller: (typeof pollers)[number]): Promise<boolean> => {
       const { limit, cursor } = poller;
-      const { actions, hasMore, lastSyncId } = await stage.deltas(ada, { after: cursor, limit: String(limit) });
+      const { actions, hasMore, lastSyncId } = await sync.deltas(ada, { after: cursor, limit: String(limit) });
       poller.heard.push(...actions.map(({ syncId }) => syncId));
       poller.cursor = lastSyncId;
       return hasMore;
@@ -133,7 +133,7 @@ describe('a streaming standby', function () {
       ]);
     }
     for (const poller of pollers) while (await poll(poller));
-    const { rows } = await stage.sql.query<{ at: string }>(
+    const { rows } = await sync.sql.query<{ at: string }>(
       `select sync_id::text as at from sync.sync_actions where group_id = $1 or group_id = $2 and sync_id > (
          select max(sync_id) from sync.sync_actions where group_id = $1 and model = 'WorkspaceMember' and action = 'INSERT'
        ) order by sync_actions.sync_id`,
@@ -150,9 +150,9 @@ describe('a streaming standby', function () {
 
   it('below whose end the log was trimmed is no way around the floor', async () => {
     await hold();
-    const floor = await headOf(stage.sql);
-    await stage.sql.query('update sync.log_state set floor = $1', [floor]);
-    const answer = await stage.call('/sync/deltas?after=1', { principal: caller(ada) });
+    const floor = await headOf(sync.sql);
+    await sync.sql.query('update sync.log_state set floor = $1', [floor]);
+    const answer = await sync.call('/sync/deltas?after=1', { principal: caller(ada) });
     assert.deepEqual([answer.status, ((await answer.json()) as { error: string }).error], [409, 'BOOTSTRAP_REQUIRED']);
   });
 
@@ -175,7 +175,7 @@ describe('a streaming standby', function () {
     await standby.kill();
     await task('Meanwhile');
     assert.deepEqual(await heard(), ['Before', 'Meanwhile']);
-    assert.equal((await stage.bootstrap(ada, { onlyModels: 'Task' })).rows.length, 2);
+    assert.equal((await sync.bootstrap(ada, { onlyModels: 'Task' })).rows.length, 2);
     await standby.start();
     await eventually(() => isRead(() => heard()), { deadlineMs: 30_000 });
     assert.deepEqual(await heard(), ['Before', 'Meanwhile']);
@@ -185,7 +185,7 @@ describe('a streaming standby', function () {
     await copy.query('select pg_promote()');
     await task('Here');
     assert.deepEqual(await heard(), ['Before', 'Here']);
-    const url = new URL(stage.database.urlOf('wts_sync'));
+    const url = new URL(sync.database.urlOf('wts_sync'));
     url.port = String(standby.port);
     const there = stack.adopt(new Pool({ connectionString: url.href }), (pool) => pool.end());
     // It ends with the server, whichever of the two is sooner.
@@ -194,6 +194,6 @@ describe('a streaming standby', function () {
     await writer.append([{ groupId: home, data: { title: 'There' } }]);
     await task('Here again');
     assert.deepEqual(await heard(), ['Before', 'Here', 'Here again']);
-    assert.equal((await stage.bootstrap(ada, { onlyModels: 'Task' })).rows.length, 3);
+    assert.equal((await sync.bootstrap(ada, { onlyModels: 'Task' })).rows.length, 3);
   });
 });

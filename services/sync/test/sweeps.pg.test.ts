@@ -2,17 +2,17 @@ import { randomUUID } from 'node:crypto';
 import type { InternalMutation } from '@wts/contracts';
 import { LIMITS } from '@wts/contracts';
 import { eventually } from '@wts/testkit';
-import { SnapshotStage } from './snapshot-stage.ts';
+import { TestSyncService } from './test-sync-service.ts';
 
 describe('a running service', function () {
   this.timeout(30_000);
 
   it('sweeps by itself what is left of a deletion, and what was left when another one died [sync.mutate.always]', async () => {
-    await using stage = await SnapshotStage.open('sweeping');
-    const owner = await stage.person();
-    const workspaceId = await stage.workspace(owner);
+    await using sync = await TestSyncService.open('sweeping');
+    const owner = await sync.person();
+    const workspaceId = await sync.workspace(owner);
     const fill = async (): Promise<string> => {
-      const projectId = await stage.insert(
+      const projectId = await sync.insert(
         'Project',
         { workspaceId, key: `K${randomUUID().slice(0, 8)}`, name: 'P' },
         owner,
@@ -26,24 +26,24 @@ describe('a running service', function () {
             payload: { workspaceId, projectId, title: 'T' },
           };
         });
-        await stage.commit(tasks, owner);
+        await sync.commit(tasks, owner);
       }
       return projectId;
     };
     const left = async (): Promise<number> =>
       (
-        await stage.sql.query<{ n: number }>(
+        await sync.sql.query<{ n: number }>(
           `select (select count(*) from sync.tasks)::int + (select count(*) from sync.sweeps)::int as n`,
         )
       ).rows[0]!.n;
     const first = await fill();
-    await stage.commit([{ modelName: 'Project', modelId: first, action: 'DELETE', payload: {} }], owner);
+    await sync.commit([{ modelName: 'Project', modelId: first, action: 'DELETE', payload: {} }], owner);
     await eventually(async () => (await left()) === 0);
 
     const second = await fill();
-    await stage.restart(async () => {
-      await stage.sql.query('delete from sync.projects where id = $1', [second]);
-      await stage.sql.query(
+    await sync.restart(async () => {
+      await sync.sql.query('delete from sync.projects where id = $1', [second]);
+      await sync.sql.query(
         `insert into sync.sweeps (kind, model, root_id, workspace_id, actor_id, leased_until)
          values ('delete', 'Project', $1, $2, $3, clock_timestamp() + interval '300 ms')`,
         [second, workspaceId, owner],

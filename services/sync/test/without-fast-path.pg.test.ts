@@ -1,6 +1,6 @@
 import { globSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
-import { useFastPath } from './stage.ts';
+import { useFastPath } from './test-engines.ts';
 
 /*
  * The suites of `src/commit` once more, with the fast path turned off, because both ways give the same guarantees. The

@@ -1,21 +1,21 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { LIMITS } from '@wts/contracts';
-import { Stage, applied, brief, change, only, refused } from '../../test/stage.ts';
-import type { Someone } from '../../test/stage.ts';
+import { TestEngines, applied, brief, change, only, refused } from '../../test/test-engines.ts';
+import type { TestPerson } from '../../test/test-engines.ts';
 
 describe('deleting', function () {
   this.timeout(30_000);
-  let stage: Stage;
-  let owner: Someone;
+  let engines: TestEngines;
+  let owner: TestPerson;
   let workspace: string;
 
   before(async () => {
-    stage = await Stage.open('cascade');
-    owner = await stage.person();
-    workspace = await stage.workspace(owner);
+    engines = await TestEngines.open('cascade');
+    owner = await engines.person();
+    workspace = await engines.workspace(owner);
   });
-  after(() => stage[Symbol.asyncDispose]());
+  after(() => engines[Symbol.asyncDispose]());
 
   const make = (model: string, payload: Record<string, unknown> = {}): Promise<string> =>
     owner.make(model, { workspaceId: workspace, ...payload });
@@ -27,10 +27,10 @@ describe('deleting', function () {
     const comment = await make('Comment', { taskId: task, body: 'Question' });
     const answer = await make('Comment', { taskId: task, body: 'Answer', parentId: comment });
     const more = await make('Comment', { taskId: task, body: 'More', parentId: answer });
-    const from = await stage.head();
+    const from = await engines.head();
     const { lastId, mutations } = await owner.delete('Project', project);
 
-    const entries = await stage.entries(from);
+    const entries = await engines.entries(from);
     const said = brief(entries, { workspace, project, task, item, comment, answer, more });
     assert.equal(said.length, 6);
     assert.deepEqual(said.slice(-2), ['DELETE task for workspace', 'DELETE project for workspace']);
@@ -47,7 +47,7 @@ describe('deleting', function () {
       ['Task', task],
       ['Comment', more],
     ] as const)
-      assert.equal(await stage.stored(model, id), null);
+      assert.equal(await engines.stored(model, id), null);
   });
 
   it('reaches any number of tasks, each with parts of its own', async () => {
@@ -56,10 +56,10 @@ describe('deleting', function () {
       Array.from({ length: 60 }, () => make('Task', { title: 'One', projectId: project })),
     );
     await Promise.all(tasks.map((taskId) => make('Comment', { taskId, body: 'Said' })));
-    const from = await stage.head();
+    const from = await engines.head();
     await owner.delete('Project', project);
-    assert.equal((await stage.entries(from)).length, 121);
-    const { rows } = await stage.pool.query(`select id from sync.tasks where project_id = $1`, [project]);
+    assert.equal((await engines.entries(from)).length, 121);
+    const { rows } = await engines.pool.query(`select id from sync.tasks where project_id = $1`, [project]);
     assert.deepEqual(rows, []);
   });
 
@@ -73,10 +73,10 @@ describe('deleting', function () {
         body: 'On',
         ...(depth > 0 && { parentId: thread[depth - 1] }),
       });
-    for (let depth = 0; depth < 10; depth += 1) applied(await stage.send(owner.unit(answer(depth))));
+    for (let depth = 0; depth < 10; depth += 1) applied(await engines.send(owner.unit(answer(depth))));
     // Those that are made together count as well.
     const more = Array.from({ length: LIMITS.commentDepthMax - 9 }, (_, index) => owner.unit(answer(10 + index)));
-    const outcomes = await stage.engine.commit(more);
+    const outcomes = await engines.any.commit(more);
     assert.deepEqual(
       outcomes.map(({ ok }) => ok),
       more.map((_, index) => index < more.length - 1),
@@ -86,13 +86,13 @@ describe('deleting', function () {
       [refusal.code, refusal.error],
       ['validation_failed', 'parentId: replies nest at most 32 levels deep; reply to a comment higher up'],
     );
-    assert.equal(refused(await stage.send(owner.unit(answer(LIMITS.commentDepthMax)))).code, 'validation_failed');
+    assert.equal(refused(await engines.send(owner.unit(answer(LIMITS.commentDepthMax)))).code, 'validation_failed');
     await owner.delete('Comment', thread[12]!);
-    await stage.sweep();
+    await engines.sweep();
     // The task reads all its comments at once, however deep they answer each other.
-    const from = await stage.head();
+    const from = await engines.head();
     await owner.delete('Task', taskId);
-    const gone = (await stage.entries(from)).map(({ modelId }) => modelId);
+    const gone = (await engines.entries(from)).map(({ modelId }) => modelId);
     assert.deepEqual(gone, [...thread.slice(0, 12).toReversed(), taskId]);
   });
 
@@ -107,22 +107,22 @@ describe('deleting', function () {
       ['Task', series, 'repeatTemplateId', null],
       ['Team', team, 'teamId', null],
     ] as const) {
-      const from = await stage.head();
+      const from = await engines.head();
       await owner.delete(model, id);
-      const [update, gone, ...rest] = await stage.entries(from);
+      const [update, gone, ...rest] = await engines.entries(from);
       assert.deepEqual(rest, []);
       assert.equal(gone?.modelId, id);
       assert.deepEqual([update?.action, update?.modelId, update?.changed], ['UPDATE', task, [field]]);
       assert.deepEqual(Object.keys(update?.data ?? {}), [field, 'updatedAt']);
-      assert.deepEqual((await stage.stored('Task', task))?.record[field], left);
+      assert.deepEqual((await engines.stored('Task', task))?.record[field], left);
     }
   });
 
   it('a workspace takes everything in it and nothing else, and nothing lets go of what goes anyway', async () => {
-    const [own, other] = [await stage.person(), await stage.person()];
-    const home = await stage.workspace(own);
-    for (let n = 0; n < 30; n += 1) await stage.join(home, 'guest');
-    await stage.decided(
+    const [own, other] = [await engines.person(), await engines.person()];
+    const home = await engines.workspace(own);
+    for (let n = 0; n < 30; n += 1) await engines.join(home, 'guest');
+    await engines.decided(
       other.id,
       change('INSERT', 'WorkspaceMember', randomUUID(), { workspaceId: home, userId: other.id, role: 'member' }),
     );
@@ -135,16 +135,16 @@ describe('deleting', function () {
     await own.make('Comment', { workspaceId: home, taskId, body: 'A' });
     const elsewhere = await make('Task', { title: 'Untouched' });
 
-    const from = await stage.head();
-    await stage.decided(own.id, change('DELETE', 'Workspace', home));
-    const entries = await stage.entries(from);
+    const from = await engines.head();
+    await engines.decided(own.id, change('DELETE', 'Workspace', home));
+    const entries = await engines.entries(from);
     assert.deepEqual(new Set(entries.map(({ action }) => action)), new Set(['DELETE']));
     assert.equal(entries.at(-1)?.modelId, home);
     for (const table of ['workspace_members', 'teams', 'projects', 'labels', 'tasks', 'comments']) {
-      const { rows } = await stage.pool.query(`select id from sync.${table} where workspace_id = $1`, [home]);
+      const { rows } = await engines.pool.query(`select id from sync.${table} where workspace_id = $1`, [home]);
       assert.deepEqual(rows, [], table);
     }
-    assert.ok(await stage.stored('Task', elsewhere));
+    assert.ok(await engines.stored('Task', elsewhere));
   });
 
   it('takes a part that has the same id as its whole: ids of two models may be equal', async () => {
@@ -152,7 +152,7 @@ describe('deleting', function () {
     const project = await owner.make('Project', { workspaceId: workspace, key: 'SAME', name: 'Same' }, id);
     await owner.make('Task', { workspaceId: workspace, title: 'Same', projectId: project }, id);
     await owner.delete('Project', project);
-    assert.equal(await stage.stored('Task', id), null);
+    assert.equal(await engines.stored('Task', id), null);
   });
 
   it('something and making it again in one batch is one new record, except of a project, whose id names a group for ever', async () => {
@@ -160,7 +160,7 @@ describe('deleting', function () {
     const commentId = await make('Comment', { taskId: id, body: 'Inside' });
     const project = await make('Project', { key: 'PHOENIX', name: 'Old' });
     const again = { workspaceId: workspace, key: 'PHOENIX', name: 'Heir' };
-    const outcomes = await stage.engine.commit([
+    const outcomes = await engines.any.commit([
       owner.unit(change('DELETE', 'Task', id)),
       owner.unit(change('INSERT', 'Task', id, { workspaceId: workspace, title: 'New' })),
       owner.unit(change('UPDATE', 'Task', id, { title: 'Newer' })),
@@ -177,6 +177,6 @@ describe('deleting', function () {
     assert.deepEqual(refused(outcomes[4]!), { ok: false, code: 'not_found', error: 'Comment not found' });
     assert.equal(only(outcomes[2]!).record['title'], 'Newer');
     assert.equal(applied(outcomes[0]!).mutations[0]?.record['title'], 'Old');
-    assert.equal(await stage.stored('Task', id), null);
+    assert.equal(await engines.stored('Task', id), null);
   });
 });

@@ -1,29 +1,29 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { Stage, applied, change, membership, only, openEngine, refused } from '../../test/stage.ts';
-import type { Someone } from '../../test/stage.ts';
+import { TestEngines, applied, change, membership, only, openEngine, refused } from '../../test/test-engines.ts';
+import type { TestPerson } from '../../test/test-engines.ts';
 
 describe('the commit engine', function () {
   this.timeout(60_000);
-  let stage: Stage;
-  let owner: Someone;
+  let engines: TestEngines;
+  let owner: TestPerson;
   let workspace: string;
 
   before(async () => {
-    stage = await Stage.open('engine');
-    owner = await stage.person();
-    workspace = await stage.workspace(owner);
+    engines = await TestEngines.open('engine');
+    owner = await engines.person();
+    workspace = await engines.workspace(owner);
   });
-  after(() => stage[Symbol.asyncDispose]());
+  after(() => engines[Symbol.asyncDispose]());
 
   const task = (title = 'Task') => change('INSERT', 'Task', randomUUID(), { workspaceId: workspace, title });
 
   it('makes all changes of a unit or none, and gives back what a refused one had taken', async () => {
-    const newcomer = await stage.person();
+    const newcomer = await engines.person();
     const decided = { ...owner.unit(task()), authority: 'service' as const };
-    const head = await stage.head();
-    const outcomes = await stage.engine.commit([
+    const head = await engines.head();
+    const outcomes = await engines.any.commit([
       {
         ...decided,
         mutations: [membership(workspace, newcomer.id, 'guest'), task(), change('DELETE', 'Task', randomUUID())],
@@ -33,22 +33,22 @@ describe('the commit engine', function () {
     assert.deepEqual(refused(outcomes[0]!), { ok: false, code: 'not_found', error: 'Task not found' });
     const after = applied(outcomes[1]!);
     assert.equal(after.lastId, head + 1n);
-    const { rows } = await stage.pool.query('select group_id from sync.user_audiences where user_id = $1', [
+    const { rows } = await engines.pool.query('select group_id from sync.user_audiences where user_id = $1', [
       newcomer.id,
     ]);
     assert.deepEqual(rows, [{ group_id: newcomer.id }]);
-    const { rows: members } = await stage.pool.query('select id from sync.workspace_members where user_id = $1', [
+    const { rows: members } = await engines.pool.query('select id from sync.workspace_members where user_id = $1', [
       newcomer.id,
     ]);
     assert.deepEqual(members, []);
     // The number was not used up either.
-    const next = only(await stage.send(owner.unit(task('Next'))));
+    const next = only(await engines.send(owner.unit(task('Next'))));
     assert.equal(Number(next.record['number']), Number(after.mutations[0]?.record['number']) + 1);
   });
 
   it('does not insist on what a refused unit had made and relied on', async () => {
     const hidden = { workspaceId: workspace, key: 'RELIED', name: 'P', isPrivate: true };
-    const maker = await stage.join(workspace, 'member');
+    const maker = await engines.join(workspace, 'member');
     const projectId = await maker.make('Project', hidden);
     const taskId = await maker.make('Task', { workspaceId: workspace, title: 'T', projectId });
     const mutations = [
@@ -56,14 +56,14 @@ describe('the commit engine', function () {
       change('UPDATE', 'Task', taskId, { title: 'Seen' }),
       change('DELETE', 'Task', randomUUID()),
     ];
-    const outcomes = await stage.engine.commit([{ ...owner.unit(task()), mutations }, owner.unit(task('After'))]);
+    const outcomes = await engines.any.commit([{ ...owner.unit(task()), mutations }, owner.unit(task('After'))]);
     assert.equal(refused(outcomes[0]!).error, 'Task not found');
     applied(outcomes[1]!);
   });
 
   it('a unit of which one change is refused by a constraint leaves nothing either', async () => {
     await owner.make('Project', { workspaceId: workspace, key: 'ONE', name: 'One' });
-    const head = await stage.head();
+    const head = await engines.head();
     const mutation = task();
     const unit = {
       ...owner.unit(mutation),
@@ -72,9 +72,9 @@ describe('the commit engine', function () {
         change('INSERT', 'Project', randomUUID(), { workspaceId: workspace, key: 'ONE', name: 'Two' }),
       ],
     };
-    assert.equal(refused(await stage.send(unit)).code, 'conflict');
-    assert.equal(await stage.head(), head);
-    assert.equal(await stage.stored('Task', mutation.modelId), null);
+    assert.equal(refused(await engines.send(unit)).code, 'conflict');
+    assert.equal(await engines.head(), head);
+    assert.equal(await engines.stored('Task', mutation.modelId), null);
   });
 
   it('answers what the server assigned, and keeps a record in the order of its fields [sync.mutate.server-assigned]', async () => {
@@ -89,7 +89,7 @@ describe('the commit engine', function () {
       title: 'T',
     };
     const { record, syncId } = only(await owner.try('INSERT', 'Task', id.toUpperCase(), payload));
-    const [entry] = await stage.entries(syncId - 1n);
+    const [entry] = await engines.entries(syncId - 1n);
     assert.deepEqual(entry?.record, record);
     assert.deepEqual(entry?.data, record);
     assert.deepEqual(
@@ -98,19 +98,19 @@ describe('the commit engine', function () {
     );
     assert.ok(Number(record['number']) < 99);
     assert.ok(Math.abs(Date.now() - Date.parse(String(record['createdAt']))) < 60_000);
-    assert.equal(JSON.stringify((await stage.stored('Task', id))?.record), JSON.stringify(record));
+    assert.equal(JSON.stringify((await engines.stored('Task', id))?.record), JSON.stringify(record));
   });
 
   it('writes the changed fields only, and when [sync.action.update-changed-only, sync.mutate.archive]', async () => {
     const id = await owner.make('Task', { workspaceId: workspace, title: 'T', priority: 1 });
-    const whole = (await stage.stored('Task', id))!.record;
+    const whole = (await engines.stored('Task', id))!.record;
     const { syncId } = await owner.change('Task', id, { ...whole, title: 'New', deadlineAt: 1_795_222_326_625 });
-    const [entry] = await stage.entries(syncId - 1n);
+    const [entry] = await engines.entries(syncId - 1n);
     assert.deepEqual(entry?.changed, ['title', 'deadlineAt']);
     assert.deepEqual(Object.keys(entry?.data ?? {}), ['title', 'deadlineAt', 'updatedAt']);
     assert.equal(entry?.data['deadlineAt'], '2026-11-21');
     const archived = await owner.try('ARCHIVE', 'Task', id, {});
-    const [shelved] = await stage.entries(applied(archived).lastId - 1n);
+    const [shelved] = await engines.entries(applied(archived).lastId - 1n);
     assert.deepEqual(Object.keys(shelved?.data ?? {}), ['archivedAt']);
     const again = only(await owner.try('ARCHIVE', 'Task', id, { archivedAt: 1 }));
     assert.equal(again.record['archivedAt'], shelved?.data['archivedAt']);
@@ -118,7 +118,7 @@ describe('the commit engine', function () {
 
   it('keeps what is made once: later changes of it are refused, repeating it is not', async () => {
     const id = await owner.make('Task', { workspaceId: workspace, title: 'T' });
-    const other = await stage.workspace(owner);
+    const other = await engines.workspace(owner);
     assert.deepEqual(refused(await owner.try('UPDATE', 'Task', id, { workspaceId: other })), {
       ok: false,
       code: 'validation_failed',
@@ -134,11 +134,11 @@ describe('the commit engine', function () {
   it('marks when a comment was edited and a project completed', async () => {
     const taskId = await owner.make('Task', { workspaceId: workspace, title: 'T' });
     const comment = await owner.make('Comment', { workspaceId: workspace, taskId, body: 'One', editedAt: 1 });
-    assert.equal((await stage.stored('Comment', comment))?.record['editedAt'], null);
+    assert.equal((await engines.stored('Comment', comment))?.record['editedAt'], null);
     assert.equal((await owner.change('Comment', comment, { body: 'One' })).record['editedAt'], null);
     assert.ok((await owner.change('Comment', comment, { body: 'Two' })).record['editedAt']);
     const project = await owner.make('Project', { workspaceId: workspace, key: 'DONE', name: 'P', status: 'done' });
-    assert.ok((await stage.stored('Project', project))?.record['completedAt']);
+    assert.ok((await engines.stored('Project', project))?.record['completedAt']);
     assert.equal((await owner.change('Project', project, { status: 'active' })).record['completedAt'], null);
     const at = '2026-01-01T00:00:00.000Z';
     assert.equal(
@@ -153,23 +153,23 @@ describe('the commit engine', function () {
       const projectId = await owner.make('Project', { workspaceId: workspace, key: `MANY${n}`, name: 'P' });
       ids.push(await owner.make('Task', { workspaceId: workspace, title: 'T', projectId }));
     }
-    const outcomes = await stage.engine.commit(
+    const outcomes = await engines.any.commit(
       ids.map((id) => owner.unit(change('UPDATE', 'Task', id, { title: 'New' }))),
     );
     assert.ok(outcomes.every(({ ok }) => ok));
     const mutations = ids.map((id) => change('UPDATE', 'Task', id, { title: 'Newer' }));
-    applied(await stage.send({ ...owner.unit(mutations[0]!), mutations }));
+    applied(await engines.send({ ...owner.unit(mutations[0]!), mutations }));
   });
 
   it('answers what is committed, also when somebody who is told of it fails', async () => {
-    const engine = openEngine({ pool: stage.pool });
+    const engine = openEngine({ pool: engines.pool });
     const told: string[] = [];
     engine.onCommitted(() => {
       throw new Error('a listener of a test');
     });
     engine.onCommitted(({ last }) => told.push(last));
     const warned = once(process, 'warning');
-    const { lastId } = applied(await stage.send(owner.unit(task()), engine));
+    const { lastId } = applied(await engines.send(owner.unit(task()), engine));
     assert.deepEqual(told, [lastId.toString()]);
     assert.match(String((await warned)[0]), /a listener of a test/);
   });

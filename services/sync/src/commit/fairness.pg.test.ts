@@ -5,8 +5,8 @@ import { createLogger } from '@wts/service-kit/observe';
 import { openPostgres } from '@wts/service-kit/postgres';
 import { eventually } from '@wts/testkit';
 import { Client, type Pool, type PoolClient } from 'pg';
-import { Stage, applied, change, openEngine, refused } from '../../test/stage.ts';
-import type { Someone } from '../../test/stage.ts';
+import { TestEngines, applied, change, openEngine, refused } from '../../test/test-engines.ts';
+import type { TestPerson } from '../../test/test-engines.ts';
 import { COMMITTING } from '../store/pipeline.ts';
 import { COMMIT_CONNECTIONS, type CommitEngine, type CommitWatch } from './engine.ts';
 import type { Unit } from './unit.ts';
@@ -16,19 +16,19 @@ const SOON = 6 * 128;
 
 describe('changes of one person beside those of another [never.one-takes-all]', function () {
   this.timeout(30_000);
-  let stage: Stage;
-  let busy: Someone;
+  let engines: TestEngines;
+  let busy: TestPerson;
   let home: string;
-  let other: Someone;
+  let other: TestPerson;
   let elsewhere: string;
   let stack: AsyncDisposableStack;
 
   before(async () => {
-    stage = await Stage.open('fairness');
-    [busy, other] = [await stage.person('Busy'), await stage.person('Other')];
-    [home, elsewhere] = [await stage.workspace(busy), await stage.workspace(other)];
+    engines = await TestEngines.open('fairness');
+    [busy, other] = [await engines.person('Busy'), await engines.person('Other')];
+    [home, elsewhere] = [await engines.workspace(busy), await engines.workspace(other)];
   });
-  after(() => stage[Symbol.asyncDispose]());
+  after(() => engines[Symbol.asyncDispose]());
   beforeEach(() => {
     stack = new AsyncDisposableStack();
   });
@@ -40,7 +40,7 @@ describe('changes of one person beside those of another [never.one-takes-all]', 
     applicationName = 'wts-sync',
   ): { engine: CommitEngine; begun: () => number; pool: Pool } {
     const log = createLogger({ name: 'test', level: 'silent' });
-    const url = stage.database.urlOf('wts_sync');
+    const url = engines.database.urlOf('wts_sync');
     const { pool } = openPostgres({ url, poolMax: COMMIT_CONNECTIONS, applicationName, ...COMMITTING, log, stack });
     let count = 0;
     pool.on('connect', (client: PoolClient) => {
@@ -55,7 +55,7 @@ describe('changes of one person beside those of another [never.one-takes-all]', 
     return { engine: openEngine({ pool, watch }), begun: () => count, pool };
   }
 
-  const task = (whose: Someone, workspaceId: string): Unit =>
+  const task = (whose: TestPerson, workspaceId: string): Unit =>
     whose.unit(change('INSERT', 'Task', randomUUID(), { workspaceId, title: 'T' }));
   const tasks = (count: number): Unit[] => Array.from({ length: count }, () => task(busy, home));
   const honest = (): Unit => task(other, elsewhere);
@@ -72,7 +72,7 @@ describe('changes of one person beside those of another [never.one-takes-all]', 
   }
 
   async function blocker(statement: string, values: unknown[] = []): Promise<Client> {
-    const client = new Client({ connectionString: stage.database.urlOf('wts_sync'), application_name: 'blocker' });
+    const client = new Client({ connectionString: engines.database.urlOf('wts_sync'), application_name: 'blocker' });
     await client.connect();
     stack.defer(async () => client.end());
     await client.query('begin');
@@ -101,9 +101,9 @@ describe('changes of one person beside those of another [never.one-takes-all]', 
   it('a person in thousands of workspaces does not have all of them read with each change', async () => {
     const { engine, pool } = replica();
     const [where] = (
-      await stage.pool.query<{ id: string }>(`select id from sync.workspace_members where user_id = $1`, [busy.id])
+      await engines.pool.query<{ id: string }>(`select id from sync.workspace_members where user_id = $1`, [busy.id])
     ).rows;
-    await stage.pool.query(
+    await engines.pool.query(
       `insert into sync.workspace_members select made.* from sync.workspace_members m, (select gen_random_uuid() as id, gen_random_uuid() as home from generate_series(1, 9000)) g,
          lateral jsonb_populate_record(m, jsonb_build_object('id', g.id, 'workspace_id', g.home, 'group_id', g.home, 'record', m.record::jsonb || jsonb_build_object('id', g.id, 'workspaceId', g.home))) made
        where m.id = $1`,
@@ -118,7 +118,7 @@ describe('changes of one person beside those of another [never.one-takes-all]', 
       applied((await engine.commit([task(busy, home)]))[0]!);
       assert.ok(rows > 0 && rows < 2 * LIMITS.commitMembershipsReadMax, `${rows} rows`);
     } finally {
-      await stage.pool.query('delete from sync.workspace_members where user_id = $1 and id <> $2', [
+      await engines.pool.query('delete from sync.workspace_members where user_id = $1 and id <> $2', [
         busy.id,
         where!.id,
       ]);
@@ -129,7 +129,7 @@ describe('changes of one person beside those of another [never.one-takes-all]', 
     const { engine, begun } = replica();
     const taskId = await busy.make('Task', { workspaceId: home, title: 'Large' });
     await busy.make('TaskChecklistItem', { workspaceId: home, taskId, title: 'Item' });
-    await stage.pool.query(
+    await engines.pool.query(
       `insert into sync.task_checklist_items select made.* from sync.task_checklist_items t, (select gen_random_uuid() as id from generate_series(1, 10050)) g,
          lateral jsonb_populate_record(t, jsonb_build_object('id', g.id, 'record', t.record::jsonb || jsonb_build_object('id', g.id))) made
        where t.task_id = $1`,
@@ -185,7 +185,7 @@ describe('changes of one person beside those of another [never.one-takes-all]', 
     it(`${requests} requests of 100 changes: another's single one is in the next batches, not behind them`, async () => {
       const { engine } = replica();
       const end = attackOn(engine, requests, () => tasks(100));
-      const from = await stage.head();
+      const from = await engines.head();
       const { lastId } = applied((await engine.commit([honest()]))[0]!);
       assert.ok(lastId - from <= SOON, `${lastId - from} entries came before it`);
       await end();
@@ -195,11 +195,11 @@ describe('changes of one person beside those of another [never.one-takes-all]', 
   it('with two replicas, and while one of them dies', async () => {
     const [here, there] = [replica(), replica({}, 'dying')];
     const ends = [here, there].map(({ engine }) => attackOn(engine, 40, () => tasks(100)));
-    const killer = new Client({ connectionString: stage.database.adminUrl });
+    const killer = new Client({ connectionString: engines.database.adminUrl });
     await killer.connect();
     stack.defer(async () => killer.end());
     for (let round = 0; round < 5; round += 1) {
-      const from = await stage.head();
+      const from = await engines.head();
       const { lastId } = applied((await here.engine.commit([honest()]))[0]!);
       assert.ok(lastId - from <= 2 * SOON, `${lastId - from} entries came before it`);
       await killer.query(`select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'dying'`);
@@ -210,13 +210,15 @@ describe('changes of one person beside those of another [never.one-takes-all]', 
   it('keeps the order of a request that goes in several parts [sync.mutate.order]', async () => {
     const { engine } = replica();
     const id = await busy.make('Task', { workspaceId: home, title: 'Start' });
-    const from = await stage.head();
+    const from = await engines.head();
     const request = engine.commit(
       Array.from({ length: 100 }, (_, n) => busy.unit(change('UPDATE', 'Task', id, { title: `${n}` }))),
     );
     await Promise.all(Array.from({ length: 30 }, () => engine.commit([honest()])));
     for (const outcome of await request) applied(outcome);
-    const titles = (await stage.entries(from)).filter(({ modelId }) => modelId === id).map(({ data }) => data['title']);
+    const titles = (await engines.entries(from))
+      .filter(({ modelId }) => modelId === id)
+      .map(({ data }) => data['title']);
     assert.deepEqual(
       titles,
       Array.from({ length: 100 }, (_, n) => `${n}`),
@@ -262,19 +264,19 @@ describe('changes of one person beside those of another [never.one-takes-all]', 
         busy.unit(change('INSERT', 'Task', id, { workspaceId: home, title: 'T', description: large })),
       );
       for (const outcome of await engine.commit(made)) applied(outcome);
-      const from = await stage.head();
+      const from = await engines.head();
       const leave = attackOn(engine, 60, (n) =>
         Array.from({ length: 100 }, (_, m) =>
           busy.unit(change('UPDATE', 'Task', ids[m % 20]!, { priority: (n + m) % 5 })),
         ),
       );
-      await eventually(async () => (await stage.head()) > from);
+      await eventually(async () => (await engines.head()) > from);
       await leave();
-      const atLeaving = await stage.head();
+      const atLeaving = await engines.head();
       applied((await engine.commit([honest()]))[0]!);
       await eventually(() => engine.waiting === 0);
       assert.ok(dropped.includes('gone'));
-      assert.ok((await stage.head()) - atLeaving <= SOON, 'the changes went on being made');
+      assert.ok((await engines.head()) - atLeaving <= SOON, 'the changes went on being made');
     });
 
     it('gives its place back while it waits for a lock', async () => {
@@ -284,7 +286,7 @@ describe('changes of one person beside those of another [never.one-takes-all]', 
       const lock = await blocker('select 1 from sync.tasks where id = $1 for update', [id]);
       const leave = attackOn(engine, 4, () => [busy.unit(change('UPDATE', 'Task', id, { title: 'Gone' }))]);
       const isWaiting = async (): Promise<boolean> => {
-        const { rows } = await stage.pool.query(
+        const { rows } = await engines.pool.query(
           `select 1 from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`,
         );
         return rows.length > 0;
@@ -294,8 +296,8 @@ describe('changes of one person beside those of another [never.one-takes-all]', 
       await eventually(async () => !(await isWaiting()));
       assert.ok(cancelled > 0);
       await lock.query('rollback');
-      assert.equal((await stage.stored('Task', id))?.record['title'], 'T');
-      const { rows } = await stage.pool.query(
+      assert.equal((await engines.stored('Task', id))?.record['title'], 'T');
+      const { rows } = await engines.pool.query(
         `select 1 from pg_stat_activity where state like 'idle in transaction%' and datname = current_database()`,
       );
       assert.deepEqual(rows, []);
@@ -309,7 +311,7 @@ describe('changes of one person beside those of another [never.one-takes-all]', 
       const gone = engine.commit(tasks(5), { signal: leaving.signal });
       const stays = engine.commit([honest()]);
       await eventually(async () => {
-        const { rows } = await stage.pool.query(
+        const { rows } = await engines.pool.query(
           `select 1 from pg_locks where relation = 'sync.tasks'::regclass and not granted`,
         );
         return rows.length > 0;

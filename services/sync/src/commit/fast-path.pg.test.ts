@@ -3,50 +3,50 @@ import { randomUUID } from 'node:crypto';
 import { LIMITS } from '@wts/contracts';
 import { eventually } from '@wts/testkit';
 import { Client } from 'pg';
-import { Stage, applied, change, only, refused } from '../../test/stage.ts';
-import type { Someone } from '../../test/stage.ts';
+import { TestEngines, applied, change, only, refused } from '../../test/test-engines.ts';
+import type { TestPerson } from '../../test/test-engines.ts';
 import { CommitEngine } from './engine.ts';
 import type { Unit } from './unit.ts';
 
 describe('the fast path of a commit', function () {
   this.timeout(30_000);
-  let stage: Stage;
+  let engines: TestEngines;
   let ours: CommitEngine;
   let theirs: CommitEngine;
   let other: Client;
-  let owner: Someone;
+  let owner: TestPerson;
   let workspace: string;
   /** What went to PostgreSQL from the first replica. */
   const messages: string[] = [];
 
   before(async () => {
-    stage = await Stage.open('fast-path');
-    theirs = stage.engines[1]!;
-    stage.pool.on('connect', (client) => {
+    engines = await TestEngines.open('fast-path');
+    theirs = engines.all[1]!;
+    engines.pool.on('connect', (client) => {
       const query = client.query.bind(client) as (...args: unknown[]) => unknown;
       client.query = ((...args: unknown[]) => {
         messages.push(String(args[0]));
         return query(...args);
       }) as typeof client.query;
     });
-    other = new Client({ connectionString: stage.database.url });
+    other = new Client({ connectionString: engines.database.url });
     await other.connect();
-    owner = await stage.person();
-    workspace = await stage.workspace(owner);
+    owner = await engines.person();
+    workspace = await engines.workspace(owner);
   });
   // With an empty cache, and no conflict before.
   beforeEach(() => {
-    ours = new CommitEngine({ pool: stage.pool });
+    ours = new CommitEngine({ pool: engines.pool });
   });
   after(async () => {
     await other.end();
-    await stage[Symbol.asyncDispose]();
+    await engines[Symbol.asyncDispose]();
   });
 
   const task = (someone = owner, id: string = randomUUID()): Unit =>
     someone.unit(change('INSERT', 'Task', id, { workspaceId: workspace, title: 'Task' }));
   const numberOf = async (unit: Unit, engine = ours): Promise<unknown> =>
-    only(await stage.send(unit, engine)).record['number'];
+    only(await engines.send(unit, engine)).record['number'];
   /** Messages of the first replica for a commit. */
   async function messagesOf(work: () => Promise<unknown>): Promise<string[]> {
     messages.length = 0;
@@ -55,11 +55,11 @@ describe('the fast path of a commit', function () {
   }
   /** Until the first replica has cached the owner's membership and the last number. */
   const settle = (): Promise<unknown> =>
-    eventually(async () => (await messagesOf(() => stage.send(task(), ours))).length === 1);
+    eventually(async () => (await messagesOf(() => engines.send(task(), ours))).length === 1);
 
   it('commits a batch that only makes records with one message', async () => {
     await settle();
-    const sent = await messagesOf(() => stage.send(task(), ours));
+    const sent = await messagesOf(() => engines.send(task(), ours));
     assert.equal(sent.length, 1);
     assert.match(sent[0] ?? '', /^begin.*commit$/s);
   });
@@ -68,13 +68,13 @@ describe('the fast path of a commit', function () {
     await settle();
     const before = Number(await numberOf(task()));
     const deleted = task();
-    applied(await stage.send(deleted, theirs));
-    applied(await stage.send(owner.unit(change('DELETE', 'Task', deleted.mutations[0]!.modelId)), theirs));
+    applied(await engines.send(deleted, theirs));
+    applied(await engines.send(owner.unit(change('DELETE', 'Task', deleted.mutations[0]!.modelId)), theirs));
     assert.equal(await numberOf(task()), before + 2, 'a number is not used again, even when nobody has it any more');
   });
 
   it('numbers without a gap when replicas write at the same time, batch upon batch [sync.mutate.task-number]', async () => {
-    const head = await stage.head();
+    const head = await engines.head();
     await Promise.all(
       Array.from({ length: 60 }, async (_, index) => {
         for (let round = 0; round < 5; round += 1) {
@@ -83,7 +83,7 @@ describe('the fast path of a commit', function () {
         }
       }),
     );
-    const numbers = (await stage.entries(head)).map(({ record }) => Number(record['number']));
+    const numbers = (await engines.entries(head)).map(({ record }) => Number(record['number']));
     assert.equal(numbers.length, 600);
     assert.deepEqual(
       numbers,
@@ -93,47 +93,47 @@ describe('the fast path of a commit', function () {
   });
 
   it('refuses a member whom another replica removed [never.shown-outside]', async () => {
-    const guest = await stage.join(workspace, 'member');
+    const guest = await engines.join(workspace, 'member');
     await settle();
-    await eventually(async () => (await messagesOf(() => stage.send(task(guest), ours))).length === 1);
-    const { rows } = await stage.pool.query<{ id: string }>(
+    await eventually(async () => (await messagesOf(() => engines.send(task(guest), ours))).length === 1);
+    const { rows } = await engines.pool.query<{ id: string }>(
       'select id from sync.workspace_members where user_id = $1',
       [guest.id],
     );
-    applied(await stage.send(owner.unit(change('DELETE', 'WorkspaceMember', rows[0]!.id)), theirs));
+    applied(await engines.send(owner.unit(change('DELETE', 'WorkspaceMember', rows[0]!.id)), theirs));
     const late = task(guest);
-    assert.equal(refused(await stage.send(late, ours)).code, 'not_found');
-    assert.equal(await stage.stored('Task', late.mutations[0]!.modelId), null);
+    assert.equal(refused(await engines.send(late, ours)).code, 'not_found');
+    assert.equal(await engines.stored('Task', late.mutations[0]!.modelId), null);
   });
 
   it('lets no project take the id of a workspace or of a person, whose group it would open [never.shown-outside]', async () => {
-    const stranger = await stage.person();
-    const theirWorkspace = await stage.workspace(stranger);
+    const stranger = await engines.person();
+    const theirWorkspace = await engines.workspace(stranger);
     await settle();
     const home = { workspaceId: workspace, name: 'Trap' };
     for (const id of [theirWorkspace, stranger.id, stranger.id.toUpperCase()]) {
       const trap = owner.unit(change('INSERT', 'Project', id, { ...home, key: id.slice(0, 8) }));
-      assert.equal(refused(await stage.send(trap, ours)).code, 'conflict');
+      assert.equal(refused(await engines.send(trap, ours)).code, 'conflict');
     }
   });
 
   it('accepts a member whom another replica added', async () => {
-    const newcomer = await stage.person();
-    assert.equal(refused(await stage.send(task(newcomer), ours)).code, 'not_found');
+    const newcomer = await engines.person();
+    assert.equal(refused(await engines.send(task(newcomer), ours)).code, 'not_found');
     await settle();
     const membership = { workspaceId: workspace, userId: newcomer.id, role: 'member' };
     applied(
-      await stage.send(
+      await engines.send(
         { ...owner.unit(change('INSERT', 'WorkspaceMember', randomUUID(), membership)), authority: 'service' },
         theirs,
       ),
     );
-    applied(await stage.send(task(newcomer), ours));
+    applied(await engines.send(task(newcomer), ours));
   });
 
   it('answers a unit that is sent again as the first time, and its neighbors as usual [sync.mutate.idempotent]', async () => {
     const known = task();
-    const first = only(await stage.send(known, theirs));
+    const first = only(await engines.send(known, theirs));
     await settle();
     const [again, fresh, sameRecord, foreign] = await ours.commit([
       known,
@@ -149,9 +149,9 @@ describe('the fast path of a commit', function () {
 
   it('commits a batch that was sent behind one that failed', async () => {
     const known = task();
-    const first = only(await stage.send(known, theirs));
+    const first = only(await engines.send(known, theirs));
     await settle();
-    const head = await stage.head();
+    const head = await engines.head();
     // PostgreSQL takes the first group, and while it waits the second one is sent behind it.
     await other.query('begin; lock table sync.tasks in share mode');
     const crowd = (unit?: Unit): Unit[] => [
@@ -167,7 +167,7 @@ describe('the fast path of a commit', function () {
       assert.equal(only(one.at(-1)!).syncId, first.syncId);
     });
     assert.ok(sent.length > 2, 'neither was committed from the cache');
-    const numbers = (await stage.entries(head)).map(({ record }) => Number(record['number']));
+    const numbers = (await engines.entries(head)).map(({ record }) => Number(record['number']));
     assert.equal(new Set(numbers).size, 2 * LIMITS.commitBatchMutations - 1);
     assert.equal(Math.max(...numbers) - Math.min(...numbers), numbers.length - 1);
   });
@@ -175,7 +175,7 @@ describe('the fast path of a commit', function () {
   it('clears the cache when its connection is lost, and loses no acknowledged change [never.acknowledged-lost]', async () => {
     await settle();
     await other.query('begin; lock table sync.tasks in share mode');
-    const sending = stage.send(task(), ours).catch((error: unknown) => error);
+    const sending = engines.send(task(), ours).catch((error: unknown) => error);
     await eventually(async () => {
       const { rows } = await other.query(
         `select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,

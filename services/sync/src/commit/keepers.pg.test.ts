@@ -1,47 +1,47 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { GroupReader } from '@wts/read-model';
-import { Stage, applied, brief, change, refused } from '../../test/stage.ts';
-import type { Someone } from '../../test/stage.ts';
+import { TestEngines, applied, brief, change, refused } from '../../test/test-engines.ts';
+import type { TestPerson } from '../../test/test-engines.ts';
 
 describe('who keeps a project', function () {
   this.timeout(30_000);
-  let stage: Stage;
-  let owner: Someone;
-  let member: Someone;
-  let other: Someone;
-  let guest: Someone;
+  let engines: TestEngines;
+  let owner: TestPerson;
+  let member: TestPerson;
+  let other: TestPerson;
+  let guest: TestPerson;
   let workspace: string;
   let keys = 0;
 
   before(async () => {
-    stage = await Stage.open('keepers');
+    engines = await TestEngines.open('keepers');
   });
   beforeEach(async () => {
-    owner = await stage.person('Owner');
-    workspace = await stage.workspace(owner);
-    member = await stage.join(workspace, 'member');
-    other = await stage.join(workspace, 'member');
-    guest = await stage.join(workspace, 'guest');
+    owner = await engines.person('Owner');
+    workspace = await engines.workspace(owner);
+    member = await engines.join(workspace, 'member');
+    other = await engines.join(workspace, 'member');
+    guest = await engines.join(workspace, 'guest');
   });
-  after(() => stage[Symbol.asyncDispose]());
+  after(() => engines[Symbol.asyncDispose]());
 
-  const project = (by: Someone, more: object = {}): Promise<string> =>
+  const project = (by: TestPerson, more: object = {}): Promise<string> =>
     by.make('Project', { workspaceId: workspace, key: `K${(keys += 1)}`, name: 'Plan', ...more });
-  const sees = async (someone: Someone, projectId: string): Promise<boolean> =>
-    (await new GroupReader(stage.pool).of(someone.id)).groups.has(projectId);
-  const insert = (by: Someone, projectId: string, userId: string) =>
+  const sees = async (someone: TestPerson, projectId: string): Promise<boolean> =>
+    (await new GroupReader(engines.pool).of(someone.id)).groups.has(projectId);
+  const insert = (by: TestPerson, projectId: string, userId: string) =>
     by.try('INSERT', 'ProjectMember', randomUUID(), { projectId, userId });
-  const membershipOf = async (projectId: string, { id }: Someone): Promise<string> =>
+  const membershipOf = async (projectId: string, { id }: TestPerson): Promise<string> =>
     (
-      await stage.pool.query<{ id: string }>(
+      await engines.pool.query<{ id: string }>(
         'select id from sync.project_members where project_id = $1 and user_id = $2',
         [projectId, id],
       )
     ).rows[0]!.id;
-  const roleOf = async ({ id }: Someone): Promise<string> =>
+  const roleOf = async ({ id }: TestPerson): Promise<string> =>
     (
-      await stage.pool.query<{ id: string }>(
+      await engines.pool.query<{ id: string }>(
         'select id from sync.workspace_members where workspace_id = $1 and user_id = $2',
         [workspace, id],
       )
@@ -61,7 +61,7 @@ describe('who keeps a project', function () {
       'forbidden',
     );
     // What they may: the rest of it, whole records and their own way out among it.
-    const record = (await stage.stored('Project', board))!.record;
+    const record = (await engines.stored('Project', board))!.record;
     await member.change('Project', board, { ...record, name: 'Renamed' });
     await member.delete('ProjectMember', await membershipOf(board, member));
     assert.ok(await sees(owner, board));
@@ -71,7 +71,7 @@ describe('who keeps a project', function () {
     const plan = await project(owner, { leadId: other.id });
     const taken = refused(await member.try('UPDATE', 'Project', plan, { isPrivate: true, leadId: member.id }));
     assert.equal(taken.code, 'forbidden');
-    const outcomes = await stage.engine.commit([
+    const outcomes = await engines.any.commit([
       member.unit(change('UPDATE', 'Project', plan, { leadId: member.id })),
       member.unit(change('UPDATE', 'Project', plan, { isPrivate: true })),
     ]);
@@ -84,14 +84,14 @@ describe('who keeps a project', function () {
   });
 
   it('stays with its creator and its lead when it turns private, whoever does it [sync.private-project.keepers]', async () => {
-    const admin = await stage.join(workspace, 'admin');
+    const admin = await engines.join(workspace, 'admin');
     const plan = await project(member, { leadId: other.id });
-    const from = await stage.head();
+    const from = await engines.head();
     await admin.change('Project', plan, { isPrivate: true });
     for (const someone of [admin, member, other]) assert.ok(await sees(someone, plan));
     assert.ok(!(await sees(owner, plan)));
     const names = { plan, admin: admin.id, member: member.id, other: other.id, workspace };
-    assert.deepEqual(brief(await stage.entries(from), names), [
+    assert.deepEqual(brief(await engines.entries(from), names), [
       'DELETE plan for workspace',
       'INSERT plan for plan',
       ...['admin', 'member', 'other'].flatMap((name) => [
@@ -132,24 +132,24 @@ describe('who keeps a project', function () {
 
 describe('a project is done exactly when it has the time it was [sync.mutate.completed]', function () {
   this.timeout(30_000);
-  let stage: Stage;
-  let owner: Someone;
+  let engines: TestEngines;
+  let owner: TestPerson;
   let workspace: string;
   let keys = 0;
 
   before(async () => {
-    stage = await Stage.open('project_done', 1);
-    owner = await stage.person();
-    workspace = await stage.workspace(owner);
+    engines = await TestEngines.open('project_done', 1);
+    owner = await engines.person();
+    workspace = await engines.workspace(owner);
   });
-  after(() => stage[Symbol.asyncDispose]());
+  after(() => engines[Symbol.asyncDispose]());
 
   const at = '2026-01-02T03:04:05.000Z';
   const later = '2026-02-02T03:04:05.000Z';
   const make = (more: object = {}): Promise<string> =>
     owner.make('Project', { workspaceId: workspace, key: `D${(keys += 1)}`, name: 'P', ...more });
   const pair = async (id: string): Promise<[unknown, unknown]> => {
-    const record = (await stage.stored('Project', id))!.record;
+    const record = (await engines.stored('Project', id))!.record;
     return [record['status'], record['completedAt']];
   };
 

@@ -2,23 +2,23 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { servicePrincipal } from '@wts/access';
 import { quiet } from '../../test/replica.ts';
-import { Stage, applied, change, only, refused } from '../../test/stage.ts';
-import type { Someone } from '../../test/stage.ts';
+import { TestEngines, applied, change, only, refused } from '../../test/test-engines.ts';
+import type { TestPerson } from '../../test/test-engines.ts';
 import { keepOnce } from '../upkeep.ts';
 import type { Unit, UnitOutcome } from './unit.ts';
 
 describe('a unit that is sent again because its answer got lost', function () {
   this.timeout(60_000);
-  let stage: Stage;
-  let owner: Someone;
+  let engines: TestEngines;
+  let owner: TestPerson;
   let workspace: string;
 
   before(async () => {
-    stage = await Stage.open('lost_answer', 4);
-    owner = await stage.person();
-    workspace = await stage.workspace(owner);
+    engines = await TestEngines.open('lost_answer', 4);
+    owner = await engines.person();
+    workspace = await engines.workspace(owner);
   });
-  after(() => stage[Symbol.asyncDispose]());
+  after(() => engines[Symbol.asyncDispose]());
 
   const user = (modelId: string, action: 'INSERT' | 'DELETE'): Unit => ({
     principal: servicePrincipal('test'),
@@ -28,7 +28,7 @@ describe('a unit that is sent again because its answer got lost', function () {
     mutations: [{ modelName: 'User', modelId, action, payload: action === 'INSERT' ? { name: 'Ada' } : {} }],
   });
   const everywhereAtOnce = async (unit: Unit): Promise<UnitOutcome[]> =>
-    (await Promise.all(stage.engines.flatMap((engine) => [engine.commit([unit]), engine.commit([unit])]))).flat();
+    (await Promise.all(engines.all.flatMap((engine) => [engine.commit([unit]), engine.commit([unit])]))).flat();
   const task = (title = 'Task') => change('INSERT', 'Task', randomUUID(), { workspaceId: workspace, title });
 
   it('is applied once and answered alike, also while the first sending is still under way [sync.mutate.idempotent, never.applied-twice]', async () => {
@@ -46,59 +46,61 @@ describe('a unit that is sent again because its answer got lost', function () {
   it('under another key is told what stands in its way [sync.mutate.insert-replay]', async () => {
     const id = randomUUID();
     const first = { ...user(id, 'INSERT'), clientId: 'somebody else' };
-    await stage.engines[0]?.commit([first]);
-    const [second] = (await stage.engines[1]?.commit([user(id, 'INSERT')])) ?? [];
+    await engines.all[0]?.commit([first]);
+    const [second] = (await engines.all[1]?.commit([user(id, 'INSERT')])) ?? [];
     assert.deepEqual(second?.ok === false && second.code, 'conflict');
   });
 
   it('one to three times at once among others is in the log once, whatever it does [never.applied-twice]', async () => {
-    const before = await stage.head();
+    const before = await engines.head();
     const made = task('First');
-    applied(await stage.send(owner.unit(made)));
+    applied(await engines.send(owner.unit(made)));
     const units = Array.from({ length: 30 }, (_, index) =>
       owner.unit(
         index % 3 === 0 ? task(`Task ${index}`) : change('UPDATE', 'Task', made.modelId, { title: `Title ${index}` }),
       ),
     );
     const sent = units.flatMap((unit, index) => Array.from({ length: 1 + (index % 3) }, () => unit));
-    const outcomes = await Promise.all(sent.map(async (unit) => ({ unit, outcome: applied(await stage.send(unit)) })));
+    const outcomes = await Promise.all(
+      sent.map(async (unit) => ({ unit, outcome: applied(await engines.send(unit)) })),
+    );
     const places = Map.groupBy(outcomes, ({ unit }) => unit.clientTxId);
     for (const same of places.values()) {
       assert.equal(new Set(same.map(({ outcome }) => outcome.lastId)).size, 1);
       const records = same.map(({ outcome }) => outcome.mutations[0]?.record);
       for (const record of records) assert.deepEqual(record, records[0]);
     }
-    assert.equal(await stage.head(), before + 1n + BigInt(units.length));
-    const entries = await stage.entries(before);
+    assert.equal(await engines.head(), before + 1n + BigInt(units.length));
+    const entries = await engines.entries(before);
     assert.equal(new Set(entries.map(({ clientTxId }) => clientTxId)).size, entries.length);
   });
 
   it('twice in one batch is applied once, and both get the same answer', async () => {
     const unit = owner.unit(task());
-    const [first, second] = (await stage.engine.commit([unit, unit])).map(applied);
+    const [first, second] = (await engines.any.commit([unit, unit])).map(applied);
     assert.deepEqual(second, first);
   });
 
   it('is answered with the record of the first time, not of today', async () => {
     const made = owner.unit(task('Then'));
-    const first = only(await stage.send(made));
+    const first = only(await engines.send(made));
     await owner.change('Task', first.modelId, { title: 'Now' });
     const gone = owner.unit(change('DELETE', 'Task', first.modelId));
-    const deleted = only(await stage.send(gone));
-    const replay = applied(await stage.send(made));
+    const deleted = only(await engines.send(gone));
+    const replay = applied(await engines.send(made));
     assert.ok(replay.replayed);
     assert.deepEqual(replay.mutations[0]?.record, first.record);
     assert.equal(replay.mutations[0]?.syncId, first.syncId);
-    assert.deepEqual(only(await stage.send(gone)).record, deleted.record);
+    assert.deepEqual(only(await engines.send(gone)).record, deleted.record);
   });
 
   it('with the same ids by another person or device is another unit', async () => {
-    const other = await stage.join(workspace, 'member');
+    const other = await engines.join(workspace, 'member');
     const sending = { clientId: 'device', clientTxId: 'tx' };
     const places = [
-      await stage.send(owner.unit(task(), sending)),
-      await stage.send(other.unit(task(), sending)),
-      await stage.send(owner.unit(task(), { ...sending, clientId: 'other device' })),
+      await engines.send(owner.unit(task(), sending)),
+      await engines.send(other.unit(task(), sending)),
+      await engines.send(owner.unit(task(), { ...sending, clientId: 'other device' })),
     ].map((outcome) => applied(outcome).lastId);
     assert.equal(new Set(places).size, 3);
   });
@@ -108,15 +110,15 @@ describe('a unit that is sent again because its answer got lost', function () {
     const unit = owner.unit(
       change('INSERT', 'Comment', randomUUID(), { workspaceId: workspace, taskId, body: 'Early' }),
     );
-    assert.equal(refused(await stage.send(unit)).error, 'taskId: Task not found');
+    assert.equal(refused(await engines.send(unit)).error, 'taskId: Task not found');
     await owner.make('Task', { workspaceId: workspace, title: 'Late' }, taskId);
-    applied(await stage.send(unit));
+    applied(await engines.send(unit));
     // Within one batch as well, where the refused one then finds what became of the same unit.
     const late = randomUUID();
     const comment = owner.unit(
       change('INSERT', 'Comment', randomUUID(), { workspaceId: workspace, taskId: late, body: 'x' }),
     );
-    const outcomes = await stage.engine.commit([comment, owner.unit({ ...task(), modelId: late }), comment, comment]);
+    const outcomes = await engines.any.commit([comment, owner.unit({ ...task(), modelId: late }), comment, comment]);
     const [first, made, second, third] = outcomes.map((outcome) => applied(outcome).lastId);
     assert.deepEqual([first, third], [second, second]);
     assert.ok(made! < second!);
@@ -124,38 +126,38 @@ describe('a unit that is sent again because its answer got lost', function () {
 
   it('as a new record under a new key is the replay for the device that made it, a conflict for others [sync.mutate.insert-replay]', async () => {
     const mutation = task('Made');
-    const first = only(await stage.send(owner.unit(mutation)));
+    const first = only(await engines.send(owner.unit(mutation)));
     await owner.change('Task', mutation.modelId, { title: 'Changed' });
-    const head = await stage.head();
-    const again = applied(await stage.send(owner.unit(mutation)));
+    const head = await engines.head();
+    const again = applied(await engines.send(owner.unit(mutation)));
     assert.ok(again.replayed);
     assert.deepEqual([again.lastId, again.mutations[0]?.record], [first.syncId, first.record]);
 
     const conflict = { ok: false, code: 'conflict', error: 'A Task with this id already exists' } as const;
-    const member = await stage.join(workspace, 'member');
-    const between = await stage.head();
-    assert.deepEqual(await stage.send(owner.unit(mutation, { clientId: 'other device' })), conflict);
-    assert.deepEqual(await stage.send(member.unit(mutation, { clientId: owner.clientId })), conflict);
-    assert.equal(await stage.head(), between);
+    const member = await engines.join(workspace, 'member');
+    const between = await engines.head();
+    assert.deepEqual(await engines.send(owner.unit(mutation, { clientId: 'other device' })), conflict);
+    assert.deepEqual(await engines.send(member.unit(mutation, { clientId: owner.clientId })), conflict);
+    assert.equal(await engines.head(), between);
     assert.equal(between - head, 4n);
   });
 
   it('as a new record is the replay for who made it last, after it was deleted and made again, and moved [sync.mutate.insert-replay]', async () => {
     const mutation = task('Again');
     const other = { clientId: 'other device' };
-    applied(await stage.send(owner.unit(mutation)));
+    applied(await engines.send(owner.unit(mutation)));
     await owner.delete('Task', mutation.modelId);
-    const second = only(await stage.send(owner.unit(mutation, other)));
+    const second = only(await engines.send(owner.unit(mutation, other)));
     const hidden = { workspaceId: workspace, key: 'MOVED', name: 'P', isPrivate: true };
     await owner.change('Task', mutation.modelId, { projectId: await owner.make('Project', hidden) });
-    assert.equal(only(await stage.send(owner.unit(mutation, other))).syncId, second.syncId);
-    assert.equal(refused(await stage.send(owner.unit(mutation))).code, 'conflict');
+    assert.equal(only(await engines.send(owner.unit(mutation, other))).syncId, second.syncId);
+    assert.equal(refused(await engines.send(owner.unit(mutation))).code, 'conflict');
   });
 
   it('as a new record under new keys at once through several replicas makes one record', async () => {
     for (let round = 0; round < 10; round += 1) {
       const mutation = task('Raced');
-      const outcomes = await Promise.all(stage.engines.map((engine) => stage.send(owner.unit(mutation), engine)));
+      const outcomes = await Promise.all(engines.all.map((engine) => engines.send(owner.unit(mutation), engine)));
       assert.equal(new Set(outcomes.map((outcome) => applied(outcome).lastId)).size, 1);
     }
   });
@@ -169,19 +171,13 @@ describe('a unit that is sent again because its answer got lost', function () {
       ...owner.unit(mutation, other),
       mutations: [change('DELETE', 'Task', mutation.modelId), mutation, change('DELETE', 'Task', randomUUID())],
     };
-    const outcomes = await stage.engine.commit([
-      once,
-      owner.unit(mutation),
-      undone,
-      twice,
-      owner.unit(mutation, other),
-    ]);
+    const outcomes = await engines.any.commit([once, owner.unit(mutation), undone, twice, owner.unit(mutation, other)]);
     const [first, again, bad, part, foreign] = outcomes;
     assert.deepEqual([only(again!).syncId, only(again!).record], [only(first!).syncId, only(first!).record]);
     assert.equal(refused(bad!).code, 'not_found');
     assert.equal(applied(part!).mutations[0]?.syncId, only(first!).syncId);
     assert.equal(refused(foreign!).code, 'conflict');
-    const replay = applied(await stage.send(twice));
+    const replay = applied(await engines.send(twice));
     assert.deepEqual(
       replay.mutations.map(({ syncId }) => syncId),
       applied(part!).mutations.map(({ syncId }) => syncId),
@@ -190,25 +186,25 @@ describe('a unit that is sent again because its answer got lost', function () {
 
   it('as a unit of which a part was made before answers each part from its own place', async () => {
     const mutation = task('Part');
-    const first = only(await stage.send(owner.unit(mutation)));
+    const first = only(await engines.send(owner.unit(mutation)));
     const unit = { ...owner.unit(mutation), mutations: [mutation, task('Other part')] };
-    const outcome = applied(await stage.send(unit));
+    const outcome = applied(await engines.send(unit));
     assert.equal(outcome.mutations[0]?.syncId, first.syncId);
-    const replay = applied(await stage.send(unit));
+    const replay = applied(await engines.send(unit));
     assert.deepEqual(replay.mutations, outcome.mutations);
     assert.equal(replay.lastId, outcome.lastId);
   });
 
   it('is answered also when the log has lost what it did [sync.mutate.idempotent, never.applied-twice]', async () => {
     const unit = owner.unit(task());
-    const first = applied(await stage.send(unit));
-    await stage.send(owner.unit(task()));
-    await stage.pool.query('delete from sync.sync_actions where sync_id = $1', [first.lastId.toString()]);
-    const head = await stage.head();
-    const again = applied(await stage.send(unit));
+    const first = applied(await engines.send(unit));
+    await engines.send(owner.unit(task()));
+    await engines.pool.query('delete from sync.sync_actions where sync_id = $1', [first.lastId.toString()]);
+    const head = await engines.head();
+    const again = applied(await engines.send(unit));
     assert.deepEqual([again.replayed, again.lastId], [true, first.lastId]);
     assert.deepEqual(again.mutations[0]?.record, { id: first.mutations[0]?.modelId });
-    assert.equal(await stage.head(), head);
+    assert.equal(await engines.head(), head);
   });
 
   it('is known for thirty days and then forgotten [sync.mutate.idempotent]', async () => {
@@ -217,20 +213,20 @@ describe('a unit that is sent again because its answer got lost', function () {
       [known, 29],
       [old, 31],
     ] as const) {
-      await stage.send(unit);
-      await stage.pool.query(
+      await engines.send(unit);
+      await engines.pool.query(
         'update sync.idempotency_keys set created_at = now() - make_interval(days => $2) where client_tx_id = $1',
         [unit.clientTxId, days],
       );
     }
     await keepOnce({
-      pool: stage.pool,
-      log: stage.log,
-      databaseUrl: stage.database.urlOf('wts_sync'),
+      pool: engines.pool,
+      log: engines.log,
+      databaseUrl: engines.database.urlOf('wts_sync'),
       retention: { ageMs: 1e12, youngestMs: 1e12 },
       logger: quiet,
     });
-    const { rows } = await stage.pool.query<{ tx: string }>(
+    const { rows } = await engines.pool.query<{ tx: string }>(
       'select client_tx_id as tx from sync.idempotency_keys where client_tx_id = any($1)',
       [[known.clientTxId, old.clientTxId]],
     );
@@ -238,6 +234,6 @@ describe('a unit that is sent again because its answer got lost', function () {
       rows.map(({ tx }) => tx),
       [known.clientTxId],
     );
-    assert.equal(applied(await stage.send(known)).replayed, true);
+    assert.equal(applied(await engines.send(known)).replayed, true);
   });
 });

@@ -5,28 +5,28 @@ import { faultOfSqlState } from '@wts/service-kit/postgres';
 import { eventually } from '@wts/testkit';
 import { Client, type Pool } from 'pg';
 import { copiesOfTables, differencesOf, foldLog } from '../../test/fold.ts';
-import { Stage, applied, change } from '../../test/stage.ts';
-import type { Someone } from '../../test/stage.ts';
+import { TestEngines, applied, change } from '../../test/test-engines.ts';
+import type { TestPerson } from '../../test/test-engines.ts';
 import { ownTransaction } from '../store/pipeline.ts';
 import type { Unit, UnitOutcome } from './unit.ts';
 
 describe('a commit whose connection dies', function () {
   this.timeout(60_000);
-  let stage: Stage;
-  let owner: Someone;
+  let engines: TestEngines;
+  let owner: TestPerson;
   let workspace: string;
   let killer: Client;
 
   before(async () => {
-    stage = await Stage.open('lost_connection');
-    owner = await stage.person();
-    workspace = await stage.workspace(owner);
-    killer = new Client({ connectionString: stage.database.url });
+    engines = await TestEngines.open('lost_connection');
+    owner = await engines.person();
+    workspace = await engines.workspace(owner);
+    killer = new Client({ connectionString: engines.database.url });
     await killer.connect();
   });
   after(async () => {
     await killer.end();
-    await stage[Symbol.asyncDispose]();
+    await engines[Symbol.asyncDispose]();
   });
 
   const kill = (where = 'true'): Promise<unknown> =>
@@ -40,7 +40,7 @@ describe('a commit whose connection dies', function () {
   async function insist(unit: Unit): Promise<{ outcome: UnitOutcome; failures: number }> {
     for (let failures = 0; ; failures += 1) {
       try {
-        return { outcome: await stage.send(unit), failures };
+        return { outcome: await engines.send(unit), failures };
       } catch (error) {
         // What callers are told is that it may be tried again, never what happened.
         assert.equal(faultOfSqlState(error)?.code, 'unavailable', String(error));
@@ -51,7 +51,7 @@ describe('a commit whose connection dies', function () {
   }
 
   it('is applied once when it is sent until it is answered, wherever the connection died [never.acknowledged-lost] [never.applied-twice]', async () => {
-    const from = await stage.head();
+    const from = await engines.head();
     let isOver = false;
     const killing = (async () => {
       let kills = 0;
@@ -74,7 +74,7 @@ describe('a commit whose connection dies', function () {
     assert.ok(answers.some(({ failures }) => failures > 0));
     const places = answers.map(({ outcome }) => applied(outcome).lastId);
     assert.equal(new Set(places).size, units.length);
-    const entries = await stage.entries(from);
+    const entries = await engines.entries(from);
     assert.deepEqual(
       entries.map(({ syncId }) => BigInt(syncId)),
       units.map((_, index) => from + 1n + BigInt(index)),
@@ -83,17 +83,17 @@ describe('a commit whose connection dies', function () {
       new Set(entries.map(({ modelId }) => modelId)),
       new Set(units.map(({ mutations }) => mutations[0]!.modelId)),
     );
-    const { copies, faults } = foldLog(await stage.entries());
-    assert.deepEqual([faults, differencesOf(copies, await copiesOfTables(stage.pool))], [[], []]);
+    const { copies, faults } = foldLog(await engines.entries());
+    assert.deepEqual([faults, differencesOf(copies, await copiesOfTables(engines.pool))], [[], []]);
   });
 
   it('while it waits for the lock of the log leaves nothing, and the next one is not inside it', async () => {
-    const blocker = new Client({ connectionString: stage.database.urlOf('wts_sync'), application_name: 'blocker' });
+    const blocker = new Client({ connectionString: engines.database.urlOf('wts_sync'), application_name: 'blocker' });
     await blocker.connect();
     await blocker.query('begin; select pg_advisory_xact_lock(7368011)');
-    const from = await stage.head();
+    const from = await engines.head();
     const unit = task('Waits');
-    const waiting = assert.rejects(stage.send(unit));
+    const waiting = assert.rejects(engines.send(unit));
     await eventually(async () => {
       const { rows } = await killer.query(`select 1 from pg_locks where locktype = 'advisory' and not granted`);
       return rows.length === 1;
@@ -102,8 +102,8 @@ describe('a commit whose connection dies', function () {
     await waiting;
     await blocker.query('rollback');
     await blocker.end();
-    assert.equal(await stage.head(), from);
-    assert.equal(await stage.stored('Task', unit.mutations[0]!.modelId), null);
+    assert.equal(await engines.head(), from);
+    assert.equal(await engines.stored('Task', unit.mutations[0]!.modelId), null);
     assert.equal(applied((await insist(unit)).outcome).lastId, from + 1n);
     assert.equal(applied((await insist(task('Next'))).outcome).lastId, from + 2n);
   });
@@ -117,7 +117,7 @@ describe('a commit whose connection dies', function () {
   });
 
   it('leaves nothing behind on a connection whose number could not be asked for once: it is asked again', async () => {
-    const client = await stage.pool.connect();
+    const client = await engines.pool.connect();
     let failures = 1;
     const failing = new Proxy(client, {
       get: (target, name) => {

@@ -2,36 +2,36 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { LIMITS } from '@wts/contracts';
 import { GroupReader } from '@wts/read-model';
-import { Stage, applied, brief, change, membership, refused } from '../../test/stage.ts';
-import type { Someone } from '../../test/stage.ts';
+import { TestEngines, applied, brief, change, membership, refused } from '../../test/test-engines.ts';
+import type { TestPerson } from '../../test/test-engines.ts';
 
 describe('membership of a workspace', function () {
   this.timeout(30_000);
-  let stage: Stage;
+  let engines: TestEngines;
 
   before(async () => {
-    stage = await Stage.open('membership');
+    engines = await TestEngines.open('membership');
   });
-  after(() => stage[Symbol.asyncDispose]());
+  after(() => engines[Symbol.asyncDispose]());
 
-  const membershipOf = async (workspaceId: string, { id }: Someone): Promise<string> =>
+  const membershipOf = async (workspaceId: string, { id }: TestPerson): Promise<string> =>
     (
-      await stage.pool.query<{ id: string }>(
+      await engines.pool.query<{ id: string }>(
         'select id from sync.workspace_members where workspace_id = $1 and user_id = $2',
         [workspaceId, id],
       )
     ).rows[0]!.id;
-  const groupsOf = async (someone: Someone): Promise<ReadonlySet<string>> =>
-    (await new GroupReader(stage.pool).of(someone.id)).groups;
+  const groupsOf = async (someone: TestPerson): Promise<ReadonlySet<string>> =>
+    (await new GroupReader(engines.pool).of(someone.id)).groups;
 
   it('introduces the person once, then the membership to all, then to the person [sync.membership.in-order]', async () => {
-    const owner = await stage.person('Owner');
-    const workspace = await stage.workspace(owner);
-    const someone = await stage.person('Newcomer');
+    const owner = await engines.person('Owner');
+    const workspace = await engines.workspace(owner);
+    const someone = await engines.person('Newcomer');
     const names = { workspace, someone: someone.id };
-    const from = await stage.head();
-    const joined = await stage.decided(someone.id, membership(workspace, someone.id, 'member'));
-    const entries = await stage.entries(from);
+    const from = await engines.head();
+    const joined = await engines.decided(someone.id, membership(workspace, someone.id, 'member'));
+    const entries = await engines.entries(from);
     assert.deepEqual(brief(entries, names), [
       'INSERT someone for workspace',
       'INSERT WorkspaceMember for workspace',
@@ -41,10 +41,10 @@ describe('membership of a workspace', function () {
     assert.equal(joined.lastId.toString(), entries.at(-1)?.syncId);
     assert.deepEqual(await groupsOf(someone), new Set([someone.id, workspace]));
 
-    const second = await stage.head();
+    const second = await engines.head();
     await someone.delete('WorkspaceMember', await membershipOf(workspace, someone));
-    await stage.decided(someone.id, membership(workspace, someone.id, 'guest'));
-    assert.deepEqual(brief(await stage.entries(second), names), [
+    await engines.decided(someone.id, membership(workspace, someone.id, 'guest'));
+    assert.deepEqual(brief(await engines.entries(second), names), [
       'DELETE WorkspaceMember for someone',
       'DELETE WorkspaceMember for workspace',
       // Who is known as they were when they left.
@@ -55,13 +55,13 @@ describe('membership of a workspace', function () {
   });
 
   it('and of any number of projects in it keeps nobody from working in another one, nor from leaving that [never.unbounded]', async () => {
-    const someone = await stage.person('Busy');
-    const [home, elsewhere] = [await stage.workspace(someone), await stage.workspace(someone)];
-    const heir = await stage.join(home, 'owner');
+    const someone = await engines.person('Busy');
+    const [home, elsewhere] = [await engines.workspace(someone), await engines.workspace(someone)];
+    const heir = await engines.join(home, 'owner');
     const key = { key: 'OWN', name: 'P', isPrivate: true };
     const project = await someone.make('Project', { workspaceId: home, ...key });
     const other = await someone.make('Project', { workspaceId: elsewhere, ...key });
-    await stage.pool.query(
+    await engines.pool.query(
       `insert into sync.project_members (id, project_id, user_id, workspace_id, group_id, record, created_at, updated_at)
        select gen_random_uuid(), gen_random_uuid(), user_id, workspace_id, group_id, record, created_at, updated_at
        from sync.project_members, generate_series(0, ${LIMITS.cascadeActionsMax}) where project_id = $1`,
@@ -72,20 +72,20 @@ describe('membership of a workspace', function () {
     applied(await heir.try('INSERT', 'Task', randomUUID(), { workspaceId: home, title: 'T', assigneeId: someone.id }));
     await someone.delete('WorkspaceMember', await membershipOf(home, someone));
     assert.ok(!(await groupsOf(someone)).has(project));
-    const { rows } = await stage.pool.query('select id from sync.project_members where project_id = $1', [other]);
+    const { rows } = await engines.pool.query('select id from sync.project_members where project_id = $1', [other]);
     assert.equal(rows.length, 1);
   });
 
   it('makes a new person, a workspace and its first member in one unit', async () => {
     const [user, workspace, member] = [randomUUID(), randomUUID(), randomUUID()];
-    const from = await stage.head();
-    await stage.decided(
+    const from = await engines.head();
+    await engines.decided(
       user,
       change('INSERT', 'User', user, { name: 'Ada', email: 'ada@example.org' }),
       change('INSERT', 'Workspace', workspace, { name: 'W', urlKey: `w-${user.slice(0, 8)}` }),
       membership(workspace, user, 'owner', member),
     );
-    assert.deepEqual(brief(await stage.entries(from), { user, workspace, member }), [
+    assert.deepEqual(brief(await engines.entries(from), { user, workspace, member }), [
       'INSERT user for user',
       'INSERT workspace for workspace',
       'INSERT user for workspace',
@@ -95,15 +95,15 @@ describe('membership of a workspace', function () {
   });
 
   it('carries what a person changes of themselves to each workspace that knows them, and to themselves last', async () => {
-    const person = await stage.person('Before');
-    const workspaces = [await stage.workspace(person), await stage.workspace(person)];
-    const from = await stage.head();
+    const person = await engines.person('Before');
+    const workspaces = [await engines.workspace(person), await engines.workspace(person)];
+    const from = await engines.head();
     const { record } = await person.change('User', person.id, {
       name: 'After',
       avatarUrl: 'https://example.org/a.png',
     });
     assert.equal(record['name'], 'After');
-    const entries = await stage.entries(from);
+    const entries = await engines.entries(from);
     assert.deepEqual(new Set(entries.slice(0, -1).map(({ groupId }) => groupId)), new Set(workspaces));
     assert.equal(entries.length, 3);
     assert.equal(entries.at(-1)?.groupId, person.id);
@@ -115,10 +115,10 @@ describe('membership of a workspace', function () {
   });
 
   it('takes teams and projects along when it ends, also private ones, and nothing in other workspaces', async () => {
-    const owner = await stage.person();
-    const [workspace, other] = [await stage.workspace(owner), await stage.workspace(owner)];
-    const leaver = await stage.join(workspace, 'member');
-    await stage.decided(leaver.id, membership(other, leaver.id, 'member'));
+    const owner = await engines.person();
+    const [workspace, other] = [await engines.workspace(owner), await engines.workspace(owner)];
+    const leaver = await engines.join(workspace, 'member');
+    await engines.decided(leaver.id, membership(other, leaver.id, 'member'));
     const hidden = await owner.make('Project', { workspaceId: workspace, key: 'H', name: 'H', isPrivate: true });
     const inside = await owner.make('ProjectMember', { projectId: hidden, userId: leaver.id });
     const team = await owner.make('Team', { workspaceId: workspace, key: 'T', name: 'T' });
@@ -127,9 +127,9 @@ describe('membership of a workspace', function () {
     const kept = await owner.make('TeamMember', { teamId: elsewhere, userId: leaver.id });
     const task = await owner.make('Task', { workspaceId: workspace, title: 'T', assigneeId: leaver.id });
 
-    const from = await stage.head();
+    const from = await engines.head();
     await owner.delete('WorkspaceMember', await membershipOf(workspace, leaver));
-    const said = brief(await stage.entries(from), { workspace, hidden, inside, mate, leaver: leaver.id });
+    const said = brief(await engines.entries(from), { workspace, hidden, inside, mate, leaver: leaver.id });
     assert.deepEqual(said.slice(-2), ['DELETE WorkspaceMember for leaver', 'DELETE WorkspaceMember for workspace']);
     assert.deepEqual(said.slice(0, -2).sort(), [
       'DELETE inside for hidden',
@@ -138,19 +138,19 @@ describe('membership of a workspace', function () {
     ]);
     assert.ok(said.indexOf('DELETE inside for leaver') < said.indexOf('DELETE inside for hidden'));
     assert.deepEqual(await groupsOf(leaver), new Set([leaver.id, other]));
-    assert.ok(await stage.stored('TeamMember', kept));
+    assert.ok(await engines.stored('TeamMember', kept));
     // Who did the work stays written: people are never deleted.
-    assert.equal((await stage.stored('Task', task))?.record['assigneeId'], leaver.id);
+    assert.equal((await engines.stored('Task', task))?.record['assigneeId'], leaver.id);
     assert.equal(refused(await leaver.try('UPDATE', 'Task', task, { title: 'x' })).error, 'Task not found');
   });
 
   it('is of one kind at a time, told to both when it changes', async () => {
-    const owner = await stage.person();
-    const workspace = await stage.workspace(owner);
-    const someone = await stage.join(workspace, 'guest');
-    const from = await stage.head();
+    const owner = await engines.person();
+    const workspace = await engines.workspace(owner);
+    const someone = await engines.join(workspace, 'guest');
+    const from = await engines.head();
     await owner.change('WorkspaceMember', await membershipOf(workspace, someone), { role: 'admin' });
-    assert.deepEqual(brief(await stage.entries(from), { workspace, someone: someone.id }), [
+    assert.deepEqual(brief(await engines.entries(from), { workspace, someone: someone.id }), [
       'UPDATE WorkspaceMember for workspace',
       'UPDATE WorkspaceMember for someone',
     ]);
@@ -161,7 +161,7 @@ describe('membership of a workspace', function () {
       clientTxId: randomUUID(),
       mutations: [membership(workspace, someone.id, 'member')],
     };
-    assert.deepEqual(refused(await stage.send(again)), {
+    assert.deepEqual(refused(await engines.send(again)), {
       ok: false,
       code: 'conflict',
       error: 'Another WorkspaceMember has this userId',
@@ -170,8 +170,8 @@ describe('membership of a workspace', function () {
 
   describe('of owners', () => {
     it('always keeps one: the last may neither leave nor step down, nor be removed by a service', async () => {
-      const owner = await stage.person();
-      const workspace = await stage.workspace(owner);
+      const owner = await engines.person();
+      const workspace = await engines.workspace(owner);
       const own = await membershipOf(workspace, owner);
       const last = { ok: false, code: 'last_owner', error: 'A workspace keeps at least one owner' } as const;
       assert.deepEqual(await owner.try('DELETE', 'WorkspaceMember', own), last);
@@ -182,18 +182,18 @@ describe('membership of a workspace', function () {
         clientId: 'w',
         clientTxId: randomUUID(),
       };
-      assert.deepEqual(await stage.send({ ...decided, mutations: [change('DELETE', 'WorkspaceMember', own)] }), last);
+      assert.deepEqual(await engines.send({ ...decided, mutations: [change('DELETE', 'WorkspaceMember', own)] }), last);
 
-      const heir = await stage.join(workspace, 'member');
+      const heir = await engines.join(workspace, 'member');
       await owner.change('WorkspaceMember', await membershipOf(workspace, heir), { role: 'owner' });
       await owner.change('WorkspaceMember', own, { role: 'guest' });
       assert.deepEqual(await heir.try('DELETE', 'WorkspaceMember', await membershipOf(workspace, heir)), last);
     });
 
     it('is made and unmade by owners only', async () => {
-      const owner = await stage.person();
-      const workspace = await stage.workspace(owner);
-      const [admin, member] = [await stage.join(workspace, 'admin'), await stage.join(workspace, 'member')];
+      const owner = await engines.person();
+      const workspace = await engines.workspace(owner);
+      const [admin, member] = [await engines.join(workspace, 'admin'), await engines.join(workspace, 'member')];
       const only = { ok: false, code: 'forbidden', error: 'Only an owner can add, change or remove an owner' } as const;
       const theirs = await membershipOf(workspace, member);
       assert.deepEqual(await admin.try('UPDATE', 'WorkspaceMember', theirs, { role: 'owner' }), only);
@@ -211,28 +211,28 @@ describe('membership of a workspace', function () {
 
     it('keeps one of two who leave at once through two replicas', async () => {
       for (let round = 0; round < 8; round += 1) {
-        const one = await stage.person();
-        const workspace = await stage.workspace(one);
-        const other = await stage.join(workspace, 'owner');
+        const one = await engines.person();
+        const workspace = await engines.workspace(one);
+        const other = await engines.join(workspace, 'owner');
         const leave = await Promise.all(
           [one, other]
             .map(async (who) => who.unit(change('DELETE', 'WorkspaceMember', await membershipOf(workspace, who))))
-            .map(async (unit, index) => stage.send(await unit, stage.engines[index])),
+            .map(async (unit, index) => engines.send(await unit, engines.all[index])),
         );
         assert.deepEqual(leave.map((outcome) => (outcome.ok ? 'left' : outcome.code)).sort(), ['last_owner', 'left']);
       }
     });
 
     it('keeps one of two who leave in one batch', async () => {
-      const one = await stage.person();
-      const workspace = await stage.workspace(one);
-      const other = await stage.join(workspace, 'owner');
+      const one = await engines.person();
+      const workspace = await engines.workspace(one);
+      const other = await engines.join(workspace, 'owner');
       const units = await Promise.all(
         [one, other].map(async (who) =>
           who.unit(change('DELETE', 'WorkspaceMember', await membershipOf(workspace, who))),
         ),
       );
-      const [first, second] = await stage.engine.commit(units);
+      const [first, second] = await engines.any.commit(units);
       applied(first!);
       assert.equal(refused(second!).code, 'last_owner');
     });

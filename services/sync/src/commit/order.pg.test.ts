@@ -2,28 +2,28 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import type { EntryChunk } from '@wts/contracts';
 import { Client } from 'pg';
-import { Stage, change } from '../../test/stage.ts';
-import type { Someone } from '../../test/stage.ts';
+import { TestEngines, change } from '../../test/test-engines.ts';
+import type { TestPerson } from '../../test/test-engines.ts';
 
 describe('the order of the log', function () {
   this.timeout(60_000);
-  let stage: Stage;
-  let owner: Someone;
+  let engines: TestEngines;
+  let owner: TestPerson;
   let workspace: string;
 
   before(async () => {
-    stage = await Stage.open('order', 4);
-    owner = await stage.person();
-    workspace = await stage.workspace(owner);
+    engines = await TestEngines.open('order', 4);
+    owner = await engines.person();
+    workspace = await engines.workspace(owner);
   });
-  after(() => stage[Symbol.asyncDispose]());
+  after(() => engines[Symbol.asyncDispose]());
 
   const task = (title: string) => change('INSERT', 'Task', randomUUID(), { workspaceId: workspace, title });
   const project = (key: string) =>
     change('INSERT', 'Project', randomUUID(), { workspaceId: workspace, key, name: key });
 
   async function client(): Promise<Client> {
-    const opened = new Client({ connectionString: stage.database.url });
+    const opened = new Client({ connectionString: engines.database.url });
     opened.on('error', () => {});
     await opened.connect();
     return opened;
@@ -57,9 +57,9 @@ describe('the order of the log', function () {
     await owner.make('Project', { workspaceId: workspace, key: 'TAKEN', name: 'Taken' });
     const beside = await client();
     await beside.query(`begin; create table held_open (n int); select pg_current_xact_id()`);
-    const from = await stage.head();
+    const from = await engines.head();
     const chunks: EntryChunk[] = [];
-    for (const engine of stage.engines) engine.onCommitted((chunk) => chunks.push(chunk));
+    for (const engine of engines.all) engine.onCommitted((chunk) => chunks.push(chunk));
 
     const watching = watch();
     const accepted = (
@@ -75,7 +75,7 @@ describe('the order of the log', function () {
               ...(writer % 5 === 0 ? [owner.unit(change('UPDATE', 'Task', randomUUID(), { title: 'x' }))] : []),
               owner.unit(task(`Task ${writer}.${round}b`)),
             ];
-            for (const outcome of await stage.engines[writer % 4]!.commit(units))
+            for (const outcome of await engines.all[writer % 4]!.commit(units))
               if (outcome.ok) places.push(outcome.lastId);
           }
           return places;
@@ -91,7 +91,7 @@ describe('the order of the log', function () {
       accepted.toSorted((a, b) => Number(a - b)),
       wanted,
     );
-    const entries = await stage.entries(from);
+    const entries = await engines.entries(from);
     assert.deepEqual(
       entries.map(({ syncId }) => BigInt(syncId)),
       wanted,
@@ -116,14 +116,14 @@ describe('the order of the log', function () {
   });
 
   it('follows the order of a request, also when the request is divided by one of its mutations [sync.mutate.order] [sync.mutate.results]', async () => {
-    const from = await stage.head();
+    const from = await engines.head();
     const units = Array.from({ length: 100 }, (_, index) =>
       owner.unit(index === 61 ? project('TAKEN') : task(`Nr ${index}`)),
     );
-    const outcomes = await stage.engine.commit(units);
+    const outcomes = await engines.any.commit(units);
     const refusals = outcomes.flatMap((outcome, index) => (outcome.ok ? [] : [{ index, ...outcome }]));
     assert.deepEqual(refusals, [{ index: 61, ok: false, code: 'conflict', error: 'Another Project has this key' }]);
-    const titles = (await stage.entries(from)).map(({ record }) => record['title']);
+    const titles = (await engines.entries(from)).map(({ record }) => record['title']);
     assert.deepEqual(
       titles,
       Array.from({ length: 100 }, (_, index) => `Nr ${index}`).filter((_, index) => index !== 61),
@@ -133,7 +133,7 @@ describe('the order of the log', function () {
   it('lets each mutation of a request see the one before it', async () => {
     const home = { workspaceId: workspace };
     const [projectId, taskId, label] = [randomUUID(), randomUUID(), randomUUID()];
-    const outcomes = await stage.engine.commit([
+    const outcomes = await engines.any.commit([
       owner.unit(change('INSERT', 'Label', label, { ...home, name: 'New' })),
       owner.unit(change('INSERT', 'Project', projectId, { ...home, key: 'SEEN', name: 'Seen', isPrivate: true })),
       owner.unit(change('INSERT', 'Task', taskId, { ...home, title: 'In it', projectId, labelIds: [label] })),
@@ -150,16 +150,16 @@ describe('the order of the log', function () {
       outcomes.map(({ ok }) => ok),
       [...Array.from({ length: 10 }, () => true), false],
     );
-    assert.equal(await stage.stored('Task', taskId), null);
+    assert.equal(await engines.stored('Task', taskId), null);
   });
 
   it('gives first tasks of a new workspace dense numbers, through whichever replicas they come [sync.mutate.task-number]', async () => {
     for (let round = 0; round < 5; round += 1) {
-      const home = await stage.workspace(owner);
+      const home = await engines.workspace(owner);
       const made = await Promise.all(
-        stage.engines.flatMap((engine) =>
+        engines.all.flatMap((engine) =>
           [1, 2, 3].map(() =>
-            stage.send(
+            engines.send(
               owner.unit(change('INSERT', 'Task', randomUUID(), { workspaceId: home, title: 'First' })),
               engine,
             ),
@@ -177,10 +177,10 @@ describe('the order of the log', function () {
   });
 
   it('costs no number when a task is refused after it was numbered', async () => {
-    const home = await stage.workspace(owner);
+    const home = await engines.workspace(owner);
     const first = change('INSERT', 'Task', randomUUID(), { workspaceId: home, title: 'One' });
     const unit = { ...owner.unit(first), mutations: [first, change('UPDATE', 'Task', randomUUID(), { title: 'x' })] };
-    const outcomes = await stage.engine.commit([unit, owner.unit({ ...first, modelId: randomUUID() })]);
+    const outcomes = await engines.any.commit([unit, owner.unit({ ...first, modelId: randomUUID() })]);
     assert.equal(outcomes[0]?.ok, false);
     assert.equal(outcomes[1]?.ok && outcomes[1].mutations[0]?.record['number'], 1);
   });

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { MODELS } from '@wts/models';
-import { Stage, change, refused } from '../../test/stage.ts';
-import type { Someone } from '../../test/stage.ts';
+import { TestEngines, change, refused } from '../../test/test-engines.ts';
+import type { TestPerson } from '../../test/test-engines.ts';
 
 /*
  * Who may do what, as a table. Columns are people; `+` applied, `-` forbidden, `0` answered as not there.
@@ -97,19 +97,19 @@ const PATCHES: Readonly<Record<string, object>> = {
 
 describe('who may do what [sync.mutate.roles]', function () {
   this.timeout(60_000);
-  let stage: Stage;
+  let engines: TestEngines;
   let workspace: string;
   let hidden: string;
-  const people = {} as Record<Who, Someone>;
+  const people = {} as Record<Who, TestPerson>;
 
   before(async () => {
-    stage = await Stage.open('permit', 1);
-    people.owner = await stage.person();
-    workspace = await stage.workspace(people.owner);
-    people.outsider = await stage.person();
-    await stage.workspace(people.outsider);
-    for (const role of ['admin', 'member', 'guest'] as const) people[role] = await stage.join(workspace, role);
-    people.insider = await stage.join(workspace, 'member');
+    engines = await TestEngines.open('permit', 1);
+    people.owner = await engines.person();
+    workspace = await engines.workspace(people.owner);
+    people.outsider = await engines.person();
+    await engines.workspace(people.outsider);
+    for (const role of ['admin', 'member', 'guest'] as const) people[role] = await engines.join(workspace, role);
+    people.insider = await engines.join(workspace, 'member');
     hidden = await people.insider.make('Project', {
       workspaceId: workspace,
       key: 'HID',
@@ -117,13 +117,13 @@ describe('who may do what [sync.mutate.roles]', function () {
       isPrivate: true,
     });
   });
-  after(() => stage[Symbol.asyncDispose]());
+  after(() => engines[Symbol.asyncDispose]());
 
   let count = 0;
   const key = (): string => `K${(count += 1)}`;
 
-  async function memberOf(someone: Someone): Promise<string> {
-    const { rows } = await stage.pool.query<{ id: string }>(
+  async function memberOf(someone: TestPerson): Promise<string> {
+    const { rows } = await engines.pool.query<{ id: string }>(
       'select id from sync.workspace_members where user_id = $1 and workspace_id = $2',
       [someone.id, workspace],
     );
@@ -131,7 +131,7 @@ describe('who may do what [sync.mutate.roles]', function () {
   }
 
   /** What an INSERT of the model says, and by whom the record is made that is to be changed. */
-  async function draft(model: string, who: Someone, where: string): Promise<{ payload: object; maker: Someone }> {
+  async function draft(model: string, who: TestPerson, where: string): Promise<{ payload: object; maker: TestPerson }> {
     const isHidden = where === 'private';
     const maker = isHidden ? people.insider : people.owner;
     const home = { workspaceId: workspace };
@@ -165,12 +165,12 @@ describe('who may do what [sync.mutate.roles]', function () {
   }
 
   /** The id of the record to be changed. */
-  async function target(model: string, who: Someone, where: string): Promise<string> {
+  async function target(model: string, who: TestPerson, where: string): Promise<string> {
     if (model === 'Workspace') return workspace;
-    if (model === 'User') return (where === 'themselves' ? who : await stage.person()).id;
+    if (model === 'User') return (where === 'themselves' ? who : await engines.person()).id;
     if (model === 'WorkspaceMember')
       return memberOf(
-        where === 'themselves' && who !== people.outsider ? await stand(who) : await stage.join(workspace, 'guest'),
+        where === 'themselves' && who !== people.outsider ? await stand(who) : await engines.join(workspace, 'guest'),
       );
     const { payload, maker } = await draft(model, who, where);
     const own = model === 'TeamMember' && where !== 'themselves' ? { ...payload, userId: people.insider.id } : payload;
@@ -179,10 +179,10 @@ describe('who may do what [sync.mutate.roles]', function () {
   }
 
   /** Somebody of the same role, who may leave without spoiling the rows that follow. */
-  const doubles = new Map<Someone, Someone>();
-  async function stand(who: Someone): Promise<Someone> {
+  const doubles = new Map<TestPerson, TestPerson>();
+  async function stand(who: TestPerson): Promise<TestPerson> {
     const role = who === people.insider ? 'member' : (PEOPLE.find((name) => people[name] === who) as 'owner');
-    const double = await stage.join(workspace, role);
+    const double = await engines.join(workspace, role);
     doubles.set(who, double);
     return double;
   }
@@ -202,14 +202,14 @@ describe('who may do what [sync.mutate.roles]', function () {
           : action === 'UPDATE'
             ? (PATCHES[model] ?? { name: 'Changed' })
             : {};
-        const head = await stage.head();
-        const outcome = await stage.send(who.unit(change(action, model, id, { ...payload })));
+        const head = await engines.head();
+        const outcome = await engines.send(who.unit(change(action, model, id, { ...payload })));
         seen.push(
           outcome.ok
             ? '+'
             : (({ forbidden: '-', not_found: '0' } as Record<string, string>)[outcome.code] ?? outcome.code),
         );
-        if (!outcome.ok) assert.equal(await stage.head(), head);
+        if (!outcome.ok) assert.equal(await engines.head(), head);
       }
       assert.equal(seen.join(' '), signs.join(' '));
     });

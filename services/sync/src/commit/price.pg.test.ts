@@ -1,32 +1,32 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { eventually } from '@wts/testkit';
-import { Stage, applied, change, openEngine } from '../../test/stage.ts';
-import type { Someone } from '../../test/stage.ts';
+import { TestEngines, applied, change, openEngine } from '../../test/test-engines.ts';
+import type { TestPerson } from '../../test/test-engines.ts';
 import type { Unit } from './unit.ts';
 
 const UNITS = 20;
 
 describe('what a change costs that reads much and writes little [never.one-takes-all]', function () {
   this.timeout(30_000);
-  let stage: Stage;
-  let busy: Someone;
-  let other: Someone;
+  let engines: TestEngines;
+  let busy: TestPerson;
+  let other: TestPerson;
   let home: string;
   let elsewhere: string;
   const large = 'd'.repeat(49_000);
   const ids = Array.from({ length: UNITS }, () => randomUUID());
 
   before(async () => {
-    stage = await Stage.open('price');
-    [busy, other] = [await stage.person('Busy'), await stage.person('Other')];
-    [home, elsewhere] = [await stage.workspace(busy), await stage.workspace(other)];
+    engines = await TestEngines.open('price');
+    [busy, other] = [await engines.person('Busy'), await engines.person('Other')];
+    [home, elsewhere] = [await engines.workspace(busy), await engines.workspace(other)];
     const made = ids.map((id) =>
       busy.unit(change('INSERT', 'Task', id, { workspaceId: home, title: 'T', description: large })),
     );
-    for (const outcome of await stage.engine.commit(made)) applied(outcome);
+    for (const outcome of await engines.any.commit(made)) applied(outcome);
   });
-  after(() => stage[Symbol.asyncDispose]());
+  after(() => engines[Symbol.asyncDispose]());
 
   const honest = (): Unit =>
     other.unit(change('INSERT', 'Task', randomUUID(), { workspaceId: elsewhere, title: 'Small' }));
@@ -43,10 +43,10 @@ describe('what a change costs that reads much and writes little [never.one-takes
   };
   for (const [name, unitOf] of Object.entries(cases)) {
     it(`${name} weighs what is read for it, and does not go with the changes of others`, async () => {
-      for (const outcome of await stage.engine.commit(ids.map(again))) applied(outcome);
+      for (const outcome of await engines.any.commit(ids.map(again))) applied(outcome);
       const sizes: number[] = [];
       const engine = openEngine({
-        pool: stage.pool,
+        pool: engines.pool,
         watch: { onBatch: ({ mutations }) => sizes.push(mutations) },
       });
       for (let round = 0; round < 4; round += 1) await engine.commit(ids.map((id) => unitOf(id)));
@@ -62,13 +62,13 @@ describe('what a change costs that reads much and writes little [never.one-takes
   }
 
   it('a small change in the same batch is answered before what is read for the refusal of another', async () => {
-    const engine = openEngine({ pool: stage.pool });
-    const query = stage.pool.query.bind(stage.pool) as (...args: unknown[]) => Promise<unknown>;
+    const engine = openEngine({ pool: engines.pool });
+    const query = engines.pool.query.bind(engines.pool) as (...args: unknown[]) => Promise<unknown>;
     let isAnswered = false;
-    stage.pool.query = (async (...args: unknown[]) => {
+    engines.pool.query = (async (...args: unknown[]) => {
       await eventually(() => isAnswered);
       return query(...args);
-    }) as typeof stage.pool.query;
+    }) as typeof engines.pool.query;
     try {
       const first = engine.commit([honest()]);
       const refusal = engine.commit([busy.unit(change('UPDATE', 'Task', randomUUID(), { title: 'T' }))]);
@@ -78,7 +78,7 @@ describe('what a change costs that reads much and writes little [never.one-takes
       isAnswered = true;
       assert.equal((await refusal)[0]?.ok, false);
     } finally {
-      stage.pool.query = query as typeof stage.pool.query;
+      engines.pool.query = query as typeof engines.pool.query;
     }
   });
 });

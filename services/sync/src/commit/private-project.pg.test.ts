@@ -1,25 +1,25 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { GroupReader } from '@wts/read-model';
-import { Stage, applied, brief, change, only, refused } from '../../test/stage.ts';
-import type { Someone } from '../../test/stage.ts';
+import { TestEngines, applied, brief, change, only, refused } from '../../test/test-engines.ts';
+import type { TestPerson } from '../../test/test-engines.ts';
 
 describe('a private project [sync.private-project.walls]', function () {
   this.timeout(30_000);
-  let stage: Stage;
-  let owner: Someone;
-  let mover: Someone;
-  let friend: Someone;
+  let engines: TestEngines;
+  let owner: TestPerson;
+  let mover: TestPerson;
+  let friend: TestPerson;
   let workspace: string;
 
   before(async () => {
-    stage = await Stage.open('private_project');
-    owner = await stage.person();
-    workspace = await stage.workspace(owner);
-    mover = await stage.join(workspace, 'member');
-    friend = await stage.join(workspace, 'member');
+    engines = await TestEngines.open('private_project');
+    owner = await engines.person();
+    workspace = await engines.workspace(owner);
+    mover = await engines.join(workspace, 'member');
+    friend = await engines.join(workspace, 'member');
   });
-  after(() => stage[Symbol.asyncDispose]());
+  after(() => engines[Symbol.asyncDispose]());
 
   let count = 0;
   const project = (more: object = {}): Promise<string> =>
@@ -37,19 +37,19 @@ describe('a private project [sync.private-project.walls]', function () {
   }
 
   const since = async (place: bigint, names: Record<string, string>): Promise<string[]> =>
-    brief(await stage.entries(place), { workspace, mover: mover.id, friend: friend.id, ...names });
-  const groupsOf = async (someone: Someone): Promise<ReadonlySet<string>> =>
-    (await new GroupReader(stage.pool).of(someone.id)).groups;
+    brief(await engines.entries(place), { workspace, mover: mover.id, friend: friend.id, ...names });
+  const groupsOf = async (someone: TestPerson): Promise<ReadonlySet<string>> =>
+    (await new GroupReader(engines.pool).of(someone.id)).groups;
   const memberOf = async (projectId: string, userId: string): Promise<string> =>
     (
-      await stage.pool.query<{ id: string }>(
+      await engines.pool.query<{ id: string }>(
         'select id from sync.project_members where project_id = $1 and user_id = $2',
         [projectId, userId],
       )
     ).rows[0]!.id;
 
   it('made so from the start is heard of by its maker only, who is its first member', async () => {
-    const from = await stage.head();
+    const from = await engines.head();
     const hidden = await project({ isPrivate: true });
     const own = await memberOf(hidden, mover.id);
     assert.deepEqual(await since(from, { hidden, own }), [
@@ -64,9 +64,9 @@ describe('a private project [sync.private-project.walls]', function () {
   it('takes a task with all its parts out of the sight of the workspace: gone there, come here, side by side [sync.action.group]', async () => {
     const hidden = await project({ isPrivate: true });
     const { task, item, comment, answer } = await taskWithParts(null);
-    const from = await stage.head();
+    const from = await engines.head();
     const moved = await mover.change('Task', task, { projectId: hidden, title: 'Now hidden' });
-    const entries = await stage.entries(from);
+    const entries = await engines.entries(from);
     const said = await since(from, { hidden, task, item, comment, answer });
     assert.equal(said.length, 8);
     const gone = said.slice(0, 4);
@@ -89,22 +89,22 @@ describe('a private project [sync.private-project.walls]', function () {
       ['TaskChecklistItem', item],
       ['Comment', answer],
     ] as const)
-      assert.equal((await stage.stored(model, id))?.groupId, hidden);
+      assert.equal((await engines.stored(model, id))?.groupId, hidden);
 
-    const back = await stage.head();
+    const back = await engines.head();
     await mover.change('Task', task, { projectId: null });
     const returned = await since(back, { hidden, task, item, comment, answer });
     assert.ok(returned.slice(0, 4).every((one) => /^DELETE \w+ for hidden$/.test(one)));
     assert.ok(returned.slice(4).every((one) => /^INSERT \w+ for workspace$/.test(one)));
-    assert.equal((await stage.stored('Comment', comment))?.groupId, workspace);
+    assert.equal((await engines.stored('Comment', comment))?.groupId, workspace);
   });
 
   it('hands a task to another private project without a word to the workspace', async () => {
     const [one, other] = [await project({ isPrivate: true }), await project({ isPrivate: true })];
     const { task } = await taskWithParts(one);
-    const from = await stage.head();
+    const from = await engines.head();
     await mover.change('Task', task, { projectId: other });
-    const groups = (await stage.entries(from)).map(({ groupId }) => groupId);
+    const groups = (await engines.entries(from)).map(({ groupId }) => groupId);
     assert.deepEqual(groups, [one, one, one, one, other, other, other, other]);
   });
 
@@ -113,7 +113,7 @@ describe('a private project [sync.private-project.walls]', function () {
     const theirs = await owner.make('ProjectMember', { projectId: hidden, userId: friend.id });
     const { task, item, comment, answer } = await taskWithParts(hidden);
     const names = { hidden, theirs, task, item, comment, answer };
-    const from = await stage.head();
+    const from = await engines.head();
     await mover.change('Project', hidden, { isPrivate: true });
     const own = await memberOf(hidden, mover.id);
     const closed = await since(from, { ...names, own });
@@ -132,7 +132,7 @@ describe('a private project [sync.private-project.walls]', function () {
       [hidden],
     );
 
-    const back = await stage.head();
+    const back = await engines.head();
     await mover.change('Project', hidden, { isPrivate: false, name: 'Open' });
     const opened = await since(back, { ...names, own });
     // A loss is told before the group falls silent.
@@ -147,7 +147,7 @@ describe('a private project [sync.private-project.walls]', function () {
 
   it('is joined and left in log order: the person hears of a gain last and of a loss first [sync.membership.in-order]', async () => {
     const hidden = await project({ isPrivate: true });
-    const from = await stage.head();
+    const from = await engines.head();
     const theirs = await mover.make('ProjectMember', { projectId: hidden, userId: friend.id });
     await friend.delete('ProjectMember', theirs);
     assert.deepEqual(await since(from, { hidden, theirs }), [
@@ -160,7 +160,7 @@ describe('a private project [sync.private-project.walls]', function () {
 
   it('that is public opens nothing: its members are told to the workspace alone', async () => {
     const open = await project();
-    const from = await stage.head();
+    const from = await engines.head();
     const theirs = await mover.make('ProjectMember', { projectId: open, userId: friend.id });
     await mover.delete('ProjectMember', theirs);
     assert.deepEqual(await since(from, { open, theirs }), [
@@ -180,7 +180,7 @@ describe('a private project [sync.private-project.walls]', function () {
 
   it('takes only members of the workspace', async () => {
     const hidden = await project({ isPrivate: true });
-    const stranger = await stage.person();
+    const stranger = await engines.person();
     const refusal = refused(
       await mover.try('INSERT', 'ProjectMember', randomUUID(), { projectId: hidden, userId: stranger.id }),
     );
@@ -189,11 +189,11 @@ describe('a private project [sync.private-project.walls]', function () {
 
   it('made private by a service has no member who is nobody', async () => {
     const id = randomUUID();
-    await stage.decided(
+    await engines.decided(
       randomUUID(),
       change('INSERT', 'Project', id, { workspaceId: workspace, key: 'SVC', name: 'S', isPrivate: true }),
     );
-    const { rows } = await stage.pool.query('select id from sync.project_members where project_id = $1', [id]);
+    const { rows } = await engines.pool.query('select id from sync.project_members where project_id = $1', [id]);
     assert.deepEqual(rows, []);
   });
 
@@ -202,7 +202,7 @@ describe('a private project [sync.private-project.walls]', function () {
     for (let n = 0; n < 40; n += 1)
       await mover.make('Task', { workspaceId: workspace, title: `T${n}`, projectId: hidden });
     applied(await mover.try('UPDATE', 'Project', hidden, { isPrivate: true }));
-    const { rows } = await stage.pool.query<{ group_id: string }>(
+    const { rows } = await engines.pool.query<{ group_id: string }>(
       'select distinct group_id from sync.tasks where project_id = $1',
       [hidden],
     );

@@ -4,8 +4,8 @@ import { MODELS, modelNamed, snakeCase } from '@wts/models';
 import { eventually } from '@wts/testkit';
 import { GroupReader } from '@wts/read-model';
 import { copiesOfTables, differencesOf, foldLog } from '../../test/fold.ts';
-import { Stage, change } from '../../test/stage.ts';
-import type { Someone } from '../../test/stage.ts';
+import { TestEngines, change } from '../../test/test-engines.ts';
+import type { TestPerson } from '../../test/test-engines.ts';
 import type { Unit, UnitOutcome } from './unit.ts';
 
 /*
@@ -14,21 +14,21 @@ import type { Unit, UnitOutcome } from './unit.ts';
  */
 describe('changes that meet', function () {
   this.timeout(60_000);
-  let stage: Stage;
-  let owner: Someone;
+  let engines: TestEngines;
+  let owner: TestPerson;
   let workspace: string;
   const ROUNDS = 12;
 
   before(async () => {
-    stage = await Stage.open('races', 3);
-    owner = await stage.person();
-    workspace = await stage.workspace(owner);
+    engines = await TestEngines.open('races', 3);
+    owner = await engines.person();
+    workspace = await engines.workspace(owner);
   });
-  after(() => stage[Symbol.asyncDispose]());
+  after(() => engines[Symbol.asyncDispose]());
   afterEach(async () => {
-    const { copies, faults } = foldLog(await stage.entries());
+    const { copies, faults } = foldLog(await engines.entries());
     assert.deepEqual(faults, []);
-    assert.deepEqual(differencesOf(copies, await copiesOfTables(stage.pool)), []);
+    assert.deepEqual(differencesOf(copies, await copiesOfTables(engines.pool)), []);
     assert.deepEqual(await astray(), []);
   });
 
@@ -38,7 +38,7 @@ describe('changes that meet', function () {
     for (const model of MODELS) {
       for (const [field, { reference }] of Object.entries(model.fields)) {
         if (!reference || reference.many || reference.onDelete === 'keep') continue;
-        const { rows } = await stage.pool.query<{ id: string }>(
+        const { rows } = await engines.pool.query<{ id: string }>(
           `select t.id from sync.${model.table} t left join sync.${modelNamed(reference.model).table} p on p.id = t.${snakeCase(field)}
            where t.${snakeCase(field)} is not null and (p.id is null or (p.group_id <> t.group_id and $1))`,
           [reference.onDelete === 'delete' && reference.model !== 'Workspace'],
@@ -55,9 +55,9 @@ describe('changes that meet', function () {
     owner.make('Project', { ...home(), key: `R${(count += 1)}`, name: 'Project', ...more });
   /** Each unit by a replica of its own, the first one a moment ahead or behind by chance. */
   const atOnce = (...units: readonly Unit[]): Promise<UnitOutcome[]> =>
-    Promise.all(units.map((unit, index) => stage.send(unit, stage.engines[index % 3])));
-  const membershipOf = async (someone: Someone): Promise<string> => {
-    const { rows } = await stage.pool.query<{ id: string }>(
+    Promise.all(units.map((unit, index) => engines.send(unit, engines.all[index % 3])));
+  const membershipOf = async (someone: TestPerson): Promise<string> => {
+    const { rows } = await engines.pool.query<{ id: string }>(
       'select id from sync.workspace_members where workspace_id = $1 and user_id = $2',
       [workspace, someone.id],
     );
@@ -72,7 +72,7 @@ describe('changes that meet', function () {
     // A guest may still make tasks.
     const label = { model: 'Label', payload: { name: 'L', color: '#aabbcc' } };
     for (let round = 0; round < ROUNDS; round += 1) {
-      const someone = await stage.join(workspace, 'member');
+      const someone = await engines.join(workspace, 'member');
       const inProject = await owner.make('ProjectMember', { projectId: hidden, userId: someone.id });
       const inWorkspace = await membershipOf(someone);
       const [{ model, payload }, end] = (
@@ -82,18 +82,18 @@ describe('changes that meet', function () {
           [label, change('DELETE', 'WorkspaceMember', inWorkspace)],
         ] as const
       )[round % 3]!;
-      const head = await stage.head();
+      const head = await engines.head();
       const write = (): Unit => someone.unit(change('INSERT', model, randomUUID(), { ...home(), ...payload }));
       // Each device goes on until it is refused; it is shut out by a replica that has nothing else to do.
       const device = async (replica: number): Promise<void> => {
-        while ((await stage.send(write(), stage.engines[replica])).ok);
+        while ((await engines.send(write(), engines.all[replica])).ok);
       };
       const devices = [device(0), device(1), device(0), device(1)];
-      await stage.send(write(), stage.engines[0]);
-      assert.ok((await stage.send(owner.unit(end), stage.engines[2])).ok);
+      await engines.send(write(), engines.all[0]);
+      assert.ok((await engines.send(owner.unit(end), engines.all[2])).ok);
       await Promise.all(devices);
 
-      const entries = await stage.entries(head);
+      const entries = await engines.entries(head);
       const ended = entries.findIndex(({ modelId }) => modelId === end.modelId);
       const late = entries
         .slice(ended)
@@ -144,16 +144,16 @@ describe('changes that meet', function () {
     const taskId = await owner.make('Task', { ...home(), title: 'T' });
     const said = await owner.make('Comment', { ...home(), taskId, body: 'Said' });
     const older = await owner.make('Comment', { ...home(), taskId, parentId: said, body: 'Older' });
-    const holder = await stage.pool.connect();
+    const holder = await engines.pool.connect();
     try {
       await holder.query('begin');
       await holder.query('select id from sync.comments where id = $1 for update', [older]);
-      const deletion = owner.try('DELETE', 'Comment', said, {}, { engine: stage.engines[1]! });
+      const deletion = engines.send(owner.unit(change('DELETE', 'Comment', said)), engines.all[1]);
       // The first try gives up; the next one waits as long as it takes.
       const waits = `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock' and clock_timestamp() - query_start > interval '0.2 s'`;
-      await eventually(async () => (await stage.pool.query(waits)).rows.length > 0);
+      await eventually(async () => (await engines.pool.query(waits)).rows.length > 0);
       const answer = insert('Comment', { taskId, parentId: said, body: 'Newer' });
-      assert.ok((await stage.send(answer, stage.engines[2])).ok);
+      assert.ok((await engines.send(answer, engines.all[2])).ok);
       await holder.query('rollback');
       assert.ok((await deletion).ok);
     } finally {
@@ -175,7 +175,7 @@ describe('changes that meet', function () {
         insert('Project', { key: `T${round}-${count}`, name: 'P', teamId: team }),
         owner.unit(change('DELETE', 'Team', team)),
       );
-      const { rows } = await stage.pool.query('select id from sync.tasks where $1 = any(label_ids)', [label]);
+      const { rows } = await engines.pool.query('select id from sync.tasks where $1 = any(label_ids)', [label]);
       assert.deepEqual(rows, []);
     }
   });
@@ -197,12 +197,12 @@ describe('changes that meet', function () {
 
   it('who leaves a workspace is let into a private project and a team at the same moment, and stays in neither [sync.private-project.walls]', async () => {
     for (let round = 0; round < ROUNDS; round += 1) {
-      const leaver = await stage.join(workspace, 'member');
+      const leaver = await engines.join(workspace, 'member');
       const [hidden, team] = [
         await project({ isPrivate: true }),
         await owner.make('Team', { ...home(), key: `L${round}`, name: 'T' }),
       ];
-      const { rows } = await stage.pool.query<{ id: string }>(
+      const { rows } = await engines.pool.query<{ id: string }>(
         'select id from sync.workspace_members where user_id = $1',
         [leaver.id],
       );
@@ -215,9 +215,9 @@ describe('changes that meet', function () {
         ),
       );
       assert.ok(outcomes[0]?.ok);
-      assert.deepEqual((await new GroupReader(stage.pool).of(leaver.id)).groups, new Set([leaver.id]));
+      assert.deepEqual((await new GroupReader(engines.pool).of(leaver.id)).groups, new Set([leaver.id]));
       for (const table of ['team_members', 'project_members']) {
-        const left = await stage.pool.query(`select id from sync.${table} where user_id = $1`, [leaver.id]);
+        const left = await engines.pool.query(`select id from sync.${table} where user_id = $1`, [leaver.id]);
         assert.deepEqual(left.rows, [], table);
       }
     }
@@ -225,14 +225,14 @@ describe('changes that meet', function () {
 
   it('a person changes their name while they come into workspaces', async () => {
     for (let round = 0; round < ROUNDS; round += 1) {
-      const person = await stage.person('Before');
+      const person = await engines.person('Before');
       const joining = (id: string): Unit => ({
         ...person.unit(
           change('INSERT', 'WorkspaceMember', randomUUID(), { workspaceId: id, userId: person.id, role: 'guest' }),
         ),
         authority: 'service',
       });
-      const other = await stage.workspace(owner);
+      const other = await engines.workspace(owner);
       const outcomes = await atOnce(
         joining(workspace),
         person.unit(change('UPDATE', 'User', person.id, { name: 'After' })),

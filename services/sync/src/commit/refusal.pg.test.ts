@@ -3,8 +3,8 @@ import { randomUUID } from 'node:crypto';
 import { ACTIONS, ERRORS } from '@wts/contracts';
 import { MODELS } from '@wts/models';
 import fc from 'fast-check';
-import { Stage, change, refused } from '../../test/stage.ts';
-import type { Someone } from '../../test/stage.ts';
+import { TestEngines, change, refused } from '../../test/test-engines.ts';
+import type { TestPerson } from '../../test/test-engines.ts';
 
 /** Words that make a client send again what it should drop, and traces of what nobody outside should see. */
 const FORBIDDEN = /network|fetch|timeout|timed out|aborted|econnrefused/i;
@@ -14,22 +14,22 @@ const MARK = 'zebra7f3a';
 
 describe('a refusal [sync.mutate.results]', function () {
   this.timeout(60_000);
-  let stage: Stage;
-  let owner: Someone;
+  let engines: TestEngines;
+  let owner: TestPerson;
   let workspace: string;
   const known: Record<string, string> = {};
 
   before(async () => {
-    stage = await Stage.open('refusal');
-    owner = await stage.person();
-    workspace = await stage.workspace(owner);
+    engines = await TestEngines.open('refusal');
+    owner = await engines.person();
+    workspace = await engines.workspace(owner);
     known['Task'] = await owner.make('Task', { workspaceId: workspace, title: 'T' });
     known['Project'] = await owner.make('Project', { workspaceId: workspace, key: 'P', name: 'P' });
     known['Comment'] = await owner.make('Comment', { workspaceId: workspace, taskId: known['Task'], body: 'C' });
     known['User'] = owner.id;
     known['Workspace'] = workspace;
   });
-  after(() => stage[Symbol.asyncDispose]());
+  after(() => engines[Symbol.asyncDispose]());
 
   const id = fc
     .constantFrom('known', 'unknown', 'workspace')
@@ -102,7 +102,7 @@ describe('a refusal [sync.mutate.results]', function () {
         const units = attempts
           .filter(({ action }) => action !== 'DELETE')
           .map((one) => owner.unit(change(one.action, one.model, one.id(one.model), one.payload)));
-        for (const outcome of await stage.engine.commit(units)) {
+        for (const outcome of await engines.any.commit(units)) {
           if (outcome.ok) continue;
           refusals += 1;
           assert.ok(outcome.code in ERRORS && !['internal', 'unavailable'].includes(outcome.code));
@@ -131,12 +131,13 @@ describe('a refusal [sync.mutate.results]', function () {
     ];
     for (const title of texts) {
       const taskId = await owner.make('Task', { workspaceId: workspace, title, description: title });
-      assert.equal((await stage.stored('Task', taskId))?.record['title'], title);
+      assert.equal((await engines.stored('Task', taskId))?.record['title'], title);
       const sending = { clientId: `client ${title}`, clientTxId: title.repeat(2) };
-      const first = await owner.try('UPDATE', 'Task', taskId, { description: null }, sending);
+      const unit = owner.unit(change('UPDATE', 'Task', taskId, { description: null }), sending);
+      const first = await engines.send(unit);
       assert.deepEqual(
-        await owner
-          .try('UPDATE', 'Task', taskId, { description: null }, sending)
+        await engines
+          .send(owner.unit(change('UPDATE', 'Task', taskId, { description: null }), sending))
           .then((again) => again.ok && again.lastId),
         first.ok && first.lastId,
       );
@@ -145,7 +146,7 @@ describe('a refusal [sync.mutate.results]', function () {
 
   it('names what collided, in words that stay the same', async () => {
     const home = { workspaceId: workspace };
-    const person = await stage.join(workspace, 'member');
+    const person = await engines.join(workspace, 'member');
     const team = await owner.make('Team', { ...home, key: 'T', name: 'T' });
     await owner.make('TeamMember', { teamId: team, userId: person.id });
     await owner.make('ProjectMember', { projectId: known['Project'], userId: person.id });
@@ -166,7 +167,7 @@ describe('a refusal [sync.mutate.results]', function () {
       'conflict: Another ProjectMember has this projectId and userId',
     ]);
     // Free in another workspace, and free again once the other is gone.
-    const other = await stage.workspace(owner);
+    const other = await engines.workspace(owner);
     await owner.make('Project', { workspaceId: other, key: 'P', name: 'Same key' });
     await owner.delete('Team', team);
     await owner.make('Team', { ...home, key: 'T', name: 'Heir' });
@@ -178,7 +179,7 @@ describe('a refusal [sync.mutate.results]', function () {
       await owner.make('Task', { workspaceId: workspace, title: 'S' }),
     ];
     await owner.delete('Task', gone);
-    const outcomes = await stage.engine.commit(
+    const outcomes = await engines.any.commit(
       [stays, gone, stays].map((task) => owner.unit(change('UPDATE', 'Task', task, { title: 'New' }))),
     );
     assert.deepEqual(

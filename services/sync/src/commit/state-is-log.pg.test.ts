@@ -4,8 +4,8 @@ import type { ActionName, JsonSchema, Role } from '@wts/contracts';
 import { ACTIONS, ROLES } from '@wts/contracts';
 import { modelNamed } from '@wts/models';
 import { copiesOfTables, differencesOf, foldLog, shownOutside } from '../../test/fold.ts';
-import { Stage, change, membership } from '../../test/stage.ts';
-import type { Someone } from '../../test/stage.ts';
+import { TestEngines, change, membership } from '../../test/test-engines.ts';
+import type { TestPerson } from '../../test/test-engines.ts';
 import { SWEEP_CLIENT } from '../sweeps/sweeper.ts';
 import type { Unit } from './unit.ts';
 
@@ -66,7 +66,7 @@ const ACTIONS_TRIED: readonly ActionName[] = [
 ];
 
 interface Cast {
-  readonly people: readonly Someone[];
+  readonly people: readonly TestPerson[];
   readonly workspaces: readonly string[];
   readonly ids: Ids;
 }
@@ -150,14 +150,14 @@ describe('the log and the tables', function () {
   ] as const) {
     const how = seed > 1 ? ', with most deletions and moves swept behind their roots' : '';
     it(`say the same after any changes by many people through several replicas, group by group (seed ${seed})${how}`, async () => {
-      await using stage = await Stage.open('state_is_log', 3, bounds);
+      await using engines = await TestEngines.open('state_is_log', 3, bounds);
       const roll = dice(seed);
-      const owner = await stage.person('Owner');
-      const home = await stage.workspace(owner);
-      const workspaces = [home, home, home, home, home, await stage.workspace(owner)];
+      const owner = await engines.person('Owner');
+      const home = await engines.workspace(owner);
+      const workspaces = [home, home, home, home, home, await engines.workspace(owner)];
       const people = [owner];
       for (const role of [...ROLES, 'member', 'member'] as const)
-        people.push(await stage.join(workspaces.at(people.length === 3 ? -1 : 0)!, role));
+        people.push(await engines.join(workspaces.at(people.length === 3 ? -1 : 0)!, role));
       const ids = new Ids({
         WorkspaceMember: 6,
         Team: 3,
@@ -174,22 +174,22 @@ describe('the log and the tables', function () {
       const roots = MODELS_TRIED.flatMap((model) =>
         ids.all(model).map((id) => owner.unit(change('INSERT', model, id, payloadOf(model, cast, roll, false)))),
       );
-      await stage.engine.commit(roots);
+      await engines.any.commit(roots);
       const counts = { applied: 0, refused: 0 };
       for (let round = 0; round < 25; round += 1) {
         const requests = Array.from({ length: 6 }, () =>
           Array.from({ length: 1 + roll.below(8) }, () => anyUnit(cast, roll)),
         );
-        const sweeping = round % 3 === 0 ? stage.sweep() : undefined;
-        const outcomes = (await Promise.all(requests.map((units) => stage.engine.commit(units)))).flat();
+        const sweeping = round % 3 === 0 ? engines.sweep() : undefined;
+        const outcomes = (await Promise.all(requests.map((units) => engines.any.commit(units)))).flat();
         await sweeping;
         for (const { ok } of outcomes) counts[ok ? 'applied' : 'refused'] += 1;
       }
       assert.ok(counts.applied > 100 && counts.refused > 50, JSON.stringify(counts));
 
-      await stage.sweep();
-      assert.equal(await stage.sweeps(), 0);
-      const entries = await stage.entries();
+      await engines.sweep();
+      assert.equal(await engines.sweeps(), 0);
+      const entries = await engines.entries();
       assert.ok(seed === 1 || entries.some(({ clientId }) => clientId === SWEEP_CLIENT));
       assert.deepEqual(
         entries.map(({ syncId }) => Number(syncId)),
@@ -199,7 +199,7 @@ describe('the log and the tables', function () {
       const { copies, faults } = foldLog(entries);
       assert.deepEqual(faults, []);
       assert.deepEqual(shownOutside(entries), []);
-      assert.deepEqual(differencesOf(copies, await copiesOfTables(stage.pool)), []);
+      assert.deepEqual(differencesOf(copies, await copiesOfTables(engines.pool)), []);
     });
   }
 });

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { GroupReader } from '@wts/read-model';
 import { copiesOfTables, differencesOf, foldLog, shownOutside } from '../../test/fold.ts';
-import { Stage, applied, change, membership, refused } from '../../test/stage.ts';
-import type { Someone } from '../../test/stage.ts';
+import { TestEngines, applied, change, membership, refused } from '../../test/test-engines.ts';
+import type { TestPerson } from '../../test/test-engines.ts';
 import { Sweeper } from '../sweeps/sweeper.ts';
 import { claimSweep } from '../store/sweeps.ts';
 
@@ -12,54 +12,54 @@ const MANY = 30;
 
 describe('what is too much for one commit [sync.mutate.always]', function () {
   this.timeout(30_000);
-  let stage: Stage;
-  let owner: Someone;
-  let member: Someone;
-  let guest: Someone;
+  let engines: TestEngines;
+  let owner: TestPerson;
+  let member: TestPerson;
+  let guest: TestPerson;
   let workspace: string;
   const home = (more: object = {}): Record<string, unknown> => ({ workspaceId: workspace, ...more });
   let keys = 0;
-  const project = (by: Someone, more: object = {}): Promise<string> =>
+  const project = (by: TestPerson, more: object = {}): Promise<string> =>
     by.make('Project', home({ key: `P${(keys += 1)}`, name: 'P', ...more }));
   const times = <T>(count: number, make: () => Promise<T>): Promise<T[]> =>
     Promise.all(Array.from({ length: count }, make));
-  const membershipOf = async (table: string, { id }: Someone): Promise<string> =>
-    (await stage.pool.query<{ id: string }>(`select id from sync.${table} where user_id = $1`, [id])).rows[0]!.id;
+  const membershipOf = async (table: string, { id }: TestPerson): Promise<string> =>
+    (await engines.pool.query<{ id: string }>(`select id from sync.${table} where user_id = $1`, [id])).rows[0]!.id;
   const groupsOf = async (table: string, field: string, value: string): Promise<string[]> =>
     (
-      await stage.pool.query<{ group_id: string }>(
+      await engines.pool.query<{ group_id: string }>(
         `select distinct group_id from sync.${table} where ${field} = $1 order by group_id`,
         [value],
       )
     ).rows.map(({ group_id }) => group_id);
 
   before(async () => {
-    stage = await Stage.open('sweep', 2, { recordsMax: 10, bytesMax: 100_000, levelsMax: 3 });
+    engines = await TestEngines.open('sweep', 2, { recordsMax: 10, bytesMax: 100_000, levelsMax: 3 });
   });
   beforeEach(async () => {
-    owner = await stage.person('Owner');
-    workspace = await stage.workspace(owner);
-    member = await stage.join(workspace, 'member');
-    guest = await stage.join(workspace, 'guest');
+    owner = await engines.person('Owner');
+    workspace = await engines.workspace(owner);
+    member = await engines.join(workspace, 'member');
+    guest = await engines.join(workspace, 'guest');
   });
-  after(() => stage[Symbol.asyncDispose]());
+  after(() => engines[Symbol.asyncDispose]());
 
   async function assertLogIsState(): Promise<void> {
-    assert.equal(await stage.sweeps(), 0);
-    const { copies, faults } = foldLog(await stage.entries());
+    assert.equal(await engines.sweeps(), 0);
+    const { copies, faults } = foldLog(await engines.entries());
     assert.deepEqual(faults, []);
-    assert.deepEqual(shownOutside(await stage.entries()), []);
-    assert.deepEqual(differencesOf(copies, await copiesOfTables(stage.pool)), []);
+    assert.deepEqual(shownOutside(await engines.entries()), []);
+    assert.deepEqual(differencesOf(copies, await copiesOfTables(engines.pool)), []);
   }
 
   it('never keeps a member from being removed, who sees nothing from then on and finds nothing again [workspaces.members.cut-off]', async () => {
     const projects = await times(MANY, () => project(member, { isPrivate: true }));
     await owner.delete('WorkspaceMember', await membershipOf('workspace_members', member));
-    assert.equal(await stage.sweeps(), 1);
+    assert.equal(await engines.sweeps(), 1);
     assert.equal(refused(await member.try('UPDATE', 'Project', projects[0]!, { name: 'Mine' })).code, 'not_found');
 
     const comeBack = async () =>
-      stage.send({
+      engines.send({
         ...owner.unit(membership(workspace, member.id, 'member')),
         authority: 'service',
         clientId: 'workspace',
@@ -67,14 +67,14 @@ describe('what is too much for one commit [sync.mutate.always]', function () {
     const early = refused(await comeBack());
     assert.equal(early.code, 'unavailable');
     assert.match(early.error, /still being removed; try again shortly/);
-    await stage.sweep();
+    await engines.sweep();
     applied(await comeBack());
-    assert.deepEqual((await new GroupReader(stage.pool).of(member.id)).groups, new Set([member.id, workspace]));
+    assert.deepEqual((await new GroupReader(engines.pool).of(member.id)).groups, new Set([member.id, workspace]));
     await assertLogIsState();
   });
 
   it('never keeps a member from being removed who is in more workspaces than a commit has room for', async () => {
-    await using other = await Stage.open('everywhere', 1);
+    await using other = await TestEngines.open('everywhere', 1);
     const admin = await other.person('Admin');
     const office = await other.workspace(admin);
     const [id, inside] = [randomUUID(), randomUUID()];
@@ -98,18 +98,18 @@ describe('what is too much for one commit [sync.mutate.always]', function () {
 
   it('never comes back with who returns at the moment they are removed', async () => {
     for (let round = 0; round < 3; round += 1) {
-      const leaver = await stage.join(workspace, 'member');
+      const leaver = await engines.join(workspace, 'member');
       await times(15, () => project(leaver, { isPrivate: true }));
       const removal = owner.unit(change('DELETE', 'WorkspaceMember', await membershipOf('workspace_members', leaver)));
       const sendJoin = () =>
-        stage.send(
+        engines.send(
           { ...owner.unit(membership(workspace, leaver.id, 'member')), authority: 'service' },
-          stage.engines[1],
+          engines.all[1],
         );
-      const [left] = await Promise.all([stage.send(removal, stage.engines[0]), sendJoin(), sendJoin(), sendJoin()]);
+      const [left] = await Promise.all([engines.send(removal, engines.all[0]), sendJoin(), sendJoin(), sendJoin()]);
       applied(left);
-      await stage.sweep();
-      const { groups } = await new GroupReader(stage.pool).of(leaver.id);
+      await engines.sweep();
+      const { groups } = await new GroupReader(engines.pool).of(leaver.id);
       assert.deepEqual(groups.difference(new Set([workspace])), new Set([leaver.id]));
     }
     await assertLogIsState();
@@ -118,10 +118,10 @@ describe('what is too much for one commit [sync.mutate.always]', function () {
   it('goes all the same: a task with the comments of a guest, the task first and each part as an action of its own [sync.mutate.cascade]', async () => {
     const taskId = await member.make('Task', home({ title: 'Pinned' }));
     const comments = await times(MANY, () => guest.make('Comment', home({ taskId, body: 'x'.repeat(5000) })));
-    const from = await stage.head();
+    const from = await engines.head();
     await member.delete('Task', taskId);
     assert.deepEqual(
-      (await stage.entries(from)).map(({ action, modelId }) => [action, modelId]),
+      (await engines.entries(from)).map(({ action, modelId }) => [action, modelId]),
       [['DELETE', taskId]],
     );
     // Nothing is attached to what is gone, and its parts are gone with it for everybody.
@@ -133,8 +133,8 @@ describe('what is too much for one commit [sync.mutate.always]', function () {
     const again = refused(await member.try('INSERT', 'Task', taskId, home({ title: 'Again' })));
     assert.match(again.error, /being deleted with all its parts; try again shortly/);
 
-    await stage.sweep();
-    const gone = (await stage.entries(from)).slice(1);
+    await engines.sweep();
+    const gone = (await engines.entries(from)).slice(1);
     assert.deepEqual(new Set(gone.map(({ modelId }) => modelId)), new Set(comments));
     assert.ok(gone.every(({ action, actorId }) => action === 'DELETE' && actorId === member.id));
     applied(await member.try('INSERT', 'Task', taskId, home({ title: 'Again' })));
@@ -142,7 +142,7 @@ describe('what is too much for one commit [sync.mutate.always]', function () {
   });
 
   it('goes at any depth: a thread from before threads had an end', async () => {
-    await using old = await Stage.open('sweep_thread', 1, { recordsMax: 10, levelsMax: 3 });
+    await using old = await TestEngines.open('sweep_thread', 1, { recordsMax: 10, levelsMax: 3 });
     const author = await old.person();
     const taskId = await author.make('Task', { workspaceId: await old.workspace(author), title: 'Talk' });
     const workspaceId = (await old.stored('Task', taskId))!.groupId;
@@ -166,11 +166,11 @@ describe('what is too much for one commit [sync.mutate.always]', function () {
     const taskIds = await times(9, () => member.make('Task', home({ title: 'T' })));
     for (const [index, taskId] of taskIds.entries())
       await times(index % 3 === 0 ? 2 : 13, () => guest.make('Comment', home({ taskId, body: 'C' })));
-    const outcomes = await stage.engine.commit(taskIds.map((id) => member.unit(change('DELETE', 'Task', id))));
+    const outcomes = await engines.any.commit(taskIds.map((id) => member.unit(change('DELETE', 'Task', id))));
     outcomes.map(applied);
     assert.deepEqual(await groupsOf('tasks', 'workspace_id', workspace), []);
-    assert.ok((await stage.sweeps()) >= 6);
-    await stage.sweep();
+    assert.ok((await engines.sweeps()) >= 6);
+    await engines.sweep();
     assert.deepEqual(await groupsOf('comments', 'workspace_id', workspace), []);
     await assertLogIsState();
   });
@@ -179,10 +179,10 @@ describe('what is too much for one commit [sync.mutate.always]', function () {
     const label = await owner.make('Label', home({ name: 'L' }));
     const description = 'x'.repeat(40_000);
     await times(12, () => owner.make('Task', home({ title: 'T', description, labelIds: [label] })));
-    const from = await stage.head();
+    const from = await engines.head();
     await owner.delete('Label', label);
-    await stage.sweep();
-    const steps = Map.groupBy(await stage.entries(from), ({ clientTxId }) => clientTxId);
+    await engines.sweep();
+    const steps = Map.groupBy(await engines.entries(from), ({ clientTxId }) => clientTxId);
     assert.ok([...steps.values()].every(({ length }) => length <= 2));
     assert.equal(steps.size, 1 + 12 / 2);
     await assertLogIsState();
@@ -192,13 +192,13 @@ describe('what is too much for one commit [sync.mutate.always]', function () {
     const hidden = await project(owner, { isPrivate: true });
     const tasks = await times(12, () => owner.make('Task', home({ title: 'T', projectId: hidden })));
     for (const taskId of tasks.slice(0, 2)) await times(14, () => owner.make('Comment', home({ taskId, body: 'C' })));
-    applied(await stage.send(owner.unit(change('DELETE', 'Project', hidden)), stage.engines[0]));
+    applied(await engines.send(owner.unit(change('DELETE', 'Project', hidden)), engines.all[0]));
     // One replica claims it, makes a step and dies.
-    const dying = new Sweeper({ pool: stage.pool, engine: stage.engines[0]!, leaseMs: 60_000 });
+    const dying = new Sweeper({ pool: engines.pool, engine: engines.all[0]!, leaseMs: 60_000 });
     await dying.turn(1);
-    assert.ok(await claimSweep(stage.pool, 60_000));
-    await stage.pool.query(`update sync.sweeps set leased_until = '-infinity'`);
-    await stage.sweep(stage.engines[1]);
+    assert.ok(await claimSweep(engines.pool, 60_000));
+    await engines.pool.query(`update sync.sweeps set leased_until = '-infinity'`);
+    await engines.sweep(engines.all[1]);
     for (const table of ['tasks', 'comments', 'project_members', 'projects'])
       assert.deepEqual(await groupsOf(table, 'workspace_id', workspace), [], table);
     await assertLogIsState();
@@ -209,19 +209,19 @@ describe('what is too much for one commit [sync.mutate.always]', function () {
     const other = await owner.make('Label', home({ name: 'Kept' }));
     const shared = await project(owner);
     await times(MANY, () => owner.make('Task', home({ title: 'T', projectId: shared, labelIds: [label, other] })));
-    const from = await stage.head();
+    const from = await engines.head();
     await owner.delete('Label', label);
     await owner.change('Project', shared, { isPrivate: true });
-    const sweepers = stage.engines.map((engine) => new Sweeper({ pool: stage.pool, engine, leaseMs: 0 }));
+    const sweepers = engines.all.map((engine) => new Sweeper({ pool: engines.pool, engine, leaseMs: 0 }));
     await Promise.all(
       sweepers.map(async (sweeper) => {
         while (await sweeper.turn(2));
       }),
     );
-    const entries = await stage.entries(from);
+    const entries = await engines.entries(from);
     assert.equal(entries.filter(({ changed }) => changed.includes('labelIds')).length, MANY);
     assert.equal(entries.filter(({ action, modelName }) => action === 'INSERT' && modelName === 'Task').length, MANY);
-    const { rows } = await stage.pool.query<{ label_ids: string }>(
+    const { rows } = await engines.pool.query<{ label_ids: string }>(
       `select distinct label_ids::text from sync.tasks where workspace_id = $1`,
       [workspace],
     );
@@ -247,12 +247,12 @@ describe('what is too much for one commit [sync.mutate.always]', function () {
     const outside = refused(await guest.try('INSERT', 'Comment', randomUUID(), home({ taskId: first, body: 'C' })));
     assert.equal(outside.error, 'taskId: Task not found');
     const comment = await owner.make('Comment', home({ taskId: first, body: 'Inside' }));
-    assert.equal((await stage.stored('Comment', comment))?.groupId, shared);
+    assert.equal((await engines.stored('Comment', comment))?.groupId, shared);
     await owner.change('Task', second, { title: 'Now' });
-    assert.equal((await stage.stored('Task', second))?.groupId, shared);
+    assert.equal((await engines.stored('Task', second))?.groupId, shared);
     applied(await owner.try('ARCHIVE', 'Task', third));
-    assert.equal((await stage.stored('Task', third))?.groupId, shared);
-    await stage.sweep();
+    assert.equal((await engines.stored('Task', third))?.groupId, shared);
+    await engines.sweep();
     assert.deepEqual(await groupsOf('tasks', 'project_id', shared), [shared]);
     await assertLogIsState();
   });
@@ -266,16 +266,16 @@ describe('what is too much for one commit [sync.mutate.always]', function () {
     await times(MANY, () => owner.make('Task', home({ title: 'T', projectId: shared, labelIds: [label] })));
     await owner.make('Task', home({ title: 'T', projectId: shared, labelIds: [few] }));
     await owner.change('Project', shared, { isPrivate: true });
-    await stage.pool.query(`update sync.sweeps set leased_until = clock_timestamp() + interval '1 hour'`);
-    const from = await stage.head();
+    await engines.pool.query(`update sync.sweeps set leased_until = clock_timestamp() + interval '1 hour'`);
+    const from = await engines.head();
     await owner.delete('Label', few);
     await owner.delete('Label', label);
-    await stage.sweep();
-    const inside = (await stage.entries(from)).filter(({ changed }) => changed.includes('labelIds'));
+    await engines.sweep();
+    const inside = (await engines.entries(from)).filter(({ changed }) => changed.includes('labelIds'));
     assert.equal(inside.length, MANY + 1);
     assert.ok(inside.every(({ groupId }) => groupId === shared));
-    await stage.pool.query(`update sync.sweeps set leased_until = '-infinity'`);
-    await stage.sweep();
+    await engines.pool.query(`update sync.sweeps set leased_until = '-infinity'`);
+    await engines.sweep();
     await assertLogIsState();
   });
 
@@ -285,10 +285,10 @@ describe('what is too much for one commit [sync.mutate.always]', function () {
     const taskIds = await times(MANY, () => owner.make('Task', home({ title: 'T', projectId: shared })));
     await times(MANY, () => guest.make('Comment', home({ taskId: taskIds[0]!, body: 'C' })));
     await owner.change('Project', shared, { isPrivate: true });
-    await new Sweeper({ pool: stage.pool, engine: stage.engine, leaseMs: 0 }).turn(1);
+    await new Sweeper({ pool: engines.pool, engine: engines.any, leaseMs: 0 }).turn(1);
     await owner.change('Task', taskIds[0]!, { projectId: other });
     await owner.change('Project', shared, { isPrivate: false });
-    await stage.sweep();
+    await engines.sweep();
     assert.deepEqual(await groupsOf('tasks', 'project_id', shared), [workspace]);
     assert.deepEqual(await groupsOf('comments', 'task_id', taskIds[0]!), [other]);
     await assertLogIsState();
@@ -299,21 +299,21 @@ describe('what is too much for one commit [sync.mutate.always]', function () {
     await owner.make('ProjectMember', { projectId: hidden, userId: guest.id });
     await times(MANY, () => owner.make('Task', home({ title: 'T', projectId: hidden })));
     await owner.change('Project', hidden, { isPrivate: false });
-    await new Sweeper({ pool: stage.pool, engine: stage.engine, leaseMs: 0 }).turn(2);
+    await new Sweeper({ pool: engines.pool, engine: engines.any, leaseMs: 0 }).turn(2);
     assert.deepEqual((await groupsOf('tasks', 'project_id', hidden)).sort(), [hidden, workspace].sort());
-    assert.ok((await new GroupReader(stage.pool).of(guest.id)).groups.has(hidden));
-    await stage.sweep();
-    assert.deepEqual((await new GroupReader(stage.pool).of(guest.id)).groups, new Set([guest.id, workspace]));
+    assert.ok((await new GroupReader(engines.pool).of(guest.id)).groups.has(hidden));
+    await engines.sweep();
+    assert.deepEqual((await new GroupReader(engines.pool).of(guest.id)).groups, new Set([guest.id, workspace]));
     await assertLogIsState();
   });
 
   it('is 3000 tasks in a moment, with the real bounds', async () => {
-    await using large = await Stage.open('sweep_large');
+    await using large = await TestEngines.open('sweep_large');
     const someone = await large.person();
     const workspaceId = await large.workspace(someone);
     const projectId = await someone.make('Project', { workspaceId, key: 'L', name: 'L' });
     const insert = () => someone.unit(change('INSERT', 'Task', randomUUID(), { workspaceId, projectId, title: 'T' }));
-    for (let made = 0; made < 3000; made += 1000) await large.engine.commit(Array.from({ length: 1000 }, insert));
+    for (let made = 0; made < 3000; made += 1000) await large.any.commit(Array.from({ length: 1000 }, insert));
     applied(await someone.try('UPDATE', 'Project', projectId, { isPrivate: true }));
     assert.equal(await large.sweeps(), 1);
     await large.sweep();

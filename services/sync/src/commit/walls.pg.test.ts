@@ -4,8 +4,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { ActionName } from '@wts/contracts';
 import { modelNamed } from '@wts/models';
 import { GroupReader } from '@wts/read-model';
-import { Stage, applied, change, membership, only, refused } from '../../test/stage.ts';
-import type { Someone } from '../../test/stage.ts';
+import { TestEngines, applied, change, membership, only, refused } from '../../test/test-engines.ts';
+import type { TestPerson } from '../../test/test-engines.ts';
 
 /*
  * What one may not see is answered as what does not exist: every probe is made twice, once with the id of something that
@@ -13,36 +13,36 @@ import type { Someone } from '../../test/stage.ts';
  */
 describe('what one may not see', function () {
   this.timeout(30_000);
-  let stage: Stage;
-  let owner: Someone;
-  let insider: Someone;
-  let admin: Someone;
-  let member: Someone;
-  let outsider: Someone;
+  let engines: TestEngines;
+  let owner: TestPerson;
+  let insider: TestPerson;
+  let admin: TestPerson;
+  let member: TestPerson;
+  let outsider: TestPerson;
   let workspace: string;
   let elsewhere: string;
   const there: Record<string, string> = {};
   const hidden: Record<string, string> = {};
 
   before(async () => {
-    stage = await Stage.open('walls');
-    [owner, outsider] = [await stage.person(), await stage.person()];
-    workspace = await stage.workspace(owner);
-    elsewhere = await stage.workspace(outsider);
-    insider = await stage.join(workspace, 'member');
-    admin = await stage.join(workspace, 'admin');
-    member = await stage.join(workspace, 'member');
+    engines = await TestEngines.open('walls');
+    [owner, outsider] = [await engines.person(), await engines.person()];
+    workspace = await engines.workspace(owner);
+    elsewhere = await engines.workspace(outsider);
+    insider = await engines.join(workspace, 'member');
+    admin = await engines.join(workspace, 'admin');
+    member = await engines.join(workspace, 'member');
     await fill(there, owner, { key: 'OPEN', name: 'Open' });
     await fill(hidden, insider, { key: 'SECRET', name: 'Secret', isPrivate: true });
   });
-  after(() => stage[Symbol.asyncDispose]());
+  after(() => engines[Symbol.asyncDispose]());
 
-  async function fill(ids: Record<string, string>, by: Someone, project: Record<string, unknown>): Promise<void> {
+  async function fill(ids: Record<string, string>, by: TestPerson, project: Record<string, unknown>): Promise<void> {
     const workspaceId = workspace;
     ids['Workspace'] = workspace;
     ids['User'] = insider.id;
     ids['WorkspaceMember'] = (
-      await stage.pool.query<{ id: string }>('select id from sync.workspace_members where user_id = $1', [by.id])
+      await engines.pool.query<{ id: string }>('select id from sync.workspace_members where user_id = $1', [by.id])
     ).rows[0]!.id;
     ids['Project'] = await by.make('Project', { workspaceId, ...project });
     ids['Task'] = await by.make('Task', { workspaceId, title: 'Task', projectId: ids['Project'] });
@@ -54,7 +54,7 @@ describe('what one may not see', function () {
     ids['ProjectMember'] =
       project['isPrivate'] === true
         ? (
-            await stage.pool.query<{ id: string }>('select id from sync.project_members where project_id = $1', [
+            await engines.pool.query<{ id: string }>('select id from sync.project_members where project_id = $1', [
               ids['Project'],
             ])
           ).rows[0]!.id
@@ -63,20 +63,20 @@ describe('what one may not see', function () {
 
   /** Both answers, which must be the same refusal. */
   async function probe(
-    by: Someone,
+    by: TestPerson,
     action: ActionName,
     model: string,
     ids: [string, string],
     payload: (id: string) => object,
   ) {
-    const head = await stage.head();
+    const head = await engines.head();
     const [real, none] = [
       await by.try(action, model, action === 'INSERT' ? randomUUID() : ids[0], { ...payload(ids[0]) }),
       await by.try(action, model, action === 'INSERT' ? randomUUID() : ids[1], { ...payload(ids[1]) }),
     ];
     assert.deepEqual(real, none, `${action} ${model} ${JSON.stringify(payload(ids[0]))}`);
     assert.equal(refused(real).code, 'not_found');
-    assert.equal(await stage.head(), head);
+    assert.equal(await engines.head(), head);
     return refused(real);
   }
 
@@ -113,7 +113,7 @@ describe('what one may not see', function () {
 
   it('cannot be named as a parent, a reference or a home', async () => {
     const into = (extra: object) => ({ workspaceId: workspace, ...extra });
-    const probes: [Someone, string, (id: string) => object, string][] = [
+    const probes: [TestPerson, string, (id: string) => object, string][] = [
       [outsider, 'Task', (id) => ({ workspaceId: id, title: 'x' }), workspace],
       [outsider, 'Label', (id) => ({ workspaceId: id, name: 'x' }), workspace],
       [outsider, 'Project', (id) => ({ workspaceId: id, key: 'X', name: 'x' }), workspace],
@@ -163,9 +163,9 @@ describe('what one may not see', function () {
   });
 
   it('of another workspace cannot be held up, nor told by a wait for those who change it [never.shown-outside]', async () => {
-    const insiders = await stage.pool.connect();
+    const insiders = await engines.pool.connect();
     const projectId = await outsider.make('Project', { workspaceId: elsewhere, key: 'MINE', name: 'Mine' });
-    const newcomer = await stage.person();
+    const newcomer = await engines.person();
     try {
       await insiders.query('begin');
       for (const [model, id] of Object.entries(there))
@@ -181,13 +181,13 @@ describe('what one may not see', function () {
         outsider.try('INSERT', 'ProjectMember', randomUUID(), { projectId, userId: owner.id }),
       ];
       // Also right behind what they make a service do, which may read everything.
-      const [engine] = stage.engines;
+      const [engine] = engines.all;
       const label = outsider.unit(change('INSERT', 'Label', randomUUID(), { workspaceId, name: 'x' }));
       const joining = membership(workspaceId, newcomer.id, 'guest');
       const before = [label, { ...outsider.unit(joining), authority: 'service' as const }].map((unit) =>
-        stage.send(unit, engine),
+        engines.send(unit, engine),
       );
-      probes.push(outsider.try('UPDATE', 'Task', there['Task']!, { title: 'Mine' }, { engine: engine! }));
+      probes.push(engines.send(outsider.unit(change('UPDATE', 'Task', there['Task']!, { title: 'Mine' })), engine));
       const answers = await Promise.race([Promise.all(probes), delay(10_000, null, { ref: false })]);
       assert.ok(answers, 'waited for rows that are not theirs');
       for (const answer of answers) assert.equal(refused(answer).code, 'not_found');
@@ -202,7 +202,7 @@ describe('what one may not see', function () {
   });
 
   it('of a private project cannot be held up by a member outside, nor told by a wait for those who change it [never.shown-outside]', async () => {
-    const insiders = await stage.pool.connect();
+    const insiders = await engines.pool.connect();
     const parts = [...inside, 'ProjectMember'].map((model): [string, string] => [model, hidden[model]!]);
     try {
       await insiders.query('begin');
@@ -251,12 +251,12 @@ describe('what one may not see', function () {
       });
       assert.equal(refused(outcome).code, 'conflict');
     }
-    const { groups } = await new GroupReader(stage.pool).of(outsider.id);
+    const { groups } = await new GroupReader(engines.pool).of(outsider.id);
     assert.deepEqual(groups, new Set([outsider.id, elsewhere]));
   });
 
   it('is not reached by a credential that is limited to another workspace of the same person', async () => {
-    await stage.decided(outsider.id, membership(workspace, outsider.id, 'owner'));
+    await engines.decided(outsider.id, membership(workspace, outsider.id, 'owner'));
     const limited = outsider.within(elsewhere);
     for (const model of Object.keys(there).filter((name) => name !== 'User'))
       await probe(limited, 'UPDATE', model, [there[model]!, randomUUID()], () => patches[model] ?? { name: 'Mine' });
@@ -273,15 +273,15 @@ describe('what one may not see', function () {
     // What the person does there under the same name is answered, at the same time and later, but not shown.
     const whole = outsider.unit(change('INSERT', 'Task', randomUUID(), { workspaceId: workspace, title: 'Secret' }));
     const narrow = { ...whole, principal: limited.principal };
-    const [made, same] = await stage.engine.commit([whole, narrow]);
+    const [made, same] = await engines.any.commit([whole, narrow]);
     const { id, title } = only(made!).record;
     assert.equal(title, 'Secret');
     assert.deepEqual(only(same!).record, { id });
-    assert.deepEqual(only(await stage.send(narrow)).record, { id });
+    assert.deepEqual(only(await engines.send(narrow)).record, { id });
     // Whoever sees the person in any workspace would see the change.
     const renamed = await limited.try('UPDATE', 'User', outsider.id, { name: 'Mallory' });
     assert.equal(refused(renamed).code, 'forbidden');
-    const groups = new GroupReader(stage.pool);
+    const groups = new GroupReader(engines.pool);
     assert.deepEqual((await groups.of(outsider.id, elsewhere)).groups, new Set([outsider.id, elsewhere]));
     assert.deepEqual((await groups.of(outsider.id)).groups, new Set([outsider.id, elsewhere, workspace]));
   });

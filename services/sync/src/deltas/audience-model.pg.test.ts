@@ -5,8 +5,8 @@ import { eventually, socketOf, type LiveSocket } from '@wts/testkit';
 import { GroupReader, pageReader } from '@wts/read-model';
 import * as fc from 'fast-check';
 import { openReplica, type Replica } from '../../test/replica.ts';
-import { Stage, membership, refused } from '../../test/stage.ts';
-import type { Someone } from '../../test/stage.ts';
+import { TestEngines, membership, refused } from '../../test/test-engines.ts';
+import type { TestPerson } from '../../test/test-engines.ts';
 import { raiseFloor } from '../store/retention.ts';
 import { readDeltas } from './read-deltas.ts';
 
@@ -51,8 +51,8 @@ const KINDS = [
  * of cursors, pages or sockets.
  */
 class Model {
-  readonly stage: Stage;
-  readonly people: readonly Someone[];
+  readonly engines: TestEngines;
+  readonly people: readonly TestPerson[];
   readonly workspaces: readonly string[];
   /** Rows of the memberships, by person. */
   readonly members: ReadonlyMap<string, Map<string, string>>;
@@ -67,12 +67,12 @@ class Model {
   floor: bigint;
 
   constructor(
-    stage: Stage,
-    people: readonly Someone[],
+    engines: TestEngines,
+    people: readonly TestPerson[],
     members: ReadonlyMap<string, Map<string, string>>,
     head: bigint,
   ) {
-    this.stage = stage;
+    this.engines = engines;
     this.people = people;
     this.members = members;
     this.workspaces = [...members.keys()];
@@ -92,8 +92,8 @@ class Model {
   /** Does something, and takes down what came of it. */
   async happen(act: () => Promise<unknown>): Promise<void> {
     await act();
-    await this.stage.sweep();
-    const made = await this.stage.entries(this.head);
+    await this.engines.sweep();
+    const made = await this.engines.entries(this.head);
     this.entries.push(...made);
     this.head += BigInt(made.length);
     for (const { id } of this.people) this.#regain(id, made);
@@ -151,7 +151,7 @@ class Play {
   constructor(model: Model, replica: Replica) {
     this.model = model;
     this.#replica = replica;
-    this.#groups = new GroupReader(model.stage.pool);
+    this.#groups = new GroupReader(model.engines.pool);
     for (const { id } of model.people) this.#cursors.set(id, model.head);
   }
 
@@ -169,7 +169,7 @@ class Play {
   async step({ kind, a, b, c }: Step): Promise<void> {
     const { model } = this;
     const { people, workspaces, projects } = model;
-    const [owner, ...others] = people as [Someone, ...Someone[]];
+    const [owner, ...others] = people as [TestPerson, ...TestPerson[]];
     const home = workspaces[a % workspaces.length]!;
     const other = others[b % others.length]!;
     const alive = [...projects].filter(([, { isGone }]) => !isGone);
@@ -180,7 +180,7 @@ class Play {
         if (inside.has(other.id)) return;
         const row = randomUUID();
         inside.set(other.id, row);
-        return model.happen(() => model.stage.decided(other.id, membership(home, other.id, 'member', row)));
+        return model.happen(() => model.engines.decided(other.id, membership(home, other.id, 'member', row)));
       }
       case 'leave': {
         const row = inside.get(other.id);
@@ -244,7 +244,7 @@ class Play {
     });
   }
 
-  async #reuse(id: string, by: Someone, home: string): Promise<void> {
+  async #reuse(id: string, by: TestPerson, home: string): Promise<void> {
     const payload = { workspaceId: home, key: 'AGAIN', name: 'P', isPrivate: true };
     const outcome = await by.try('INSERT', 'Project', id, payload);
     assert.match(refused(outcome).error, /with this id already exists|Workspace not found/);
@@ -256,12 +256,12 @@ class Play {
     const floor = model.head - behind;
     if (floor <= model.floor) return;
     model.floor = floor;
-    await raiseFloor(model.stage.pool, floor);
-    await model.stage.pool.query('delete from sync.sync_actions where sync_id < $1', [floor.toString()]);
+    await raiseFloor(model.engines.pool, floor);
+    await model.engines.pool.query('delete from sync.sync_actions where sync_id < $1', [floor.toString()]);
   }
 
   /** Pages from anywhere, of any size, with any credential; and on from where the same person looked last. */
-  async #look({ id }: Someone, back: number, limit: number): Promise<void> {
+  async #look({ id }: TestPerson, back: number, limit: number): Promise<void> {
     const { model } = this;
     const only = back % 3 === 0 ? model.workspaces[back % model.workspaces.length] : undefined;
     for (const after of [model.head - BigInt(back % 60), this.#cursors.get(id)!]) {
@@ -275,7 +275,7 @@ class Play {
     const read: string[] = [];
     for (let after = from, hasMore = true; hasMore;) {
       const question = { userId, workspaceId, after, limit, asked: new Set<string>(), dialect: 'words' } as const;
-      const readPage = pageReader(this.model.stage.pool, null);
+      const readPage = pageReader(this.model.engines.pool, null);
       const page = JSON.parse(await readDeltas({ groups: this.#groups, readPage }, question)) as DeltasReply;
       read.push(...page.actions.map(({ syncId }) => syncId));
       after = BigInt(page.lastSyncId);
@@ -312,9 +312,9 @@ describe('the audience of an entry', function () {
 
   it('was in its group when it was made, and has not gained the group anew since: pages and sockets agree with a model of a few lines [sync.membership.from-gain, sync.membership.in-order, never.shown-outside]', async () => {
     // Small, so that what hangs below is swept behind.
-    await using stage = await Stage.open('audience_model', 2, { recordsMax: 8 });
+    await using engines = await TestEngines.open('audience_model', 2, { recordsMax: 8 });
     await using replica = await openReplica({
-      pool: stage.pool,
+      pool: engines.pool,
       pollMs: 5,
       ring: { bytesMax: 20_000, ageMs: 60_000 },
       limits: { watermarkMs: 10, tickMs: 5 },
@@ -322,7 +322,7 @@ describe('the audience of an entry', function () {
     const step = fc.record({ kind: fc.constantFrom(...KINDS), a: fc.nat(1000), b: fc.nat(1000), c: fc.nat(1000) });
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: STEPS, maxLength: STEPS, size: 'max' }), async (steps) => {
-        const play = await begin(stage, replica);
+        const play = await begin(engines, replica);
         try {
           for (const one of steps) {
             await play.step(one);
@@ -331,7 +331,7 @@ describe('the audience of an entry', function () {
           for (const [index] of play.model.people.entries()) await play.step({ kind: 'look', a: index, b: 1, c: 4 });
         } finally {
           await play.close();
-          await stage.pool.query('update sync.log_state set floor = 0');
+          await engines.pool.query('update sync.log_state set floor = 0');
         }
       }),
       { numRuns: RUNS, endOnFailure: true },
@@ -339,13 +339,13 @@ describe('the audience of an entry', function () {
   });
 });
 
-async function begin(stage: Stage, replica: Replica): Promise<Play> {
-  const people = [await stage.person('Owner')];
+async function begin(engines: TestEngines, replica: Replica): Promise<Play> {
+  const people = [await engines.person('Owner')];
   const members = new Map<string, Map<string, string>>();
   for (let count = 0; count < 2; count += 1)
-    members.set(await stage.workspace(people[0]!), new Map([[people[0]!.id, '']]));
-  for (const name of ['Ada', 'Bob', 'Cyd']) people.push(await stage.person(name));
-  const play = new Play(new Model(stage, people, members, await stage.head()), replica);
+    members.set(await engines.workspace(people[0]!), new Map([[people[0]!.id, '']]));
+  for (const name of ['Ada', 'Bob', 'Cyd']) people.push(await engines.person(name));
+  const play = new Play(new Model(engines, people, members, await engines.head()), replica);
   await play.listen();
   // So that most of what is tried finds something.
   for (const count of [0, 1, 2, 3]) {

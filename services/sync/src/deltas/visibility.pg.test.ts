@@ -4,41 +4,41 @@ import type { DeltasReply, SyncAction } from '@wts/contracts';
 import { eventually, socketOf } from '@wts/testkit';
 import { GroupReader, pageReader } from '@wts/read-model';
 import { openReplica } from '../../test/replica.ts';
-import { Stage, applied, change, membership, refused } from '../../test/stage.ts';
-import type { Someone } from '../../test/stage.ts';
+import { TestEngines, applied, change, membership, refused } from '../../test/test-engines.ts';
+import type { TestPerson } from '../../test/test-engines.ts';
 import { raiseFloor } from '../store/retention.ts';
 import { readDeltas } from './read-deltas.ts';
 
 describe('what a reader is shown of the log', function () {
   this.timeout(30_000);
-  let stage: Stage;
+  let engines: TestEngines;
   let groups: GroupReader;
-  let owner: Someone;
+  let owner: TestPerson;
   let workspace: string;
 
   before(async () => {
-    stage = await Stage.open('visibility');
+    engines = await TestEngines.open('visibility');
   });
   beforeEach(async () => {
-    groups = new GroupReader(stage.pool);
-    owner = await stage.person('Owner');
-    workspace = await stage.workspace(owner);
+    groups = new GroupReader(engines.pool);
+    owner = await engines.person('Owner');
+    workspace = await engines.workspace(owner);
   });
-  after(() => stage[Symbol.asyncDispose]());
+  after(() => engines[Symbol.asyncDispose]());
 
   async function read(reader: { readonly id: string }, after = 0n): Promise<readonly SyncAction[]> {
     const question = { userId: reader.id, after, limit: 5000, asked: new Set<string>(), dialect: 'words' } as const;
-    const text = await readDeltas({ groups, readPage: pageReader(stage.pool, null) }, question);
+    const text = await readDeltas({ groups, readPage: pageReader(engines.pool, null) }, question);
     return (JSON.parse(text) as DeltasReply).actions;
   }
-  const titles = async (reader: Someone, after = 0n): Promise<unknown[]> =>
+  const titles = async (reader: TestPerson, after = 0n): Promise<unknown[]> =>
     (await read(reader, after)).flatMap(({ data }) => (data['title'] === undefined ? [] : [data['title']]));
-  const project = (by: Someone, more: object = {}): Promise<string> =>
+  const project = (by: TestPerson, more: object = {}): Promise<string> =>
     by.make('Project', { workspaceId: workspace, key: 'P', name: 'P', isPrivate: true, ...more });
   const task = (title: string, projectId: string | null = null): Promise<string> =>
     owner.make('Task', { workspaceId: workspace, title, projectId });
-  async function leave(who: Someone): Promise<void> {
-    const { rows } = await stage.pool.query<{ id: string }>(
+  async function leave(who: TestPerson): Promise<void> {
+    const { rows } = await engines.pool.query<{ id: string }>(
       'select id from sync.workspace_members where workspace_id = $1 and user_id = $2',
       [workspace, who.id],
     );
@@ -46,7 +46,7 @@ describe('what a reader is shown of the log', function () {
   }
 
   it('of a project that is made private again: nothing of the private time before [never.shown-outside, sync.membership.from-gain]', async () => {
-    const member = await stage.join(workspace, 'admin');
+    const member = await engines.join(workspace, 'admin');
     const hidden = await project(owner);
     const secret = await task('Salaries', hidden);
     await owner.delete('Task', secret);
@@ -60,37 +60,37 @@ describe('what a reader is shown of the log', function () {
   });
 
   it('of a private project they are let into: what follows, and what was before by loading it alone', async () => {
-    const member = await stage.join(workspace, 'member');
+    const member = await engines.join(workspace, 'member');
     const hidden = await project(owner);
     await owner.delete('Task', await task('Before', hidden));
-    const before = await stage.head();
+    const before = await engines.head();
     await owner.make('ProjectMember', { projectId: hidden, userId: member.id });
     await task('After', hidden);
     for (const after of [0n, before, before + 1n]) assert.deepEqual(await titles(member, after), ['After']);
   });
 
   it('of a workspace they come back to: nothing from before, nor from while they were away [sync.membership.from-gain]', async () => {
-    const member = await stage.join(workspace, 'member');
+    const member = await engines.join(workspace, 'member');
     await task('First stay');
-    const cursor = await stage.head();
+    const cursor = await engines.head();
     await task('Read by nobody yet');
     await leave(member);
     await task('Away');
-    await stage.decided(member.id, membership(workspace, member.id, 'member'));
+    await engines.decided(member.id, membership(workspace, member.id, 'member'));
     await task('Second stay');
     for (const after of [0n, cursor]) assert.deepEqual(await titles(member, after), ['Second stay']);
-    assert.deepEqual(await titles(await stage.join(workspace, 'member')), []);
+    assert.deepEqual(await titles(await engines.join(workspace, 'member')), []);
   });
 
   it('of a workspace they are no longer in: nothing, nor of its private projects whose memberships are still there [sync.membership.workspace-first, never.shown-outside]', async () => {
-    const member = await stage.join(workspace, 'member');
+    const member = await engines.join(workspace, 'member');
     const hidden = await project(owner);
     const inside = await owner.make('ProjectMember', { projectId: hidden, userId: member.id });
-    const { record, groupId } = (await stage.stored('ProjectMember', inside))!;
-    await using replica = await openReplica({ pool: stage.pool, pollMs: 10 });
+    const { record, groupId } = (await engines.stored('ProjectMember', inside))!;
+    await using replica = await openReplica({ pool: engines.pool, pollMs: 10 });
     await using socket = await socketOf(replica, { token: member.id, after: String(replica.hub.last) });
     await leave(member);
-    await stage.pool.query(
+    await engines.pool.query(
       `insert into sync.project_members (id, project_id, user_id, workspace_id, group_id, record, created_at, updated_at)
        values ($1, $2, $3, $4, $5, $6, now(), now()) on conflict do nothing`,
       [inside, hidden, member.id, workspace, groupId, record],
@@ -99,7 +99,7 @@ describe('what a reader is shown of the log', function () {
     groups.invalidate();
     assert.deepEqual((await groups.of(member.id)).groups, new Set([member.id]));
     assert.deepEqual(await titles(member), []);
-    const end = await stage.head();
+    const end = await engines.head();
     await eventually(() => replica.hub.last >= end);
     replica.socketServer.revoke({ kind: 'membership', userId: member.id, workspaceId: workspace });
     await member.change('User', member.id, { name: 'Still themselves' });
@@ -112,28 +112,28 @@ describe('what a reader is shown of the log', function () {
   });
 
   it('goes on from a cursor when the gain was trimmed, and is exact when a later one was not [sync.log.retention]', async () => {
-    const member = await stage.join(workspace, 'member');
+    const member = await engines.join(workspace, 'member');
     await task('Before the floor');
-    const floor = await stage.head();
+    const floor = await engines.head();
     try {
-      await raiseFloor(stage.pool, floor);
-      await stage.pool.query('delete from sync.sync_actions where sync_id < $1', [floor.toString()]);
+      await raiseFloor(engines.pool, floor);
+      await engines.pool.query('delete from sync.sync_actions where sync_id < $1', [floor.toString()]);
       await task('Behind the floor');
       assert.deepEqual(await titles(member, floor), ['Behind the floor']);
       groups.invalidate();
       assert.deepEqual(await titles(member, floor), ['Behind the floor']);
       await leave(member);
-      await stage.decided(member.id, membership(workspace, member.id, 'member'));
+      await engines.decided(member.id, membership(workspace, member.id, 'member'));
       await task('Again');
       assert.deepEqual(await titles(member, floor), ['Again']);
     } finally {
-      await stage.pool.query('update sync.log_state set floor = 0');
+      await engines.pool.query('update sync.log_state set floor = 0');
     }
   });
 
   describe('under an id', () => {
     const taken = { ok: false, code: 'conflict', error: 'A Project with this id already exists' } as const;
-    const insert = (by: Someone, id: string, workspaceId: string, more: object = {}) =>
+    const insert = (by: TestPerson, id: string, workspaceId: string, more: object = {}) =>
       by.try('INSERT', 'Project', id, {
         workspaceId,
         key: `K${randomUUID().slice(0, 8)}`,
@@ -143,8 +143,8 @@ describe('what a reader is shown of the log', function () {
       });
 
     it('that a private project had before it was deleted: nothing, because nobody is given that id again [never.shown-outside, sync.group.used-once]', async () => {
-      const stranger = await stage.person('Stranger');
-      const elsewhere = await stage.workspace(stranger);
+      const stranger = await engines.person('Stranger');
+      const elsewhere = await engines.workspace(stranger);
       const hidden = await project(owner);
       await task('Private', hidden);
       await owner.delete('Project', hidden);
@@ -156,7 +156,7 @@ describe('what a reader is shown of the log', function () {
       }
       assert.deepEqual(await titles(stranger), []);
       // Also when the log no longer tells.
-      await stage.pool.query('delete from sync.sync_actions where group_id = $1 or model_id = $1', [hidden]);
+      await engines.pool.query('delete from sync.sync_actions where group_id = $1 or model_id = $1', [hidden]);
       assert.deepEqual(refused(await insert(stranger, hidden, elsewhere)), taken);
     });
 
@@ -165,7 +165,7 @@ describe('what a reader is shown of the log', function () {
       await owner.delete('Project', open);
       for (const id of [open, owner.id, workspace])
         assert.deepEqual(refused(await insert(owner, id, workspace)), taken);
-      const someone = await stage.person();
+      const someone = await engines.person();
       const unit = (id: string) => ({
         principal: someone.principal,
         authority: 'service' as const,
@@ -173,23 +173,23 @@ describe('what a reader is shown of the log', function () {
         clientTxId: randomUUID(),
         mutations: [change('INSERT', 'Workspace', id, { name: 'W', urlKey: `w-${randomUUID().slice(0, 18)}` })],
       });
-      assert.equal(refused(await stage.send(unit(open))).code, 'conflict');
-      applied(await stage.send(unit(randomUUID())));
+      assert.equal(refused(await engines.send(unit(open))).code, 'conflict');
+      applied(await engines.send(unit(randomUUID())));
     });
 
     it('made, deleted and made again in one request, or by two at once, is made once [sync.group.used-once]', async () => {
       const id = randomUUID();
       const payload = { workspaceId: workspace, key: 'ONCE', name: 'P', isPrivate: true };
       const made = change('INSERT', 'Project', id, payload);
-      const outcomes = await stage.engine.commit(
+      const outcomes = await engines.any.commit(
         [made, change('DELETE', 'Project', id), made].map((one) => owner.unit(one)),
       );
       assert.deepEqual(
         outcomes.map(({ ok }) => ok),
         [true, true, false],
       );
-      const stranger = await stage.person();
-      const elsewhere = await stage.workspace(stranger);
+      const stranger = await engines.person();
+      const elsewhere = await engines.workspace(stranger);
       assert.deepEqual(refused(await insert(stranger, id, elsewhere)), taken);
       const both = randomUUID();
       const raced = await Promise.all([insert(owner, both, workspace), insert(stranger, both, elsewhere)]);

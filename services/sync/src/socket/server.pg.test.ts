@@ -180,8 +180,7 @@ describe('the WebSocket server', function () {
       status: number,
       code: string,
       act: (socket: LiveSocket, at: Replica) => unknown,
-      options: Partial<ReplicaOptions> = {},
-      token: string = user,
+      { token = user, ...options }: Partial<ReplicaOptions> & { readonly token?: string } = {},
     ): Promise<LiveSocket> => {
       const at = await replica(options);
       const socket = await connect(at, { subscribe: false, token });
@@ -224,13 +223,8 @@ describe('the WebSocket server', function () {
       ));
     it('when the token expires [sync.socket.credential-dies]', async () => {
       const token = `${user} until ${Math.floor(Date.now() / 1000) + 1}`;
-      await closing(
-        1008,
-        'UNAUTHORIZED',
-        (socket) => socket.send({ ...subscribe, token }),
-        { limits: { tickMs: 10 } },
-        token,
-      );
+      const options = { limits: { tickMs: 10 }, token };
+      await closing(1008, 'UNAUTHORIZED', (socket) => socket.send({ ...subscribe, token }), options);
     });
     it('when the credential is revoked [sync.socket.credential-dies]', () =>
       closing(1008, 'UNAUTHORIZED', async (socket, at) => {

@@ -234,7 +234,7 @@ class Server implements SocketServer {
   }
 
   #admit(ws: TellingWebSocket, stream: Duplex, principal: Principal, asked: Dialect | undefined): void {
-    const session = new Session(this.#sources, ws, stream, principal, asked);
+    const session = new Session(this.#sources, { ws, stream, upgrade: principal, asked });
     ws.session = session;
     ws.on('error', (error) => this.#options.logger.debug({ err: error }, 'a client broke the protocol'));
     ws.on('close', () => this.#sessions.delete(session));

@@ -46,6 +46,16 @@ export const SOCKET_LIMITS: SocketLimits = {
   unsentOfAllBytesMax: LIMITS.socketsUnsentBytesMax,
 };
 
+/** What a session is opened with. */
+interface Connection {
+  readonly ws: WebSocket;
+  readonly stream: Duplex;
+  /** Of the credential that the gateway verified. */
+  readonly upgrade: Principal;
+  /** The spelling that the URL asked for. */
+  readonly asked: Dialect | undefined;
+}
+
 /** Close codes: RFC 6455, section 7.4, and the registry of it. */
 export const CLOSE = { unsupported: 1003, policy: 1008, internal: 1011, restart: 1012, tryAgain: 1013 } as const;
 
@@ -87,7 +97,7 @@ export class Session implements Outlet {
   #unsentBytes = 0;
   #sentAt = 0;
 
-  constructor(sources: SessionSources, ws: WebSocket, stream: Duplex, upgrade: Principal, asked: Dialect | undefined) {
+  constructor(sources: SessionSources, { ws, stream, upgrade, asked }: Connection) {
     this.#sources = sources;
     this.#ws = ws;
     this.#stream = stream;

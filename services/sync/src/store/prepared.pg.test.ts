@@ -1,21 +1,21 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import type { PoolClient } from 'pg';
-import { applied, change, only, Stage } from '../../test/stage.ts';
-import type { Someone } from '../../test/stage.ts';
+import { applied, change, only, TestEngines } from '../../test/test-engines.ts';
+import type { TestPerson } from '../../test/test-engines.ts';
 
 describe('the statements of a commit', function () {
   this.timeout(60_000);
-  let stage: Stage;
-  let owner: Someone;
+  let engines: TestEngines;
+  let owner: TestPerson;
   let workspace: string;
 
   before(async () => {
-    stage = await Stage.open('prepared', 1);
-    owner = await stage.person();
-    workspace = await stage.workspace(owner);
+    engines = await TestEngines.open('prepared', 1);
+    owner = await engines.person();
+    workspace = await engines.workspace(owner);
   });
-  after(() => stage[Symbol.asyncDispose]());
+  after(() => engines[Symbol.asyncDispose]());
 
   const task = (title: string) => change('INSERT', 'Task', randomUUID(), { workspaceId: workspace, title });
 
@@ -36,14 +36,14 @@ describe('the statements of a commit', function () {
     ];
     for (const text of awkward) {
       const unit = owner.unit(task(`a${text}b`), { clientId: `c${text}`, clientTxId: text });
-      const head = await stage.head();
-      const first = applied(await stage.send(unit));
+      const head = await engines.head();
+      const first = applied(await engines.send(unit));
       assert.equal(first.replayed, false);
-      const [entry] = await stage.entries(head);
+      const [entry] = await engines.entries(head);
       assert.equal(entry?.clientId, unit.clientId);
       assert.equal(entry.clientTxId, text);
       assert.equal(entry.record['title'], first.mutations[0]?.record['title']);
-      const again = applied(await stage.send(unit));
+      const again = applied(await engines.send(unit));
       assert.equal(again.replayed, true, `${JSON.stringify(text)} was found again`);
       assert.equal(again.lastId, first.lastId);
     }
@@ -57,7 +57,7 @@ describe('the statements of a commit', function () {
       await owner.try('INSERT', 'Label', randomUUID(), { workspaceId: workspace, name: 'L', color: '#aabbcc' }),
     );
     const one = task('One');
-    await stage.send(
+    await engines.send(
       owner.unit({ ...one, payload: { ...one.payload, projectId: project.modelId, labelIds: [label.modelId] } }),
     );
     await owner.try('INSERT', 'Comment', randomUUID(), { workspaceId: workspace, taskId: one.modelId, body: 'C' });
@@ -66,9 +66,9 @@ describe('the statements of a commit', function () {
     await owner.try('ARCHIVE', 'Task', one.modelId, {});
     await owner.try('DELETE', 'Label', label.modelId, {});
     await owner.try('DELETE', 'Project', project.modelId, {});
-    await stage.join(workspace, 'member');
+    await engines.join(workspace, 'member');
 
-    const plans = await plansOf(stage);
+    const plans = await plansOf(engines);
     assert.ok(plans.length > 20, `${plans.length} statements were seen`);
     for (const { statement, plan } of plans) {
       // One row; nothing to find.
@@ -79,7 +79,7 @@ describe('the statements of a commit', function () {
 });
 
 /** What the connections of the engine have prepared, with the plans they keep. */
-async function plansOf({ pool }: Stage): Promise<{ statement: string; plan: string[] }[]> {
+async function plansOf({ pool }: TestEngines): Promise<{ statement: string; plan: string[] }[]> {
   const clients: PoolClient[] = [];
   const found: { statement: string; plan: string[] }[] = [];
   try {

@@ -37,7 +37,7 @@ export interface Bootstrap {
 type Payload = Record<string, unknown>;
 
 /** The sync service on a database of its own, called as the gateway calls it. */
-export class SnapshotStage implements AsyncDisposable {
+export class TestSyncService implements AsyncDisposable {
   readonly database: TestDatabase;
   service: RunningService;
   /** As the superuser: to arrange and to look. */
@@ -53,13 +53,13 @@ export class SnapshotStage implements AsyncDisposable {
   }
 
   /** With a server of one's own when the URL of its superuser is given. */
-  static async open(label: string, settings: Record<string, string> = {}, adminUrl?: string): Promise<SnapshotStage> {
+  static async open(label: string, settings: Record<string, string> = {}, adminUrl?: string): Promise<TestSyncService> {
     await using opening = new AsyncDisposableStack();
     const where = adminUrl === undefined ? {} : { adminUrl };
     const database = opening.use(await testDatabase(label, { migrated: true, ...where }));
     const sql = opening.adopt(new Pool({ connectionString: database.url, max: 3 }), (pool) => pool.end());
     const service = await start(database, settings);
-    return new SnapshotStage(database, service, sql, opening.move());
+    return new TestSyncService(database, service, sql, opening.move());
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -82,7 +82,7 @@ export class SnapshotStage implements AsyncDisposable {
 
   /** A unit of changes under the authority of a service. */
   async commit(mutations: readonly InternalMutation[], userId: string = randomUUID()): Promise<InternalCommitReply> {
-    const unit = { clientId: 'stage', clientTxId: randomUUID(), authority: 'service', mutations };
+    const unit = { clientId: 'test', clientTxId: randomUUID(), authority: 'service', mutations };
     const answer = await this.call(syncApi.internalCommit.path, { principal: caller(userId), body: unit });
     assert.equal(answer.status, 200, await answer.clone().text());
     return (await answer.json()) as InternalCommitReply;

@@ -19,11 +19,10 @@ import { Sweeper } from '../src/sweeps/sweeper.ts';
 export type Applied = Extract<UnitOutcome, { ok: true }>;
 type Payload = Readonly<Record<string, unknown>>;
 
-/** What a unit is sent with, where a test cares. */
-export interface Sending {
+/** Of a unit, where a test cares. */
+export interface UnitKey {
   readonly clientId?: string;
   readonly clientTxId?: string;
-  readonly engine?: CommitEngine;
 }
 
 let fastPath = true;
@@ -37,12 +36,12 @@ export function openEngine(options: EngineOptions): CommitEngine {
   return new CommitEngine({ fastPath, ...options });
 }
 
-/** The commit engines of several replicas on one database, and people who use them. */
-export class Stage implements AsyncDisposable {
+/** The commit engines of several replicas on one database, and the people who use them. */
+export class TestEngines implements AsyncDisposable {
   readonly database: TestDatabase;
   readonly pool: Pool;
   readonly log: LogReader;
-  readonly engines: readonly CommitEngine[];
+  readonly all: readonly CommitEngine[];
   readonly #stack: AsyncDisposableStack;
   #turn = 0;
 
@@ -56,11 +55,16 @@ export class Stage implements AsyncDisposable {
     this.#stack = stack;
     this.pool = pools[0]!;
     this.log = new LogReader(this.pool);
-    this.engines = pools.map((pool) => openEngine({ pool, bounds }));
+    this.all = pools.map((pool) => openEngine({ pool, bounds }));
   }
 
-  /** With a server of one's own when the URL of its superuser is given. */
-  static async open(label: string, replicas = 2, bounds?: Partial<CascadeBounds>, adminUrl?: string): Promise<Stage> {
+  /** `adminUrl`: the URL of the superuser of a server of its own. */
+  static async open(
+    label: string,
+    replicas = 2,
+    bounds?: Partial<CascadeBounds>,
+    adminUrl?: string,
+  ): Promise<TestEngines> {
     const where = adminUrl === undefined ? {} : { adminUrl };
     const database = await testDatabase(label, { migrated: true, ...where });
     const stack = new AsyncDisposableStack();
@@ -70,7 +74,7 @@ export class Stage implements AsyncDisposable {
       { length: replicas },
       () => openPostgres({ url, poolMax: 8, applicationName: 'wts-sync', ...COMMITTING, log, stack }).pool,
     );
-    return new Stage(database, pools, stack, { ...CASCADE_BOUNDS, ...bounds });
+    return new TestEngines(database, pools, stack, { ...CASCADE_BOUNDS, ...bounds });
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -78,18 +82,18 @@ export class Stage implements AsyncDisposable {
     await this.database.drop();
   }
 
-  /** Any replica: each in turn. */
-  get engine(): CommitEngine {
+  /** The replicas by turns. */
+  get any(): CommitEngine {
     this.#turn += 1;
-    return this.engines[this.#turn % this.engines.length]!;
+    return this.all[this.#turn % this.all.length]!;
   }
 
-  async send(unit: Unit, engine: CommitEngine = this.engine): Promise<UnitOutcome> {
+  async send(unit: Unit, engine: CommitEngine = this.any): Promise<UnitOutcome> {
     const [outcome] = await engine.commit([unit]);
     return outcome!;
   }
 
-  /** As another service does it. */
+  /** A unit that another service decided on. */
   async decided(actorId: string, ...mutations: readonly Mutation[]): Promise<Applied> {
     const principal = { ...servicePrincipal('workspace'), userId: actorId };
     return applied(
@@ -97,13 +101,13 @@ export class Stage implements AsyncDisposable {
     );
   }
 
-  async person(name = 'Ada'): Promise<Someone> {
+  async person(name = 'Ada'): Promise<TestPerson> {
     const id = randomUUID();
     await this.decided(id, change('INSERT', 'User', id, { name }));
-    return new Someone(this, id);
+    return new TestPerson(this, id);
   }
 
-  async workspace(owner: Someone, urlKey = `w-${randomUUID().slice(0, 18)}`): Promise<string> {
+  async workspace(owner: TestPerson, urlKey = `w-${randomUUID().slice(0, 18)}`): Promise<string> {
     const id = randomUUID();
     await this.decided(
       owner.id,
@@ -113,24 +117,24 @@ export class Stage implements AsyncDisposable {
     return id;
   }
 
-  async join(workspaceId: string, role: Role): Promise<Someone> {
-    const someone = await this.person(role);
-    await this.decided(someone.id, membership(workspaceId, someone.id, role));
-    return someone;
+  async join(workspaceId: string, role: Role): Promise<TestPerson> {
+    const person = await this.person(role);
+    await this.decided(person.id, membership(workspaceId, person.id, role));
+    return person;
   }
 
-  /** What was left of deletions and moves is done: by this replica, or another one. */
-  async sweep(engine: CommitEngine = this.engine): Promise<void> {
+  /** Runs the sweeps that wait, until none is left. */
+  async sweep(engine: CommitEngine = this.any): Promise<void> {
     const sweeper = new Sweeper({ pool: this.pool, engine });
     while (await sweeper.turn());
   }
 
-  /** Sweeps that wait. */
+  /** Counts the sweeps that wait. */
   async sweeps(): Promise<number> {
     return (await this.pool.query<{ n: number }>('select count(*)::int as n from sync.sweeps')).rows[0]!.n;
   }
 
-  /** The log after a place, whole. */
+  /** All entries after a position. */
   async entries(after = 0n): Promise<readonly StoredEntry[]> {
     return (await this.log.read(after, 1_000_000)).entries;
   }
@@ -149,25 +153,25 @@ export class Stage implements AsyncDisposable {
 }
 
 /** A person with a device: sends one change at a time. */
-export class Someone {
-  readonly stage: Stage;
+export class TestPerson {
+  readonly engines: TestEngines;
   readonly id: string;
   readonly principal: Principal;
   readonly clientId: string;
 
-  constructor(stage: Stage, id: string, restriction: Partial<Principal> = {}) {
-    this.stage = stage;
+  constructor(engines: TestEngines, id: string, restriction: Partial<Principal> = {}) {
+    this.engines = engines;
     this.id = id;
     this.principal = { userId: id, scopes: ['write'], credential: { kind: 'jwt', id }, ...restriction };
     this.clientId = `device of ${id}`;
   }
 
   /** The same person with a credential for one workspace. */
-  within(workspaceId: string): Someone {
-    return new Someone(this.stage, this.id, { workspaceId });
+  within(workspaceId: string): TestPerson {
+    return new TestPerson(this.engines, this.id, { workspaceId });
   }
 
-  unit(mutation: Mutation, { clientId, clientTxId }: Sending = {}): Unit {
+  unit(mutation: Mutation, { clientId, clientTxId }: UnitKey = {}): Unit {
     return {
       principal: this.principal,
       authority: 'caller',
@@ -177,14 +181,8 @@ export class Someone {
     };
   }
 
-  async try(
-    action: ActionName,
-    model: string,
-    id: string,
-    payload: Payload = {},
-    sending: Sending = {},
-  ): Promise<UnitOutcome> {
-    return this.stage.send(this.unit(change(action, model, id, payload), sending), sending.engine);
+  async try(action: ActionName, model: string, id: string, payload: Payload = {}): Promise<UnitOutcome> {
+    return this.engines.send(this.unit(change(action, model, id, payload)));
   }
 
   /** Makes a record; its id. */
@@ -224,7 +222,7 @@ export function refused(outcome: UnitOutcome): Refusal {
   return outcome;
 }
 
-/** Entries in short: who hears what of which record, in order. */
+/** Entries in short, in order: the action, its record and its group. */
 export function brief(entries: readonly StoredEntry[], names: Readonly<Record<string, string>>): string[] {
   const name = (id: string): string => Object.entries(names).find(([, value]) => value === id)?.[0] ?? '?';
   return entries.map(({ action, modelName, modelId, groupId }) => {
