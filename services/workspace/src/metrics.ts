@@ -10,13 +10,13 @@ export function serviceMetrics(registry: Registry): ServiceMetrics {
   const registers = [registry];
   const keys = new Counter({
     name: 'wts_api_key_lookups_total',
-    help: 'Look-ups of API keys; many unknown ones are somebody guessing, or a revoked key still in use.',
+    help: 'Look-ups of API keys. Many unknown ones mean that keys are guessed, or that a revoked key is still in use.',
     labelNames: ['outcome'] as const,
     registers,
   });
   const people = new Counter({
     name: 'wts_people_created_total',
-    help: 'People made on first sight of their identity.',
+    help: 'People created at the first request of their identity.',
     registers,
   });
   return {

@@ -10,8 +10,8 @@ import { identityStore } from './store/identities.ts';
 import { workspaceReads } from './store/workspaces.ts';
 
 /**
- * Makes the demo workspace, its owner and two API keys, or finds them again, and prints one line of JSON. Run by
- * `npm start` once sync is ready. Logs go to stderr: stdout is the answer.
+ * Creates the demo workspace, its owner and two API keys where they are missing, and prints them as one line of JSON.
+ * `npm start` runs it once sync is ready. Logs go to stderr, because stdout is the result.
  */
 const settings = defineSettings({
   ...storeSettings,
@@ -19,16 +19,16 @@ const settings = defineSettings({
   apiKey: setting.text('SEED_API_KEY', {
     optional: true,
     secret: true,
-    doc: 'Token the full-access key of the demo owner shall have.',
+    doc: 'Token of the full-access key of the demo owner. Default: a new one.',
   }),
   readOnlyApiKey: setting.text('SEED_READ_ONLY_API_KEY', {
     optional: true,
     secret: true,
-    doc: 'Token the read-only key of the demo owner shall have.',
+    doc: 'Token of the read-only key of the demo owner. Default: a new one.',
   }),
   issuer: setting.text('SEED_ISSUER', {
     optional: true,
-    doc: 'Issuer whose tokens mean the demo owner when their subject is the id of the demo owner.',
+    doc: 'Issuer of tokens that sign in the demo owner; their subject is the id of the demo owner.',
   }),
 });
 

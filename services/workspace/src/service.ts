@@ -7,7 +7,7 @@ import { checkPostgres, idempotencyKeys, openPostgres } from '@wts/service-kit/p
 import { createApp, idempotency, notFoundAndErrors } from '@wts/service-kit/routes';
 import { commitUnitSender } from './commands/commit-unit.ts';
 import { settings } from './config.ts';
-import type { Doors } from './doors.ts';
+import type { Context } from './context.ts';
 import { mountApiKeys } from './http/api-keys.ts';
 import { mountCredentials } from './http/credentials.ts';
 import { mountPrivateProjects } from './http/private-projects.ts';
@@ -22,8 +22,8 @@ import { privateProjectReads } from './store/private-projects.ts';
 import { workspaceReads } from './store/workspaces.ts';
 
 /**
- * Workspaces, members, invitations, people and API keys. It reads the synced models by SQL and changes them only through
- * commits of the sync service; what is its own (identities, invitations, keys) is never seen by a sync client.
+ * Workspaces, members, invitations, people and API keys. The service reads the synced models by SQL and changes them only by
+ * commits of the sync service. Its own tables (identities, invitations, keys) are not synced to clients.
  */
 export const workspaceService: ServiceDefinition<ConfigOf<typeof settings>> = {
   name: 'workspace',
@@ -43,7 +43,7 @@ export const workspaceService: ServiceDefinition<ConfigOf<typeof settings>> = {
     const sync = openServiceClient(kit, 'sync', config.syncUrls);
 
     const keys = apiKeyStore(knex);
-    const doors: Doors = {
+    const context: Context = {
       roles: new Roles(pool),
       workspaces: workspaceReads(knex),
       privateProjects: privateProjectReads(knex),
@@ -58,10 +58,10 @@ export const workspaceService: ServiceDefinition<ConfigOf<typeof settings>> = {
       metrics: serviceMetrics(kit.metrics),
     };
     const app = createApp(kit);
-    mountWorkspaces(app, doors);
-    mountPrivateProjects(app, doors);
-    mountApiKeys(app, doors);
-    mountCredentials(app, doors);
+    mountWorkspaces(app, context);
+    mountPrivateProjects(app, context);
+    mountApiKeys(app, context);
+    mountCredentials(app, context);
     notFoundAndErrors(app);
     return { app, host: config.host, port: config.port };
   },

@@ -4,7 +4,7 @@ import { apiKeyApi, LIMITS, memberApi, workspaceApi } from '@wts/contracts';
 import { eventually } from '@wts/testkit';
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import type { Answer, Person, TestService } from './test-service.ts';
+import type { TestPerson, TestReply, TestService } from './test-service.ts';
 import { openTestService, SERVICE } from './test-service.ts';
 
 describe('API keys', () => {
@@ -13,22 +13,22 @@ describe('API keys', () => {
     testService = await openTestService();
   });
 
-  const create = async (who: Person | Principal, label = 'ci') => {
-    const made = await testService.ask(who, apiKeyApi.createApiKey, { body: { label } });
+  const create = async (who: TestPerson | Principal, label = 'ci') => {
+    const made = await testService.call(who, apiKeyApi.createApiKey, { body: { label } });
     assert.equal(made.status, 201, made.text);
     return made.body.key;
   };
   const resolve = async (token: string): Promise<Principal | null> => {
     const body = { tokenHash: readApiKey(token, 'wts_')?.hash ?? '' };
-    return (await testService.ask(SERVICE, workspaceApi.internalResolveApiKey, { body })).body.principal;
+    return (await testService.call(SERVICE, workspaceApi.internalResolveApiKey, { body })).body.principal;
   };
 
-  it('show their token once, and stand for their person with all scopes [api-keys.create.answer, api-keys.create.full-access, api-keys.permissions.full-access, api-keys.token.once, api-keys.list.no-token, api-keys.token.prefix]', async () => {
+  it('show their token once and authenticate their person with all scopes [api-keys.create.answer, api-keys.create.full-access, api-keys.permissions.full-access, api-keys.token.once, api-keys.list.no-token, api-keys.token.prefix]', async () => {
     const ada = await testService.person();
     const { token, ...key } = await create(ada, 'ci \u202e "quoted" 🔑');
     assert.equal(key.keyPrefix, token.slice(0, 12));
     assert.equal(key.label, 'ci \u202e "quoted" 🔑');
-    const listed = await testService.ask(ada, apiKeyApi.listApiKeys, {});
+    const listed = await testService.call(ada, apiKeyApi.listApiKeys, {});
     assert.deepEqual(listed.body.keys, [key]);
     assert.ok(!listed.text.includes(token));
     assert.deepEqual(await resolve(token), {
@@ -38,9 +38,9 @@ describe('API keys', () => {
     });
   });
 
-  it('are kept as a hash only [api-keys.token.stored-hashed, never.secret-in-clear]', async () => {
+  it('are stored only as a hash [api-keys.token.stored-hashed, never.secret-in-clear]', async () => {
     const { id, token } = await create(await testService.person());
-    const [stored] = await testService.stage.sql(
+    const [stored] = await testService.backends.sql(
       `select *, token_hash::text as hash from workspace.api_keys where id = $1`,
       [id],
     );
@@ -48,7 +48,7 @@ describe('API keys', () => {
     assert.ok(!JSON.stringify(stored).includes(token.slice(12)));
   });
 
-  it('are made with a label and nothing else [api-keys.create.label-only]', async () => {
+  it('are created with a label and no other field [api-keys.create.label-only]', async () => {
     const ada = await testService.person();
     const bad: readonly object[] = [
       {},
@@ -60,24 +60,24 @@ describe('API keys', () => {
       { label: 'a', userId: randomUUID() },
     ];
     for (const body of bad) {
-      const refused = await testService.ask(ada, apiKeyApi.createApiKey, { body: body as { label: string } });
+      const refused = await testService.call(ada, apiKeyApi.createApiKey, { body: body as { label: string } });
       assert.equal(refused.code, 'validation_failed', JSON.stringify(body));
     }
   });
 
-  it('are dead once revoked, and every replica is told before the answer [api-keys.revoke.dead]', async () => {
+  it('do not work after they are revoked, which is published before the answer [api-keys.revoke.dead]', async () => {
     const ada = await testService.person();
     const { id, token } = await create(ada);
-    const heard = await testService.stage.revocations();
-    assert.equal((await testService.ask(ada, apiKeyApi.revokeApiKey, { params: { keyId: id } })).status, 200);
+    const published = await testService.backends.revocations();
+    assert.equal((await testService.call(ada, apiKeyApi.revokeApiKey, { params: { keyId: id } })).status, 200);
     const expected: Revocation = { kind: 'credential', credentialId: id, userId: ada.userId };
-    assert.deepEqual(await heard.next(), expected);
+    assert.deepEqual(await published.next(), expected);
     assert.equal(await resolve(token), null);
-    assert.deepEqual((await testService.ask(ada, apiKeyApi.listApiKeys, {})).body.keys, []);
-    assert.equal((await testService.ask(ada, apiKeyApi.revokeApiKey, { params: { keyId: id } })).code, 'not_found');
+    assert.deepEqual((await testService.call(ada, apiKeyApi.listApiKeys, {})).body.keys, []);
+    assert.equal((await testService.call(ada, apiKeyApi.revokeApiKey, { params: { keyId: id } })).code, 'not_found');
   });
 
-  it('show what made them [api-keys.list.maker]', async () => {
+  it('show the credential that created them [api-keys.list.maker]', async () => {
     const ada = await testService.person();
     const first = await create(ada);
     const withFirst = (await resolve(first.token))!;
@@ -91,26 +91,26 @@ describe('API keys', () => {
     } as const;
     const { id: workspaceId, owner } = await testService.workspace();
     const ownerKey = await create(owner);
-    const limited = await testService.ask((await resolve(ownerKey.token))!, apiKeyApi.internalCreateApiKey, {
+    const limited = await testService.call((await resolve(ownerKey.token))!, apiKeyApi.internalCreateApiKey, {
       body: { ...body, workspaceId },
     });
     assert.deepEqual(limited.body.key.createdBy, { kind: 'api_key', id: ownerKey.id, keyPrefix: ownerKey.keyPrefix });
-    const seen = await testService.ask(owner, apiKeyApi.listApiKeys, { query: { workspaceId } });
+    const seen = await testService.call(owner, apiKeyApi.listApiKeys, { query: { workspaceId } });
     assert.deepEqual(seen.body.keys[0]?.createdBy, { kind: 'api_key' });
-    await testService.ask(ada, apiKeyApi.revokeApiKey, { params: { keyId: first.id } });
-    const [left] = (await testService.ask(ada, apiKeyApi.listApiKeys, {})).body.keys;
+    await testService.call(ada, apiKeyApi.revokeApiKey, { params: { keyId: first.id } });
+    const [left] = (await testService.call(ada, apiKeyApi.listApiKeys, {})).body.keys;
     assert.deepEqual([left?.id, left?.createdBy], [second.id, second.createdBy]);
   });
 
-  it('die with the key that made them when that is asked for, down to the last [api-keys.revoke.made]', async () => {
+  it('are revoked with the key that created them when the caller requests it, at any depth [api-keys.revoke.made]', async () => {
     const [ada, eve] = [await testService.person(), await testService.person()];
     const other = await create(ada, 'other');
     const chain = [await create(ada)];
     for (let n = 0; n < 3; n += 1) chain.push(await create((await resolve(chain.at(-1)!.token))!));
     const [first, second] = [chain[0]!, chain[1]!];
-    const revoke = async (who: Person, keyId: string, includeMade?: string): Promise<unknown> => {
+    const revoke = async (who: TestPerson, keyId: string, includeMade?: string): Promise<unknown> => {
       const query = includeMade === undefined ? {} : { includeMade };
-      const { status, code } = await testService.ask(who, apiKeyApi.revokeApiKey, { params: { keyId }, query });
+      const { status, code } = await testService.call(who, apiKeyApi.revokeApiKey, { params: { keyId }, query });
       return code ?? status;
     };
     assert.equal(await revoke(ada, first.id, 'yes'), 'validation_failed');
@@ -119,7 +119,7 @@ describe('API keys', () => {
     const live = async (): Promise<boolean[]> =>
       Promise.all(chain.map(async ({ token }) => (await resolve(token)) !== null));
     assert.deepEqual(await live(), [true, false, true, true]);
-    const told = await testService.stage.revocations();
+    const told = await testService.backends.revocations();
     assert.equal(await revoke(ada, first.id, 'true'), 200);
     const ended = new Set([await told.next(), await told.next(), await told.next()].map((one) => one.credentialId));
     assert.deepEqual(ended, new Set([first, chain[2]!, chain[3]!].map(({ id }) => id)));
@@ -128,30 +128,30 @@ describe('API keys', () => {
     assert.equal(await revoke(ada, first.id, 'true'), 'not_found');
   });
 
-  it('of somebody else can be neither seen nor revoked', async () => {
+  it('of another person can be neither seen nor revoked', async () => {
     const ada = await testService.person();
     const eve = await testService.person();
     const { id, token } = await create(ada);
-    assert.deepEqual((await testService.ask(eve, apiKeyApi.listApiKeys, {})).body.keys, []);
-    assert.equal((await testService.ask(eve, apiKeyApi.revokeApiKey, { params: { keyId: id } })).code, 'not_found');
+    assert.deepEqual((await testService.call(eve, apiKeyApi.listApiKeys, {})).body.keys, []);
+    assert.equal((await testService.call(eve, apiKeyApi.revokeApiKey, { params: { keyId: id } })).code, 'not_found');
     assert.equal(
-      (await testService.ask(eve, apiKeyApi.revokeApiKey, { params: { keyId: randomUUID() } })).code,
+      (await testService.call(eve, apiKeyApi.revokeApiKey, { params: { keyId: randomUUID() } })).code,
       'not_found',
     );
     assert.equal((await resolve(token))?.userId, ada.userId);
   });
 
-  it('that are limited to a workspace are seen and ended by its owners, and by nobody else but their person [api-keys.owner.revokes]', async () => {
+  it('limited to a workspace are seen and revoked only by its owners and by their person [api-keys.owner.revokes]', async () => {
     const { id: workspaceId, owner, admin, member } = await testService.workspace('admin', 'member');
     const { owner: foreign } = await testService.workspace();
-    const limited = async (who: Person): Promise<ApiKey & { token: string }> => {
+    const limited = async (who: TestPerson): Promise<ApiKey & { token: string }> => {
       const body = { label: 'deploys', permissions: 'full-access', workspaceId } as const;
-      return (await testService.ask(who, apiKeyApi.internalCreateApiKey, { body })).body.key;
+      return (await testService.call(who, apiKeyApi.internalCreateApiKey, { body })).body.key;
     };
-    const list = (who: Person): Promise<Answer<typeof apiKeyApi.listApiKeys>> =>
-      testService.ask(who, apiKeyApi.listApiKeys, { query: { workspaceId } });
-    const revoke = async (who: Person, keyId: string): Promise<unknown> => {
-      const { status, code } = await testService.ask(who, apiKeyApi.revokeApiKey, { params: { keyId } });
+    const list = (who: TestPerson): Promise<TestReply<typeof apiKeyApi.listApiKeys>> =>
+      testService.call(who, apiKeyApi.listApiKeys, { query: { workspaceId } });
+    const revoke = async (who: TestPerson, keyId: string): Promise<unknown> => {
+      const { status, code } = await testService.call(who, apiKeyApi.revokeApiKey, { params: { keyId } });
       return code ?? status;
     };
     const wide = await create(member);
@@ -169,48 +169,48 @@ describe('API keys', () => {
     assert.equal((await list(foreign)).code, 'not_found');
 
     for (const who of [admin, foreign]) assert.equal(await revoke(who, key.id), 'not_found');
-    assert.equal(await revoke(owner, wide.id), 'not_found', 'it opens other workspaces too');
+    assert.equal(await revoke(owner, wide.id), 'not_found', 'the key reaches other workspaces too');
     assert.equal(await revoke(member, own), 'not_found');
     assert.notEqual(await resolve(token), null);
 
-    const heard = await testService.stage.revocations();
+    const published = await testService.backends.revocations();
     assert.equal(await revoke(owner, key.id), 200);
     const expected: Revocation = { kind: 'credential', credentialId: key.id, userId: member.userId };
-    assert.deepEqual(await heard.next(), expected);
+    assert.deepEqual(await published.next(), expected);
     assert.equal(await resolve(token), null);
     assert.deepEqual(
       (await list(owner)).body.keys.map(({ id }) => id),
       [own],
     );
-    // Whoever left took nothing along: their key opens nothing, and the owner can still put it away.
+    // After its person left, the key works nowhere, and the owner can still revoke it.
     const { id: left } = await limited(member);
-    await testService.ask(member, memberApi.removeMember, { params: { workspaceId, userId: member.userId } });
+    await testService.call(member, memberApi.removeMember, { params: { workspaceId, userId: member.userId } });
     assert.equal(await revoke(owner, left), 200);
     assert.equal((await resolve(wide.token))?.userId, member.userId);
   });
 
-  it('are not for credentials without the scope admin, nor for those of one workspace', async () => {
+  it('cannot be managed without the scope admin, nor with a credential for one workspace', async () => {
     const ada = await testService.person();
     const { id } = await create(ada);
-    const ask = async (principal: Principal): Promise<unknown[]> => [
-      (await testService.ask(principal, apiKeyApi.listApiKeys, {})).code,
-      (await testService.ask(principal, apiKeyApi.createApiKey, { body: { label: 'a' } })).code,
-      (await testService.ask(principal, apiKeyApi.revokeApiKey, { params: { keyId: id } })).code,
+    const codesOf = async (principal: Principal): Promise<unknown[]> => [
+      (await testService.call(principal, apiKeyApi.listApiKeys, {})).code,
+      (await testService.call(principal, apiKeyApi.createApiKey, { body: { label: 'a' } })).code,
+      (await testService.call(principal, apiKeyApi.revokeApiKey, { params: { keyId: id } })).code,
     ];
     const writer: Principal = { ...ada.principal, scopes: ['read', 'write'] };
-    assert.deepEqual(await ask(writer), Array(3).fill('insufficient_scope'));
-    assert.deepEqual(await ask({ ...ada.principal, workspaceId: randomUUID() }), Array(3).fill('forbidden'));
-    const inner = await testService.ask(writer, apiKeyApi.internalCreateApiKey, {
+    assert.deepEqual(await codesOf(writer), Array(3).fill('insufficient_scope'));
+    assert.deepEqual(await codesOf({ ...ada.principal, workspaceId: randomUUID() }), Array(3).fill('forbidden'));
+    const inner = await testService.call(writer, apiKeyApi.internalCreateApiKey, {
       body: { label: 'a', permissions: 'full-access' },
     });
     assert.equal(inner.code, 'insufficient_scope');
   });
 
-  it('can be read-only, for one workspace, and for a time [api-keys.permissions.read-only]', async () => {
+  it('can be read-only, limited to one workspace, and expire [api-keys.permissions.read-only]', async () => {
     const { id: workspaceId, owner } = await testService.workspace();
     const expiresAt = new Date(Math.ceil(Date.now() / 1000) * 1000 + 60_000).toISOString();
     const body = { label: 'narrow', permissions: 'read-only', workspaceId, expiresAt } as const;
-    const { token, ...key } = (await testService.ask(owner, apiKeyApi.internalCreateApiKey, { body })).body.key;
+    const { token, ...key } = (await testService.call(owner, apiKeyApi.internalCreateApiKey, { body })).body.key;
     assert.deepEqual(await resolve(token), {
       userId: owner.userId,
       scopes: ['read'],
@@ -219,7 +219,7 @@ describe('API keys', () => {
       expiresAt: Date.parse(expiresAt) / 1000,
     });
     const set = `update workspace.api_keys set expires_at = now() where id = $1`;
-    await testService.stage.sql(set, [key.id]);
+    await testService.backends.sql(set, [key.id]);
     assert.equal(await resolve(token), null);
     for (const [change, code] of [
       [{ workspaceId: randomUUID() }, 'not_found'],
@@ -227,14 +227,14 @@ describe('API keys', () => {
       [{ expiresAt: '2026-02-30T00:00:00Z' }, 'validation_failed'],
       [{ permissions: 'owner' }, 'validation_failed'],
     ] as const) {
-      const refused = await testService.ask(owner, apiKeyApi.internalCreateApiKey, {
+      const refused = await testService.call(owner, apiKeyApi.internalCreateApiKey, {
         body: { ...body, ...change } as never,
       });
       assert.equal(refused.code, code, JSON.stringify(change));
     }
   });
 
-  it('do not outlive the key that made them [api-keys.expiry.no-timer]', async () => {
+  it('do not outlive the key that created them [api-keys.expiry.no-timer]', async () => {
     const ada = await testService.person();
     const endsAt = Math.floor(Date.now() / 1000) + 3600;
     const parent: Principal = {
@@ -243,60 +243,64 @@ describe('API keys', () => {
       expiresAt: endsAt,
     };
     assert.equal(Date.parse((await create(parent)).expiresAt ?? ''), endsAt * 1000);
-    // A session ends too, but what a person makes in it lasts.
+    // A session expires too, but a key created in it does not.
     assert.equal((await create({ ...ada.principal, expiresAt: endsAt })).expiresAt, null);
   });
 
-  it('that were revoked are listed to services from any moment on, in pages, none left out [api-keys.revoke.everywhere]', async () => {
+  it('that were revoked after a given time are all listed to services, in pages [api-keys.revoke.everywhere]', async () => {
     const ada = await testService.person();
-    type Question = BodyOf<typeof apiKeyApi.internalListRevokedKeys>;
-    const ask = async (body: Question): Promise<ReplyOf<typeof apiKeyApi.internalListRevokedKeys>> => {
-      const { status, body: reply, text } = await testService.ask(SERVICE, apiKeyApi.internalListRevokedKeys, { body });
+    type ListBody = BodyOf<typeof apiKeyApi.internalListRevokedKeys>;
+    const list = async (body: ListBody): Promise<ReplyOf<typeof apiKeyApi.internalListRevokedKeys>> => {
+      const {
+        status,
+        body: reply,
+        text,
+      } = await testService.call(SERVICE, apiKeyApi.internalListRevokedKeys, { body });
       assert.equal(status, 200, text);
       return reply;
     };
-    const { at: since, keys: none } = await ask({});
+    const { at: since, keys: none } = await list({});
     assert.deepEqual(none, []);
     const made = [await create(ada), await create(ada), await create(ada)];
-    for (const { id } of made) await testService.ask(ada, apiKeyApi.revokeApiKey, { params: { keyId: id } });
-    const { keys } = await ask({ since });
+    for (const { id } of made) await testService.call(ada, apiKeyApi.revokeApiKey, { params: { keyId: id } });
+    const { keys } = await list({ since });
     assert.deepEqual(
       keys.map(({ id, userId }) => ({ id, userId })),
       made.map(({ id }) => ({ id, userId: ada.userId })),
     );
-    // Several revoked at the very same moment: a page that ends among them goes on after the last of it.
-    await testService.stage.sql(`update workspace.api_keys set revoked_at = $1 where user_id = $2`, [
+    // Several keys revoked at the same time: the next page continues after the last key of the page before.
+    await testService.backends.sql(`update workspace.api_keys set revoked_at = $1 where user_id = $2`, [
       since,
       ada.userId,
     ]);
-    const [first, ...rest] = (await ask({ since })).keys;
+    const [first, ...rest] = (await list({ since })).keys;
     assert.equal(rest.length, 2);
-    assert.deepEqual((await ask({ since: first?.revokedAt ?? '', afterId: first?.id ?? '' })).keys, rest);
-    const odd = await testService.ask(SERVICE, apiKeyApi.internalListRevokedKeys, { body: { since: 'yesterday' } });
+    assert.deepEqual((await list({ since: first?.revokedAt ?? '', afterId: first?.id ?? '' })).keys, rest);
+    const odd = await testService.call(SERVICE, apiKeyApi.internalListRevokedKeys, { body: { since: 'yesterday' } });
     assert.equal(odd.code, 'validation_failed');
-    // A person has no business there, even where a service that may ask forwards who they are.
-    const outside = await testService.ask(ada, apiKeyApi.internalListRevokedKeys, { body: { since } });
+    // A person may not call this, also when a service that may call it forwards the principal.
+    const outside = await testService.call(ada, apiKeyApi.internalListRevokedKeys, { body: { since } });
     assert.equal(outside.code, 'token_invalid');
   });
 
-  it('are bounded per person', async () => {
+  it('are limited in number per person', async () => {
     const ada = await testService.person();
-    await testService.stage.sql(
+    await testService.backends.sql(
       `insert into workspace.api_keys (id, user_id, label, key_prefix, token_hash, permissions)
        select gen_random_uuid(), $1, 'many', 'wts_', sha256(gen_random_uuid()::text::bytea), 'read-only'
        from generate_series(1, $2::int)`,
       [ada.userId, LIMITS.apiKeysPerPersonMax],
     );
-    const refused = await testService.ask(ada, apiKeyApi.createApiKey, { body: { label: 'one too many' } });
+    const refused = await testService.call(ada, apiKeyApi.createApiKey, { body: { label: 'one too many' } });
     assert.equal(refused.code, 'conflict');
   });
 
-  it('remember when they were last used', async () => {
+  it('show when they were last used', async () => {
     const ada = await testService.person();
     const { token } = await create(ada);
     await resolve(token);
     const lastUsedAt = await eventually(
-      async () => (await testService.ask(ada, apiKeyApi.listApiKeys, {})).body.keys[0]?.lastUsedAt,
+      async () => (await testService.call(ada, apiKeyApi.listApiKeys, {})).body.keys[0]?.lastUsedAt,
     );
     assert.ok(Math.abs(Date.now() - Date.parse(lastUsedAt)) < 60_000);
   });

@@ -1,7 +1,7 @@
 import { memberApi, workspaceApi } from '@wts/contracts';
 import assert from 'node:assert/strict';
 import { createHash, randomUUID } from 'node:crypto';
-import type { Person, TestService } from './test-service.ts';
+import type { TestPerson, TestService } from './test-service.ts';
 import { openTestService, SERVICE, sessionOf } from './test-service.ts';
 
 describe('invitations', () => {
@@ -10,20 +10,21 @@ describe('invitations', () => {
     testService = await openTestService();
   });
 
-  const join = async (who: Person, code: string): Promise<string> => {
+  const join = async (who: TestPerson, code: string): Promise<string> => {
     const answer = await testService.join(who, code);
     return answer.code ?? answer.body.role;
   };
-  const pending = async (who: Person, workspaceId: string): Promise<string[]> => {
-    const { body } = await testService.ask(who, memberApi.listInvitations, { params: { workspaceId } });
+  const pending = async (who: TestPerson, workspaceId: string): Promise<string[]> => {
+    const { body } = await testService.call(who, memberApi.listInvitations, { params: { workspaceId } });
     return body.invitations.map(({ id }) => id);
   };
   const expire = (id: string): Promise<unknown> =>
-    testService.stage.sql(`update workspace.invitations set expires_at = now() - interval '1 second' where id = $1`, [
-      id,
-    ]);
+    testService.backends.sql(
+      `update workspace.invitations set expires_at = now() - interval '1 second' where id = $1`,
+      [id],
+    );
 
-  it('are for a member and a week unless said otherwise [workspaces.invitations.list, workspaces.invitations.defaults, workspaces.invitations.code-once]', async () => {
+  it('have the role member and expire after a week by default [workspaces.invitations.list, workspaces.invitations.defaults, workspaces.invitations.code-once]', async () => {
     const { id, owner } = await testService.workspace();
     const { code, ...shown } = await testService.invite(owner, id, {});
     assert.deepEqual(
@@ -31,35 +32,37 @@ describe('invitations', () => {
       { workspaceId: id, email: null, role: 'member', createdBy: owner.userId },
     );
     assert.equal(Date.parse(shown.expiresAt) - Date.parse(shown.createdAt), 7 * 86_400_000);
-    const listed = await testService.ask(owner, memberApi.listInvitations, { params: { workspaceId: id } });
+    const listed = await testService.call(owner, memberApi.listInvitations, { params: { workspaceId: id } });
     assert.deepEqual(listed.body.invitations, [shown]);
     assert.ok(!listed.text.includes(code));
   });
 
-  it('may be asked for without a word, as everything in the request may be left out [workspaces.invitations.create]', async () => {
+  it('are created by a request without a body [workspaces.invitations.create]', async () => {
     const { id: workspaceId, owner } = await testService.workspace();
-    const ask = () => testService.ask(owner, memberApi.createInvitation, { params: { workspaceId }, body: undefined });
+    const ask = () => testService.call(owner, memberApi.createInvitation, { params: { workspaceId }, body: undefined });
     const made = await ask();
     assert.equal(made.status, 201, made.text);
     assert.equal(made.body.invitation.role, 'member');
   });
 
-  it('keep the code nowhere but in the hands of who made it [workspaces.invitations.code-once]', async () => {
+  it('show their code only when they are created, and store only its hash [workspaces.invitations.code-once]', async () => {
     const { id, owner } = await testService.workspace();
     const { code, id: invitationId } = await testService.invite(owner, id, {});
-    const [stored] = await testService.stage.sql(`select * from workspace.invitations where id = $1`, [invitationId]);
+    const [stored] = await testService.backends.sql(`select * from workspace.invitations where id = $1`, [
+      invitationId,
+    ]);
     assert.deepEqual(stored?.['code_hash'], createHash('sha256').update(code).digest());
     assert.ok(!JSON.stringify(stored).includes(code));
   });
 
-  it('admit anyone who holds the code, as often as wanted, when they name no address [workspaces.join.code]', async () => {
+  it('without an address admit any person with the code, any number of times [workspaces.join.code]', async () => {
     const { id, owner } = await testService.workspace();
     const { code, id: invitationId } = await testService.invite(owner, id, { role: 'guest' });
     for (let n = 0; n < 3; n += 1) assert.equal(await join(await testService.person(), code), 'guest');
     assert.deepEqual(await pending(owner, id), [invitationId]);
   });
 
-  it('admit one person once when they name an address [workspaces.join.wrong-address]', async () => {
+  it('with an address admit one person once [workspaces.join.wrong-address]', async () => {
     const { id, owner } = await testService.workspace();
     const grace = await testService.person();
     const { code } = await testService.invite(owner, id, { email: grace.email.toUpperCase(), role: 'admin' });
@@ -70,16 +73,16 @@ describe('invitations', () => {
     assert.equal(await join(twin, code), 'invitation_expired');
   });
 
-  it('do not admit who left again by a code that was used', async () => {
+  it('that were used do not admit a person again who left', async () => {
     const { id, owner } = await testService.workspace();
     const grace = await testService.person();
     const { code } = await testService.invite(owner, id, { email: grace.email });
     assert.equal(await join(grace, code), 'member');
-    await testService.ask(owner, memberApi.removeMember, { params: { workspaceId: id, userId: grace.userId } });
+    await testService.call(owner, memberApi.removeMember, { params: { workspaceId: id, userId: grace.userId } });
     assert.equal(await join(grace, code), 'invitation_expired');
   });
 
-  it('change nothing for who is a member already, the role included [workspaces.join.twice]', async () => {
+  it('change nothing for a member, not even the role [workspaces.join.twice]', async () => {
     const { id, owner, member } = await testService.workspace('member');
     const { code } = await testService.invite(owner, id, { role: 'admin' });
     const first = await testService.join(member, code);
@@ -88,7 +91,7 @@ describe('invitations', () => {
     assert.equal(await join(owner, code), 'owner');
   });
 
-  it('trust no address that its provider did not verify, be it by silence [authentication.jwt.email-verified]', async () => {
+  it('refuse an address that its provider did not verify, also when the claim is missing [authentication.jwt.email-verified]', async () => {
     const { id, owner } = await testService.workspace();
     const email = `${randomUUID()}@example.com`;
     const { code } = await testService.invite(owner, id, { email });
@@ -97,12 +100,12 @@ describe('invitations', () => {
     assert.equal(await join(await testService.person({ email, emailVerified: true }), code), 'member');
   });
 
-  it('go by the address the provider gives now, and forget nothing a token is silent about', async () => {
+  it('compare the latest address of the provider, and keep it when a token has no address', async () => {
     const { id, owner } = await testService.workspace();
     const [early, late] = [`${randomUUID()}@example.com`, `${randomUUID()}@example.com`];
     const identity = { issuer: 'https://issuer.example', subject: randomUUID() };
     const seen = (claims: object) =>
-      testService.ask(SERVICE, workspaceApi.internalResolvePerson, { body: { ...identity, ...claims } });
+      testService.call(SERVICE, workspaceApi.internalResolvePerson, { body: { ...identity, ...claims } });
     const { userId } = (await seen({ email: early, emailVerified: false })).body;
     const grace = { userId, email: late, principal: sessionOf(userId) };
     const { code } = await testService.invite(owner, id, { email: early });
@@ -114,12 +117,12 @@ describe('invitations', () => {
     assert.equal(await join(grace, code), 'wrong_address');
   });
 
-  it('answer an unknown, a deleted and a malformed code alike [workspaces.join.unknown-code, workspaces.invitations.delete]', async () => {
+  it('give the same answer for an unknown, a deleted and a malformed code [workspaces.join.unknown-code, workspaces.invitations.delete]', async () => {
     const { id, owner } = await testService.workspace();
     const { code, id: invitationId } = await testService.invite(owner, id, {});
     const params = { workspaceId: id, invitationId };
-    assert.equal((await testService.ask(owner, memberApi.deleteInvitation, { params })).status, 200);
-    assert.equal((await testService.ask(owner, memberApi.deleteInvitation, { params })).code, 'not_found');
+    assert.equal((await testService.call(owner, memberApi.deleteInvitation, { params })).status, 200);
+    assert.equal((await testService.call(owner, memberApi.deleteInvitation, { params })).code, 'not_found');
     const eve = await testService.person();
     for (const tried of [code, 'x', 'x'.repeat(32), code.toLowerCase(), ` ${code}`, '%', '𝒞']) {
       assert.equal(await join(eve, tried), 'not_found', tried);
@@ -127,26 +130,26 @@ describe('invitations', () => {
     assert.equal(await join(eve, ''), 'validation_failed');
   });
 
-  it('answer an expired code as gone, and are no longer pending [workspaces.join.expired]', async () => {
+  it('that expired get 410 and are not pending [workspaces.join.expired]', async () => {
     const { id, owner } = await testService.workspace();
     const { code, id: invitationId } = await testService.invite(owner, id, { expiresInDays: 1 });
     await expire(invitationId);
     assert.equal(await join(await testService.person(), code), 'invitation_expired');
     assert.deepEqual(await pending(owner, id), []);
     const params = { workspaceId: id, invitationId };
-    assert.equal((await testService.ask(owner, memberApi.deleteInvitation, { params })).code, 'not_found');
+    assert.equal((await testService.call(owner, memberApi.deleteInvitation, { params })).code, 'not_found');
   });
 
-  it('are made, seen and deleted by owners and admins only [workspaces.roles.manage, workspaces.invitations.list]', async () => {
+  it('are created, seen and deleted only by owners and admins [workspaces.roles.manage, workspaces.invitations.list]', async () => {
     const { id, owner, admin, member, guest } = await testService.workspace('admin', 'member', 'guest');
     const { id: invitationId } = await testService.invite(admin, id, { role: 'admin' });
     assert.ok((await pending(owner, id)).includes(invitationId));
     for (const who of [member, guest]) {
       const params = { workspaceId: id };
-      assert.equal((await testService.ask(who, memberApi.listInvitations, { params })).code, 'forbidden');
-      assert.equal((await testService.ask(who, memberApi.createInvitation, { params, body: {} })).code, 'forbidden');
+      assert.equal((await testService.call(who, memberApi.listInvitations, { params })).code, 'forbidden');
+      assert.equal((await testService.call(who, memberApi.createInvitation, { params, body: {} })).code, 'forbidden');
       const one = { params: { ...params, invitationId } };
-      assert.equal((await testService.ask(who, memberApi.deleteInvitation, one)).code, 'forbidden');
+      assert.equal((await testService.call(who, memberApi.deleteInvitation, one)).code, 'forbidden');
     }
   });
 
@@ -155,11 +158,11 @@ describe('invitations', () => {
     const there = await testService.workspace();
     const { id: invitationId } = await testService.invite(there.owner, there.id, {});
     const params = { workspaceId: here.id, invitationId };
-    assert.equal((await testService.ask(here.owner, memberApi.deleteInvitation, { params })).code, 'not_found');
+    assert.equal((await testService.call(here.owner, memberApi.deleteInvitation, { params })).code, 'not_found');
     assert.deepEqual(await pending(there.owner, there.id), [invitationId]);
   });
 
-  it('grant no ownership, and refuse what breaks a rule [workspaces.invitations.create, limits.invitation.days]', async () => {
+  it('never grant the role owner, and refuse invalid fields [workspaces.invitations.create, limits.invitation.days]', async () => {
     const { id, owner } = await testService.workspace();
     const bad: readonly object[] = [
       { role: 'owner' },
@@ -186,12 +189,12 @@ describe('invitations', () => {
       { __proto__: null, constructor: {} },
     ];
     for (const body of bad) {
-      const refused = await testService.ask(owner, memberApi.createInvitation, { params: { workspaceId: id }, body });
+      const refused = await testService.call(owner, memberApi.createInvitation, { params: { workspaceId: id }, body });
       assert.equal(refused.code, 'validation_failed', JSON.stringify(body));
     }
   });
 
-  it('are for people of every script', async () => {
+  it('accept addresses in any script', async () => {
     const { id, owner } = await testService.workspace();
     for (const [invited, given] of [
       ['jörg@bücher.example', 'Jörg@xn--bcher-kva.example'],
@@ -203,16 +206,16 @@ describe('invitations', () => {
     }
   });
 
-  it('die with the authority of who made them', async () => {
+  it('are invalid once their creator may no longer invite', async () => {
     const { id, owner, admin } = await testService.workspace('admin');
     const { code, id: invitationId } = await testService.invite(admin, id, {});
-    await testService.ask(owner, memberApi.removeMember, { params: { workspaceId: id, userId: admin.userId } });
+    await testService.call(owner, memberApi.removeMember, { params: { workspaceId: id, userId: admin.userId } });
     assert.ok(!(await pending(owner, id)).includes(invitationId));
     assert.equal(await join(admin, code), 'not_found');
     assert.equal(await join(await testService.person(), code), 'not_found');
   });
 
-  it('for one use admit one of many who try at once', async () => {
+  it('for one use admit one of several parallel attempts', async () => {
     const { id, owner } = await testService.workspace();
     const email = `${randomUUID()}@example.com`;
     const { code } = await testService.invite(owner, id, { email });
@@ -222,11 +225,11 @@ describe('invitations', () => {
       outcomes.filter((outcome) => outcome !== 'invitation_expired'),
       ['member'],
     );
-    const members = await testService.ask(owner, memberApi.listMembers, { params: { workspaceId: id } });
+    const members = await testService.call(owner, memberApi.listMembers, { params: { workspaceId: id } });
     assert.equal(members.body.members.length, 2);
   });
 
-  it('make one membership of the many requests of one person', async () => {
+  it('create one membership for parallel requests of one person', async () => {
     const { id, owner } = await testService.workspace();
     const grace = await testService.person();
     for (const invitation of [{}, { email: grace.email }]) {
@@ -234,16 +237,16 @@ describe('invitations', () => {
       const outcomes = await Promise.all(Array.from({ length: 8 }, () => join(grace, code)));
       assert.deepEqual(new Set(outcomes), new Set(['member']));
     }
-    const members = await testService.ask(owner, memberApi.listMembers, { params: { workspaceId: id } });
+    const members = await testService.call(owner, memberApi.listMembers, { params: { workspaceId: id } });
     assert.equal(members.body.members.length, 2);
   });
 
-  it('can be finished by the same person after an attempt that was cut off', async () => {
+  it('can be redeemed by the same person after an attempt that broke off', async () => {
     const { id, owner } = await testService.workspace();
     const email = `${randomUUID()}@example.com`;
     const grace = await testService.person({ email });
     const { code, id: invitationId } = await testService.invite(owner, id, { email });
-    await testService.stage.sql(`update workspace.invitations set claimed_by = $2 where id = $1`, [
+    await testService.backends.sql(`update workspace.invitations set claimed_by = $2 where id = $1`, [
       invitationId,
       grace.userId,
     ]);
@@ -256,10 +259,10 @@ describe('invitations', () => {
     const { code } = await testService.invite(owner, id, {});
     const grace = await testService.person();
     const restricted = { ...grace.principal, workspaceId: randomUUID() };
-    assert.equal((await testService.ask(restricted, memberApi.joinWorkspace, { body: { code } })).code, 'forbidden');
+    assert.equal((await testService.call(restricted, memberApi.joinWorkspace, { body: { code } })).code, 'forbidden');
     const writer = { ...grace.principal, scopes: ['read', 'write'] as const };
     assert.equal(
-      (await testService.ask(writer, memberApi.joinWorkspace, { body: { code } })).code,
+      (await testService.call(writer, memberApi.joinWorkspace, { body: { code } })).code,
       'insufficient_scope',
     );
   });

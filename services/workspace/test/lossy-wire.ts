@@ -1,10 +1,10 @@
 import { connect, createServer } from 'node:net';
 import type { AddressInfo, Socket } from 'node:net';
 
-/** A way to the sync service on which answers can get lost: the worst moment, the change is made and nobody knows. */
+/** A proxy to the sync service that can drop answers: the change is committed, and the caller does not get the result. */
 export interface LossyWire extends AsyncDisposable {
   readonly url: string;
-  /** The connection breaks at the first byte of each of the next answers. */
+  /** Breaks the connection at the first byte of each of the next `count` answers. */
   loseAnswers(count: number): void;
   readonly lost: () => number;
 }

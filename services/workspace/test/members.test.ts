@@ -2,7 +2,7 @@ import type { Revocation } from '@wts/contracts';
 import { memberApi, workspaceApi } from '@wts/contracts';
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import type { Person, TestService } from './test-service.ts';
+import type { TestPerson, TestService } from './test-service.ts';
 import { openTestService } from './test-service.ts';
 
 describe('members', () => {
@@ -11,23 +11,23 @@ describe('members', () => {
     testService = await openTestService();
   });
 
-  const remove = async (who: Person, workspaceId: string, userId: string): Promise<string | number> => {
-    const answer = await testService.ask(who, memberApi.removeMember, { params: { workspaceId, userId } });
+  const remove = async (who: TestPerson, workspaceId: string, userId: string): Promise<string | number> => {
+    const answer = await testService.call(who, memberApi.removeMember, { params: { workspaceId, userId } });
     return answer.code ?? answer.status;
   };
-  const rolesIn = async (who: Person, workspaceId: string): Promise<string[]> => {
-    const { body } = await testService.ask(who, memberApi.listMembers, { params: { workspaceId } });
+  const rolesIn = async (who: TestPerson, workspaceId: string): Promise<string[]> => {
+    const { body } = await testService.call(who, memberApi.listMembers, { params: { workspaceId } });
     return body.members.map(({ role }) => role);
   };
 
-  it('are listed to everyone inside, in the order they joined [workspaces.members.list]', async () => {
+  it('are listed to every member, in the order they joined [workspaces.members.list]', async () => {
     const { id, owner, admin, member, guest } = await testService.workspace('admin', 'member', 'guest');
     for (const who of [owner, admin, member, guest]) {
       assert.deepEqual(await rolesIn(who, id), ['owner', 'admin', 'member', 'guest']);
     }
   });
 
-  it('are removed by owners and admins, not by members and guests [workspaces.members.remove]', async () => {
+  it('can be removed by owners and admins, not by members and guests [workspaces.members.remove]', async () => {
     const { id, owner, admin, member, guest } = await testService.workspace('admin', 'member', 'guest');
     assert.equal(await remove(guest, id, member.userId), 'forbidden');
     assert.equal(await remove(member, id, guest.userId), 'forbidden');
@@ -43,13 +43,13 @@ describe('members', () => {
     assert.deepEqual(await rolesIn(owner, id), ['owner']);
   });
 
-  it('are out at once: the workspace is gone for who was removed', async () => {
+  it('that were removed get 404 for the workspace from the answer on', async () => {
     const { id, urlKey, owner, member } = await testService.workspace('member');
     assert.equal(await remove(owner, id, member.userId), 200);
-    const found = await testService.ask(member, workspaceApi.getWorkspaceBySlug, { params: { slug: urlKey } });
+    const found = await testService.call(member, workspaceApi.getWorkspaceBySlug, { params: { slug: urlKey } });
     assert.equal(found.code, 'not_found');
     assert.equal(
-      (await testService.ask(member, memberApi.listMembers, { params: { workspaceId: id } })).code,
+      (await testService.call(member, memberApi.listMembers, { params: { workspaceId: id } })).code,
       'not_found',
     );
     assert.equal(await remove(owner, id, member.userId), 'not_found');
@@ -61,14 +61,16 @@ describe('members', () => {
     assert.deepEqual(await rolesIn(owner, id), ['owner', 'admin']);
   });
 
-  it('are told what it takes, when they are refused [errors.shape.fields]', async () => {
+  it('that are refused get a message with what is required [errors.shape.fields]', async () => {
     const { id, owner, guest } = await testService.workspace('guest');
     const messageOf = ({ text }: { readonly text: string }): unknown =>
       (JSON.parse(text) as { message: unknown }).message;
     const params = { workspaceId: id };
-    const invite = await testService.ask(guest, memberApi.createInvitation, { params, body: {} });
+    const invite = await testService.call(guest, memberApi.createInvitation, { params, body: {} });
     assert.equal(messageOf(invite), 'This needs the role owner or admin in the workspace; yours is guest.');
-    const leave = await testService.ask(owner, memberApi.removeMember, { params: { ...params, userId: owner.userId } });
+    const leave = await testService.call(owner, memberApi.removeMember, {
+      params: { ...params, userId: owner.userId },
+    });
     assert.equal(messageOf(leave), 'Make another member an owner first.');
     const { code } = await testService.invite(owner, id, { email: 'somebody@example.com' });
     assert.match(
@@ -78,7 +80,7 @@ describe('members', () => {
     assert.match(String(messageOf(await testService.join(guest, 'no code'))), /^No invitation has this code/);
   });
 
-  it('that are owners are not removed by admins', async () => {
+  it('with the role owner cannot be removed by admins', async () => {
     const { id, owner, admin } = await testService.workspace('admin');
     assert.equal(await remove(admin, id, owner.userId), 'forbidden');
   });
@@ -91,11 +93,11 @@ describe('members', () => {
     assert.deepEqual(await rolesIn(there.owner, there.id), ['owner', 'member']);
   });
 
-  it('that were removed are told to every replica before the answer', async () => {
+  it('that were removed are published to every replica before the answer', async () => {
     const { id, owner, member } = await testService.workspace('member');
-    const heard = await testService.stage.revocations();
+    const published = await testService.backends.revocations();
     assert.equal(await remove(owner, id, member.userId), 200);
     const expected: Revocation = { kind: 'membership', userId: member.userId, workspaceId: id };
-    assert.deepEqual(await heard.next(), expected);
+    assert.deepEqual(await published.next(), expected);
   });
 });

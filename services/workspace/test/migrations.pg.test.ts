@@ -9,7 +9,7 @@ const directory = join(import.meta.dirname, '../src/migrations');
 const log = createLogger({ name: 'test', level: 'warn' });
 
 describe('the migrations', () => {
-  it('go up, down and up again over data, with the rights of the service only', async () => {
+  it('run up, down and up again over data, with only the rights of the service', async () => {
     await using database = await testDatabase('migrations');
     const url = database.urlOf('wts_workspace');
     const run = (direction: 'up' | 'down'): Promise<string[]> =>

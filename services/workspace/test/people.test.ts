@@ -13,20 +13,20 @@ describe('people', () => {
 
   const resolve = async (claims: { issuer?: string; subject: string; [claim: string]: unknown }): Promise<string> => {
     const body = { issuer: 'https://issuer.example', ...claims };
-    const answer = await testService.ask(SERVICE, workspaceApi.internalResolvePerson, { body });
+    const answer = await testService.call(SERVICE, workspaceApi.internalResolvePerson, { body });
     assert.equal(answer.status, 200, answer.text);
     return answer.body.userId;
   };
   const profileOf = async (userId: string): Promise<object | undefined> => {
     const principal = sessionOf(userId);
     const urlKey = `p-${randomUUID().slice(0, 18)}`;
-    const made = await testService.ask(principal, workspaceApi.createWorkspace, { body: { name: 'Mine', urlKey } });
+    const made = await testService.call(principal, workspaceApi.createWorkspace, { body: { name: 'Mine', urlKey } });
     const params = { workspaceId: made.body.workspace.id };
-    const [me] = (await testService.ask(principal, memberApi.listMembers, { params })).body.members;
+    const [me] = (await testService.call(principal, memberApi.listMembers, { params })).body.members;
     return me && { name: me.name, email: me.email, avatarUrl: me.avatarUrl };
   };
 
-  it('are made on first sight, and found again ever after [authentication.jwt.person]', async () => {
+  it('are created at their first request and found at later ones [authentication.jwt.person]', async () => {
     const subject = randomUUID();
     const claims = { name: 'Ada Lovelace', email: 'ada@example.com', avatarUrl: 'https://example.com/ada.png' };
     const userId = await resolve({ subject, ...claims });
@@ -34,7 +34,7 @@ describe('people', () => {
     assert.deepEqual(await profileOf(userId), claims);
   });
 
-  it('are one, however many first requests come at once [authentication.jwt.person]', async () => {
+  it('are created once by parallel first requests [authentication.jwt.person]', async () => {
     const subject = randomUUID();
     const ids = await Promise.all(Array.from({ length: 16 }, (_, n) => resolve({ subject, name: `Racer ${n}` })));
     assert.equal(new Set(ids).size, 1);
@@ -48,13 +48,13 @@ describe('people', () => {
     assert.notEqual(first, second);
   });
 
-  it('of two issuers are two, even when issuer and subject run together to the same text', async () => {
+  it('of two issuers differ, also when issuer and subject concatenate to the same text', async () => {
     const [subject, issuer] = [randomUUID(), 'https://issuer.example/a'];
     const first = await resolve({ issuer, subject: `b${subject}` });
     assert.notEqual(await resolve({ issuer: `${issuer}b`, subject }), first);
   });
 
-  it('come in whatever their provider claims', async () => {
+  it('can sign in with any claims of their provider', async () => {
     const claims = { name: 'x'.repeat(5000), email: 'not an address', avatarUrl: 'javascript:alert(1)' };
     const userId = await resolve({ subject: randomUUID(), ...claims });
     assert.deepEqual(await profileOf(userId), { name: 'x'.repeat(200), email: null, avatarUrl: null });
@@ -62,7 +62,7 @@ describe('people', () => {
     assert.deepEqual(await profileOf(nameless), { name: 'Unnamed', email: null, avatarUrl: null });
   });
 
-  it('are asked for by services only [authentication.internal.doors]', async () => {
+  it('are resolved only for services [authentication.internal.doors]', async () => {
     const { token } = createApiKey('wts_');
     for (const headers of [{}, { 'x-wts-principal': 'forged' }, { authorization: `Bearer ${token}` }]) {
       const answer = await fetch(`${testService.service.url}/internal/people/resolve`, {

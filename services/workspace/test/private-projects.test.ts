@@ -3,8 +3,8 @@ import type { MutateReply } from '@wts/contracts';
 import { HEADERS, LIMITS, memberApi, privateProjectApi } from '@wts/contracts';
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { SECRET } from './stage.ts';
-import type { Person, TestService } from './test-service.ts';
+import { SECRET } from './backends.ts';
+import type { TestPerson, TestService } from './test-service.ts';
 import { openTestService } from './test-service.ts';
 
 const mint = tokenMinter({ from: 'gateway', to: 'sync', secret: SECRET });
@@ -15,9 +15,9 @@ describe('private projects', () => {
     testService = await openTestService();
   });
 
-  const make = async (who: Person, modelName: string, payload: object, modelId: string = randomUUID()) => {
+  const make = async (who: TestPerson, modelName: string, payload: object, modelId: string = randomUUID()) => {
     const transaction = { clientTxId: randomUUID(), clientId: 'test', modelName, modelId, action: 'INSERT', payload };
-    const answer = await fetch(new URL('/sync/mutate', testService.stage.syncUrl), {
+    const answer = await fetch(new URL('/sync/mutate', testService.backends.syncUrl), {
       method: 'POST',
       headers: { 'content-type': 'application/json', [HEADERS.principal]: mint(who.principal) },
       body: JSON.stringify({ batchId: 'b', transactions: [transaction] }),
@@ -26,7 +26,7 @@ describe('private projects', () => {
     assert.ok(reply.success, JSON.stringify(reply));
     return modelId;
   };
-  const project = (who: Person, workspaceId: string, more: object = {}): Promise<string> =>
+  const project = (who: TestPerson, workspaceId: string, more: object = {}): Promise<string> =>
     make(who, 'Project', {
       workspaceId,
       key: 'P',
@@ -35,22 +35,22 @@ describe('private projects', () => {
       description: 'the content',
       ...more,
     });
-  const list = (who: Person, workspaceId: string, query: Record<string, string> = {}) =>
-    testService.ask(who, privateProjectApi.listPrivateProjects, { params: { workspaceId }, query });
-  const members = (who: Person, workspaceId: string, projectId: string, query: Record<string, string> = {}) =>
-    testService.ask(who, privateProjectApi.listPrivateProjectMembers, { params: { workspaceId, projectId }, query });
-  const add = (who: Person, workspaceId: string, projectId: string, userId: string) =>
-    testService.ask(who, privateProjectApi.addPrivateProjectMember, {
+  const list = (who: TestPerson, workspaceId: string, query: Record<string, string> = {}) =>
+    testService.call(who, privateProjectApi.listPrivateProjects, { params: { workspaceId }, query });
+  const members = (who: TestPerson, workspaceId: string, projectId: string, query: Record<string, string> = {}) =>
+    testService.call(who, privateProjectApi.listPrivateProjectMembers, { params: { workspaceId, projectId }, query });
+  const add = (who: TestPerson, workspaceId: string, projectId: string, userId: string) =>
+    testService.call(who, privateProjectApi.addPrivateProjectMember, {
       params: { workspaceId, projectId },
       body: { userId },
     });
-  const remove = async (who: Person, workspaceId: string, projectId: string, userId: string) => {
+  const remove = async (who: TestPerson, workspaceId: string, projectId: string, userId: string) => {
     const params = { workspaceId, projectId, userId };
-    const { code, status } = await testService.ask(who, privateProjectApi.removePrivateProjectMember, { params });
+    const { code, status } = await testService.call(who, privateProjectApi.removePrivateProjectMember, { params });
     return code ?? status;
   };
 
-  it('are seen by name, and by nothing of their content, by owners and admins who are not inside [workspaces.private-projects.list]', async () => {
+  it('show their name and no content to owners and admins who are not their members [workspaces.private-projects.list]', async () => {
     const { id, owner, admin, member } = await testService.workspace('admin', 'member');
     const projectId = await project(member, id, { leadId: member.userId });
     await project(member, id, { key: 'OPEN', isPrivate: false });
@@ -81,7 +81,7 @@ describe('private projects', () => {
     }
   });
 
-  it('show nothing to members, guests and strangers, be there any or none [workspaces.private-projects.list]', async () => {
+  it('give members, guests and outsiders the same answers whether any exist or not [workspaces.private-projects.list]', async () => {
     const { id, owner, member, guest } = await testService.workspace('member', 'guest');
     const projectId = await project(member, id);
     const elsewhere = await testService.workspace();
@@ -105,12 +105,12 @@ describe('private projects', () => {
     const reader = { ...owner.principal, scopes: ['read'] as const };
     const params = { workspaceId: id, projectId };
     const body = { userId: owner.userId };
-    const refused = await testService.ask(reader, privateProjectApi.addPrivateProjectMember, { params, body });
+    const refused = await testService.call(reader, privateProjectApi.addPrivateProjectMember, { params, body });
     assert.equal(refused.code, 'insufficient_scope');
     assert.equal((await members(owner, id, projectId)).body.members.length, 1);
   });
 
-  it('are given to others, and taken from who is inside, by who manages the workspace [workspaces.private-projects.members]', async () => {
+  it('get and lose members by owners and admins of the workspace [workspaces.private-projects.members]', async () => {
     const { id, admin, member, guest } = await testService.workspace('admin', 'member', 'guest');
     const projectId = await project(member, id);
     const first = await add(admin, id, projectId, guest.userId);
@@ -122,20 +122,20 @@ describe('private projects', () => {
     for (const who of [guest, member, admin]) assert.equal(await remove(admin, id, projectId, who.userId), 200);
     assert.equal(await remove(admin, id, projectId, member.userId), 'not_found');
     assert.deepEqual((await members(admin, id, projectId)).body.members, []);
-    // Its last member is gone, and it can still be found and given to others.
+    // The project has no member any more, and owners can still find it and add members.
     assert.equal((await add(admin, id, projectId, member.userId)).status, 200);
     assert.equal((await add(admin, id, projectId, (await testService.person()).userId)).code, 'not_found');
   });
 
-  it('do not count who left the workspace', async () => {
+  it('do not count people who left the workspace', async () => {
     const { id, owner, member, guest } = await testService.workspace('member', 'guest');
     const projectId = await project(member, id);
     await add(owner, id, projectId, guest.userId);
-    await testService.ask(owner, memberApi.removeMember, { params: { workspaceId: id, userId: guest.userId } });
+    await testService.call(owner, memberApi.removeMember, { params: { workspaceId: id, userId: guest.userId } });
     assert.equal((await list(owner, id)).body.projects[0]?.memberCount, 1);
   });
 
-  it('and their people come in pages, none left out and none twice', async () => {
+  it('and their members are listed in pages, each exactly once', async () => {
     const { id, owner, admin, member, guest } = await testService.workspace('admin', 'member', 'guest');
     const made: string[] = [];
     for (let n = 0; n < 5; n += 1) made.push(await project(member, id, { key: `P${n}` }));

@@ -9,19 +9,19 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import supertest from 'supertest';
 import { workspaceService } from '../src/service.ts';
-import type { Stage } from './stage.ts';
-import { openStage, SECRET } from './stage.ts';
+import type { Backends } from './backends.ts';
+import { openBackends, SECRET } from './backends.ts';
 
-/** Somebody who calls, with what their credential grants. */
-export interface Person {
+/** A person who calls, with what their credential grants. */
+export interface TestPerson {
   readonly userId: string;
   readonly email: string;
   readonly principal: Principal;
 }
 
-export interface Answer<C> {
+export interface TestReply<C> {
   readonly status: number;
-  /** As the contract says when the answer is the contract's own; its error code otherwise. */
+  /** The body of the contract, when the status is that of the contract. */
   readonly body: ReplyOf<C>;
   readonly code: ErrorCode | undefined;
   readonly text: string;
@@ -35,19 +35,19 @@ type Request<C> = (ParamsOf<C> extends Record<string, never> ? object : { readon
   };
 
 /**
- * One workspace service over a real PostgreSQL, a real NATS and a real sync service. Every answer is held against the
- * contract: the status, the body, and whether an error is one the contract names.
+ * A workspace service with a real PostgreSQL, NATS and sync service. Checks every answer against the contract: its status,
+ * its body, and whether the contract names its error.
  */
 export class TestService {
-  readonly stage: Stage;
+  readonly backends: Backends;
   readonly service: RunningService;
 
-  constructor(stage: Stage, service: RunningService) {
-    this.stage = stage;
+  constructor(backends: Backends, service: RunningService) {
+    this.backends = backends;
     this.service = service;
   }
 
-  async ask<C extends Contract>(who: Person | Principal, contract: C, request: Request<C>): Promise<Answer<C>> {
+  async call<C extends Contract>(who: TestPerson | Principal, contract: C, request: Request<C>): Promise<TestReply<C>> {
     const principal = 'principal' in who ? who.principal : who;
     const {
       params = {},
@@ -81,20 +81,17 @@ export class TestService {
 
   /** Another replica of the same service, with settings of its own; the caller closes its service. */
   async replica(settings: Record<string, string>): Promise<TestService> {
-    return new TestService(this.stage, await startOn(this.stage, settings));
+    return new TestService(this.backends, await startOn(this.backends, settings));
   }
 
-  /**
-   * A person signed in for the first time. Full-access and of a verified address unless said otherwise; with null the
-   * provider is silent about it.
-   */
+  /** Signs a new person in, with all scopes. `emailVerified: null` leaves the claim out. */
   async person({
     emailVerified = true,
     ...claims
-  }: { name?: string; email?: string; emailVerified?: boolean | null } = {}): Promise<Person> {
+  }: { name?: string; email?: string; emailVerified?: boolean | null } = {}): Promise<TestPerson> {
     const subject = randomUUID();
     const email = claims.email ?? `${subject}@example.com`;
-    const { body } = await this.ask(SERVICE, workspaceApi.internalResolvePerson, {
+    const { body } = await this.call(SERVICE, workspaceApi.internalResolvePerson, {
       body: {
         issuer: 'https://issuer.example',
         subject,
@@ -107,35 +104,35 @@ export class TestService {
     return { userId: body.userId, email, principal: sessionOf(body.userId) };
   }
 
-  /** A workspace with its owner, and more people in the roles asked for. */
+  /** Creates a workspace with its owner and a person of each given role. */
   async workspace<R extends 'admin' | 'member' | 'guest'>(
     ...roles: readonly R[]
-  ): Promise<{ readonly id: string; readonly urlKey: string; readonly owner: Person } & Record<R, Person>> {
+  ): Promise<{ readonly id: string; readonly urlKey: string; readonly owner: TestPerson } & Record<R, TestPerson>> {
     const owner = await this.person();
     const urlKey = `w-${randomUUID().slice(0, 18)}`;
-    const made = await this.ask(owner, workspaceApi.createWorkspace, { body: { name: 'Platform', urlKey } });
+    const made = await this.call(owner, workspaceApi.createWorkspace, { body: { name: 'Platform', urlKey } });
     assert.equal(made.status, 201, made.text);
     const { id } = made.body.workspace;
-    const people: Record<string, Person> = {};
+    const people: Record<string, TestPerson> = {};
     for (const role of roles) {
       people[role] = await this.person();
       await this.join(people[role], (await this.invite(owner, id, { role })).code);
     }
-    return { id, urlKey, owner, ...(people as Record<R, Person>) };
+    return { id, urlKey, owner, ...(people as Record<R, TestPerson>) };
   }
 
   async invite(
-    who: Person,
+    who: TestPerson,
     workspaceId: string,
     body: BodyOf<typeof memberApi.createInvitation>,
   ): Promise<ReplyOf<typeof memberApi.createInvitation>['invitation']> {
-    const made = await this.ask(who, memberApi.createInvitation, { params: { workspaceId }, body });
+    const made = await this.call(who, memberApi.createInvitation, { params: { workspaceId }, body });
     assert.equal(made.status, 201, made.text);
     return made.body.invitation;
   }
 
-  join(who: Person, code: string): Promise<Answer<typeof memberApi.joinWorkspace>> {
-    return this.ask(who, memberApi.joinWorkspace, { body: { code } });
+  join(who: TestPerson, code: string): Promise<TestReply<typeof memberApi.joinWorkspace>> {
+    return this.call(who, memberApi.joinWorkspace, { body: { code } });
   }
 }
 
@@ -165,30 +162,30 @@ function checkAnswer(contract: Contract, status: number, body: unknown): ErrorCo
   return code;
 }
 
-function startOn(stage: Stage, settings: Record<string, string> = {}): Promise<RunningService> {
+function startOn(backends: Backends, settings: Record<string, string> = {}): Promise<RunningService> {
   return startService(workspaceService, {
     HOST: '127.0.0.1',
     LOG_LEVEL: 'error',
     INTERNAL_TOKEN_SECRET: SECRET,
-    DATABASE_URL: stage.databaseUrl,
-    SYNC_URL: stage.syncUrl,
-    NATS_URL: stage.natsUrl,
+    DATABASE_URL: backends.databaseUrl,
+    SYNC_URL: backends.syncUrl,
+    NATS_URL: backends.natsUrl,
     ...settings,
   });
 }
 
 let opened: Promise<TestService> | undefined;
 
-/** The testService all files of one run share. */
+/** The service that all files of one run share. */
 export function openTestService(): Promise<TestService> {
   return (opened ??= (async () => {
-    const stage = await openStage('workspace');
-    return new TestService(stage, await startOn(stage));
+    const backends = await openBackends('workspace');
+    return new TestService(backends, await startOn(backends));
   })());
 }
 
 after(async () => {
   const testService = await opened;
   await testService?.service.close();
-  await testService?.stage[Symbol.asyncDispose]();
+  await testService?.backends[Symbol.asyncDispose]();
 });

@@ -12,45 +12,45 @@ describe('workspaces', () => {
 
   const newKey = (): string => `w-${randomUUID().slice(0, 18)}`;
 
-  it('are created with their creator as owner, and read back at once [workspaces.record.fields, workspaces.by-slug.url-key, workspaces.create.answer]', async () => {
+  it('are created with their creator as owner and can be read after the answer [workspaces.record.fields, workspaces.by-slug.url-key, workspaces.create.answer]', async () => {
     const ada = await testService.person();
     const body = { name: 'Ada’s 𝒲orkspace', urlKey: newKey(), logoUrl: 'https://example.com/logo.png' };
-    const made = await testService.ask(ada, workspaceApi.createWorkspace, { body });
+    const made = await testService.call(ada, workspaceApi.createWorkspace, { body });
     assert.equal(made.status, 201);
     const { workspace } = made.body;
     assert.deepEqual({ ...body, role: 'owner' }, pick(workspace, 'name', 'urlKey', 'logoUrl', 'role'));
 
-    const listed = await testService.ask(ada, workspaceApi.listWorkspaces, {});
+    const listed = await testService.call(ada, workspaceApi.listWorkspaces, {});
     assert.deepEqual(listed.body.workspaces, [workspace]);
-    const found = await testService.ask(ada, workspaceApi.getWorkspaceBySlug, { params: { slug: body.urlKey } });
+    const found = await testService.call(ada, workspaceApi.getWorkspaceBySlug, { params: { slug: body.urlKey } });
     assert.deepEqual(found.body.workspace, workspace);
-    const members = await testService.ask(ada, memberApi.listMembers, { params: { workspaceId: workspace.id } });
+    const members = await testService.call(ada, memberApi.listMembers, { params: { workspaceId: workspace.id } });
     assert.deepEqual(
       members.body.members.map((member) => pick(member, 'userId', 'role', 'email')),
       [{ userId: ada.userId, role: 'owner', email: ada.email }],
     );
   });
 
-  it('take no urlKey twice, not even from the same person [errors.409.conflict, workspaces.create.taken]', async () => {
+  it('refuse a urlKey that is taken, also by the same person [errors.409.conflict, workspaces.create.taken]', async () => {
     const { urlKey, owner } = await testService.workspace();
     for (const who of [owner, await testService.person()]) {
-      const again = await testService.ask(who, workspaceApi.createWorkspace, { body: { name: 'Again', urlKey } });
+      const again = await testService.call(who, workspaceApi.createWorkspace, { body: { name: 'Again', urlKey } });
       assert.equal(again.code, 'slug_taken');
     }
-    const listed = await testService.ask(owner, workspaceApi.listWorkspaces, {});
+    const listed = await testService.call(owner, workspaceApi.listWorkspaces, {});
     assert.equal(listed.body.workspaces.length, 1);
   });
 
-  it('go to one of many who want the same urlKey at once, and leave nothing behind for the others [workspaces.create.taken]', async () => {
+  it('with the same urlKey in parallel requests are created once, without remains of the others [workspaces.create.taken]', async () => {
     const urlKey = newKey();
     const people = await Promise.all(Array.from({ length: 8 }, () => testService.person()));
     const answers = await Promise.all(
-      people.map((who) => testService.ask(who, workspaceApi.createWorkspace, { body: { name: 'Race', urlKey } })),
+      people.map((who) => testService.call(who, workspaceApi.createWorkspace, { body: { name: 'Race', urlKey } })),
     );
     const statuses = answers.map(({ status }) => status).toSorted((a, b) => a - b);
     assert.deepEqual(statuses, [201, 409, 409, 409, 409, 409, 409, 409]);
     const counts = await Promise.all(
-      people.map(async (who) => (await testService.ask(who, workspaceApi.listWorkspaces, {})).body.workspaces.length),
+      people.map(async (who) => (await testService.call(who, workspaceApi.listWorkspaces, {})).body.workspaces.length),
     );
     assert.deepEqual(
       counts,
@@ -58,23 +58,23 @@ describe('workspaces', () => {
     );
   });
 
-  it('are bounded per owner', async () => {
+  it('are limited in number per owner', async () => {
     const { owner } = await testService.workspace();
-    await testService.stage.asSync(
+    await testService.backends.asSync(
       `insert into sync.workspace_members (id, user_id, role, created_at, updated_at, workspace_id, group_id, record)
        select gen_random_uuid(), $1, 'owner', now(), now(), gen_random_uuid(), gen_random_uuid(), '{}'
        from generate_series(2, $2::int)`,
       [owner.userId, LIMITS.workspacesOwnedMax],
     );
-    const refused = await testService.ask(owner, workspaceApi.createWorkspace, {
+    const refused = await testService.call(owner, workspaceApi.createWorkspace, {
       body: { name: 'More', urlKey: newKey() },
     });
     assert.equal(refused.code, 'conflict');
   });
 
-  it('are entries of the log, heard by their owner, before the answer [workspaces.create.through-log]', async () => {
+  it('are in the log, for their owner, before the answer [workspaces.create.through-log]', async () => {
     const { id, owner } = await testService.workspace();
-    const entries = await testService.stage.sql(
+    const entries = await testService.backends.sql(
       `select model, action, group_id, actor_id from sync.sync_actions where workspace_id = $1 order by sync_id`,
       [id],
     );
@@ -86,7 +86,7 @@ describe('workspaces', () => {
     }
   });
 
-  it('refuse names and urlKeys that break a rule, and say which [workspaces.create.name, workspaces.create.url-key, workspaces.create.logo-url, limits.workspace.url-key, errors.400.validation]', async () => {
+  it('refuse invalid names and urlKeys, and name the broken rule [workspaces.create.name, workspaces.create.url-key, workspaces.create.logo-url, limits.workspace.url-key, errors.400.validation]', async () => {
     const ada = await testService.person();
     const bad: readonly (readonly [field: string, body: Record<string, unknown>])[] = [
       ['name', { name: '' }],
@@ -106,13 +106,13 @@ describe('workspaces', () => {
     ];
     for (const [field, change] of bad) {
       const body = { name: 'Fine', urlKey: newKey(), ...change };
-      const refused = await testService.ask(ada, workspaceApi.createWorkspace, { body });
+      const refused = await testService.call(ada, workspaceApi.createWorkspace, { body });
       assert.equal(refused.code, 'validation_failed', JSON.stringify(change));
       assert.match(refused.text, new RegExp(field), JSON.stringify(change));
     }
   });
 
-  it('take any urlKey of lowercase letters, digits and hyphens, also words of our own addresses [workspaces.create.url-key]', async () => {
+  it('accept any urlKey of lowercase letters, digits and hyphens, also names of API paths [workspaces.create.url-key]', async () => {
     const ada = await testService.person();
     for (const urlKey of [
       'a--b',
@@ -127,9 +127,9 @@ describe('workspaces', () => {
       'docs',
       'x'.repeat(50),
     ]) {
-      const made = await testService.ask(ada, workspaceApi.createWorkspace, { body: { name: 'Fine', urlKey } });
+      const made = await testService.call(ada, workspaceApi.createWorkspace, { body: { name: 'Fine', urlKey } });
       assert.equal(made.status, 201, made.text);
-      const found = await testService.ask(ada, workspaceApi.getWorkspaceBySlug, { params: { slug: urlKey } });
+      const found = await testService.call(ada, workspaceApi.getWorkspaceBySlug, { params: { slug: urlKey } });
       assert.equal(found.body.workspace.id, made.body.workspace.id);
     }
   });
@@ -137,69 +137,69 @@ describe('workspaces', () => {
   it('count the length of a name in code points [limits.workspace.name]', async () => {
     const ada = await testService.person();
     const name = '𝒲'.repeat(100);
-    const made = await testService.ask(ada, workspaceApi.createWorkspace, { body: { name, urlKey: newKey() } });
+    const made = await testService.call(ada, workspaceApi.createWorkspace, { body: { name, urlKey: newKey() } });
     assert.equal(made.body.workspace.name, name);
   });
 
-  it('do not exist for those who are not in them [workspaces.list.own-only, workspaces.by-slug.outsider-404]', async () => {
+  it('get 404 for callers who are not members [workspaces.list.own-only, workspaces.by-slug.outsider-404]', async () => {
     const { id, urlKey, owner } = await testService.workspace();
     const eve = await testService.person();
     const slugs = [urlKey, urlKey.toUpperCase(), newKey(), 'ẃ-look-alike', '\u202e'];
     for (const slug of slugs) {
-      const found = await testService.ask(eve, workspaceApi.getWorkspaceBySlug, { params: { slug } });
+      const found = await testService.call(eve, workspaceApi.getWorkspaceBySlug, { params: { slug } });
       assert.equal(found.code, 'not_found', slug);
       assert.ok(!found.text.includes(id));
     }
     const workspaceId = id;
-    assert.equal((await testService.ask(eve, memberApi.listMembers, { params: { workspaceId } })).code, 'not_found');
+    assert.equal((await testService.call(eve, memberApi.listMembers, { params: { workspaceId } })).code, 'not_found');
     assert.equal(
-      (await testService.ask(eve, memberApi.listInvitations, { params: { workspaceId } })).code,
+      (await testService.call(eve, memberApi.listInvitations, { params: { workspaceId } })).code,
       'not_found',
     );
-    const invited = await testService.ask(eve, memberApi.createInvitation, { params: { workspaceId }, body: {} });
+    const invited = await testService.call(eve, memberApi.createInvitation, { params: { workspaceId }, body: {} });
     assert.equal(invited.code, 'not_found');
     for (const userId of [owner.userId, eve.userId, randomUUID()]) {
-      const removed = await testService.ask(eve, memberApi.removeMember, { params: { workspaceId, userId } });
+      const removed = await testService.call(eve, memberApi.removeMember, { params: { workspaceId, userId } });
       assert.equal(removed.code, 'not_found');
     }
-    assert.deepEqual((await testService.ask(eve, workspaceApi.listWorkspaces, {})).body.workspaces, []);
+    assert.deepEqual((await testService.call(eve, workspaceApi.listWorkspaces, {})).body.workspaces, []);
   });
 
-  it('are out of reach for a credential that is restricted to another', async () => {
+  it('get 404 for a credential that is limited to another workspace', async () => {
     const first = await testService.workspace();
-    const second = await testService.ask(first.owner, workspaceApi.createWorkspace, {
+    const second = await testService.call(first.owner, workspaceApi.createWorkspace, {
       body: { name: 'Second', urlKey: newKey() },
     });
     const restricted = { ...first.owner.principal, workspaceId: first.id };
-    const listed = await testService.ask(restricted, workspaceApi.listWorkspaces, {});
+    const listed = await testService.call(restricted, workspaceApi.listWorkspaces, {});
     assert.deepEqual(
       listed.body.workspaces.map(({ id }) => id),
       [first.id],
     );
     const other = second.body.workspace;
     const slug = { params: { slug: other.urlKey } };
-    assert.equal((await testService.ask(restricted, workspaceApi.getWorkspaceBySlug, slug)).code, 'not_found');
+    assert.equal((await testService.call(restricted, workspaceApi.getWorkspaceBySlug, slug)).code, 'not_found');
     const members = { params: { workspaceId: other.id } };
-    assert.equal((await testService.ask(restricted, memberApi.listMembers, members)).code, 'not_found');
+    assert.equal((await testService.call(restricted, memberApi.listMembers, members)).code, 'not_found');
     const body = { name: 'Third', urlKey: newKey() };
-    assert.equal((await testService.ask(restricted, workspaceApi.createWorkspace, { body })).code, 'forbidden');
+    assert.equal((await testService.call(restricted, workspaceApi.createWorkspace, { body })).code, 'forbidden');
   });
 
-  it('need the scope before anything else is looked at [authentication.scopes.workspaces]', async () => {
+  it('require the scope before any other check [authentication.scopes.workspaces]', async () => {
     const { id: workspaceId, owner, urlKey } = await testService.workspace();
     const readOnly = { ...owner.principal, scopes: ['read'] as const };
     const writer = { ...owner.principal, scopes: ['read', 'write'] as const };
     const [invitationId, userId] = [randomUUID(), 'no id'];
     for (const principal of [readOnly, writer]) {
       const answers = [
-        await testService.ask(principal, workspaceApi.createWorkspace, { body: {} as never }),
-        await testService.ask(principal, memberApi.joinWorkspace, { body: {} as never }),
-        await testService.ask(principal, memberApi.createInvitation, {
+        await testService.call(principal, workspaceApi.createWorkspace, { body: {} as never }),
+        await testService.call(principal, memberApi.joinWorkspace, { body: {} as never }),
+        await testService.call(principal, memberApi.createInvitation, {
           params: { workspaceId },
           body: { expiresInDays: 0 },
         }),
-        await testService.ask(principal, memberApi.deleteInvitation, { params: { workspaceId, invitationId } }),
-        await testService.ask(principal, memberApi.removeMember, { params: { workspaceId, userId } }),
+        await testService.call(principal, memberApi.deleteInvitation, { params: { workspaceId, invitationId } }),
+        await testService.call(principal, memberApi.removeMember, { params: { workspaceId, userId } }),
       ];
       assert.deepEqual(
         answers.map(({ code }) => code),
@@ -208,10 +208,10 @@ describe('workspaces', () => {
     }
     const params = { workspaceId };
     const reads = [
-      await testService.ask(readOnly, workspaceApi.listWorkspaces, {}),
-      await testService.ask(readOnly, workspaceApi.getWorkspaceBySlug, { params: { slug: urlKey } }),
-      await testService.ask(readOnly, memberApi.listMembers, { params }),
-      await testService.ask(readOnly, memberApi.listInvitations, { params }),
+      await testService.call(readOnly, workspaceApi.listWorkspaces, {}),
+      await testService.call(readOnly, workspaceApi.getWorkspaceBySlug, { params: { slug: urlKey } }),
+      await testService.call(readOnly, memberApi.listMembers, { params }),
+      await testService.call(readOnly, memberApi.listInvitations, { params }),
     ];
     assert.deepEqual(
       reads.map(({ status }) => status),

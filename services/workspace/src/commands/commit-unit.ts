@@ -4,17 +4,17 @@ import type { Model, RecordOf } from '@wts/models';
 import type { ServiceClient } from '@wts/service-kit/call';
 import { randomUUID } from 'node:crypto';
 
-/** Changes that become true together or not at all. */
+/** Changes that are committed together or not at all. */
 export interface CommitUnit {
   readonly principal: Principal;
-  /** `caller`: the sync service judges by the role of the caller. `service`: this service has decided it. */
+  /** `caller`: the sync service checks the role of the caller. `service`: this service has checked it. */
   readonly authority: 'service' | 'caller';
-  /** Names this unit for ever: sent twice, it is applied once. */
+  /** Identifies this unit: sync applies a unit that is sent twice only once. */
   readonly txId: string;
   readonly mutations: readonly InternalMutation[];
 }
 
-/** What a request brings along to every call it causes. */
+/** What a request passes to every call it causes. */
 export interface Trace {
   readonly requestId?: string;
   readonly effectId?: string | undefined;
@@ -22,9 +22,8 @@ export interface Trace {
 }
 
 /**
- * Ids for something new, to be tried in order. A request that is sent again because its answer got lost meets what it made
- * by the first of them; when that is from another day, for which the same Idempotency-Key stood for something else, the
- * second is free.
+ * Ids for a new row, to be tried in order. A retried request finds by the first id what it already created. The second id is
+ * for an `Idempotency-Key` that was used for another request on an earlier day, whose row has the first id.
  */
 export function newIds({ effectId }: Trace): string[] {
   return effectId === undefined ? [randomUUID()] : [effectId, randomUUID()];
@@ -35,8 +34,8 @@ export type CommitUnitSender = (unit: CommitUnit, trace?: Trace) => Promise<Inte
 const CLIENT_ID = 'workspace-service';
 
 /**
- * The only way this service changes anything clients can see: a commit of the sync service. A call that was cut off leaves
- * open whether the unit was applied; it is made again under the same id, which applies it at most once. Keeps
+ * Changes synced models by a commit of the sync service; this service has no other way. When a call breaks off, the unit may
+ * be applied or not; the caller sends it again under the same id, and sync applies it at most once. Keeps
  * workspaces.create.through-log.
  */
 export function commitUnitSender(sync: ServiceClient): CommitUnitSender {
@@ -50,7 +49,7 @@ export function commitUnitSender(sync: ServiceClient): CommitUnitSender {
     });
 }
 
-/** The record a unit made or changed first of a model. */
+/** The first record of a model that the unit created or changed. */
 export function recordOf<M extends Model>(reply: InternalCommitReply, { name }: M): RecordOf<M> {
   const mutation = reply.mutations.find(({ modelName }) => modelName === name);
   if (!mutation) throw new Error(`The commit gave back no ${name}`);

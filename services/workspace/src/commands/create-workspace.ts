@@ -1,25 +1,25 @@
 import { Fault, LIMITS } from '@wts/contracts';
-import type { NewWorkspace, Principal, Workspace as SeenWorkspace } from '@wts/contracts';
+import type { NewWorkspace, Principal, Workspace as WorkspaceReply } from '@wts/contracts';
 import { Workspace } from '@wts/models';
 import { randomUUID } from 'node:crypto';
 import { requireUnrestricted } from './require-unrestricted.ts';
-import { seenWorkspace } from '../store/workspaces.ts';
-import type { WorkspaceReads } from '../store/workspaces.ts';
-import type { CommitUnitSender, Trace } from './commit-unit.ts';
+import type { Context } from '../context.ts';
+import { workspaceReply } from '../store/workspaces.ts';
+import type { Trace } from './commit-unit.ts';
 import { recordOf } from './commit-unit.ts';
 
 /**
- * Makes a workspace with its first owner, in one unit: there is no moment at which it has none. Of two who want the same
- * urlKey at once, the unique index of the sync service lets one through; the other is told `slug_taken`. Whoever was told
- * that nobody knows (503) and asks again with their `Idempotency-Key` asks under the same id, and is not told that their
- * own urlKey is taken. Keeps workspaces.create.answer and workspaces.create.taken.
+ * Creates a workspace and its first owner in one unit, so that no workspace is ever without an owner. When two callers want
+ * the same urlKey, the unique index of the sync service accepts one; the other gets `slug_taken`. A retry after 503 with the
+ * same `Idempotency-Key` uses the same id, so the caller does not get `slug_taken` for their own workspace. Keeps
+ * workspaces.create.answer and workspaces.create.taken.
  */
 export async function createWorkspace(
-  { workspaces, commitUnit }: { readonly workspaces: WorkspaceReads; readonly commitUnit: CommitUnitSender },
+  { workspaces, commitUnit }: Pick<Context, 'workspaces' | 'commitUnit'>,
   principal: Principal,
   { name, urlKey, logoUrl }: NewWorkspace,
   trace: Trace,
-): Promise<SeenWorkspace> {
+): Promise<WorkspaceReply> {
   requireUnrestricted(principal);
   if ((await workspaces.countOwnedBy(principal.userId)) >= LIMITS.workspacesOwnedMax) {
     throw new Fault('conflict', { message: `A person can own at most ${LIMITS.workspacesOwnedMax} workspaces.` });
@@ -42,5 +42,5 @@ export async function createWorkspace(
     },
     trace,
   );
-  return seenWorkspace(recordOf(reply, Workspace), 'owner');
+  return workspaceReply(recordOf(reply, Workspace), 'owner');
 }

@@ -1,29 +1,24 @@
 import { can, createApiKey as mintApiKey, requireScope } from '@wts/access';
-import type { ApiKey, NewApiKey, Principal, Revocation } from '@wts/contracts';
+import type { ApiKey, NewApiKey, Principal } from '@wts/contracts';
 import { Fault, LIMITS, ROLES } from '@wts/contracts';
-import type { Roles } from '@wts/read-model';
+import type { Context } from '../context.ts';
 import { requireUnrestricted } from './require-unrestricted.ts';
-import type { ApiKeyStore, KeyRefusal, NewStoredKey } from '../store/api-keys.ts';
+import type { KeyInsertRefusal, NewStoredKey } from '../store/api-keys.ts';
 import { newIds, type Trace } from './commit-unit.ts';
 
-interface Context {
-  readonly keys: ApiKeyStore;
-  readonly roles: Roles;
-  readonly apiKeyPrefix: string;
-  readonly revoke: (revocation: Revocation) => Promise<void>;
-}
+type KeyContext = Pick<Context, 'keys' | 'roles' | 'apiKeyPrefix' | 'revoke'>;
 
-/** Who may end a key that somebody limited to their workspace. */
-const KEY_OFFICE = ROLES.filter((role) => can(role, 'keys.manage'));
+/** Roles that may revoke keys of others that are limited to their workspace. */
+const KEY_ADMIN_ROLES = ROLES.filter((role) => can(role, 'keys.manage'));
 
-/** Makes a key and shows its token this once. Keeps api-keys.create.answer and api-keys.token.once. */
+/** Creates a key and returns its token, which is shown only here. Keeps api-keys.create.answer and api-keys.token.once. */
 export async function createApiKey(
-  { keys, roles, apiKeyPrefix }: Context,
+  { keys, roles, apiKeyPrefix }: KeyContext,
   principal: Principal,
   { label, permissions, workspaceId, expiresAt }: NewApiKey,
   trace: Trace,
 ): Promise<ApiKey & { readonly token: string }> {
-  requireKeyOffice(principal);
+  requireKeyAdmin(principal);
   if (workspaceId !== undefined) await roles.require(principal, workspaceId);
   const { token, hash, keyPrefix } = mintApiKey(apiKeyPrefix);
   const key = {
@@ -33,14 +28,14 @@ export async function createApiKey(
     tokenHash: hash,
     permissions,
     workspaceId: workspaceId ?? null,
-    expiresAt: endOf(principal, expiresAt),
+    expiresAt: expiryOf(principal, expiresAt),
     ...makerOf(principal),
   };
-  let made: ApiKey | KeyRefusal = 'too_many';
+  let made: ApiKey | KeyInsertRefusal = 'too_many';
   for (const id of newIds(trace)) {
     if (made === 'too_many') made = await keys.insert({ id, ...key }, LIMITS.apiKeysPerPersonMax);
   }
-  // A cache did not know yet that the key is dead. Not a 401: the gateway would take it for a refusal of its own token.
+  // A cache still had the revoked key. Not a 401: the gateway would take that for a refusal of the internal token.
   if (made === 'maker_revoked')
     throw new Fault('forbidden', { message: 'The API key that made this request is revoked.' });
   if (made === 'too_many') {
@@ -50,64 +45,61 @@ export async function createApiKey(
   return { ...made, token };
 }
 
-/**
- * The keys of the caller, or those that are limited to a workspace of theirs, without tokens. Keeps
- * api-keys.list.no-token.
- */
+/** The keys of the caller, or those limited to a workspace of theirs, without tokens. Keeps api-keys.list.no-token. */
 export async function listApiKeys(
-  { keys, roles }: Context,
+  { keys, roles }: KeyContext,
   principal: Principal,
   workspaceId: string | undefined,
 ): Promise<ApiKey[]> {
-  requireKeyOffice(principal);
+  requireKeyAdmin(principal);
   if (workspaceId === undefined) return keys.listOf(principal.userId);
   await roles.requirePermission(principal, workspaceId, 'keys.manage');
   return keys.listIn(workspaceId);
 }
 
 /**
- * The key is dead at once here; the revocation takes it out of every cache and closes its sockets.
+ * Revokes a key in the store, and publishes that, which removes it from every cache and closes its sockets.
  *
- * A key belongs to its person, who ends any of theirs. The owner of a workspace ends keys that are limited to it, because
- * these open nothing else. One that opens other workspaces too is not for them to end: they remove its person, which
- * shuts all credentials of that person out of this workspace and touches no other. To anybody else it is not there.
+ * A person may revoke their own keys. The owner of a workspace may revoke keys that are limited to it. A key that reaches
+ * other workspaces too is not the owner's to revoke: the owner removes its person instead, which ends the access of all
+ * credentials of that person to this workspace only. All other callers get 404.
  *
- * With `includeMade`, what was made with it dies with it. A key that is limited to a workspace makes none, so this is for
- * its person alone.
+ * With `includeMade`, the keys that were created with it are revoked too. A key that is limited to a workspace creates none,
+ * so this is for the person of the key only.
  *
  * Keeps api-keys.revoke.dead, api-keys.revoke.made and api-keys.owner.revokes.
  */
 export async function revokeApiKey(
-  { keys, revoke }: Context,
+  { keys, revoke }: KeyContext,
   principal: Principal,
   keyId: string,
   includeMade: boolean,
 ): Promise<void> {
-  requireKeyOffice(principal);
-  const family = includeMade ? await keys.revokeWithMade(principal.userId, keyId) : [];
-  const revoked = family.length > 0 ? family : await keys.revoke(principal.userId, keyId, KEY_OFFICE);
+  requireKeyAdmin(principal);
+  const withMade = includeMade ? await keys.revokeWithMade(principal.userId, keyId) : [];
+  const revoked = withMade.length > 0 ? withMade : await keys.revoke(principal.userId, keyId, KEY_ADMIN_ROLES);
   if (revoked.length === 0) throw new Fault('not_found');
   await Promise.all(revoked.map(({ id, userId }) => revoke({ kind: 'credential', credentialId: id, userId })));
 }
 
-/** What a key is made with is kept with it. Keeps api-keys.list.maker. */
+/** The credential that creates the key, stored with it. Keeps api-keys.list.maker. */
 function makerOf({ credential: { kind, id } }: Principal): Pick<NewStoredKey, 'madeBy' | 'madeByKey'> {
   if (kind === 'api_key') return { madeBy: kind, madeByKey: id };
   return { madeBy: kind === 'jwt' ? 'session' : null, madeByKey: null };
 }
 
-/** A credential for one workspace may not make, see or end credentials for others. */
-function requireKeyOffice(principal: Principal): void {
+/** A credential for one workspace may not create, see or revoke credentials for others. */
+function requireKeyAdmin(principal: Principal): void {
   requireScope(principal, 'admin');
   requireUnrestricted(principal);
 }
 
 /**
- * A key does not expire unless it was asked to (keeps api-keys.expiry.no-timer); one that does may not outlive itself
- * through a key it makes. Sessions may make keys that last.
+ * A key without `expiresAt` does not expire (keeps api-keys.expiry.no-timer), except that a key may not outlive the key
+ * that creates it. Sessions may create keys that do not expire.
  */
-function endOf({ credential, expiresAt: keyEndsAt }: Principal, wanted: string | undefined): Date | null {
-  const end = wanted === undefined ? null : new Date(wanted);
+function expiryOf({ credential, expiresAt: keyEndsAt }: Principal, given: string | undefined): Date | null {
+  const end = given === undefined ? null : new Date(given);
   if (end !== null && !(end.getTime() > Date.now())) {
     throw new Fault('validation_failed', { message: 'expiresAt must be in the future.' });
   }

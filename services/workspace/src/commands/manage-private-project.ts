@@ -1,32 +1,27 @@
 import type { Member, Principal } from '@wts/contracts';
 import { Fault } from '@wts/contracts';
-import type { Roles } from '@wts/read-model';
 import { randomUUID } from 'node:crypto';
-import type { ProjectPlace } from '../queries/read-private-projects.ts';
+import type { Context } from '../context.ts';
+import type { ProjectParams } from '../queries/read-private-projects.ts';
 import { requireProject } from '../queries/read-private-projects.ts';
-import type { PrivateProjectReads } from '../store/private-projects.ts';
-import type { CommitUnitSender, Trace } from './commit-unit.ts';
+import type { Trace } from './commit-unit.ts';
 
-interface Context {
-  readonly roles: Roles;
-  readonly privateProjects: PrivateProjectReads;
-  readonly commitUnit: CommitUnitSender;
-}
+type ProjectContext = Pick<Context, 'roles' | 'privateProjects' | 'commitUnit'>;
 
 /**
- * Lets a member of the workspace into a private project, on behalf of the caller: the commit judges it once more, under
- * lock. Who is in already stays in. Keeps workspaces.private-projects.members.
+ * Adds a member of the workspace to a private project, on behalf of the caller; the commit checks the permission again,
+ * under lock. A person who is a member already stays one. Keeps workspaces.private-projects.members.
  */
 export async function addPrivateProjectMember(
-  context: Context,
+  context: ProjectContext,
   principal: Principal,
-  { userId, ...place }: ProjectPlace & { readonly userId: string },
+  { userId, ...params }: ProjectParams & { readonly userId: string },
   trace: Trace,
 ): Promise<Member> {
-  await requireProject(context, principal, place);
-  const { projectId } = place;
-  const known = await context.privateProjects.memberOf(projectId, userId);
-  if (known !== null) return known;
+  await requireProject(context, principal, params);
+  const { projectId } = params;
+  const existing = await context.privateProjects.memberOf(projectId, userId);
+  if (existing !== null) return existing;
   const modelId = randomUUID();
   const txId = `add-project-member:${modelId}`;
   const payload = { projectId, userId };
@@ -41,7 +36,7 @@ export async function addPrivateProjectMember(
       trace,
     );
   } catch (failure) {
-    // Another request was faster: they are in, which is what was asked for.
+    // A parallel request added them.
     const isConflict = failure instanceof Fault && failure.code === 'conflict';
     if (!isConflict || (await context.privateProjects.memberOf(projectId, userId)) === null) throw failure;
   }
@@ -53,13 +48,13 @@ export async function addPrivateProjectMember(
 
 /** Keeps workspaces.private-projects.members. */
 export async function removePrivateProjectMember(
-  context: Context,
+  context: ProjectContext,
   principal: Principal,
-  { userId, ...place }: ProjectPlace & { readonly userId: string },
+  { userId, ...params }: ProjectParams & { readonly userId: string },
   trace: Trace,
 ): Promise<void> {
-  await requireProject(context, principal, place);
-  const modelId = await context.privateProjects.membershipIdOf(place.projectId, userId);
+  await requireProject(context, principal, params);
+  const modelId = await context.privateProjects.membershipIdOf(params.projectId, userId);
   if (modelId === null) throw new Fault('not_found');
   await context.commitUnit(
     {

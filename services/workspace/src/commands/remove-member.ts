@@ -1,29 +1,21 @@
 import { can } from '@wts/access';
-import type { OpenInvitation, Principal, Revocation } from '@wts/contracts';
+import type { OpenInvitation, Principal } from '@wts/contracts';
 import { Fault } from '@wts/contracts';
-import type { Roles } from '@wts/read-model';
 import { randomUUID } from 'node:crypto';
-import { pendingIn } from '../queries/list-invitations.ts';
-import type { InvitationStore } from '../store/invitations.ts';
-import type { WorkspaceReads } from '../store/workspaces.ts';
-import type { CommitUnitSender, Trace } from './commit-unit.ts';
+import type { Context } from '../context.ts';
+import { pendingInvitations } from '../queries/list-invitations.ts';
+import type { Trace } from './commit-unit.ts';
 
 /**
- * Removes a member, or lets the caller leave. Who may, and that an owner stays, is judged by the commit, under lock and
- * for every surface alike. The log tells open sockets which groups they lost; the revocation tells caches. Keeps
+ * Removes a member, or lets the caller leave. The commit checks, under lock and for every surface, whether the caller may
+ * and whether an owner remains. Open sockets read from the log which groups they lost; the revocation clears caches. Keeps
  * workspaces.members.remove and workspaces.members.leave.
  *
- * Gives the invitations that stay open, to a caller who may end them: codes made before are worth nothing to the person,
- * but the one behind them may have another account. Keeps workspaces.members.remove-names-codes.
+ * Returns the invitations that are still open, to a caller who may delete them: the removed account cannot redeem them, but
+ * the same human may have another account. Keeps workspaces.members.remove-names-codes.
  */
 export async function removeMember(
-  context: {
-    readonly roles: Roles;
-    readonly workspaces: WorkspaceReads;
-    readonly invitations: InvitationStore;
-    readonly commitUnit: CommitUnitSender;
-    readonly revoke: (revocation: Revocation) => Promise<void>;
-  },
+  context: Pick<Context, 'roles' | 'workspaces' | 'invitations' | 'commitUnit' | 'revoke'>,
   principal: Principal,
   { workspaceId, userId }: { readonly workspaceId: string; readonly userId: string },
   trace: Trace,
@@ -43,6 +35,6 @@ export async function removeMember(
   await context.revoke({ kind: 'membership', userId: userId.toLowerCase(), workspaceId: workspaceId.toLowerCase() });
   const isLeaving = userId.toLowerCase() === principal.userId;
   if (isLeaving || !can(role, 'invitations.manage')) return [];
-  const open = await pendingIn(context.invitations, workspaceId);
-  return open.map(({ id, role: grants, email, expiresAt }) => ({ id, role: grants, email, expiresAt }));
+  const open = await pendingInvitations(context.invitations, workspaceId);
+  return open.map(({ id, role: invitedRole, email, expiresAt }) => ({ id, role: invitedRole, email, expiresAt }));
 }

@@ -1,38 +1,35 @@
 import { servicePrincipal } from '@wts/access';
 import type { BodyOf, workspaceApi } from '@wts/contracts';
 import { randomUUID } from 'node:crypto';
+import type { Context } from '../context.ts';
 import { profileOf, readEmail } from '../domain/profile.ts';
 import type { ServiceMetrics } from '../metrics.ts';
 import type { IdentityStore, StoredIdentity } from '../store/identities.ts';
-import type { CommitUnitSender, Trace } from './commit-unit.ts';
+import type { Trace } from './commit-unit.ts';
 
 export type IdentityClaims = BodyOf<typeof workspaceApi.internalResolvePerson>;
 
 /**
- * The person behind an identity, made on first sight. The identity is claimed for a new id first, and whoever claims it,
- * or finds it claimed, commits the person of that id under one transaction id: so any number of first requests at once,
- * or a crash between the two steps, end with one and the same person. An address never leads to a person.
- * Keeps authentication.jwt.person.
+ * Returns the person of an identity; the first request of an identity creates the person. It first claims the identity
+ * for a new id. Then every request that finds the claim commits the person with that id under one transaction id, so any
+ * number of parallel first requests, or a crash between the two steps, end with the same person. A person is never found
+ * by an address. Keeps authentication.jwt.person.
  */
 export async function resolvePerson(
-  context: {
-    readonly identities: IdentityStore;
-    readonly commitUnit: CommitUnitSender;
-    readonly metrics: Pick<ServiceMetrics, 'personCreated'>;
-  },
+  context: Pick<Context, 'identities' | 'commitUnit'> & { readonly metrics: Pick<ServiceMetrics, 'personCreated'> },
   claims: IdentityClaims,
   trace: Trace = {},
 ): Promise<string> {
   const { identities, commitUnit, metrics } = context;
   const identity = { issuer: claims.issuer, subject: claims.subject };
-  const known = await identities.find(identity);
-  if (known?.hasPerson) {
-    await keepAddress(identities, known, claims);
-    return known.userId;
+  const stored = await identities.find(identity);
+  if (stored?.hasPerson) {
+    await updateAddress(identities, stored, claims);
+    return stored.userId;
   }
   const profile = profileOf(claims);
   const address = { email: profile.email, emailVerified: claims.emailVerified ?? false };
-  const userId = known?.userId ?? (await identities.claim(identity, randomUUID(), address));
+  const userId = stored?.userId ?? (await identities.claim(identity, randomUUID(), address));
   await commitUnit(
     {
       principal: { ...servicePrincipal('workspace'), userId },
@@ -46,12 +43,12 @@ export async function resolvePerson(
   return userId;
 }
 
-/** Invitations ask for the address the provider gives today; the profile stays as the person may have edited it. */
-async function keepAddress(identities: IdentityStore, known: StoredIdentity, claims: IdentityClaims): Promise<void> {
+/** Invitations compare the latest address of the provider. The profile stays, because the person may have edited it. */
+async function updateAddress(identities: IdentityStore, stored: StoredIdentity, claims: IdentityClaims): Promise<void> {
   const email = readEmail(claims.email);
   if (email === null) return;
-  // A token without the claim leaves an address as it was; a new address is not verified.
-  const emailVerified = claims.emailVerified ?? (email === known.email && known.emailVerified);
-  if (email === known.email && emailVerified === known.emailVerified) return;
+  // A token without the claim changes nothing for a stored address; a new address is not verified.
+  const emailVerified = claims.emailVerified ?? (email === stored.email && stored.emailVerified);
+  if (email === stored.email && emailVerified === stored.emailVerified) return;
   await identities.changeAddress({ issuer: claims.issuer, subject: claims.subject }, { email, emailVerified });
 }

@@ -2,19 +2,13 @@ import { createApiKey, readApiKey, servicePrincipal } from '@wts/access';
 import type { InternalMutation, KeyPermissions, Principal } from '@wts/contracts';
 import { Fault, LIMITS } from '@wts/contracts';
 import { randomUUID } from 'node:crypto';
+import type { Context } from '../context.ts';
 import { demoContent } from '../domain/demo.ts';
 import type { ApiKeyStore } from '../store/api-keys.ts';
 import type { IdentityStore } from '../store/identities.ts';
-import type { WorkspaceReads } from '../store/workspaces.ts';
-import type { CommitUnitSender } from './commit-unit.ts';
 import { resolvePerson } from './resolve-person.ts';
 
-interface Context {
-  readonly workspaces: WorkspaceReads;
-  readonly identities: IdentityStore;
-  readonly keys: ApiKeyStore;
-  readonly commitUnit: CommitUnitSender;
-}
+type SeedContext = Pick<Context, 'workspaces' | 'identities' | 'keys' | 'commitUnit'>;
 
 export interface DemoOptions {
   readonly apiKeyPrefix: string;
@@ -23,7 +17,7 @@ export interface DemoOptions {
   readonly issuer?: string | undefined;
 }
 
-export interface Demo {
+export interface SeededDemo {
   readonly userId: string;
   readonly workspaceId: string;
   readonly apiKey: string;
@@ -34,7 +28,7 @@ const OWNER = { issuer: 'local', subject: 'demo', name: 'Demo Owner', email: 'de
 const WORKSPACE = { name: 'Demo', urlKey: 'demo', logoUrl: null } as const;
 
 /** Creates what is missing: any number of runs, also in parallel, end with one owner, one workspace and the given keys. */
-export async function seedDemo(context: Context, options: DemoOptions): Promise<Demo> {
+export async function seedDemo(context: SeedContext, options: DemoOptions): Promise<SeededDemo> {
   const userId = await resolvePerson({ ...context, metrics: { personCreated: () => {} } }, OWNER);
   if (options.issuer !== undefined) await link(context.identities, { issuer: options.issuer, subject: userId }, userId);
   const workspaceId = await demoWorkspace(context, { ...servicePrincipal('workspace-seed'), userId });
@@ -56,7 +50,7 @@ async function link(
   await identities.markPersonCreated(identity);
 }
 
-async function demoWorkspace({ workspaces, commitUnit }: Context, principal: Principal): Promise<string> {
+async function demoWorkspace({ workspaces, commitUnit }: SeedContext, principal: Principal): Promise<string> {
   const { userId } = principal;
   const existing = await workspaces.bySlug(userId, WORKSPACE.urlKey);
   if (existing !== null) return existing.id;

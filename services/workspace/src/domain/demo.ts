@@ -1,7 +1,7 @@
 import type { InternalMutation } from '@wts/contracts';
 import { randomUUID } from 'node:crypto';
 
-/** What a newcomer finds: enough to see each kind of thing once, little enough to delete by hand. */
+/** The content of the demo workspace: one of each kind, and few enough to delete by hand. */
 export function demoContent(workspaceId: string, ownerId: string): InternalMutation[] {
   const insert = (modelName: string, payload: Record<string, unknown>): InternalMutation => ({
     modelName,

@@ -1,7 +1,7 @@
 import { User } from '@wts/models';
 import { domainToASCII } from 'node:url';
 
-/** What an identity provider says of a person. Any of it may be missing, too long or nonsense. */
+/** Claims of an identity provider about a person. Any of them may be missing, too long or invalid. */
 export interface Claims {
   readonly name?: string;
   readonly email?: string;
@@ -19,27 +19,27 @@ const UNNAMED = 'Unnamed';
 const ADDRESS = /^[^\s@]+@[^\s@]+$/u;
 
 /**
- * The profile of a new person. A claim never keeps somebody from signing in: what does not fit the User model is cut or
- * left out, so that the commit can only be refused for reasons of ours.
+ * The profile of a new person. No claim may prevent a sign-in, so a claim that does not fit the User model is shortened or
+ * left out.
  */
 export function profileOf(claims: Claims): Profile {
   const email = readEmail(claims.email);
   return {
     name: readName(claims.name) ?? readName(email?.slice(0, email.indexOf('@'))) ?? UNNAMED,
     email,
-    avatarUrl: accepted('avatarUrl', claims.avatarUrl?.trim()),
+    avatarUrl: validOrNull('avatarUrl', claims.avatarUrl?.trim()),
   };
 }
 
-/** An address as it is kept, or null when the text is none. */
+/** An address as it is stored, or null when the text is not an address. */
 export function readEmail(text: string | undefined): string | null {
   const address = text?.trim();
-  return address !== undefined && ADDRESS.test(address) ? accepted('email', address) : null;
+  return address !== undefined && ADDRESS.test(address) ? validOrNull('email', address) : null;
 }
 
 /**
- * Addresses are compared without regard to case: no provider in use gives two people addresses that differ in nothing else.
- * A domain of other letters is also written in ASCII (RFC 5891).
+ * Compares addresses without regard to case, because no provider in use gives two people addresses that differ only in case.
+ * A domain with other letters equals its ASCII form (RFC 5891).
  */
 export function sameAddress(a: string, b: string): boolean {
   return comparable(a) === comparable(b);
@@ -54,15 +54,15 @@ function comparable(address: string): string {
 
 function readName(text: string | undefined): string | null {
   if (text === undefined) return null;
-  // Control characters, line breaks included, become one blank: names stand in lists and mails.
+  // Control characters, also line breaks, become one space, because lists and mails show names on one line.
   const line = text
     .toWellFormed()
     .replaceAll(/[\p{Cc}\s]+/gu, ' ')
     .trim();
-  return accepted('name', [...line].slice(0, NAME_CODE_POINTS_MAX).join('').trim());
+  return validOrNull('name', [...line].slice(0, NAME_CODE_POINTS_MAX).join('').trim());
 }
 
-function accepted(field: 'name' | 'email' | 'avatarUrl', value: string | undefined): string | null {
+function validOrNull(field: 'name' | 'email' | 'avatarUrl', value: string | undefined): string | null {
   if (value === undefined) return null;
   const reading = User.fields[field].read(value);
   return reading.ok ? reading.value : null;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { Redeemer, StoredInvitation } from './redemption.ts';
-import { judgeRedemption } from './redemption.ts';
+import { decideRedemption } from './redemption.ts';
 
 const now = new Date('2026-11-21T09:00:00.000Z');
 const ADA = '018f2a3b-7d2e-7f11-8b11-4a6c9f8e3d21';
@@ -21,60 +21,60 @@ const open: StoredInvitation = {
 const addressed: StoredInvitation = { ...open, email: 'grace@example.com' };
 const grace: Redeemer = { userId: GRACE, addresses: ['Grace@Example.com'], isMember: false, hasLostSince: false };
 
-const judge = (invitation: StoredInvitation | null, redeemer: Redeemer = grace): string => {
-  const judgement = judgeRedemption(invitation, redeemer, now);
-  return judgement.outcome === 'refused' ? judgement.code : judgement.outcome;
+const outcomeOf = (invitation: StoredInvitation | null, redeemer: Redeemer = grace): string => {
+  const verdict = decideRedemption(invitation, redeemer, now);
+  return verdict.outcome === 'refused' ? verdict.code : verdict.outcome;
 };
 
 describe('redeeming an invitation', () => {
-  it('lets anyone in who holds the code of an open invitation', () => {
-    assert.equal(judge(open, { ...grace, addresses: [] }), 'join');
+  it('admits any person with the code of an invitation without an address', () => {
+    assert.equal(outcomeOf(open, { ...grace, addresses: [] }), 'join');
   });
 
-  it('lets the invited address in, in any case of letters', () => {
-    assert.equal(judge(addressed), 'join');
+  it('admits the invited address in any case', () => {
+    assert.equal(outcomeOf(addressed), 'join');
   });
 
-  it('answers an unknown code as not found', () => {
-    assert.equal(judge(null), 'not_found');
+  it('refuses an unknown code as not found', () => {
+    assert.equal(outcomeOf(null), 'not_found');
   });
 
-  it('answers a code that has expired as expired, from the last moment on', () => {
-    assert.equal(judge({ ...open, expiresAt: now }), 'invitation_expired');
-    assert.equal(judge({ ...addressed, expiresAt: now }, { ...grace, addresses: [] }), 'invitation_expired');
+  it('refuses an expired code from its expiry time on', () => {
+    assert.equal(outcomeOf({ ...open, expiresAt: now }), 'invitation_expired');
+    assert.equal(outcomeOf({ ...addressed, expiresAt: now }, { ...grace, addresses: [] }), 'invitation_expired');
   });
 
-  it('refuses another address, without telling whether the code was used', () => {
-    const stranger = { ...grace, addresses: ['grace@example.org'] };
-    assert.equal(judge(addressed, stranger), 'wrong_address');
-    assert.equal(judge({ ...addressed, claimedBy: ADA, redeemedAt: now }, stranger), 'wrong_address');
+  it('refuses another address without revealing whether the code was used', () => {
+    const outsider = { ...grace, addresses: ['grace@example.org'] };
+    assert.equal(outcomeOf(addressed, outsider), 'wrong_address');
+    assert.equal(outcomeOf({ ...addressed, claimedBy: ADA, redeemedAt: now }, outsider), 'wrong_address');
   });
 
-  it('changes nothing for a member, however often the code was used', () => {
+  it('changes nothing for a member, also with a used code', () => {
     assert.equal(
-      judge({ ...addressed, claimedBy: GRACE, redeemedAt: now }, { ...grace, isMember: true }),
+      outcomeOf({ ...addressed, claimedBy: GRACE, redeemedAt: now }, { ...grace, isMember: true }),
       'already_member',
     );
   });
 
-  it('is for one use when it has an address', () => {
-    assert.equal(judge({ ...addressed, claimedBy: GRACE, redeemedAt: now }), 'invitation_expired');
-    assert.equal(judge({ ...addressed, claimedBy: ADA }), 'invitation_expired');
+  it('with an address succeeds once', () => {
+    assert.equal(outcomeOf({ ...addressed, claimedBy: GRACE, redeemedAt: now }), 'invitation_expired');
+    assert.equal(outcomeOf({ ...addressed, claimedBy: ADA }), 'invitation_expired');
   });
 
-  it('gives nothing back to a person who lost a membership or a role since it was made [workspaces.join.after-loss]', () => {
+  it('refuses a person who lost a membership or a role since the invitation was created [workspaces.join.after-loss]', () => {
     for (const invitation of [open, addressed, { ...addressed, claimedBy: GRACE }]) {
-      assert.equal(judge(invitation, { ...grace, hasLostSince: true }), 'invitation_expired');
-      assert.equal(judge(invitation, { ...grace, hasLostSince: true, isMember: true }), 'already_member');
+      assert.equal(outcomeOf(invitation, { ...grace, hasLostSince: true }), 'invitation_expired');
+      assert.equal(outcomeOf(invitation, { ...grace, hasLostSince: true, isMember: true }), 'already_member');
     }
   });
 
-  it('lets the person go on whose attempt was cut off', () => {
-    assert.equal(judge({ ...addressed, claimedBy: GRACE }), 'join');
+  it('lets a person continue an attempt that broke off', () => {
+    assert.equal(outcomeOf({ ...addressed, claimedBy: GRACE }), 'join');
   });
 
-  it('is dead when who made it may no longer invite', () => {
+  it('refuses a code whose creator may no longer invite', () => {
     for (const creatorRole of ['member', 'guest', null] as const)
-      assert.equal(judge({ ...open, creatorRole }), 'not_found');
+      assert.equal(outcomeOf({ ...open, creatorRole }), 'not_found');
   });
 });

@@ -7,11 +7,11 @@ import { createInvitation, deleteInvitation } from '../commands/manage-invitatio
 import { removeMember } from '../commands/remove-member.ts';
 import { listInvitations } from '../queries/list-invitations.ts';
 import { findWorkspace, listMembers, listWorkspaces } from '../queries/read-workspaces.ts';
-import type { Doors } from '../doors.ts';
+import type { Context } from '../context.ts';
 
 /** Workspaces, their members and their invitations. */
-export function mountWorkspaces(router: IRouter, doors: Doors): void {
-  const { workspaces, idempotency } = doors;
+export function mountWorkspaces(router: IRouter, context: Context): void {
+  const { workspaces, idempotency } = context;
   const keyed = { idempotency };
 
   mount(router, workspaceApi.listWorkspaces, async ({ principal }) => ({
@@ -27,7 +27,7 @@ export function mountWorkspaces(router: IRouter, doors: Doors): void {
     workspaceApi.createWorkspace,
     async (call) => ({
       ok: true,
-      workspace: await createWorkspace(doors, call.principal, call.body, call),
+      workspace: await createWorkspace(context, call.principal, call.body, call),
     }),
     keyed,
   );
@@ -35,7 +35,7 @@ export function mountWorkspaces(router: IRouter, doors: Doors): void {
     router,
     memberApi.joinWorkspace,
     async (call) => {
-      const workspace = await joinWorkspace(doors, call.principal, call.body.code, call);
+      const workspace = await joinWorkspace(context, call.principal, call.body.code, call);
       return { ok: true, workspace, role: workspace.role };
     },
     keyed,
@@ -43,28 +43,31 @@ export function mountWorkspaces(router: IRouter, doors: Doors): void {
 
   mount(router, memberApi.listMembers, async ({ principal, params }) => ({
     ok: true,
-    members: await listMembers(doors, principal, params.workspaceId),
+    members: await listMembers(context, principal, params.workspaceId),
   }));
   mount(router, memberApi.removeMember, async (call) => ({
     ok: true,
-    openInvitations: await removeMember(doors, call.principal, call.params, call),
+    openInvitations: await removeMember(context, call.principal, call.params, call),
   }));
 
   mount(router, memberApi.listInvitations, async ({ principal, params }) => ({
     ok: true,
-    invitations: await listInvitations(doors, principal, params.workspaceId),
+    invitations: await listInvitations(context, principal, params.workspaceId),
   }));
   mount(
     router,
     memberApi.createInvitation,
     async (call) => ({
       ok: true,
-      invitation: await createInvitation(doors, call.principal, call.params.workspaceId, { ...call.body, trace: call }),
+      invitation: await createInvitation(context, call.principal, call.params.workspaceId, {
+        ...call.body,
+        trace: call,
+      }),
     }),
     keyed,
   );
   mount(router, memberApi.deleteInvitation, async ({ principal, params }) => {
-    await deleteInvitation(doors, principal, params);
+    await deleteInvitation(context, principal, params);
     return { ok: true };
   });
 }

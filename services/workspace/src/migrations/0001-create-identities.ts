@@ -1,8 +1,8 @@
 import type { Knex } from 'knex';
 
 /**
- * Who a token speaks of: (issuer, subject) leads to a person, and nothing else does. The pair is looked up by its hash,
- * because an index entry of PostgreSQL is smaller than the longest issuer.
+ * The person of each (issuer, subject) of a token. Rows are found by the hash of the pair, because the longest issuer does not
+ * fit into an index entry of PostgreSQL.
  */
 export async function up(knex: Knex): Promise<void> {
   await knex.raw(`create table workspace.identities (

@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
 
-/** Personal API keys. Only the SHA-256 of a token is kept. */
+/** Personal API keys. Only the SHA-256 of a token is stored. */
 export async function up(knex: Knex): Promise<void> {
   await knex.raw(`create table workspace.api_keys (
     id uuid primary key,

@@ -1,8 +1,8 @@
 import type { Knex } from 'knex';
 
 /**
- * Invitations. Only the SHA-256 of a code is kept. One with an address is for one use: `claimed_by` is set by whoever
- * comes first, before they become a member; `redeemed_at` after.
+ * Invitations. Only the SHA-256 of a code is stored. An invitation with an address is for one use: `claimed_by` is set before
+ * the person becomes a member, `redeemed_at` after.
  */
 export async function up(knex: Knex): Promise<void> {
   await knex.raw(`create table workspace.invitations (

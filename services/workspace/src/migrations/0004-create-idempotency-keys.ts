@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
 
-/** Answers that can be asked for again by their `Idempotency-Key`; bodies are sealed, keys are kept as HMACs. */
+/** Answers that are repeated for their `Idempotency-Key`; bodies are encrypted, keys are stored as HMACs. */
 export async function up(knex: Knex): Promise<void> {
   await knex.raw(`create table workspace.idempotency_keys (
     key_hash bytea primary key check (length(key_hash) = 32),

@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
 
-/** Keys are looked for by the workspace they are limited to, and by when they were revoked. */
+/** Indexes to find keys by the workspace they are limited to, and by when they were revoked. */
 export async function up(knex: Knex): Promise<void> {
   await knex.raw(`create index api_keys_workspace_id_idx on workspace.api_keys (workspace_id)
     where workspace_id is not null`);

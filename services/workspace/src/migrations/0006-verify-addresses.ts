@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
 
-/** An address is verified or it is not: one about which its provider was silent is not. */
+/** `email_verified` is true or false: an address without the claim of its provider is not verified. */
 export async function up(knex: Knex): Promise<void> {
   await knex.raw(`update workspace.identities set email_verified = false where email_verified is null`);
   await knex.raw(`alter table workspace.identities

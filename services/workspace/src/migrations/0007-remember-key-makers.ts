@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
 
-/** What made a key: a session, or another key. Null for a key from before this was written down, or made by an operator. */
+/** What created a key: a session or another key. Null for keys that are older than this column, or created by an operator. */
 export async function up(knex: Knex): Promise<void> {
   await knex.raw(`alter table workspace.api_keys
     add column made_by text check (made_by in ('session', 'api_key')),

@@ -1,54 +1,51 @@
 import type { Member, PageQuestion, Principal, PrivateProject } from '@wts/contracts';
 import { Fault, LIMITS } from '@wts/contracts';
-import type { Roles } from '@wts/read-model';
-import type { Page, PrivateProjectReads } from '../store/private-projects.ts';
+import type { Context } from '../context.ts';
+import type { Page } from '../store/private-projects.ts';
 
-interface Context {
-  readonly roles: Roles;
-  readonly privateProjects: PrivateProjectReads;
-}
+type ProjectContext = Pick<Context, 'roles' | 'privateProjects'>;
 
-/** The place of a private project in the paths. */
-export interface ProjectPlace {
+/** The path parameters of operations on one private project. */
+export interface ProjectParams {
   readonly workspaceId: string;
   readonly projectId: string;
 }
 
 /** Keeps workspaces.private-projects.list. */
 export async function listPrivateProjects(
-  { roles, privateProjects }: Context,
+  { roles, privateProjects }: ProjectContext,
   principal: Principal,
   workspaceId: string,
-  question: PageQuestion,
+  query: PageQuestion,
 ): Promise<{ projects: PrivateProject[]; hasMore: boolean }> {
   await roles.requirePermission(principal, workspaceId, 'manage');
-  const { items, hasMore } = await pageOf(question, (page) => privateProjects.list(workspaceId, page));
+  const { items, hasMore } = await pageOf(query, (page) => privateProjects.list(workspaceId, page));
   return { projects: items, hasMore };
 }
 
 /** Keeps workspaces.private-projects.list. */
 export async function listPrivateProjectMembers(
-  context: Context,
+  context: ProjectContext,
   principal: Principal,
-  place: ProjectPlace,
-  question: PageQuestion,
+  params: ProjectParams,
+  query: PageQuestion,
 ): Promise<{ members: Member[]; hasMore: boolean }> {
-  await requireProject(context, principal, place);
-  const { items, hasMore } = await pageOf(question, (page) => context.privateProjects.membersOf(place.projectId, page));
+  await requireProject(context, principal, params);
+  const { items, hasMore } = await pageOf(query, (page) => context.privateProjects.membersOf(params.projectId, page));
   return { members: items, hasMore };
 }
 
-/** Who may not manage the workspace is told so whether there is such a project or not. */
+/** A caller who may not manage the workspace gets the same answer whether the project exists or not. */
 export async function requireProject(
-  { roles, privateProjects }: Context,
+  { roles, privateProjects }: ProjectContext,
   principal: Principal,
-  { workspaceId, projectId }: ProjectPlace,
+  { workspaceId, projectId }: ProjectParams,
 ): Promise<void> {
   await roles.requirePermission(principal, workspaceId, 'manage');
-  if (!(await privateProjects.isThere(workspaceId, projectId))) throw new Fault('not_found');
+  if (!(await privateProjects.isPrivateProject(workspaceId, projectId))) throw new Fault('not_found');
 }
 
-/** One more than the page holds is read: it says whether there is another. */
+/** Reads one item more than the page holds; `hasMore` is whether it exists. */
 async function pageOf<T>(
   { after, limit = String(LIMITS.listPageDefault) }: PageQuestion,
   read: (page: Page) => Promise<T[]>,

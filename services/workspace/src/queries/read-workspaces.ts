@@ -1,12 +1,9 @@
 import type { Member, Principal, Workspace } from '@wts/contracts';
 import { Fault } from '@wts/contracts';
-import type { Roles } from '@wts/read-model';
+import type { Context } from '../context.ts';
 import type { WorkspaceReads } from '../store/workspaces.ts';
 
-/**
- * The workspaces of the caller; one at most when the credential is restricted to it.
- * Keeps workspaces.list.own-only.
- */
+/** The workspaces of the caller; at most one with a credential for one workspace. Keeps workspaces.list.own-only. */
 export function listWorkspaces(workspaces: WorkspaceReads, principal: Principal): Promise<Workspace[]> {
   return workspaces.listOf(principal.userId, principal.workspaceId ?? null);
 }
@@ -24,7 +21,7 @@ export async function findWorkspace(
 
 /** Keeps workspaces.members.list. */
 export async function listMembers(
-  { roles, workspaces }: { readonly roles: Roles; readonly workspaces: WorkspaceReads },
+  { roles, workspaces }: Pick<Context, 'roles' | 'workspaces'>,
   principal: Principal,
   id: string,
 ): Promise<Member[]> {

@@ -18,8 +18,8 @@ export interface NewStoredKey {
   readonly madeByKey: string | null;
 }
 
-/** Why a key is not made. */
-export type KeyRefusal = 'too_many' | 'maker_revoked';
+/** Why a key was not created. */
+export type KeyInsertRefusal = 'too_many' | 'maker_revoked';
 
 export interface RevokedKey {
   readonly id: string;
@@ -35,34 +35,34 @@ export interface LiveKey {
 }
 
 export interface RevokedKeys {
-  /** To the microsecond: a place between two keys. */
+  /** The time of the database, to the microsecond; from here on the next call continues. */
   readonly at: string;
   readonly keys: { readonly id: string; readonly userId: string; readonly revokedAt: string }[];
 }
 
-/** The token itself never gets here: keeps api-keys.token.stored-hashed. */
+/** The store never receives the token: keeps api-keys.token.stored-hashed. */
 export interface ApiKeyStore {
   /**
-   * Makes no key beyond `activeMax` live ones of the person, and none with a key that is revoked. A key of this id whose
-   * answer got lost gets the new token in place of the one that was never told.
+   * Refuses to create more than `activeMax` live keys of a person, or one by a revoked key. When a key with this id exists,
+   * because the answer of an earlier attempt was lost, the new token replaces its token, which was never shown.
    */
-  insert(key: NewStoredKey, activeMax: number): Promise<ApiKey | KeyRefusal>;
-  /** The newest first; without revoked ones. */
+  insert(key: NewStoredKey, activeMax: number): Promise<ApiKey | KeyInsertRefusal>;
+  /** The keys of a person that are not revoked, newest first. */
   listOf(userId: string): Promise<ApiKey[]>;
-  /** Those of everybody that are limited to a workspace. */
+  /** The keys of all people that are limited to this workspace. */
   listIn(workspaceId: string): Promise<ApiKey[]>;
   /**
-   * Ends a key of the person, or one limited to a workspace in which they have one of these roles. Nothing when there is no
-   * such key, or it was revoked before.
+   * Revokes a key of the person, or one limited to a workspace in which they have one of these roles. Returns nothing when
+   * there is no such key, or it is revoked already.
    */
   revoke(userId: string, id: string, roles: readonly Role[]): Promise<RevokedKey[]>;
-  /** Ends what is alive of a key of the person, the keys made with it, those made with these and so on. */
+  /** Revokes a key of the person, the keys created with it, the keys created with these and so on. */
   revokeWithMade(userId: string, id: string): Promise<RevokedKey[]>;
-  /** Keys revoked after a place, in order; and the time of the database. */
+  /** Keys that were revoked after a time and id, in order; and the time of the database. */
   listRevoked(after: { readonly since: string; readonly id: string } | null, limit: number): Promise<RevokedKeys>;
-  /** Null for a key that is unknown, revoked or expired: callers cannot tell which. */
+  /** Null when the key is unknown, revoked or expired; callers cannot tell which. */
   findLive(tokenHash: string): Promise<LiveKey | null>;
-  /** Writes that keys were just used, leaving alone those written within `intervalMs`. */
+  /** Writes that keys were just used, except keys whose use was written within `intervalMs`. */
   recordUse(ids: readonly string[], intervalMs: number): Promise<void>;
 }
 
@@ -87,28 +87,28 @@ export function apiKeyStore(knex: Knex): ApiKeyStore {
     listOf: async (userId) => {
       const sql = `select ${COLUMNS} from workspace.api_keys k where k.user_id = :userId and k.revoked_at is null
         order by k.created_at desc, k.id`;
-      return (await rows<KeyRow>(knex, sql, { userId })).map((row) => shown(row, 'whole'));
+      return (await rows<KeyRow>(knex, sql, { userId })).map((row) => keyReply(row, 'full'));
     },
     // Index api_keys (workspace_id).
     listIn: async (workspaceId) => {
       const sql = `select ${COLUMNS} from workspace.api_keys k
         where k.workspace_id = :workspaceId and k.revoked_at is null order by k.created_at desc, k.id`;
-      return (await rows<KeyRow>(knex, sql, { workspaceId })).map((row) => shown(row, 'for_owners'));
+      return (await rows<KeyRow>(knex, sql, { workspaceId })).map((row) => keyReply(row, 'for_owners'));
     },
-    // How long it takes must not tell whether a foreign key is there: what the person administers is read for any id, since
-    // a value that is sought by must be known before the index is asked.
+    // The time this takes must not reveal whether a key of another person exists. `administered` is read for any id: the
+    // subquery around :id makes PostgreSQL compute it before it searches the index.
     revoke: async (userId, id, roles) => {
-      const sql = `with office as materialized (
+      const sql = `with administered as materialized (
           select coalesce(array_agg(workspace_id), '{}') as ids from sync.workspace_members
             where user_id = :userId and role = any(:roles)
         )
         update workspace.api_keys k set revoked_at = now()
-        where id = (select cast(:id as uuid) from office) and revoked_at is null
-          and (user_id = :userId or workspace_id = any((select ids from office)::uuid[]))
+        where id = (select cast(:id as uuid) from administered) and revoked_at is null
+          and (user_id = :userId or workspace_id = any((select ids from administered)::uuid[]))
         returning id, user_id as "userId"`;
       return rows<RevokedKey>(knex, sql, { id, userId, roles });
     },
-    revokeWithMade: (userId, id) => revokeFamily(knex, userId, id),
+    revokeWithMade: (userId, id) => revokeKeyWithMade(knex, userId, id),
     // Index api_keys (revoked_at).
     listRevoked: async (after, limit) => {
       const [clock] = await rows<{ at: string }>(knex, `select ${timeText('clock_timestamp()')} as at`);
@@ -135,11 +135,15 @@ export function apiKeyStore(knex: Knex): ApiKeyStore {
   };
 }
 
-/** The maker is locked until the new key is there, so a revocation of what it made comes before, or finds the new key. */
-function insertKey(knex: Knex, { tokenHash, ...key }: NewStoredKey, activeMax: number): Promise<ApiKey | KeyRefusal> {
-  return knex.transaction(async (held) => {
+/** Locks the creating key, so that a revocation of all keys created with it runs before this or finds the new key. */
+function insertKey(
+  knex: Knex,
+  { tokenHash, ...key }: NewStoredKey,
+  activeMax: number,
+): Promise<ApiKey | KeyInsertRefusal> {
+  return knex.transaction(async (transaction) => {
     const maker = `select id from workspace.api_keys where id = :madeByKey and revoked_at is null for share`;
-    if (key.madeByKey !== null && (await rows(held, maker, key)).length === 0) return 'maker_revoked';
+    if (key.madeByKey !== null && (await rows(transaction, maker, key)).length === 0) return 'maker_revoked';
     const sql = `insert into workspace.api_keys as k
         (id, user_id, label, key_prefix, token_hash, permissions, workspace_id, expires_at, made_by, made_by_key)
       select :id, :userId, :label, :keyPrefix, :hash, :permissions, cast(:workspaceId as uuid),
@@ -152,19 +156,19 @@ function insertKey(knex: Knex, { tokenHash, ...key }: NewStoredKey, activeMax: n
       returning ${COLUMNS}`;
     const keptSeconds = LIMITS.idempotencyKeptMs / 1000;
     const values = { ...key, hash: Buffer.from(tokenHash, 'hex'), activeMax, keptSeconds };
-    const [made] = await rows<KeyRow>(held, sql, values);
-    return made ? shown(made, 'whole') : 'too_many';
+    const [made] = await rows<KeyRow>(transaction, sql, values);
+    return made ? keyReply(made, 'full') : 'too_many';
   });
 }
 
 /**
- * All live keys of the person are held first: none of them makes another between the look at what was made and its end.
+ * Locks all live keys of the person first, so that none of them creates another while the list of created keys is read.
  * Indexes api_keys (user_id, created_at) and (made_by_key).
  */
-function revokeFamily(knex: Knex, userId: string, id: string): Promise<RevokedKey[]> {
-  return knex.transaction(async (held) => {
-    const hold = `select id from workspace.api_keys where user_id = :userId and revoked_at is null order by id for update`;
-    await rows(held, hold, { userId });
+function revokeKeyWithMade(knex: Knex, userId: string, id: string): Promise<RevokedKey[]> {
+  return knex.transaction(async (transaction) => {
+    const lock = `select id from workspace.api_keys where user_id = :userId and revoked_at is null order by id for update`;
+    await rows(transaction, lock, { userId });
     const sql = `with recursive made as (
         select id from workspace.api_keys where id = :id and user_id = :userId
         union select k.id from workspace.api_keys k join made on k.made_by_key = made.id
@@ -172,16 +176,16 @@ function revokeFamily(knex: Knex, userId: string, id: string): Promise<RevokedKe
       update workspace.api_keys set revoked_at = clock_timestamp()
         where id in (select id from made) and user_id = :userId and revoked_at is null
         returning id, user_id as "userId"`;
-    return rows<RevokedKey>(held, sql, { userId, id });
+    return rows<RevokedKey>(transaction, sql, { userId, id });
   });
 }
 
 const timeText = (value: string): string => `to_char(${value} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`;
 
-/** Who owns a workspace learns nothing of keys that reach further. */
-function shown({ madeBy, makerId, makerPrefix, ...row }: KeyRow, detail: 'whole' | 'for_owners'): ApiKey {
+/** Owners of a workspace do not see which key of a person created a limited one: it may reach other workspaces. */
+function keyReply({ madeBy, makerId, makerPrefix, ...row }: KeyRow, detail: 'full' | 'for_owners'): ApiKey {
   const maker =
-    makerId === null || makerPrefix === null || detail !== 'whole' ? {} : { id: makerId, keyPrefix: makerPrefix };
+    makerId === null || makerPrefix === null || detail !== 'full' ? {} : { id: makerId, keyPrefix: makerPrefix };
   const createdBy: KeyMaker | null = madeBy === 'api_key' ? { kind: madeBy, ...maker } : madeBy && { kind: madeBy };
   return {
     ...row,

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { rows } from '@wts/service-kit/postgres';
 import type { Knex } from 'knex';
 
-export interface Identity {
+export interface IdentityKey {
   readonly issuer: string;
   readonly subject: string;
 }
@@ -11,7 +11,7 @@ export interface StoredIdentity {
   readonly userId: string;
   readonly email: string | null;
   readonly emailVerified: boolean;
-  /** False until the commit of the person was seen to succeed. */
+  /** False until a commit of the person has succeeded. */
   readonly hasPerson: boolean;
 }
 
@@ -21,12 +21,12 @@ interface Address {
 }
 
 export interface IdentityStore {
-  find(identity: Identity): Promise<StoredIdentity | null>;
-  /** Takes the identity for `userId`, unless somebody was first: gives the person it now belongs to. */
-  claim(identity: Identity, userId: string, address: Address): Promise<string>;
-  /** True for the first of those who made the person. */
-  markPersonCreated(identity: Identity): Promise<boolean>;
-  changeAddress(identity: Identity, address: Address): Promise<void>;
+  find(identity: IdentityKey): Promise<StoredIdentity | null>;
+  /** Assigns the identity to `userId` unless it is assigned already. Returns the person it belongs to. */
+  claim(identity: IdentityKey, userId: string, address: Address): Promise<string>;
+  /** True for the first of several callers. */
+  markPersonCreated(identity: IdentityKey): Promise<boolean>;
+  changeAddress(identity: IdentityKey, address: Address): Promise<void>;
   /** The addresses of a person that their providers verified. */
   addressesOf(userId: string): Promise<string[]>;
 }
@@ -42,7 +42,7 @@ export function identityStore(knex: Knex): IdentityStore {
     claim: async (identity, userId, { email, emailVerified }) => {
       const { issuer, subject } = identity;
       const hash = hashOf(identity);
-      // The statement that loses the race does not see the winner's row in its own snapshot: hence the second one.
+      // When the insert conflicts, its snapshot does not have the other row: a second statement reads it.
       const sql = `insert into workspace.identities (identity_hash, issuer, subject, user_id, email, email_verified)
         values (:hash, :issuer, :subject, :userId, :email, :emailVerified)
         on conflict (identity_hash) do nothing`;
@@ -71,7 +71,7 @@ export function identityStore(knex: Knex): IdentityStore {
   };
 }
 
-/** The length of the issuer stands first, so that no two pairs give the same text. */
-function hashOf({ issuer, subject }: Identity): Buffer {
+/** Begins with the length of the issuer, so that no two pairs give the same text. */
+function hashOf({ issuer, subject }: IdentityKey): Buffer {
   return createHash('sha256').update(`${issuer.length}:${issuer}${subject}`).digest();
 }

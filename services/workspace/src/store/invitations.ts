@@ -14,39 +14,39 @@ export interface NewStoredInvitation {
   readonly expiresInDays: number;
 }
 
-/** An invitation in the hands of a person, with what the sync service wrote down about them in its workspace. */
-export interface HeldInvitation extends StoredInvitation {
-  /** The person was removed, or their role was lowered, after it was made. */
+/** An invitation whose code a person sent, with what the sync service recorded about that person in its workspace. */
+export interface PresentedInvitation extends StoredInvitation {
+  /** The person was removed, or their role was lowered, after the invitation was created. */
   readonly hasLostSince: boolean;
-  /** How many memberships of the person have ended there. */
-  readonly endings: number;
+  /** How many memberships of the person in this workspace have ended. */
+  readonly endedMemberships: number;
 }
 
 export interface InvitationStore {
   /**
-   * Null when the workspace has `pendingMax` pending invitations already. An invitation of this id whose answer got lost gets
-   * the new code in place of the one that was never told.
+   * Null when the workspace has `pendingMax` pending invitations already. When an invitation with this id exists, because
+   * the answer of an earlier attempt was lost, the new code replaces its code, which was never shown.
    */
   insert(invitation: NewStoredInvitation, pendingMax: number): Promise<Invitation | null>;
   /** Pending ones, the newest first. */
   listPending(workspaceId: string): Promise<StoredInvitation[]>;
   /** False when the workspace has no such pending invitation. */
   delete(workspaceId: string, id: string): Promise<boolean>;
-  /** Null also when its creator is none of these today: what does not count is not even read. */
-  findByCode(codeHash: Buffer, creatorRoles: readonly Role[], userId: string): Promise<HeldInvitation | null>;
-  /** Takes an invitation for one use. False when somebody was first, or it was deleted meanwhile. */
+  /** Null also when its creator has none of these roles now. */
+  findByCode(codeHash: Buffer, creatorRoles: readonly Role[], userId: string): Promise<PresentedInvitation | null>;
+  /** Claims an invitation for one use. False when another person claimed it, or it was deleted. */
   claim(id: string, userId: string): Promise<boolean>;
-  /** Gives a claim back after the membership was refused. */
+  /** Removes a claim after the membership was refused. */
   release(id: string, userId: string): Promise<void>;
   markRedeemed(id: string): Promise<void>;
-  /** Forgets invitations that expired `days` ago. */
+  /** Deletes invitations that expired `days` ago. */
   deleteExpired(workspaceId: string, days: number): Promise<void>;
 }
 
 const COLUMNS = `i.id, i.workspace_id as "workspaceId", i.email, i.role, i.created_by as "createdBy",
   i.created_at as "createdAt", i.expires_at as "expiresAt", i.claimed_by as "claimedBy", i.redeemed_at as "redeemedAt"`;
 const PENDING = `i.redeemed_at is null and i.expires_at > now()`;
-/** With what the creator is today, by the unique index workspace_members (workspace_id, user_id). */
+/** With the current role of the creator, by the unique index workspace_members (workspace_id, user_id). */
 const SELECT = `select ${COLUMNS}, m.role as "creatorRole" from workspace.invitations i
   left join sync.workspace_members m on m.workspace_id = i.workspace_id and m.user_id = i.created_by`;
 
@@ -65,7 +65,7 @@ export function invitationStore(knex: Knex): InvitationStore {
         returning ${COLUMNS}`;
       const keptSeconds = LIMITS.idempotencyKeptMs / 1000;
       const [made] = await rows<StoredInvitation>(knex, sql, { ...invitation, pendingMax, keptSeconds });
-      return made ? shownInvitation(made) : null;
+      return made ? invitationReply(made) : null;
     },
     // Index invitations (workspace_id, created_at).
     listPending: (workspaceId) =>
@@ -77,15 +77,15 @@ export function invitationStore(knex: Knex): InvitationStore {
         where i.id = :id and i.workspace_id = :workspaceId and ${PENDING} returning i.id`;
       return (await rows(knex, sql, { id, workspaceId })).length > 0;
     },
-    // Unique index invitations (code_hash), primary key of membership_losses. Both moments are of the clock of the database.
+    // Unique index invitations (code_hash), primary key of membership_losses. The database sets both times.
     findByCode: async (codeHash, creatorRoles, userId) => {
-      const sql = `select ${COLUMNS}, m.role as "creatorRole", coalesce(l.ended, 0) as endings,
+      const sql = `select ${COLUMNS}, m.role as "creatorRole", coalesce(l.ended, 0) as "endedMemberships",
           coalesce(l.taken_at >= i.created_at, false) as "hasLostSince"
         from workspace.invitations i
         join sync.workspace_members m on m.workspace_id = i.workspace_id and m.user_id = i.created_by
         left join sync.membership_losses l on l.workspace_id = i.workspace_id and l.user_id = :userId
         where i.code_hash = :codeHash and m.role = any(:creatorRoles)`;
-      const [found] = await rows<HeldInvitation>(knex, sql, { codeHash, creatorRoles, userId });
+      const [found] = await rows<PresentedInvitation>(knex, sql, { codeHash, creatorRoles, userId });
       return found ?? null;
     },
     claim: async (id, userId) => {
@@ -112,7 +112,7 @@ export function invitationStore(knex: Knex): InvitationStore {
 }
 
 /** An invitation as clients see it. */
-export function shownInvitation(stored: StoredInvitation): Invitation {
+export function invitationReply(stored: StoredInvitation): Invitation {
   const { id, workspaceId, email, role, createdBy, createdAt, expiresAt } = stored;
   return {
     id,

@@ -2,24 +2,24 @@ import type { Member, PrivateProject } from '@wts/contracts';
 import { rows } from '@wts/service-kit/postgres';
 import type { Knex } from 'knex';
 import type { MemberRow } from './workspaces.ts';
-import { seenMember } from './workspaces.ts';
+import { memberReply } from './workspaces.ts';
 
-/** Those after an id, at most so many. */
+/** At most `limit` items after an id. */
 export interface Page {
   readonly after: string | null;
   readonly limit: number;
 }
 
 /**
- * What owners and admins see of private projects: the columns named here and nothing else of a record, so that a field that
- * is added to the model stays inside. People who left the workspace are not counted, whatever is yet to be swept.
+ * What owners and admins see of private projects: only the columns named here, so that a new field of the model stays
+ * private. People who left the workspace are not counted, also before the sweep has deleted their project memberships.
  */
 export interface PrivateProjectReads {
   list(workspaceId: string, page: Page): Promise<PrivateProject[]>;
-  isThere(workspaceId: string, projectId: string): Promise<boolean>;
+  isPrivateProject(workspaceId: string, projectId: string): Promise<boolean>;
   membersOf(projectId: string, page: Page): Promise<Member[]>;
   memberOf(projectId: string, userId: string): Promise<Member | null>;
-  /** The id of the membership, which a commit names. */
+  /** The id of the membership, for a commit that changes it. */
   membershipIdOf(projectId: string, userId: string): Promise<string | null>;
 }
 
@@ -43,7 +43,7 @@ export function privateProjectReads(knex: Knex): PrivateProjectReads {
         order by p.id limit :limit`;
       return rows<PrivateProject>(knex, sql, { workspaceId, ...page });
     },
-    isThere: async (workspaceId, projectId) => {
+    isPrivateProject: async (workspaceId, projectId) => {
       const sql = `select 1 from sync.projects where id = :projectId and workspace_id = :workspaceId and is_private`;
       return (await rows(knex, sql, { workspaceId, projectId })).length > 0;
     },
@@ -51,11 +51,11 @@ export function privateProjectReads(knex: Knex): PrivateProjectReads {
     membersOf: async (projectId, page) => {
       const sql = `${MEMBERS} and (cast(:after as uuid) is null or pm.user_id > :after)
         order by pm.user_id limit :limit`;
-      return (await rows<MemberRow>(knex, sql, { projectId, ...page })).map(seenMember);
+      return (await rows<MemberRow>(knex, sql, { projectId, ...page })).map(memberReply);
     },
     memberOf: async (projectId, userId) => {
       const [found] = await rows<MemberRow>(knex, `${MEMBERS} and pm.user_id = :userId`, { projectId, userId });
-      return found ? seenMember(found) : null;
+      return found ? memberReply(found) : null;
     },
     membershipIdOf: async (projectId, userId) => {
       const sql = `select id from sync.project_members where project_id = :projectId and user_id = :userId`;

@@ -17,7 +17,7 @@ describe('the stores', () => {
   });
   after(() => store[Symbol.asyncDispose]());
 
-  it('cannot write what belongs to the sync service', async () => {
+  it('cannot write the tables of the sync service', async () => {
     for (const sql of [
       `update sync.workspace_members set role = 'owner'`,
       `insert into sync.task_counters values (gen_random_uuid(), 1)`,
@@ -28,7 +28,7 @@ describe('the stores', () => {
     }
   });
 
-  it('answer data they cannot keep as the fault of whoever sent it, and show no SQL', async () => {
+  it('answer data that PostgreSQL cannot store with validation_failed, and show no SQL', async () => {
     const claim = identityStore(store.knex).claim({ issuer: 'a\u0000', subject: 'b' }, randomUUID(), {
       email: null,
       emailVerified: false,
@@ -85,7 +85,7 @@ describe('the stores', () => {
       }
     });
 
-    it('counts live keys only against the bound', async () => {
+    it('counts only live keys against the limit', async () => {
       const userId = randomUUID();
       const { id } = await made(userId, 1);
       assert.equal(await insert(userId, 1), 'too_many');
@@ -93,7 +93,7 @@ describe('the stores', () => {
       await made(userId, 1);
     });
 
-    it('makes none with a key that is dead, and ends those that are being made while their maker is ended [api-keys.revoke.made]', async () => {
+    it('creates no key with a revoked one, also in parallel to its revocation [api-keys.revoke.made]', async () => {
       const userId = randomUUID();
       const { id } = await made(userId);
       const racers = Array.from({ length: 8 }, () => insert(userId, 100, id));
@@ -104,7 +104,7 @@ describe('the stores', () => {
       assert.deepEqual(await keys.listOf(userId), [], JSON.stringify(outcomes));
     });
 
-    it('finds no key after its end', async () => {
+    it('finds no expired key', async () => {
       const userId = randomUUID();
       const { id } = await made(userId);
       const end = `update workspace.api_keys set expires_at = now() + cast(:left as interval) where id = :id
@@ -139,7 +139,7 @@ describe('the stores', () => {
         pendingMax,
       );
 
-    it('gives a claim to one person, who may take it again until it is redeemed', async () => {
+    it('gives a claim to one person, who may claim it again until it is redeemed', async () => {
       const id = (await insert(randomUUID()))?.id ?? '';
       const [ada, grace] = [randomUUID(), randomUUID()];
       assert.deepEqual(
@@ -163,7 +163,7 @@ describe('the stores', () => {
       assert.equal(await invitations.claim(id, randomUUID()), false);
     });
 
-    it('counts pending ones only against the bound, and forgets those that expired long ago', async () => {
+    it('counts only pending ones against the limit, and deletes those that expired long ago', async () => {
       const workspaceId = randomUUID();
       const id = (await insert(workspaceId, 1))?.id ?? '';
       assert.equal(await insert(workspaceId, 1), null);

@@ -4,16 +4,15 @@ import { rows } from '@wts/service-kit/postgres';
 import type { Knex } from 'knex';
 
 /**
- * Reads over the tables of the sync service, with a role that can only read them. `record` holds what clients see.
- * Every read goes through a membership of the person who asks, so that none can show a foreign workspace: that keeps
- * workspaces.list.own-only.
+ * Reads the tables of the sync service, with a role that can only read them. `record` holds what clients see. Every read
+ * joins a membership of the caller, so that no query can return a workspace of others. Keeps workspaces.list.own-only.
  */
 export interface WorkspaceReads {
   listOf(userId: string, only: string | null): Promise<Workspace[]>;
   countOwnedBy(userId: string): Promise<number>;
   bySlug(userId: string, urlKey: string): Promise<Workspace | null>;
   byId(userId: string, workspaceId: string): Promise<Workspace | null>;
-  /** The id of the membership, which a commit names. */
+  /** The id of the membership, for a commit that changes it. */
   membershipIdOf(userId: string, workspaceId: string): Promise<string | null>;
   membersOf(workspaceId: string): Promise<Member[]>;
 }
@@ -32,14 +31,14 @@ export interface MemberRow {
 export function workspaceReads(knex: Knex): WorkspaceReads {
   const select = `select w.record, m.role from sync.workspace_members m join sync.workspaces w on w.id = m.workspace_id`;
   const first = (found: WorkspaceRow[]): Workspace | null =>
-    found[0] ? seenWorkspace(found[0].record, found[0].role) : null;
+    found[0] ? workspaceReply(found[0].record, found[0].role) : null;
   return {
     // Index workspace_members (user_id).
     listOf: async (userId, only) => {
       const sql = `${select} where m.user_id = :userId and (w.id = :only or cast(:only as uuid) is null)
         order by lower(w.name), w.id`;
       return (await rows<WorkspaceRow>(knex, sql, { userId, only })).map(({ record, role }) =>
-        seenWorkspace(record, role),
+        workspaceReply(record, role),
       );
     },
     countOwnedBy: async (userId) => {
@@ -47,7 +46,7 @@ export function workspaceReads(knex: Knex): WorkspaceReads {
       const [found] = await rows<{ owned: number }>(knex, sql, { userId });
       return found?.owned ?? 0;
     },
-    // Found among the person's own, never by the index of all slugs: a slug that others have takes no longer than a free one.
+    // Searches the person's own workspaces, not the index of all slugs, so that the time does not reveal slugs of others.
     bySlug: async (userId, urlKey) =>
       first(await rows(knex, `${select} where w.url_key || '' = :urlKey and m.user_id = :userId`, { userId, urlKey })),
     byId: async (userId, workspaceId) =>
@@ -62,19 +61,19 @@ export function workspaceReads(knex: Knex): WorkspaceReads {
       const sql = `select u.record as person, m.role, m.record ->> 'createdAt' as "joinedAt"
         from sync.workspace_members m join sync.users u on u.id = m.user_id
         where m.workspace_id = :workspaceId order by m.created_at, m.id`;
-      return (await rows<MemberRow>(knex, sql, { workspaceId })).map(seenMember);
+      return (await rows<MemberRow>(knex, sql, { workspaceId })).map(memberReply);
     },
   };
 }
 
 /** A workspace as one of its members sees it. */
-export function seenWorkspace(record: Omit<Workspace, 'role'>, role: Role): Workspace {
+export function workspaceReply(record: Omit<Workspace, 'role'>, role: Role): Workspace {
   const { id, name, urlKey, logoUrl, createdAt, updatedAt } = record;
   return { id, name, urlKey, logoUrl, role, createdAt, updatedAt };
 }
 
 /** A person as others in the workspace see them. */
-export function seenMember({ person, role, joinedAt }: MemberRow): Member {
+export function memberReply({ person, role, joinedAt }: MemberRow): Member {
   const { id: userId, name, email, avatarUrl } = person;
   return { userId, name, email, avatarUrl, role, joinedAt };
 }

@@ -10,8 +10,8 @@ import type { InvitationStore } from './store/invitations.ts';
 import type { PrivateProjectReads } from './store/private-projects.ts';
 import type { WorkspaceReads } from './store/workspaces.ts';
 
-/** Everything the operations of this service reach, opened once. Each operation names the part it needs. */
-export interface Doors {
+/** What the operations of this service use, opened once. Each operation names the part it needs. */
+export interface Context {
   readonly roles: Roles;
   readonly workspaces: WorkspaceReads;
   readonly privateProjects: PrivateProjectReads;

@@ -17,22 +17,22 @@ const START_MS = 20_000;
 
 type Sql = (text: string, values?: readonly unknown[]) => Promise<Record<string, unknown>[]>;
 
-/** What the service under test stands on: a migrated database, a NATS server and a sync service, all real. */
-export interface Stage extends AsyncDisposable {
-  /** Each by a wire that can be cut. */
+/** What the service under test needs: a migrated database, a NATS server and a sync service, all real. */
+export interface Backends extends AsyncDisposable {
+  /** Each through a wire that the test can cut. */
   readonly databaseUrl: string;
   readonly natsUrl: string;
   readonly syncUrl: string;
   readonly wires: { readonly sync: Wire; readonly postgres: Wire; readonly nats: Wire; readonly answers: LossyWire };
-  /** Looks at, or arranges, what is at rest, with the rights of this service. */
+  /** Runs SQL with the rights of this service. */
   readonly sql: Sql;
-  /** With the rights of the sync service: past every rule of the commit. */
+  /** Runs SQL with the rights of the sync service, without the rules of the commit. */
   readonly asSync: Sql;
-  /** Listens from now on. */
+  /** Receives revocations that are published from now on. */
   readonly revocations: () => Promise<{ next(): Promise<Revocation> }>;
 }
 
-export async function openStage(label: string): Promise<Stage> {
+export async function openBackends(label: string): Promise<Backends> {
   await using opening = new AsyncDisposableStack();
   const database = opening.use(await testDatabase(label, { migrated: true }));
   const nats = opening.use(await testNats(label));
@@ -42,7 +42,7 @@ export async function openStage(label: string): Promise<Stage> {
     return async (text, values = []) => (await pool.query<Record<string, unknown>>(text, [...values])).rows;
   };
   const [sql, asSync] = [sqlAs(databaseUrl), sqlAs(database.urlOf('wts_sync'))];
-  const listener = opening.adopt(await connect({ servers: nats.url }), (open) => open.close());
+  const subscriber = opening.adopt(await connect({ servers: nats.url }), (open) => open.close());
   const sync = opening.use(await startSync({ DATABASE_URL: database.urlOf('wts_sync'), NATS_URL: nats.url }));
   const answers = opening.use(await openLossyWire(sync.url));
   const wires = {
@@ -60,8 +60,8 @@ export async function openStage(label: string): Promise<Stage> {
     sql,
     asSync,
     revocations: async () => {
-      const messages = listener.subscribe(STREAM.revoked)[Symbol.asyncIterator]();
-      await listener.flush();
+      const messages = subscriber.subscribe(STREAM.revoked)[Symbol.asyncIterator]();
+      await subscriber.flush();
       return {
         next: async () => {
           const message = (await messages.next()) as IteratorResult<Msg, undefined>;
@@ -79,7 +79,7 @@ function wireTo(url: string): Promise<Wire> {
   return openWire({ host: hostname, port: Number(port) });
 }
 
-/** A process of its own, as always: services never import each other. */
+/** Starts sync as a process, because services never import each other. */
 async function startSync(settings: Record<string, string>): Promise<AsyncDisposable & { readonly url: string }> {
   const child = fork(join(import.meta.dirname, '../../sync/src/main.ts'), {
     env: {
@@ -90,7 +90,7 @@ async function startSync(settings: Record<string, string>): Promise<AsyncDisposa
       LOG_LEVEL: 'error',
       INTERNAL_TOKEN_SECRET: SECRET,
       WORKSPACE_URL: 'http://127.0.0.1:1',
-      // It ends when this process does, however that ends.
+      // The process ends when this one ends, also after a crash.
       WTS_SUPERVISED: '1',
       ...settings,
     },
@@ -105,7 +105,7 @@ async function startSync(settings: Record<string, string>): Promise<AsyncDisposa
   return {
     url: message.listening,
     [Symbol.asyncDispose]: async () => {
-      // Nothing of it is needed any more, and it holds nothing that a crash could hurt.
+      // Its state is not needed after the test.
       child.kill('SIGKILL');
       await ended;
     },
