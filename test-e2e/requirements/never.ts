@@ -6,7 +6,7 @@ export const never: readonly Rule[] = [
     id: 'never.actions-lost',
     source: 'Design 14.1',
     text: 'A committed action is never missing, doubled or out of order on any socket, poller or webhook lane, under any crash, pause, partition or restart.',
-    home: 'packages/log/src/consume.ts',
+    home: 'packages/log/src/stream/consume.ts',
     status: 'kept',
   },
   {

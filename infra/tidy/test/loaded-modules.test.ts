@@ -31,6 +31,13 @@ describe('the modules a process loads', function () {
     });
   }
 
+  it('leave out nats where the log is only read', () => {
+    for (const name of ['log', 'read-model']) {
+      assert.ok(!packagesLoadedBy(`packages/${name}/src/index.ts`).includes('nats'), name);
+    }
+    assert.ok(packagesLoadedBy('packages/log/src/stream/index.ts').includes('nats'));
+  });
+
   it('hold knex where a service migrates', () => {
     assert.ok(packagesLoadedBy('packages/service-kit/src/migrate/index.ts').includes('knex'));
   });

@@ -1,4 +1,4 @@
-import { decodeChunk, isJetStreamError, openPublisher } from '@wts/log';
+import { decodeChunk, isJetStreamError, openPublisher } from '@wts/log/stream';
 import { STREAM } from '@wts/contracts';
 import type { NatsConnection, StreamInfo } from 'nats';
 import { setTimeout as pause } from 'node:timers/promises';

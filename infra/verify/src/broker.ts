@@ -1,4 +1,4 @@
-import { openPublisher } from '@wts/log';
+import { openPublisher } from '@wts/log/stream';
 import { STREAM } from '@wts/contracts';
 import { natsConnectionOptions } from '@wts/service-kit/nats';
 import { connect, type NatsConnection } from 'nats';

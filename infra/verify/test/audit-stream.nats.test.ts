@@ -1,4 +1,4 @@
-import { encodeChunk, ensureStream, messageIdOf } from '@wts/log';
+import { encodeChunk, ensureStream, messageIdOf } from '@wts/log/stream';
 import { STREAM, type EntryChunk } from '@wts/contracts';
 import { testNats } from '@wts/testkit';
 import assert from 'node:assert/strict';

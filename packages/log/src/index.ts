@@ -1,14 +1,8 @@
-export { WakeSignal, pause } from './wake-signal.ts';
-export { chunkAfter, chunkBytes, chunksAfter, decodeChunk, encodeChunk, hasNoEntries, messageIdOf } from './chunk.ts';
-export { consume } from './consume.ts';
-export type { ConsumeOptions, LogHead, LogPage } from './consume.ts';
 export { Entry } from './entry.ts';
 export { LogReader } from './log-reader.ts';
+export type { LogHead, LogPage } from './log-reader.ts';
 export type { Logger } from './logger.ts';
-export { encodeForServer, openPublisher } from './publisher.ts';
-export type { Publisher } from './publisher.ts';
 export type { Queryable } from './queryable.ts';
 export { hasEntries, readEntries } from './read-entries.ts';
 export type { EntryPage, EntryRange } from './read-entries.ts';
 export { CLIENT_FLOOR, HEAD, IS_MOVE, LOG_STATE, MOVED_GROUP } from './sql.ts';
-export { ensureStream, isJetStreamError } from './topology.ts';

@@ -1,17 +1,31 @@
 import type { StoredEntry, ModelRecord } from '@wts/contracts';
-import type { LogHead, LogPage } from './consume.ts';
 import { stateRow, type Queryable } from './queryable.ts';
 import { CLIENT_FLOOR, HEAD } from './sql.ts';
 
-export interface LogPosition extends LogHead {
-  /** Entries up to and including this place were trimmed; a cursor must be at or past it. */
+export interface LogHead {
+  /** Changes when the log may have lost its tail, as after a promotion of an asynchronous standby. */
+  readonly epoch: string;
+  readonly head: bigint;
+}
+
+interface LogState extends LogHead {
+  /** Entries up to and including this position were trimmed; a cursor must be at or past it. */
   readonly floor: bigint;
 }
 
-/** A stored entry with its data and record as JSON text; null is data that is the record. */
+/** A page of the log with its state, of one snapshot. */
+export interface LogPage {
+  readonly entries: readonly StoredEntry[];
+  readonly head: bigint;
+  readonly epoch?: string;
+  /** Entries up to and including this position were trimmed. */
+  readonly floor?: bigint;
+}
+
+/** A stored entry with its data and record as JSON text. `data` is null where it equals the record. */
 type LogRow = Omit<StoredEntry, 'data' | 'record'> & { readonly data: string | null; readonly record: string };
 
-/** `syncId` comes out as text: orders must name `sync_actions.sync_id`, or '10' sorts before '9'. */
+/** `syncId` is text: an `order by` must name `sync_actions.sync_id`, or '10' sorts before '9'. */
 const COLUMNS = `sync_id::text as "syncId", event_id as "eventId", workspace_id as "workspaceId", group_id as "groupId",
   model as "modelName", model_id as "modelId", action, record::text as record, data::text as data, changed,
   actor_id as "actorId", client_id as "clientId", client_tx_id as "clientTxId",
@@ -21,11 +35,11 @@ const READ = `with next as materialized (
     select (select sync_id from sync.sync_actions where sync_id > $1::bigint order by sync_id limit 1) as at
   )
   select (select ${HEAD})::text as head, floor::text, epoch::text, page.* from sync.log_state left join (
-    select ${COLUMNS}, sync_id as place from sync.sync_actions
+    select ${COLUMNS}, sync_id as position from sync.sync_actions
     where sync_id >= (select at from next) and sync_id < (select at from next) + $2::int
-  ) page on true order by page.place`;
+  ) page on true order by page.position`;
 
-/** Reads the log of all groups, for who follows all of it or answers from it. */
+/** Reads the entries of all groups. */
 export class LogReader {
   readonly #database: Queryable;
 
@@ -33,7 +47,7 @@ export class LogReader {
     this.#database = database;
   }
 
-  async head(): Promise<LogPosition> {
+  async head(): Promise<LogState> {
     const { rows } = await this.#database.query<{ epoch: string; floor: string; head: string }>(
       `select epoch::text, ${CLIENT_FLOOR}::text as floor, ${HEAD}::text as head from sync.log_state`,
     );
@@ -42,8 +56,8 @@ export class LogReader {
   }
 
   /**
-   * All groups: what stands in the next `limit` places that are taken, so whatever plan is chosen reads no more than that. The
-   * head is read in the same snapshot: everything up to it was there to be read.
+   * The entries in `limit` positions from the first entry after `after` on, so that no query plan reads more than that. The head
+   * is of the same snapshot.
    */
   async read(after: bigint, limit: number): Promise<Required<LogPage>> {
     const { rows } = await this.#database.query<LogRow & { head: string; floor: string; epoch: string }>({
@@ -52,23 +66,23 @@ export class LogReader {
       values: [after.toString(), limit],
     });
     const { head, floor, epoch } = stateRow(rows);
-    // A log that ends here has one row, of nothing but its state.
+    // An empty page has one row, with the state of the log alone.
     const entries = rows.filter(({ syncId }) => syncId !== null).map(storedEntry);
     return { entries, head: BigInt(head), floor: BigInt(floor), epoch };
   }
 
-  /** The entries at these places, for answering a replayed transaction. Trimmed ones are missing. */
-  async at(places: readonly bigint[]): Promise<Map<bigint, StoredEntry>> {
-    if (places.length === 0) return new Map();
+  /** The entries at these positions, for answering a replayed transaction. Trimmed entries are missing. */
+  async at(positions: readonly bigint[]): Promise<Map<bigint, StoredEntry>> {
+    if (positions.length === 0) return new Map();
     const { rows } = await this.#database.query<LogRow>(
       `select ${COLUMNS} from sync.sync_actions where sync_id = any($1::bigint[])`,
-      [places.map(String)],
+      [positions.map(String)],
     );
     return new Map(rows.map((row) => [BigInt(row.syncId), storedEntry(row)]));
   }
 }
 
-/** Field by field: a row has more columns, and what is stored here travels. */
+/** Field by field, because a row has more columns than an entry that is sent may have. */
 function storedEntry(row: LogRow): StoredEntry {
   const record = JSON.parse(row.record) as ModelRecord;
   return {

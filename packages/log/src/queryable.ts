@@ -1,6 +1,6 @@
 import type { Pool } from 'pg';
 
-/** What reads a database: a pool, or one of its connections. */
+/** A pool, or one of its connections. */
 export type Queryable = Pick<Pool, 'query'>;
 
 /** The row that every statement about the log's state returns. */

@@ -15,14 +15,14 @@ export interface EntryRange {
 
 export interface EntryPage {
   readonly entries: Entry[];
-  /** Nothing is left out between the page, when it is not full, and here: what was asked for, or the end of this log. */
+  /** A page that is not full has all entries up to this position: the requested one, or the head of this database. */
   readonly upTo: bigint;
-  /** Entries up to and including this place were trimmed. */
+  /** Entries up to and including this position were trimmed. */
   readonly floor: bigint;
   readonly epoch: string;
 }
 
-/** A stored entry as `Entry` is made of it; an empty page has one row as well, of nothing but the state. */
+/** The columns an `Entry` is made of. An empty page has one row, with the state alone. */
 interface PageRow extends Pick<
   StoredEntry,
   'modelName' | 'modelId' | 'action' | 'groupId' | 'clientTxId' | 'clientId'
@@ -36,9 +36,9 @@ interface PageRow extends Pick<
 }
 
 /**
- * The places are found first, without touching a row (`sync.find_page`); then the page's own rows are read, by
- * primary key. All of it, and what it is judged by, is of one snapshot: `state` is that of the log, told by the first row,
- * which an empty page has too. INSERT shows the record: the log does not keep it twice.
+ * `sync.find_page` finds the positions in an index; then the rows of the page are read by primary key. The entries and the
+ * state of the log are of one snapshot: the first row has the state, also of an empty page. `data` is null where it equals the
+ * record, as of every INSERT.
  */
 const READ = `select page.*, case when page."syncId" is not distinct from found.places[1] then (
     select concat_ws(' ', least($3::bigint, ${HEAD}), ${CLIENT_FLOOR}, epoch) from sync.log_state
@@ -52,9 +52,9 @@ const READ = `select page.*, case when page."syncId" is not distinct from found.
   ) page on true order by page."syncId"`;
 
 /**
- * The entries of some groups as clients read them: the JSON text in the log is passed on as it stands. `after` is
- * exclusive, `upTo` inclusive. The cost follows the page, never the size of the log or the traffic of others; and of the
- * number of groups and the number of places between `after` and `upTo` it follows the smaller one.
+ * The entries of some groups as clients read them, with the JSON text of the log unchanged. `after` is exclusive, `upTo`
+ * inclusive. The cost depends on the size of the page and on the number of groups or the number of positions between `after`
+ * and `upTo`, whichever is smaller; it does not depend on the size of the log or on the entries of other groups.
  *
  * Prepared once for each connection, because planning over all partitions takes longer than reading most pages.
  */
@@ -62,12 +62,12 @@ export async function readEntries(pool: Queryable, range: EntryRange): Promise<E
   const { groups, after, limit, upTo } = range;
   if (groups.size <= GROUPS_FEW) return readPage(pool, range);
   const entries: Entry[] = [];
-  const unasked = BigInt(groups.size);
+  const groupCount = BigInt(groups.size);
   let reached = after;
   for (let width = WINDOW_FIRST; ; width *= WINDOW_GROWS) {
     const missing = limit - entries.length;
-    // As many places as groups were looked at: from here on it is less work to look for each group.
-    if (reached - after + width > unasked && upTo > after + unasked) {
+    // As many positions as groups are read: from here on, looking for each group is less work.
+    if (reached - after + width > groupCount && upTo > after + groupCount) {
       const page = await readPage(pool, { groups, after: reached, limit: missing, upTo });
       return { ...page, entries: [...entries, ...page.entries] };
     }
@@ -84,18 +84,18 @@ export async function readEntries(pool: Queryable, range: EntryRange): Promise<E
   }
 }
 
-/** So many groups are looked for one by one, whatever lies between. */
+/** Up to so many groups are looked for one by one. */
 const GROUPS_FEW = 200;
 const WINDOW_FIRST = 256n;
 const WINDOW_GROWS = 4n;
 
-/** A list of tens of thousands is written once, as long as it is of the same set. */
+/** The list of tens of thousands of groups is written once for each set. */
 const lists = new WeakMap<ReadonlySet<string>, string>();
 
 function listOf(groups: ReadonlySet<string>): string {
   if (groups.size <= GROUPS_FEW) return `{${[...groups].join(',')}}`;
-  const known = lists.get(groups);
-  if (known !== undefined) return known;
+  const cached = lists.get(groups);
+  if (cached !== undefined) return cached;
   const list = `{${[...groups].join(',')}}`;
   lists.set(groups, list);
   return list;
@@ -134,7 +134,7 @@ function stateOf(rows: readonly { readonly state: string | null }[]): Pick<Entry
   return { upTo: BigInt(reached), floor: BigInt(floor), epoch };
 }
 
-/** Whether there is any after this place. */
+/** Whether these groups have an entry after this position. */
 export async function hasEntries(pool: Queryable, groups: readonly string[], after: bigint): Promise<boolean> {
   const { head } = await new LogReader(pool).head();
   return (

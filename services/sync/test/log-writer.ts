@@ -1,5 +1,5 @@
 import type { EntryChunk, ActionName, StoredEntry } from '@wts/contracts';
-import { chunkAfter } from '@wts/log';
+import { chunkAfter } from '@wts/log/stream';
 import { randomUUID } from 'node:crypto';
 import type { Pool, PoolClient } from 'pg';
 import { append } from '../src/store/log.ts';

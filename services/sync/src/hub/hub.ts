@@ -1,4 +1,4 @@
-import { consume } from '@wts/log';
+import { consume } from '@wts/log/stream';
 import type { LogHead, LogPage, Logger } from '@wts/log';
 import { LIMITS } from '@wts/contracts';
 import type { EntryChunk } from '@wts/contracts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { chunkAfter, decodeChunk, encodeChunk } from '@wts/log';
+import { chunkAfter, decodeChunk, encodeChunk } from '@wts/log/stream';
 import type { EntryChunk, StoredEntry, ModelRecord } from '@wts/contracts';
 import * as fc from 'fast-check';
 import { Ring } from './ring.ts';

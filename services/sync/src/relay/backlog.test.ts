@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { chunkAfter } from '@wts/log';
+import { chunkAfter } from '@wts/log/stream';
 import { LIMITS } from '@wts/contracts';
 import type { EntryChunk, StoredEntry } from '@wts/contracts';
 import * as fc from 'fast-check';

@@ -1,4 +1,4 @@
-import { chunkAfter, chunkBytes } from '@wts/log';
+import { chunkAfter, chunkBytes } from '@wts/log/stream';
 import { LIMITS } from '@wts/contracts';
 import type { EntryChunk, StoredEntry } from '@wts/contracts';
 

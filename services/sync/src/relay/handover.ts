@@ -1,4 +1,4 @@
-import { decodeChunk, encodeForServer } from '@wts/log';
+import { decodeChunk, encodeForServer } from '@wts/log/stream';
 import type { Logger } from '@wts/log';
 import { STREAM } from '@wts/contracts';
 import type { EntryChunk } from '@wts/contracts';

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { LogReader, decodeChunk, encodeChunk, ensureStream, messageIdOf } from '@wts/log';
+import { LogReader } from '@wts/log';
+import { decodeChunk, encodeChunk, ensureStream, messageIdOf } from '@wts/log/stream';
 import { STREAM } from '@wts/contracts';
 import type { EntryChunk } from '@wts/contracts';
 import { eventually, openWire, testDatabase, testNats } from '@wts/testkit';

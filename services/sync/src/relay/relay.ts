@@ -1,5 +1,6 @@
-import { WakeSignal, chunksAfter, ensureStream, hasNoEntries, openPublisher, pause } from '@wts/log';
-import type { Logger, Publisher } from '@wts/log';
+import { WakeSignal, chunksAfter, ensureStream, hasNoEntries, openPublisher, pause } from '@wts/log/stream';
+import type { Logger } from '@wts/log';
+import type { Publisher } from '@wts/log/stream';
 import type { EntryChunk, StoredEntry } from '@wts/contracts';
 import { tryLease } from '@wts/service-kit/postgres';
 import type { Lease } from '@wts/service-kit/postgres';

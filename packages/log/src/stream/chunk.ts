@@ -2,19 +2,18 @@ import { LIMITS, WIRE_VERSION } from '@wts/contracts';
 import type { EntryChunk, StoredEntry } from '@wts/contracts';
 
 /**
- * A chunk on the wire is JSON in UTF-8: `{"v":2,"epoch","prev","first","last","actions":[...]}`. An action whose data is
- * its record, as of every INSERT, travels without `data`: the record is most of a chunk. The text of an action
- * is made once per process and kept beside the action, so handing a chunk to another replica, joining it with its
- * neighbors and publishing the result serialize nothing twice.
+ * A chunk on the wire is JSON in UTF-8: `{"v":2,"epoch","prev","first","last","actions":[...]}`. An entry whose data is
+ * its record, as of every INSERT, is sent without `data`: the record is most of a chunk. The text of an entry is made once
+ * per process and cached, so handing a chunk to another replica, joining chunks and publishing them serialize no entry twice.
  */
 const texts = new WeakMap<StoredEntry, string>();
 const sizes = new WeakMap<EntryChunk, number>();
 
-function textOf(action: StoredEntry): string {
-  let text = texts.get(action);
+function textOf(entry: StoredEntry): string {
+  let text = texts.get(entry);
   if (text === undefined) {
-    text = JSON.stringify(action.data === action.record ? { ...action, data: undefined } : action);
-    texts.set(action, text);
+    text = JSON.stringify(entry.data === entry.record ? { ...entry, data: undefined } : entry);
+    texts.set(entry, text);
   }
   return text;
 }
@@ -31,52 +30,47 @@ export function encodeChunk(chunk: EntryChunk): Uint8Array {
   return data;
 }
 
-/**
- * The same chunk without its actions, for a message that the server would refuse as too large. It says "this is
- * committed"; who receives it reads the log.
- */
+/** The chunk without its entries, where the server would refuse the message as too large. Its receiver reads the log. */
 export function encodeWithoutEntries(chunk: EntryChunk): Uint8Array {
   return envelope(chunk, '');
 }
 
-/** True when the actions themselves did not travel. */
+/** True when the chunk was sent without its entries. */
 export function hasNoEntries(chunk: EntryChunk): boolean {
   return chunk.actions.length === 0;
 }
 
-/** Throws when the data is no chunk of this wire version. During a rolling upgrade the log stands in for such a chunk. */
+/** Throws when the data is no chunk of this wire version. A receiver then reads the log instead, as during a rolling upgrade. */
 export function decodeChunk(data: Uint8Array): EntryChunk {
   const message = JSON.parse(Buffer.from(data.buffer, data.byteOffset, data.byteLength).toString('utf8')) as Partial<
     EntryChunk & { v: number }
   >;
   const { v, epoch, prev, first, last, actions } = message;
-  if (v !== WIRE_VERSION) throw new Error(`chunk of wire version ${String(v)}; this process speaks ${WIRE_VERSION}`);
+  if (v !== WIRE_VERSION) throw new Error(`chunk of wire version ${String(v)}; this process reads ${WIRE_VERSION}`);
   if (typeof epoch !== 'string' || !Array.isArray(actions)) throw new Error('not a chunk');
   if (typeof prev !== 'string' || typeof first !== 'string' || typeof last !== 'string') throw new Error('not a chunk');
-  for (const action of actions as { data?: unknown; record: unknown }[]) action.data ??= action.record;
+  for (const entry of actions as { data?: unknown; record: unknown }[]) entry.data ??= entry.record;
   const chunk: EntryChunk = { epoch, prev, first, last, actions };
   sizes.set(chunk, data.byteLength);
   return chunk;
 }
 
-/** Bytes of the chunk on the wire, known from when it was last encoded or decoded. */
+/** Bytes of the chunk on the wire, stored when it was last encoded or decoded. */
 export function chunkBytes(chunk: EntryChunk): number {
   return sizes.get(chunk) ?? encodeChunk(chunk).byteLength;
 }
 
 /** The run of log entries that follows `prev`. The entries must be all there are between `prev` and the last of them. */
-export function chunkAfter(epoch: string, prev: string, actions: readonly [StoredEntry, ...StoredEntry[]]): EntryChunk {
-  const last = actions.at(-1) ?? actions[0];
-  return { epoch, prev, first: actions[0].syncId, last: last.syncId, actions };
+export function chunkAfter(epoch: string, prev: string, entries: readonly [StoredEntry, ...StoredEntry[]]): EntryChunk {
+  const last = entries.at(-1) ?? entries[0];
+  return { epoch, prev, first: entries[0].syncId, last: last.syncId, actions: entries };
 }
 
-/**
- * Splits a run of log entries into chunks of at most `bytesMax`. An entry larger than that travels alone.
- */
+/** Splits a run of log entries into chunks of at most `bytesMax`. An entry larger than that is a chunk of its own. */
 export function chunksAfter(
   epoch: string,
   prev: string,
-  actions: readonly StoredEntry[],
+  entries: readonly StoredEntry[],
   bytesMax: number = LIMITS.chunkBytesMax,
 ): EntryChunk[] {
   const chunks: EntryChunk[] = [];
@@ -88,17 +82,17 @@ export function chunksAfter(
     run = [];
     bytes = 0;
   };
-  for (const action of actions) {
-    const size = Buffer.byteLength(textOf(action));
+  for (const entry of entries) {
+    const size = Buffer.byteLength(textOf(entry));
     if (bytes + size > bytesMax) close();
-    run.push(action);
+    run.push(entry);
     bytes += size;
   }
   close();
   return chunks;
 }
 
-/** The place of a chunk in the log and in the stream: its `Nats-Msg-Id`. */
+/** Names a chunk by its epoch and positions: the `Nats-Msg-Id` of its message. */
 export function messageIdOf(chunk: EntryChunk): string {
   return `${chunk.epoch}:${chunk.first}-${chunk.last}`;
 }

@@ -2,13 +2,13 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { WIRE_VERSION } from '@wts/contracts';
 import type { StoredEntry } from '@wts/contracts';
-import { action, chunk } from '../test/actions.ts';
+import { entry, chunk } from '../../test/entries.ts';
 import { chunkAfter, chunkBytes, chunksAfter, decodeChunk, encodeChunk, hasNoEntries, messageIdOf } from './index.ts';
 import { encodeWithoutEntries, parseMessageId } from './chunk.ts';
 
 /**
- * Replicas of different releases speak to each other during a rolling upgrade. Whoever changes a byte of the wire must
- * raise WIRE_VERSION and pin the new hash; the old line stays as history.
+ * Replicas of different releases exchange chunks during a rolling upgrade. A change of the format must raise WIRE_VERSION and
+ * add its hash; the old line stays as history.
  */
 const HASHES: Readonly<Record<number, string>> = {
   1: 'c6ce7f5954d81180645b78c69c9d8230e6155228d0ddeb290e142005ea2d540d',
@@ -16,29 +16,29 @@ const HASHES: Readonly<Record<number, string>> = {
 };
 
 function insertion(): StoredEntry {
-  const { record } = action(7);
-  return action(7, { action: 'INSERT', record, data: record, changed: [], workspaceId: null });
+  const { record } = entry(7);
+  return entry(7, { action: 'INSERT', record, data: record, changed: [], workspaceId: null });
 }
 
 describe('a chunk on the wire', () => {
-  it('has exactly the bytes its version is pinned to', () => {
-    const data = encodeChunk(chunkAfter('epoch-1', '6', [insertion(), action(8)]));
+  it('has the bytes that its wire version is pinned to', () => {
+    const data = encodeChunk(chunkAfter('epoch-1', '6', [insertion(), entry(8)]));
     assert.equal(createHash('sha256').update(data).digest('hex'), HASHES[WIRE_VERSION]);
   });
 
-  it('comes back as it was sent', () => {
+  it('is decoded as it was encoded', () => {
     const sent = chunk(4, 9);
     assert.deepEqual(decodeChunk(encodeChunk(sent)), sent);
   });
 
-  it('carries a record once where it is all that the action shows', () => {
+  it('has the record of an INSERT once', () => {
     const sent = chunkAfter('e1', '6', [insertion()]);
     const data = encodeChunk(sent);
     assert.equal(Buffer.from(data).toString().split('Täsk 7').length, 2);
     assert.deepEqual(decodeChunk(data), sent);
   });
 
-  it('comes back from the middle of a larger buffer', () => {
+  it('is decoded from the middle of a larger buffer', () => {
     const data = encodeChunk(chunk(4, 6));
     const within = Buffer.concat([Buffer.from('xx'), data, Buffer.from('yy')]).subarray(2, 2 + data.byteLength);
     assert.deepEqual(decodeChunk(within), chunk(4, 6));
@@ -66,21 +66,21 @@ describe('a chunk on the wire', () => {
     });
   }
 
-  it('without its actions still says what it stands for', () => {
-    const hollow = decodeChunk(encodeWithoutEntries(chunk(4, 9)));
-    assert.ok(hasNoEntries(hollow));
-    assert.equal(messageIdOf(hollow), 'e1:5-9');
+  it('without its entries has the same message id', () => {
+    const bare = decodeChunk(encodeWithoutEntries(chunk(4, 9)));
+    assert.ok(hasNoEntries(bare));
+    assert.equal(messageIdOf(bare), 'e1:5-9');
   });
 
-  it('has a name that can be read back, whatever the epoch holds', () => {
+  it('has a message id that can be parsed, for every epoch', () => {
     assert.deepEqual(parseMessageId(messageIdOf(chunk(4, 9, 'a:1-2'))), { epoch: 'a:1-2', first: 5n, last: 9n });
     for (const text of ['', 'e', 'e:1', 'e:1-', 'e:a-b', ':1-2']) assert.equal(parseMessageId(text), null);
   });
 });
 
-describe('a run of log entries', () => {
-  it('is cut into chunks that follow each other and stay below the bound', () => {
-    const run = Array.from({ length: 100 }, (_, index) => action(index + 11));
+describe('entries in a row', () => {
+  it('are split into chunks that follow each other and stay below the bound', () => {
+    const run = Array.from({ length: 100 }, (_, index) => entry(index + 11));
     const chunks = chunksAfter('e1', '10', run, 4096);
     assert.deepEqual(
       chunks.flatMap((one) => one.actions),
@@ -94,10 +94,10 @@ describe('a run of log entries', () => {
     }
   });
 
-  it('keeps an entry above the bound as a chunk of its own', () => {
-    const large = action(2, { data: { title: 'x'.repeat(5000) } });
+  it('with one above the bound have it in a chunk of its own', () => {
+    const large = entry(2, { data: { title: 'x'.repeat(5000) } });
     assert.deepEqual(
-      chunksAfter('e1', '0', [action(1), large, action(3)], 4096).map((one) => [one.first, one.last]),
+      chunksAfter('e1', '0', [entry(1), large, entry(3)], 4096).map((one) => [one.first, one.last]),
       [
         ['1', '1'],
         ['2', '2'],
@@ -106,7 +106,7 @@ describe('a run of log entries', () => {
     );
   });
 
-  it('without entries makes no chunk', () => {
+  it('make no chunk when there are none', () => {
     assert.deepEqual(chunksAfter('e1', '10', []), []);
   });
 });

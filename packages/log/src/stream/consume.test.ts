@@ -1,33 +1,33 @@
 import assert from 'node:assert/strict';
 import * as fc from 'fast-check';
 import type { EntryChunk, StoredEntry } from '@wts/contracts';
-import { action, chunk } from '../test/actions.ts';
+import { entry, chunk } from '../../test/entries.ts';
 import { consume } from './index.ts';
 import type { ConsumeOptions } from './index.ts';
 
 const silent = { debug() {}, info() {}, warn() {}, error() {} };
 
-/** A log that grows, read as PostgreSQL's would be: whatever is visible is a prefix. */
+/** A log that grows; as in PostgreSQL, a reader sees a prefix of it. */
 class GrowingLog {
-  readonly actions: StoredEntry[] = [];
+  readonly entries: StoredEntry[] = [];
   epoch = 'e1';
   down = false;
   reads = 0;
 
   grow(upTo: number): void {
-    while (this.actions.length < upTo) this.actions.push(action(this.actions.length + 1));
+    while (this.entries.length < upTo) this.entries.push(entry(this.entries.length + 1));
   }
 
   readonly read: ConsumeOptions['readLog'] = async (after, limit) => {
     this.reads += 1;
     if (this.down) throw new Error('down');
     const from = Number(after);
-    return { entries: this.actions.slice(from, from + limit), head: BigInt(this.actions.length) };
+    return { entries: this.entries.slice(from, from + limit), head: BigInt(this.entries.length) };
   };
 
   readonly head: ConsumeOptions['readHead'] = async () => {
     if (this.down) throw new Error('down');
-    return { epoch: this.epoch, head: BigInt(this.actions.length) };
+    return { epoch: this.epoch, head: BigInt(this.entries.length) };
   };
 }
 
@@ -93,7 +93,7 @@ function assertUnbroken(delivered: readonly EntryChunk[], from: number, upTo: nu
 }
 
 describe('consume', () => {
-  it('delivers every entry once and in order, whatever is lost, doubled, reordered, cut or overlapping', async () => {
+  it('delivers every entry once and in order, when chunks are lost, doubled, reordered, cut or overlapping', async () => {
     const range = fc
       .tuple(fc.nat(59), fc.integer({ min: 1, max: 12 }))
       .map(([after, length]) => [after, Math.min(60, after + length)] as const);
@@ -107,7 +107,7 @@ describe('consume', () => {
           yieldFirst,
         } of arrivals) {
           if (yieldFirst) await new Promise(setImmediate);
-          // Only what is committed can arrive.
+          // Only committed entries can arrive.
           log.grow(Math.max(upTo, from));
           under.offer(chunk(after, upTo));
         }
@@ -137,7 +137,7 @@ describe('consume', () => {
     await under.stop();
   });
 
-  it('finds by itself what nobody announced', async () => {
+  it('reads entries from the log when no chunk arrives', async () => {
     const log = new GrowingLog();
     const under = consumer(log);
     log.grow(1_234);
@@ -146,7 +146,7 @@ describe('consume', () => {
     assertUnbroken(under.delivered, 0, 1_234);
   });
 
-  it('reads the log at once for a chunk whose actions did not travel', async () => {
+  it('reads the log immediately for a chunk that was sent without its entries', async () => {
     const log = new GrowingLog();
     const under = consumer(log, { pollMs: 10_000 });
     log.grow(3);
@@ -156,7 +156,7 @@ describe('consume', () => {
     assertUnbroken(under.delivered, 0, 3);
   });
 
-  it('goes on with what arrives while the log cannot be read, and fills holes when it can again', async () => {
+  it('delivers chunks while the log cannot be read, and fills holes when it can be read again', async () => {
     const log = new GrowingLog();
     log.grow(1);
     const under = consumer(log, { pollMs: 10_000 });
@@ -172,68 +172,68 @@ describe('consume', () => {
     assertUnbroken(under.delivered, 0, 6);
   });
 
-  it('goes to the head of the new log when the epoch changes, and tells', async () => {
+  it('continues at the head when the epoch changes, and calls onEpoch', async () => {
     const log = new GrowingLog();
     log.grow(10);
-    const told: string[] = [];
-    const under = consumer(log, { onEpoch: ({ epoch, head }) => (told.push(epoch), head) });
+    const epochs: string[] = [];
+    const under = consumer(log, { onEpoch: ({ epoch, head }) => (epochs.push(epoch), head) });
     await under.reach(10);
-    log.actions.length = 7;
+    log.entries.length = 7;
     log.epoch = 'e2';
     const before = under.delivered.length;
     under.offer(chunk(6, 7, 'e2'));
-    while (told.length === 0) await new Promise(setImmediate);
+    while (epochs.length === 0) await new Promise(setImmediate);
     log.grow(9);
     under.offer(chunk(7, 9, 'e2'));
     while (under.delivered.length === before) await new Promise(setImmediate);
     await under.stop();
-    assert.deepEqual(told, ['e2']);
+    assert.deepEqual(epochs, ['e2']);
     assertUnbroken(under.delivered.slice(before), 7, 9);
   });
 
-  it('pays no attention to a publisher that still lives in an old epoch', async () => {
+  it('ignores chunks of an old epoch', async () => {
     const log = new GrowingLog();
     log.epoch = 'e2';
     log.grow(5);
-    const told: string[] = [];
-    const under = consumer(log, { onEpoch: ({ epoch, head }) => (told.push(epoch), head) });
+    const epochs: string[] = [];
+    const under = consumer(log, { onEpoch: ({ epoch, head }) => (epochs.push(epoch), head) });
     await under.reach(5);
     under.offer(chunk(5, 9, 'e1'));
     log.grow(6);
     await under.reach(6);
     await under.stop();
-    assert.deepEqual(told, []);
+    assert.deepEqual(epochs, []);
     assertUnbroken(under.delivered, 0, 6);
   });
 
-  it('reads no page of another epoch under the name of its own', async () => {
+  it('delivers no page of another epoch as one of its own', async () => {
     const log = new GrowingLog();
-    const told: string[] = [];
+    const epochs: string[] = [];
     let epochOfPage = 'e1';
     const readLog: ConsumeOptions['readLog'] = async (after, limit) => ({
       ...(await log.read(after, limit)),
       epoch: epochOfPage,
     });
-    const under = consumer(log, { readLog, onEpoch: ({ epoch, head }) => (told.push(epoch), head) });
+    const under = consumer(log, { readLog, onEpoch: ({ epoch, head }) => (epochs.push(epoch), head) });
     log.grow(5);
     await under.reach(5);
-    // The database was promoted between two polls, and has come beyond the cursor again.
+    // A standby was promoted between two polls, and its log has passed the cursor.
     log.grow(9);
     log.epoch = epochOfPage = 'e2';
-    while (told.length === 0) await new Promise(setImmediate);
+    while (epochs.length === 0) await new Promise(setImmediate);
     log.grow(12);
     await under.reach(12);
     await under.stop();
-    assert.deepEqual(told, ['e2']);
+    assert.deepEqual(epochs, ['e2']);
     assert.deepEqual(under.ids(), [1, 2, 3, 4, 5, 10, 11, 12]);
   });
 
-  describe('when what it had not read yet was trimmed', () => {
+  describe('when entries after the cursor were trimmed', () => {
     const trimmed = (log: GrowingLog): ConsumeOptions['readLog'] => {
       return async (after, limit) => ({ ...(await log.read(after > 6n ? after : 6n, limit)), floor: 6n });
     };
 
-    it('goes on where its receiver says', async () => {
+    it('continues at the position that onTrimmed returns', async () => {
       const log = new GrowingLog();
       log.grow(10);
       const under = consumer(log, { readLog: trimmed(log), onTrimmed: ({ floor }) => floor });
@@ -242,7 +242,7 @@ describe('consume', () => {
       assert.deepEqual(under.ids(), [7, 8, 9, 10]);
     });
 
-    it('ends when its receiver cannot do without, because skipping an entry is worse than stopping', async () => {
+    it('rejects without onTrimmed, because skipping an entry is worse than stopping', async () => {
       const log = new GrowingLog();
       log.grow(10);
       const under = consumer(log, { readLog: trimmed(log) });
@@ -251,7 +251,7 @@ describe('consume', () => {
     });
   });
 
-  it('ends with the failure of its receiver, because skipping an entry is worse than stopping', async () => {
+  it('rejects when its receiver fails, because skipping an entry is worse than stopping', async () => {
     const log = new GrowingLog();
     log.grow(1);
     const failing = consumer(log, { onChunk: () => Promise.reject(new Error('receiver failed')) });

@@ -4,10 +4,10 @@ import type { EntryChunk, StoredEntry } from '@wts/contracts';
 import { testNats } from '@wts/testkit';
 import { connect, nanos } from 'nats';
 import type { NatsConnection } from 'nats';
-import { action, chunk } from '../test/actions.ts';
+import { entry, chunk } from '../../test/entries.ts';
 import { consume, decodeChunk, ensureStream, openPublisher } from './index.ts';
 
-/** The shortest that a server takes. */
+/** The shortest that a server accepts. */
 const DUPLICATE_WINDOW_MS = 100;
 
 const silent = { debug() {}, info() {}, warn() {}, error() {} };
@@ -45,7 +45,7 @@ describe('the stream', function () {
 
   beforeEach(async () => {
     server = await testNats('stream', 'password');
-    // With the rights that sync has, and no more: what it does here, it may do.
+    // With the NATS user of sync, so that the test needs no right that sync lacks.
     nc = await connectAs(server.urlOf('sync'));
     admin = await connectAs(server.url);
   });
@@ -60,34 +60,34 @@ describe('the stream', function () {
     await manager.streams.delete(STREAM.name);
   };
 
-  it('is made once and found again', async () => {
+  it('is created once and found afterwards', async () => {
     await ensureStream(nc, { replicas: 1 });
     await ensureStream(nc, { replicas: 1 });
   });
 
-  it('is not made with more copies than there are servers', async () => {
+  it('is not created with more copies than there are servers', async () => {
     await assert.rejects(ensureStream(nc, { replicas: 3 }), /replicas/);
   });
 
-  it('that somebody made with other settings is brought into shape, so that nothing can be cut out of it', async () => {
+  it('gets the right settings when it was created with others, so that no message can be deleted', async () => {
     const manager = await admin.jetstreamManager();
     await manager.streams.add({ name: STREAM.name, subjects: [STREAM.subject], deny_delete: false, deny_purge: false });
     await ensureStream(nc, { replicas: 1 });
     await assert.rejects(manager.streams.purge(STREAM.name), /purge/);
   });
 
-  it('is made by two replicas at once', async () => {
+  it('is created by two replicas at the same time', async () => {
     await Promise.all([ensureStream(nc, { replicas: 1 }), ensureStream(nc, { replicas: 1 })]);
   });
 
-  it('is refused with a sentence by a server without JetStream', async () => {
+  it('needs a server of a minimum version with JetStream, and the error says so', async () => {
     const without = { info: { version: '2.14.0', jetstream: false } } as unknown as NatsConnection;
     await assert.rejects(ensureStream(without, { replicas: 1 }), /without JetStream: start it with -js/);
     const old = { info: { version: '2.9.10', jetstream: true } } as unknown as NatsConnection;
     await assert.rejects(ensureStream(old, { replicas: 1 }), /2\.9\.10 is too old/);
   });
 
-  it('tells a publisher where it ends', async () => {
+  it('gives a publisher its end', async () => {
     await ensureStream(nc, { replicas: 1 });
     const publisher = openPublisher(nc);
     assert.equal(await publisher.last(), null);
@@ -95,20 +95,20 @@ describe('the stream', function () {
     assert.deepEqual(await openPublisher(nc).last(), { epoch: 'e1', last: 5n });
   });
 
-  it('is one chain: of two publishers that know the same end, one extends it and the other learns of it', async () => {
+  it('is one chain: of two publishers that read the same end, one extends it and the other gets a conflict', async () => {
     await ensureStream(nc, { replicas: 1 });
     const [a, b] = [openPublisher(nc), openPublisher(nc)];
     await Promise.all([a.last(), b.last()]);
     assert.equal(await a.publish(chunk(0, 3)), 'stored');
     assert.equal(await b.publish(chunk(0, 5)), 'conflict');
-    assert.equal(await b.publish(chunk(3, 5)).catch(() => 'asked nothing'), 'asked nothing');
+    assert.equal(await b.publish(chunk(3, 5)).catch(() => 'publish needs last'), 'publish needs last');
     assert.deepEqual(await b.last(), { epoch: 'e1', last: 3n });
     assert.equal(await b.publish(chunk(3, 5)), 'stored');
     assert.equal(await a.publish(chunk(3, 4)), 'conflict');
     assert.deepEqual(await stored(admin), ['1-3', '4-5']);
   });
 
-  it('takes a chunk once, however often it is sent', async () => {
+  it('stores a chunk once when it is sent twice', async () => {
     await ensureStream(nc, { replicas: 1 });
     const publisher = openPublisher(nc);
     await publisher.last();
@@ -119,7 +119,7 @@ describe('the stream', function () {
     assert.deepEqual(await stored(admin), ['1-3']);
   });
 
-  it('keeps its chain over a kill of the server', async () => {
+  it('keeps its chain when the server is killed', async () => {
     await ensureStream(nc, { replicas: 1 });
     const publisher = openPublisher(nc);
     await publisher.last();
@@ -133,13 +133,13 @@ describe('the stream', function () {
           (end) => end?.last === 3n,
           () => false,
         ),
-      'the server to answer again',
+      'the server to reply again',
     );
     assert.equal(await publisher.publish(chunk(3, 6)), 'stored');
     assert.deepEqual(await stored(admin), ['1-3', '4-6']);
   });
 
-  it('keeps its chain over a restart of a server that no longer knows the last id, because the duplicate window is over', async () => {
+  it('keeps its chain when the server restarts after the duplicate window and has no last id', async () => {
     await ensureStream(nc, { replicas: 1 });
     const manager = await admin.jetstreamManager();
     await manager.streams.update(STREAM.name, { duplicate_window: nanos(DUPLICATE_WINDOW_MS) });
@@ -161,7 +161,7 @@ describe('the stream', function () {
     assert.deepEqual(await stored(admin), ['1-3', '4-6', '7-7']);
   });
 
-  it('tells a publisher that it was deleted and made anew', async () => {
+  it('rejects a publisher after it was deleted and created again', async () => {
     await ensureStream(nc, { replicas: 1 });
     const publisher = openPublisher(nc);
     await publisher.last();
@@ -174,16 +174,16 @@ describe('the stream', function () {
     assert.equal(await publisher.publish(chunk(4, 5)), 'stored');
   });
 
-  it('carries the place of a chunk that is too large for the server, without its actions', async () => {
+  it('stores a chunk that is too large for the server without its entries', async () => {
     await ensureStream(nc, { replicas: 1 });
     const publisher = openPublisher(nc);
     await publisher.last();
-    const large: EntryChunk = { ...chunk(0, 1), actions: [action(1, { data: { text: 'x'.repeat(2_000_000) } })] };
+    const large: EntryChunk = { ...chunk(0, 1), actions: [entry(1, { data: { text: 'x'.repeat(2_000_000) } })] };
     assert.equal(await publisher.publish(large), 'stored');
     assert.deepEqual(await stored(admin), ['1-1']);
   });
 
-  it('brings entries to a consumer at once, and the log brings them when the stream is gone, rewound or down', async () => {
+  it('delivers entries to a consumer without reading the log, which delivers them when the stream is deleted, rewound or down', async () => {
     await ensureStream(nc, { replicas: 1 });
     const log: StoredEntry[] = [];
     const stopping = new AbortController();
@@ -206,12 +206,12 @@ describe('the stream', function () {
     await publisher.last();
     const commit = async (count: number, publish = true): Promise<void> => {
       const from = log.length;
-      for (let id = from + 1; id <= from + count; id += 1) log.push(action(id));
+      for (let id = from + 1; id <= from + count; id += 1) log.push(entry(id));
       if (publish) await publisher.publish(chunk(from, log.length));
       await until(() => ids.length === log.length, `entry ${log.length}`);
     };
     await commit(1);
-    // From here on the stream alone brings them: fewer reads than entries.
+    // From here on the stream delivers them: fewer reads than entries.
     reads = 0;
     for (let round = 0; round < 200; round += 1) await commit(1);
     assert.ok(reads < 100, `${reads} reads of the log for 200 published entries`);
@@ -232,7 +232,7 @@ describe('the stream', function () {
           () => true,
           () => false,
         ),
-      'the server to answer again',
+      'the server to reply again',
     );
     await commit(5);
 

@@ -8,52 +8,51 @@ import { isJetStreamError } from './topology.ts';
 const NO_MESSAGE = 10037;
 const WRONG_LAST_ID = 10070;
 const WRONG_LAST_SEQUENCE = 10071;
-/** What the server says of the last id when it has none. */
+/** The end of the server's error when it stores no last id. */
 const NO_LAST_ID = /: $/;
-/** An answer takes a millisecond; a lost one must not hold the log back for long, and asking again is harmless. */
+/** A reply takes a millisecond; a lost one must not delay the log for long, and publishing again is harmless. */
 const ACK_TIMEOUT_MS = 2_000;
 /** What headers and protocol add to a message. */
 const MESSAGE_OVERHEAD_BYTES = 1024;
 
 export interface Publisher {
-  /** Where the stream ends, asked of the server; null when it holds no message. Must be called before `publish`. */
+  /** Reads the end of the stream from the server; null when it holds no message. Must be called before `publish`. */
   last(): Promise<{ epoch: string; last: bigint } | null>;
   /**
-   * `stored`: the chunk is now the stream's last message. `duplicate`: it already was in it. `conflict`: the stream
-   * does not end where this publisher thinks, somebody else has published: ask `last()` and go on from there.
-   * Throws when there is no answer; then too `last()` tells what is true.
+   * `stored`: the chunk is now the stream's last message. `duplicate`: the stream had it already. `conflict`: another publisher
+   * extended the stream; call `last()` and continue from there. Rejects when the server does not reply: call `last()` then too.
    */
   publish(chunk: EntryChunk): Promise<'stored' | 'duplicate' | 'conflict'>;
 }
 
 /**
- * Publishes chunks so that the stream is always one chain. Each message names itself (`Nats-Msg-Id`) and the message
- * it must follow; the server refuses it otherwise. Hence a second publisher, one that slept, and one that does not know
- * whether its last message arrived can do no harm: at most one of them extends the chain, the others learn of it.
+ * Publishes chunks so that the stream is always one chain. Each message names itself (`Nats-Msg-Id`) and the message it must
+ * follow, and the server refuses it otherwise. So a second publisher, a publisher that was paused and one whose last message
+ * got no reply do no harm: at most one of them extends the chain, the others get `conflict`.
  */
 export function openPublisher(nc: NatsConnection): Publisher {
   const stream = nc.jetstream();
   let manager: JetStreamManager | undefined;
   let expected: NonNullable<JetStreamPublishOptions['expect']> | null = null;
-  // A server that was restarted knows the last id only if it is in the duplicate window.
-  let hasForgottenId = false;
+  // A restarted server has the last id only if it is in the duplicate window.
+  let isLastIdLost = false;
 
   return {
     async last() {
       expected = null;
       manager ??= await nc.jetstreamManager({ checkAPI: false });
       try {
-        // Answered by the stream's leader: a follower's answer could be old.
+        // The stream's leader replies; a follower's reply could be old.
         const message = await manager.streams.getMessage(STREAM.name, { last_by_subj: STREAM.subject });
         const id = message.header.get('Nats-Msg-Id');
-        const place = parseMessageId(id);
-        if (place === null) throw new Error(`stream ${STREAM.name} ends with a message that is no chunk: "${id}"`);
-        expected = hasForgottenId ? { lastSubjectSequence: message.seq } : { lastMsgID: id };
-        hasForgottenId = false;
-        return { epoch: place.epoch, last: place.last };
+        const end = parseMessageId(id);
+        if (end === null) throw new Error(`stream ${STREAM.name} ends with a message that is no chunk: "${id}"`);
+        expected = isLastIdLost ? { lastSubjectSequence: message.seq } : { lastMsgID: id };
+        isLastIdLost = false;
+        return { epoch: end.epoch, last: end.last };
       } catch (error) {
         if (!isJetStreamError(error, NO_MESSAGE)) throw error;
-        // Nothing to name. A stream whose messages have all expired still counts on, so its number is what to follow.
+        // A stream whose messages have all expired keeps its last sequence number: the next message follows that.
         const { state } = await manager.streams.info(STREAM.name);
         expected = { lastSequence: state.last_seq };
         return null;
@@ -78,8 +77,8 @@ export function openPublisher(nc: NatsConnection): Publisher {
         return ack.duplicate ? 'duplicate' : 'stored';
       } catch (error) {
         if (!isJetStreamError(error, WRONG_LAST_ID, WRONG_LAST_SEQUENCE)) throw error;
-        // After the duplicate window the refusal is how the server says that this very chunk is already its last.
-        hasForgottenId = NO_LAST_ID.test(error.message);
+        // After the duplicate window the server refuses also a chunk that is its last message already.
+        isLastIdLost = NO_LAST_ID.test(error.message);
         if (!error.message.endsWith(`: ${id}`)) return 'conflict';
         expected = { lastMsgID: id };
         return 'duplicate';
@@ -88,7 +87,7 @@ export function openPublisher(nc: NatsConnection): Publisher {
   };
 }
 
-/** The chunk, or its hollow form when the server would not take so large a message. */
+/** The chunk; without its entries when the message would be larger than the server accepts. */
 export function encodeForServer(nc: NatsConnection, chunk: EntryChunk): Uint8Array {
   const data = encodeChunk(chunk);
   const bytesMax = (nc.info?.max_payload ?? data.byteLength) - MESSAGE_OVERHEAD_BYTES;

@@ -4,17 +4,17 @@ import type { JetStreamManager, NatsConnection, StreamConfig } from 'nats';
 
 /** What this repository is tested against; older servers silently drop settings. */
 const SERVER_OLDEST = [2, 10] as const;
-/** A day of heavy writing; above it the oldest messages go, and who needs them reads the log. */
+/** A day of heavy writing. Above it the server deletes the oldest messages, which are still in the log. */
 const STREAM_BYTES_MAX = 1024 * 1024 * 1024;
 const STREAM_NOT_FOUND = 10059;
 const NAME_IN_USE = 10058;
 
 /**
- * Brings the stream into being, or up to date. Older servers drop settings they do not know without a word, so what
- * the server echoes is compared with what was asked for, and a difference is an error that names it.
+ * Creates or updates the stream. Older servers silently drop settings they do not support, so the settings in the reply are
+ * compared with the requested ones, and a difference is an error that names it.
  */
 export async function ensureStream(nc: NatsConnection, options: { replicas: number }): Promise<void> {
-  refuseUnfit(nc);
+  checkServer(nc);
   const manager = await nc.jetstreamManager({ checkAPI: false });
   const wanted = {
     name: STREAM.name,
@@ -30,18 +30,18 @@ export async function ensureStream(nc: NatsConnection, options: { replicas: numb
     deny_purge: true,
   } satisfies Partial<StreamConfig>;
   const echoed = await createOrUpdate(manager, wanted);
-  const faults = Object.entries(wanted).flatMap(([field, value]) => {
+  const differences = Object.entries(wanted).flatMap(([field, value]) => {
     const got: unknown = echoed[field as keyof StreamConfig];
     return JSON.stringify(got) === JSON.stringify(value)
       ? []
       : [`${field} is ${JSON.stringify(got)}, not ${JSON.stringify(value)}`];
   });
-  if (faults.length > 0) {
-    throw new Error(`The NATS server did not take the settings of stream ${STREAM.name}: ${faults.join('; ')}.`);
+  if (differences.length > 0) {
+    throw new Error(`The NATS server did not apply the settings of stream ${STREAM.name}: ${differences.join('; ')}.`);
   }
 }
 
-function refuseUnfit(nc: NatsConnection): void {
+function checkServer(nc: NatsConnection): void {
   const version = nc.info?.version ?? '0.0.0';
   const [major = 0, minor = 0] = version.split('.').map(Number);
   const old = major < SERVER_OLDEST[0] || (major === SERVER_OLDEST[0] && minor < SERVER_OLDEST[1]);
@@ -61,7 +61,7 @@ async function createOrUpdate(
   try {
     return (await manager.streams.add(wanted)).config;
   } catch (error) {
-    // Another replica was quicker.
+    // Another replica created it.
     if (!isJetStreamError(error, NAME_IN_USE)) throw error;
     return (await manager.streams.update(wanted.name, wanted)).config;
   }

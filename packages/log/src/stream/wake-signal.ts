@@ -1,18 +1,18 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Wakes one waiting loop. A ring while nobody waits is kept, so nothing that happens before the wait is missed. */
+/** Wakes one waiting loop. A notification is kept until the loop waits, so none is missed. */
 export class WakeSignal {
-  #notified = false;
+  #isNotified = false;
   #wake: (() => void) | undefined;
 
   notify(): void {
-    this.#notified = true;
+    this.#isNotified = true;
     this.#wake?.();
   }
 
-  /** True when rung within the time. */
+  /** True when notified within the time. */
   async wait(ms: number): Promise<boolean> {
-    if (!this.#notified && ms > 0) {
+    if (!this.#isNotified && ms > 0) {
       await new Promise<void>((resolve) => {
         const timer = setTimeout(resolve, ms);
         this.#wake = () => {
@@ -22,17 +22,17 @@ export class WakeSignal {
       });
       this.#wake = undefined;
     }
-    const notified = this.#notified;
-    this.#notified = false;
-    return notified;
+    const isNotified = this.#isNotified;
+    this.#isNotified = false;
+    return isNotified;
   }
 }
 
-/** Resolves after the time, or at once when the signal aborts. */
+/** Resolves after the time, or as soon as the signal aborts. */
 export async function pause(ms: number, signal: AbortSignal): Promise<void> {
   try {
     await sleep(ms, undefined, { signal });
   } catch {
-    // Aborted: the caller looks at its signal next.
+    // Aborted: the caller checks its signal.
   }
 }

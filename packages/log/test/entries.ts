@@ -1,8 +1,8 @@
-import { chunkAfter } from '../src/index.ts';
+import { chunkAfter } from '../src/stream/index.ts';
 import type { EntryChunk, StoredEntry } from '@wts/contracts';
 
 /** A log entry like those the commit engine writes. */
-export function action(id: number | bigint, fields: Partial<StoredEntry> = {}): StoredEntry {
+export function entry(id: number | bigint, fields: Partial<StoredEntry> = {}): StoredEntry {
   const record = {
     id: '6f0c7a52-1c5e-4d0a-9c55-0d3a4c1d2e01',
     title: `Täsk ${id}`,
@@ -29,6 +29,6 @@ export function action(id: number | bigint, fields: Partial<StoredEntry> = {}): 
 
 /** The chunk (after, upTo] of a dense log. */
 export function chunk(after: number, upTo: number, epoch = 'e1'): EntryChunk {
-  const [first, ...rest] = Array.from({ length: upTo - after }, (_, index) => action(after + index + 1));
+  const [first, ...rest] = Array.from({ length: upTo - after }, (_, index) => entry(after + index + 1));
   return chunkAfter(epoch, String(after), [first!, ...rest]);
 }
