@@ -2,13 +2,13 @@ import ipaddr from 'ipaddr.js';
 
 type Address = ipaddr.IPv4 | ipaddr.IPv6;
 
-/** Tells whose address a request comes from; see `addressReader`. */
+/** Returns the address of the client of a request; see `addressReader`. */
 export type AddressReader = (peer: string | undefined, forwardedFor: readonly string[]) => string;
 
 /**
- * Reads the client's address. The peer of the connection is the client unless it is a configured proxy; only then is
- * `X-Forwarded-For` read, from the right, past further configured proxies. The left end is the client's own text and is
- * never believed; `Forwarded`, `X-Real-IP` and the like are never read. Throws when a range is malformed.
+ * Returns the address of the client: the peer of the connection, unless that is a configured proxy. Then it reads
+ * `X-Forwarded-For` from the right and skips further configured proxies. The left end is text of the client and is not
+ * used; `Forwarded`, `X-Real-IP` and similar headers are never read. Throws when a range is malformed.
  */
 export function addressReader(trustedProxies: readonly string[]): AddressReader {
   const isTrusted = trusting(trustedProxies);
@@ -21,7 +21,7 @@ export function addressReader(trustedProxies: readonly string[]): AddressReader 
     let last: Address = nearest;
     for (let at = hops.length - 1; at >= 0; at -= 1) {
       const hop = parseAddress(hops[at]?.trim());
-      // What a trusted proxy wrote is an address; anything else is where its knowledge ends.
+      // A trusted proxy writes an address; before anything else the header is not its text.
       if (hop === null) break;
       last = hop;
       if (!isTrusted(hop)) break;
@@ -30,7 +30,7 @@ export function addressReader(trustedProxies: readonly string[]): AddressReader 
   };
 }
 
-/** Reads the network that a connection comes from; null for a configured proxy. */
+/** Returns the network of a connection; null for a configured proxy. */
 export function peerReader(trustedProxies: readonly string[]): (peer: string | undefined) => string | null {
   const isTrusted = trusting(trustedProxies);
   return (peer) => {
@@ -40,8 +40,8 @@ export function peerReader(trustedProxies: readonly string[]): (peer: string | u
 }
 
 /**
- * What counts as one sender: an IPv4 address, or the 64 bits of an IPv6 address that its network is given; the rest of it
- * everybody chooses freely.
+ * The network that counts as one sender: an IPv4 address, or the first 64 bits of an IPv6 address, because a client chooses
+ * the other bits freely.
  */
 export function networkOf(address: string): string {
   if (!address.includes(':')) return address;
@@ -65,7 +65,7 @@ function plain(peer: string | undefined): string {
 
 function parseAddress(text: string | undefined): Address | null {
   if (text === undefined || !ipaddr.isValid(text)) return null;
-  // `127.1` and octal forms are valid to the library; no proxy writes them.
+  // The library accepts `127.1` and octal forms; no proxy writes them.
   if (!text.includes(':') && !ipaddr.IPv4.isValidFourPartDecimal(text)) return null;
   return ipaddr.process(text);
 }

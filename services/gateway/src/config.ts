@@ -75,7 +75,7 @@ function upstreamUrls(): { readonly [Name in UpstreamName as `${Name}Urls`]: Set
   >;
 }
 
-/** Origins as browsers send them. `*` and `null` name nobody in particular and are refused, as is any path. */
+/** Checks that origins are written as browsers send them. Refuses `*`, `null` and paths. */
 export function checkOrigins(origins: readonly string[]): ReadonlySet<string> {
   for (const origin of origins) {
     const url = URL.parse(origin);

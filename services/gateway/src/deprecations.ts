@@ -1,25 +1,25 @@
 import { EDGE_LIMITS } from './limits.ts';
 
 /**
- * Notice that an operation retires: section 9 of the specification. Dates are ISO days, at midnight UTC.
+ * Notice that an operation will be removed: section 9 of the specification. Dates are ISO days, at midnight UTC.
  * Keeps versioning.retiring.headers, versioning.retiring.notice.
  */
 export interface Deprecation {
   /** `id` of the contract. */
   readonly operation: string;
   readonly deprecatedOn: string;
-  /** Earliest day it may stop answering. */
+  /** Earliest day of the removal. */
   readonly sunsetOn: string;
-  /** Page that says what to use instead. */
+  /** Page about what to use instead. */
   readonly link: string;
 }
 
-/** Operations that retire. Adding a row is all it takes; a row with too short a notice stops the gateway at its start. */
+/** Operations that will be removed, one row each. The gateway does not start when the notice of a row is too short. */
 export const DEPRECATIONS: readonly Deprecation[] = [];
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-/** Raw header lines per operation. Throws one sentence naming every fault of the table. */
+/** Headers per operation. Throws one error that names every mistake in the table. */
 export function deprecationHeaders(
   table: readonly Deprecation[],
   operations: ReadonlySet<string>,
@@ -55,6 +55,6 @@ export function deprecationHeaders(
 function parseDay(text: string): number | null {
   if (!/^\d{4}-\d{2}-\d{2}$/.test(text)) return null;
   const time = Date.parse(`${text}T00:00:00.000Z`);
-  // Date.parse rolls 2026-02-30 over to March; a real day prints as it was written.
+  // Date.parse turns 2026-02-30 into a day in March; a real day gives the same text again.
   return Number.isNaN(time) || new Date(time).toISOString().slice(0, 10) !== text ? null : time;
 }

@@ -1,48 +1,48 @@
-/** Bounds that only the gateway keeps, each with its reason. What clients meet as a rule stands in @wts/contracts. */
+/** Limits that only the gateway has, each with its reason. The limits of the public interface are in @wts/contracts. */
 export const EDGE_LIMITS = {
-  /** Bodies held at once, of all callers, one network and one caller: they are read to their end before a service is asked. */
+  /** Bytes of bodies in memory, of all callers, one network and one caller: a body is complete before the service is called. */
   bodyBytesOfAllMax: 256 * 1024 * 1024,
   bodyBytesOfNetworkMax: 64 * 1024 * 1024,
   bodyBytesOfCallerMax: 32 * 1024 * 1024,
-  /** Requests of one caller under way at once: no small number of callers may take all there is, however slow they are. */
+  /** Parallel requests of one caller, so that a few slow callers cannot use all of them. */
   requestsOfCallerMax: 256,
-  /** And of one network, whoever they are: half of what may be under way to a service (inFlightMax) is always left to others. */
+  /** Parallel requests of one network: half of inFlightMax is always left for other networks. */
   requestsOfNetworkMax: 2048,
-  /** Likewise sockets: more than the devices of any person, or of a program that follows for many. */
+  /** Sockets of one caller: more than the devices of a person, and enough for a program that follows for many people. */
   socketsOfCallerMax: 1024,
-  /** Connections of one network that no credential speaks for, of all there are: setting CONNECTIONS_OF_NETWORK_PERCENT. */
+  /** Share of all connections that one network may hold without a credential: setting CONNECTIONS_OF_NETWORK_PERCENT. */
   connectionsOfNetworkPercent: 25,
-  /** One that asked for nothing for so long gives way where there is no room; longer than any client thinks between two requests of one page. */
+  /** A connection without a request for so long may be closed for a new one; longer than the pause between requests of a page. */
   connectionIdleMs: 5_000,
   /**
-   * Connections to one upstream process. A bootstrap holds one for as long as its client reads; all that a process serves
-   * at once (LIMITS.snapshotAnswersMax) leave some for everybody else.
+   * Connections to one upstream process. A bootstrap holds one while its client reads; the bootstraps that a process serves
+   * in parallel (LIMITS.snapshotAnswersMax) leave connections for other requests.
    */
   connectionsMax: 2560,
-  /** Requests running or waiting per upstream. Above it waiting would only grow: answer 503 instead. */
+  /** Requests running or waiting per upstream; more get 503, because the queue would only grow. */
   inFlightMax: 4096,
-  /** A dead address must not cost a caller more than this before the next one is tried. */
+  /** How long to connect to an address before the next one is tried. */
   connectTimeoutMs: 2_000,
-  /** Until an upstream has sent its status line. Above what services allow themselves (10 s), below what clients wait. */
+  /** Until an upstream sends its status line: above the limit in services (10 s), below the timeout of clients. */
   upstreamHeadersTimeoutMs: 20_000,
-  /** Silence inside an upstream's body. */
+  /** Longest pause inside the body of an upstream. */
   upstreamBodyTimeoutMs: 60_000,
-  /** A connection on which nothing moves in either direction for so long is dead, whatever state it is in. */
+  /** A connection without bytes in either direction for so long is closed, in any state. */
   silenceMs: 120_000,
-  /** A client that takes nothing for so long is cut, because its answer holds an upstream connection. */
+  /** A client that reads nothing of its answer for so long is disconnected, because it holds an upstream connection. */
   readerStalledMs: 30_000,
-  /** After refusing an upgrade: how long to read and drop what is still coming, so that the answer is not lost to a reset. */
+  /** After a refused upgrade: how long to read and drop bytes, so that a TCP reset does not discard the answer. */
   lingerMs: 1_000,
-  /** Handshakes with services under way. Thousands of clients that come back at once wait here, not in front of others. */
+  /** Parallel handshakes per address. In a reconnect storm the others wait in the gateway, and do not delay requests. */
   handshakesAtOnce: 64,
-  /** One who has waited longer for theirs is told to come again. */
+  /** A client that waited longer for its handshake gets 503 with Retry-After. */
   handshakeWaitMs: 10_000,
-  /** A spliced socket whose one half ended gets so long for the other. */
+  /** How long the second half of a spliced socket may stay open after the first has ended. */
   halfOpenMs: 5_000,
-  /** Upgrade refusals of an upstream are passed on up to this size. */
+  /** Largest body of a refused upgrade that is forwarded. */
   refusalBytesMax: 64 * 1024,
   /** Least time between Deprecation and Sunset: section 8 of the specification. */
   deprecationNoticeDays: 90,
-  /** Browsers may remember a preflight for so long. */
+  /** How long browsers may cache a preflight. */
   preflightSeconds: 600,
 } as const;

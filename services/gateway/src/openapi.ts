@@ -19,7 +19,7 @@ import type { Route } from './routes.ts';
 
 type Json = Record<string, unknown>;
 
-/** What a deployment decides about its interface. */
+/** The settings of a deployment that the description shows. */
 interface Deployment {
   /** BASE_URL. */
   readonly serverUrl: string;
@@ -37,8 +37,8 @@ const TAGS: Record<Exclude<Contract['tag'], 'Internal'>, string> = {
 };
 
 /**
- * The OpenAPI 3.1 description of the given routes: section 9 of the specification. Everything in it follows from the
- * contracts, the tables of errors, limits and rates, and the registry of models.
+ * The OpenAPI 3.1 description of the given routes: section 9 of the specification. Generated from the contracts, the tables of
+ * errors, limits and rates, and the registry of models.
  * Keeps meta.openapi.answer, meta.openapi.complete, meta.openapi.bootstrap-post, versioning.description.version,
  * versioning.sync.not-stable.
  */
@@ -125,7 +125,7 @@ function describeOperation(
     tags: [tag],
     ...(notice === undefined ? {} : { deprecated: true }),
     security: scope === 'none' ? [] : [{ bearer: [] }],
-    // Only OAuth schemes may list scopes in `security`, and API keys have them too.
+    // In `security` only OAuth schemes may list scopes; API keys have scopes too.
     ...(scope === 'none' ? {} : { 'x-required-scope': scope }),
     parameters: [
       { $ref: '#/components/parameters/ApiVersion' },
@@ -147,7 +147,7 @@ function describeOperation(
             },
           },
         }),
-    responses: responses.of(contract, { isRated: rates.length > 0, isRetiring: notice !== undefined }),
+    responses: responses.of(contract, { isRated: rates.length > 0, isDeprecated: notice !== undefined }),
   };
 }
 

@@ -3,7 +3,7 @@ import type { ServiceContext } from '@wts/service-kit/life';
 import type { AddressReader } from './client-address.ts';
 import type { EdgeParts } from './edge/edge.ts';
 
-/** Writes one log line and one observation per request. Never the query: it may hold a token. */
+/** Writes one log line and one metric per request. Never logs the query, which may hold a token. */
 export function requestRecorder(
   { http }: Pick<ServiceContext, 'http'>,
   addressOf: AddressReader,

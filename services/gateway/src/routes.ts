@@ -1,19 +1,19 @@
 import type { Contract, ServiceName } from '@wts/contracts';
 import { apiKeyApi, memberApi, meta, privateProjectApi, syncApi, workspaceApi } from '@wts/contracts';
 
-interface Row {
+interface RouteRow {
   readonly contract: Contract;
-  /** Who answers: the gateway itself, or the service behind the setting `<NAME>_URL`. */
+  /** The gateway itself, or the service at the setting `<NAME>_URL`. */
   readonly to: ServiceName;
-  /** Public, and the same for everybody: pages of any origin may read it. All others only those of configured origins. */
+  /** Pages of any origin may read the answer, because it is public. Other answers need a configured origin. */
   readonly anyOrigin?: true;
 }
 
-export interface Route extends Row {
+export interface Route extends RouteRow {
   readonly to: UpstreamName | 'gateway';
 }
 
-/** Everything {base_url} serves. What a route needs (scope, body bound, deprecation) stands in its contract. */
+/** The routes of {base_url}. The contract of a route has its scope and its body limit. */
 export const API_ROUTES = [
   { contract: meta.health, to: 'gateway' },
   { contract: meta.ready, to: 'gateway' },
@@ -48,18 +48,18 @@ export const API_ROUTES = [
   { contract: syncApi.mutate, to: 'sync' },
   { contract: syncApi.deltas, to: 'sync' },
   { contract: syncApi.socket, to: 'sync' },
-] as const satisfies readonly Row[];
+] as const satisfies readonly RouteRow[];
 
-/** Everything {auth_url} serves. The authorization server and the agent endpoint take their places here. */
+/** The routes of {auth_url}. The authorization server and the agent endpoint will be added here. */
 export const AUTH_ROUTES = [
   { contract: meta.health, to: 'gateway' },
   { contract: meta.ready, to: 'gateway' },
-] as const satisfies readonly Row[];
+] as const satisfies readonly RouteRow[];
 
-/** The services that a route leads to. Their settings, connections and tokens follow from this. */
+/** The services that routes use. Their settings, connections and tokens are derived from this. */
 export type UpstreamName = Exclude<(typeof API_ROUTES | typeof AUTH_ROUTES)[number]['to'], 'gateway'>;
 
-/** Something for each of them. */
+/** Makes a value for each of these services. */
 export function forUpstreams<T>(make: (name: UpstreamName) => T): Readonly<Record<UpstreamName, T>> {
   const names = new Set([...API_ROUTES, ...AUTH_ROUTES].map(({ to }) => to).filter((to) => to !== 'gateway'));
   return Object.fromEntries([...names].map((name) => [name, make(name)])) as Record<UpstreamName, T>;

@@ -19,7 +19,7 @@ import { securityHeaders } from './edge/request-context.ts';
 import { RateLimiter } from './edge/limit-rate.ts';
 import { NetworkConnections } from './edge/network-connections.ts';
 import { compileRoutes } from './edge/route-table.ts';
-import { askForBodiesLate, refuseConnect, takeOnlyWebSockets } from './edge/server-events.ts';
+import { delayContinue, refuseConnect, upgradeOnlyWebSockets } from './edge/server-events.ts';
 import { Shares } from './edge/shares.ts';
 import { SocketProxy } from './edge/socket-proxy.ts';
 import { EDGE_LIMITS } from './limits.ts';
@@ -33,13 +33,13 @@ import { API_ROUTES, AUTH_ROUTES, forUpstreams } from './routes.ts';
 import { openUpstream } from './upstream.ts';
 
 /**
- * The only public door. Two origins on two ports share every step; they differ in their route table. Opens no store:
- * what it must know of credentials it asks the workspace service and remembers for seconds.
+ * The only public entry. Two origins on two ports share every step and differ in their route table. The gateway has no
+ * store: it resolves credentials by calls to the workspace service and caches them for seconds.
  */
 export const gateway: ServiceDefinition<GatewayConfig> = {
   name: 'gateway',
   settings,
-  // Each call and each socket goes on to a service.
+  // One to the client and one to a service.
   filesPerConnection: 2,
   async open(kit, config) {
     const nats = openNats({ urls: config.natsUrls, name: `wts-${kit.name}`, log: kit.log, stack: kit.stack });
@@ -77,7 +77,7 @@ export const gateway: ServiceDefinition<GatewayConfig> = {
   },
 };
 
-/** What the steps of both origins work with. */
+/** What the steps of both origins share. */
 function openShared(
   kit: ServiceContext,
   config: GatewayConfig,
@@ -125,7 +125,7 @@ function shareConnections({ connections }: ServiceContext, config: GatewayConfig
   return shared;
 }
 
-/** The second origin, on a port of its own beside the one that every service has. */
+/** The second origin, on a second port. */
 async function openAuthOrigin(kit: ServiceContext, config: GatewayConfig, parts: EdgeParts): Promise<Server> {
   const app = serve(parts);
   const sockets = new SocketProxy(parts);
@@ -151,7 +151,7 @@ function openUpstreams({ log, stack }: ServiceContext, config: GatewayConfig): E
   });
 }
 
-/** The edge as an Express app. It answers every request itself, so nothing of Express's own answers is ever reached. */
+/** The edge as an Express app. The edge answers every request, so Express's own answers are never used. */
 function serve(parts: EdgeParts): Express {
   const app = express();
   app.disable('x-powered-by');
@@ -160,8 +160,8 @@ function serve(parts: EdgeParts): Express {
 }
 
 function prepare(server: Server, app: Express, parts: EdgeParts): void {
-  askForBodiesLate(server, app);
-  takeOnlyWebSockets(server);
+  delayContinue(server, app);
+  upgradeOnlyWebSockets(server);
   refuseConnect(server, parts);
   server.timeout = EDGE_LIMITS.silenceMs;
 }

@@ -5,21 +5,21 @@ import { acceptsGzip } from '@wts/service-kit/http';
 import { startAnswer } from './edge/answer.ts';
 import type { OwnAnswer } from './edge/edge.ts';
 
-/** Something that stays the same for as long as the process lives. */
+/** A file that does not change while the process runs. */
 export interface StaticFile {
   readonly type: string;
   readonly bytes: Buffer;
-  /** Further header lines, in the flat form Node writes. */
+  /** Further headers: name, value, name, value. */
   readonly lines?: readonly string[];
 }
 
-/** Less than this fits into the first packet either way. */
+/** A smaller file fits into one packet without compression. */
 const COMPRESS_BYTES_MIN = 1400;
 
 /**
- * Answers with the file, or with 304 to whoever has it. It may be kept and must be asked about: the next release may
- * answer from the same address, and replicas of two releases stand side by side while one replaces the other.
- * Compressed once, when somebody first asks for it. Keeps meta.docs.revalidated.
+ * Answers with the file, or with 304 when the client has it. Clients may cache the file and must revalidate it, because the
+ * next release has the same path, and replicas of two releases run in parallel during a rollout. The file is compressed
+ * once, at the first request. Keeps meta.docs.revalidated.
  */
 export function staticAnswer({ type, bytes, lines = [] }: StaticFile): OwnAnswer {
   const hash = createHash('sha256').update(bytes).digest('base64url');
@@ -43,7 +43,7 @@ export function staticAnswer({ type, bytes, lines = [] }: StaticFile): OwnAnswer
   };
 }
 
-/** RFC 9110 section 13.1.2: a weak tag is as good as a strong one here. */
+/** RFC 9110 section 13.1.2: If-None-Match compares weak and strong tags as equal. */
 function isKnown(ifNoneMatch: string, tag: string): boolean {
   return ifNoneMatch.split(',').some((known) => ['*', tag, `W/${tag}`].includes(known.trim()));
 }

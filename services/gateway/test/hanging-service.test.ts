@@ -6,7 +6,7 @@ import type { Contract } from '@wts/contracts';
 import { Addresses } from '@wts/service-kit/call';
 import { createLogger } from '@wts/service-kit/observe';
 import { RequestContext } from '../src/edge/request-context.ts';
-import { shakeHands } from '../src/edge/handshake.ts';
+import { openUpstreamSocket } from '../src/edge/handshake.ts';
 import { compileRoutes } from '../src/edge/route-table.ts';
 import { checkUpstream } from '../src/ready.ts';
 import { openUpstream } from '../src/upstream.ts';
@@ -113,7 +113,7 @@ describe('a process of a service that takes connections and answers nothing', ()
     const server = createServer().on('upgrade', (req, socket) => {
       socket.on('error', () => undefined);
       const handshake = { upstream, path: '/ws', context: new RequestContext(req, []), internalToken: '' };
-      void shakeHands(handshake, () => false).then((reply) => {
+      void openUpstreamSocket(handshake, () => false).then((reply) => {
         answers.push(reply.agreed);
         if (reply.agreed) reply.hold(() => (gone += 1));
       });

@@ -1,7 +1,7 @@
 /**
- * Starts Swagger UI. A token that a person enters stays in the memory of the page and ends with it, and no outside validator
- * is asked. The page may call its own origin only, so it tries operations out there, by the name under which it was opened:
- * `localhost` and `127.0.0.1` are two origins. Swagger UI filters by tag only; `opsFilter` finds an operation by any text of it.
+ * Starts Swagger UI. The page keeps an entered token only in memory and calls no external validator. It may call only its own
+ * origin, so "Try it out" uses the host under which the page was opened: `localhost` and `127.0.0.1` are two origins.
+ * Swagger UI filters by tag only; `opsFilter` finds an operation by any text in it.
  */
 export const PAGE_SCRIPT = `const description = new URL('openapi.json', location.href);
 

@@ -54,7 +54,7 @@ export const PAGE_STYLE = `.swagger-ui .info {
   padding: 4px 0;
 }
 
-/* The section "Errors" shows the body, which is the same for all of them; here their sentences are enough. */
+/* The section "Errors" shows the common body of errors; responses show only their text. */
 .swagger-ui .response:is([data-code^='4'], [data-code^='5'])
   :is(.response-controls, .model-example, .headers-wrapper, .response-col_description > div:has(.headers)) {
   display: none;
@@ -84,7 +84,7 @@ export const PAGE_STYLE = `.swagger-ui .info {
   .swagger-ui :is(.opblock-description-wrapper, .table-container, .responses-inner, .opblock-section-header) {
     padding: 10px;
   }
-  /* One column: the name or status stands above its description. */
+  /* One column: the name or status is above its description. */
   .swagger-ui :is(.parameters, .responses-table, .headers),
   .swagger-ui :is(.parameters, .responses-table, .headers) > tbody,
   .swagger-ui :is(.parameters, .responses-table, .headers) > tbody > tr,

@@ -4,10 +4,10 @@ import { PAGE_SCRIPT } from './page-script.ts';
 import { PAGE_STYLE } from './page-style.ts';
 
 /**
- * The reference page at `/docs`: Swagger UI over `/openapi.json`, from files of its package and two small ones of our
- * own. All of them are in memory from the start, so a request names a file of a closed list and never a path of a disk.
- * Addresses on the page are relative: it also works where a proxy serves the API under a prefix and takes it off.
- * Decision 0006 says why this renderer. Keeps meta.docs.files.
+ * The reference page at `/docs`: Swagger UI for `/openapi.json`, from files of its package and two small files of ours. All are
+ * in memory from the start, so a request names a file of a closed list and never a path on disk. Links on the page are
+ * relative, so that it works behind a proxy that removes a path prefix. Decision 0006 explains the choice of Swagger UI.
+ * Keeps meta.docs.files.
  */
 export const DOCS_PAGE: StaticFile = file(
   'text/html; charset=utf-8',
@@ -32,7 +32,7 @@ export const DOCS_PAGE: StaticFile = file(
 `,
 );
 
-/** By the last part of their address. */
+/** By the last segment of their path. */
 export const DOCS_FILES: ReadonlyMap<string, StaticFile> = new Map([
   ['index.css', file('text/css; charset=utf-8', read(import.meta.resolve('swagger-ui-dist/index.css')))],
   ['swagger-ui.css', file('text/css; charset=utf-8', read(import.meta.resolve('swagger-ui-dist/swagger-ui.css')))],
@@ -45,8 +45,8 @@ export const DOCS_FILES: ReadonlyMap<string, StaticFile> = new Map([
 ]);
 
 /**
- * Everything the page loads and calls is of its own origin, nothing on it is inline, nobody may frame it: what somebody
- * enters there goes to this API and nowhere else. Swagger UI draws its icons from `data:`. Keeps meta.docs.closed.
+ * The page loads from and calls only its own origin, has no inline scripts or styles, and cannot be framed, so that an entered
+ * credential is sent only to this API. Swagger UI needs `data:` for its icons. Keeps meta.docs.closed.
  */
 function file(type: string, content: string | Buffer): StaticFile {
   return {

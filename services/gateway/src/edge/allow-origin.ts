@@ -31,9 +31,9 @@ const SENDABLE = [
 ].join(', ');
 
 /**
- * CORS for the configured origins, on every route and every answer, refusals of broken requests included. The answer names
- * the configured origin, never `null`, and allows no cookies: this interface has none. What is public and the same for
- * everybody may be read by any page. Keeps sync.cors, meta.cors.
+ * CORS for the configured origins, on every route and every answer, also of malformed requests. The answer names the
+ * configured origin, never `null`, and allows no cookies, because this interface has none. Pages of any origin may read
+ * public answers. Keeps sync.cors, meta.cors.
  */
 export function allowOrigin(context: RequestContext, entry: PathEntry | null, origins: ReadonlySet<string>): void {
   const { reply } = context;
@@ -42,13 +42,13 @@ export function allowOrigin(context: RequestContext, entry: PathEntry | null, or
     return;
   }
   if (origins.size === 0) return;
-  // Also without an Origin: a cache must not hand one origin's answer to another.
+  // Also without an Origin: a cache must not give the answer of one origin to another.
   reply.push('Vary', 'Origin');
   const origin = allowedOrigin(context, origins);
   if (origin !== null) reply.push('Access-Control-Allow-Origin', origin, 'Access-Control-Expose-Headers', READABLE);
 }
 
-/** Header lines that answer OPTIONS: a preflight when it is one, else the list of methods. */
+/** Headers of the answer to OPTIONS: those of a preflight, otherwise the list of methods. */
 export function answerOptions(context: RequestContext, entry: PathEntry, origins: ReadonlySet<string>): string[] {
   const isPreflight = context.headers.origin.length > 0 && context.headers.preflightMethod.length > 0;
   if (!isPreflight) return ['Allow', entry.allow];
@@ -68,20 +68,20 @@ export function answerOptions(context: RequestContext, entry: PathEntry, origins
 }
 
 /**
- * A page of a foreign site must not open a socket: browsers apply no CORS to WebSockets (RFC 6455 section 10.2). Pages of
- * our own address are not foreign, by whichever name of ours they were reached, and what is no page sends no origin, or
- * that of the address it calls (as websocket-client of Python does).
+ * Refuses sockets of pages of other sites, because browsers apply no CORS to WebSockets (RFC 6455 section 10.2). Pages of the
+ * host that the request names are allowed, by any name of that host. Programs send no origin, or that of the host they call
+ * (as websocket-client of Python does).
  */
 export function refuseForeignSocket(context: RequestContext, origins: ReadonlySet<string>, own: string): void {
   const { origin, hosts } = context.headers;
-  if (origin.length === 0 || (origin.length === 1 && (origin[0] === own || isOf(origin[0], hosts[0])))) return;
+  if (origin.length === 0 || (origin.length === 1 && (origin[0] === own || isOriginOf(origin[0], hosts[0])))) return;
   if (allowedOrigin(context, origins) === null) {
     throw new Fault('forbidden', { message: 'This origin may not open a socket.' });
   }
 }
 
-/** Whether an origin is of the host that the request names. */
-function isOf(origin: string | undefined, host: string | undefined): boolean {
+/** Whether an origin is that of the host that the request names. */
+function isOriginOf(origin: string | undefined, host: string | undefined): boolean {
   if (origin === undefined || host === undefined) return false;
   return [`http://${host}`, `https://${host}`].includes(origin);
 }

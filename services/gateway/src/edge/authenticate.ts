@@ -5,13 +5,12 @@ import type { Principal } from '@wts/contracts';
 import type { CompiledRoute } from './route-table.ts';
 
 /**
- * Who is it, and may they: section 5 of the specification. A public operation asks nobody, not even who sent a broken
- * credential. The scope is checked here, before any service learns what was asked for, so that a refusal tells nothing
- * about what exists. Credentials stand in the Authorization header; `?token=` means something on the socket only.
+ * Authenticates a request: section 5 of the specification. A public operation ignores credentials, also broken ones. The
+ * scope is checked before a service is called, so that a refusal reveals nothing about what exists. The credential is in
+ * the Authorization header; `?token=` is only for sockets.
  * Keeps authentication.api-key.accepted, authentication.bearer.every-call, authentication.jwt.accepted,
  * authentication.scopes.missing, errors.401.bad-format, errors.401.bad-jwt, errors.401.bad-key, errors.401.no-header,
- * errors.401.www-authenticate.
- * Keeps sync.auth.each-call.
+ * errors.401.www-authenticate, sync.auth.each-call.
  */
 export async function authenticate(
   values: readonly string[],
@@ -26,7 +25,7 @@ export async function authenticate(
   return principal;
 }
 
-/** The same question at the socket door. Keeps sync.socket.upgrade-token, sync.socket.refused-upgrade. */
+/** Authenticates a socket upgrade. Keeps sync.socket.upgrade-token, sync.socket.refused-upgrade. */
 export async function authenticateSocket(
   token: string | null,
   route: CompiledRoute,
@@ -34,7 +33,7 @@ export async function authenticateSocket(
   network: string,
 ): Promise<Principal> {
   const { scope } = route.contract;
-  // Without a token the authenticator is asked about no header at all, which words the refusal.
+  // Without a token the authenticator refuses as for a missing header.
   const principal = await (token === null
     ? authenticator.authenticate([])
     : authenticator.authenticateToken(token, network));
@@ -42,7 +41,7 @@ export async function authenticateSocket(
   return principal;
 }
 
-/** Takes `token` out of a raw query string; what is left, byte for byte, is what may travel on and be logged. */
+/** Removes `token` from a raw query string; the rest, byte for byte, may be forwarded and logged. */
 export function takeToken(query: string): { readonly token: string | null; readonly rest: string } {
   let token: string | null = null;
   const rest: string[] = [];

@@ -24,38 +24,38 @@ import type { Shares } from './shares.ts';
 /** Answers an operation that the gateway serves itself. */
 export type OwnAnswer = (context: RequestContext, res: ServerResponse) => void | Promise<void>;
 
-/** What the steps work with; one set per origin. */
+/** What the steps use; one set per origin. */
 export interface EdgeParts {
   readonly routes: RouteTable;
   readonly upstreams: Readonly<Record<UpstreamName, Upstream>>;
-  /** Makes the token that names to each of them the person on whose behalf it is called. */
+  /** Makes the internal token for a service, which names the person on whose behalf the gateway calls. */
   readonly mintToken: Readonly<Record<UpstreamName, MintToken>>;
-  /** By operation id. */
+  /** The operations that the gateway answers itself, by operation id. */
   readonly ownAnswers: ReadonlyMap<string, OwnAnswer>;
   readonly authenticator: Authenticator;
   readonly rates: RateLimiter;
   readonly shares: Shares;
   readonly connections: NetworkConnections;
   readonly socketsMax: number;
-  /** Origins of web pages that may call this interface, and our own, whose pages need no leave. */
+  /** Origins of web pages that may call this interface. */
   readonly origins: ReadonlySet<string>;
+  /** The origin of this API, whose pages may call it without being configured. */
   readonly ownOrigin: string;
   readonly securityHeaders: readonly string[];
   readonly isDraining: () => boolean;
   readonly clientStalledMs: number;
-  /** Told once per request, when its answer is out or its client is gone. */
+  /** Called once per request, when its answer is sent or its client has disconnected. */
   readonly onAnswered: (context: RequestContext, status: number, isComplete: boolean) => void;
 }
 
 /**
- * The way of a request through the gateway. Each step has a file of its name; each either finds something out, which it
- * leaves on the context, or refuses by throwing a Fault, which is rendered here once. Nothing is decoded, parsed or
- * waited for that the steps before could have refused.
+ * Handles a request in steps, each in the file of its name. A step stores what it found out on the context, or throws a Fault,
+ * which is answered here. No step decodes, parses or waits for what an earlier step can refuse.
  */
 export function createEdge(parts: EdgeParts): (req: IncomingMessage, res: ServerResponse) => void {
   return function edge(req, res) {
-    // Sent behind a request that is not answered yet. Its turn comes when it has the connection to itself: only safe
-    // requests may run side by side (RFC 9112 section 9.3.2), and Node tells a waiting answer nothing of a lost client.
+    // The request is pipelined behind another one. It starts when that one is answered: only safe requests may run in
+    // parallel (RFC 9112 section 9.3.2), and Node does not report to a queued response that the client disconnected.
     if (res.socket === null) {
       res.once('socket', () => edge(req, res));
       return;
@@ -63,24 +63,24 @@ export function createEdge(parts: EdgeParts): (req: IncomingMessage, res: Server
     const context = new RequestContext(req, parts.securityHeaders);
     context.isLast = parts.isDraining();
     const { socket } = req;
-    parts.connections.touch(socket);
+    parts.connections.markActive(socket);
     res.once('close', () => {
-      if (context.principal !== null) parts.connections.touch(socket);
+      if (context.principal !== null) parts.connections.markActive(socket);
       parts.rates.answered(context, res.headersSent ? res.statusCode : null);
       parts.onAnswered(context, res.statusCode, res.writableFinished);
     });
     if (!isTracing()) {
-      void pass(context, res, parts);
+      void runSteps(context, res, parts);
       return;
     }
     traceRequest(req.headers, context.method, (span) => {
       context.span = span;
-      void pass(context, res, parts);
+      void runSteps(context, res, parts);
     });
   };
 }
 
-async function pass(context: RequestContext, res: ServerResponse, parts: EdgeParts): Promise<void> {
+async function runSteps(context: RequestContext, res: ServerResponse, parts: EdgeParts): Promise<void> {
   try {
     const found = parts.routes(context.path);
     allowOrigin(context, found, parts.origins);
@@ -106,10 +106,10 @@ async function pass(context: RequestContext, res: ServerResponse, parts: EdgePar
     ).catch((failure: unknown) => {
       throw parts.rates.refuse(context, failure);
     });
-    if (context.principal !== null) parts.connections.vouch(context.req.socket);
+    if (context.principal !== null) parts.connections.authenticated(context.req.socket);
     await parts.rates.checkCaller(context, route);
     if (route.to === 'gateway') {
-      await answerHere(context, res, parts);
+      await answerOwnOperation(context, res, parts);
       return;
     }
     const body = await boundBody(context, res, takeShare(context, res, parts));
@@ -122,20 +122,24 @@ async function pass(context: RequestContext, res: ServerResponse, parts: EdgePar
   }
 }
 
-/** The answer to OPTIONS of the server as a whole (RFC 9110 section 9.3.7): some balancers ask so whether it is there. */
+/** The answer to `OPTIONS *` (RFC 9110 section 9.3.7), which some load balancers use as a health check. */
 const ALLOWED = ['Allow', 'GET, HEAD, POST, PATCH, DELETE, OPTIONS'];
 
-/** A place among the requests of this caller until the answer is out; what it gives back counts the bytes of the body. */
+/** Takes a request slot of this caller until the answer is sent. Returns the function that counts bytes of the body. */
 function takeShare(context: RequestContext, res: ServerResponse, { shares, rates }: EdgeParts): ReserveBytes {
   if (res.closed) throw new ClientClosedError();
-  const place = shares.enter(context.principal?.userId ?? '', rates.networkOf(context));
-  res.once('close', () => place.leave());
-  // Of a client that has left, nothing is held any more.
-  return (bytes) => (res.closed ? new Fault('malformed_request') : place.hold(bytes));
+  const slot = shares.acquire(context.principal?.userId ?? '', rates.networkOf(context));
+  res.once('close', () => slot.release());
+  // Keeps no bytes for a client that has disconnected.
+  return (bytes) => (res.closed ? new Fault('malformed_request') : slot.hold(bytes));
 }
 
-async function answerHere(context: RequestContext, res: ServerResponse, { ownAnswers }: EdgeParts): Promise<void> {
+async function answerOwnOperation(
+  context: RequestContext,
+  res: ServerResponse,
+  { ownAnswers }: EdgeParts,
+): Promise<void> {
   const answer = ownAnswers.get(context.route?.contract.id ?? '');
-  if (answer === undefined) throw new Error(`nobody answers ${context.route?.contract.id}`);
+  if (answer === undefined) throw new Error(`the gateway has no answer for ${context.route?.contract.id}`);
   await answer(context, res);
 }

@@ -11,11 +11,11 @@ import type { Upstream } from '../upstream.ts';
 import type { RequestContext } from './request-context.ts';
 import { connectionOptions } from './read-headers.ts';
 
-/** What the service said to an upgrade: it agreed, or it answered as to any request. */
+/** The reply of a service to an upgrade: it agreed, or it refused with an HTTP answer. */
 export type HandshakeReply =
   | {
       readonly agreed: true;
-      /** The socket stands, until what is returned is called; it is given up by what is passed when its address is gone. */
+      /** Counts the socket for its address until the returned function is called. Calls `onGone` when the address fails. */
       readonly hold: (onGone: () => void) => () => void;
       readonly reply: IncomingMessage;
       readonly socket: Duplex;
@@ -25,12 +25,12 @@ export type HandshakeReply =
 
 const KEY = /^[A-Za-z0-9+/]{22}==$/;
 
-/** RFC 6455 section 4.2.1, all that can be judged without asking anyone. */
+/** RFC 6455 section 4.2.1: the checks that need no other service. */
 export function checkHandshake(context: RequestContext): void {
   const { headers, method } = context;
   if (method !== 'GET') throw new Fault('malformed_request', { message: 'A WebSocket handshake must use GET.' });
   if (context.hasBody) throw new Fault('malformed_request', { message: 'A WebSocket handshake must not have a body.' });
-  if (!asksForWebSocket(context)) throw upgradeRequired();
+  if (!requestsWebSocket(context)) throw upgradeRequired();
   if (headers.socketVersion.length !== 1 || headers.socketVersion[0] !== '13') throw upgradeRequired();
   if (headers.socketKey.length !== 1 || !KEY.test(headers.socketKey[0] as string)) {
     throw new Fault('malformed_request', { message: 'Sec-WebSocket-Key must be 16 bytes in base64.' });
@@ -44,7 +44,7 @@ export function upgradeRequired(): Fault {
   });
 }
 
-function asksForWebSocket({ headers }: RequestContext): boolean {
+function requestsWebSocket({ headers }: RequestContext): boolean {
   return (
     headers.upgrade.length === 1 &&
     headers.upgrade[0]?.toLowerCase() === 'websocket' &&
@@ -52,10 +52,10 @@ function asksForWebSocket({ headers }: RequestContext): boolean {
   );
 }
 
-/** Per address, so that those who wait for a process that sleeps are in nobody's way who goes to another. */
+/** Per address, so that clients waiting for a hanging process do not delay clients of another. */
 const semaphores = new WeakMap<Address, Semaphore>();
 
-/** What is asked of a service for a client. */
+/** The upgrade that the gateway requests from a service for a client. */
 export interface Handshake {
   readonly upstream: Upstream;
   readonly path: string;
@@ -64,30 +64,29 @@ export interface Handshake {
 }
 
 /**
- * Opens the socket at the service on a connection of its own, at the address that has the fewest. A handshake changes
- * nothing, so where one address refuses the connection, breaks it off or shows no sign of life, the next one is tried.
+ * Opens a socket at the service on a new connection, to the address with the fewest sockets. A handshake changes nothing, so
+ * when an address refuses or breaks the connection, or does not respond, the gateway tries the next one.
  *
- * Only so many handshakes go to an address at once. When thousands of clients come back in one second, the others wait
- * here, where they cost nothing, and requests of those who never left pass between. Who has left by the time it is their
- * turn is not asked for: in such a wave many do, and come again.
+ * The number of parallel handshakes per address is limited. In a reconnect storm the other clients wait in the gateway, and
+ * requests of connected clients are not delayed. No handshake is sent for a client that disconnected while it waited.
  */
-export async function shakeHands(handshake: Handshake, isGone: () => boolean): Promise<HandshakeReply> {
+export async function openUpstreamSocket(handshake: Handshake, isDisconnected: () => boolean): Promise<HandshakeReply> {
   const { upstream } = handshake;
-  const askedAt = performance.now();
+  const startedAt = performance.now();
   const checkWait = (): void => {
-    if (isGone()) throw new ClientClosedError();
-    if (performance.now() - askedAt > EDGE_LIMITS.handshakeWaitMs) throw comeAgain();
+    if (isDisconnected()) throw new ClientClosedError();
+    if (performance.now() - startedAt > EDGE_LIMITS.handshakeWaitMs) throw tooManyHandshakes();
   };
   const tried = new Set<Address>();
   for (let target = upstream.pick(tried, socketsOf); target !== null; target = upstream.pick(tried, socketsOf)) {
     tried.add(target);
-    const attempt = await tryAt(target, handshake, checkWait);
+    const attempt = await attemptAt(target, handshake, checkWait);
     if ('refused' in attempt) {
       if (!attempt.wasConnected) upstream.failed(target, attempt.refused);
       continue;
     }
     upstream.answered(target);
-    // As for any request: a service that does not believe us is not the caller's fault.
+    // As for any request: a service that refuses the internal token is no fault of the caller.
     if (attempt.reply.statusCode === 401)
       throw new Fault('unavailable', { cause: new Error('refused the internal token') });
     return attempt;
@@ -100,29 +99,33 @@ interface Refusal {
   readonly wasConnected: boolean;
 }
 
-async function tryAt(address: Address, handshake: Handshake, checkWait: () => void): Promise<HandshakeReply | Refusal> {
-  const lost = Promise.withResolvers<Refusal>();
+async function attemptAt(
+  address: Address,
+  handshake: Handshake,
+  checkWait: () => void,
+): Promise<HandshakeReply | Refusal> {
+  const unresponsive = Promise.withResolvers<Refusal>();
   const controller = new AbortController();
   const end = handshake.upstream.begin(address, () => {
-    const refused = new Error('it shows no sign of life');
-    lost.resolve({ refused, wasConnected: true });
+    const refused = new Error('the address does not respond');
+    unresponsive.resolve({ refused, wasConnected: true });
     controller.abort(refused);
   });
   const inTurn = semaphoreOf(address).run(async () => {
     controller.signal.throwIfAborted();
     checkWait();
-    const reply = await ask(handshake, address, controller.signal);
+    const reply = await requestUpgrade(handshake, address, controller.signal);
     if (controller.signal.aborted && 'agreed' in reply && reply.agreed) reply.socket.destroy();
     return reply;
   });
   try {
-    return await Promise.race([lost.promise, inTurn]);
+    return await Promise.race([unresponsive.promise, inTurn]);
   } finally {
     end();
   }
 }
 
-export function comeAgain(): Fault {
+export function tooManyHandshakes(): Fault {
   return new Fault('unavailable', {
     message: 'Too many sockets are being opened; try again shortly',
     retryAfterSeconds: comeAgainSeconds(),
@@ -138,7 +141,7 @@ function semaphoreOf(address: Address): Semaphore {
   return semaphore;
 }
 
-function ask(
+function requestUpgrade(
   { upstream, path, context, internalToken }: Handshake,
   address: Address,
   signal: AbortSignal,
@@ -154,7 +157,7 @@ function ask(
       path,
       agent: false,
       signal,
-      headers: handshakeLines(origin, context, internalToken),
+      headers: handshakeHeaders(origin, context, internalToken),
     });
     const giveUp = (): void => void request.destroy(new Error('the upgrade was not answered in time'));
     let deadline = setTimeout(giveUp, EDGE_LIMITS.connectTimeoutMs);
@@ -179,7 +182,7 @@ function ask(
   });
 }
 
-function handshakeLines(origin: URL, { headers, requestId }: RequestContext, internalToken: string): string[] {
+function handshakeHeaders(origin: URL, { headers, requestId }: RequestContext, internalToken: string): string[] {
   return [
     'Host',
     origin.host,
@@ -204,7 +207,7 @@ async function readRefusal(reply: IncomingMessage): Promise<Buffer> {
   let bytes = 0;
   for await (const part of reply as AsyncIterable<Buffer>) {
     bytes += part.length;
-    if (bytes > EDGE_LIMITS.refusalBytesMax) throw new Error('the service refuses at too great length');
+    if (bytes > EDGE_LIMITS.refusalBytesMax) throw new Error('the body of the refusal is too large');
     parts.push(part);
   }
   return Buffer.concat(parts);

@@ -5,38 +5,37 @@ import type { AddressReader } from '../client-address.ts';
 import { networkOf } from '../client-address.ts';
 import type { RateLimits, RatePolicy } from '../rates/policies.ts';
 import { FAILED_CREDENTIALS, RATE_POLICIES, withLimit } from '../rates/policies.ts';
-import type { Count, Standing, Tally } from '../rates/tally.ts';
+import type { Count, WindowCount, Tally } from '../rates/tally.ts';
 import type { RequestContext } from './request-context.ts';
 import type { CompiledRoute } from './route-table.ts';
 
 interface LimiterParts {
   readonly tally: Tally;
-  /** Told whenever something was counted. */
+  /** Called after each change of a count. */
   readonly onCounted: () => void;
   readonly addressOf: AddressReader;
   readonly limits: RateLimits;
   readonly now?: () => number;
 }
 
-/** A policy at work on a request. */
-interface Watch {
+/** A policy and its count for one request. */
+interface AppliedPolicy {
   readonly policy: RatePolicy;
-  readonly standing: Standing;
+  readonly window: WindowCount;
   readonly takeBack: () => void;
 }
 
-/** In this time a count has reached the other replicas, and theirs this one: GATHER_MS, and twice the way to the broker. */
+/** Within this time replicas have each other's counts: GATHER_MS and two deliveries by NATS. */
 const SETTLE_MS = 25;
 
 /**
- * How often: the step between who calls and what they get. What is counted per address is looked at before the
- * credential is; the rest once it is known who calls. Refuses with 429, `Retry-After` and the same in the body, and says
- * on every answer how much is left.
+ * Limits the rate of requests. Policies per address are checked before the credential, the others after it. Refuses with 429
+ * and `Retry-After`, and every answer has the remaining count.
  *
- * Everything counts when it comes, also where only failures shall count in the end: those who send many at once must not be
- * judged before the first of them is answered. Where several replicas count together, only a share of a limit is given out
- * at once by each; for the rest of it a request waits until the others' counts are known, and counts them all as if they
- * had come before it. So together they let through no more than the limit.
+ * A request counts when it is received, also for policies that count only failures: otherwise many parallel requests would
+ * pass before the first failure. The count of a request that did not fail is taken back. With several replicas, each accepts
+ * its share of a limit without waiting. Beyond it a request waits for the counts of the other replicas and is accepted only
+ * when all of them, counted before it, leave room. So all replicas together accept no more than the limit.
  * Keeps errors.429.retry-after, limits.rate.at-once, limits.rate.headers, limits.rate.address.
  */
 export class RateLimiter {
@@ -44,7 +43,7 @@ export class RateLimiter {
   readonly #policies: readonly RatePolicy[];
   readonly #failed: RatePolicy | null;
   readonly #byRoute = new Map<CompiledRoute, readonly RatePolicy[]>();
-  readonly #watched = new WeakMap<RequestContext, Watch[]>();
+  readonly #applied = new WeakMap<RequestContext, AppliedPolicy[]>();
   readonly #now: () => number;
 
   constructor(parts: LimiterParts) {
@@ -54,98 +53,95 @@ export class RateLimiter {
     this.#now = parts.now ?? Date.now;
   }
 
-  /** Before anybody is asked who calls. */
+  /** Runs before authentication. */
   async checkAddress(context: RequestContext, route: CompiledRoute): Promise<void> {
-    for (const policy of this.#of(route)) {
+    for (const policy of this.#policiesOf(route)) {
       if (policy.per === 'address') await this.#check(context, policy, this.networkOf(context));
     }
   }
 
-  /** Once it is known who calls. */
+  /** Runs after authentication. */
   async checkCaller(context: RequestContext, route: CompiledRoute): Promise<void> {
     const { principal } = context;
-    for (const policy of this.#of(route)) {
+    for (const policy of this.#policiesOf(route)) {
       if (policy.per === 'address' || principal === null) continue;
       await this.#check(context, policy, policy.per === 'person' ? principal.userId : callerOf(principal));
     }
     this.#announce(context);
   }
 
-  /** A refused credential: what to answer. */
+  /** Counts a refused credential. Returns the failure to answer with. */
   refuse(context: RequestContext, failure: unknown): unknown {
     if (!(failure instanceof Fault) || failure.status !== 401 || this.#failed === null) return failure;
-    const { standing } = this.#count(this.#failed, this.networkOf(context));
-    if (standing.count <= this.#failed.limit) return failure;
-    this.#watch(context).push({ policy: this.#failed, standing, takeBack: () => undefined });
+    const { window } = this.#count(this.#failed, this.networkOf(context));
+    if (window.count <= this.#failed.limit) return failure;
+    this.#appliedTo(context).push({ policy: this.#failed, window, takeBack: () => undefined });
     this.#announce(context);
-    return this.#tooMany(standing);
+    return this.#tooMany(window);
   }
 
   /**
-   * The answer is out, or the client gone before there was one (null): takes back what was no failure. Whoever was refused
-   * for their credential or its scope never got to try anything, and has no part in what others at their address may.
+   * Runs when the answer is sent, or the client disconnected before it (`status` is null): takes back the counts of a request
+   * that did not fail. A refused credential or scope does not count as a failed attempt, so it uses up nothing for others at
+   * that address.
    */
   answered(context: RequestContext, status: number | null): void {
-    const isKnown = context.principal !== null || context.route?.contract.scope === 'none';
-    for (const { policy, takeBack } of this.#watched.get(context) ?? []) {
+    const isAuthenticated = context.principal !== null || context.route?.contract.scope === 'none';
+    for (const { policy, takeBack } of this.#applied.get(context) ?? []) {
       if (policy.onStatus === undefined) continue;
-      // Of one who left it is not known how the attempt ended.
-      if (isKnown && (status === null || policy.onStatus.includes(status))) continue;
+      // Without an answer it is unknown whether the attempt failed; it counts.
+      if (isAuthenticated && (status === null || policy.onStatus.includes(status))) continue;
       takeBack();
       this.#parts.onCounted();
     }
   }
 
-  async #check(context: RequestContext, policy: RatePolicy, whose: string): Promise<void> {
-    const count = this.#count(policy, whose);
-    const { standing, takeBack } = count;
-    // What may still be taken back is not announced as spent.
-    const shown = policy.onStatus === undefined ? standing : { ...standing, count: standing.count - 1 };
-    this.#watch(context).push({ policy, standing: shown, takeBack });
-    if (standing.count <= policy.limit && (await this.#isWithin(policy, count))) return;
+  async #check(context: RequestContext, policy: RatePolicy, key: string): Promise<void> {
+    const count = this.#count(policy, key);
+    const { window, takeBack } = count;
+    // A count that may be taken back is not shown as used.
+    const shown = policy.onStatus === undefined ? window : { ...window, count: window.count - 1 };
+    this.#appliedTo(context).push({ policy, window: shown, takeBack });
+    if (window.count <= policy.limit && (await this.#isWithin(policy, count))) return;
     this.#announce(context);
-    // It is refused for what came before; refusing it is no further mistake of theirs.
-    for (const watch of this.#watch(context)) if (watch.policy.onStatus !== undefined) watch.takeBack();
+    // The request is refused for earlier requests; its own refusal does not count.
+    for (const one of this.#appliedTo(context)) if (one.policy.onStatus !== undefined) one.takeBack();
     takeBack();
     this.#parts.onCounted();
-    this.#watched.delete(context);
-    throw this.#tooMany(standing);
+    this.#applied.delete(context);
+    throw this.#tooMany(window);
   }
 
-  /** Each replica gives out its share of the limit at once, and the rest when it knows what the others gave out. */
-  async #isWithin({ limit }: RatePolicy, { standing, place }: Count): Promise<boolean> {
+  /** Accepts within this replica's share without waiting, beyond it only with the counts of the other replicas. */
+  async #isWithin({ limit }: RatePolicy, { window, countWithOthers }: Count): Promise<boolean> {
     const { replicas } = this.#parts.tally;
-    if (replicas === 1 || standing.count <= limit / replicas) return true;
+    if (replicas === 1 || window.count <= limit / replicas) return true;
     await delay(SETTLE_MS);
-    return place() <= limit;
+    return countWithOthers() <= limit;
   }
 
-  #count(policy: RatePolicy, whose: string): Count {
-    const count = this.#parts.tally.add(`${policy.name} ${whose}`, policy.windowSeconds * 1000);
+  #count(policy: RatePolicy, key: string): Count {
+    const count = this.#parts.tally.add(`${policy.name} ${key}`, policy.windowSeconds * 1000);
     this.#parts.onCounted();
     return count;
   }
 
-  #tooMany({ endsAt }: Standing): Fault {
+  #tooMany({ endsAt }: WindowCount): Fault {
     return new Fault('rate_limited', { retryAfterSeconds: this.#secondsUntil(endsAt) });
   }
 
-  /**
-   * draft-ietf-httpapi-ratelimit-headers-10, and for older clients the three common lines, about the tightest policy.
-   */
+  /** draft-ietf-httpapi-ratelimit-headers-10, and for older clients three `X-` headers about the tightest policy. */
   #announce(context: RequestContext): void {
-    const watches = this.#watched.get(context);
-    if (watches === undefined || watches.length === 0) return;
-    const left = ({ policy, standing }: Watch): number => Math.max(0, policy.limit - standing.count);
-    const tightest = watches.reduce((one, other) => (left(other) < left(one) ? other : one));
-    const reset = this.#secondsUntil(tightest.standing.endsAt);
+    const applied = this.#applied.get(context);
+    if (applied === undefined || applied.length === 0) return;
+    const left = ({ policy, window }: AppliedPolicy): number => Math.max(0, policy.limit - window.count);
+    const tightest = applied.reduce((one, other) => (left(other) < left(one) ? other : one));
+    const reset = this.#secondsUntil(tightest.window.endsAt);
     context.reply.push(
       'RateLimit-Policy',
-      watches.map(({ policy }) => `"${policy.name}";q=${policy.limit};w=${policy.windowSeconds}`).join(', '),
+      applied.map(({ policy }) => `"${policy.name}";q=${policy.limit};w=${policy.windowSeconds}`).join(', '),
       'RateLimit',
-      watches
-        .map((watch) => `"${watch.policy.name}";r=${left(watch)};t=${this.#secondsUntil(watch.standing.endsAt)}`)
-        .join(', '),
+      applied.map((one) => `"${one.policy.name}";r=${left(one)};t=${this.#secondsUntil(one.window.endsAt)}`).join(', '),
       'X-RateLimit-Limit',
       String(tightest.policy.limit),
       'X-RateLimit-Remaining',
@@ -159,27 +155,27 @@ export class RateLimiter {
     return Math.max(1, Math.ceil((endsAt - this.#now()) / 1000));
   }
 
-  #watch(context: RequestContext): Watch[] {
-    const watches = this.#watched.get(context) ?? [];
-    this.#watched.set(context, watches);
-    return watches;
+  #appliedTo(context: RequestContext): AppliedPolicy[] {
+    const applied = this.#applied.get(context) ?? [];
+    this.#applied.set(context, applied);
+    return applied;
   }
 
-  #of(route: CompiledRoute): readonly RatePolicy[] {
-    const known = this.#byRoute.get(route);
-    if (known !== undefined) return known;
+  #policiesOf(route: CompiledRoute): readonly RatePolicy[] {
+    const cached = this.#byRoute.get(route);
+    if (cached !== undefined) return cached;
     const policies = this.#policies.filter(({ appliesTo }) => appliesTo(route.contract));
     this.#byRoute.set(route, policies);
     return policies;
   }
 
-  /** Whose request it is as long as nobody knows who calls. */
+  /** The network of a request, which counts as its caller before authentication. */
   networkOf({ peer, headers }: RequestContext): string {
     return networkOf(this.#parts.addressOf(peer, headers.forwardedFor));
   }
 }
 
-/** Tokens of a signed-in person are renewed all the time; they are one caller. */
+/** All tokens of a signed-in person are one caller, because they are renewed often. */
 function callerOf({ userId, credential }: Principal): string {
   return credential.kind === 'jwt' ? userId : credential.id;
 }

@@ -64,7 +64,7 @@ describe('connections without a credential', () => {
   it('of a network that is full give way when they asked for nothing for long, the longest idle first', async () => {
     const [first, second] = await comeTimes(3, '127.0.0.1');
     nowMs = IDLE_MS;
-    shared.touch(first ?? null);
+    shared.markActive(first ?? null);
     nowMs = IDLE_MS + 10;
     assert.equal((await come('127.0.0.1')).isAdmitted, true);
     assert.deepEqual([first?.destroyed, second?.destroyed], [false, true]);
@@ -81,14 +81,14 @@ describe('connections without a credential', () => {
 
   it('count for the person instead while one has a credential, and come back when its answer is out', async () => {
     const vouched = await comeTimes(3, '127.0.0.1');
-    for (const socket of vouched) shared.vouch(socket);
+    for (const socket of vouched) shared.authenticated(socket);
     await comeTimes(3, '127.0.0.1');
     nowMs += 2 * IDLE_MS;
     isFull = true;
     assert.equal((await come('127.0.0.2')).isAdmitted, true);
     assert.ok(vouched.every(({ destroyed }) => !destroyed));
     isFull = false;
-    for (const socket of vouched) shared.touch(socket);
+    for (const socket of vouched) shared.markActive(socket);
     assert.equal((await come('127.0.0.1')).isAdmitted, false);
   });
 

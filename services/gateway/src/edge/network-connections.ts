@@ -1,46 +1,46 @@
 import type { Socket } from 'node:net';
 
 interface Options {
-  /** Connections of one network, as far as no credential speaks for them. */
+  /** Connections of one network without a credential. */
   readonly ofNetworkMax: number;
-  /** Refused ones of one network that are answered at a time; any more are cut. */
+  /** Refused connections of one network that get an answer; further ones are closed without one. */
   readonly refusedOfNetworkMax: number;
-  /** One that has asked for nothing for so long may be closed where another needs its place. */
+  /** A connection without a request for so long may be closed for a new one. */
   readonly idleMs: number;
-  /** Who counts as one; null for a proxy of ours, which brings everybody's requests. */
+  /** The network of an address; null for a configured proxy, which forwards requests of many. */
   readonly networkOf: (address: string | undefined) => string | null;
   readonly now?: () => number;
 }
 
-interface Held {
+interface TrackedConnection {
   readonly socket: Socket;
   readonly network: Network;
-  /** Of its last request, or its beginning. */
+  /** The time of its last request, or of its start. */
   activeAt: number;
 }
 
 interface Network {
   readonly name: string;
   /** Connections without a credential, in the order of their last request. */
-  readonly idle: Set<Held>;
+  readonly idle: Set<TrackedConnection>;
   connections: number;
   refused: number;
 }
 
 /**
- * Shares connections out by network, before anybody is known. A connection counts for its network until a request on it
- * has a credential, and again when that request is answered; meanwhile it counts for its person (`Shares`). One network
- * holds a share of all connections and no more; beyond it, and when all are taken, the connection that has asked for
- * nothing for longest gives way, be it kept alive or still sending its first headers. So thousands that wait for nothing
- * cost their sender their own places. Keeps limits.connections.network.
+ * Limits connections per network before authentication. A connection counts for its network until a request on it has a
+ * credential, and again when that request is answered; in between it counts for its person (`Shares`). One network may
+ * hold a fixed share of all connections. Beyond it, and when all connections are in use, the connection that was idle for
+ * longest is closed, also one that is still sending its first headers. So idle connections take places only from their own
+ * network. Keeps limits.connections.network.
  */
 export class NetworkConnections {
   readonly #options: Options;
   readonly #now: () => number;
   readonly #networks = new Map<string, Network>();
-  readonly #held = new WeakMap<Socket, Held>();
-  /** All of `idle`, in the same order. */
-  readonly #idle = new Set<Held>();
+  readonly #tracked = new WeakMap<Socket, TrackedConnection>();
+  /** The idle connections of all networks, in the same order. */
+  readonly #idle = new Set<TrackedConnection>();
 
   constructor(options: Options) {
     this.#options = options;
@@ -51,7 +51,7 @@ export class NetworkConnections {
     return this.#networks.size;
   }
 
-  /** False for a connection that is to be refused. `isFull` says that the process has all it can hold. */
+  /** False when the connection is to be refused. `isFull`: the process has reached its limit. */
   admit(socket: Socket, isFull: boolean): boolean {
     const name = this.#options.networkOf(socket.remoteAddress);
     if (name === null) return !isFull || this.#close(this.#idle);
@@ -65,46 +65,46 @@ export class NetworkConnections {
       (network.idle.size < this.#options.ofNetworkMax || this.#close(network.idle)) &&
       (!isFull || this.#close(this.#idle));
     if (!isRoom) return this.#refuse(socket, network);
-    const held = { socket, network, activeAt: 0 };
-    this.#held.set(socket, held);
-    this.#count(held);
-    socket.once('close', () => this.#uncount(held));
+    const tracked = { socket, network, activeAt: 0 };
+    this.#tracked.set(socket, tracked);
+    this.#count(tracked);
+    socket.once('close', () => this.#uncount(tracked));
     return true;
   }
 
-  /** A request came, or the answer to one with a credential is out. */
-  touch(socket: Socket | null): void {
-    const held = socket === null ? undefined : this.#held.get(socket);
-    if (held === undefined || held.socket.destroyed) return;
-    const { idle } = held.network;
-    const isBack = !idle.has(held);
+  /** Called when a request starts, and when a request with a credential is answered. */
+  markActive(socket: Socket | null): void {
+    const tracked = socket === null ? undefined : this.#tracked.get(socket);
+    if (tracked === undefined || tracked.socket.destroyed) return;
+    const { idle } = tracked.network;
+    const isBack = !idle.has(tracked);
     if (isBack && idle.size >= this.#options.ofNetworkMax && !this.#close(idle)) {
-      // There were too many of this network at work at a time for all of them to stay.
-      held.socket.end();
+      // More connections of this network had authenticated requests in parallel than may be idle.
+      tracked.socket.end();
     }
-    this.#uncount(held);
-    this.#count(held);
+    this.#uncount(tracked);
+    this.#count(tracked);
   }
 
-  /** The request on it has a credential. */
-  vouch(socket: Socket): void {
-    const held = this.#held.get(socket);
-    if (held !== undefined) this.#uncount(held);
+  /** Called when a request on the connection has a credential. */
+  authenticated(socket: Socket): void {
+    const tracked = this.#tracked.get(socket);
+    if (tracked !== undefined) this.#uncount(tracked);
   }
 
-  #count(held: Held): void {
-    held.activeAt = this.#now();
-    held.network.idle.add(held);
-    this.#idle.add(held);
+  #count(tracked: TrackedConnection): void {
+    tracked.activeAt = this.#now();
+    tracked.network.idle.add(tracked);
+    this.#idle.add(tracked);
   }
 
-  #uncount(held: Held): void {
-    held.network.idle.delete(held);
-    this.#idle.delete(held);
+  #uncount(tracked: TrackedConnection): void {
+    tracked.network.idle.delete(tracked);
+    this.#idle.delete(tracked);
   }
 
-  /** Closes the one that has been idle for longest; false when none has been for long. */
-  #close(idle: ReadonlySet<Held>): boolean {
+  /** Closes the connection that was idle for longest; false when none was idle long enough. */
+  #close(idle: ReadonlySet<TrackedConnection>): boolean {
     const [first] = idle;
     if (first === undefined || this.#now() - first.activeAt < this.#options.idleMs) return false;
     this.#uncount(first);

@@ -1,7 +1,7 @@
-/** Shared by every request: most headers are absent, and absence should cost nothing. */
+/** Shared by all requests, because most headers are absent. */
 const NONE: readonly string[] = Object.freeze([]);
 
-/** What the edge itself reads, one list of values per header because saying something twice is often a trick. */
+/** The headers that the edge reads, with all values of each, because a repeated header is often an attack. */
 export class RequestHeaders {
   hosts = NONE;
   authorization = NONE;
@@ -17,7 +17,7 @@ export class RequestHeaders {
   transferEncoding = NONE;
   preflightMethod = NONE;
   expect = NONE;
-  /** Name, value, name, value: ready for the upstream. */
+  /** Headers for the service: name, value, name, value. */
   readonly onward: string[] = [];
   readonly count: number;
 
@@ -26,9 +26,9 @@ export class RequestHeaders {
   }
 }
 
-type Own = Exclude<keyof RequestHeaders, 'onward' | 'count'>;
+type EdgeHeader = Exclude<keyof RequestHeaders, 'onward' | 'count'>;
 
-const OWN: Readonly<Record<string, Own>> = {
+const EDGE_HEADERS: Readonly<Record<string, EdgeHeader>> = {
   host: 'hosts',
   authorization: 'authorization',
   'api-version': 'apiVersion',
@@ -45,7 +45,7 @@ const OWN: Readonly<Record<string, Own>> = {
   expect: 'expect',
 };
 
-/** End-to-end headers a service may read. Adding one is adding it here. */
+/** End-to-end headers that are forwarded to services. */
 const ONWARD = [
   'accept',
   'accept-encoding',
@@ -64,16 +64,16 @@ const ONWARD = [
   'sec-websocket-protocol',
 ] as const;
 
-/** One look-up per line: the field of the edge it belongs to, or true when it travels on. */
-const HEADER_RULES = new Map<string, Own | true>([
-  ...Object.entries(OWN),
+/** By header name: the field of `RequestHeaders`, or true when the header is forwarded. */
+const HEADER_RULES = new Map<string, EdgeHeader | true>([
+  ...Object.entries(EDGE_HEADERS),
   ...ONWARD.map((name): [string, true] => [name, true]),
 ]);
 
 /**
- * The one pass over a request's raw header lines. It sorts each line into what the edge itself needs and what travels
- * on. What travels on is a closed list: a header nobody declared, an identity header of our own (`x-wts-*`), any
- * forwarding header and every hop-by-hop header stay here, whatever the client calls them.
+ * Reads the raw headers of a request in one pass: those that the edge needs, and those that are forwarded. Only the headers of
+ * a closed list are forwarded, so a client cannot send unknown headers, internal headers (`x-wts-*`), forwarding headers
+ * or hop-by-hop headers to a service.
  * Keeps authentication.identity.not-forged.
  */
 export function readHeaders(rawHeaders: readonly string[]): RequestHeaders {
@@ -90,7 +90,7 @@ export function readHeaders(rawHeaders: readonly string[]): RequestHeaders {
   return headers;
 }
 
-/** RFC 9110 section 7.6.1: a header named in Connection is meant for this hop only. */
+/** RFC 9110 section 7.6.1: a header that Connection names is for this hop only. */
 function dropNamedByConnection(headers: RequestHeaders): void {
   const named = connectionOptions(headers);
   if (named.length === 1 && (named[0] === 'keep-alive' || named[0] === 'close')) return;

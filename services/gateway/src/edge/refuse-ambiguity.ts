@@ -3,8 +3,8 @@ import { faultOfHosts, faultOfTarget } from '@wts/service-kit/http';
 import type { RequestContext } from './request-context.ts';
 
 /**
- * Refuses what two readers could read differently: the gateway and a service must never disagree about where a request
- * goes or where it ends. Node's parser has refused ambiguous lengths before this (RFC 9112 section 6.3).
+ * Refuses requests that two parsers could read differently: the gateway and a service must agree about the path and the end of
+ * a request. Node's parser has refused ambiguous lengths already (RFC 9112 section 6.3).
  * Keeps errors.431.headers.
  */
 export function refuseAmbiguity(context: RequestContext): void {
@@ -19,8 +19,8 @@ export function refuseAmbiguity(context: RequestContext): void {
 }
 
 /**
- * RFC 9112 section 6.1: the parser undoes `chunked` and nothing before it, and a reader of HTTP/1.0 may not know it at
- * all. What stands behind such a request could be its body to somebody, so nothing there is read as a request.
+ * RFC 9112 section 6.1: Node's parser decodes `chunked` and no other coding, and parsers of HTTP/1.0 may not support it. Bytes
+ * after such a request could be its body to another parser, so this is the last request on the connection.
  */
 function refuseCodings(context: RequestContext): void {
   const { req, headers } = context;

@@ -1,12 +1,12 @@
 import { LIMITS } from '@wts/contracts';
 import type { Route } from '../routes.ts';
 
-/** A route with everything the hot path asks of it worked out once, at start-up. */
+/** A route with everything a request needs of it, computed once at the start. */
 export interface CompiledRoute extends Route {
   readonly isSocket: boolean;
-  /** Zero: this operation takes no body, and none travels on. */
+  /** Zero: the operation has no body, and none is forwarded. */
   readonly bodyBytesMax: number;
-  /** `Deprecation`, `Sunset` and `Link` lines while the operation retires. */
+  /** `Deprecation`, `Sunset` and `Link` headers of a deprecated operation. */
   readonly notice: readonly string[];
 }
 
@@ -15,7 +15,7 @@ export interface PathEntry {
   readonly methods: ReadonlyMap<string, CompiledRoute>;
   /** Value of `Allow`. */
   readonly allow: string;
-  /** Pages of any origin may read it. */
+  /** Pages of any origin may read the answers. */
   readonly anyOrigin: boolean;
 }
 
@@ -30,8 +30,8 @@ interface Node {
 const newNode = (): Node => ({ literals: new Map(), parameter: null, entry: null });
 
 /**
- * Compiles routes into a look-up by raw path. Literal segments match byte for byte; a parameter matches one segment as
- * it was sent, undecoded. A path without parameters is one map look-up.
+ * Compiles routes into a look-up by raw path. A literal segment matches byte for byte; a parameter matches one undecoded
+ * segment. A path without parameters is one map look-up.
  * Keeps errors.404.unknown-route.
  */
 export function compileRoutes(
@@ -43,7 +43,7 @@ export function compileRoutes(
   const root = newNode();
   for (const [path, siblings] of byPath) {
     const entry = compilePath(siblings, notices);
-    if (path.includes('{')) plant(root, path, entry);
+    if (path.includes('{')) insert(root, path, entry);
     else exact.set(path, entry);
   }
   return (path) => exact.get(path) ?? walk(root, path);
@@ -53,7 +53,7 @@ function compilePath(siblings: readonly Route[], notices: ReadonlyMap<string, re
   const methods = new Map<string, CompiledRoute>();
   for (const route of siblings) {
     const { contract } = route;
-    if (contract.internal) throw new Error(`${contract.id} is internal and has no place in a public route table`);
+    if (contract.internal) throw new Error(`${contract.id} is internal and must not be in a public route table`);
     if (methods.has(contract.method)) throw new Error(`${contract.method} ${contract.path} is routed twice`);
     const compiled: CompiledRoute = {
       ...route,
@@ -62,7 +62,7 @@ function compilePath(siblings: readonly Route[], notices: ReadonlyMap<string, re
       notice: notices.get(contract.id) ?? [],
     };
     methods.set(contract.method, compiled);
-    // RFC 9110 section 9.3.2: who answers GET answers HEAD.
+    // RFC 9110 section 9.3.2: a path with GET has HEAD.
     if (contract.method === 'GET' && !compiled.isSocket) methods.set('HEAD', compiled);
   }
   return {
@@ -72,7 +72,7 @@ function compilePath(siblings: readonly Route[], notices: ReadonlyMap<string, re
   };
 }
 
-function plant(root: Node, path: string, entry: PathEntry): void {
+function insert(root: Node, path: string, entry: PathEntry): void {
   let node = root;
   for (const segment of path.slice(1).split('/')) {
     if (segment.startsWith('{')) {
@@ -87,7 +87,7 @@ function plant(root: Node, path: string, entry: PathEntry): void {
   node.entry = entry;
 }
 
-/** A literal segment wins over a parameter: a slug named like a fixed address must not hide it. */
+/** A literal segment has precedence over a parameter, so that a slug cannot hide a fixed path. */
 function walk(root: Node, path: string): PathEntry | null {
   const segments = path.split('/');
   const visit = (node: Node, at: number): PathEntry | null => {
@@ -101,7 +101,7 @@ function walk(root: Node, path: string): PathEntry | null {
   return segments[0] === '' ? visit(root, 1) : null;
 }
 
-/** RFC 3986 `pchar`s, and no dot segment. What percent-encoding may hide was refused before. */
+/** RFC 3986 `pchar`s, and no dot segment. `faultOfTarget` has refused bad percent-encoding. */
 const PARAMETER = /^[A-Za-z0-9._~!$&'()*+,;=:@%-]+$/;
 
 function isParameter(segment: string): boolean {

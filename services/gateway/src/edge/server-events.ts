@@ -5,20 +5,20 @@ import { RequestContext } from './request-context.ts';
 import { refuseOnSocket } from './socket-proxy.ts';
 
 /**
- * Only an offer of WebSocket is an upgrade. Any other offer, such as the `h2c` some clients make on every request, is
- * one that a server may pass over (RFC 9110 section 7.8): the request is answered as if it had not been made.
+ * Treats only an offer of WebSocket as an upgrade. A server may ignore any other offer (RFC 9110 section 7.8), such as `h2c`,
+ * which some clients send with every request; such a request is answered as usual.
  */
-export function takeOnlyWebSockets(server: Server): void {
+export function upgradeOnlyWebSockets(server: Server): void {
   const options = server as Server & { shouldUpgradeCallback: (req: { headers: { upgrade?: string } }) => boolean };
   options.shouldUpgradeCallback = ({ headers }) => headers.upgrade?.toLowerCase() === 'websocket';
 }
 
-/** A body that is held back is asked for only when somebody will read it: after credentials, scope and size were judged. */
-export function askForBodiesLate(server: Server, listener: RequestListener): void {
+/** Sends no `100 Continue` at the start: `boundBody` sends it after credential, scope and size were checked. */
+export function delayContinue(server: Server, listener: RequestListener): void {
   server.on('checkContinue', listener);
 }
 
-/** Node gives CONNECT, which asks for a tunnel, an event of its own. It is a method like any other that is not served. */
+/** Node emits an own event for CONNECT. The gateway refuses it like any other method that a path does not have. */
 export function refuseConnect(server: Server, parts: EdgeParts): void {
   server.on('connect', (req, socket) => {
     const context = new RequestContext(req, parts.securityHeaders);

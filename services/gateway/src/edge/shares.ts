@@ -4,7 +4,7 @@ export interface SharesLimits {
   readonly requestsMax: number;
   readonly socketsMax: number;
   readonly bodyBytesMax: number;
-  /** Of all callers of one network together: a person may be many. */
+  /** Of all callers of one network together, because one person may have many accounts. */
   readonly requestsOfNetworkMax: number;
   readonly bodyBytesOfNetworkMax: number;
   readonly bodyBytesOfAllMax: number;
@@ -16,24 +16,23 @@ interface Share {
   bodyBytes: number;
 }
 
-/** A place among the requests under way. */
-export interface Place {
-  /** Bytes of its body have come. The fault to refuse it with when they are too many; then they are not counted. */
+/** One of the parallel requests of a caller. */
+export interface RequestSlot {
+  /** Counts received bytes of the body. When they exceed a limit, returns the fault and does not count them. */
   hold(bytes: number): Fault | null;
-  /** The request is over, and the bytes of its body are gone. Called once. */
-  leave(): void;
+  /** Frees the slot and the bytes of the body. Called once. */
+  release(): void;
 }
 
 /**
- * What single callers hold of this gateway at a moment: requests under way, sockets, and bytes of bodies that are on their
- * way in. A request may take long because its sender or its reader is slow, a socket stays for as long as its
- * client likes, and both cost whoever opens them nothing; so one caller may hold a part of what there is and no more, all
- * callers of one network a larger part, because new callers cost nothing either, and everybody together what memory allows.
+ * Limits what one caller holds of this gateway: requests in progress, sockets, and bytes of bodies in memory. A slow client can
+ * keep a request or a socket open for long at no cost. So one caller gets a fixed part, all callers of one network a larger
+ * part, because new accounts cost nothing either, and all callers together what memory allows.
  * Keeps limits.at-once.caller.
  */
 export class Shares {
   readonly #limits: SharesLimits;
-  /** One for each caller, and each network, with a request under way or a socket. */
+  /** Callers, and networks, with a request in progress or a socket. */
   readonly #byCaller = new Map<string, Share>();
   readonly #byNetwork = new Map<string, Share>();
   #bodyBytes = 0;
@@ -50,11 +49,11 @@ export class Shares {
     return this.#bodyBytes;
   }
 
-  /** Takes a place among the requests of a caller and a network. */
-  enter(caller: string, network: string): Place {
+  /** Takes a request slot of a caller and a network. */
+  acquire(caller: string, network: string): RequestSlot {
     const { requestsMax, requestsOfNetworkMax } = this.#limits;
     const [own, shared] = [shareOf(this.#byCaller, caller), shareOf(this.#byNetwork, network)];
-    const leave = (): void => {
+    const release = (): void => {
       own.requests -= 1;
       shared.requests -= 1;
       forget(this.#byCaller, caller, own);
@@ -64,7 +63,7 @@ export class Shares {
     shared.requests += 1;
     if (own.requests > requestsMax || shared.requests > requestsOfNetworkMax) {
       const whose = own.requests > requestsMax ? 'You have' : 'Your network has';
-      leave();
+      release();
       throw tooMuch(`${whose} too many requests in progress`);
     }
     let held = 0;
@@ -76,15 +75,15 @@ export class Shares {
         this.#add(own, shared, bytes);
         return null;
       },
-      leave: () => {
+      release: () => {
         this.#add(own, shared, -held);
-        leave();
+        release();
       },
     };
   }
 
-  /** Takes a place among the sockets of a caller; it is given back by calling what is returned, once. */
-  enterSocket(caller: string): () => void {
+  /** Takes a socket slot of a caller. The returned function frees it; call it once. */
+  acquireSocket(caller: string): () => void {
     const share = shareOf(this.#byCaller, caller);
     if (share.sockets >= this.#limits.socketsMax) throw tooMuch('You have too many open sockets');
     share.sockets += 1;
@@ -109,18 +108,18 @@ export class Shares {
   }
 }
 
-/** Kept by `forget` for as long as something is held. */
-function shareOf(shares: Map<string, Share>, whose: string): Share {
-  let share = shares.get(whose);
+/** The share of a caller or network, created when missing; `forget` removes an empty one. */
+function shareOf(shares: Map<string, Share>, key: string): Share {
+  let share = shares.get(key);
   if (share === undefined) {
     share = { requests: 0, sockets: 0, bodyBytes: 0 };
-    shares.set(whose, share);
+    shares.set(key, share);
   }
   return share;
 }
 
-function forget(shares: Map<string, Share>, whose: string, { requests, sockets }: Share): void {
-  if (requests === 0 && sockets === 0) shares.delete(whose);
+function forget(shares: Map<string, Share>, key: string, { requests, sockets }: Share): void {
+  if (requests === 0 && sockets === 0) shares.delete(key);
 }
 
 function tooMuch(problem: string): Fault {

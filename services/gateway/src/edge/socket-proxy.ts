@@ -10,7 +10,7 @@ import { allowOrigin, refuseForeignSocket } from './allow-origin.ts';
 import { JSON_TYPE, faultAnswer } from './answer.ts';
 import { authenticateSocket, takeToken } from './authenticate.ts';
 import { RequestContext } from './request-context.ts';
-import { checkHandshake, comeAgain, shakeHands } from './handshake.ts';
+import { checkHandshake, tooManyHandshakes, openUpstreamSocket } from './handshake.ts';
 import type { HandshakeReply } from './handshake.ts';
 import type { EdgeParts } from './edge.ts';
 import { matchMethod, matchPath } from './match-route.ts';
@@ -46,7 +46,7 @@ export class SocketProxy {
   }
 
   handle(req: IncomingMessage, socket: Duplex, head: Buffer): void {
-    // A socket outside of an HTTP request has no other listener for its errors.
+    // After an upgrade the socket has no other listener for errors.
     socket.on('error', () => socket.destroy());
     const context = new RequestContext(req, this.#parts.securityHeaders);
     this.#pending += 1;
@@ -87,17 +87,20 @@ export class SocketProxy {
       },
     );
     context.principal = principal;
-    this.#parts.connections.vouch(context.req.socket);
+    this.#parts.connections.authenticated(context.req.socket);
     await rates.checkCaller(context, route);
-    if (this.#isClosing || this.#splices.size + this.#pending > socketsMax) throw comeAgain();
+    if (this.#isClosing || this.#splices.size + this.#pending > socketsMax) throw tooManyHandshakes();
     using share = new DisposableStack();
-    share.defer(shares.enterSocket(principal.userId));
+    share.defer(shares.acquireSocket(principal.userId));
     const internalToken = mintToken[to](principal);
-    const reply = await whileThere(socket, (isGone) =>
-      shakeHands({ upstream: upstreams[to], path: context.path + rest, context, internalToken }, isGone),
+    const reply = await whileConnected(socket, (isDisconnected) =>
+      openUpstreamSocket(
+        { upstream: upstreams[to], path: context.path + rest, context, internalToken },
+        isDisconnected,
+      ),
     );
     if (reply.agreed) this.#join({ context, client: socket, head, share }, reply);
-    else this.#passRefusalOn(context, socket, reply);
+    else this.#forwardRefusal(context, socket, reply);
   }
 
   #join(
@@ -119,10 +122,10 @@ export class SocketProxy {
       socket.setKeepAlive(true, EDGE_LIMITS.halfOpenMs);
     }
     client.write(responseHead(101, context.reply, lines));
-    // What arrived behind the two halves of the handshake is the first that passes.
+    // The bytes after the two halves of the handshake are forwarded first.
     if (upstreamHead.length > 0) upstream.unshift(upstreamHead);
     if (head.length > 0) client.unshift(head);
-    // A process that hangs sends no end; the client reconnects to another one.
+    // A hanging process sends no end; the client reconnects to another one.
     share.defer(hold(() => splice.destroy()));
     const held = share.move();
     const splice = new Splice(client, upstream, () => {
@@ -134,7 +137,7 @@ export class SocketProxy {
     if (this.#isClosing) splice.end(EDGE_LIMITS.halfOpenMs);
   }
 
-  #passRefusalOn(context: RequestContext, socket: Duplex, { reply, body }: HandshakeReply & { agreed: false }): void {
+  #forwardRefusal(context: RequestContext, socket: Duplex, { reply, body }: HandshakeReply & { agreed: false }): void {
     const lines = ['Content-Type', JSON_TYPE, 'Content-Length', String(body.length)];
     for (const name of ['retry-after', 'www-authenticate', 'sec-websocket-version', 'allow']) {
       const value = reply.headers[name];
@@ -144,16 +147,16 @@ export class SocketProxy {
   }
 
   /**
-   * Ends every socket, spread over half of the time so that clients do not reconnect in one moment, and cuts what is left
-   * at its end. A client resumes elsewhere by its cursor.
+   * Ends every socket, spread over half of the time so that clients do not all reconnect together, and destroys the rest at
+   * the end. Clients resume at another replica by their cursor.
    */
   async close(withinMs: number): Promise<void> {
     this.#isClosing = true;
-    const waiting = [...this.#splices];
+    const open = [...this.#splices];
     const spreadMs = withinMs / 2;
     await Promise.all(
-      waiting.map(async (splice, index) => {
-        await delay((spreadMs * index) / waiting.length);
+      open.map(async (splice, index) => {
+        await delay((spreadMs * index) / open.length);
         splice.end(spreadMs);
       }),
     );
@@ -163,19 +166,19 @@ export class SocketProxy {
   }
 }
 
-/** A client that closes even its half meanwhile has left: whoever opens a WebSocket still has everything to say. */
-async function whileThere<T>(client: Duplex, work: (isGone: () => boolean) => Promise<T>): Promise<T> {
-  const leave = (): void => void client.destroy();
-  if (client.readableEnded) leave();
-  client.once('end', leave);
+/** Destroys the client's socket when it ends during `work`: a client that ends before the handshake has disconnected. */
+async function whileConnected<T>(client: Duplex, work: (isDisconnected: () => boolean) => Promise<T>): Promise<T> {
+  const disconnect = (): void => void client.destroy();
+  if (client.readableEnded) disconnect();
+  client.once('end', disconnect);
   try {
     return await work(() => client.destroyed);
   } finally {
-    client.off('end', leave);
+    client.off('end', disconnect);
   }
 }
 
-/** Answers a failure where there is no response object, and ends the connection. */
+/** Answers with a failure where there is no response object, and ends the connection. */
 export function refuseOnSocket(context: RequestContext, socket: Duplex, failure: unknown, parts: EdgeParts): void {
   answerOnSocket(context, socket, faultAnswer(context, failure), parts);
 }
@@ -189,7 +192,7 @@ function answerOnSocket(
   const head = responseHead(status, context.reply, lines, ['Connection', 'close']);
   socket.on('error', () => socket.destroy());
   socket.end(Buffer.concat([Buffer.from(head, 'latin1'), body]));
-  // What the peer still sends is dropped, and it is cut when it does not hang up by itself.
+  // Drops what the client still sends, and destroys the socket when the client does not end it.
   socket.resume();
   socket.once('end', () => socket.destroy());
   setTimeout(() => socket.destroy(), EDGE_LIMITS.lingerMs).unref();

@@ -2,8 +2,8 @@ import type { Duplex } from 'node:stream';
 import { EDGE_LIMITS } from '../limits.ts';
 
 /**
- * A client's socket and the service's socket, joined after the handshake: bytes pass as they are and are never looked into,
- * a slow side holds the other, and the end of one half ends the other half.
+ * Connects the socket of a client and the socket of a service after the handshake. Bytes are forwarded unchanged and unread, a
+ * slow side pauses the other, and the end of one side ends the other.
  */
 export class Splice {
   readonly #client: Duplex;
@@ -20,10 +20,10 @@ export class Splice {
       [client, upstream],
       [upstream, client],
     ] as const) {
-      one.on('end', () => this.#cutAfter(EDGE_LIMITS.halfOpenMs));
+      one.on('end', () => this.#destroyAfter(EDGE_LIMITS.halfOpenMs));
       one.on('error', () => other.destroy());
       one.on('close', () => {
-        // After its end a side may close while the other still writes what it received; without one the connection broke.
+        // A side that ended may close while the other still writes the last bytes; a side that did not end is broken.
         if (!one.readableEnded) other.destroy();
         if (!client.destroyed || !upstream.destroyed) return;
         clearTimeout(this.#halfOpen);
@@ -33,15 +33,15 @@ export class Splice {
   }
 
   /**
-   * Ends the socket as if its client had left: the client receives what the service has sent so far, and then the end of
-   * the connection. Cuts both sides when that takes longer than allowed.
+   * Ends the socket as if its client had disconnected: the client receives what the service has sent so far, and then the end
+   * of the connection. Destroys both sides after `withinMs`.
    */
   end(withinMs: number): void {
     this.#client.unpipe(this.#upstream);
-    // What the client still sends is dropped; unread, it would keep the connection from closing.
+    // Drops what the client still sends, because unread bytes keep the connection open.
     this.#client.resume();
     this.#upstream.end();
-    this.#cutAfter(withinMs);
+    this.#destroyAfter(withinMs);
   }
 
   destroy(): void {
@@ -49,7 +49,7 @@ export class Splice {
     this.#upstream.destroy();
   }
 
-  #cutAfter(withinMs: number): void {
+  #destroyAfter(withinMs: number): void {
     this.#halfOpen ??= setTimeout(() => this.destroy(), withinMs);
   }
 }

@@ -4,28 +4,27 @@ import type { Model } from '@wts/models';
 import { changesSchema, insertSchema, MODELS, recordSchema, updateSchema } from '@wts/models';
 
 /*
- * What the contracts of sync leave open, closed for readers of the description: what stands in `payload`, `data` and
- * `record` follows from the model and the action. Each is a choice between objects that name both as constants, so that a
- * program that is generated from the description is checked while it is written. What runs takes any payload and answers
- * what is wrong with it.
+ * The contracts of sync allow any object in `payload`, `data` and `record`. The description has their exact schemas: a choice
+ * between objects with `modelName` and `action` as constants, so that a generated client is checked at compile time. The
+ * service validates payloads itself, with better messages.
  *
  * Keeps meta.openapi.typed-records.
  */
 
 type Json = Record<string, unknown>;
 
-/** Gives a schema a name in the description, and the reference to it. */
-type Name = (name: string, schema: JsonSchema) => Json;
+/** Adds a named schema to the description and returns a reference to it. */
+type NameSchema = (name: string, schema: JsonSchema) => Json;
 
 const models: readonly Model[] = MODELS;
 const NOTHING = { type: 'object', description: 'Nothing.' } as const;
 
-function recordOf(model: Model, name: Name): Json {
+function recordOf(model: Model, name: NameSchema): Json {
   return name(`${model.name}Record`, recordSchema(model));
 }
 
-/** A line of NDJSON for a record: the record, with its model in `__class`. */
-export function anyLine(name: Name): Json {
+/** An NDJSON line of a record: the record with its model in `__class`. */
+export function typedLine(name: NameSchema): Json {
   const oneOf = models.map((model) => {
     const { properties, required, ...record } = recordSchema(model);
     const __class = { type: 'string', const: model.name, description: 'The model.' };
@@ -38,7 +37,7 @@ export function anyLine(name: Name): Json {
   return { description: syncApi.bootstrapRecordSchema['description'], oneOf };
 }
 
-/** What a client must send to create a record of each model, as a table in Markdown. */
+/** The required fields of an INSERT for each model, as a table in Markdown. */
 export function insertTable(): string {
   const rows = models.flatMap((model) => {
     const needed = insertSchema(model)?.['required'] as readonly string[] | undefined;
@@ -47,46 +46,46 @@ export function insertTable(): string {
   return ['| model | fields an `INSERT` needs |', '|---|---|', ...rows].join('\n');
 }
 
-/** A transaction: for each model, what clients may ask for. */
-export function anyTransaction(name: Name): Json {
-  const base = shared('Transaction', syncApi.syncTransactionSchema, name);
+/** A transaction: one schema for each model and action that clients may send. */
+export function typedTransaction(name: NameSchema): Json {
+  const base = withNamedProperties('Transaction', syncApi.syncTransactionSchema, name);
   const oneOf = models.flatMap((model) => {
-    const [made, changed] = [insertSchema(model), updateSchema(model)];
+    const [insert, update] = [insertSchema(model), updateSchema(model)];
     const others: ActionName[] = [
       ...(model.permissions.delete === 'service' ? [] : (['DELETE'] as const)),
-      ...(model.archivable && changed !== null ? (['ARCHIVE', 'UNARCHIVE'] as const) : []),
+      ...(model.archivable && update !== null ? (['ARCHIVE', 'UNARCHIVE'] as const) : []),
     ];
     return [
-      ...(made === null ? [] : [exact(base, model, ['INSERT'], { payload: name(`${model.name}Insert`, made) })]),
-      ...(changed === null ? [] : [exact(base, model, ['UPDATE'], { payload: name(`${model.name}Update`, changed) })]),
-      ...(others.length === 0 ? [] : [exact(base, model, others, { payload: NOTHING })]),
+      ...(insert === null ? [] : [forModel(base, model, ['INSERT'], { payload: name(`${model.name}Insert`, insert) })]),
+      ...(update === null ? [] : [forModel(base, model, ['UPDATE'], { payload: name(`${model.name}Update`, update) })]),
+      ...(others.length === 0 ? [] : [forModel(base, model, others, { payload: NOTHING })]),
     ];
   });
   return { description: base['description'], oneOf };
 }
 
-/** An accepted transaction, with its record. */
-export function anyAcceptance(name: Name): Json {
-  const base = shared('Accepted', syncApi.acceptedMutationSchema, name);
-  const oneOf = models.map((model) => exact(base, model, null, { record: recordOf(model, name) }));
+/** An accepted transaction with its record. */
+export function typedAcceptedMutation(name: NameSchema): Json {
+  const base = withNamedProperties('Accepted', syncApi.acceptedMutationSchema, name);
+  const oneOf = models.map((model) => forModel(base, model, null, { record: recordOf(model, name) }));
   return { description: base['description'], oneOf };
 }
 
-/** An entry of the log, in words or letters; and the change of groups, which is of no model. */
-export function anyAction(name: Name): Json {
-  const base = shared('Action', syncActionSchema, name);
+/** An entry of the log, with the action in words or letters; and the change of groups, which has no model. */
+export function typedAction(name: NameSchema): Json {
+  const base = withNamedProperties('Action', syncActionSchema, name);
   const archivedAt = {
     anyOf: [{ type: 'string', format: 'date-time' }, { type: 'null' }],
     description: 'When it was archived; null after UNARCHIVE.',
   };
-  const shelving = name('Archiving', closed('What ARCHIVE and UNARCHIVE show.', { archivedAt }));
+  const archiving = name('Archiving', closed('What ARCHIVE and UNARCHIVE show.', { archivedAt }));
   const oneOf = models.flatMap((model) => [
-    exact(base, model, spelled('INSERT'), { data: recordOf(model, name) }),
-    exact(base, model, spelled('UPDATE'), { data: name(`${model.name}Changes`, changesSchema(model)) }),
+    forModel(base, model, bothSpellings('INSERT'), { data: recordOf(model, name) }),
+    forModel(base, model, bothSpellings('UPDATE'), { data: name(`${model.name}Changes`, changesSchema(model)) }),
     ...(model.archivable
-      ? [exact(base, model, [...spelled('ARCHIVE'), ...spelled('UNARCHIVE')], { data: shelving })]
+      ? [forModel(base, model, [...bothSpellings('ARCHIVE'), ...bothSpellings('UNARCHIVE')], { data: archiving })]
       : []),
-    exact(base, model, spelled('DELETE'), { data: NOTHING }),
+    forModel(base, model, bothSpellings('DELETE'), { data: NOTHING }),
   ]);
   const subscribedSyncGroups = {
     type: 'array',
@@ -96,28 +95,30 @@ export function anyAction(name: Name): Json {
   const data = name('GroupChange', closed('For callers in letters: your groups changed.', { subscribedSyncGroups }));
   return {
     description: base['description'],
-    oneOf: [...oneOf, exact(base, { name: '__sync_groups__' }, ['G'], { data })],
+    oneOf: [...oneOf, forModel(base, { name: '__sync_groups__' }, ['G'], { data })],
   };
 }
 
-function spelled(action: ActionName): string[] {
+function bothSpellings(action: ActionName): string[] {
   return [action, ACTION_LETTERS[action]];
 }
 
-/** The schema with names for its properties: it stands in the description many times. */
-function shared(prefix: string, schema: JsonSchema, name: Name): Json {
+/** The schema with a named schema for each property, because the description contains it once per model. */
+function withNamedProperties(prefix: string, schema: JsonSchema, name: NameSchema): Json {
   const properties = Object.entries(schema['properties'] as Record<string, JsonSchema>).map(([key, property]) => [
     key,
-    KEYS_OF_MODELS.includes(key) ? property : name(`${prefix}${key.charAt(0).toUpperCase()}${key.slice(1)}`, property),
+    MODEL_PROPERTIES.includes(key)
+      ? property
+      : name(`${prefix}${key.charAt(0).toUpperCase()}${key.slice(1)}`, property),
   ]);
   return { ...schema, properties: Object.fromEntries(properties) };
 }
 
-/** What each model says in its own way. */
-const KEYS_OF_MODELS: readonly string[] = ['modelName', 'action', 'payload', 'data', 'record'];
+/** Properties whose schema depends on the model. */
+const MODEL_PROPERTIES: readonly string[] = ['modelName', 'action', 'payload', 'data', 'record'];
 
-/** The schema for one model, and for some actions when these are named. */
-function exact(schema: Json, { name }: Pick<Model, 'name'>, actions: readonly string[] | null, more: Json): Json {
+/** The schema for one model, and for the given actions. */
+function forModel(schema: Json, { name }: Pick<Model, 'name'>, actions: readonly string[] | null, more: Json): Json {
   const { description: _, ...rest } = schema;
   const modelName = { type: 'string', const: name, description: 'The model.' };
   const action = { type: 'string', enum: actions, description: 'What happens to it.' };

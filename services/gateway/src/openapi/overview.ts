@@ -6,7 +6,7 @@ import { quickStart } from './quick-start.ts';
 const MIB = 1024 * 1024;
 const HOUR_MS = 60 * 60 * 1000;
 
-/** What holds for every operation, stated once, in Markdown. Numbers, paths and codes come from where they are kept. */
+/** The introduction of the description, in Markdown: what applies to every operation. */
 export function overview(server: string): string {
   return `Tasks, projects and comments in workspaces, with one server-ordered log of every change.
 

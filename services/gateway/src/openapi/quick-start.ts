@@ -1,6 +1,6 @@
 import { apiKeyApi, syncApi, workspaceApi } from '@wts/contracts';
 
-/** What a newcomer does first, in Markdown: from the first key to following every change. */
+/** The quick start, in Markdown: from the first key to following every change. */
 export function quickStart(server: string): string {
   return `## Quick start
 

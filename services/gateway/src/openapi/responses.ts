@@ -50,8 +50,8 @@ const NOT_MODIFIED = {
   headers: { ...COMMON_HEADERS, ETag: header('ETag') },
 };
 const RATE_HEADERS = { 'RateLimit-Policy': header('RateLimitPolicy'), RateLimit: header('RateLimit') };
-/** Said where they are, because most of the time no operation retires. */
-const RETIRING_HEADERS = {
+/** Headers of deprecated operations; written in place, because most of the time there are none. */
+const DEPRECATION_HEADERS = {
   Deprecation: {
     description: 'When the operation became deprecated: an HTTP date.',
     schema: { type: 'string', examples: ['Sun, 01 Nov 2026 00:00:00 GMT'] },
@@ -66,13 +66,13 @@ const RETIRING_HEADERS = {
   },
 };
 
-/** What the headers of an answer say beside the contract. */
+/** What decides about the headers of an answer besides the contract. */
 interface AnswerNotes {
   readonly isRated: boolean;
-  readonly isRetiring: boolean;
+  readonly isDeprecated: boolean;
 }
 
-/** What an operation may answer. Answers that several operations share stand in `shared`, and each refers to them. */
+/** Describes the answers of operations. Answers of several operations are in `shared`, and the operations refer to them. */
 export class Responses {
   readonly shared: Json = {};
   /** One for each shared error. */
@@ -93,12 +93,12 @@ export class Responses {
     };
   }
 
-  #success({ reply, idempotencyKey, revalidated }: Contract, { isRated, isRetiring }: AnswerNotes): Json {
+  #success({ reply, idempotencyKey, revalidated }: Contract, { isRated, isDeprecated }: AnswerNotes): Json {
     const { status, description = '', contentType = 'application/json', schema, example, examples } = reply;
     const headers = {
       ...COMMON_HEADERS,
       ...(isRated ? RATE_HEADERS : {}),
-      ...(isRetiring ? RETIRING_HEADERS : {}),
+      ...(isDeprecated ? DEPRECATION_HEADERS : {}),
       ...(revalidated ? { ETag: header('ETag') } : {}),
       ...(idempotencyKey ? { 'Idempotency-Replayed': header('IdempotencyReplayed') } : {}),
     };
@@ -108,7 +108,7 @@ export class Responses {
     return { description, headers, content: { [contentType]: content } };
   }
 
-  /** Named by its status and by what it may say beside what every operation may say with that status. */
+  /** Named by its status and the error codes that not every operation has with that status. */
   #failure(status: number, codes: readonly ErrorCode[]): Json {
     const own = codes.filter((code) => !USUAL.has(code));
     const name = [status, ...own].join('.');
@@ -143,7 +143,7 @@ export function shown(example: unknown, examples: Examples | undefined): Json {
   return example === undefined ? {} : { example };
 }
 
-/** What such an error usually says, where that is more than its usual sentence. */
+/** Details of example errors whose message is not the default one. */
 const EXAMPLES: Partial<Record<ErrorCode, ConstructorParameters<typeof Fault>[1]>> = {
   validation_failed: { message: 'body/name must have at most 100 characters' },
   insufficient_scope: { message: 'This operation needs the scope admin.' },

@@ -8,11 +8,11 @@ import {
   workspaceApi,
 } from '@wts/contracts';
 import type { JsonSchema } from '@wts/contracts';
-import { anyAcceptance, anyAction, anyLine, anyTransaction } from './model-schemas.ts';
+import { typedAcceptedMutation, typedAction, typedLine, typedTransaction } from './model-schemas.ts';
 
 type Json = Record<string, unknown>;
 
-/** Schemas that get a name of their own; wherever a contract uses one of these objects, the name stands instead. */
+/** Schemas with a name; the description refers to them by it wherever a contract uses one of these objects. */
 const NAMED = new Map<unknown, string>([
   [errorBodySchema, 'Error'],
   [workspaceApi.workspaceSchema, 'Workspace'],
@@ -27,16 +27,16 @@ const NAMED = new Map<unknown, string>([
   [syncApi.bootstrapEndSchema, 'BootstrapEnd'],
 ]);
 
-/** What readers other than our own validator need: generators a type beside a constant, and formats that others know. */
-function spelledOut({ pattern, format, type, ...rest }: JsonSchema): Json {
-  // What the pattern says to a program, the format says to a person.
+/** Changes that generators need: a type next to each constant, and standard formats instead of our own. */
+function forGenerators({ pattern, format, type, ...rest }: JsonSchema): Json {
+  // The format is clearer than the pattern.
   if (pattern === UUID_PATTERN) return { format: 'uuid' };
   if (format === 'http-url') return { format: 'uri', pattern: '^https?://' };
   return 'const' in rest && type === undefined ? { type: typeof rest.const } : {};
 }
 
-/** A default is said in words: generators take a field that has one as always there, and ask for it in what is sent too. */
-function inWords({ default: initial, ...schema }: Json): Json {
+/** Moves a default into the text, because generators make a field with a default required, also in requests. */
+function withDefaultAsText({ default: initial, ...schema }: Json): Json {
   const { description } = schema;
   if (initial === undefined || typeof description !== 'string')
     return initial === undefined ? schema : { ...schema, default: initial };
@@ -45,7 +45,7 @@ function inWords({ default: initial, ...schema }: Json): Json {
     : { ...schema, description: `${description} Default: \`${JSON.stringify(initial)}\`.` };
 }
 
-/** Schemas of contracts as the description writes them, and those among them that have names. */
+/** Collects the named schemas while it converts the schemas of contracts for the description. */
 export class Schemas {
   readonly named: Json = {};
 
@@ -57,26 +57,26 @@ export class Schemas {
 
   #reference(name: string, schema: unknown): Json {
     if (!(name in this.named)) {
-      // Its place is taken first: a schema may lead back to itself.
+      // Set first, because a schema may refer to itself.
       this.named[name] = {};
-      this.named[name] = this.#expand(this.#exactly(schema));
+      this.named[name] = this.#expand(this.#withModels(schema));
     }
     return { $ref: `#/components/schemas/${name}` };
   }
 
-  /** What a contract leaves open about models, the registry of models says. */
-  #exactly(schema: unknown): unknown {
+  /** Replaces schemas of contracts that allow any model by the exact schemas of the registry. */
+  #withModels(schema: unknown): unknown {
     const name = (title: string, named: JsonSchema): Json => this.#reference(title, named);
-    if (schema === syncActionSchema) return anyAction(name);
-    if (schema === syncApi.syncTransactionSchema) return anyTransaction(name);
-    if (schema === syncApi.bootstrapRecordSchema) return anyLine(name);
-    return schema === syncApi.acceptedMutationSchema ? anyAcceptance(name) : schema;
+    if (schema === syncActionSchema) return typedAction(name);
+    if (schema === syncApi.syncTransactionSchema) return typedTransaction(name);
+    if (schema === syncApi.bootstrapRecordSchema) return typedLine(name);
+    return schema === syncApi.acceptedMutationSchema ? typedAcceptedMutation(name) : schema;
   }
 
   #expand(schema: unknown): unknown {
     if (Array.isArray(schema)) return schema.map((item) => this.refer(item));
     if (typeof schema !== 'object' || schema === null) return schema;
     const entries = Object.entries(schema).map(([key, value]): [string, unknown] => [key, this.refer(value)]);
-    return inWords({ ...Object.fromEntries(entries), ...spelledOut(schema as JsonSchema) });
+    return withDefaultAsText({ ...Object.fromEntries(entries), ...forGenerators(schema as JsonSchema) });
   }
 }

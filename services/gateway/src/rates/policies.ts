@@ -2,25 +2,25 @@ import { apiKeyApi, memberApi, syncApi } from '@wts/contracts';
 import type { Contract } from '@wts/contracts';
 import { WINDOW_MS_MAX } from './tally.ts';
 
-/** How often something may happen. What counts is a request, or only one that was answered with a given status. */
+/** A rate limit. It counts requests, or only requests that were answered with a given status. */
 export interface RatePolicy {
   /** Its name in the `RateLimit` headers and in the setting RATE_LIMITS. */
   readonly name: string;
   readonly limit: number;
   readonly windowSeconds: number;
   /**
-   * Whose requests are counted together. `address`: an IPv4 address or an IPv6 network of 64 bits. `caller`: an API key,
-   * or a person, however many tokens they sign in with. `person`: all credentials of a person.
+   * Which requests are counted together. `address`: an IPv4 address or an IPv6 network of 64 bits. `caller`: an API key, or
+   * all sessions of a person. `person`: all credentials of a person.
    */
   readonly per: 'address' | 'caller' | 'person';
   readonly appliesTo: (contract: Contract) => boolean;
-  /** Only answers with these statuses count. Whoever makes no mistakes is then never counted. */
+  /** Only answers with these statuses count. */
   readonly onStatus?: readonly number[];
 }
 
 const PLAIN_REST: readonly string[] = ['Workspaces', 'API keys', 'Webhooks'] satisfies Contract['tag'][];
 
-/** Operations of the data itself, by the name their rates have. */
+/** Operations of sync, by the name of their rates. */
 const SYNC_RATES: Readonly<Record<string, readonly Contract[]>> = {
   'sync.mutate': [syncApi.mutate],
   'sync.deltas': [syncApi.deltas],
@@ -30,8 +30,8 @@ const SYNC_RATES: Readonly<Record<string, readonly Contract[]>> = {
 };
 
 /**
- * The work of sync is shared out by person while there is more than it can do, so these are off: a bulk import is welcome
- * where nobody waits. An operator who wants a rate all the same sets one, for each person or for each network.
+ * Off by default: under load sync divides its work fairly between people, so a bulk import may use free capacity. An operator
+ * can set a rate for each person or for each network.
  */
 const OPTIONAL: readonly RatePolicy[] = Object.entries(SYNC_RATES).flatMap(([name, operations]): RatePolicy[] => {
   const ids = operations.map(({ id }) => id);
@@ -42,12 +42,10 @@ const OPTIONAL: readonly RatePolicy[] = Object.entries(SYNC_RATES).flatMap(([nam
   ];
 });
 
-/**
- * Every rate this door keeps, with its reason. Keeps limits.rate.rest, limits.rate.sync, limits.rate.codes and limits.rate.credentials.
- */
+/** Every rate limit, with its reason. Keeps limits.rate.rest, limits.rate.sync, limits.rate.codes and limits.rate.credentials. */
 export const RATE_POLICIES: readonly RatePolicy[] = [
   {
-    // Section 8 of the specification: per address, whatever the answer, before anybody is asked who calls.
+    // Section 8 of the specification: per address, for every answer, before authentication.
     name: 'graphql',
     limit: 100,
     windowSeconds: 60,
@@ -55,7 +53,7 @@ export const RATE_POLICIES: readonly RatePolicy[] = [
     appliesTo: ({ tag, method }) => tag === 'GraphQL' && method === 'POST',
   },
   {
-    // Far above any client that does something sensible; it ends a loop that runs away before others feel it.
+    // Far above the rate of a correct client; stops a client in an endless loop before it slows others down.
     name: 'rest',
     limit: 30_000,
     windowSeconds: 60,
@@ -63,7 +61,7 @@ export const RATE_POLICIES: readonly RatePolicy[] = [
     appliesTo: ({ tag }) => PLAIN_REST.includes(tag),
   },
   {
-    // Codes have 192 bits; this keeps guessing from being work for the database all the same.
+    // Codes have 192 bits and cannot be guessed; this limits the database load of trying.
     name: 'codes',
     limit: 30,
     windowSeconds: 60,
@@ -72,7 +70,7 @@ export const RATE_POLICIES: readonly RatePolicy[] = [
     onStatus: [403, 404, 410],
   },
   {
-    // Signing up is free, so many callers may be one guesser. An office behind one address joins without mistakes.
+    // Accounts are free, so many callers may be one attacker. People who join from one office make few mistakes.
     name: 'codes-address',
     limit: 300,
     windowSeconds: 60,
@@ -81,7 +79,7 @@ export const RATE_POLICIES: readonly RatePolicy[] = [
     onStatus: [403, 404, 410],
   },
   {
-    // A person has at most 100 keys; making and revoking them all the time only fills the table.
+    // A person has at most 100 keys; a client that creates and revokes them in a loop fills the table.
     name: 'keys',
     limit: 120,
     windowSeconds: 60,
@@ -92,8 +90,7 @@ export const RATE_POLICIES: readonly RatePolicy[] = [
 ];
 
 /**
- * Credentials refused to one address. It takes the place of a 401 and of nothing else: whoever has a good credential is
- * never shut out by a neighbor's bad ones.
+ * Refused credentials per address. Beyond the limit a 401 becomes 429; valid credentials of the same address are not affected.
  */
 export const FAILED_CREDENTIALS: RatePolicy = {
   name: 'credentials',
@@ -114,14 +111,14 @@ export type RateLimits = Readonly<Record<string, Rate>>;
 const RATE = /^(\d{1,12})(?:\/(\d{1,6})s)?$/;
 
 /**
- * Reads RATE_LIMITS: other rates for named policies, `rest=1000, sync.mutate=600/60s` or the same as a JSON object; 0
- * switches one off. Throws a sentence.
+ * Reads RATE_LIMITS: rates of named policies, `rest=1000, sync.mutate=600/60s` or the same as a JSON object; 0 turns a policy
+ * off. Throws an error with one sentence.
  */
 export function parseRateLimits(text: string): RateLimits {
   const names = [...RATE_POLICIES, FAILED_CREDENTIALS].map(({ name }) => name);
   const rates: Record<string, Rate> = {};
   for (const [name, value] of pairsOf(text)) {
-    if (!names.includes(name)) throw new Error(`knows ${names.join(', ')}, and no "${name}"`);
+    if (!names.includes(name)) throw new Error(`has no rate "${name}"; the rates are ${names.join(', ')}`);
     const [, limit, seconds] = RATE.exec(value) ?? [];
     if (limit === undefined) throw new Error(`"${name}" must be a whole number such as 600 or 600/60s, 0 for no limit`);
     const windowSeconds = Number(seconds ?? 1);
@@ -145,7 +142,7 @@ function pairsOf(text: string): [name: string, value: string][] {
   });
 }
 
-/** Null when it is off. */
+/** The policy with its configured rate; null when it is off. */
 export function withLimit(policy: RatePolicy, limits: RateLimits): RatePolicy | null {
   const rate = { ...policy, ...limits[policy.name] };
   return rate.limit === 0 ? null : rate;

@@ -4,56 +4,56 @@ import { subscribe } from '@wts/service-kit/nats';
 import type { Nats } from '@wts/service-kit/nats';
 import type { Report, Tally } from './tally.ts';
 
-/** What replicas tell each other. Without counts it is a question: tell me what you know. */
+/** What replicas publish. A message without counts requests the counts of all others. */
 interface Message {
   readonly replica: string;
   readonly counts?: readonly Report[];
 }
 
-/** Counts wait so long for company. It is how far replicas are behind each other, beside the way through the broker. */
+/** How long changed counts are collected before they are published; replicas lag by this and the delivery by NATS. */
 const GATHER_MS = 5;
-/** Keeps a message far below the broker's bound. */
+/** Keeps a message far below the limit of NATS. */
 const REPORTS_MAX = 1_000;
 const SWEEP_MS = 10_000;
 
 /**
- * Lets all gateways count together: each tells the others its own totals over core NATS, some milliseconds after they
- * changed, and that it is there. Who may wait for it is decided where limits are kept (`limit-rate.ts`). Without NATS each
- * replica counts alone, so a limit holds per process; when NATS is back, all tell all.
+ * Shares counts between gateways: each publishes its own totals over core NATS some milliseconds after they changed, and
+ * regularly that it is alive. `limit-rate.ts` decides which requests wait for them. Without NATS each replica counts alone, so
+ * a limit applies per process; when NATS is back, every replica publishes all its counts.
  * Keeps limits.rate.shared.
  */
 export function shareRates(tally: Tally, nats: Nats, stack: AsyncDisposableStack): { readonly changed: () => void } {
   const replica = randomUUID();
   let gathering: NodeJS.Timeout | null = null;
 
-  const say = (message: Message): void => {
+  const publish = (message: Message): void => {
     nats.connection()?.publish(STREAM.rates, JSON.stringify(message));
   };
-  const tell = (who: string, counts: readonly Report[]): void => {
+  const publishCounts = (counter: string, counts: readonly Report[]): void => {
     for (let at = 0; at < counts.length; at += REPORTS_MAX) {
-      say({ replica: who, counts: counts.slice(at, at + REPORTS_MAX) });
+      publish({ replica: counter, counts: counts.slice(at, at + REPORTS_MAX) });
     }
   };
 
   subscribe(nats, STREAM.rates, ({ data }) => {
     const message = readMessage(data);
     if (message === null || message.replica === replica) return;
-    tally.meet(message.replica);
+    tally.markAlive(message.replica);
     if (message.counts !== undefined) tally.merge(message.replica, message.counts);
     else {
-      tell(replica, tally.everything());
-      for (const [other, counts] of tally.heard()) tell(other, counts);
+      publishCounts(replica, tally.allOwnCounts());
+      for (const [other, counts] of tally.countsOfOthers()) publishCounts(other, counts);
     }
   });
-  // Behind the subscription: the answers must find it.
+  // After the subscription, which receives the answers.
   nats.onConnect(() => {
-    tell(replica, tally.everything());
-    say({ replica });
+    publishCounts(replica, tally.allOwnCounts());
+    publish({ replica });
   });
 
   const sweeping = setInterval(() => {
     tally.sweep();
-    say({ replica, counts: [] });
+    publish({ replica, counts: [] });
   }, SWEEP_MS);
   sweeping.unref();
   stack.defer(() => {
@@ -64,13 +64,13 @@ export function shareRates(tally: Tally, nats: Nats, stack: AsyncDisposableStack
     changed: () => {
       gathering ??= setTimeout(() => {
         gathering = null;
-        tell(replica, tally.changes());
+        publishCounts(replica, tally.changes());
       }, GATHER_MS);
     },
   };
 }
 
-/** Null for anything that is no message of ours: whoever can publish on our NATS must still not be able to stop us. */
+/** Null for an invalid message, so that another publisher on this NATS cannot stop the gateway. */
 function readMessage(data: Uint8Array): Message | null {
   try {
     const { replica, counts } = JSON.parse(Buffer.from(data).toString('utf8')) as Partial<Message>;

@@ -9,13 +9,13 @@ describe('a tally', () => {
   it('counts in a window that opens with the first event and then starts anew', () => {
     let now = 1_000_000;
     const tally = new Tally(() => now);
-    assert.deepEqual(tally.add('a', WINDOW_MS).standing, { count: 1, endsAt: now + WINDOW_MS });
+    assert.deepEqual(tally.add('a', WINDOW_MS).window, { count: 1, endsAt: now + WINDOW_MS });
     now += WINDOW_MS - 1;
-    assert.equal(tally.add('a', WINDOW_MS).standing.count, 2);
+    assert.equal(tally.add('a', WINDOW_MS).window.count, 2);
     assert.equal(tally.read('a', WINDOW_MS).count, 2);
     now += 1;
     assert.equal(tally.read('a', WINDOW_MS).count, 0);
-    assert.equal(tally.add('a', WINDOW_MS).standing.count, 1);
+    assert.equal(tally.add('a', WINDOW_MS).window.count, 1);
   });
 
   it('is the same for all replicas, in whatever order, and however often, their reports arrive', () => {
@@ -60,7 +60,7 @@ describe('a tally', () => {
     old.add('a', WINDOW_MS);
     observer.merge('old', old.changes());
     const fresh = new Tally(() => 1_000_000);
-    for (const [replica, reports] of observer.heard()) fresh.merge(replica, reports);
+    for (const [replica, reports] of observer.countsOfOthers()) fresh.merge(replica, reports);
     assert.equal(fresh.read('a', WINDOW_MS).count, 1);
   });
 

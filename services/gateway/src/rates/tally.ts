@@ -1,13 +1,13 @@
-/** How often something was counted in its window, by all replicas together, and when the window ends (Unix ms). */
-export interface Standing {
+/** The count of a key in its window, of all replicas together, and the end of the window (Unix ms). */
+export interface WindowCount {
   readonly count: number;
   readonly endsAt: number;
 }
 
-/** What one replica counted by itself: key, end of the window, how many it counted and took back so far. */
+/** The totals of one replica: key, end of the window, how many it counted and took back so far. */
 export type Report = readonly [key: string, endsAt: number, counted: number, takenBack?: number];
 
-/** Both only grow, so that of two reports the larger numbers are the newer ones. */
+/** Both only grow, so of two reports the larger numbers are newer. */
 interface Counts {
   counted: number;
   takenBack: number;
@@ -20,28 +20,28 @@ interface Entry {
   others: Map<string, Counts> | null;
 }
 
-/** One event that was counted. */
+/** A counted event. */
 export interface Count {
-  /** With it. */
-  readonly standing: Standing;
-  /** Where it stands when everything that the other replicas have counted by now came before it. */
-  readonly place: () => number;
-  /** It shall not count. Nothing happens the second time. */
+  /** Includes this event. */
+  readonly window: WindowCount;
+  /** The count with everything that other replicas have counted by now, as if it was before this event. */
+  readonly countWithOthers: () => number;
+  /** Removes the event from the count; a second call does nothing. */
   readonly takeBack: () => void;
 }
 
-/** Each takes about 200 bytes. Beyond it the oldest is forgotten: memory is bounded, whoever sends from everywhere. */
+/** An entry takes about 200 bytes. Beyond this the oldest is removed, so that many senders cannot fill the memory. */
 const ENTRIES_MAX = 100_000;
-/** Longer windows than any policy has are somebody's mistake or a clock far off. */
+/** A longer window in a report is an error or a wrong clock. */
 export const WINDOW_MS_MAX = 60 * 60 * 1000;
-/** A replica that said nothing for so long is gone; each says something every 10 s. */
+/** A replica that published nothing for so long has stopped; each publishes every 10 s. */
 const PEER_MS = 25_000;
 const PEERS_MAX = 256;
 
 /**
- * Counts in fixed windows that open with the first event. Each replica counts for itself and learns the others' counts as
- * totals, never as differences: a report that is lost, doubled or late does no harm, the next one says it all. Replicas
- * that open a window for one key at the same time agree on the one that ends first.
+ * Counts in fixed windows that open with the first event. Each replica counts its own events and merges the totals of the
+ * others. Reports are totals, not differences, so a lost, repeated or late report is corrected by the next one. When replicas
+ * open a window for one key in parallel, all use the one that ends first.
  */
 export class Tally {
   readonly #entries = new Map<string, Entry>();
@@ -49,7 +49,7 @@ export class Tally {
   readonly #entriesMax: number;
   /** Keys counted since they were last reported. */
   #unreported = new Set<string>();
-  /** Other replicas, and when each was last there. */
+  /** When each other replica last published. */
   readonly #peers = new Map<string, number>();
 
   constructor(now: () => number = Date.now, entriesMax = ENTRIES_MAX) {
@@ -61,46 +61,46 @@ export class Tally {
     return this.#entries.size;
   }
 
-  /** Counts one more. */
+  /** Counts an event. */
   add(key: string, windowMs: number): Count {
     const entry = this.#live(key) ?? this.#open(key, this.#now() + windowMs);
     entry.own.counted += 1;
     this.#unreported.add(key);
-    const place = netOf(entry.own);
-    let counts = true;
+    const ownCount = netOf(entry.own);
+    let isCounted = true;
     return {
-      standing: { count: countOf(entry), endsAt: entry.endsAt },
-      place: () => place + countOf(entry) - netOf(entry.own),
+      window: { count: countOf(entry), endsAt: entry.endsAt },
+      countWithOthers: () => ownCount + countOf(entry) - netOf(entry.own),
       takeBack: () => {
-        if (!counts) return;
-        counts = false;
+        if (!isCounted) return;
+        isCounted = false;
         entry.own.takenBack += 1;
         this.#unreported.add(key);
       },
     };
   }
 
-  /** How many replicas count together, this one among them. */
+  /** How many replicas share counts, including this one. */
   get replicas(): number {
-    const gone = this.#now() - PEER_MS;
-    for (const [replica, at] of this.#peers) if (at < gone) this.#peers.delete(replica);
+    const oldest = this.#now() - PEER_MS;
+    for (const [replica, at] of this.#peers) if (at < oldest) this.#peers.delete(replica);
     return 1 + this.#peers.size;
   }
 
-  /** A sign of life of another replica. */
-  meet(replica: string): void {
+  /** Another replica has published. */
+  markAlive(replica: string): void {
     if (this.#peers.size < PEERS_MAX || this.#peers.has(replica)) this.#peers.set(replica, this.#now());
   }
 
-  /** Counts nothing. */
-  read(key: string, windowMs: number): Standing {
+  /** Returns the count without counting. */
+  read(key: string, windowMs: number): WindowCount {
     const entry = this.#live(key);
     return entry === null
       ? { count: 0, endsAt: this.#now() + windowMs }
       : { count: countOf(entry), endsAt: entry.endsAt };
   }
 
-  /** Takes in what another replica counted. */
+  /** Merges the totals of another replica. */
   merge(replica: string, reports: readonly Report[]): void {
     const now = this.#now();
     for (const [key, endsAt, counted, takenBack = 0] of reports) {
@@ -108,10 +108,10 @@ export class Tally {
       const entry = this.#live(key) ?? this.#open(key, endsAt);
       entry.endsAt = Math.min(entry.endsAt, endsAt);
       entry.others ??= new Map();
-      const known = entry.others.get(replica) ?? { counted: 0, takenBack: 0 };
+      const merged = entry.others.get(replica) ?? { counted: 0, takenBack: 0 };
       entry.others.set(replica, {
-        counted: Math.max(known.counted, counted),
-        takenBack: Math.max(known.takenBack, takenBack),
+        counted: Math.max(merged.counted, counted),
+        takenBack: Math.max(merged.takenBack, takenBack),
       });
     }
   }
@@ -123,13 +123,13 @@ export class Tally {
     return this.#report(keys);
   }
 
-  /** All own counts of windows that are open: for a replica that knows nothing yet. */
-  everything(): Report[] {
+  /** All own counts of open windows, for a replica that has just started. */
+  allOwnCounts(): Report[] {
     return this.#report(this.#entries.keys());
   }
 
-  /** What the others counted, by replica: one that starts anew learns from it what it counted before. */
-  heard(): Map<string, Report[]> {
+  /** The counts of others by replica; a restarted replica gets its own earlier counts from it. */
+  countsOfOthers(): Map<string, Report[]> {
     const byReplica = new Map<string, Report[]>();
     const now = this.#now();
     for (const [key, { endsAt, others }] of this.#entries) {
@@ -143,7 +143,7 @@ export class Tally {
     return byReplica;
   }
 
-  /** Forgets what is over. */
+  /** Removes windows that have ended. */
   sweep(): void {
     const now = this.#now();
     for (const [key, { endsAt }] of this.#entries) if (endsAt <= now) this.#entries.delete(key);
@@ -176,7 +176,7 @@ export class Tally {
     return entry;
   }
 
-  /** In the order of opening, so the first are the first to be over anyway. */
+  /** Removes the windows that were opened first. */
   #makeRoom(): void {
     for (const key of this.#entries.keys()) {
       if (this.#entries.size < this.#entriesMax) return;
