@@ -53,7 +53,7 @@ export async function verifyJwt(
   if (issuer === undefined) throw refused('iss');
   const algorithm = checkHeader(header, issuer);
   const { subject, expiresAt } = checkClaims(claims, issuer, now);
-  const key = await keyFor(issuer, header, algorithm, now, options.fetchJwks);
+  const key = await keyFor(issuer, { kid: header.kid, algorithm }, now, options.fetchJwks);
   try {
     jwt.verify(token, key, {
       algorithms: [algorithm],
@@ -110,13 +110,11 @@ function isSeconds(value: unknown): value is number {
 
 async function keyFor(
   issuer: Issuer,
-  header: JsonObject,
-  algorithm: string,
+  { kid, algorithm }: { readonly kid: unknown; readonly algorithm: string },
   now: number,
   fetchJwks: FetchJwks | undefined,
 ): Promise<KeyObject | string> {
   if ('secret' in issuer.key) return issuer.key.secret;
-  const { kid } = header;
   if (typeof kid !== 'string' || kid === '' || kid.length > KID_CHARS_MAX) throw refused('kid');
   let jwks = jwksByIssuer.get(issuer);
   if (jwks === undefined) {

@@ -8,7 +8,7 @@ interface LogStateRow {
   epoch: string;
 }
 
-/** Lists are divided by spaces and commas, because `pg` takes an array apart one character at a time. */
+/** Lists are texts divided by spaces and commas, because `pg` parses an array one character at a time. */
 export interface PersonGroupsRow extends LogStateRow {
   workspaces: string;
   /** Each list of projects begins with their workspace. */
@@ -16,9 +16,9 @@ export interface PersonGroupsRow extends LogStateRow {
 }
 
 /**
- * A person's memberships, the head of the log and its state, of one snapshot. `userId` and `workspaceId` are SQL: a
- * parameter, or the literal of a checked id. With a workspace, only what lies in it. `also` is further columns. Nothing is
- * joined, so no estimate of how many there are can make a bad plan. Rests on the indexes of `user_id`.
+ * A person's memberships, the head of the log and its state, of one snapshot. `userId` and `workspaceId` are SQL: a parameter,
+ * or the literal of a checked id. With a workspace, only its memberships. `also` is further columns. There is no join, whose
+ * row estimates could make a bad plan. Relies on the indexes of `user_id`.
  */
 export function personGroupsSql(userId: string, workspaceId: string, also = ''): string {
   const theirs = `user_id = ${userId}::uuid and (${workspaceId}::uuid is null or workspace_id = ${workspaceId}::uuid)`;
@@ -32,8 +32,8 @@ export function personGroupsSql(userId: string, workspaceId: string, also = ''):
 }
 
 /**
- * The membership of the workspace opens and shuts everything in it: a membership of a project that is still there when that
- * one has ended opens nothing. Keeps sync.membership.workspace-first and never.shown-outside.
+ * A membership of a project counts only with a membership of its workspace: it may still be stored after the latter ended.
+ * Keeps sync.membership.workspace-first and never.shown-outside.
  */
 export function personGroupsOf(userId: string, row: PersonGroupsRow | undefined): PersonGroups {
   const groups = new Set([userId, ...listOf(row?.workspaces, ' ')]);
@@ -60,11 +60,11 @@ function listOf(text: string | undefined, divider: string): string[] {
 }
 
 interface GroupsWithGainsRow extends PersonGroupsRow {
-  /** `<group> <place>`: the latest gain of each group that the person ever gained. */
+  /** `<group> <position>`: the latest gain of each group that the person ever gained. */
   gains: string;
 }
 
-/** Rests on index sync_actions_moves_idx. */
+/** Relies on index sync_actions_moves_idx. */
 const ALL = personGroupsSql(
   '$1',
   '$2',
@@ -75,10 +75,10 @@ const ALL = personGroupsSql(
     ), ',') as gains`,
 );
 
-/** More moves than these are not followed one by one: everything is read again. */
+/** After more moves than these all groups are read again. */
 const MOVES_MAX = 1000;
 
-/** The state of the log, and what the person gained and lost since a place: almost always nothing. */
+/** The state of the log, and the gains and losses of the person after a position: almost always none. */
 const MOVES = `select ${HEAD}::text as at, ${CLIENT_FLOOR}::text as floor, epoch::text,
     array_to_string(array(
       select concat_ws(' ', sync_id, action, workspace_id, model, ${MOVED_GROUP}) from sync.sync_actions
@@ -91,96 +91,95 @@ interface MovesRow extends LogStateRow {
 }
 
 /**
- * What a process remembers of people's groups, for all who read them. It is bounded by the number of groups: who was not
- * asked for longest goes first.
+ * The groups of people, cached for all readers of a process. Bounded by the number of groups: the entry used longest ago is
+ * dropped first.
  */
 export class GroupCache {
   readonly #groupsMax: number;
   /** By reader; the one used longest ago is first. */
-  readonly #known = new Map<string, GroupsWithGains>();
+  readonly #cached = new Map<string, GroupsWithGains>();
   #groups = 0;
-  /** Readings of all groups that are under way: one for all who ask at the same time, because it may be much. */
-  readonly #readings = new Map<string, Promise<GroupsWithGains>>();
-  /** How often anything was forgotten: what was asked for before that is not kept after it. */
-  #forgotten = 0;
+  /** Reads of all groups that are under way, shared by concurrent callers, because such a read may be large. */
+  readonly #reads = new Map<string, Promise<GroupsWithGains>>();
+  /** Counts invalidations: a read that began before one is not cached after it. */
+  #generation = 0;
 
   constructor(groupsMax: number = LIMITS.groupsCachedMax) {
     this.#groupsMax = groupsMax;
   }
 
   get(key: string): GroupsWithGains | undefined {
-    return this.#known.get(key);
+    return this.#cached.get(key);
   }
 
-  /** To be given back with what is read from now on. */
-  mark(): number {
-    return this.#forgotten;
+  /** Passed to `set` with the result of a read that begins now. */
+  get generation(): number {
+    return this.#generation;
   }
 
-  /** Keeps what was read, unless something was forgotten since the mark, or more is known. */
-  keep(key: string, known: GroupsWithGains, mark: number): void {
-    const kept = this.#known.get(key);
-    if (this.#forgotten !== mark || (kept?.epoch === known.epoch && kept.at > known.at)) return;
-    this.#set(key, known);
+  /** Caches the result of a read, unless there was an invalidation since, or a later one is cached. */
+  set(key: string, groups: GroupsWithGains, generation: number): void {
+    const cached = this.#cached.get(key);
+    if (this.#generation !== generation || (cached?.epoch === groups.epoch && cached.at > groups.at)) return;
+    this.#replace(key, groups);
   }
 
-  reading(key: string): Promise<GroupsWithGains> | undefined {
-    return this.#readings.get(key);
+  pendingRead(key: string): Promise<GroupsWithGains> | undefined {
+    return this.#reads.get(key);
   }
 
-  /** Reads all groups, and lets those who ask meanwhile wait for it. */
-  async whole(key: string, read: () => Promise<GroupsWithGains>): Promise<GroupsWithGains> {
-    const mark = this.mark();
-    const reading = read();
-    this.#readings.set(key, reading);
+  /** Reads all groups; concurrent callers share the read. */
+  async readShared(key: string, read: () => Promise<GroupsWithGains>): Promise<GroupsWithGains> {
+    const { generation } = this;
+    const pending = read();
+    this.#reads.set(key, pending);
     try {
-      const known = await reading;
-      this.keep(key, known, mark);
-      return known;
+      const groups = await pending;
+      this.set(key, groups, generation);
+      return groups;
     } finally {
-      if (this.#readings.get(key) === reading) this.#readings.delete(key);
+      if (this.#reads.get(key) === pending) this.#reads.delete(key);
     }
   }
 
-  /** What is known of this person, or of everybody. */
+  /** Drops the groups of this person, or of all. */
   invalidate(userId?: string): void {
-    this.#forgotten += 1;
-    for (const key of [...this.#known.keys(), ...this.#readings.keys()]) {
+    this.#generation += 1;
+    for (const key of [...this.#cached.keys(), ...this.#reads.keys()]) {
       if (userId !== undefined && !key.startsWith(userId)) continue;
       this.#drop(key);
-      this.#readings.delete(key);
+      this.#reads.delete(key);
     }
   }
 
-  #set(key: string, known: GroupsWithGains): void {
+  #replace(key: string, groups: GroupsWithGains): void {
     this.#drop(key);
-    if (costOf(known) > this.#groupsMax) return;
-    this.#known.set(key, known);
-    this.#groups += costOf(known);
-    for (const oldest of this.#known.keys()) {
+    if (costOf(groups) > this.#groupsMax) return;
+    this.#cached.set(key, groups);
+    this.#groups += costOf(groups);
+    for (const oldest of this.#cached.keys()) {
       if (this.#groups <= this.#groupsMax) break;
       this.#drop(oldest);
     }
   }
 
   #drop(key: string): void {
-    const known = this.#known.get(key);
-    if (known === undefined) return;
-    this.#groups -= costOf(known);
-    this.#known.delete(key);
+    const cached = this.#cached.get(key);
+    if (cached === undefined) return;
+    this.#groups -= costOf(cached);
+    this.#cached.delete(key);
   }
 }
 
 /**
  * The groups of people, as the primary has them.
  *
- * What was read is remembered, because somebody may be in tens of thousands of private projects: nobody changes a person's
- * groups without an entry in the person's own group, so one look at the log, past the place at which they were read, tells
- * whether they are the same. Only those gained or lost since are then taken over. What is given out is never changed
- * afterwards.
+ * They are cached, because a person may be in tens of thousands of private projects. Every change of a person's groups has an
+ * entry in the person's own group, so one query for entries after the cached position finds the gains and losses since, which
+ * are then applied to a copy. A returned set is never changed.
  *
- * It is read anew when the person gained or lost a whole workspace, when entries after the remembered place were trimmed,
- * and when the log is another one (`epoch`).
+ * All groups are read again when the person gained or lost a workspace, when entries after the cached position were trimmed, and
+ * when the epoch of the log changed.
  */
 export class GroupReader implements GroupSource {
   readonly #database: Queryable;
@@ -191,36 +190,36 @@ export class GroupReader implements GroupSource {
     this.#cache = cache;
   }
 
-  /** Own id, workspaces, private projects; for a credential that is limited to a workspace, what lies in that one. */
+  /** Own id, workspaces, private projects; for a credential limited to a workspace, only those in it. */
   async of(userId: string, workspaceId?: string): Promise<GroupsWithGains> {
     const key = keyOf(userId, workspaceId);
-    // A reading that is under way began before this call: what happened until now may be missing there.
-    const before = this.#cache.reading(key);
+    // A read that is under way began before this call and may miss later changes.
+    const before = this.#cache.pendingRead(key);
     await before?.catch(() => undefined);
-    const known = this.#cache.get(key);
-    const mark = this.#cache.mark();
-    const current = known && (await this.#follow(known, userId, workspaceId));
+    const earlier = this.#cache.get(key);
+    const { generation } = this.#cache;
+    const current = earlier && (await this.#applyMoves(earlier, userId, workspaceId));
     if (!current) {
-      const begun = this.#cache.reading(key);
-      // Whoever began it may be gone, and with them the connection.
-      const shared = begun === before ? undefined : await begun?.catch(() => undefined);
-      return shared ?? this.#cache.whole(key, () => this.#read(userId, workspaceId));
+      const pending = this.#cache.pendingRead(key);
+      // The caller that began it may have closed its connection.
+      const shared = pending === before ? undefined : await pending?.catch(() => undefined);
+      return shared ?? this.#cache.readShared(key, () => this.#read(userId, workspaceId));
     }
-    const kept = this.#cache.get(key);
-    // Of two who took over the same move, both go on with the set of the first: it may be large.
-    if (kept?.epoch === current.epoch && kept.at >= current.at)
-      return { ...kept, at: current.at, floor: current.floor };
-    this.#cache.keep(key, current, mark);
+    const cached = this.#cache.get(key);
+    // Concurrent callers that applied the same moves share the first one's set, because it may be large.
+    if (cached?.epoch === current.epoch && cached.at >= current.at)
+      return { ...cached, at: current.at, floor: current.floor };
+    this.#cache.set(key, current, generation);
     return current;
   }
 
-  async since(place: bigint, userId: string, workspaceId?: string): Promise<GroupsWithGains> {
-    return this.cached(place, userId, workspaceId) ?? (await this.of(userId, workspaceId));
+  async since(position: bigint, userId: string, workspaceId?: string): Promise<GroupsWithGains> {
+    return this.cached(position, userId, workspaceId) ?? (await this.of(userId, workspaceId));
   }
 
-  cached(place: bigint, userId: string, workspaceId?: string): GroupsWithGains | null {
-    const known = this.#cache.get(keyOf(userId, workspaceId));
-    return known !== undefined && known.at >= place ? known : null;
+  cached(position: bigint, userId: string, workspaceId?: string): GroupsWithGains | null {
+    const earlier = this.#cache.get(keyOf(userId, workspaceId));
+    return earlier !== undefined && earlier.at >= position ? earlier : null;
   }
 
   invalidate(userId?: string): void {
@@ -230,22 +229,22 @@ export class GroupReader implements GroupSource {
   async #read(userId: string, workspaceId: string | undefined): Promise<GroupsWithGains> {
     const values = [userId, workspaceId ?? null];
     const { rows } = await this.#database.query<GroupsWithGainsRow>({ name: 'person_groups', text: ALL, values });
-    return knownGroupsOf(userId, rows[0]);
+    return groupsWithGainsOf(userId, rows[0]);
   }
 
-  /** Null when they must be read anew. */
-  async #follow(
-    known: GroupsWithGains,
+  /** Null when all groups must be read again. */
+  async #applyMoves(
+    earlier: GroupsWithGains,
     userId: string,
     workspaceId: string | undefined,
   ): Promise<GroupsWithGains | null> {
-    const values = [userId, known.at.toString()];
+    const values = [userId, earlier.at.toString()];
     const { rows } = await this.#database.query<MovesRow>({ name: 'person_moves', text: MOVES, values });
-    return afterMoves(known, rows[0], workspaceId);
+    return afterMoves(earlier, rows[0], workspaceId);
   }
 }
 
-/** In groups: what holds them costs as much as some more. */
+/** In groups; the objects around them take as much memory as some more. */
 function costOf({ groups }: GroupsWithGains): number {
   return groups.size + 4;
 }
@@ -254,12 +253,12 @@ function keyOf(userId: string, workspaceId: string | undefined): string {
   return workspaceId === undefined ? userId : `${userId} ${workspaceId}`;
 }
 
-function knownGroupsOf(userId: string, row: GroupsWithGainsRow | undefined): GroupsWithGains {
+function groupsWithGainsOf(userId: string, row: GroupsWithGainsRow | undefined): GroupsWithGains {
   const person = personGroupsOf(userId, row);
   const ever = new Map(
     listOf(row?.gains, ',').map((gain): [string, bigint] => {
-      const [group = '', place = '0'] = gain.split(' ');
-      return [group, BigInt(place)];
+      const [group = '', position = '0'] = gain.split(' ');
+      return [group, BigInt(position)];
     }),
   );
   const gains = new Map<string, bigint>();
@@ -274,30 +273,30 @@ function knownGroupsOf(userId: string, row: GroupsWithGainsRow | undefined): Gro
   return { ...person, gains };
 }
 
-/** The groups after what was gained and lost since; null when they must be read anew. */
+/** The groups after later gains and losses; null when all groups must be read again. */
 function afterMoves(
-  known: GroupsWithGains,
+  earlier: GroupsWithGains,
   row: MovesRow | undefined,
   only: string | undefined,
 ): GroupsWithGains | null {
   const state = stateOf(row);
-  if (state.epoch !== known.epoch || state.floor > known.at) return null;
+  if (state.epoch !== earlier.epoch || state.floor > earlier.at) return null;
   const moves = listOf(row?.moves, ',');
-  if (moves.length === 0) return { ...known, ...state };
+  if (moves.length === 0) return { ...earlier, ...state };
   if (moves.length > MOVES_MAX) return null;
-  const groups = new Set(known.groups);
-  const gains = new Map(known.gains);
+  const groups = new Set(earlier.groups);
+  const gains = new Map(earlier.gains);
   for (const move of moves) {
-    const [place = '', action, home = '', model, moved = ''] = move.split(' ');
+    const [position = '', action, home = '', model, moved = ''] = move.split(' ');
     if (only !== undefined && home !== only) continue;
     if (model !== 'ProjectMember') return null;
-    // What is left of a workspace that was lost opens nothing.
+    // A membership of a project in a workspace that was lost gives no group.
     if (!groups.has(home)) continue;
     groups.delete(moved);
     gains.delete(moved);
     if (action !== 'INSERT') continue;
     groups.add(moved);
-    gains.set(moved, BigInt(place));
+    gains.set(moved, BigInt(position));
   }
   return { groups, gains, ...state };
 }

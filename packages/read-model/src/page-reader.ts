@@ -2,8 +2,7 @@ import { readEntries, type Entry, type EntryRange, type Queryable } from '@wts/l
 import type { Standby } from './standby.ts';
 
 /**
- * A page of entries, and the place up to which the log was trimmed by then. The epoch is that of the log in which the places
- * were learned.
+ * Reads a page of entries, and the position up to which the log was trimmed. `epoch` is the epoch of the range's positions.
  */
 export type ReadPage = (
   range: EntryRange,
@@ -11,26 +10,25 @@ export type ReadPage = (
 ) => Promise<{ readonly entries: readonly Entry[]; readonly floor: bigint }>;
 
 /**
- * Where pages are read: what a copy of the database has of them there, the rest from the primary. So the answer is the one
- * the primary alone would give, whatever the copy lacks, and reading far behind the head costs the primary nothing.
+ * Reads pages from a database replica as far as it has them, and the rest from the primary. The result is the same as of the
+ * primary alone, and reading far behind the head puts no load on the primary.
  *
- * Which groups are read and up to which place comes from the primary, see `GroupReader`: the copy never decides who sees
- * what, and an entry that it has does not change any more. A copy of another epoch may hold other entries at the same
- * places; it is passed over.
+ * The groups and the end of the range come from the primary (`GroupReader`), so the replica never decides who sees what, and a
+ * committed entry does not change. A replica of another epoch may have other entries at the same positions; it is skipped.
  *
  * Keeps sync.deltas.replica.
  */
 export function pageReader(primary: Queryable, standby: Standby | null): ReadPage {
   return async (range, epoch) => {
     const { after, limit, upTo } = range;
-    const copied = await standby?.read(async (pool) => {
+    const replicated = await standby?.read(async (pool) => {
       const page = await readEntries(pool, range);
       return page.epoch === epoch && page.upTo > after ? page : null;
     });
-    if (!copied) return readEntries(primary, range);
-    const missing = limit - copied.entries.length;
-    if (missing === 0 || copied.upTo === upTo) return copied;
-    const { entries, floor } = await readEntries(primary, { ...range, after: copied.upTo, limit: missing });
-    return { entries: [...copied.entries, ...entries], floor };
+    if (!replicated) return readEntries(primary, range);
+    const missing = limit - replicated.entries.length;
+    if (missing === 0 || replicated.upTo === upTo) return replicated;
+    const { entries, floor } = await readEntries(primary, { ...range, after: replicated.upTo, limit: missing });
+    return { entries: [...replicated.entries, ...entries], floor };
   };
 }

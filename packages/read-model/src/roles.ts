@@ -5,8 +5,8 @@ import { Fault, ROLES } from '@wts/contracts';
 import type { Queryable } from '@wts/log';
 
 /**
- * The roles of people in workspaces, as they are committed. Reads only: a commit decides by the memberships it holds or
- * checks under the log's lock (`services/sync/src/commit/permit.ts`), because a role read before may have ended since.
+ * The committed roles of people in workspaces. A commit does not use it: it checks memberships under the log's lock
+ * (`services/sync/src/commit/permit.ts`), because a role read before may have ended since.
  */
 export class Roles {
   readonly #database: Queryable;
@@ -15,7 +15,7 @@ export class Roles {
     this.#database = database;
   }
 
-  /** Null for a person who is not in the workspace. Rests on the unique index (workspace_id, user_id). */
+  /** Null for a person who is not in the workspace. Relies on the unique index (workspace_id, user_id). */
   async of(userId: string, workspaceId: string): Promise<Role | null> {
     const { rows } = await this.#database.query<{ role: Role }>(
       'select role from sync.workspace_members where workspace_id = $1 and user_id = $2',
@@ -25,8 +25,8 @@ export class Roles {
   }
 
   /**
-   * The role of the caller. A workspace one is not in, one that does not exist and one that the credential is not for are the
-   * same to the caller: not there.
+   * The role of the caller. `not_found` for a workspace that the caller is not in, one that does not exist and one that the
+   * credential is not for: the caller cannot distinguish them.
    */
   async require(principal: Principal, workspaceId: string): Promise<Role> {
     const id = workspaceId.toLowerCase();

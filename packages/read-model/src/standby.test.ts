@@ -3,51 +3,51 @@ import { eventually } from '@wts/testkit';
 import { Pool } from 'pg';
 import { Standby, type StandbyOutcome } from './standby.ts';
 
-describe('a copy of the database', () => {
+describe('a database replica', () => {
   let outcomes: StandbyOutcome[];
-  let said: string[];
+  let lines: string[];
   let standby: Standby;
-  const fail = (code?: string) => () => Promise.reject(Object.assign(new Error('no answer'), { code }));
+  const fail = (code?: string) => () => Promise.reject(Object.assign(new Error('no reply'), { code }));
 
   beforeEach(() => {
-    [outcomes, said] = [[], []];
-    const say = (_: unknown, text?: string): void => void said.push(text ?? '');
+    [outcomes, lines] = [[], []];
+    const write = (_: unknown, text?: string): void => void lines.push(text ?? '');
     standby = new Standby({
       pool: new Pool(),
-      logger: { warn: say, info: say },
+      logger: { warn: write, info: write },
       observe: (outcome) => outcomes.push(outcome),
-      restMs: 500,
+      backoffMs: 500,
     });
   });
 
-  it('gives what is of use, and nothing otherwise', async () => {
+  it('gives the result of the work, and null for null', async () => {
     assert.equal(await standby.read(async () => 'found'), 'found');
     assert.equal(await standby.read(async () => null), null);
     assert.deepEqual(outcomes, ['served', 'passed']);
   });
 
-  it('is left alone after a failure, then tried by one at a time, and used again as soon as it answers', async () => {
+  it('is not read for a while after a failure, then tried by one caller at a time, and used again as soon as it replies', async () => {
     assert.equal(await standby.read(fail()), null);
-    assert.equal(await standby.read(async () => 'asked too soon'), null);
+    assert.equal(await standby.read(async () => 'read too soon'), null);
     assert.deepEqual(outcomes, ['failed', 'resting']);
 
-    const answer = Promise.withResolvers<string>();
+    const reply = Promise.withResolvers<string>();
     let isTried = false;
     let trial: Promise<string | null> | undefined;
     await eventually(() => {
-      trial = standby.read(() => ((isTried = true), answer.promise));
+      trial = standby.read(() => ((isTried = true), reply.promise));
       return isTried;
     });
-    assert.equal(await standby.read(async () => 'asked beside it'), null);
-    answer.resolve('it answers');
-    assert.equal(await trial, 'it answers');
+    assert.equal(await standby.read(async () => 'read during the trial'), null);
+    reply.resolve('it replies');
+    assert.equal(await trial, 'it replies');
     assert.equal(await standby.read(async () => 'found'), 'found');
-    assert.equal(said.length, 2, 'each change is told once');
+    assert.equal(lines.length, 2, 'each change is logged once');
   });
 
-  it('is asked again at once when only replay was in the way of a query', async () => {
+  it('is read again immediately after a query that conflicted with replay', async () => {
     assert.equal(await standby.read(fail('40001')), null);
     assert.equal(await standby.read(async () => 'found'), 'found');
-    assert.deepEqual(said, []);
+    assert.deepEqual(lines, []);
   });
 });

@@ -3,99 +3,102 @@ import type { Pool } from 'pg';
 import { poll } from './poll.ts';
 import type { PersonGroups } from './visibility.ts';
 
-/** `passed`: it answered, but lacks what was needed. `resting`: it was not asked, because it failed a moment ago. */
+/** `passed`: it replied, but lacks what the reader needs. `resting`: it was not read, because it failed a moment ago. */
 export type StandbyOutcome = 'served' | 'passed' | 'failed' | 'resting';
 
-/** What a reader needs of a copy of the database, as the primary had it when they asked. */
-interface Needed {
+/** What a database replica must have for a reader, as the primary had it at the time of the read. */
+interface ReplicaRequirement {
   readonly person: PersonGroups;
-  /** A place the reader knows of. */
+  /** The highest position that the reader has. */
   readonly reached: bigint;
-  /** Whether the primary's log has entries of the person's groups after a place. */
-  readonly changedSince: (place: bigint) => Promise<boolean>;
+  /** Whether the primary's log has entries of the person's groups after a position. */
+  readonly changedSince: (position: bigint) => Promise<boolean>;
 }
 
 interface StandbyOptions {
   readonly pool: Pool;
   readonly logger: Pick<Logger, 'warn' | 'info'>;
   readonly observe: (outcome: StandbyOutcome) => void;
-  readonly restMs?: number;
+  readonly backoffMs?: number;
 }
 
-/** A try may cost a whole timeout, so one that failed is left alone for a while. */
-const REST_MS = 5_000;
-/** A copy is usually milliseconds behind; waiting for it costs the primary nothing. */
+/** A failed read may take a whole timeout, so the replica is not read for this long after it. */
+const BACKOFF_MS = 5_000;
+/** A replica is usually milliseconds behind; waiting for it puts no load on the primary. */
 const CATCH_UP = { everyMs: 10, timeoutMs: 100 } as const;
-/** serialization_failure: replay needed what the query was looking at. Says nothing about the next one. */
+/** serialization_failure: replay removed rows that the query needed. The next query may succeed. */
 const CONFLICT = '40001';
 
 /**
- * A streaming copy of the database, for reading. It may lag, be cut off, hang, or have become another database:
- * whoever reads here says what is of use to them, and can do without.
+ * A database replica, for reading. It may lag, be disconnected, hang, or be promoted, so a reader states what it must have, and
+ * reads the primary otherwise.
  */
 export class Standby {
   readonly #options: StandbyOptions;
   #hasFailed = false;
-  #restsUntil = 0;
+  #backoffUntil = 0;
 
   constructor(options: StandbyOptions) {
     this.#options = options;
   }
 
-  /** What `work` finds of use, or null: then the primary is to be asked. Never rejects for what the copy does. */
+  /** The result of `work`; null when the primary must be read. Never rejects because of the replica. */
   async read<T>(work: (pool: Pool) => Promise<T | null>): Promise<T | null> {
-    const { pool, observe, restMs = REST_MS } = this.#options;
-    if (performance.now() < this.#restsUntil) {
+    const { pool, observe, backoffMs = BACKOFF_MS } = this.#options;
+    if (performance.now() < this.#backoffUntil) {
       observe('resting');
       return null;
     }
-    // After a failure one at a time tries; the others do not wait for it.
-    if (this.#hasFailed) this.#restsUntil = performance.now() + restMs;
+    // After a failure one caller at a time tries; the others read the primary.
+    if (this.#hasFailed) this.#backoffUntil = performance.now() + backoffMs;
     try {
-      const found = await work(pool);
-      this.#wake();
-      observe(found === null ? 'passed' : 'served');
-      return found;
+      const result = await work(pool);
+      this.#recover();
+      observe(result === null ? 'passed' : 'served');
+      return result;
     } catch (error) {
       observe('failed');
-      if ((error as { code?: string }).code !== CONFLICT) this.#rest(error, restMs);
+      if ((error as { code?: string }).code !== CONFLICT) this.#backOff(error, backoffMs);
       return null;
     }
   }
 
   /**
-   * The copy, as soon as it has everything the reader's groups had on the primary at the time of asking: changes of others it
-   * may lack. So a reader reads what they wrote before, and nobody reads by a membership that was taken from them. Null when
-   * it does not have that in time: then the primary is to be read.
+   * The replica, as soon as it has all entries that the reader's groups had on the primary at the time of the call; entries of
+   * other groups may be missing. So a reader reads their own writes, and a revoked membership gives no access. Null when the
+   * replica does not have them in time: then the primary must be read.
    */
-  poolFor(needed: Needed): Promise<Pool | null> {
+  poolFor(requirement: ReplicaRequirement): Promise<Pool | null> {
     return this.read(async (pool) => {
       const log = new LogReader(pool);
-      return (await poll(() => hasAll(log, needed), CATCH_UP)) === true ? pool : null;
+      return (await poll(() => hasAll(log, requirement), CATCH_UP)) === true ? pool : null;
     });
   }
 
-  #rest(error: unknown, restMs: number): void {
-    this.#restsUntil = performance.now() + restMs;
+  #backOff(error: unknown, backoffMs: number): void {
+    this.#backoffUntil = performance.now() + backoffMs;
     if (!this.#hasFailed) {
-      this.#options.logger.warn({ err: error }, 'the copy of the database does not answer; the primary is read');
+      this.#options.logger.warn({ err: error }, 'the database replica does not reply; the primary is read');
     }
     this.#hasFailed = true;
   }
 
-  #wake(): void {
+  #recover(): void {
     if (!this.#hasFailed) return;
     this.#hasFailed = false;
-    this.#restsUntil = 0;
-    this.#options.logger.info({}, 'the copy of the database answers again');
+    this.#backoffUntil = 0;
+    this.#options.logger.info({}, 'the database replica replies again');
   }
 }
 
-/** Null as long as it may still come. */
-async function hasAll(copy: LogReader, { person, reached, changedSince }: Needed): Promise<boolean | null> {
-  const { head, epoch } = await copy.head();
+/** Null while the entries may still arrive. */
+async function hasAll(
+  replica: LogReader,
+  { person, reached, changedSince }: ReplicaRequirement,
+): Promise<boolean | null> {
+  const { head, epoch } = await replica.head();
   if (epoch !== person.epoch) return false;
-  // Below the floor nothing can be said of what changed.
+  // Below the floor, changes cannot be read.
   const isNear = head >= reached && head >= person.floor;
   return isNear && (head >= person.at || !(await changedSince(head))) ? true : null;
 }

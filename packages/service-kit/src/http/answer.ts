@@ -6,17 +6,17 @@ import { contextOf } from './request-context.ts';
 import { renderFault } from './render-fault.ts';
 import { closeWithLinger, hasLargeUnreadBody } from './unread-body.ts';
 
-/** Headers a handler may have set for an answer that was then replaced by an error. */
+/** Headers that a handler may have set before it failed, which do not fit the body of an error. */
 const HEADERS_OF_CONTENT = ['content-encoding', 'content-disposition', 'etag', 'last-modified', 'transfer-encoding'];
 
-/** Answers with JSON. The value is turned into text once, here. */
-export function sendJson(
-  req: IncomingMessage,
-  res: ServerResponse,
-  status: number,
-  body: unknown,
-  headers: Readonly<Record<string, string | number>> = {},
-): void {
+interface JsonReply {
+  readonly status: number;
+  readonly body: unknown;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** Replies with JSON. */
+export function sendJson(req: IncomingMessage, res: ServerResponse, { status, body, headers }: JsonReply): void {
   const text = JSON.stringify(body);
   res.writeHead(status, {
     'content-type': 'application/json',
@@ -27,20 +27,20 @@ export function sendJson(
   res.end(text);
 }
 
-/** Whether this answer is the last of its connection. */
+/** Whether this reply is the last one of its connection. */
 function endsConnection(req: IncomingMessage): boolean {
-  const isAbandoned = hasLargeUnreadBody(req);
-  if (isAbandoned) closeWithLinger(req);
-  return isAbandoned || contextOf(req).http.isDraining();
+  const isUnread = hasLargeUnreadBody(req);
+  if (isUnread) closeWithLinger(req);
+  return isUnread || contextOf(req).http.isDraining();
 }
 
-/** The one place a failure is turned into an answer. Keeps never.shapeless-error. */
+/** The one place that renders a failure. Keeps never.shapeless-error. */
 export function answerFailure(error: unknown, req: IncomingMessage, res: ServerResponse): void {
   const context = contextOf(req);
   const fault = toFault(error);
   context.failure = fault;
   if (res.headersSent) {
-    // Half an answer cannot be taken back; cutting it off tells the client that it is not whole.
+    // The reply has begun; a closed connection shows the client that it is incomplete.
     res.destroy();
     return;
   }
@@ -50,12 +50,12 @@ export function answerFailure(error: unknown, req: IncomingMessage, res: ServerR
   res.writeHead(status, lines).end(body);
 }
 
-/** What anything thrown is told as. Keeps never.500-by-input. */
+/** The fault for anything that was thrown. Keeps never.500-by-input. */
 export function toFault(error: unknown): Fault {
   if (error instanceof Fault) return error;
   if (error instanceof ClientClosedError)
     return new Fault('malformed_request', { message: 'The body ended before it was complete.' });
-  // The signal of the request: its client is gone, or it took too long.
+  // The signal of the request: its client disconnected, or it took too long.
   if (error instanceof DOMException && (error.name === 'AbortError' || error.name === 'TimeoutError')) {
     return new Fault('unavailable', { cause: error });
   }

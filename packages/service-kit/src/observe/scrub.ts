@@ -27,7 +27,7 @@ export function unmatchedPath(path: string): string {
 export function scrub(line: string): string {
   return line.replace(
     shapes,
-    (_all, parameter?: string, scheme?: string, prefix?: string, address?: string) =>
+    (_all, ...[parameter, scheme, prefix, address]: (string | undefined)[]) =>
       `${parameter ?? (scheme === undefined ? undefined : `${scheme} `) ?? prefix ?? address ?? ''}[redacted]`,
   );
 }

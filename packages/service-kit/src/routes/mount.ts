@@ -40,7 +40,12 @@ export function mount<C extends Contract, const R extends Frozen<ReplyOf<C>>>(
   mountStream(router, contract, async (call) => {
     const kept = await idempotency?.(call, contract, () => handler(call));
     if (kept?.isReplayed) {
-      sendJson(call.req, call.res, kept.status, kept.body, { ...headers, 'idempotency-replayed': 'true' });
+      const { status: storedStatus, body } = kept;
+      sendJson(call.req, call.res, {
+        status: storedStatus,
+        body,
+        headers: { ...headers, 'idempotency-replayed': 'true' },
+      });
       return;
     }
     const reply = kept?.body ?? (await handler(call));
@@ -49,7 +54,7 @@ export function mount<C extends Contract, const R extends Frozen<ReplyOf<C>>>(
       holdToContract(contract.id, reply, checkReply);
     }
     // The client may be gone by now; Node ignores what is written to nobody.
-    sendJson(call.req, call.res, status, reply, headers);
+    sendJson(call.req, call.res, { status, body: reply, headers });
   });
 }
 
