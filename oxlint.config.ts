@@ -59,9 +59,9 @@ const SYNC_IMPORTS: Readonly<Record<string, readonly string[]>> = {
   deltas: ['fairness'],
   snapshots: ['fairness', 'store'],
   bootstrap: ['deltas', 'fairness', 'snapshots', 'store'],
-  batch: ['snapshots'],
+  lookup: ['snapshots'],
   socket: ['deltas', 'fairness', 'hub'],
-  http: ['batch', 'bootstrap', 'commit', 'deltas', 'fairness', 'snapshots'],
+  http: ['bootstrap', 'commit', 'deltas', 'fairness', 'lookup', 'snapshots'],
 };
 
 /** With what holds for a folder of that name in every service, because the last table that names a file is the one in force. */

@@ -27,7 +27,7 @@ export const syncChanges: readonly Rule[] = [
     id: 'sync.action.letters',
     source: 'Design 7',
     text: 'Callers that mark themselves get one-letter codes instead of words.',
-    home: 'services/sync/src/deltas/dialect.ts',
+    home: 'services/sync/src/deltas/action-spelling.ts',
     status: 'kept',
   },
   {

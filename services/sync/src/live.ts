@@ -28,16 +28,16 @@ interface LiveOptions {
     readonly workspaceUrls: readonly string[];
   };
   readonly pool: Pool;
-  /** For what sockets read. */
+  /** For the database reads of sockets. */
   readonly gate: FairGate;
   readonly turns: LoopTurns;
-  readonly memory: GroupCache;
+  readonly groupCache: GroupCache;
   readonly log: LogReader;
   readonly onCommitted: (listener: (chunk: EntryChunk) => void) => void;
 }
 
-/** The way of a change after its commit: relay to the stream, hub, sockets. */
-export function openLive({ kit, config, pool, gate, turns, memory, log, onCommitted }: LiveOptions): {
+/** Opens what carries a change after its commit: relay to the stream, hub, sockets. */
+export function openLive({ kit, config, pool, gate, turns, groupCache, log, onCommitted }: LiveOptions): {
   socketServer: SocketServer;
 } {
   const { stack, log: logger, metrics } = kit;
@@ -49,7 +49,7 @@ export function openLive({ kit, config, pool, gate, turns, memory, log, onCommit
 
   const hub = followLog({ nc, log, handover: (offer) => handover.listen(offer) }, kit);
 
-  const groups = new GroupReader(pool, memory);
+  const groups = new GroupReader(pool, groupCache);
   const workspace = openServiceClient(kit, 'workspace', config.workspaceUrls);
   // For the tokens in subscribe frames.
   const authenticator = openAuthenticator(kit, workspace, config);
@@ -92,16 +92,19 @@ export function openLive({ kit, config, pool, gate, turns, memory, log, onCommit
   return { socketServer };
 }
 
-/** The hub, following the log for as long as the service runs. */
+/** Starts the hub, which follows the log for as long as the service runs. */
 function followLog(
   sources: Pick<HubOptions, 'nc' | 'log' | 'handover'>,
   { stack, log: logger, readiness }: ServiceContext,
 ): Hub {
-  // Not the signal that begins draining: sockets are served until they are told to go.
+  // Not the signal that begins draining, because the hub serves sockets until the server has closed them.
   const stopping = new AbortController();
   const hub = new Hub({ ...sources, signal: stopping.signal, logger });
   const following = hub.run().catch((error: unknown) => {
-    logger.error({ err: error }, 'the hub stopped');
+    logger.error(
+      { err: error },
+      'the hub stopped, so this replica sends no changes to its sockets and reports itself not ready; restart it',
+    );
     readiness.fail('hub', 'the hub stopped');
   });
   stack.defer(async () => {
@@ -114,5 +117,5 @@ function followLog(
   return hub;
 }
 
-/** A question that hangs must not hold up the next one for longer than a credential may be remembered. */
+/** A request that hangs must not delay the next one for longer than a credential may be cached. */
 const REVOKED_TIMEOUT_MS = 2_000;

@@ -3,7 +3,7 @@ import type { StandbyOutcome } from '@wts/read-model';
 import type { CommitWatch } from './commit/engine.ts';
 import type { FairGateWatch } from './fairness/fair-gate.ts';
 
-/** What an operator watches of commits: how many, how large the batches, how long, and what is not done. */
+/** Metrics of commits: how many, how large, how long, and which requests were refused or dropped. */
 export function commitMetrics(registry: Registry, waiting: () => { units: number; bytes: number }): CommitWatch {
   const mutations = new Counter({
     name: 'wts_commit_mutations_total',
@@ -12,25 +12,25 @@ export function commitMetrics(registry: Registry, waiting: () => { units: number
   });
   const size = new Histogram({
     name: 'wts_commit_batch_mutations',
-    help: 'Mutations in one commit group.',
+    help: 'Mutations in one batch.',
     buckets: [1, 2, 4, 8, 16, 32, 64, 128],
     registers: [registry],
   });
   const seconds = new Histogram({
     name: 'wts_commit_batch_duration_seconds',
-    help: 'Time from taking a group to its last answer, waits for locks included.',
+    help: 'Time from the start of a batch to its last answer, waits for locks included.',
     buckets: [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.5, 2],
     registers: [registry],
   });
   const undone = new Counter({
     name: 'wts_commit_requests_dropped_total',
-    help: 'Requests refused because they could not be done in time, or dropped before they began because their client was gone or their time over.',
+    help: 'Requests refused because they could not be done in time, or dropped before they began because their client disconnected or their deadline passed.',
     labelNames: ['reason'] as const,
     registers: [registry],
   });
   const cancelled = new Counter({
     name: 'wts_commit_batches_cancelled_total',
-    help: 'Commit groups cancelled in PostgreSQL because no client waited for them any more.',
+    help: 'Batches cancelled in PostgreSQL because all their clients had disconnected.',
     registers: [registry],
   });
   for (const what of ['units', 'bytes'] as const) {
@@ -56,21 +56,21 @@ export function commitMetrics(registry: Registry, waiting: () => { units: number
   };
 }
 
-/** Deletions and moves whose records are not all done: hours of these mean that a step fails again and again. */
+/** A sweep that waits for hours has a step that fails at every try. */
 export function sweepMetrics(registry: Registry): (waiting: number) => void {
   const waiting = new Gauge({
     name: 'wts_sweep_waiting',
-    help: 'Deletions and moves of many records that are still being worked off.',
+    help: 'Deletions and moves of many records that are still in progress.',
     registers: [registry],
   });
   return (count) => waiting.set(count);
 }
 
-/** What an operator watches of the copy of the database: whether it takes reads off the primary, and if not, why. */
+/** Metrics of the database replica: the reads it served, and why it did not serve others. */
 export function standbyMetrics(registry: Registry): (outcome: StandbyOutcome) => void {
   const reads = new Counter({
     name: 'wts_replica_reads_total',
-    help: 'Reads the copy of the database served, passed on because it lacked something, failed, or was not asked because it had just failed.',
+    help: 'Reads that the database replica served, and reads that the primary served because the replica lagged, failed or had just failed.',
     labelNames: ['outcome'] as const,
     registers: [registry],
   });
@@ -81,25 +81,25 @@ export interface WaitMetrics extends FairGateWatch {
   onRefused(): void;
 }
 
-/** What an operator watches of what takes turns by person: whether people wait for it, and are sent away. */
+/** Metrics of resources that are shared out by person: what waits, what was refused, what was dropped. */
 export function waitMetrics(registry: Registry): (kind: 'page' | 'socket' | 'body') => WaitMetrics {
   const labelNames = ['kind'] as const;
   const registers = [registry];
   const waiting = new Gauge({
     name: 'wts_fairness_waiting',
-    help: 'What waits for the turn of its person: pages of deltas, what sockets read, large bodies.',
+    help: 'Waiting for the turn of their person: pages of deltas, reads of sockets, large bodies.',
     labelNames,
     registers,
   });
   const refused = new Counter({
     name: 'wts_fairness_refused_total',
-    help: 'Callers told to come again, because too much waits or is held for them.',
+    help: 'Requests refused with Retry-After, because too much waits or is held for their person.',
     labelNames,
     registers,
   });
   const dropped = new Counter({
     name: 'wts_fairness_dropped_total',
-    help: 'What never began: its client left, or it waited too long.',
+    help: 'Requests that never began: the client disconnected, or they waited too long.',
     labelNames,
     registers,
   });
@@ -110,11 +110,11 @@ export function waitMetrics(registry: Registry): (kind: 'page' | 'socket' | 'bod
   });
 }
 
-/** What pollers have asked for and not taken. */
+/** Registers the gauge of pages that pollers requested and have not received. */
 export function watchPages(registry: Registry, read: () => number): void {
   const gauge = new Gauge({
     name: 'wts_page_unsent_bytes',
-    help: 'Pages of deltas that their clients have not taken.',
+    help: 'Bytes of pages of deltas that clients have requested and not received.',
     registers: [],
     collect() {
       this.set(read());

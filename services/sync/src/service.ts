@@ -15,7 +15,7 @@ import { RecentPeople } from './fairness/recent-people.ts';
 import { Reads } from './fairness/reads.ts';
 import { TimeShare } from './fairness/time-share.ts';
 import { Bodies } from './http/bodies.ts';
-import { mountBatch } from './http/batch.ts';
+import { mountLookup } from './http/lookup.ts';
 import { mountBootstrap } from './http/bootstrap.ts';
 import { mountDeltas } from './http/deltas.ts';
 import { mountInternal } from './http/internal.ts';
@@ -26,16 +26,16 @@ import { commitMetrics, standbyMetrics, sweepMetrics, waitMetrics, watchPages } 
 import { openSnapshots } from './snapshots.ts';
 import { COMMITTING } from './store/pipeline.ts';
 import { PLANS } from './store/prepared.ts';
-import { keepSweeping } from './sweeps/sweeper.ts';
-import { keepLog, retentionOf } from './upkeep.ts';
+import { startSweeper } from './sweeps/sweeper.ts';
+import { maintainLog, retentionOf } from './log-maintenance.ts';
 
-/** A server that does not answer small questions at once is no help to anybody. */
-const STANDBY_PATIENCE_MS = 2_000;
+/** A database replica that needs longer for a small query is no faster than the primary. */
+const STANDBY_TIMEOUT_MS = 2_000;
 
 /**
- * The one writer of every synced model, and the keeper of the log. A change comes in by `http/`, is decided and committed
- * in `commit/`, leaves by `relay/` to JetStream, comes back by `hub/` to every replica and goes out by `socket/`; pollers
- * read it by `deltas/`.
+ * The one writer of every synced model and of the log. `http/` receives a change, `commit/` decides and commits it, `relay/`
+ * publishes it to JetStream, the `hub/` of every replica receives it, and `socket/` sends it to clients; pollers read it by
+ * `deltas/`.
  */
 export const syncService: ServiceDefinition<ConfigOf<typeof settings>> = {
   name: 'sync',
@@ -58,9 +58,9 @@ export const syncService: ServiceDefinition<ConfigOf<typeof settings>> = {
       watch: commitMetrics(kit.metrics, () => ({ units: engine.waiting, bytes: engine.waitingBytes })),
     });
     const sweeping = openPostgres({ ...database, poolMax: 1, applicationName: 'wts-sync-sweep', settings: PLANS });
-    stack.use(keepSweeping({ pool: sweeping.pool, engine, observe: sweepMetrics(kit.metrics), logger: log }));
+    stack.use(startSweeper({ pool: sweeping.pool, engine, observe: sweepMetrics(kit.metrics), logger: log }));
     const retention = retentionOf({ days: config.retentionDays, entries: config.retentionEntries });
-    stack.use(keepLog({ pool, log: logReader, databaseUrl: config.databaseUrl, retention, logger: log }));
+    stack.use(maintainLog({ pool, log: logReader, databaseUrl: config.databaseUrl, retention, logger: log }));
     const standby = openStandby(kit, config);
     const recent = new RecentPeople();
     const turns = new LoopTurns(recent);
@@ -68,8 +68,9 @@ export const syncService: ServiceDefinition<ConfigOf<typeof settings>> = {
     const metricsOf = waitMetrics(kit.metrics);
     const pageWaits = { waitMs: LIMITS.pageWaitMs, slotsOfOneMax: PAGES_OF_ONE_MAX, watch: metricsOf('page') };
     const reads = new Reads(pool, fairReads(shares.pages, { ...pageWaits, timeShare: new TimeShare(recent) }));
-    const memory = new GroupCache();
-    const pages = new Pages({ reads, memory, standby, metrics: metricsOf('page') });
+    const groupCache = new GroupCache();
+    const reading = { reads, groupCache, standby };
+    const pages = new Pages({ ...reading, metrics: metricsOf('page') });
     watchPages(kit.metrics, () => pages.bytes);
     const { socketServer } = openLive({
       kit,
@@ -81,18 +82,18 @@ export const syncService: ServiceDefinition<ConfigOf<typeof settings>> = {
         timeShare: new TimeShare(recent),
         watch: metricsOf('socket'),
       }),
-      memory,
+      groupCache,
       log: logReader,
       onCommitted: (listener) => engine.onCommitted(listener),
     });
-    const { bootstraps, clientModels, batches } = openSnapshots({ kit, shares, pool, reads, memory, standby, turns });
+    const { bootstraps, clientModels, lookups } = openSnapshots({ kit, shares, pool, turns, ...reading });
 
     const onPerson = (person: string): void => recent.note(person);
     const app = createApp({ ...kit, http: { ...kit.http, onPerson, bodies: new Bodies(metricsOf('body'), turns) } });
     mountMutate(app, engine);
     mountInternal(app, engine);
     mountBootstrap(app, bootstraps, clientModels);
-    mountBatch(app, batches);
+    mountLookup(app, lookups);
     mountDeltas(app, pages, turns);
     mountSocket(app);
     notFoundAndErrors(app);
@@ -123,12 +124,12 @@ function openStandby(
   { replicaUrl: url, poolMax }: ConfigOf<typeof settings>,
 ): Standby | null {
   if (url === undefined) return null;
-  // Not part of readiness: without it, the primary is read.
+  // Not part of readiness, because without it the primary is read.
   const { pool } = openPostgres({
     url,
     poolMax,
     applicationName: 'wts-sync-read',
-    patienceMs: STANDBY_PATIENCE_MS,
+    patienceMs: STANDBY_TIMEOUT_MS,
     log,
     stack,
   });

@@ -2,7 +2,7 @@ import type { ServiceContext } from '@wts/service-kit/life';
 import { LIMITS } from '@wts/contracts';
 import type { GroupCache, Standby } from '@wts/read-model';
 import type { Pool } from 'pg';
-import { Batches } from './batch/batch.ts';
+import { Lookups } from './lookup/lookup.ts';
 import { Bootstraps } from './bootstrap/bootstrap.ts';
 import { ClientModels } from './bootstrap/client-models.ts';
 import type { ConnectionShares } from './connections.ts';
@@ -11,27 +11,27 @@ import type { LoopTurns } from './fairness/loop-turns.ts';
 import type { Reads } from './fairness/reads.ts';
 import { snapshotMetrics, type SnapshotKind } from './snapshots/metrics.ts';
 import { Sources } from './snapshots/sources.ts';
-import { SpoolRoom } from './snapshots/spool.ts';
+import { SpoolBudget } from './snapshots/spool.ts';
 
 interface SnapshotsOptions {
   readonly kit: Pick<ServiceContext, 'log' | 'stack' | 'metrics'>;
   readonly shares: ConnectionShares;
   readonly pool: Pool;
   readonly reads: Reads;
-  readonly memory: GroupCache;
+  readonly groupCache: GroupCache;
   readonly standby: Standby | null;
   readonly turns: LoopTurns;
 }
 
-/** What is read in snapshots: so many at once, so many waiting by turns of their people. Keeps sync.bootstrap.reconnect-storm. */
-export function openSnapshots({ kit, shares, pool, reads, memory, standby, turns }: SnapshotsOptions): {
+/** Opens the readers of snapshots, each with a bounded gate that serves people by turns. Keeps sync.bootstrap.reconnect-storm. */
+export function openSnapshots({ kit, shares, pool, reads, groupCache, standby, turns }: SnapshotsOptions): {
   bootstraps: Bootstraps;
   clientModels: ClientModels;
-  batches: Batches;
+  lookups: Lookups;
 } {
   const { log, stack, metrics } = kit;
-  const sources = new Sources({ primary: pool, reads, memory, standby });
-  const room = new SpoolRoom();
+  const sources = new Sources({ primary: pool, reads, groupCache, standby });
+  const budget = new SpoolBudget();
   const metricsOf = snapshotMetrics(metrics);
   const toolsOf = (kind: SnapshotKind, slots: number) => {
     const watch = metricsOf(kind);
@@ -42,12 +42,13 @@ export function openSnapshots({ kit, shares, pool, reads, memory, standby, turns
       refusal: 'Too many snapshots are being read',
       watch,
     });
-    const onFailure = (err: unknown): void => log.warn({ err, kind }, 'a snapshot broke off');
-    return { sources, room, gate, turns, metrics: watch, onFailure };
+    const onFailure = (err: unknown): void =>
+      log.warn({ err, kind }, 'reading a snapshot failed; its client received an error line and has to load again');
+    return { sources, budget, gate, turns, metrics: watch, onFailure };
   };
   return {
     clientModels: new ClientModels(reads, log),
     bootstraps: stack.use(new Bootstraps(toolsOf('bootstrap', shares.bootstraps))),
-    batches: new Batches(toolsOf('batch', shares.batches)),
+    lookups: new Lookups(toolsOf('batch', shares.lookups)),
   };
 }

@@ -1,11 +1,11 @@
 /** The process of `replica-process.ts`. */
 import { Pool } from 'pg';
 import type { Look, ReplicaProcessOptions } from './replica-process.ts';
-import { openReplica } from './replica.ts';
+import { openTestReplica } from './replica.ts';
 
 const { databaseUrl, limits } = JSON.parse(process.argv[2] ?? '') as ReplicaProcessOptions;
 const pool = new Pool({ connectionString: databaseUrl });
-const { baseUrl, socketServer } = await openReplica({
+const { baseUrl, socketServer } = await openTestReplica({
   pool,
   pollMs: 20,
   limits: { ...limits, tickMs: 50 },

@@ -20,7 +20,7 @@ export const quiet = { debug() {}, info() {}, warn() {}, error() {} };
 const SECRET = 'a secret of at least thirty-two characters';
 const mintToken = tokenMinter({ from: 'gateway', to: 'sync', secret: SECRET });
 
-export interface Replica extends AsyncDisposable {
+export interface TestReplica extends AsyncDisposable {
   readonly baseUrl: string;
   readonly hub: Hub;
   readonly socketServer: SocketServer;
@@ -59,7 +59,7 @@ function principalOf(token: string): Principal {
 }
 
 /** Hub and socket server of one replica on a port of their own; the gateway's part is played by the upgrade listener. */
-export async function openReplica(options: ReplicaOptions): Promise<Replica> {
+export async function openTestReplica(options: ReplicaOptions): Promise<TestReplica> {
   const { pool, writer, handover, nc = () => null, ring, pollMs } = options;
   const log = new LogReader(pool);
   const stopping = new AbortController();

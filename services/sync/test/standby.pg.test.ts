@@ -82,11 +82,14 @@ describe('a streaming standby', function () {
 
   it('that is held back lets nobody miss anything, and sends nobody to a bootstrap [sync.deltas.replica]', async () => {
     await hold();
-    await task('Held back');
+    await task('QuotaHold back');
     const { lastSyncId, hasMore } = await sync.deltas(ada, { after: '0' });
     assert.deepEqual([lastSyncId, hasMore], [await headOf(sync.sql), false]);
     assert.ok(BigInt(await headOf(copy)) < BigInt(lastSyncId), 'it was not held back');
-    assert.ok(await isRead(async () => assert.deepEqual(await heard(), ['Before', 'Held back'])), 'it was not asked');
+    assert.ok(
+      await isRead(async () => assert.deepEqual(await heard(), ['Before', 'QuotaHold back'])),
+      'it was not asked',
+    );
 
     // Cursors beyond its end: at the head, and before it.
     assert.deepEqual(await sync.deltas(ada, { after: lastSyncId }), { lastSyncId, hasMore: false, actions: [] });
@@ -96,7 +99,7 @@ describe('a streaming standby', function () {
     assert.deepEqual(await heard(metadata.lastSyncId), []);
     await release();
     await hasAll();
-    assert.deepEqual(await heard(), ['Before', 'Held back', 'Later']);
+    assert.deepEqual(await heard(), ['Before', 'QuotaHold back', 'Later']);
   });
 
   it('never shows more than the primary allows: a member it still knows was removed [sync.deltas.own-groups]', async () => {

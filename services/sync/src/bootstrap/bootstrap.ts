@@ -2,62 +2,63 @@ import { Fault, formatSyncId, LIMITS, syncApi } from '@wts/contracts';
 import { type PersonGroups, visibleSelections } from '@wts/read-model';
 import type { FairGate } from '../fairness/fair-gate.ts';
 import {
-  Production,
+  SpooledSnapshot,
   tooManySnapshots,
   type Encoding,
-  type ProductionReader,
-  type ProductionTools,
-} from '../snapshots/production.ts';
+  type SnapshotReader,
+  type SnapshotTools,
+} from '../snapshots/spooled-snapshot.ts';
 import type { Sources } from '../snapshots/sources.ts';
 import { unlessAborted } from '../unless-aborted.ts';
 import { narrow, type Narrowed } from './narrow.ts';
-import type { Question } from './question.ts';
+import type { BootstrapRequest } from './request.ts';
 
 /*
- * Everything a caller may see, as it is at one place of the log.
+ * A bootstrap sends everything a caller may see, at one position of the log.
  *
- * An answer is made in two halves that do not wait for each other: a production reads a snapshot out of PostgreSQL into a
- * spool as fast as it can (`snapshots/production.ts`), and each answer is sent from a spool at the pace of its client
- * (`snapshots/send.ts`). Only the first line is the caller's own, so one production serves all who ask for the same: a storm
- * that reconnects costs PostgreSQL one snapshot for each workspace and not for each client.
+ * It has two halves that do not wait for each other: a `SpooledSnapshot` copies a snapshot from PostgreSQL into a spool as
+ * fast as it can (`snapshots/spooled-snapshot.ts`), and `sendSnapshot` sends an answer from the spool at the pace of its client
+ * (`snapshots/send.ts`). Only the first line differs by caller, so one spooled snapshot serves all equal requests: a
+ * reconnect storm costs PostgreSQL one snapshot for each workspace, not one for each client.
  *
- * A production made for others is given to a caller only when
- *   - nothing in the caller's own group lies between the snapshot and now: their memberships are the same in both;
- *   - the log still holds what follows the snapshot, and the snapshot has reached the place the caller knows of;
- *   - it shows all that was committed before they asked: it was opened after that, or nothing changed in its groups since.
- * In a reconnect storm the last is let go for snapshots that are seconds old: every client goes on with the deltas after it.
+ * A caller gets the spooled snapshot of another request only when
+ *   - the caller's own group has no entry between the snapshot and now, so their memberships are the same in both;
+ *   - the log still holds what follows the snapshot, and the snapshot has reached the position that the caller requires;
+ *   - the snapshot shows all that was committed before the request: it was opened later, or its groups did not change since.
+ * In a reconnect storm the last condition is dropped for snapshots that are seconds old, because the deltas after the
+ * snapshot bring every client up to date.
  *
  * Keeps sync.bootstrap.lines.
  */
 
-interface Begun {
-  /** The caller's own line; repeats their schemaHash. Keeps sync.bootstrap.schema-hash. */
+interface StartedAnswer {
+  /** Differs by caller; repeats their schemaHash. Keeps sync.bootstrap.schema-hash. */
   readonly firstLine: string;
-  /** What follows it; null when there is nothing to see. */
-  readonly rest: Joined | null;
+  /** The lines after it; null when the caller may see nothing. */
+  readonly rest: JoinedSnapshot | null;
 }
 
-export interface BootstrapAnswer extends Begun, Disposable {}
+export interface BootstrapAnswer extends StartedAnswer, Disposable {}
 
-export interface BootstrapOptions extends ProductionTools {
+export interface BootstrapOptions extends SnapshotTools {
   readonly sources: Sources;
 }
 
-/** A person whose groups change at every try is not one we serve in a hurry. */
+/** A bootstrap starts again when the person's groups changed meanwhile. */
 const TRIES_MAX = 4;
 const KEPT_MAX = 64;
-/** Of one person: somebody who asks for ever new selections forgets their own, not those of others. */
+/** Of one person, so that many different requests of one person do not evict the snapshots of others. */
 const KEPT_OF_ONE_MAX = 16;
 
-/** The memberships in the snapshot are not those the production was planned for. */
-class Moved extends Error {}
+/** The person's groups in the snapshot differ from those it was opened for. */
+class GroupsChanged extends Error {}
 
 export class Bootstraps implements Disposable {
   readonly #options: BootstrapOptions;
   readonly #gate: FairGate;
   readonly #sources: Sources;
-  /** By what was asked for; the oldest first. */
-  readonly #kept = new Map<string, Production>();
+  /** By the parameters of the request, the oldest first. */
+  readonly #kept = new Map<string, SpooledSnapshot>();
 
   constructor(options: BootstrapOptions) {
     this.#options = options;
@@ -65,19 +66,19 @@ export class Bootstraps implements Disposable {
     this.#sources = options.sources;
   }
 
-  /** Begins an answer. It must be disposed of: it counts, and holds what it is sent from. Given up when the client leaves. */
-  async answer(question: Question, encoding: Encoding, signal: AbortSignal): Promise<BootstrapAnswer> {
-    const place = this.#enter(question.userId);
-    if (place === undefined) throw tooManySnapshots(this.#options.metrics);
+  /** Starts an answer. The caller must dispose of it, because it counts against its person and holds a spool. */
+  async answer(request: BootstrapRequest, encoding: Encoding, signal: AbortSignal): Promise<BootstrapAnswer> {
+    const admission = this.#admit(request.userId);
+    if (admission === undefined) throw tooManySnapshots(this.#options.metrics);
     try {
-      const { firstLine, rest } = await this.#begin(question, encoding, signal);
+      const { firstLine, rest } = await this.#start(request, encoding, signal);
       const end = (): void => {
-        place[Symbol.dispose]();
-        rest?.production.leave(rest.reader);
+        admission[Symbol.dispose]();
+        rest?.snapshot.leave(rest.reader);
       };
       return { firstLine, rest, [Symbol.dispose]: end };
     } catch (error) {
-      place[Symbol.dispose]();
+      admission[Symbol.dispose]();
       throw error;
     }
   }
@@ -86,107 +87,110 @@ export class Bootstraps implements Disposable {
     for (const key of this.#kept.keys()) this.#forget(key);
   }
 
-  async #begin(question: Question, encoding: Encoding, signal: AbortSignal): Promise<Begun> {
+  async #start(request: BootstrapRequest, encoding: Encoding, signal: AbortSignal): Promise<StartedAnswer> {
     for (let tries = 0; tries < TRIES_MAX; tries += 1) {
-      const person = await this.#sources.groupsOf(question, signal);
-      const narrowed = narrow(question, person);
-      if (narrowed.viewer.groups.length === 0) return { firstLine: lineOf(question, narrowed, person), rest: null };
-      const rest = await this.#join({ question, person, narrowed, encoding, signal });
+      const person = await this.#sources.groupsOf(request, signal);
+      const narrowed = narrow(request, person);
+      if (narrowed.viewer.groups.length === 0) return { firstLine: firstLineOf(request, narrowed, person), rest: null };
+      const rest = await this.#join({ request, person, narrowed, encoding, signal });
       try {
-        const { at, epoch } = await unlessAborted(rest.production.opened, signal);
-        return { firstLine: lineOf(question, narrowed, { at: rest.at ?? at, epoch }), rest };
+        const { at, epoch } = await unlessAborted(rest.snapshot.opened, signal);
+        return { firstLine: firstLineOf(request, narrowed, { at: rest.at ?? at, epoch }), rest };
       } catch (error) {
-        rest.production.leave(rest.reader);
-        if (!(error instanceof Moved)) throw error;
+        rest.snapshot.leave(rest.reader);
+        if (!(error instanceof GroupsChanged)) throw error;
       }
     }
     throw new Fault('unavailable', { message: 'Your memberships are changing; try again shortly' });
   }
 
-  /** A production that serves, joined: one that is there, or a new one. */
-  async #join(ask: Ask): Promise<Joined> {
-    const { question, narrowed, encoding } = ask;
+  /** Joins a kept snapshot that fits the caller, or opens a new one. */
+  async #join(join: JoinRequest): Promise<JoinedSnapshot> {
+    const { request, narrowed, encoding } = join;
     const { groups, person } = narrowed.viewer;
     const others = narrowed.all === groups ? null : narrowed.all;
-    const key = JSON.stringify([encoding, question.models.map(({ name }) => name), groups, person, others]);
-    for (let refused: Production | undefined; ;) {
+    const key = JSON.stringify([encoding, request.models.map(({ name }) => name), groups, person, others]);
+    for (let refused: SpooledSnapshot | undefined; ;) {
       const found = this.#kept.get(key);
-      if (found === undefined || found === refused || !found.isShareable) return this.#produce(key, ask);
-      const reader = found.join(question.userId);
+      if (found === undefined || found === refused || !found.isShareable) return this.#open(key, join);
+      const reader = found.join(request.userId);
       let at: bigint | null = null;
       try {
-        at = await this.#placeOf(found, ask);
+        at = await this.#positionFor(found, join);
       } finally {
         if (at === null) found.leave(reader);
       }
       if (at !== null) {
         this.#options.metrics.onShared();
-        return { production: found, reader, at };
+        return { snapshot: found, reader, at };
       }
       refused = found;
     }
   }
 
-  /** The place of the log at which this production shows what the caller may see; null when it does not serve them. */
-  async #placeOf(production: Production, { question, person, narrowed, signal }: Ask): Promise<bigint | null> {
-    const { userId } = question;
-    let taken: PersonGroups;
+  /** The position at which this snapshot is exact for the caller; null when they must not get it. */
+  async #positionFor(
+    snapshot: SpooledSnapshot,
+    { request, person, narrowed, signal }: JoinRequest,
+  ): Promise<bigint | null> {
+    const { userId } = request;
+    let opened: PersonGroups;
     try {
-      taken = await unlessAborted(production.opened, signal);
+      opened = await unlessAborted(snapshot.opened, signal);
     } catch (error) {
-      if (error instanceof Moved) return null;
+      if (error instanceof GroupsChanged) return null;
       throw error;
     }
-    if (taken.epoch !== person.epoch || taken.at < person.floor || taken.at < question.reached) return null;
-    if (taken.at === person.at) return taken.at;
-    const since = taken.at < person.at ? taken.at : person.at;
+    if (opened.epoch !== person.epoch || opened.at < person.floor || opened.at < request.reached) return null;
+    if (opened.at === person.at) return opened.at;
+    const since = opened.at < person.at ? opened.at : person.at;
     if (await this.#sources.changedSince(userId, since, [userId], signal)) return null;
-    if (taken.at > person.at) return taken.at;
-    if (!(await this.#sources.changedSince(userId, taken.at, narrowed.all, signal))) return person.at;
-    const ageMs = performance.now() - (production.openedAt ?? 0);
-    return this.#gate.isBusy && ageMs < LIMITS.snapshotSharedMs ? taken.at : null;
+    if (opened.at > person.at) return opened.at;
+    if (!(await this.#sources.changedSince(userId, opened.at, narrowed.all, signal))) return person.at;
+    const ageMs = performance.now() - (snapshot.openedAt ?? 0);
+    return this.#gate.isBusy && ageMs < LIMITS.snapshotSharedMs ? opened.at : null;
   }
 
-  #produce(key: string, { question, person, narrowed, encoding }: Ask): Joined {
-    const { userId, workspaceId, models, reached } = question;
-    const production = new Production(
+  #open(key: string, { request, person, narrowed, encoding }: JoinRequest): JoinedSnapshot {
+    const { userId, workspaceId, models, reached } = request;
+    const snapshot = new SpooledSnapshot(
       {
         userId,
         workspaceId,
         encoding,
         pool: (signal) => this.#sources.pick({ userId, person, reached }, signal),
         select: ({ groups }) => {
-          if (groups.symmetricDifference(person.groups).size > 0) throw new Moved();
+          if (groups.symmetricDifference(person.groups).size > 0) throw new GroupsChanged();
           return models.flatMap((model) => visibleSelections(model, narrowed.viewer, narrowed.all));
         },
         ending: (rows) => JSON.stringify({ type: 'end', rowCount: rows }),
       },
       this.#options,
     );
-    const reader = production.join(userId);
-    this.#keep(key, production);
-    return { production, reader, at: null };
+    const reader = snapshot.join(userId);
+    this.#keep(key, snapshot);
+    return { snapshot, reader, at: null };
   }
 
-  #keep(key: string, production: Production): void {
+  #keep(key: string, snapshot: SpooledSnapshot): void {
     this.#forget(key);
-    this.#kept.set(key, production);
-    production.keep();
+    this.#kept.set(key, snapshot);
+    snapshot.keep();
     const drop = (): void => {
-      if (this.#kept.get(key) === production) this.#forget(key);
+      if (this.#kept.get(key) === snapshot) this.#forget(key);
     };
-    void production.done.then(() => {
-      if (production.isShareable) setTimeout(drop, LIMITS.snapshotKeptMs).unref();
+    void snapshot.done.then(() => {
+      if (snapshot.isShareable) setTimeout(drop, LIMITS.snapshotKeptMs).unref();
       else drop();
     });
     this.#forgetOldest(
-      [...this.#kept].filter(([, { person }]) => person === production.person),
+      [...this.#kept].filter(([, { person }]) => person === snapshot.person),
       KEPT_OF_ONE_MAX,
     );
     this.#forgetOldest([...this.#kept], KEPT_MAX);
   }
 
-  #forgetOldest(kept: readonly [string, Production][], max: number): void {
+  #forgetOldest(kept: readonly [string, SpooledSnapshot][], max: number): void {
     for (const [key] of kept.slice(0, Math.max(0, kept.length - max))) this.#forget(key);
   }
 
@@ -195,23 +199,26 @@ export class Bootstraps implements Disposable {
     this.#kept.delete(key);
   }
 
-  /** What none reads makes room first: this person's own, and that of all when all together hold too much. */
-  #enter(person: string): Disposable | undefined {
-    const { room } = this.#options;
-    let place = room.enter(person);
-    if (place === undefined) {
-      const isForAll = room.disk.isShort;
-      for (const [key, production] of this.#kept) {
-        if (!production.hasReaders && (isForAll || production.person === person)) this.#forget(key);
+  /**
+   * Admits an answer. When the budget is used up, kept snapshots without readers are dropped first: the person's own, or all
+   * when the disk is short.
+   */
+  #admit(person: string): Disposable | undefined {
+    const { budget } = this.#options;
+    let admission = budget.admit(person);
+    if (admission === undefined) {
+      const isShort = budget.disk.isShort;
+      for (const [key, snapshot] of this.#kept) {
+        if (!snapshot.hasReaders && (isShort || snapshot.person === person)) this.#forget(key);
       }
-      place = room.enter(person);
+      admission = budget.admit(person);
     }
-    return place;
+    return admission;
   }
 }
 
-function lineOf(
-  { schemaHash }: Question,
+function firstLineOf(
+  { schemaHash }: BootstrapRequest,
   { subscribed }: Narrowed,
   { at, epoch }: Pick<PersonGroups, 'at' | 'epoch'>,
 ): string {
@@ -225,15 +232,15 @@ function lineOf(
   return `${JSON.stringify(metadata)}\n`;
 }
 
-interface Joined {
-  readonly production: Production;
-  readonly reader: ProductionReader;
-  /** When not that of the snapshot: later, and nothing the caller may see has changed between. */
+interface JoinedSnapshot {
+  readonly snapshot: SpooledSnapshot;
+  readonly reader: SnapshotReader;
+  /** The position that the caller gets, when it is later than the snapshot's: between the two, nothing they may see changed. */
   readonly at: bigint | null;
 }
 
-interface Ask {
-  readonly question: Question;
+interface JoinRequest {
+  readonly request: BootstrapRequest;
   readonly person: PersonGroups;
   readonly narrowed: Narrowed;
   readonly encoding: Encoding;

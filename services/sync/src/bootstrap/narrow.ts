@@ -1,28 +1,28 @@
 import type { PersonGroups, Viewer } from '@wts/read-model';
 import { inOrder } from '../deltas/group-list.ts';
-import type { Question } from './question.ts';
+import type { BootstrapRequest } from './request.ts';
 
-/** The groups an answer is for, as the client is told, and the viewer they make. */
+/** The groups of an answer, as the first line lists them, and the viewer for its queries. */
 export interface Narrowed {
   readonly subscribed: readonly string[];
   readonly viewer: Viewer;
   /**
-   * What the client follows with the answer: the groups of the viewer themselves, or all that the person may see where it
-   * loads a part beside what it has. People are shown as these groups see them.
+   * The groups whose changes the client follows: those of the viewer, or all of the person's when it loads a part in addition
+   * to what it has. People are sent as these groups see them.
    */
   readonly all: readonly string[];
 }
 
 /**
- * Asking for groups narrows and never widens. Keeps sync.bootstrap.sync-groups.
+ * Requested groups narrow what a person may see and never widen it. Keeps sync.bootstrap.sync-groups.
  *
- * All that the person's own group holds (their profile, the memberships that open a group to them) also stands in the
- * groups that those memberships open. So whoever asks for all their groups gets what everyone with the same workspaces and
- * projects gets, and all members of a workspace who reconnect at once are served from one snapshot.
+ * All records of the person's own group (their profile, the memberships that open a group to them) are also in the groups
+ * that those memberships open. So a request for all groups does not query the person's own group: its result is the same
+ * for everyone with the same workspaces and projects, and one snapshot serves all members of a workspace who reconnect.
  */
-export function narrow(question: Question, person: PersonGroups): Narrowed {
-  const { userId, workspaceId } = question;
-  const groups = question.groups === null ? person.groups : person.groups.intersection(question.groups);
+export function narrow(request: BootstrapRequest, person: PersonGroups): Narrowed {
+  const { userId, workspaceId } = request;
+  const groups = request.groups === null ? person.groups : person.groups.intersection(request.groups);
   const others = [...groups].filter((group) => group !== userId).sort();
   const subscribed = groups.has(userId) ? inOrder(userId, groups) : others;
   const hasAll = groups.size === person.groups.size && others.length > 0;
@@ -30,6 +30,6 @@ export function narrow(question: Question, person: PersonGroups): Narrowed {
     hasAll || !groups.has(userId)
       ? { groups: others, person: null }
       : { groups: subscribed, person: { userId, workspaceId } };
-  const all = question.isPartial && !hasAll ? inOrder(userId, person.groups) : viewer.groups;
+  const all = request.isPartial && !hasAll ? inOrder(userId, person.groups) : viewer.groups;
   return { subscribed, viewer, all };
 }

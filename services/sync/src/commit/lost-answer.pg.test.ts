@@ -4,7 +4,7 @@ import { servicePrincipal } from '@wts/access';
 import { quiet } from '../../test/replica.ts';
 import { TestEngines, applied, change, only, refused } from '../../test/test-engines.ts';
 import type { TestPerson } from '../../test/test-engines.ts';
-import { keepOnce } from '../upkeep.ts';
+import { maintainLogOnce } from '../log-maintenance.ts';
 import type { Unit, UnitOutcome } from './unit.ts';
 
 describe('a unit that is sent again because its answer got lost', function () {
@@ -219,7 +219,7 @@ describe('a unit that is sent again because its answer got lost', function () {
         [unit.clientTxId, days],
       );
     }
-    await keepOnce({
+    await maintainLogOnce({
       pool: engines.pool,
       log: engines.log,
       databaseUrl: engines.database.urlOf('wts_sync'),

@@ -1,5 +1,5 @@
 import { Fault } from '@wts/contracts';
-import type { Entry } from '../fairness/fair-queue.ts';
+import type { QueueEntry } from '../fairness/fair-queue.ts';
 import { personOf, type Unit, type UnitOutcome } from './unit.ts';
 
 export interface CommitOptions {
@@ -28,7 +28,7 @@ export class CommitRequest {
   /** Units that went out in batches; those behind them wait. */
   taken = 0;
   /** While it waits. */
-  entry: Entry<CommitRequest> | null = null;
+  entry: QueueEntry<CommitRequest> | null = null;
   readonly #answer = Promise.withResolvers<UnitOutcome[]>();
   readonly #outcomes: UnitOutcome[] = [];
   #given = 0;

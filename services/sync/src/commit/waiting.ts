@@ -1,6 +1,6 @@
 import { BoundedMap } from '@wts/access';
 import { Fault, LIMITS } from '@wts/contracts';
-import { FairQueue, type Entry } from '../fairness/fair-queue.ts';
+import { FairQueue, type QueueEntry } from '../fairness/fair-queue.ts';
 import { retryAfterSeconds, SHARE } from '../fairness/fair-gate.ts';
 import { RecentPeople } from '../fairness/recent-people.ts';
 import { Batch, type BatchKind, type Part } from './batch.ts';
@@ -97,7 +97,7 @@ export class Waiting {
   /** The next batch, of what may start now; undefined when there is none. What nobody waits for is dropped. */
   take(mayStart: MayStart, drop: (request: CommitRequest) => void): Batch | undefined {
     this.#restedAt = Infinity;
-    const next = (): Entry<CommitRequest> | undefined =>
+    const next = (): QueueEntry<CommitRequest> | undefined =>
       this.#queue.shift((person, { item }) => !this.#rests(person) && mayStart(this.#kindOf(item), person));
     let first = next();
     for (; first && (first.item.isGone || first.item.deadlineMs < performance.now()); first = next()) {
@@ -214,7 +214,7 @@ export class Waiting {
     return Math.min(units, Math.max(Math.floor(weight) - batch.taken(person), batch.units.length === 0 ? 1 : 0));
   }
 
-  #add(batch: Batch, { item: request, cost }: Entry<CommitRequest>): void {
+  #add(batch: Batch, { item: request, cost }: QueueEntry<CommitRequest>): void {
     this.#taken(request);
     const weightEach = cost / request.rest;
     const count = Math.min(request.rest, Math.max(this.#roomOf(batch, request), 1));

@@ -4,7 +4,7 @@ import type { DeltasReply, StoredEntry } from '@wts/contracts';
 import { eventually, socketOf, type LiveSocket } from '@wts/testkit';
 import { GroupReader, pageReader } from '@wts/read-model';
 import * as fc from 'fast-check';
-import { openReplica, type Replica } from '../../test/replica.ts';
+import { openTestReplica, type TestReplica } from '../../test/replica.ts';
 import { TestEngines, membership, refused } from '../../test/test-engines.ts';
 import type { TestPerson } from '../../test/test-engines.ts';
 import { raiseFloor } from '../store/retention.ts';
@@ -143,12 +143,12 @@ class Model {
 
 class Play {
   readonly model: Model;
-  readonly #replica: Replica;
+  readonly #replica: TestReplica;
   readonly #groups: GroupReader;
   readonly #sockets = new Map<string, { socket: LiveSocket; at: bigint; heard: number }>();
   readonly #cursors = new Map<string, bigint>();
 
-  constructor(model: Model, replica: Replica) {
+  constructor(model: Model, replica: TestReplica) {
     this.model = model;
     this.#replica = replica;
     this.#groups = new GroupReader(model.engines.pool);
@@ -274,7 +274,7 @@ class Play {
   async #pages(userId: string, from: bigint, limit: number, workspaceId?: string): Promise<string[]> {
     const read: string[] = [];
     for (let after = from, hasMore = true; hasMore;) {
-      const question = { userId, workspaceId, after, limit, asked: new Set<string>(), dialect: 'words' } as const;
+      const question = { userId, workspaceId, after, limit, requested: new Set<string>(), spelling: 'words' } as const;
       const readPage = pageReader(this.model.engines.pool, null);
       const page = JSON.parse(await readDeltas({ groups: this.#groups, readPage }, question)) as DeltasReply;
       read.push(...page.actions.map(({ syncId }) => syncId));
@@ -313,7 +313,7 @@ describe('the audience of an entry', function () {
   it('was in its group when it was made, and has not gained the group anew since: pages and sockets agree with a model of a few lines [sync.membership.from-gain, sync.membership.in-order, never.shown-outside]', async () => {
     // Small, so that what hangs below is swept behind.
     await using engines = await TestEngines.open('audience_model', 2, { recordsMax: 8 });
-    await using replica = await openReplica({
+    await using replica = await openTestReplica({
       pool: engines.pool,
       pollMs: 5,
       ring: { bytesMax: 20_000, ageMs: 60_000 },
@@ -339,7 +339,7 @@ describe('the audience of an entry', function () {
   });
 });
 
-async function begin(engines: TestEngines, replica: Replica): Promise<Play> {
+async function begin(engines: TestEngines, replica: TestReplica): Promise<Play> {
   const people = [await engines.person('Owner')];
   const members = new Map<string, Map<string, string>>();
   for (let count = 0; count < 2; count += 1)

@@ -1,6 +1,6 @@
 const texts = new WeakMap<readonly string[], string>();
 
-/** As JSON, written once for each list: somebody with tens of thousands of groups may have a thousand sockets. */
+/** The list as JSON, cached by list, because a person with tens of thousands of groups may have a thousand sockets. */
 export function listText(list: readonly string[]): string {
   let text = texts.get(list);
   if (text === undefined) texts.set(list, (text = JSON.stringify(list)));
@@ -9,7 +9,7 @@ export function listText(list: readonly string[]): string {
 
 const ordered = new WeakMap<ReadonlySet<string>, readonly string[]>();
 
-/** The person's own group first, then the others, always in the same order. Sorted once, as long as it is the same set. */
+/** The person's own group first, then the others in ascending order. Cached by set. */
 export function inOrder(userId: string, groups: ReadonlySet<string>): readonly string[] {
   let list = ordered.get(groups);
   if (list === undefined) {

@@ -1,9 +1,9 @@
 import { comeAgainSeconds, Fault, LIMITS } from '@wts/contracts';
 import { type GroupCache, GroupReader, type Standby, pageReader } from '@wts/read-model';
-import { Holdings, type Held } from '../fairness/holdings.ts';
+import { FairQuota, type QuotaHold } from '../fairness/fair-quota.ts';
 import type { Reads } from '../fairness/reads.ts';
 import type { WaitMetrics } from '../metrics.ts';
-import { readDeltas, type DeltasQuestion } from './read-deltas.ts';
+import { readDeltas, type DeltasRequest } from './read-deltas.ts';
 
 export interface DeltasPage extends Disposable {
   /** The JSON text of a `DeltasReply`. */
@@ -14,18 +14,18 @@ const LARGE = { isLarge: true };
 
 interface PagesOptions {
   readonly reads: Reads;
-  readonly memory: GroupCache;
+  readonly groupCache: GroupCache;
   readonly standby: Standby | null;
   readonly metrics: WaitMetrics;
 }
 
 /**
- * Pages of the log for those who poll. Connections are taken by turns of persons, and a page counts against its person
- * until its client has taken it: a hundred who ask for large pages and do not read them must not fill the memory.
+ * Reads pages of the log for pollers. People take turns for connections, and a page counts against its person until its client
+ * has received it, because clients that request large pages and do not read them must not fill the memory.
  */
 export class Pages {
   readonly #options: PagesOptions;
-  readonly #held = new Holdings(LIMITS.pagesBytesMax);
+  readonly #held = new FairQuota(LIMITS.pagesBytesMax);
 
   constructor(options: PagesOptions) {
     this.#options = options;
@@ -35,13 +35,13 @@ export class Pages {
     return this.#held.total;
   }
 
-  /** It must be disposed of when it was sent. */
-  async read(question: DeltasQuestion, signal: AbortSignal): Promise<DeltasPage> {
-    const { reads, memory, standby } = this.#options;
-    const { userId } = question;
-    // Before it waits too: there is no use in a turn with nothing to hold the page.
+  /** The caller must dispose of the page after sending it. */
+  async read(request: DeltasRequest, signal: AbortSignal): Promise<DeltasPage> {
+    const { reads, groupCache, standby } = this.#options;
+    const { userId } = request;
+    // Refused before it waits, because without quota the page could not be held afterwards.
     if (!this.#held.admits(userId, LIMITS.deltasBytesMax)) throw this.#refusal();
-    let held: Held | undefined;
+    let held: QuotaHold | undefined;
     try {
       const bytes = await reads.run(
         userId,
@@ -49,12 +49,12 @@ export class Pages {
         async (database) => {
           held = this.#held.hold(userId, LIMITS.deltasBytesMax);
           if (held === undefined) throw this.#refusal();
-          const sources = { groups: new GroupReader(database, memory), readPage: pageReader(database, standby) };
-          return Buffer.from(await readDeltas(sources, question));
+          const sources = { groups: new GroupReader(database, groupCache), readPage: pageReader(database, standby) };
+          return Buffer.from(await readDeltas(sources, request));
         },
         LARGE,
       );
-      held?.become(bytes.length);
+      held?.resize(bytes.length);
       return { bytes, [Symbol.dispose]: () => held?.[Symbol.dispose]() };
     } catch (error) {
       held?.[Symbol.dispose]();
@@ -62,7 +62,7 @@ export class Pages {
     }
   }
 
-  /** How long a client who takes nothing is waited for. */
+  /** How long a client may receive nothing before its connection is closed. */
   patienceMs(userId: string): number {
     return this.#held.isTight(userId) ? LIMITS.answerStalledTightMs : LIMITS.answerStalledMs;
   }

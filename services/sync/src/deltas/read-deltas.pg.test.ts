@@ -10,7 +10,7 @@ import { GroupReader, pageReader } from '@wts/read-model';
 import { Pool } from 'pg';
 import { LogWriter } from '../../test/log-writer.ts';
 import { clampLimit, readDeltas } from './read-deltas.ts';
-import type { DeltasQuestion, DeltasSources } from './read-deltas.ts';
+import type { DeltasRequest, DeltasSources } from './read-deltas.ts';
 
 describe('deltas', function () {
   this.timeout(60_000);
@@ -53,23 +53,23 @@ describe('deltas', function () {
     await writer.append([{ groupId: other }, { groupId: foreign }, { groupId: home }, { groupId: other }]);
   }
 
-  async function ask(question: Partial<DeltasQuestion> = {}): Promise<DeltasReply> {
+  async function ask(request: Partial<DeltasRequest> = {}): Promise<DeltasReply> {
     const text = await readDeltas(sources, {
       userId: user,
       after: 0n,
       limit: 1000,
-      asked: new Set(),
-      dialect: 'words',
-      ...question,
+      requested: new Set(),
+      spelling: 'words',
+      ...request,
     });
     return JSON.parse(text) as DeltasReply;
   }
 
   const head = (): bigint => BigInt(writer.committed.at(-1)!.syncId);
 
-  const expected = (asked: readonly string[] = []): StoredEntry[] => {
+  const expected = (requested: readonly string[] = []): StoredEntry[] => {
     const groups = [user, home, other];
-    return writer.shown(user, asked.length === 0 ? groups : groups.filter((group) => asked.includes(group)));
+    return writer.shown(user, requested.length === 0 ? groups : groups.filter((group) => requested.includes(group)));
   };
 
   it('shows of each group what follows the latest gain of it, and nothing of before, also in the same commit [sync.membership.from-gain, sync.deltas.own-groups, sync.deltas.answer]', async () => {
@@ -85,24 +85,29 @@ describe('deltas', function () {
   it('says the same in pages of any size, from any place, for any groups [sync.deltas.paging, sync.deltas.after-exclusive]', async () => {
     const groups = fc.subarray([user, home, other, foreign]);
     await fc.assert(
-      fc.asyncProperty(fc.integer({ min: 1, max: 9 }), fc.bigInt(0n, head()), groups, async (limit, from, asked) => {
-        const heard: string[] = [];
-        let after = from;
-        for (;;) {
-          const { actions, hasMore, lastSyncId } = await ask({ after, limit, asked: new Set(asked) });
-          assert.ok(actions.length <= limit && (!hasMore || actions.length > 0));
-          heard.push(...actions.map(({ syncId }) => syncId));
-          assert.ok(BigInt(lastSyncId) >= BigInt(actions.at(-1)?.syncId ?? after));
-          after = BigInt(lastSyncId);
-          if (!hasMore) break;
-        }
-        const wanted = expected(asked).filter(({ syncId }) => BigInt(syncId) > from);
-        assert.deepEqual(
-          heard,
-          wanted.map(({ syncId }) => syncId),
-        );
-        assert.equal(after, head());
-      }),
+      fc.asyncProperty(
+        fc.integer({ min: 1, max: 9 }),
+        fc.bigInt(0n, head()),
+        groups,
+        async (limit, from, requested) => {
+          const heard: string[] = [];
+          let after = from;
+          for (;;) {
+            const { actions, hasMore, lastSyncId } = await ask({ after, limit, requested: new Set(requested) });
+            assert.ok(actions.length <= limit && (!hasMore || actions.length > 0));
+            heard.push(...actions.map(({ syncId }) => syncId));
+            assert.ok(BigInt(lastSyncId) >= BigInt(actions.at(-1)?.syncId ?? after));
+            after = BigInt(lastSyncId);
+            if (!hasMore) break;
+          }
+          const wanted = expected(requested).filter(({ syncId }) => BigInt(syncId) > from);
+          assert.deepEqual(
+            heard,
+            wanted.map(({ syncId }) => syncId),
+          );
+          assert.equal(after, head());
+        },
+      ),
       { numRuns: 60 },
     );
   });
@@ -126,7 +131,7 @@ describe('deltas', function () {
   });
 
   it('tells callers in letters of each gain and loss with the groups that are shown from there on [sync.membership.from-gain]', async () => {
-    const { actions } = await ask({ dialect: 'letters' });
+    const { actions } = await ask({ spelling: 'letters' });
     const switches = actions
       .filter(({ action }) => (action as string) === 'G')
       .map(({ data }) => data['subscribedSyncGroups']);
@@ -143,7 +148,7 @@ describe('deltas', function () {
   });
 
   it('shows nothing to those who name foreign groups only, and moves them on [sync.deltas.horizon]', async () => {
-    assert.deepEqual(await ask({ asked: new Set([foreign]) }), {
+    assert.deepEqual(await ask({ requested: new Set([foreign]) }), {
       lastSyncId: head().toString(),
       hasMore: false,
       actions: [],
@@ -151,9 +156,9 @@ describe('deltas', function () {
   });
 
   it('limits a credential of one workspace to that one, and tells it nothing of what its person is in others [never.shown-outside]', async () => {
-    for (const dialect of ['words', 'letters'] as const) {
-      for (const asked of [new Set<string>(), new Set([user, home, other])]) {
-        const { actions, lastSyncId } = await ask({ workspaceId: home, dialect, asked });
+    for (const spelling of ['words', 'letters'] as const) {
+      for (const requested of [new Set<string>(), new Set([user, home, other])]) {
+        const { actions, lastSyncId } = await ask({ workspaceId: home, spelling, requested });
         assert.equal(lastSyncId, head().toString());
         assert.ok(actions.some(({ groupId }) => groupId === user));
         assert.ok(!JSON.stringify(actions).includes(other));
@@ -171,8 +176,8 @@ describe('deltas', function () {
     const before = head();
     const loss = { groupId: user, action: 'DELETE' as const, modelName: 'ProjectMember' };
     await writer.append([{ ...loss, workspaceId: other, data: { projectId: project, userId: user } }]);
-    const asked = new Set([user, home, project]);
-    const { actions, lastSyncId } = await ask({ after: before, workspaceId: home, dialect: 'letters', asked });
+    const requested = new Set([user, home, project]);
+    const { actions, lastSyncId } = await ask({ after: before, workspaceId: home, spelling: 'letters', requested });
     assert.deepEqual([actions, lastSyncId], [[], head().toString()]);
   });
 
@@ -188,13 +193,13 @@ describe('deltas', function () {
     const isBootstrap = (error: unknown): boolean => error instanceof Fault && error.code === 'bootstrap_required';
     await assert.rejects(ask({ after: head() + 1n }), isBootstrap);
     const nothing = { lastSyncId: (head() + 1n).toString(), hasMore: false, actions: [] };
-    assert.deepEqual(await ask({ after: head() + 1n, dialect: 'letters' }), nothing);
+    assert.deepEqual(await ask({ after: head() + 1n, spelling: 'letters' }), nothing);
     await pool.query('update sync.log_state set floor = 5');
     try {
       await assert.rejects(ask({ after: 4n }), isBootstrap);
       await assert.rejects(ask(), isBootstrap);
       assert.equal((await ask({ after: 5n })).hasMore, false);
-      assert.deepEqual((await ask({ after: 4n, dialect: 'letters' })).lastSyncId, '4');
+      assert.deepEqual((await ask({ after: 4n, spelling: 'letters' })).lastSyncId, '4');
     } finally {
       await pool.query('update sync.log_state set floor = 0');
     }
@@ -209,14 +214,14 @@ describe('deltas', function () {
       { ...loss, data: { projectId: project, userId: user } },
       { groupId: home },
     ]);
-    const having = await ask({ after: before, dialect: 'letters', asked: new Set([user, home, project]) });
+    const having = await ask({ after: before, spelling: 'letters', requested: new Set([user, home, project]) });
     assert.deepEqual([having.actions.length, having.hasMore, having.lastSyncId], [1, false, (before + 1n).toString()]);
-    const { lastSyncId } = await ask({ after: before, dialect: 'letters', asked: new Set([user, home]) });
+    const { lastSyncId } = await ask({ after: before, spelling: 'letters', requested: new Set([user, home]) });
     assert.equal(lastSyncId, head().toString());
-    assert.equal((await ask({ after: before, asked: new Set([user, home, project]) })).actions.length, 3);
+    assert.equal((await ask({ after: before, requested: new Set([user, home, project]) })).actions.length, 3);
   });
 
-  it('gives pages of a size within bounds, whatever is asked for [sync.deltas.limit-clamped]', () => {
+  it('gives pages of a size within bounds, whatever is requested for [sync.deltas.limit-clamped]', () => {
     assert.deepEqual([undefined, '0', '1', '5000', '9'.repeat(64)].map(clampLimit), [1000, 1, 1, 5000, 5000]);
   });
 
@@ -236,8 +241,8 @@ describe('deltas', function () {
       },
     };
     for (let hasMore = true; hasMore;) {
-      const question = { userId: user, after, limit: 5000, asked: new Set<string>(), dialect: 'words' } as const;
-      const text = await readDeltas(counted, question);
+      const request = { userId: user, after, limit: 5000, requested: new Set<string>(), spelling: 'words' } as const;
+      const text = await readDeltas(counted, request);
       assert.ok(text.length < LIMITS.deltasBytesMax + 100_000, `a page of ${text.length} bytes`);
       assert.ok(read < 300, `${read} entries were read at once`);
       const page = JSON.parse(text) as DeltasReply;
@@ -254,7 +259,7 @@ describe('deltas', function () {
   });
 
   // Last: it makes the log long.
-  it('passes what is not to be shown in few steps, however little is asked for [never.unbounded]', async () => {
+  it('passes what is not to be shown in few steps, however little is requested for [never.unbounded]', async () => {
     const after = head();
     for (let count = 0; count < 40; count += 1)
       await writer.append(Array.from({ length: 50 }, () => ({ groupId: user })));
@@ -267,15 +272,15 @@ describe('deltas', function () {
         return sources.readPage(...range);
       },
     };
-    const question = { userId: user, limit: 1, asked: new Set([home]), dialect: 'words' } as const;
-    const first = JSON.parse(await readDeltas(counted, { ...question, after })) as DeltasReply;
+    const request = { userId: user, limit: 1, requested: new Set([home]), spelling: 'words' } as const;
+    const first = JSON.parse(await readDeltas(counted, { ...request, after })) as DeltasReply;
     assert.ok(pages <= 12, `${pages} pages were read`);
     assert.deepEqual(
       first.actions.map(({ syncId }) => syncId),
       [shown?.syncId],
     );
     assert.deepEqual([first.lastSyncId, first.hasMore], [shown?.syncId, true]);
-    const rest = JSON.parse(await readDeltas(counted, { ...question, after: BigInt(first.lastSyncId) })) as DeltasReply;
+    const rest = JSON.parse(await readDeltas(counted, { ...request, after: BigInt(first.lastSyncId) })) as DeltasReply;
     assert.deepEqual([rest.actions.length, rest.hasMore, rest.lastSyncId], [1, false, head().toString()]);
   });
 });

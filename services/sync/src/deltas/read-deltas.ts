@@ -1,6 +1,6 @@
 import { Fault, LIMITS } from '@wts/contracts';
 import { Visibility, type GroupSource, type ReadPage, type Reader } from '@wts/read-model';
-import { EXITS, type Dialect } from './dialect.ts';
+import { ENTRY_FORMATTERS, type ActionSpelling } from './action-spelling.ts';
 import { walk } from './walk.ts';
 
 export interface DeltasSources {
@@ -8,31 +8,31 @@ export interface DeltasSources {
   readonly readPage: ReadPage;
 }
 
-export interface DeltasQuestion extends Reader {
+export interface DeltasRequest extends Reader {
   readonly after: bigint;
   readonly limit: number;
   /** Groups to narrow to; empty for all the reader may see. */
-  readonly asked: ReadonlySet<string>;
-  readonly dialect: Dialect;
+  readonly requested: ReadonlySet<string>;
+  readonly spelling: ActionSpelling;
 }
 
 /**
- * One page of the log for a poller, as the JSON text of a `DeltasReply`.
+ * Reads one page of the log for a poller, as the JSON text of a `DeltasReply`.
  *
- * The horizon is the place the reader's groups are exact for. Nothing beyond it is shown, because a loss could stand
- * there; up to it nothing is left out, so a page that is not full carries the horizon as its cursor and a quiet reader
- * moves on with the log.
+ * The horizon is the position for which the reader's groups are exact. No entry beyond it is sent, because a loss could be
+ * among them; up to it the page is complete. So a page that is not full carries the horizon as its cursor, and the cursor of
+ * a reader without news advances with the log.
  *
  * Keeps sync.deltas.answer, sync.deltas.after-exclusive, sync.deltas.paging, sync.deltas.horizon and
  * sync.deltas.stale-cursor.
  * Keeps sync.deltas.own-groups.
  */
-export async function readDeltas(sources: DeltasSources, question: DeltasQuestion): Promise<string> {
-  const { after, limit, asked, dialect } = question;
-  const visibility = new Visibility(question, await sources.groups.of(question.userId, question.workspaceId), asked);
+export async function readDeltas(sources: DeltasSources, request: DeltasRequest): Promise<string> {
+  const { after, limit, requested, spelling } = request;
+  const visibility = new Visibility(request, await sources.groups.of(request.userId, request.workspaceId), requested);
   const { at: horizon, floor: known, epoch } = visibility;
-  // A place that is not there yet: the cursor is of another log, such as the one before a backup was restored.
-  if (after > horizon || after < known) return unreachable(question);
+  // A cursor beyond the horizon is of another log, such as the one before a backup was restored.
+  if (after > horizon || after < known) return unreachable(request);
 
   const { groupsToRead: groups } = visibility;
   const texts: string[] = [];
@@ -48,12 +48,12 @@ export async function readDeltas(sources: DeltasSources, question: DeltasQuestio
   for (let step = Math.min(limit, STEP_FIRST); hasMore && !isFull();) {
     const range = { groups, after: cursor, limit: step + 1, upTo: horizon };
     const { entries, floor } = await sources.readPage(range, epoch);
-    // What was trimmed meanwhile is told to whoever comes for the next page.
-    if (cursor < floor) return texts.length === 0 ? unreachable(question) : reply(cursor, true, texts);
+    // The log was trimmed meanwhile: the request for the next page gets the fault.
+    if (cursor < floor) return texts.length === 0 ? unreachable(request) : reply(cursor, true, texts);
     const page = entries.slice(0, step);
     const before = texts.length;
-    const { reached, before: stop } = walk(page, { visibility, dialect, after: cursor, upTo: horizon, take });
-    // As for any cursor that cannot be gone on from, the socket tells such a client.
+    const { reached, before: stop } = walk(page, { visibility, spelling, after: cursor, upTo: horizon, take });
+    // A client in letters gets BOOTSTRAP_REQUIRED by its socket.
     if (stop !== undefined) return reply(stop - 1n, false, texts);
     cursor = reached;
     hasMore = entries.length > step || (page.at(-1)?.id ?? cursor) > cursor;
@@ -64,16 +64,16 @@ export async function readDeltas(sources: DeltasSources, question: DeltasQuestio
 }
 
 /**
- * A page is gathered in steps, so that a page of large entries is full before all that were asked for are in memory. The
- * steps grow: few are needed for small entries, and for those that are passed without being shown. None takes the event
- * loop for longer than a few milliseconds.
+ * A page is read in steps, so that a page of large entries is full before `limit` entries are in memory. The steps grow, so
+ * small entries and entries that the reader may not see need few of them. No step takes the event loop for longer than a few
+ * milliseconds.
  */
 const STEP_FIRST = 256;
 const STEP_GROWS = 2;
 const STEP_MAX = 512;
 
-function unreachable({ dialect, after }: DeltasQuestion): string {
-  if (!EXITS[dialect].recoversFromFault) return reply(after, false, []);
+function unreachable({ spelling, after }: DeltasRequest): string {
+  if (!ENTRY_FORMATTERS[spelling].recoversFromFault) return reply(after, false, []);
   throw new Fault('bootstrap_required', {
     message: 'This cursor is no longer in the log. Run a bootstrap and continue from its lastSyncId.',
   });
@@ -83,8 +83,8 @@ function reply(lastSyncId: bigint, hasMore: boolean, actions: readonly string[])
   return `{"lastSyncId":"${lastSyncId}","hasMore":${hasMore},"actions":[${actions.join(',')}]}`;
 }
 
-/** A page size within its bounds, whatever was asked for. Keeps sync.deltas.limit-clamped. */
-export function clampLimit(asked: string | undefined): number {
-  if (asked === undefined) return LIMITS.deltasLimitDefault;
-  return Math.min(Math.max(Number(asked), 1), LIMITS.deltasLimitMax);
+/** The page size, clamped to its bounds. Keeps sync.deltas.limit-clamped. */
+export function clampLimit(requested: string | undefined): number {
+  if (requested === undefined) return LIMITS.deltasLimitDefault;
+  return Math.min(Math.max(Number(requested), 1), LIMITS.deltasLimitMax);
 }

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { DeltasReply, SyncAction } from '@wts/contracts';
 import { eventually, socketOf } from '@wts/testkit';
 import { GroupReader, pageReader } from '@wts/read-model';
-import { openReplica } from '../../test/replica.ts';
+import { openTestReplica } from '../../test/replica.ts';
 import { TestEngines, applied, change, membership, refused } from '../../test/test-engines.ts';
 import type { TestPerson } from '../../test/test-engines.ts';
 import { raiseFloor } from '../store/retention.ts';
@@ -27,7 +27,13 @@ describe('what a reader is shown of the log', function () {
   after(() => engines[Symbol.asyncDispose]());
 
   async function read(reader: { readonly id: string }, after = 0n): Promise<readonly SyncAction[]> {
-    const question = { userId: reader.id, after, limit: 5000, asked: new Set<string>(), dialect: 'words' } as const;
+    const question = {
+      userId: reader.id,
+      after,
+      limit: 5000,
+      requested: new Set<string>(),
+      spelling: 'words',
+    } as const;
     const text = await readDeltas({ groups, readPage: pageReader(engines.pool, null) }, question);
     return (JSON.parse(text) as DeltasReply).actions;
   }
@@ -87,7 +93,7 @@ describe('what a reader is shown of the log', function () {
     const hidden = await project(owner);
     const inside = await owner.make('ProjectMember', { projectId: hidden, userId: member.id });
     const { record, groupId } = (await engines.stored('ProjectMember', inside))!;
-    await using replica = await openReplica({ pool: engines.pool, pollMs: 10 });
+    await using replica = await openTestReplica({ pool: engines.pool, pollMs: 10 });
     await using socket = await socketOf(replica, { token: member.id, after: String(replica.hub.last) });
     await leave(member);
     await engines.pool.query(

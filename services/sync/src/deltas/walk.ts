@@ -1,21 +1,20 @@
 import type { Entry } from '@wts/log';
 import type { Visibility } from '@wts/read-model';
-import { EXITS, type Dialect } from './dialect.ts';
+import { ENTRY_FORMATTERS, type ActionSpelling } from './action-spelling.ts';
 
 interface Walk {
   readonly visibility: Visibility;
-  readonly dialect: Dialect;
+  readonly spelling: ActionSpelling;
   /** Entries in (after, upTo] are walked. */
   readonly after: bigint;
   readonly upTo: bigint;
-  /** Takes the text of an entry that is shown. False: the walk ends behind it. */
+  /** Receives the text of an entry that the reader may see. False ends the walk after this entry. */
   readonly take: (id: bigint, text: string) => boolean;
 }
 
 /**
- * Where a walk ended. `reached` is the last entry that was looked at. It stopped before the entry `before`, when it is there,
- * because of a gain or loss that is not known to the visibility (`groups`), or because the client has to load everything
- * anew (`load`).
+ * Where a walk ended. `reached` is the position of the last entry it has checked. `before` is set when it stopped before an
+ * entry: at a gain or loss later than the visibility (`groups`), or because the client has to load everything again (`load`).
  */
 interface Walked {
   readonly reached: bigint;
@@ -24,21 +23,21 @@ interface Walked {
 }
 
 /**
- * Shows a reader what is for them of a run of the log. The one place where entries, what a person may see of them and the
- * spelling of their client meet, for pages and sockets alike.
+ * Passes the entries that a reader may see to `take`, in the spelling of their client. Pages and sockets both use it, so the
+ * rules of visibility are applied in one place.
  */
-export function walk(entries: readonly Entry[], { visibility, dialect, after, upTo, take }: Walk): Walked {
-  const exit = EXITS[dialect];
+export function walk(entries: readonly Entry[], { visibility, spelling, after, upTo, take }: Walk): Walked {
+  const formatter = ENTRY_FORMATTERS[spelling];
   let reached = after;
   for (const entry of entries) {
     const { id } = entry;
     if (id <= after) continue;
     if (id > upTo) break;
-    // Nothing is shown past it with the groups of before.
+    // Later entries need the groups after this gain or loss.
     if (id > visibility.at && visibility.isMove(entry)) return { reached, before: id, needs: 'groups' };
-    if (exit.mustLoadAt(entry, visibility)) return { reached, before: id, needs: 'load' };
+    if (formatter.requiresBootstrap(entry, visibility)) return { reached, before: id, needs: 'load' };
     reached = id;
-    if (visibility.allows(entry) && !take(id, exit.textFor(entry, visibility))) break;
+    if (visibility.allows(entry) && !take(id, formatter.textFor(entry, visibility))) break;
   }
   return { reached };
 }

@@ -9,7 +9,7 @@ import { FairGate, type FairGateOptions, type FairTask } from './fair-gate.ts';
 const PEOPLE = ['a', 'b', 'c', 'd', 'e', 'f'];
 
 /** Tasks that end when the test says so. */
-class Hall {
+class TestGate {
   readonly gate: FairGate;
   readonly begun: { readonly name: string; readonly person: string; readonly end: () => void }[] = [];
   readonly refused: { readonly name: string; readonly reason: unknown }[] = [];
@@ -47,50 +47,50 @@ const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resol
 
 describe('the fair gate', () => {
   it('gives a free slot to who does not rest, and to who rested when that is over [never.one-takes-all]', async () => {
-    let restsUntil = performance.now() + 30;
+    let pausedUntil = performance.now() + 30;
     const timeShare = new TimeShare(new RecentPeople());
-    timeShare.restMs = (person) => (person === 'a' ? restsUntil - performance.now() : 0);
-    const hall = new Hall({ timeShare });
-    hall.ask('a', 'a1');
-    hall.ask('b', 'b1');
+    timeShare.pauseMs = (person) => (person === 'a' ? pausedUntil - performance.now() : 0);
+    const gated = new TestGate({ timeShare });
+    gated.ask('a', 'a1');
+    gated.ask('b', 'b1');
     await settled();
-    assert.deepEqual([hall.running('a'), hall.running('b')], [0, 1]);
-    await eventually(() => hall.running('a') === 1);
-    restsUntil = performance.now() + 30;
-    hall.ask('a', 'a2');
-    await hall.end(0);
-    assert.equal(hall.running('a'), 1);
-    await eventually(() => hall.begun.at(-1)?.name === 'a2');
-    await hall.close();
+    assert.deepEqual([gated.running('a'), gated.running('b')], [0, 1]);
+    await eventually(() => gated.running('a') === 1);
+    pausedUntil = performance.now() + 30;
+    gated.ask('a', 'a2');
+    await gated.end(0);
+    assert.equal(gated.running('a'), 1);
+    await eventually(() => gated.begun.at(-1)?.name === 'a2');
+    await gated.close();
   });
 
   it('gives one who is alone all slots but the last, and a quarter of those that become free while others wait', async () => {
-    const hall = new Hall({ slots: 8 });
-    for (let n = 0; n < 20; n += 1) hall.ask('a', `a${n}`);
+    const gated = new TestGate({ slots: 8 });
+    for (let n = 0; n < 20; n += 1) gated.ask('a', `a${n}`);
     await settled();
-    assert.equal(hall.running('a'), 7);
-    hall.ask('e', 'e1');
+    assert.equal(gated.running('a'), 7);
+    gated.ask('e', 'e1');
     await settled();
-    assert.equal(hall.running('e'), 1);
-    await hall.end(7);
-    for (let n = 0; n < 20; n += 1) for (const person of ['b', 'c', 'd']) hall.ask(person, `${person}${n}`);
-    for (let n = 0; n < 6; n += 1) await hall.end(0);
+    assert.equal(gated.running('e'), 1);
+    await gated.end(7);
+    for (let n = 0; n < 20; n += 1) for (const person of ['b', 'c', 'd']) gated.ask(person, `${person}${n}`);
+    for (let n = 0; n < 6; n += 1) await gated.end(0);
     assert.deepEqual(
-      ['a', 'b', 'c', 'd'].map((person) => hall.running(person)),
+      ['a', 'b', 'c', 'd'].map((person) => gated.running(person)),
       [2, 2, 2, 2],
     );
-    await hall.close();
+    await gated.close();
   });
 
   it('gives one person no more than is of use, and the rest to who comes', async () => {
-    const hall = new Hall({ slots: 5, slotsOfOneMax: 2 });
-    for (let n = 0; n < 9; n += 1) hall.ask('a', `a${n}`);
-    for (let n = 0; n < 2; n += 1) hall.ask('b', `b${n}`);
+    const gated = new TestGate({ slots: 5, slotsOfOneMax: 2 });
+    for (let n = 0; n < 9; n += 1) gated.ask('a', `a${n}`);
+    for (let n = 0; n < 2; n += 1) gated.ask('b', `b${n}`);
     await settled();
-    assert.deepEqual([hall.running('a'), hall.running('b'), hall.gate.waiting], [2, 2, 7]);
-    await hall.end(0);
-    assert.deepEqual([hall.running('a'), hall.running('b')], [2, 2]);
-    await hall.close();
+    assert.deepEqual([gated.running('a'), gated.running('b'), gated.gate.waiting], [2, 2, 7]);
+    await gated.end(0);
+    assert.deepEqual([gated.running('a'), gated.running('b')], [2, 2]);
+    await gated.close();
   });
 
   it('for any comings and goings: no slot but a last one idle while work waits, shares kept, all served, each person in order', async () => {
@@ -103,7 +103,7 @@ describe('the fair gate', () => {
       fc.array(step, { minLength: 20, maxLength: 80 }),
       fc.integer({ min: 1, max: 9 }),
       async (steps, slots) => {
-        const hall = new Hall({ slots });
+        const gated = new TestGate({ slots });
         const share = Math.max(1, Math.ceil(slots / 4));
         const waiting: { person: string; name: string; leave: AbortController }[] = [];
         const seen = new Set<string>();
@@ -112,7 +112,7 @@ describe('the fair gate', () => {
         /** One at a time: `before` is who had how much before the slot was given. */
         const look = async (before: ReadonlyMap<string, number>): Promise<void> => {
           await settled();
-          for (const { name, person } of hall.begun) {
+          for (const { name, person } of gated.begun) {
             if (seen.has(name)) continue;
             seen.add(name);
             const number = Number(name.slice(1));
@@ -124,11 +124,11 @@ describe('the fair gate', () => {
             const passed = waiting.find((one) => (before.get(one.person) ?? 0) < share);
             assert.ok(!isOver || !passed, `${name} was given a slot before ${passed?.name}`);
           }
-          assert.ok(hall.begun.length <= slots);
-          const isReserve = (person: string): boolean => slots >= 4 && hall.running(person) === slots - 1;
-          assert.ok(hall.begun.length === slots || waiting.every(({ person }) => isReserve(person)), 'a slot is idle');
+          assert.ok(gated.begun.length <= slots);
+          const isReserve = (person: string): boolean => slots >= 4 && gated.running(person) === slots - 1;
+          assert.ok(gated.begun.length === slots || waiting.every(({ person }) => isReserve(person)), 'a slot is idle');
         };
-        const counts = (): Map<string, number> => new Map(PEOPLE.map((person) => [person, hall.running(person)]));
+        const counts = (): Map<string, number> => new Map(PEOPLE.map((person) => [person, gated.running(person)]));
         for (const [kind, amount, cost] of steps) {
           if (kind === 'ask') {
             const person = PEOPLE[amount]!;
@@ -136,85 +136,85 @@ describe('the fair gate', () => {
             const leave = new AbortController();
             waiting.push({ person, name, leave });
             const before = counts();
-            hall.ask(person, name, { cost, signal: leave.signal });
+            gated.ask(person, name, { cost, signal: leave.signal });
             await look(before);
           } else if (kind === 'end') {
-            if (hall.begun.length === 0) continue;
-            const place = amount % hall.begun.length;
+            if (gated.begun.length === 0) continue;
+            const place = amount % gated.begun.length;
             const before = counts();
-            const { person } = hall.begun[place]!;
+            const { person } = gated.begun[place]!;
             before.set(person, before.get(person)! - 1);
-            await hall.end(place);
+            await gated.end(place);
             await look(before);
           } else if (waiting.length > 0) {
             const [left] = waiting.splice(amount % waiting.length, 1);
             left!.leave.abort();
             await look(counts());
-            assert.equal(hall.refused.at(-1)?.name, left!.name);
+            assert.equal(gated.refused.at(-1)?.name, left!.name);
           }
         }
-        await hall.close();
+        await gated.close();
       },
     );
     await fc.assert(property, { numRuns: 40 });
   });
 
   it('refuses at once what is not expected to begin in time, for those behind their own backlog only', async () => {
-    const hall = new Hall({ slots: 1 });
+    const gated = new TestGate({ slots: 1 });
     // It takes a few milliseconds, so one that costs a thousand times as much takes seconds.
-    hall.ask('a', 'first');
+    gated.ask('a', 'first');
     await new Promise((resolve) => setTimeout(resolve, 6));
-    await hall.end(0);
-    for (let n = 0; n < 30; n += 1) hall.ask('a', `a${n}`, { cost: 1000 });
+    await gated.end(0);
+    for (let n = 0; n < 30; n += 1) gated.ask('a', `a${n}`, { cost: 1000 });
     await settled();
-    assert.ok(hall.refused.length >= 10, `${hall.refused.length} refused`);
-    const { reason } = hall.refused[0]!;
+    assert.ok(gated.refused.length >= 10, `${gated.refused.length} refused`);
+    const { reason } = gated.refused[0]!;
     assert.ok(reason instanceof Fault && reason.code === 'unavailable' && (reason.retryAfterSeconds ?? 0) >= 1);
-    hall.ask('b', 'b');
-    await hall.end(0);
-    assert.equal(hall.begun[0]?.person, 'b');
-    assert.ok(hall.refused.every(({ name }) => name !== 'b'));
-    await hall.close();
+    gated.ask('b', 'b');
+    await gated.end(0);
+    assert.equal(gated.begun[0]?.person, 'b');
+    assert.ok(gated.refused.every(({ name }) => name !== 'b'));
+    await gated.close();
   });
 
   it('is full by its heaviest guest, who makes room for others [never.unbounded]', async () => {
-    const hall = new Hall({ slots: 1, waitingMax: 10, waitingBytesMax: 1000 });
-    for (let n = 0; n < 30; n += 1) hall.ask('a', `a${n}`, { bytes: 10 });
+    const gated = new TestGate({ slots: 1, waitingMax: 10, waitingBytesMax: 1000 });
+    for (let n = 0; n < 30; n += 1) gated.ask('a', `a${n}`, { bytes: 10 });
     await settled();
-    assert.deepEqual([hall.gate.waiting, hall.refused.length], [10, 19]);
-    hall.ask('b', 'b', { bytes: 990 });
+    assert.deepEqual([gated.gate.waiting, gated.refused.length], [10, 19]);
+    gated.ask('b', 'b', { bytes: 990 });
     await settled();
-    assert.equal(hall.refused.length, 28 - (hall.gate.waiting - 2));
-    assert.ok(hall.refused.some(({ name }) => name === 'b') || hall.gate.waiting <= 10);
-    hall.ask('c', 'c', { bytes: 10 });
+    assert.equal(gated.refused.length, 28 - (gated.gate.waiting - 2));
+    assert.ok(gated.refused.some(({ name }) => name === 'b') || gated.gate.waiting <= 10);
+    gated.ask('c', 'c', { bytes: 10 });
     await settled();
-    assert.ok(hall.refused.every(({ name }) => name !== 'c'));
-    await hall.close();
+    assert.ok(gated.refused.every(({ name }) => name !== 'c'));
+    await gated.close();
   });
 
   it('begins nothing for a client that is gone or a deadline that is past', async () => {
-    const hall = new Hall({ slots: 1 });
-    hall.ask('a', 'first');
+    const gated = new TestGate({ slots: 1 });
+    gated.ask('a', 'first');
     const leaving = new AbortController();
-    hall.ask('b', 'gone', { signal: leaving.signal });
-    hall.ask('c', 'late', { deadlineMs: performance.now() + 5 });
-    hall.ask('d', 'waits');
+    gated.ask('b', 'gone', { signal: leaving.signal });
+    gated.ask('c', 'late', { deadlineMs: performance.now() + 5 });
+    gated.ask('d', 'waits');
     leaving.abort(new Error('left'));
     await new Promise((resolve) => setTimeout(resolve, 10));
     assert.deepEqual(
-      hall.refused.map(({ name }) => name),
+      gated.refused.map(({ name }) => name),
       ['gone', 'late'],
     );
-    assert.ok(hall.refused[1]?.reason instanceof Fault);
-    await hall.end(0);
+    assert.ok(gated.refused[1]?.reason instanceof Fault);
+    await gated.end(0);
     assert.deepEqual(
-      hall.begun.map(({ name }) => name),
+      gated.begun.map(({ name }) => name),
       ['waits'],
     );
-    await hall.close();
-    hall.ask('a', 'never', { signal: AbortSignal.abort(new Error('left before')) });
+    await gated.close();
+    gated.ask('a', 'never', { signal: AbortSignal.abort(new Error('left before')) });
     await settled();
-    assert.equal(hall.refused.at(-1)?.name, 'never');
+    assert.equal(gated.refused.at(-1)?.name, 'never');
   });
 
   it('gives a slot back once, also when the task fails', async () => {

@@ -1,20 +1,20 @@
 import { Fault } from '@wts/contracts';
-import { FairQueue, type Entry } from './fair-queue.ts';
-import type { Rested, TimeShare } from './time-share.ts';
+import { FairQueue, type QueueEntry } from './fair-queue.ts';
+import type { Eligibility, TimeShare } from './time-share.ts';
 
 export interface FairGateOptions {
-  /** Tasks at once. */
+  /** Tasks that run in parallel. */
   readonly slots: number;
-  /** The most that one person has of them, also when alone: where more at once would be no faster, and hold up the others. */
+  /** The most slots of one person, also of one who is alone; for tasks that are no faster with more. */
   readonly slotsOfOneMax?: number;
-  /** The longest that a task may wait; what is not expected to begin within it is refused at once. */
+  /** The longest that a task may wait; a task that is expected to wait longer is refused immediately. */
   readonly waitMs: number;
-  /** Tasks that wait, of all people together, and what they hold in memory. */
+  /** Bounds of all waiting tasks together: their number, and the memory they hold. */
   readonly waitingMax: number;
   readonly waitingBytesMax?: number;
-  /** Counts the time of large tasks: who had their share of it gets no slot until they have rested. */
+  /** Counts the time of large tasks: a person over their share gets no slot until their pause ends. */
   readonly timeShare?: TimeShare;
-  /** The public reason of a refusal: `Too many snapshots are being read`. */
+  /** Begins the public text of a refusal: `Too many snapshots are being read`. */
   readonly refusal: string;
   readonly watch?: FairGateWatch;
 }
@@ -23,58 +23,58 @@ export interface FairGateWatch {
   onRunning?(count: number): void;
   onWaiting?(count: number): void;
   onRefused?(): void;
-  /** Client gone, or no time left. */
+  /** The client disconnected, or the deadline passed. */
   onDropped?(): void;
 }
 
 export interface FairTask {
-  /** Aborts when the client is gone: a task that has not begun then never begins. */
+  /** Aborts when the client disconnects; a waiting task then never starts. */
   readonly signal?: AbortSignal;
-  /** On the clock of `performance.now()`; none is later than `waitMs` allows. */
+  /** On the clock of `performance.now()`; `waitMs` applies too. */
   readonly deadlineMs?: number;
-  /** What it takes from the others, in any unit, as long as all tasks of the gate use the same. */
+  /** How much it takes from other people; all tasks of a gate use the same unit. */
   readonly cost?: number;
-  /** What it holds in memory while it waits. */
+  /** The memory it holds while it waits. */
   readonly bytes?: number;
-  /** It may keep a processor busy for long: its time counts. */
+  /** It may use much processor time, so `timeShare` counts it. */
   readonly isLarge?: boolean;
 }
 
-interface Visitor {
+interface Waiter {
   readonly enter: () => void;
   readonly refuse: (reason: unknown) => void;
 }
 
-const ALL_RESTED: Rested = { mayServe: () => true, soonestMs: Infinity };
+const ALL_ELIGIBLE: Eligibility = { mayServe: () => true, soonestMs: Infinity };
 
-/** What one person may have of a scarce thing while others wait for it. */
+/** The part of a resource that one person may have while others wait for it. */
 export const SHARE = 1 / 4;
-/** With this many slots, one is never given to a person who has all the others: a slot cannot be taken back from a long task. */
+/** With this many slots, a person never gets the last one, because a slot cannot be taken back from a long task. */
 const SLOTS_WITH_RESERVE_MIN = 4;
-/** How much one task moves what a task is expected to take. */
+/** Of the latest task, in the moving average of what a task takes. */
 const WEIGHT = 0.1;
 const RETRY_SECONDS_MAX = 30;
 
 /**
- * So many tasks at once, shared out by person. A free slot goes to the person who got least so far among those that have
- * less than their share of the slots, a quarter; when none of those waits, to anyone who does. One who is alone has all
- * slots but one: a slot that is taken is not taken back, and without the last one the next person would wait for the end of
+ * Runs a bounded number of tasks in parallel, with slots divided by person. A free slot is given to the person who got least
+ * so far among those with less than a quarter of the slots; when none of those waits, to any person who does. A person who is
+ * alone gets all slots but one: a slot is never taken back, so without a spare slot the next person would wait for the end of
  * a long task.
  *
- * What cannot begin in time is refused at once, by what is ahead of this person and how long tasks took lately. When the room
- * for waiting is full, the latest task of the person with the most in it makes room. A task whose client is gone never
- * begins. Keeps never.one-takes-all.
+ * A task that is not expected to start in time is refused immediately, by the cost ahead of it and the recent duration of
+ * tasks. When too much waits, the latest task of the person with the most waiting is refused. A task whose client has
+ * disconnected never starts. Keeps never.one-takes-all.
  */
 export class FairGate {
   readonly #options: FairGateOptions;
-  readonly #queue = new FairQueue<Visitor>();
+  readonly #queue = new FairQueue<Waiter>();
   readonly #share: number;
   readonly #aloneMax: number;
   readonly #running = new Map<string, number>();
   #underWay = 0;
-  /** Set while a slot is free and all who wait rest. */
+  /** Set while a slot is free and all people who wait are paused. */
   #wakeUp: NodeJS.Timeout | undefined;
-  /** Of one unit of cost. */
+  /** For one unit of cost. */
   #expectedMs = 0;
 
   constructor(options: FairGateOptions) {
@@ -92,24 +92,24 @@ export class FairGate {
     return this.#underWay;
   }
 
-  /** Whether a task that comes now would wait. */
+  /** Whether a new task would wait. */
   get isBusy(): boolean {
     return this.#underWay >= this.#options.slots;
   }
 
-  /** Runs the task when it is this person's turn. Rejects with the reason of the signal, or `unavailable`. */
+  /** Runs the task when it is this person's turn. Rejects with the signal's reason, or with `unavailable`. */
   async run<T>(person: string, options: FairTask, task: () => Promise<T>): Promise<T> {
     using _slot = await this.enter(person, options);
     return await task();
   }
 
-  /** Resolves when there is a slot; disposing of the result gives it back. For work that is no single call. */
+  /** Resolves with a slot, which the caller gives back by disposing of it. For work that is not a single call. */
   async enter(person: string, options: FairTask = {}): Promise<Disposable> {
     options.signal?.throwIfAborted();
     const { cost = 1 } = options;
-    const isResting = (this.#options.timeShare?.restMs(person) ?? 0) > 0;
-    if (this.isBusy || isResting || this.#countOf(person) >= this.#aloneMax) await this.#wait(person, options);
-    else this.#pass(person, cost);
+    const isPaused = (this.#options.timeShare?.pauseMs(person) ?? 0) > 0;
+    if (this.isBusy || isPaused || this.#countOf(person) >= this.#aloneMax) await this.#wait(person, options);
+    else this.#startNow(person, cost);
     const startedAt = performance.now();
     let isLeft = false;
     return {
@@ -117,17 +117,17 @@ export class FairGate {
         if (isLeft) return;
         isLeft = true;
         const tookMs = performance.now() - startedAt;
-        this.#learn(tookMs / cost);
+        this.#updateExpected(tookMs / cost);
         if (options.isLarge) this.#options.timeShare?.spent(person, tookMs);
         this.#leave(person);
       },
     };
   }
 
-  /** Through the queue, because it counts what people take. While a slot is free only who has all others or rests waits. */
-  #pass(person: string, cost: number): void {
-    const visitor = { enter: () => undefined, refuse: () => undefined };
-    this.#queue.push(person, visitor, { cost });
+  /** Passes the queue, because it counts the use of people. While a slot is free, only people who may not have it wait. */
+  #startNow(person: string, cost: number): void {
+    const waiter = { enter: () => undefined, refuse: () => undefined };
+    this.#queue.push(person, waiter, { cost });
     this.#queue.shift((other) => other === person);
     this.#start(person);
   }
@@ -136,7 +136,7 @@ export class FairGate {
     const { signal, cost = 1, bytes = 0 } = options;
     const now = performance.now();
     const leftMs = Math.min(this.#options.waitMs, (options.deadlineMs ?? Infinity) - now);
-    // Looks at all who wait: not for each of thousands who come at once and will have their turn.
+    // `#waitMs` visits all people who wait, so it is skipped when the whole queue is shorter than the limit.
     const expectedMs = this.#queue.load.cost * this.#expectedMs > leftMs ? this.#waitMs(person, cost) : 0;
     if (expectedMs > leftMs) throw this.#refusal(expectedMs);
     const { promise, resolve, reject } = Promise.withResolvers<void>();
@@ -161,7 +161,7 @@ export class FairGate {
     }
   }
 
-  /** Too much waits: of the person with the most, the latest is refused. It may be the one that just came. */
+  /** While too much waits, refuses the latest task of the person with the most; it may be the new one. */
   #makeRoom(): void {
     const { waitingMax, waitingBytesMax = Infinity } = this.#options;
     for (;;) {
@@ -175,7 +175,7 @@ export class FairGate {
     }
   }
 
-  /** How long a task of this person would wait that comes now. */
+  /** How long a new task of this person would wait. */
   #waitMs(person: string, cost: number): number {
     const { slots } = this.#options;
     const own = this.#queue.of(person);
@@ -210,19 +210,19 @@ export class FairGate {
 
   #admit(): void {
     clearTimeout(this.#wakeUp);
-    const rested = this.#options.timeShare?.rested() ?? ALL_RESTED;
+    const eligibility = this.#options.timeShare?.eligibility() ?? ALL_ELIGIBLE;
     while (!this.isBusy && this.#queue.size > 0) {
-      const next = this.#next(rested);
+      const next = this.#next(eligibility);
       if (!next) break;
       this.#start(next.person);
       this.#options.watch?.onWaiting?.(this.#queue.size);
       next.item.enter();
     }
-    const { soonestMs } = rested;
+    const { soonestMs } = eligibility;
     if (!this.isBusy && soonestMs < Infinity) this.#wakeUp = setTimeout(() => this.#admit(), soonestMs);
   }
 
-  #next({ mayServe }: Rested): Entry<Visitor> | undefined {
+  #next({ mayServe }: Eligibility): QueueEntry<Waiter> | undefined {
     return (
       this.#queue.shift((person) => this.#countOf(person) < this.#share && mayServe(person)) ??
       this.#queue.shift((person) => this.#countOf(person) < this.#aloneMax && mayServe(person))
@@ -233,17 +233,17 @@ export class FairGate {
     return this.#running.get(person) ?? 0;
   }
 
-  #learn(ms: number): void {
+  #updateExpected(ms: number): void {
     this.#expectedMs = this.#expectedMs === 0 ? ms : this.#expectedMs + (ms - this.#expectedMs) * WEIGHT;
   }
 }
 
-/** Of something that is had `slots` times, what one person may have while others wait. */
+/** The slots that one person may have while others wait. */
 function shareOf(slots: number): number {
   return Math.max(1, Math.ceil(slots * SHARE));
 }
 
-/** Honest, and spread a little, so that those who were refused together do not come back together. */
+/** The expected wait, with some jitter, so that clients that were refused together do not retry together. */
 export function retryAfterSeconds(expectedMs: number): number {
   const seconds = Math.ceil((expectedMs / 1000) * (1 + Math.random() / 2));
   return Math.min(Math.max(seconds, 1), RETRY_SECONDS_MAX);

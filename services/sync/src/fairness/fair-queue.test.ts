@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { FairQueue, type Entry } from './fair-queue.ts';
+import { FairQueue, type QueueEntry } from './fair-queue.ts';
 
 const PEOPLE = ['a', 'b', 'c', 'd', 'e'];
 
 describe('the fair queue', () => {
-  const drain = (queue: FairQueue<number>): Entry<number>[] => {
-    const served: Entry<number>[] = [];
+  const drain = (queue: FairQueue<number>): QueueEntry<number>[] => {
+    const served: QueueEntry<number>[] = [];
     for (let entry = queue.shift(); entry; entry = queue.shift()) served.push(entry);
     return served;
   };
@@ -78,7 +78,7 @@ describe('the fair queue', () => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 200 }), (steps) => {
         const queue = new FairQueue<number>();
-        const waiting = new Map(PEOPLE.map((person): [string, Entry<number>[]] => [person, []]));
+        const waiting = new Map(PEOPLE.map((person): [string, QueueEntry<number>[]] => [person, []]));
         // What each person got since each other person waits without pause.
         const got = new Map<string, number>();
         const reset = (person: string): void => {
@@ -126,12 +126,12 @@ describe('the fair queue', () => {
       queue.push(`person ${n}`, n);
       queue.shift();
     }
-    assert.equal(queue.peopleKnown, 1000);
+    assert.equal(queue.peopleStored, 1000);
     for (let n = 0; n < 2000; n += 1) queue.push(`person ${n}`, n);
-    assert.ok(queue.peopleKnown <= 3000);
+    assert.ok(queue.peopleStored <= 3000);
     drain(queue);
     queue.reset();
-    assert.equal(queue.peopleKnown, 0);
+    assert.equal(queue.peopleStored, 0);
   });
 
   it('says what is served before a newcomer: as much of each other person as the newcomer gets', () => {

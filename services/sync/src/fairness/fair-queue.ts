@@ -1,13 +1,13 @@
-/** What waits, and for whom. */
-export interface Entry<T> {
+/** An item that waits, and its person. */
+export interface QueueEntry<T> {
   readonly person: string;
   readonly item: T;
-  /** In any unit, above 0: what this takes from the others when it is served. */
+  /** Above 0, in any unit: how much this takes from other people when it is served. */
   readonly cost: number;
   readonly bytes: number;
 }
 
-/** Of one person, or of all. */
+/** Sums over the entries of one person, or of all. */
 export interface Load {
   readonly size: number;
   readonly cost: number;
@@ -20,21 +20,21 @@ interface Pushing {
   readonly place?: 'front' | 'behind';
 }
 
-interface Link<T> extends Entry<T> {
+interface Link<T> extends QueueEntry<T> {
   readonly lane: Lane<T>;
   before: Link<T> | null;
   behind: Link<T> | null;
   isWaiting: boolean;
 }
 
-/** What waits for one person. */
+/** The entries of one person. */
 interface Lane<T> {
   readonly person: string;
-  /** At which round its first entry begins; lanes are served in this order. */
+  /** The round at which its first entry starts; lanes are served in this order. */
   start: number;
-  /** Which of two lanes that start alike came first. */
+  /** Orders lanes with the same start by arrival. */
   turn: number;
-  place: number;
+  index: number;
   first: Link<T> | null;
   last: Link<T> | null;
   size: number;
@@ -42,20 +42,19 @@ interface Lane<T> {
   bytes: number;
 }
 
-/** People who wait for nothing, whose last turns are remembered; the ones that are idle longest are forgotten first. */
+/** People without entries whose last round is stored; those idle longest are removed first. */
 const IDLE_MAX = 1000;
 
 /**
- * Waiting work of many people: in order for each person, and served round robin by person, weighed by cost. A person whose
- * entries cost 100 is served once while one whose entries cost 1 is served a hundred times.
+ * A queue that serves the entries of each person in order, and people round robin, weighted by cost: a person whose entries
+ * cost 100 is served once while one whose entries cost 1 is served a hundred times.
  *
- * Rounds are counted in cost (start-time fair queueing): an entry starts where the one before it of the same person ended,
- * or where the queue is, whichever is later. So what a person took in the past weighs on that person while others compete,
- * and no idle person saves up a right to be served before all others. Each operation takes time in the logarithm of
- * the people who wait.
+ * Rounds are counted in cost (start-time fair queueing): an entry starts where the previous entry of the same person ended,
+ * or at the current round, whichever is later. So the past use of a person counts while others compete, and idle time gives
+ * no priority over others. Each operation takes time logarithmic in the number of people who wait.
  */
 export class FairQueue<T> {
-  /** Where people who wait for nothing left off, if that is ahead of the round. */
+  /** The end of the last entry of people without entries, when it is ahead of the round. */
   readonly #idle = new Map<string, number>();
   readonly #lanes = new Map<string, Lane<T>>();
   /** A heap by `start`, then `turn`. */
@@ -74,13 +73,13 @@ export class FairQueue<T> {
     return { size: this.#size, cost: this.#cost, bytes: this.#bytes };
   }
 
-  /** How many people wait. */
+  /** People with entries. */
   get people(): number {
     return this.#lanes.size;
   }
 
-  /** How many people it knows, those included who wait for nothing. */
-  get peopleKnown(): number {
+  /** People in memory, those without entries included. */
+  get peopleStored(): number {
     return this.#lanes.size + this.#idle.size;
   }
 
@@ -88,15 +87,15 @@ export class FairQueue<T> {
     return this.#lanes.get(person) ?? NOTHING;
   }
 
-  /** All that waits, in no promised order. */
+  /** All items, in no particular order. */
   *items(): Iterable<T> {
     for (const { first } of this.#lanes.values()) {
       for (let link = first; link; link = link.behind) yield link.item;
     }
   }
 
-  /** Behind what waits for this person, or before it. */
-  push(person: string, item: T, { cost = 1, bytes = 0, place = 'behind' }: Pushing = {}): Entry<T> {
+  /** Adds an entry behind those of this person, or in front of them. */
+  push(person: string, item: T, { cost = 1, bytes = 0, place = 'behind' }: Pushing = {}): QueueEntry<T> {
     const lane = this.#lanes.get(person) ?? this.#open(person);
     const [before, behind] = place === 'behind' ? [lane.last, null] : [null, lane.first];
     const link: Link<T> = { person, item, cost, bytes, lane, before, behind, isWaiting: true };
@@ -108,8 +107,8 @@ export class FairQueue<T> {
     return link;
   }
 
-  /** The entry whose turn it is, taken out; of the people for whom `mayServe` holds. The others keep their turns. */
-  shift(mayServe: (person: string, first: Entry<T>) => boolean = () => true): Entry<T> | undefined {
+  /** Removes and returns the next entry, of the people for whom `mayServe` is true. The others keep their turns. */
+  shift(mayServe: (person: string, first: QueueEntry<T>) => boolean = () => true): QueueEntry<T> | undefined {
     const skipped: Lane<T>[] = [];
     let found: Link<T> | undefined;
     for (let lane = this.#heap[0]; lane; lane = this.#heap[0]) {
@@ -131,24 +130,24 @@ export class FairQueue<T> {
     return found;
   }
 
-  /** Takes an entry out that has not been served; false when it was. Costs its person nothing. */
-  remove(entry: Entry<T>): boolean {
+  /** Removes an entry that has not been served, at no cost for its person; false when it was served. */
+  remove(entry: QueueEntry<T>): boolean {
     const link = entry as Link<T>;
     if (!link.isWaiting) return false;
     this.#unlink(link);
     return true;
   }
 
-  /** What was served turned out to cost so much more, or less, than was said. */
+  /** Corrects the cost of what was served for this person, up or down. */
   charge(person: string, more: number): void {
     const lane = this.#lanes.get(person);
     if (lane) {
       lane.start = Math.max(lane.start + more, 0);
-      this.#settle(lane.place);
-    } else this.#rest(person, Math.max((this.#idle.get(person) ?? this.#round) + more, 0));
+      this.#settle(lane.index);
+    } else this.#keepIdle(person, Math.max((this.#idle.get(person) ?? this.#round) + more, 0));
   }
 
-  /** Cost that is served before an entry of this person that would come now: others get no more than the person until then. */
+  /** The cost that would be served before a new entry of this person: of each other person no more than of this one. */
   ahead(person: string, cost: number): number {
     const own = this.#lanes.get(person);
     const start = own?.start ?? Math.max(this.#round, this.#idle.get(person) ?? 0);
@@ -161,8 +160,8 @@ export class FairQueue<T> {
     return ahead;
   }
 
-  /** The entry that makes least difference to a fair share: the last of the person with the most; of equals, who is served last. */
-  lastOfHeaviest(weight: (load: Load) => number): Entry<T> | undefined {
+  /** The last entry of the person with the largest weight; of equals, of the one who is served last. */
+  lastOfHeaviest(weight: (load: Load) => number): QueueEntry<T> | undefined {
     let heaviest: Lane<T> | undefined;
     for (const lane of this.#heap) {
       const more = heaviest ? weight(lane) - weight(heaviest) : 1;
@@ -171,7 +170,7 @@ export class FairQueue<T> {
     return heaviest?.last ?? undefined;
   }
 
-  /** For when nothing is being served any more: what people took before then no longer counts. */
+  /** Forgets the past use of people. Called when nothing is being served any more. */
   reset(): void {
     if (this.#size > 0) return;
     this.#idle.clear();
@@ -182,7 +181,7 @@ export class FairQueue<T> {
     const start = Math.max(this.#round, this.#idle.get(person) ?? 0);
     this.#idle.delete(person);
     const turn = (this.#turns += 1);
-    const lane = { person, start, turn, place: -1, first: null, last: null, size: 0, cost: 0, bytes: 0 };
+    const lane = { person, start, turn, index: -1, first: null, last: null, size: 0, cost: 0, bytes: 0 };
     this.#lanes.set(person, lane);
     this.#putIn(lane);
     return lane;
@@ -194,19 +193,19 @@ export class FairQueue<T> {
     else lane.first = behind;
     if (behind) behind.before = before;
     else lane.last = before;
-    // Otherwise each entry that was served would keep the next one in memory until a full collection of garbage.
+    // Because otherwise each served entry would keep the next one in memory until a full garbage collection.
     link.before = link.behind = null;
     link.isWaiting = false;
     this.#weigh(lane, link, -1);
-    if (lane.first) this.#settle(lane.place);
+    if (lane.first) this.#settle(lane.index);
     else {
       this.#takeOut(lane);
       this.#lanes.delete(lane.person);
-      this.#rest(lane.person, lane.start);
+      this.#keepIdle(lane.person, lane.start);
     }
   }
 
-  #weigh(lane: Lane<T>, { cost, bytes }: Entry<T>, sign: 1 | -1): void {
+  #weigh(lane: Lane<T>, { cost, bytes }: QueueEntry<T>, sign: 1 | -1): void {
     lane.size += sign;
     lane.cost += sign * cost;
     lane.bytes += sign * bytes;
@@ -215,7 +214,7 @@ export class FairQueue<T> {
     this.#bytes += sign * bytes;
   }
 
-  #rest(person: string, start: number): void {
+  #keepIdle(person: string, start: number): void {
     this.#idle.delete(person);
     if (start > this.#round) this.#idle.set(person, start);
     const [longest] = this.#idle.size > IDLE_MAX ? this.#idle.keys() : [];
@@ -225,45 +224,45 @@ export class FairQueue<T> {
   // The heap.
 
   #putIn(lane: Lane<T>): void {
-    lane.place = this.#heap.push(lane) - 1;
-    this.#settle(lane.place);
+    lane.index = this.#heap.push(lane) - 1;
+    this.#settle(lane.index);
   }
 
   #takeOut(lane: Lane<T>): void {
-    const { place } = lane;
+    const { index } = lane;
     const last = this.#heap.pop() as Lane<T>;
-    lane.place = -1;
+    lane.index = -1;
     if (last === lane) return;
-    this.#set(place, last);
-    this.#settle(place);
+    this.#set(index, last);
+    this.#settle(index);
   }
 
-  #set(place: number, lane: Lane<T>): void {
-    this.#heap[place] = lane;
-    lane.place = place;
+  #set(index: number, lane: Lane<T>): void {
+    this.#heap[index] = lane;
+    lane.index = index;
   }
 
   #settle(from: number): void {
     const heap = this.#heap;
     const lane = heap[from] as Lane<T>;
-    let place = from;
+    let index = from;
     for (
-      let above = heap[(place - 1) >> 1];
-      place > 0 && above && isBefore(lane, above);
-      above = heap[(place - 1) >> 1]
+      let above = heap[(index - 1) >> 1];
+      index > 0 && above && isBefore(lane, above);
+      above = heap[(index - 1) >> 1]
     ) {
-      this.#set(place, above);
-      place = (place - 1) >> 1;
+      this.#set(index, above);
+      index = (index - 1) >> 1;
     }
     for (;;) {
-      const [left, right] = [heap[place * 2 + 1], heap[place * 2 + 2]];
+      const [left, right] = [heap[index * 2 + 1], heap[index * 2 + 2]];
       const below = right && left && isBefore(right, left) ? right : left;
       if (!below || !isBefore(below, lane)) break;
-      const next = below.place;
-      this.#set(place, below);
-      place = next;
+      const next = below.index;
+      this.#set(index, below);
+      index = next;
     }
-    this.#set(place, lane);
+    this.#set(index, lane);
   }
 }
 

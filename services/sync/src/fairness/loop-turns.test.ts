@@ -67,9 +67,9 @@ describe('turns of the event loop', () => {
     recent.note('mallory');
     for (let n = 0; n < 5; n += 1) turns.spent('mallory', 10);
     const order: string[] = [];
-    const rested = Promise.resolve(turns.take('mallory', PIECE)).then(() => order.push('mallory'));
+    const paused = Promise.resolve(turns.take('mallory', PIECE)).then(() => order.push('mallory'));
     await Promise.resolve(turns.take('ada', PIECE)).then(() => order.push('ada'));
-    await rested;
+    await paused;
     assert.deepEqual(order, ['ada', 'mallory']);
   });
 

@@ -3,29 +3,30 @@ import type { RecentPeople } from './recent-people.ts';
 import { TimeShare } from './time-share.ts';
 
 /**
- * Moved in one turn of the event loop, by all people together: a millisecond or two. Less would cost a turn of its own for
- * each piece; with more, a request that needs ten turns to be answered would wait for ten times as much.
+ * Bytes moved in one turn of the event loop, for all people together: a millisecond or two. With less, each piece would need a
+ * turn of its own; with more, each request would wait longer, once for every turn it needs.
  */
+
 const TURN_BYTES = 512 * 1024;
 /**
- * The event loop, shared out by person among those who move many bytes: rows out of PostgreSQL, answers to their clients.
- * Whatever the connections would take, one turn of the loop moves so much and no more, one piece of a person after one of
- * another; so everything small, of everybody, waits for one such turn and not for all that is at hand.
+ * Divides the event loop by person among transfers of many bytes: rows from PostgreSQL, answers to clients. One turn of the
+ * loop moves at most `TURN_BYTES`, pieces of different people alternating; so a small request waits for one such turn and
+ * not for all bytes that are ready.
  *
- * While others come, what one person moves takes a quarter of the time: after turns of 2 ms that person rests for 6. What
- * then stands idle is not lost: on few cores the gateway and PostgreSQL, which work for the same bytes, leave them to the
- * others too. One who is alone does not rest. Keeps never.one-takes-all.
+ * While others are active, the transfers of one person get a quarter of the time: after a turn of 2 ms that person is paused
+ * for 6. The idle time is not lost: on few cores, the gateway and PostgreSQL, which handle the same bytes, leave it to the
+ * others too. A person who is alone is not paused. Keeps never.one-takes-all.
  */
 export class LoopTurns {
   readonly #turnBytes: number;
   readonly #queue = new FairQueue<() => void>();
   readonly #share: TimeShare;
-  /** What was moved in this turn. */
+  /** Bytes moved in this turn, by person. */
   readonly #moved = new Map<string, number>();
   #left: number;
   #startedAt = 0;
   #isCounting = false;
-  /** Set while all who wait rest. */
+  /** Set while all people who wait are paused. */
   #wakeUp: NodeJS.Timeout | undefined;
 
   constructor(recent: RecentPeople, turnBytes: number = TURN_BYTES) {
@@ -33,10 +34,10 @@ export class LoopTurns {
     this.#turnBytes = this.#left = turnBytes;
   }
 
-  /** A promise when these bytes must wait for a later turn of the loop. */
+  /** Returns a promise when these bytes must wait for a later turn of the loop. */
   take(person: string, bytes: number): Promise<void> | undefined {
     const cost = Math.max(bytes, 1);
-    if (this.#left > 0 && this.#queue.size === 0 && this.#share.restMs(person) <= 0) {
+    if (this.#left > 0 && this.#queue.size === 0 && this.#share.pauseMs(person) <= 0) {
       this.#queue.charge(person, cost);
       this.#move(person, cost);
       return undefined;
@@ -47,7 +48,7 @@ export class LoopTurns {
     return promise;
   }
 
-  /** So much time went into work of this person that no turn was taken for, here or in what works for the same. */
+  /** Counts time that was used for this person without a turn. */
   spent(person: string, ms: number): void {
     this.#share.spent(person, ms);
   }
@@ -68,24 +69,24 @@ export class LoopTurns {
 
   readonly #onTurn = (): void => {
     const now = performance.now();
-    this.#rest(now);
+    this.#chargeTurn(now);
     this.#left = this.#turnBytes;
     this.#startedAt = now;
     this.#isCounting = false;
-    const rested = this.#share.rested();
+    const eligibility = this.#share.eligibility();
     while (this.#left > 0) {
-      const next = this.#queue.shift(rested.mayServe);
+      const next = this.#queue.shift(eligibility.mayServe);
       if (next === undefined) break;
       this.#move(next.person, next.cost);
       next.item();
     }
     if (this.#isCounting) return;
     if (this.#queue.size === 0) this.#queue.reset();
-    else this.#wakeUp = setTimeout(this.#onTurn, rested.soonestMs);
+    else this.#wakeUp = setTimeout(this.#onTurn, eligibility.soonestMs);
   };
 
-  /** The turn that is over counts for those who moved something in it. */
-  #rest(now: number): void {
+  /** Counts the time of the last turn for the people who moved bytes in it. */
+  #chargeTurn(now: number): void {
     const all = this.#turnBytes - this.#left;
     for (const [person, bytes] of this.#moved) this.#share.spent(person, (now - this.#startedAt) * (bytes / all));
     this.#moved.clear();

@@ -3,11 +3,11 @@ import type { Pool, PoolClient } from 'pg';
 import type { FairGate } from './fair-gate.ts';
 
 /**
- * Connections for short reads, shared out by person: one waits for a turn before a connection is taken, so nobody's reads
- * take the connections that others need.
+ * Runs short reads by turns of people: a read takes a connection only when its turn has come, so no person takes the
+ * connections of others.
  *
- * When the client leaves, what waits never begins, and the connection of what runs is cut: PostgreSQL notices within a
- * second (`client_connection_check_interval` in infra/postgres/roles.sql), where the end of the statement may be far away.
+ * When the client disconnects, a waiting read never starts, and the connection of a running one is closed. PostgreSQL then
+ * cancels the statement within a second (`client_connection_check_interval` in infra/postgres/roles.sql).
  */
 export class Reads {
   readonly #pool: Pool;
@@ -42,7 +42,7 @@ export class Reads {
       release(false);
       return found;
     } catch (error) {
-      // As the pool does: what state the connection is in is not known.
+      // The connection may be in any state, so the pool must not reuse it.
       release(true);
       throw signal.aborted ? signal.reason : error;
     } finally {

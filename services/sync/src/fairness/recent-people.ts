@@ -1,10 +1,10 @@
-/** Who came within this time counts as if they waited: what one person begins now lasts until they come again. */
+/** A person whose request is this recent counts as waiting, because work that starts now would delay their next request. */
 const RECENT_MS = 500;
 
-/** The two people who came last, which is enough to know whether somebody has company. */
+/** Stores the two people with the latest requests, which is enough to tell whether a person is alone. */
 export class RecentPeople {
   #latest = { person: '', at: -Infinity };
-  /** The latest of any other person. */
+  /** The latest request of any other person. */
   #before = { person: '', at: -Infinity };
 
   note(person: string): void {
@@ -12,7 +12,7 @@ export class RecentPeople {
     this.#latest = { person, at: performance.now() };
   }
 
-  /** Whether anyone else came a moment ago. */
+  /** Whether another person had a request a moment ago. */
   hasOthers(person: string): boolean {
     const other = this.#latest.person === person ? this.#before : this.#latest;
     return performance.now() - other.at < RECENT_MS;

@@ -2,53 +2,54 @@ import { BoundedMap } from '@wts/access';
 import { SHARE } from './fair-gate.ts';
 import type { RecentPeople } from './recent-people.ts';
 
-/** So much a person has before a quarter of the time is all there is: small requests of everybody stay within it. */
+/** Time that a person may use before the share applies, so that small requests are never paused. */
 const BURST_MS = 25;
-/** Work that takes longer was held up by something else as well. */
+/** The longest time that one piece of work counts, because a longer one also waited for something else. */
 const WORK_MS_MAX = 25;
-/** People whose rest is known; the earliest is forgotten first. */
+/** People whose use is stored; the oldest is removed first. */
 const PEOPLE_MAX = 1000;
 
-/** Whom a queue may serve now, asked person by person. */
-export interface Rested {
+/** Whether a queue may serve a person now. */
+export interface Eligibility {
   readonly mayServe: (person: string) => boolean;
-  /** In how many milliseconds the first of those who were passed over has rested. */
+  /** The milliseconds until the first pause of a person who was refused ends. */
   readonly soonestMs: number;
 }
 
 /**
- * A quarter of the time for each person while others come: who had more rests until that is made up for. One who is alone
- * never rests. Each kind of work counts by itself, because a person who rests for one must not be refused another.
+ * Gives each person a quarter of the time while others are active: a person who used more is paused until the average is a
+ * quarter again. A person who is alone is never paused. Each kind of work has a TimeShare of its own, because a pause for one
+ * kind must not delay another.
  */
 export class TimeShare {
   readonly #recent: RecentPeople;
-  /** By when a quarter of the time will have paid for what each had. */
+  /** When a quarter of the time will have made up for what the person used. */
   readonly #paidAt = new BoundedMap<string, number>(PEOPLE_MAX);
 
   constructor(recent: RecentPeople) {
     this.#recent = recent;
   }
 
-  /** So much time went into work of this person. */
+  /** Counts time that was used for this person. */
   spent(person: string, ms: number): void {
     if (!this.#recent.hasOthers(person)) return;
     const from = Math.max(performance.now(), this.#paidAt.get(person) ?? 0);
     this.#paidAt.set(person, from + Math.min(ms, WORK_MS_MAX) / SHARE);
   }
 
-  /** How long this person rests from now on; at most 0 when not at all. */
-  restMs(person: string): number {
+  /** How long this person is still paused; 0 or less when they are not. */
+  pauseMs(person: string): number {
     return (this.#paidAt.get(person) ?? 0) - BURST_MS / SHARE - performance.now();
   }
 
-  /** For one pass over those who wait. */
-  rested(): Rested {
+  /** For one pass over the people who wait. */
+  eligibility(): Eligibility {
     let soonestMs = Infinity;
     return {
       mayServe: (person) => {
-        const restMs = this.restMs(person);
-        if (restMs > 0) soonestMs = Math.min(soonestMs, restMs);
-        return restMs <= 0;
+        const pauseMs = this.pauseMs(person);
+        if (pauseMs > 0) soonestMs = Math.min(soonestMs, pauseMs);
+        return pauseMs <= 0;
       },
       get soonestMs() {
         return soonestMs;

@@ -1,20 +1,20 @@
 import { comeAgainSeconds, Fault, LIMITS } from '@wts/contracts';
 import type { BodyAdmission } from '@wts/service-kit/http';
 import { FairGate } from '../fairness/fair-gate.ts';
-import { Holdings } from '../fairness/holdings.ts';
+import { FairQuota } from '../fairness/fair-quota.ts';
 import type { LoopTurns } from '../fairness/loop-turns.ts';
 import type { WaitMetrics } from '../metrics.ts';
 
-/** What receiving costs of an event loop, collecting the garbage included. */
+/** How fast the event loop receives, garbage collection included. */
 const RECEIVED_BYTES_PER_MS = 256 * 1024;
 
 /**
- * Large bodies: they count against their person from their first byte until they are parsed, and are parsed one at a time,
- * by turns of their people. Between two of them the event loop serves whatever else came, so that ten of 4 MiB are ten short
- * pauses of which each can be somebody else's turn.
+ * Large bodies count against their person from their first byte until they are parsed, and are parsed one at a time, by turns
+ * of their people. Between two of them the event loop serves other requests, so ten bodies of 4 MiB cause ten short delays
+ * instead of one long one.
  */
 export class Bodies implements BodyAdmission {
-  readonly #held = new Holdings(LIMITS.bodiesBytesMax);
+  readonly #held = new FairQuota(LIMITS.bodiesBytesMax);
   readonly #metrics: WaitMetrics;
   readonly #gate: FairGate;
   readonly #turns: LoopTurns;
@@ -25,7 +25,7 @@ export class Bodies implements BodyAdmission {
     this.#gate = new FairGate({
       slots: 1,
       waitMs: LIMITS.bodyWaitMs,
-      // What waits has been read, so it is bounded by its bytes.
+      // What waits is in memory already, so `hold` bounds it by its bytes.
       waitingMax: Infinity,
       refusal: 'Too many large requests are waiting',
       watch: metrics,

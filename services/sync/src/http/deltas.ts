@@ -4,9 +4,9 @@ import type { Router } from 'express';
 import type { Pages } from '../deltas/pages.ts';
 import type { LoopTurns } from '../fairness/loop-turns.ts';
 import { clampLimit } from '../deltas/read-deltas.ts';
-import { sendPiecemeal } from '../snapshots/send.ts';
+import { sendInPieces } from '../snapshots/send.ts';
 
-/** GET /sync/deltas. A caller that names groups, even none, reads letters. Keeps sync.deltas.answer. */
+/** GET /sync/deltas. A request with `syncGroups`, even an empty one, gets letters by default. Keeps sync.deltas.answer. */
 export function mountDeltas(router: Router, pages: Pages, turns: LoopTurns): void {
   mountStream(router, syncApi.deltas, async ({ principal, query, res, signal }) => {
     const { syncGroups, actions } = query;
@@ -17,21 +17,21 @@ export function mountDeltas(router: Router, pages: Pages, turns: LoopTurns): voi
       .split(',')
       .map((group) => group.trim())
       .filter((group) => group !== '');
-    const question = {
+    const request = {
       userId: principal.userId,
       workspaceId: principal.workspaceId,
       after,
       limit: clampLimit(query.limit),
-      asked: new Set(named),
-      dialect: actions ?? (syncGroups === undefined ? ('words' as const) : ('letters' as const)),
+      requested: new Set(named),
+      spelling: actions ?? (syncGroups === undefined ? ('words' as const) : ('letters' as const)),
     };
-    using page = await pages.read(question, signal);
+    using page = await pages.read(request, signal);
     res.writeHead(200, {
       'content-type': 'application/json',
       'content-length': page.bytes.length,
       'cache-control': 'no-store',
     });
     const person = principal.userId;
-    await sendPiecemeal(res, page.bytes, { turns, person, patienceMs: () => pages.patienceMs(person) });
+    await sendInPieces(res, page.bytes, { turns, person, patienceMs: () => pages.patienceMs(person) });
   });
 }

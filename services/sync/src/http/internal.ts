@@ -7,11 +7,11 @@ import type { CommitEngine } from '../commit/engine.ts';
 /** Keeps authentication.internal.authority. */
 const MAY_DECIDE: readonly string[] = syncApi.internalCommit.internal?.authority ?? [];
 
-/** The one address for change, for other services: a unit of changes, all or none. A refusal is answered as its error. */
+/** POST /internal/commit: other services commit a unit of changes, all or none. The reply to a refusal is its error. */
 export function mountInternal(router: Router, engine: CommitEngine): void {
   mount(router, syncApi.internalCommit, async (call) => {
     const { principal, caller, body } = call;
-    // A service that acts for its caller may do what the caller's credential may.
+    // With authority "caller", a service may do no more than its caller's credential.
     if (body.authority === 'caller') requireScope(principal, 'write');
     else if (!MAY_DECIDE.includes(caller))
       throw new Fault('forbidden', { message: `The service ${caller} may not use authority "service".` });

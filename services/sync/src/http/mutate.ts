@@ -3,9 +3,9 @@ import { comeAgainSeconds, Fault, formatSyncId, LIMITS, syncApi } from '@wts/con
 import { mount } from '@wts/service-kit/routes';
 import type { Response, Router } from 'express';
 import type { CommitEngine } from '../commit/engine.ts';
-import { Holdings } from '../fairness/holdings.ts';
+import { FairQuota } from '../fairness/fair-quota.ts';
 
-/** Text of records. A smaller answer leaves the process when it is written, because the buffer of its connection holds it. */
+/** Length of the text in records. A smaller answer fits into the send buffer of its connection, so it is not counted. */
 const SMALL_ANSWER_LENGTH_MAX = 8 * 1024;
 
 /**
@@ -14,7 +14,7 @@ const SMALL_ANSWER_LENGTH_MAX = 8 * 1024;
  * Keeps sync.mutate.body and sync.mutate.answer.
  */
 export function mountMutate(router: Router, engine: CommitEngine): void {
-  const held = new Holdings(LIMITS.mutateAnswersBytesMax);
+  const held = new FairQuota(LIMITS.mutateAnswersBytesMax);
   mount(router, syncApi.mutate, async (call): Promise<MutateReply> => {
     const { principal, body } = call;
     if (!held.admits(principal.userId, 0)) throw tooManyAnswers();
@@ -37,7 +37,7 @@ export function mountMutate(router: Router, engine: CommitEngine): void {
         continue;
       }
       if (outcome.lastId > last) last = outcome.lastId;
-      // A change may bring others with it: who has come to the last of them has all of it.
+      // One change may write several entries: a client at the position of the last has all of them.
       results.push({ clientTxId, success: true, syncId: formatSyncId(outcome.lastId) });
       for (const { syncId, modelName, modelId, action, record } of outcome.mutations) {
         mutations.push({ clientTxId, syncId: formatSyncId(syncId), modelName, modelId, action, record });
@@ -55,10 +55,10 @@ export function mountMutate(router: Router, engine: CommitEngine): void {
 }
 
 /**
- * A few bytes may ask for an answer of megabytes: it counts against its person until the client has taken it. Where that is
- * too much the changes stand all the same, and are answered when they are sent again. Keeps never.unbounded.
+ * A small request may cause an answer of megabytes, so the answer counts against its person until the client has received it.
+ * When the person holds too much, the changes are committed all the same, and a retry gets their answer. Keeps never.unbounded.
  */
-function holdAnswer(held: Holdings, person: string, res: Response, mutations: readonly AcceptedMutation[]): void {
+function holdAnswer(held: FairQuota, person: string, res: Response, mutations: readonly AcceptedMutation[]): void {
   let length = 0;
   for (const { record } of mutations) {
     for (const name in record) {
@@ -73,8 +73,8 @@ function holdAnswer(held: Holdings, person: string, res: Response, mutations: re
   if (res.closed) end();
   else {
     res.once('close', end);
-    // It is written by then: what the client has not taken is known to the byte.
-    setImmediate(() => answer.become(res.writableLength));
+    // By then the answer is written, and `writableLength` is exactly what the client has not received.
+    setImmediate(() => answer.resize(res.writableLength));
   }
 }
 

@@ -113,11 +113,11 @@ export class Hub {
 
   async #findHead(): Promise<LogHead | null> {
     const { signal, log, logger } = this.#options;
-    for (let complained = false; !signal.aborted; complained = true) {
+    for (let hasWarned = false; !signal.aborted; hasWarned = true) {
       try {
         return await log.head();
       } catch (error) {
-        if (!complained) logger.warn({ err: error }, 'the log cannot be read yet');
+        if (!hasWarned) logger.warn({ err: error }, 'the log cannot be read yet');
         await sleep(OPEN_RETRY_MS, undefined, { signal }).catch(() => undefined);
       }
     }

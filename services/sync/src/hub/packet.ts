@@ -3,7 +3,7 @@ import { LIMITS } from '@wts/contracts';
 /** A delta frame ready to be written to any number of sockets. Keeps sync.socket.delta. */
 export interface Packet {
   readonly frame: Buffer;
-  /** The cursor of a client that has it: nothing at or below this place is still to come. */
+  /** The cursor of a client that has it: nothing at or below this position is still to come. */
   readonly last: bigint;
   readonly count: number;
 }

@@ -8,8 +8,8 @@ import { Pool } from 'pg';
 import { Registry } from 'prom-client';
 import { LogWriter } from '../../test/log-writer.ts';
 import { openNats } from '../../test/nats-source.ts';
-import { openReplica, quiet } from '../../test/replica.ts';
-import type { Replica } from '../../test/replica.ts';
+import { openTestReplica, quiet } from '../../test/replica.ts';
+import type { TestReplica } from '../../test/replica.ts';
 import { openHandover } from '../relay/handover.ts';
 import type { NatsSource } from '../relay/handover.ts';
 import { relayMetrics } from '../relay/metrics.ts';
@@ -21,7 +21,7 @@ interface Whole {
   readonly writer: LogWriter;
   readonly nats: NatsSource;
   readonly relay: Relay;
-  readonly replica: Replica;
+  readonly replica: TestReplica;
 }
 
 describe('replicas', function () {
@@ -63,7 +63,9 @@ describe('replicas', function () {
         leaseSilenceMaxMs: 1_000,
       }),
     );
-    const replica = stack.use(await openReplica({ pool, handover, nc, ring: { bytesMax: 200_000, ageMs: 60_000 } }));
+    const replica = stack.use(
+      await openTestReplica({ pool, handover, nc, ring: { bytesMax: 200_000, ageMs: 60_000 } }),
+    );
     return { writer, nats, relay, replica };
   }
 

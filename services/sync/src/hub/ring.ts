@@ -21,7 +21,7 @@ export interface RingLimits {
   readonly ageMs: number;
 }
 
-const NOBODY: ReadonlySet<string> = new Set();
+const NO_PEOPLE: ReadonlySet<string> = new Set();
 /** What a chunk takes beside its entries: its objects and numbers, and the set of its groups. */
 const CHUNK_BYTES = 512;
 
@@ -50,7 +50,7 @@ export class Ring {
       last: BigInt(chunk.last),
       entries,
       groups: new Set(entries.map(({ groupId }) => groupId)),
-      moved: moved.length === 0 ? NOBODY : new Set(moved),
+      moved: moved.length === 0 ? NO_PEOPLE : new Set(moved),
       bytes: entries.reduce((sum, { bytes }) => sum + bytes, CHUNK_BYTES),
       committedAtMs: Date.parse(chunk.actions.at(-1)?.createdAt ?? ''),
       arrivedAt: performance.now(),

@@ -33,7 +33,7 @@ const SENDER = 'from';
 export function openHandover({ nats, onCommitted, logger }: HandoverOptions): Handover {
   const self = randomUUID();
   const listeners = new Set<(chunk: EntryChunk) => void>();
-  const tell = (chunk: EntryChunk): void => {
+  const notify = (chunk: EntryChunk): void => {
     for (const listener of listeners) listener(chunk);
   };
 
@@ -45,13 +45,13 @@ export function openHandover({ nats, onCommitted, logger }: HandoverOptions): Ha
       connection.publish(STREAM.handover, encodeForServer(connection, chunk), { headers: header });
     }
     // After it was encoded: who listens here asks how large it is.
-    tell(chunk);
+    notify(chunk);
   });
 
   subscribe(nats, STREAM.handover, ({ headers: from, data }) => {
     if (from?.get(SENDER) === self) return;
     try {
-      tell(decodeChunk(data));
+      notify(decodeChunk(data));
     } catch (failure) {
       logger.warn({ err: failure }, 'unreadable chunk handed over; the log has it');
     }

@@ -53,13 +53,13 @@ const LEASE_KEY = 7_368_012;
 const LEASE_RETRY_MS = 500;
 const POLL_MS = 50;
 const LOG_PAGE = 500;
-const TROUBLE_REST_MS = 250;
-const TROUBLES_MAX = 8;
+const FAILURE_PAUSE_MS = 250;
+const FAILURES_MAX = 8;
 /** Two relays that meet for a moment must not chase each other. */
-const ASK_AGAIN_MS = 10;
+const RESTART_PAUSE_MS = 10;
 
 export function startRelay(options: RelayOptions): Relay {
-  const relay = new Relaying(options);
+  const relay = new RelayLoop(options);
   const stopping = new AbortController();
   const done = relay.run(stopping.signal);
   return {
@@ -74,12 +74,12 @@ export function startRelay(options: RelayOptions): Relay {
   };
 }
 
-class Relaying {
+class RelayLoop {
   readonly wakeSignal = new WakeSignal();
   isHolding = false;
   readonly #options: RelayOptions;
   readonly #backlog = new Backlog();
-  #isTroubled = false;
+  #isFailing = false;
   /** When the log is read next, unless the hand-over brings what follows. */
   #readAt = 0;
 
@@ -94,9 +94,9 @@ class Relaying {
     while (!signal.aborted) {
       try {
         await using lease = await tryLease({ url, key: LEASE_KEY, name: 'wts-sync-relay', logger, ...silence });
-        if (lease !== null) await this.#hold(lease, signal);
+        if (lease !== null) await this.#relayWhileHolding(lease, signal);
       } catch (error) {
-        this.#complain(error);
+        this.#warnOnce(error);
       }
       await pause(LEASE_RETRY_MS * (0.5 + Math.random()), signal);
     }
@@ -110,7 +110,7 @@ class Relaying {
     this.wakeSignal.notify();
   }
 
-  async #hold(lease: Lease, stop: AbortSignal): Promise<void> {
+  async #relayWhileHolding(lease: Lease, stop: AbortSignal): Promise<void> {
     const { logger, metrics } = this.#options;
     const ended = AbortSignal.any([lease.lost, stop]);
     const wake = (): void => this.wakeSignal.notify();
@@ -120,15 +120,15 @@ class Relaying {
     logger.info({}, 'this replica relays');
     try {
       // A holder that cannot reach the broker gives way: another replica may.
-      for (let troubles = 0; troubles < TROUBLES_MAX && !ended.aborted;) {
+      for (let failures = 0; failures < FAILURES_MAX && !ended.aborted;) {
         try {
           await this.#relay(ended);
-          troubles = 0;
-          await pause(ASK_AGAIN_MS, ended);
+          failures = 0;
+          await pause(RESTART_PAUSE_MS, ended);
         } catch (error) {
-          troubles += 1;
-          this.#complain(error);
-          await pause(TROUBLE_REST_MS, ended);
+          failures += 1;
+          this.#warnOnce(error);
+          await pause(FAILURE_PAUSE_MS, ended);
         }
       }
     } finally {
@@ -155,7 +155,7 @@ class Relaying {
     while (!ended.aborted && nc() === connection) {
       const chunks = await this.#next(epoch, cursor);
       if (chunks === null) continue;
-      if (chunks === 'elsewhere') return;
+      if (chunks === 'log-changed') return;
       for (const chunk of chunks) {
         if (!(await this.#publish(publisher, chunk))) return;
         cursor = BigInt(chunk.last);
@@ -167,7 +167,7 @@ class Relaying {
    * What follows the cursor: from the backlog, else from the log once it is time to read it. Null: look again. Elsewhere:
    * the log is another one now, or no longer holds what follows the cursor.
    */
-  async #next(epoch: string, cursor: bigint): Promise<EntryChunk[] | 'elsewhere' | null> {
+  async #next(epoch: string, cursor: bigint): Promise<EntryChunk[] | 'log-changed' | null> {
     const handed = this.#backlog.take(epoch, cursor);
     if (handed !== null) {
       this.#readAt = performance.now() + POLL_MS;
@@ -180,7 +180,7 @@ class Relaying {
       return null;
     }
     const page = await this.#options.log.read(cursor, LOG_PAGE);
-    if (page.epoch !== epoch || cursor < page.floor) return 'elsewhere';
+    if (page.epoch !== epoch || cursor < page.floor) return 'log-changed';
     this.#readAt = page.entries.length < LOG_PAGE ? performance.now() + POLL_MS : 0;
     this.#backlog.forgetUpTo(cursor);
     this.#options.metrics.behind.set(Number(page.head - cursor));
@@ -200,14 +200,14 @@ class Relaying {
     return false;
   }
 
-  #complain(error: unknown): void {
-    if (!this.#isTroubled) this.#options.logger.warn({ err: error }, 'relaying is held up; trying again');
-    this.#isTroubled = true;
+  #warnOnce(error: unknown): void {
+    if (!this.#isFailing) this.#options.logger.warn({ err: error }, 'relaying is held up; trying again');
+    this.#isFailing = true;
   }
 
   #recovered(cursor: bigint): void {
-    if (this.#isTroubled) this.#options.logger.info({ cursor: cursor.toString() }, 'relaying goes on');
-    this.#isTroubled = false;
+    if (this.#isFailing) this.#options.logger.info({ cursor: cursor.toString() }, 'relaying goes on');
+    this.#isFailing = false;
   }
 }
 

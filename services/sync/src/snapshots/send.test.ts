@@ -5,8 +5,8 @@ import { once } from 'node:events';
 import { createServer, get, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { sendProduction } from './send.ts';
-import { Spool, SpoolRoom } from './spool.ts';
+import { sendSnapshot } from './send.ts';
+import { Spool, SpoolBudget } from './spool.ts';
 
 const STALLED_MS = 100;
 
@@ -17,7 +17,7 @@ async function answering(
   firstLine = 'first\n',
 ): Promise<void> {
   const reader = Object.assign(spool.join(), { person: 'ada' });
-  const production = {
+  const snapshot = {
     encoding: 'identity' as const,
     content: { crc: 0, bytes: 0 },
     patienceMs: STALLED_MS,
@@ -26,7 +26,7 @@ async function answering(
   };
   const sending = Promise.withResolvers<void>();
   const server = createServer((_req, res) => {
-    sending.resolve(sendProduction(res as Response, { production, reader }, firstLine));
+    sending.resolve(sendSnapshot(res as Response, { snapshot, reader }, firstLine));
   });
   await once(server.listen(0, '127.0.0.1'), 'listening');
   try {
@@ -42,7 +42,7 @@ async function answering(
 
 describe('sending', () => {
   it('sends what comes as it comes', async () => {
-    const spool = new Spool(new SpoolRoom(), 'ada');
+    const spool = new Spool(new SpoolBudget(), 'ada');
     await answering(spool, async (answer, sent) => {
       const pieces = answer.iterator({ destroyOnReturn: false });
       assert.equal(String((await pieces.next()).value), 'first\n');
@@ -57,7 +57,7 @@ describe('sending', () => {
   });
 
   it('waits for what comes after a first line that fills the connection', async () => {
-    const spool = new Spool(new SpoolRoom(), 'ada');
+    const spool = new Spool(new SpoolBudget(), 'ada');
     // As of somebody in thousands of groups.
     const firstLine = `${'g'.repeat(200_000)}\n`;
     const test = async (answer: IncomingMessage, sent: Promise<void>): Promise<void> => {
@@ -74,7 +74,7 @@ describe('sending', () => {
   });
 
   it('cuts off a client who takes nothing', async () => {
-    const spool = new Spool(new SpoolRoom(), 'ada');
+    const spool = new Spool(new SpoolBudget(), 'ada');
     for (let index = 0; index < 32; index += 1) await spool.write(Buffer.alloc(512 * 1024, 'x'));
     spool.finish();
     await answering(spool, async (answer, sent) => {
@@ -84,7 +84,7 @@ describe('sending', () => {
   });
 
   it('stops when the client leaves', async () => {
-    const spool = new Spool(new SpoolRoom(), 'ada');
+    const spool = new Spool(new SpoolBudget(), 'ada');
     await answering(spool, async (answer, sent) => {
       answer.destroy();
       await sent;
@@ -92,7 +92,7 @@ describe('sending', () => {
   });
 
   it('lets the last words of what broke off through, and never the end of the body', async () => {
-    const spool = new Spool(new SpoolRoom(), 'ada');
+    const spool = new Spool(new SpoolBudget(), 'ada');
     await answering(spool, async (answer, sent) => {
       let received = '';
       answer.on('data', (piece: Buffer) => (received += String(piece)));

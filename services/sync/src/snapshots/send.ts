@@ -2,42 +2,42 @@ import { acceptsGzip } from '@wts/service-kit/http';
 import type { Request, Response } from 'express';
 import { gzipHead, gzipTail } from './gzip.ts';
 import type { LoopTurns } from '../fairness/loop-turns.ts';
-import type { Encoding, Production, ProductionReader } from './production.ts';
+import type { Encoding, SpooledSnapshot, SnapshotReader } from './spooled-snapshot.ts';
 
-type Source = Pick<Production, 'read' | 'turn' | 'encoding' | 'content' | 'patienceMs'>;
+type Source = Pick<SpooledSnapshot, 'read' | 'turn' | 'encoding' | 'content' | 'patienceMs'>;
 
 /**
- * Sends the own first line and then everything of the production, at the pace of the client. A client that takes nothing
- * for too long is cut off. When the production breaks off, so does the answer, after its line of error: the end of the
+ * Sends the own first line and then everything of the snapshot, at the pace of the client. A client that takes nothing
+ * for too long is cut off. When the snapshot breaks off, so does the answer, after its line of error: the end of the
  * body is never sent, so nobody can take it for whole. Keeps sync.bootstrap.ndjson and
  * sync.bootstrap.pace.
  */
-export async function sendProduction(
+export async function sendSnapshot(
   res: Response,
-  { production, reader }: { readonly production: Source; readonly reader: ProductionReader },
+  { snapshot, reader }: { readonly snapshot: Source; readonly reader: SnapshotReader },
   firstLine: string,
 ): Promise<void> {
   const head = Buffer.from(firstLine);
-  const isGzip = production.encoding === 'gzip';
+  const isGzip = snapshot.encoding === 'gzip';
   if (isGzip) res.setHeader('content-encoding', 'gzip');
   startNdjson(res);
-  const outflow = new Outflow(res, () => production.patienceMs);
+  const outflow = new Outflow(res, () => snapshot.patienceMs);
   try {
     // Node sends what is written within one turn together.
     const opening = isGzip ? gzipHead(head) : head;
     if (opening.length > 0 && !res.write(opening)) await outflow.drained();
     for (;;) {
-      const next = production.read(reader);
+      const next = snapshot.read(reader);
       const bytes = next instanceof Promise ? await outflow.unlessGone(next) : next;
       if (bytes === null) break;
-      const turn = production.turn(reader, bytes.length);
+      const turn = snapshot.turn(reader, bytes.length);
       if (turn) await outflow.unlessGone(turn);
       if (!res.write(bytes)) await outflow.drained();
     }
-    res.end(isGzip ? gzipTail(head, production.content) : undefined);
+    res.end(isGzip ? gzipTail(head, snapshot.content) : undefined);
     await outflow.closed();
   } catch (error) {
-    if (!(error instanceof ClientClosedError)) breakOff(res, production.patienceMs);
+    if (!(error instanceof ClientClosedError)) breakOff(res, snapshot.patienceMs);
   }
 }
 
@@ -48,7 +48,7 @@ interface PiecemealOptions {
 }
 
 /** Sends what is at hand, at the pace of the client; resolves when it has left, or the client has. */
-export async function sendPiecemeal(
+export async function sendInPieces(
   res: Response,
   bytes: Buffer,
   { turns, person, patienceMs }: PiecemealOptions,

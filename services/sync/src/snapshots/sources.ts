@@ -4,14 +4,14 @@ import type { Pool } from 'pg';
 import type { Reads } from '../fairness/reads.ts';
 
 /** What a caller needs of a copy of the database, as the primary had it when they asked. */
-export interface Need {
+export interface ReplicaNeeds {
   readonly userId: string;
   readonly person: PersonGroups;
-  /** A place the caller knows of. */
+  /** A position the caller knows of. */
   readonly reached: bigint;
 }
 
-interface Asking {
+interface SnapshotCaller {
   readonly userId: string;
   readonly workspaceId: string | null;
 }
@@ -19,7 +19,7 @@ interface Asking {
 interface SourcesOptions {
   readonly primary: Pool;
   readonly reads: Reads;
-  readonly memory: GroupCache;
+  readonly groupCache: GroupCache;
   readonly standby: Standby | null;
 }
 
@@ -31,33 +31,33 @@ export class Sources {
   readonly primary: Pool;
   readonly hasStandby: boolean;
   readonly #reads: Reads;
-  readonly #memory: GroupCache;
+  readonly #groupCache: GroupCache;
   readonly #standby: Standby | null;
 
-  constructor({ primary, reads, memory, standby }: SourcesOptions) {
+  constructor({ primary, reads, groupCache, standby }: SourcesOptions) {
     this.primary = primary;
     this.#reads = reads;
-    this.#memory = memory;
+    this.#groupCache = groupCache;
     this.hasStandby = standby !== null;
     this.#standby = standby;
   }
 
   /** What a person may see now; when a credential is limited to a workspace, of what lies in that one. */
-  groupsOf({ userId, workspaceId }: Asking, signal: AbortSignal): Promise<PersonGroups> {
+  groupsOf({ userId, workspaceId }: SnapshotCaller, signal: AbortSignal): Promise<PersonGroups> {
     return this.#reads.run(userId, signal, (database) =>
-      new GroupReader(database, this.#memory).of(userId, workspaceId ?? undefined),
+      new GroupReader(database, this.#groupCache).of(userId, workspaceId ?? undefined),
     );
   }
 
-  /** Whether the log has an entry of these groups after a place. */
-  changedSince(userId: string, place: bigint, groups: readonly string[], signal: AbortSignal): Promise<boolean> {
-    return this.#reads.run(userId, signal, (database) => hasEntries(database, groups, place));
+  /** Whether the log has an entry of these groups after a position. */
+  changedSince(userId: string, position: bigint, groups: readonly string[], signal: AbortSignal): Promise<boolean> {
+    return this.#reads.run(userId, signal, (database) => hasEntries(database, groups, position));
   }
 
   /** A copy when it has all the caller needs, else the primary. */
-  async pick({ userId, person, reached }: Need, signal: AbortSignal): Promise<Pool> {
-    const changedSince = (place: bigint): Promise<boolean> =>
-      this.changedSince(userId, place, [...person.groups], signal);
+  async pick({ userId, person, reached }: ReplicaNeeds, signal: AbortSignal): Promise<Pool> {
+    const changedSince = (position: bigint): Promise<boolean> =>
+      this.changedSince(userId, position, [...person.groups], signal);
     return (await this.#standby?.poolFor({ person, reached, changedSince })) ?? this.primary;
   }
 }

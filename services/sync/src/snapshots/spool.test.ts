@@ -3,7 +3,7 @@ import { eventually } from '@wts/testkit';
 import fc from 'fast-check';
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import { Spool, SpoolRoom, type SpoolReader } from './spool.ts';
+import { Spool, SpoolBudget, type SpoolReader } from './spool.ts';
 
 const MEGABYTE = 1024 * 1024;
 const piece = (index: number, bytes: number): Buffer => Buffer.alloc(bytes, `${index} `);
@@ -29,8 +29,8 @@ describe('a spool', () => {
     );
 
     async function run(bytes: readonly number[], paces: readonly number[]): Promise<void> {
-      const room = new SpoolRoom();
-      const spool = new Spool(room, 'ada');
+      const budget = new SpoolBudget();
+      const spool = new Spool(budget, 'ada');
       const expected = createHash('sha256');
       const readers = paces.map((pace) => {
         const reader = spool.join();
@@ -49,31 +49,31 @@ describe('a spool', () => {
       for (const read of await Promise.all(readers)) assert.equal(read, hash);
       if (spool.isWhole) assert.equal(await drain(spool, spool.join()), hash, 'who comes later gets all too');
       await spool.dispose();
-      assert.deepEqual([room.memory.total, room.disk.total], [0, 0]);
+      assert.deepEqual([budget.memory.total, budget.disk.total], [0, 0]);
     }
   });
 
   it('keeps to its memory while a reader takes nothing, and still gives it everything [never.unbounded]', async () => {
-    const room = new SpoolRoom();
-    const spool = new Spool(room, 'ada');
+    const budget = new SpoolBudget();
+    const spool = new Spool(budget, 'ada');
     const stalled = spool.join();
     const expected = createHash('sha256');
     for (let index = 0; index < 64; index += 1) {
       const one = piece(index, MEGABYTE);
       expected.update(one);
       await spool.write(one);
-      assert.ok(room.memory.total <= 3 * LIMITS.spoolMemoryBytes, `${room.memory.total} bytes in memory`);
+      assert.ok(budget.memory.total <= 3 * LIMITS.spoolMemoryBytes, `${budget.memory.total} bytes in memory`);
     }
     spool.finish();
-    assert.ok(room.disk.total > 32 * MEGABYTE);
+    assert.ok(budget.disk.total > 32 * MEGABYTE);
     assert.equal(await drain(spool, stalled), expected.digest('hex'));
     await spool.dispose();
-    assert.deepEqual([room.memory.total, room.disk.total], [0, 0]);
+    assert.deepEqual([budget.memory.total, budget.disk.total], [0, 0]);
   });
 
   it('writes no file for a single reader who keeps up, and lets nobody join any more', async () => {
-    const room = new SpoolRoom();
-    const spool = new Spool(room, 'ada');
+    const budget = new SpoolBudget();
+    const spool = new Spool(budget, 'ada');
     const reader = spool.join();
     for (let index = 0; index < 64; index += 1) {
       await spool.write(piece(index, MEGABYTE));
@@ -81,14 +81,14 @@ describe('a spool', () => {
     }
     spool.finish();
     assert.equal(await spool.read(reader), null);
-    assert.equal(room.disk.total, 0);
+    assert.equal(budget.disk.total, 0);
     assert.equal(spool.isWhole, false);
     assert.throws(() => spool.join());
     await spool.dispose();
   });
 
   it('tells a failure after the last byte before it', async () => {
-    const spool = new Spool(new SpoolRoom(), 'ada');
+    const spool = new Spool(new SpoolBudget(), 'ada');
     const reader = spool.join();
     await spool.write(Buffer.from('what came'));
     spool.fail(new Error('broke off'));
@@ -97,9 +97,9 @@ describe('a spool', () => {
   });
 
   it('goes to disk at once when the process is short of memory', async () => {
-    const room = new SpoolRoom();
-    room.memory.add('others', LIMITS.spoolsMemoryBytesMax + 1);
-    const spool = new Spool(room, 'ada');
+    const budget = new SpoolBudget();
+    budget.memory.add('others', LIMITS.spoolsMemoryBytesMax + 1);
+    const spool = new Spool(budget, 'ada');
     const readers = [spool.join(), spool.join()];
     for (let index = 0; index < 16; index += 1) {
       await spool.write(piece(index, MEGABYTE));
@@ -108,14 +108,14 @@ describe('a spool', () => {
     spool.finish();
     const [one, other] = await Promise.all(readers.map((reader) => drain(spool, reader)));
     assert.equal(one, other);
-    assert.ok(room.disk.total > 0);
+    assert.ok(budget.disk.total > 0);
     await spool.dispose();
   });
 
   it('refuses to write past the disk it may take, once, and keeps what was said [never.unbounded]', async () => {
-    const room = new SpoolRoom();
-    room.disk.add('others', LIMITS.spoolsDiskBytesMax + 1);
-    const spool = new Spool(room, 'ada');
+    const budget = new SpoolBudget();
+    budget.disk.add('others', LIMITS.spoolsDiskBytesMax + 1);
+    const spool = new Spool(budget, 'ada');
     const reader = spool.join();
     spool.join();
     const fill = async (): Promise<void> => {
@@ -130,31 +130,31 @@ describe('a spool', () => {
     });
     assert.equal(String(last), 'last words');
     await spool.dispose();
-    assert.equal(room.memory.total, 0);
+    assert.equal(budget.memory.total, 0);
   });
 });
 
-describe('the room of spools', () => {
+describe('the budget of spools', () => {
   it('is never full for others by one person: who reads a quarter of it slowly begins nothing more, and half of it is all [never.unbounded]', async () => {
-    const room = new SpoolRoom({ answers: 100, memoryBytes: MEGABYTE, diskBytes: 32 * MEGABYTE });
+    const budget = new SpoolBudget({ answers: 100, memoryBytes: MEGABYTE, diskBytes: 32 * MEGABYTE });
     const slow = async (person: string): Promise<Spool> => {
-      const spool = new Spool(room, person);
+      const spool = new Spool(budget, person);
       spool.join();
       spool.join();
-      const before = room.disk.of(person);
+      const before = budget.disk.of(person);
       for (let index = 0; index < 4; index += 1) await spool.write(piece(index, MEGABYTE));
-      await eventually(() => room.disk.of(person) >= before + 3 * MEGABYTE);
+      await eventually(() => budget.disk.of(person) >= before + 3 * MEGABYTE);
       spool.finish();
       return spool;
     };
     const spools: Spool[] = [];
-    while (room.enter('ada') !== undefined) spools.push(await slow('ada'));
+    while (budget.admit('ada') !== undefined) spools.push(await slow('ada'));
     assert.ok(spools.length >= 2 && spools.length <= 3, `${spools.length} answers`);
-    assert.ok(room.disk.of('ada') <= 12 * MEGABYTE);
-    assert.ok(room.enter('bob'));
+    assert.ok(budget.disk.of('ada') <= 12 * MEGABYTE);
+    assert.ok(budget.admit('bob'));
     spools.push(await slow('bob'));
 
-    const huge = new Spool(room, 'ada');
+    const huge = new Spool(budget, 'ada');
     huge.join();
     huge.join();
     await assert.rejects(
@@ -163,34 +163,34 @@ describe('the room of spools', () => {
       },
       { name: 'SpoolFull' },
     );
-    assert.ok(room.disk.of('ada') <= 17 * MEGABYTE + LIMITS.spoolMemoryBytes);
+    assert.ok(budget.disk.of('ada') <= 17 * MEGABYTE + LIMITS.spoolMemoryBytes);
     // What runs short is given back soon: by the person who holds too much of it.
-    assert.ok(room.patienceMs('ada') < LIMITS.answerStalledMs);
+    assert.ok(budget.patienceMs('ada') < LIMITS.answerStalledMs);
     for (const spool of [...spools, huge]) await spool.dispose();
-    assert.deepEqual([room.memory.total, room.disk.total, room.disk.of('ada')], [0, 0, 0]);
-    assert.equal(room.patienceMs('ada'), room.patienceMs('bob'));
-    assert.ok(room.enter('ada'));
+    assert.deepEqual([budget.memory.total, budget.disk.total, budget.disk.of('ada')], [0, 0, 0]);
+    assert.equal(budget.patienceMs('ada'), budget.patienceMs('bob'));
+    assert.ok(budget.admit('ada'));
   });
 
   it('counts what is left of a shared spool for who still reads it', async () => {
-    const room = new SpoolRoom();
-    const spool = new Spool(room, 'ada');
+    const budget = new SpoolBudget();
+    const spool = new Spool(budget, 'ada');
     await spool.write(piece(0, MEGABYTE));
-    assert.equal(room.memory.of('ada'), MEGABYTE);
+    assert.equal(budget.memory.of('ada'), MEGABYTE);
     spool.passTo('bob');
     await spool.write(piece(1, MEGABYTE));
-    assert.deepEqual([room.memory.of('ada'), room.memory.of('bob')], [0, 2 * MEGABYTE]);
+    assert.deepEqual([budget.memory.of('ada'), budget.memory.of('bob')], [0, 2 * MEGABYTE]);
     await spool.dispose();
-    assert.equal(room.memory.of('bob'), 0);
+    assert.equal(budget.memory.of('bob'), 0);
   });
 
   it('holds a quarter of all answers for one person at most', () => {
-    const room = new SpoolRoom();
-    const own = Array.from({ length: LIMITS.snapshotAnswersMax / 4 }, () => room.enter('ada'));
+    const budget = new SpoolBudget();
+    const own = Array.from({ length: LIMITS.snapshotAnswersMax / 4 }, () => budget.admit('ada'));
     assert.ok(own.every((one) => one !== undefined));
-    assert.equal(room.enter('ada'), undefined);
-    assert.ok(room.enter('bob'));
+    assert.equal(budget.admit('ada'), undefined);
+    assert.ok(budget.admit('bob'));
     for (const one of own.slice(0, 2)) one?.[Symbol.dispose]();
-    assert.ok(room.enter('ada'));
+    assert.ok(budget.admit('ada'));
   });
 });

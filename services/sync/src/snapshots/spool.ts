@@ -3,25 +3,25 @@ import { open, unlink, type FileHandle } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { LIMITS } from '@wts/contracts';
-import { Holdings } from '../fairness/holdings.ts';
+import { FairQuota } from '../fairness/fair-quota.ts';
 
 /** What the answers of the process hold together, by the person whose they are. Keeps never.unbounded. */
-export class SpoolRoom {
-  readonly answers: Holdings;
-  readonly memory: Holdings;
-  /** A quarter is reserved: what is being written must still find room. */
-  readonly disk: Holdings;
+export class SpoolBudget {
+  readonly answers: FairQuota;
+  readonly memory: FairQuota;
+  /** A quarter is reserved: what is being written must still find budget. */
+  readonly disk: FairQuota;
 
   constructor(bounds: { readonly answers?: number; readonly memoryBytes?: number; readonly diskBytes?: number } = {}) {
     const { answers = LIMITS.snapshotAnswersMax, memoryBytes = LIMITS.spoolsMemoryBytesMax } = bounds;
     const { diskBytes = LIMITS.spoolsDiskBytesMax } = bounds;
-    this.answers = new Holdings(answers);
-    this.memory = new Holdings(memoryBytes);
-    this.disk = new Holdings(diskBytes, diskBytes / 4);
+    this.answers = new FairQuota(answers);
+    this.memory = new FairQuota(memoryBytes);
+    this.disk = new FairQuota(diskBytes, diskBytes / 4);
   }
 
   /** Counts an answer of this person; undefined when they have too many, or too much of the disk. */
-  enter(person: string): Disposable | undefined {
+  admit(person: string): Disposable | undefined {
     return this.disk.admits(person, 0) ? this.answers.hold(person, 1) : undefined;
   }
 
@@ -57,7 +57,7 @@ export interface SpoolReader {
  * process ends.
  */
 export class Spool {
-  readonly #room: SpoolRoom;
+  readonly #budget: SpoolBudget;
   /** Whose it is: what it holds counts as theirs. */
   #person: string;
   readonly #readers = new Set<SpoolReader>();
@@ -74,10 +74,10 @@ export class Spool {
   #diskBytes = 0;
   #writing: Promise<void> | undefined;
   #diskFailure: Error | undefined;
-  #isFailureTold = false;
+  #isFailureReported = false;
 
-  constructor(room: SpoolRoom, person: string) {
-    this.#room = room;
+  constructor(budget: SpoolBudget, person: string) {
+    this.#budget = budget;
     this.#person = person;
   }
 
@@ -87,8 +87,8 @@ export class Spool {
 
   /** It is another person's from now on: the one it was for is done with it. */
   passTo(person: string): void {
-    this.#room.memory.move(this.#person, person, this.#memoryBytes);
-    this.#room.disk.move(this.#person, person, this.#diskBytes);
+    this.#budget.memory.move(this.#person, person, this.#memoryBytes);
+    this.#budget.disk.move(this.#person, person, this.#diskBytes);
     this.#person = person;
   }
 
@@ -158,7 +158,7 @@ export class Spool {
     this.#count(-this.#memoryBytes);
     this.#pieces = [];
     await this.#file?.close();
-    this.#room.disk.add(this.#person, -this.#diskBytes);
+    this.#budget.disk.add(this.#person, -this.#diskBytes);
     this.#diskBytes = 0;
   }
 
@@ -169,11 +169,11 @@ export class Spool {
 
   #count(bytes: number): void {
     this.#memoryBytes += bytes;
-    this.#room.memory.add(this.#person, bytes);
+    this.#budget.memory.add(this.#person, bytes);
   }
 
   get #isShortOfMemory(): boolean {
-    return this.#room.memory.isTight(this.#person);
+    return this.#budget.memory.isTight(this.#person);
   }
 
   get #isWithinBounds(): boolean {
@@ -197,16 +197,16 @@ export class Spool {
   }
 
   #spill(): Promise<void> | undefined {
-    if (this.#diskFailure !== undefined) return this.#tellFailure();
+    if (this.#diskFailure !== undefined) return this.#reportFailure();
     if (this.#bytes - this.#writtenTo >= WRITE_BYTES) this.#writing ??= this.#writeOut();
     if (this.#writing === undefined || this.#bytes - this.#writtenTo < LIMITS.spoolMemoryBytes) return undefined;
-    return this.#writing.then(() => (this.#diskFailure === undefined ? undefined : this.#tellFailure()));
+    return this.#writing.then(() => (this.#diskFailure === undefined ? undefined : this.#reportFailure()));
   }
 
   /** Once: the last words of a writer that was told stay in memory. */
-  #tellFailure(): Promise<void> | undefined {
-    if (this.#isFailureTold) return undefined;
-    this.#isFailureTold = true;
+  #reportFailure(): Promise<void> | undefined {
+    if (this.#isFailureReported) return undefined;
+    this.#isFailureReported = true;
     return Promise.reject(this.#diskFailure ?? new SpoolFull());
   }
 
@@ -215,12 +215,12 @@ export class Spool {
     try {
       this.#file ??= await openNameless();
       while (this.#bytes - this.#writtenTo >= WRITE_BYTES && this.#state !== 'disposed') {
-        if (this.#room.disk.isFull(this.#person)) throw new SpoolFull();
+        if (this.#budget.disk.isFull(this.#person)) throw new SpoolFull();
         const from = this.#writtenTo;
         const buffers = this.#pieces.filter(({ at }) => at >= from).map(({ bytes }) => bytes);
         const written = await writeAll(this.#file, buffers, from);
         this.#diskBytes += written;
-        this.#room.disk.add(this.#person, written);
+        this.#budget.disk.add(this.#person, written);
         this.#writtenTo = Math.max(this.#writtenTo, from + written);
         this.#forget();
       }

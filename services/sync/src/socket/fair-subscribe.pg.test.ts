@@ -4,7 +4,7 @@ import { eventually, socketOf, testDatabase } from '@wts/testkit';
 import type { LiveSocket } from '@wts/testkit';
 import { Pool } from 'pg';
 import { LogWriter } from '../../test/log-writer.ts';
-import { openReplica } from '../../test/replica.ts';
+import { openTestReplica } from '../../test/replica.ts';
 import { FairGate } from '../fairness/fair-gate.ts';
 
 const SOCKETS = 40;
@@ -19,7 +19,7 @@ describe('subscribing beside one person who does it all the time [never.one-take
     await writer.join(ada, home);
     await writer.join(bob, office);
     const gate = new FairGate({ slots: 1, waitMs: 60_000, waitingMax: 1000, refusal: 'Too much' });
-    const at = stack.use(await openReplica({ pool, writer, gate }));
+    const at = stack.use(await openTestReplica({ pool, writer, gate }));
     const connect = async (token: string): Promise<LiveSocket> =>
       stack.use(await socketOf(at, { token, subscribe: false }));
     const own = await Promise.all(Array.from({ length: SOCKETS }, () => connect(ada)));

@@ -10,7 +10,7 @@ import { RecentPeople } from '../fairness/recent-people.ts';
 import type { Hub } from '../hub/hub.ts';
 import type { Packet } from '../hub/packet.ts';
 import { Ring } from '../hub/ring.ts';
-import { Audience } from './audience.ts';
+import { GroupListeners } from './group-listeners.ts';
 import { Feed, type FeedSources } from './feed.ts';
 import { Memberships } from './memberships.ts';
 import { Rounds, type SharedPackets } from './rounds.ts';
@@ -43,7 +43,7 @@ describe('a feed', () => {
       gate,
       turns: new LoopTurns(new RecentPeople()),
       rounds,
-      audience: new Audience<Feed>(),
+      groupListeners: new GroupListeners<Feed>(),
       memberships,
       readEntries,
     };
@@ -53,7 +53,7 @@ describe('a feed', () => {
   function open(after: bigint): { feed: Feed; take: () => void; received: () => number[]; sent: Packet[] } {
     const sent: Packet[] = [];
     let untaken = 0;
-    const outlet = {
+    const socket = {
       get isFull() {
         return untaken > LIMITS.socketUnsentBytesMax;
       },
@@ -64,11 +64,11 @@ describe('a feed', () => {
       requireBootstrap: () => assert.fail('the ring holds it'),
       fail: (error: unknown) => assert.fail(String(error)),
     };
-    const feed = new Feed(sources, outlet, {
+    const feed = new Feed(sources, socket, {
       reader: { userId },
       after,
-      dialect: 'words',
-      asked: new Set<string>(),
+      spelling: 'words',
+      requested: new Set<string>(),
       known,
     });
     const received = (): number[] =>

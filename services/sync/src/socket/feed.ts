@@ -1,7 +1,7 @@
 import { LIMITS } from '@wts/contracts';
 import type { Entry, EntryRange } from '@wts/log';
 import { type GroupsWithGains, type Reader, Visibility } from '@wts/read-model';
-import { EXITS, type Dialect } from '../deltas/dialect.ts';
+import { ENTRY_FORMATTERS, type ActionSpelling } from '../deltas/action-spelling.ts';
 import { walk } from '../deltas/walk.ts';
 import type { FairGate } from '../fairness/fair-gate.ts';
 import type { LoopTurns } from '../fairness/loop-turns.ts';
@@ -9,24 +9,24 @@ import type { Hub } from '../hub/hub.ts';
 import { PacketWriter, Packets } from '../hub/packet.ts';
 import type { Packet } from '../hub/packet.ts';
 import type { RingChunk } from '../hub/ring.ts';
-import type { Audience, Listening } from './audience.ts';
+import type { GroupListeners, GroupListener } from './group-listeners.ts';
 import type { Memberships } from './memberships.ts';
-import type { Pulling, Rounds, SharedPackets } from './rounds.ts';
+import type { Puller, Rounds, SharedPackets } from './rounds.ts';
 
 /** What the feeds of one replica share. */
 export interface FeedSources {
   readonly hub: Hub;
   readonly rounds: Rounds;
-  readonly audience: Audience<Listening>;
+  readonly groupListeners: GroupListeners<GroupListener>;
   readonly memberships: Memberships;
-  /** A page of entries, and the place up to which the log was trimmed, of one snapshot. */
+  /** A page of entries, and the position up to which the log was trimmed, of one snapshot. */
   readonly readEntries: (range: EntryRange) => Promise<{ readonly entries: readonly Entry[]; readonly floor: bigint }>;
   readonly gate: FairGate;
   readonly turns: LoopTurns;
 }
 
 /** The socket, as a feed sees it. */
-export interface Outlet {
+export interface FeedSocket {
   /** True while the client has not taken enough of what was sent. */
   readonly isFull: boolean;
   send(packet: Packet): void;
@@ -38,9 +38,9 @@ export interface Outlet {
 export interface FeedStart {
   readonly reader: Reader;
   readonly after: bigint;
-  readonly dialect: Dialect;
+  readonly spelling: ActionSpelling;
   /** Groups to narrow to; empty for all. */
-  readonly asked: ReadonlySet<string>;
+  readonly requested: ReadonlySet<string>;
   /** Exact at `after` at least. */
   readonly known: GroupsWithGains;
 }
@@ -63,7 +63,7 @@ const OWN_BYTES_MAX = LIMITS.socketUnsentBytesMax;
  *
  * Behind the ring it reads pages of the log, within the ring it takes shared packets, at the horizon it is *live*. A
  * live feed has no cursor of its own: it is registered under each of its groups, so what it was not told of is not for
- * it, and it stands at the hub's horizon. The first chunk that concerns it gives it a cursor again: the place before
+ * it, and it stands at the hub's horizon. The first chunk that concerns it gives it a cursor again: the position before
  * that chunk.
  *
  * Invariants: what is sent ascends strictly; a packet's `lastSyncId` never lies above something that is still to be
@@ -73,12 +73,12 @@ const OWN_BYTES_MAX = LIMITS.socketUnsentBytesMax;
  * Keeps sync.socket.catch-up, sync.socket.ascending and sync.socket.echo: who made a change does not matter here.
  * Keeps sync.socket.own-groups, sync.membership.in-order.
  */
-export class Feed implements Listening, Pulling {
+export class Feed implements GroupListener, Puller {
   readonly #sources: FeedSources;
-  readonly #outlet: Outlet;
+  readonly #socket: FeedSocket;
   readonly #reader: Reader;
-  readonly #dialect: Dialect;
-  readonly #asked: ReadonlySet<string>;
+  readonly #spelling: ActionSpelling;
+  readonly #requested: ReadonlySet<string>;
   #page = PAGE_FIRST;
   #visibility: Visibility;
   #cursor: bigint;
@@ -88,17 +88,17 @@ export class Feed implements Listening, Pulling {
   #hasTurn = false;
   readonly #ending = new AbortController();
   /** The groups must be read again before anything more is sent. */
-  #isDoubtful = false;
+  #mustReadGroups = false;
 
-  constructor(sources: FeedSources, outlet: Outlet, { reader, after, dialect, asked, known }: FeedStart) {
+  constructor(sources: FeedSources, socket: FeedSocket, { reader, after, spelling, requested, known }: FeedStart) {
     this.#sources = sources;
-    this.#outlet = outlet;
+    this.#socket = socket;
     this.#reader = reader;
-    this.#dialect = dialect;
-    this.#asked = asked;
+    this.#spelling = spelling;
+    this.#requested = requested;
     this.#cursor = after;
-    this.#visibility = new Visibility(reader, known, asked);
-    sources.audience.follow(this, reader, known);
+    this.#visibility = new Visibility(reader, known, requested);
+    sources.groupListeners.set(this, reader, known);
   }
 
   /** What may be shown, as the client is told. */
@@ -126,12 +126,12 @@ export class Feed implements Listening, Pulling {
 
   end(): void {
     this.#ending.abort(new Error('The subscription ended'));
-    this.#sources.audience.leave(this, this.#reader);
+    this.#sources.groupListeners.remove(this, this.#reader);
   }
 
   /** Something outside the log says that this person's groups changed. */
-  doubt(): void {
-    this.#isDoubtful = true;
+  recheckGroups(): void {
+    this.#mustReadGroups = true;
     this.#cursor = this.position;
     this.#isLive = false;
     this.resume();
@@ -142,13 +142,13 @@ export class Feed implements Listening, Pulling {
       this.#isLive = false;
       this.#cursor = chunk.prev;
     }
-    if (!this.#isBusy && !this.#outlet.isFull) this.#sources.rounds.enqueue(this);
+    if (!this.#isBusy && !this.#socket.isFull) this.#sources.rounds.enqueue(this);
   }
 
   pull(horizon: bigint, shared: SharedPackets): void {
-    if (this.#isEnded || this.#isBusy || this.#isLive || this.#outlet.isFull) return;
+    if (this.#isEnded || this.#isBusy || this.#isLive || this.#socket.isFull) return;
     try {
-      if (this.#isDoubtful) {
+      if (this.#mustReadGroups) {
         void this.#whileBusy(() => this.#regroup(this.#cursor));
         return;
       }
@@ -169,7 +169,7 @@ export class Feed implements Listening, Pulling {
       this.#hasTurn = false;
       this.#take(chunks, horizon, shared);
     } catch (error) {
-      this.#outlet.fail(error);
+      this.#socket.fail(error);
     }
   }
 
@@ -190,7 +190,7 @@ export class Feed implements Listening, Pulling {
     } else {
       this.#sendAll(this.#sharedPackets(first, end, shared), end);
     }
-    if (this.#outlet.isFull) return;
+    if (this.#socket.isFull) return;
     if (this.#cursor === this.#sources.hub.last) this.#isLive = true;
     else this.#sources.rounds.enqueue(this);
   }
@@ -208,12 +208,12 @@ export class Feed implements Listening, Pulling {
     const first = matching[0];
     if (first === undefined) return [];
     const after = this.#cursor > first.prev ? this.#cursor : first.prev;
-    const key = `${this.#dialect} ${after} ${upTo} ${[...groups].join(' ')}`;
+    const key = `${this.#spelling} ${after} ${upTo} ${[...groups].join(' ')}`;
     let packets = shared.get(key);
     if (packets === undefined) {
       const entries = matching.flatMap((chunk) => chunk.entries);
       const wanted = entries.filter(({ id, groupId }) => id > after && groups.has(groupId));
-      packets = new Packets(packed(wanted, this.#dialect, upTo));
+      packets = new Packets(packed(wanted, this.#spelling, upTo));
       shared.set(key, packets);
     }
     return packets;
@@ -221,7 +221,7 @@ export class Feed implements Listening, Pulling {
 
   /**
    * Sends the entries that are for this feed, up to `upTo`. Stops before a gain or loss that its groups do not know of
-   * yet, and returns the place of it.
+   * yet, and returns the position of it.
    */
   #walk(entries: readonly Entry[], upTo: bigint): bigint | null {
     const writer = new PacketWriter();
@@ -229,22 +229,22 @@ export class Feed implements Listening, Pulling {
       writer.add(id, text);
       return true;
     };
-    const [visibility, dialect, after] = [this.#visibility, this.#dialect, this.#cursor];
-    const { reached, before, needs } = walk(entries, { visibility, dialect, after, upTo, take });
+    const [visibility, spelling, after] = [this.#visibility, this.#spelling, this.#cursor];
+    const { reached, before, needs } = walk(entries, { visibility, spelling, after, upTo, take });
     if (needs === 'load') {
-      this.#outlet.requireBootstrap();
+      this.#socket.requireBootstrap();
       return null;
     }
     const end = before === undefined ? upTo : reached;
     this.#sendAll(writer.finish(end), end);
-    return this.#outlet.isFull ? null : (before ?? null);
+    return this.#socket.isFull ? null : (before ?? null);
   }
 
   /** Sends as much as the client takes; the cursor stands where it stopped. */
   #sendAll(packets: Iterable<Packet>, upTo: bigint): void {
     for (const packet of packets) {
-      if (this.#outlet.isFull) return;
-      this.#outlet.send(packet);
+      if (this.#socket.isFull) return;
+      this.#socket.send(packet);
       this.#cursor = packet.last;
     }
     this.#cursor = upTo;
@@ -253,7 +253,7 @@ export class Feed implements Listening, Pulling {
   async #catchUp(): Promise<void> {
     const { hub, gate } = this.#sources;
     const { signal } = this.#ending;
-    while (!this.#isEnded && !this.#outlet.isFull && !this.#isDoubtful && hub.since(this.#cursor) === null) {
+    while (!this.#isEnded && !this.#socket.isFull && !this.#mustReadGroups && hub.since(this.#cursor) === null) {
       const change = await gate.run(this.#reader.userId, { signal, isLarge: true }, () => this.#takePage());
       if (change !== null) await this.#regroup(change);
     }
@@ -261,7 +261,7 @@ export class Feed implements Listening, Pulling {
 
   /**
    * Reads a page and sends what is in it. Whole within the gate and a function of its own, because what waits at the gate
-   * would keep its last page while it does: one for each of thousands, instead of one for each place.
+   * would keep its last page while it does: one for each of thousands, instead of one for each position.
    */
   async #takePage(): Promise<bigint | null> {
     if (this.#isEnded) return null;
@@ -272,23 +272,23 @@ export class Feed implements Listening, Pulling {
     const { entries, floor } = await this.#sources.readEntries(range);
     if (this.#isEnded) return null;
     if (after < floor) {
-      this.#outlet.requireBootstrap();
+      this.#socket.requireBootstrap();
       return null;
     }
     const upTo = entries.length < page ? horizon : (entries.at(-1)?.id ?? horizon);
     const change = this.#walk(entries, upTo);
-    this.#page = this.#outlet.isFull ? Math.max(PAGE_MIN, page / 2) : Math.min(PAGE_MAX, page * 2);
+    this.#page = this.#socket.isFull ? Math.max(PAGE_MIN, page / 2) : Math.min(PAGE_MAX, page * 2);
     return change;
   }
 
-  /** Goes on with groups that are exact up to this place at least. */
-  async #regroup(place: bigint): Promise<void> {
-    this.#isDoubtful = false;
-    const { memberships, audience } = this.#sources;
-    const known = await memberships.read(this.#reader, place, this.#ending.signal);
+  /** Goes on with groups that are exact up to this position at least. */
+  async #regroup(position: bigint): Promise<void> {
+    this.#mustReadGroups = false;
+    const { memberships, groupListeners } = this.#sources;
+    const known = await memberships.read(this.#reader, position, this.#ending.signal);
     if (this.#isEnded) return;
-    this.#visibility = new Visibility(this.#reader, known, this.#asked);
-    audience.follow(this, this.#reader, known);
+    this.#visibility = new Visibility(this.#reader, known, this.#requested);
+    groupListeners.set(this, this.#reader, known);
   }
 
   async #whileBusy(work: () => Promise<void>): Promise<void> {
@@ -296,17 +296,17 @@ export class Feed implements Listening, Pulling {
     try {
       await work();
     } catch (error) {
-      if (!this.#isEnded) this.#outlet.fail(error);
+      if (!this.#isEnded) this.#socket.fail(error);
     } finally {
       this.#isBusy = false;
     }
-    if (!this.#outlet.isFull) this.resume();
+    if (!this.#socket.isFull) this.resume();
   }
 }
 
-function* packed(entries: readonly Entry[], dialect: Dialect, upTo: bigint): Generator<Packet> {
+function* packed(entries: readonly Entry[], spelling: ActionSpelling, upTo: bigint): Generator<Packet> {
   const writer = new PacketWriter();
-  const { text } = EXITS[dialect];
+  const { text } = ENTRY_FORMATTERS[spelling];
   for (const entry of entries) {
     writer.add(entry.id, text(entry));
     yield* writer.full();

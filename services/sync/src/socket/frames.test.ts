@@ -4,7 +4,7 @@ import type { SyncAction } from '@wts/contracts';
 import { Entry } from '@wts/log';
 import { Visibility } from '@wts/read-model';
 import { compile } from '@wts/service-kit/routes';
-import { EXITS } from '../deltas/dialect.ts';
+import { ENTRY_FORMATTERS } from '../deltas/action-spelling.ts';
 import { PacketWriter, watermark } from '../hub/packet.ts';
 import { errorFrame, parseClientFrame, subscribedFrame } from './frames.ts';
 
@@ -39,9 +39,9 @@ describe('the frames of the socket', () => {
   const visibility = new Visibility({ userId: ID }, known);
   const sent: readonly (readonly [string, string, unknown])[] = [
     ['subscribed', 'subscribed', jsonOf(...subscribedFrame(43n, [ID]))],
-    ['delta in words', 'delta', packet(EXITS.words.text(entry))],
-    ['delta in letters', 'delta', packet(EXITS.letters.text(entry))],
-    ['delta with a group change', 'delta', packet(EXITS.letters.textFor(entry, visibility))],
+    ['delta in words', 'delta', packet(ENTRY_FORMATTERS.words.text(entry))],
+    ['delta in letters', 'delta', packet(ENTRY_FORMATTERS.letters.text(entry))],
+    ['delta with a group change', 'delta', packet(ENTRY_FORMATTERS.letters.textFor(entry, visibility))],
     ['delta without actions', 'delta', jsonOf(watermark(45n).frame)],
     ['error', 'error', jsonOf(errorFrame('RESTARTING', 'Again'))],
     ['error with a position', 'error', jsonOf(errorFrame('SLOW_CONSUMER', 'Again', 7n))],
@@ -77,6 +77,6 @@ describe('the frames of the socket', () => {
   it('ignores frames of other types, and fields that a later client adds', () => {
     assert.deepEqual(parseClientFrame(Buffer.from('{"type":"later"}'), undefined), { kind: 'ignored' });
     const later = parseClientFrame(Buffer.from('{"type":"subscribe","afterSyncId":"1","later":true}'), 'letters');
-    assert.equal(later.kind === 'subscribe' && later.subscribe.dialect, 'letters');
+    assert.equal(later.kind === 'subscribe' && later.subscribe.spelling, 'letters');
   });
 });

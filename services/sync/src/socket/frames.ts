@@ -1,7 +1,7 @@
 import { Fault, parseJson, parseSyncId, syncFrames } from '@wts/contracts';
 import type { SocketErrorCode, SubscribeFrame } from '@wts/contracts';
 import { compile } from '@wts/service-kit/routes';
-import type { Dialect } from '../deltas/dialect.ts';
+import type { ActionSpelling } from '../deltas/action-spelling.ts';
 import { listText } from '../deltas/group-list.ts';
 import { frameHeader, textFrame } from '../hub/packet.ts';
 
@@ -11,7 +11,7 @@ export interface Subscribe {
   readonly token: string | undefined;
   /** Groups to narrow to; empty for all the caller may see. */
   readonly groups: ReadonlySet<string>;
-  readonly dialect: Dialect;
+  readonly spelling: ActionSpelling;
 }
 
 export type ClientFrame =
@@ -23,10 +23,10 @@ export type ClientFrame =
 const checkSubscribe = compile(syncFrames.subscribeFrame.schema, 'frame');
 
 /**
- * Reads one text frame, as strictly as a body; `asked` is the spelling that the URL asked for. Keeps sync.socket.subscribe.
+ * Reads one text frame, as strictly as a body; `requested` is the spelling that the URL requested for. Keeps sync.socket.subscribe.
  * Keeps sync.socket.bad-frame.
  */
-export function parseClientFrame(bytes: Uint8Array, asked: Dialect | undefined): ClientFrame {
+export function parseClientFrame(bytes: Uint8Array, requested: ActionSpelling | undefined): ClientFrame {
   try {
     const frame = parseJson(bytes);
     if (isOfAnotherType(frame)) return { kind: 'ignored' };
@@ -35,8 +35,8 @@ export function parseClientFrame(bytes: Uint8Array, asked: Dialect | undefined):
     const after = parseSyncId(afterSyncId);
     if (after === null) return { kind: 'invalid', message: 'frame/afterSyncId is larger than any position in the log' };
     // Only clients that read letters name their groups.
-    const dialect = actions ?? asked ?? (groups === undefined ? 'words' : 'letters');
-    return { kind: 'subscribe', subscribe: { after, token, groups: new Set(groups), dialect } };
+    const spelling = actions ?? requested ?? (groups === undefined ? 'words' : 'letters');
+    return { kind: 'subscribe', subscribe: { after, token, groups: new Set(groups), spelling } };
   } catch (error) {
     return { kind: 'invalid', message: error instanceof Fault ? error.message : 'The frame cannot be read' };
   }
@@ -47,7 +47,7 @@ function isOfAnotherType(frame: unknown): boolean {
   return typeof type === 'string' && type !== syncFrames.subscribeFrame.type;
 }
 
-export function isDialect(text: unknown): text is Dialect {
+export function isActionSpelling(text: unknown): text is ActionSpelling {
   return text === 'words' || text === 'letters';
 }
 
@@ -64,6 +64,6 @@ export function subscribedFrame(after: bigint, groups: readonly string[]): [Buff
 
 /** `lastSyncId` is where to resume, when the socket had come somewhere. */
 export function errorFrame(code: SocketErrorCode, message: string, lastSyncId?: bigint): Buffer {
-  const place = lastSyncId === undefined ? {} : { lastSyncId: lastSyncId.toString() };
-  return textFrame(JSON.stringify({ type: 'error', code, message, ...place }));
+  const position = lastSyncId === undefined ? {} : { lastSyncId: lastSyncId.toString() };
+  return textFrame(JSON.stringify({ type: 'error', code, message, ...position }));
 }

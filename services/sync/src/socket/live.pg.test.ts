@@ -6,8 +6,8 @@ import type { LiveSocket, TestDatabase } from '@wts/testkit';
 import { Pool } from 'pg';
 import { LogWriter } from '../../test/log-writer.ts';
 import { replicaProcess } from '../../test/replica-process.ts';
-import { openReplica } from '../../test/replica.ts';
-import type { Replica, ReplicaOptions } from '../../test/replica.ts';
+import { openTestReplica } from '../../test/replica.ts';
+import type { TestReplica, ReplicaOptions } from '../../test/replica.ts';
 
 /** What one socket must have heard: no more, no less, in this order. */
 type Expected = (after: bigint) => string[];
@@ -27,9 +27,9 @@ describe('sockets under change', function () {
   });
   afterEach(() => stack.disposeAsync());
 
-  const replica = async (options: Partial<ReplicaOptions> = {}): Promise<Replica> =>
-    stack.use(await openReplica({ pool, writer, ...options }));
-  const connect = async (to: Replica, options: Parameters<typeof socketOf>[1]): Promise<LiveSocket> =>
+  const replica = async (options: Partial<ReplicaOptions> = {}): Promise<TestReplica> =>
+    stack.use(await openTestReplica({ pool, writer, ...options }));
+  const connect = async (to: TestReplica, options: Parameters<typeof socketOf>[1]): Promise<LiveSocket> =>
     stack.use(await socketOf(to, options));
 
   async function people(count: number, workspace: string): Promise<string[]> {

@@ -4,8 +4,8 @@ import { connect } from 'node:net';
 import { eventually, testDatabase } from '@wts/testkit';
 import type { TestDatabase } from '@wts/testkit';
 import { Pool } from 'pg';
-import { openReplica } from '../../test/replica.ts';
-import type { Replica } from '../../test/replica.ts';
+import { openTestReplica } from '../../test/replica.ts';
+import type { TestReplica } from '../../test/replica.ts';
 
 /** A client that sends whatever bytes it is told to, and keeps the frames it gets. */
 class RawClient {
@@ -23,7 +23,7 @@ class RawClient {
     );
   }
 
-  static async open(replica: Replica, token: string): Promise<RawClient> {
+  static async open(replica: TestReplica, token: string): Promise<RawClient> {
     const client = new RawClient(Number(new URL(replica.baseUrl).port), token);
     await eventually(() => client.#bytes.includes('\r\n\r\n'));
     client.answer = client.#bytes.toString('latin1');
@@ -83,14 +83,14 @@ describe('a client that breaks the WebSocket protocol', function () {
   this.timeout(30_000);
   let database: TestDatabase;
   let pool: Pool;
-  let replica: Replica;
+  let replica: TestReplica;
   let client: RawClient;
   const user: string = randomUUID();
 
   before(async () => {
     database = await testDatabase('protocol', { migrated: true });
     pool = new Pool({ connectionString: database.urlOf('wts_sync') });
-    replica = await openReplica({ pool, limits: { tickMs: 50 } });
+    replica = await openTestReplica({ pool, limits: { tickMs: 50 } });
   });
   after(async () => {
     await replica[Symbol.asyncDispose]();

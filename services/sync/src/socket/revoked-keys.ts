@@ -31,18 +31,18 @@ export function followRevokedKeys(options: RevokedKeysOptions): AsyncDisposable 
   const { everyMs = EVERY_MS, logger } = options;
   const stopping = new AbortController();
   const { signal } = stopping;
-  let heard: Heard = { since: undefined, ids: new Set() };
-  let isComplaining = false;
+  let seen: SeenKeys = { since: undefined, ids: new Set() };
+  let hasWarned = false;
 
   const follow = async (): Promise<void> => {
     while (!signal.aborted) {
       try {
-        heard = await askAll(options, heard, signal);
-        isComplaining = false;
+        seen = await readRevokedKeys(options, seen, signal);
+        hasWarned = false;
       } catch (err) {
-        if (!isComplaining && !signal.aborted)
+        if (!hasWarned && !signal.aborted)
           logger.warn({ err }, 'revoked keys cannot be asked for; NATS alone tells of them now');
-        isComplaining = true;
+        hasWarned = true;
       }
       await sleep(everyMs, undefined, { signal, ref: false }).catch(() => undefined);
     }
@@ -57,26 +57,26 @@ export function followRevokedKeys(options: RevokedKeysOptions): AsyncDisposable 
 }
 
 /** Where the next question begins, and the keys after that place that were told of. */
-interface Heard {
+interface SeenKeys {
   readonly since: string | undefined;
   readonly ids: ReadonlySet<string>;
 }
 
-async function askAll(
+async function readRevokedKeys(
   { list, onRevoked, pageMax }: RevokedKeysOptions,
-  { since, ids }: Heard,
+  { since, ids }: SeenKeys,
   signal: AbortSignal,
-): Promise<Heard> {
-  const answered = new Set<string>();
+): Promise<SeenKeys> {
+  const seen = new Set<string>();
   const first = await list(since === undefined ? {} : { since }, signal);
   for (let page = first; ;) {
     for (const { id, userId } of page.keys) {
-      answered.add(id);
+      seen.add(id);
       if (!ids.has(id)) onRevoked({ kind: 'credential', credentialId: id, userId });
     }
     const last = page.keys.at(-1);
     if (last === undefined || page.keys.length < pageMax) break;
     page = await list({ since: last.revokedAt, afterId: last.id }, signal);
   }
-  return { since: new Date(Date.parse(first.at) - COMMITS_WITHIN_MS).toISOString(), ids: answered };
+  return { since: new Date(Date.parse(first.at) - COMMITS_WITHIN_MS).toISOString(), ids: seen };
 }

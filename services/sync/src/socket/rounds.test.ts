@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { Rounds } from './rounds.ts';
-import type { Pulling, SharedPackets } from './rounds.ts';
+import type { Puller, SharedPackets } from './rounds.ts';
 
 const breath = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 5));
 
@@ -12,7 +12,7 @@ describe('rounds', () => {
       () => horizon,
       () => {},
     );
-    const one = (): Pulling => ({
+    const one = (): Puller => ({
       pull: (upTo, shared) => {
         seen.push([upTo, shared]);
         horizon += 1n;
@@ -37,7 +37,7 @@ describe('rounds', () => {
       () => 0n,
       () => {},
     );
-    const again: Pulling = {
+    const again: Puller = {
       pull: () => {
         pulls += 1;
         if (pulls < 3) rounds.enqueue(again);

@@ -2,7 +2,7 @@ import { setImmediate as yieldToOthers } from 'node:timers/promises';
 import type { Packets } from '../hub/packet.ts';
 
 /** Whoever takes what is new when a round comes by. */
-export interface Pulling {
+export interface Puller {
   pull(horizon: bigint, shared: SharedPackets): void;
 }
 
@@ -23,7 +23,7 @@ const REST_MAX_MS = 25;
 export class Rounds {
   readonly #horizon: () => bigint;
   readonly #onRound: (horizon: bigint) => void;
-  #waiting = new Set<Pulling>();
+  #waiting = new Set<Puller>();
   #isRunning = false;
 
   constructor(horizon: () => bigint, onRound: (horizon: bigint) => void) {
@@ -31,7 +31,7 @@ export class Rounds {
     this.#onRound = onRound;
   }
 
-  enqueue(one: Pulling): void {
+  enqueue(one: Puller): void {
     this.#waiting.add(one);
     if (this.#isRunning) return;
     this.#isRunning = true;

@@ -8,8 +8,8 @@ import { socketOf, testDatabase } from '@wts/testkit';
 import type { LiveSocket, TestDatabase } from '@wts/testkit';
 import { Pool } from 'pg';
 import { LogWriter } from '../../test/log-writer.ts';
-import { openReplica } from '../../test/replica.ts';
-import type { Replica, ReplicaOptions } from '../../test/replica.ts';
+import { openTestReplica } from '../../test/replica.ts';
+import type { TestReplica, ReplicaOptions } from '../../test/replica.ts';
 
 describe('the WebSocket server', function () {
   this.timeout(60_000);
@@ -34,13 +34,13 @@ describe('the WebSocket server', function () {
     for (const one of open.splice(0).toReversed()) await one[Symbol.asyncDispose]();
   });
 
-  async function replica(options: Partial<ReplicaOptions> = {}): Promise<Replica> {
-    const opened = await openReplica({ pool, writer, ...options });
+  async function replica(options: Partial<ReplicaOptions> = {}): Promise<TestReplica> {
+    const opened = await openTestReplica({ pool, writer, ...options });
     open.push(opened);
     return opened;
   }
 
-  async function connect(to: Replica, options: Partial<Parameters<typeof socketOf>[1]> = {}): Promise<LiveSocket> {
+  async function connect(to: TestReplica, options: Partial<Parameters<typeof socketOf>[1]> = {}): Promise<LiveSocket> {
     const socket = await socketOf(to, { token: user, ...options });
     open.push(socket);
     return socket;
@@ -179,7 +179,7 @@ describe('the WebSocket server', function () {
     const closing = async (
       status: number,
       code: string,
-      act: (socket: LiveSocket, at: Replica) => unknown,
+      act: (socket: LiveSocket, at: TestReplica) => unknown,
       { token = user, ...options }: Partial<ReplicaOptions> & { readonly token?: string } = {},
     ): Promise<LiveSocket> => {
       const at = await replica(options);

@@ -10,12 +10,12 @@ import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { Registry } from 'prom-client';
 import { WebSocket, WebSocketServer } from 'ws';
-import type { Dialect } from '../deltas/dialect.ts';
+import type { ActionSpelling } from '../deltas/action-spelling.ts';
 import type { FairGate } from '../fairness/fair-gate.ts';
 import type { LoopTurns } from '../fairness/loop-turns.ts';
 import type { Hub } from '../hub/hub.ts';
-import { Audience } from './audience.ts';
-import { isDialect } from './frames.ts';
+import { GroupListeners } from './group-listeners.ts';
+import { isActionSpelling } from './frames.ts';
 import { Memberships } from './memberships.ts';
 import { socketMetrics } from './metrics.ts';
 import { Rounds } from './rounds.ts';
@@ -73,11 +73,11 @@ export function openSocketServer(options: SocketServerOptions): SocketServer {
 }
 
 /** Calls its session before the library closes the socket for a breach of the protocol, which it does without a reason. */
-class TellingWebSocket extends WebSocket {
+class SessionWebSocket extends WebSocket {
   session: Session | undefined;
 
   override close(status?: number, reason?: string | Buffer): void {
-    if (status !== undefined && reason === undefined) this.session?.breach(status);
+    if (status !== undefined && reason === undefined) this.session?.protocolError(status);
     super.close(status, reason);
   }
 }
@@ -120,7 +120,7 @@ class Server implements SocketServer {
         () => hub.last,
         () => this.#observeLag(),
       ),
-      audience: new Audience(),
+      groupListeners: new GroupListeners(),
       memberships: new Memberships(options.groups, gate),
       readEntries: options.readEntries,
       authenticate: options.authenticate,
@@ -132,7 +132,7 @@ class Server implements SocketServer {
     this.#stopListening = hub.listen({
       onChunk: (chunk) => {
         this.#newestMs = chunk.committedAtMs;
-        this.#sources.audience.wake(chunk);
+        this.#sources.groupListeners.wake(chunk);
       },
       onEpoch: () => {
         this.#sources.memberships.forget();
@@ -154,14 +154,14 @@ class Server implements SocketServer {
       const { pathname, searchParams } = new URL(req.url ?? '', 'http://server');
       if (pathname !== syncApi.socket.path) throw new Fault('not_found');
       const principal = this.#principalOf(req);
-      const asked = searchParams.get('actions');
-      if (asked !== null && !isDialect(asked)) {
+      const requested = searchParams.get('actions');
+      if (requested !== null && !isActionSpelling(requested)) {
         throw new Fault('validation_failed', { message: 'query/actions must be "words" or "letters"' });
       }
       if (this.#isDraining || !this.#options.hub.isOpen || this.size >= this.#socketsMax)
         throw new Fault('unavailable', { retryAfterSeconds: comeAgainSeconds() });
       this.#server.handleUpgrade(req, stream, head, (ws) =>
-        this.#admit(ws as TellingWebSocket, stream, principal, asked ?? undefined),
+        this.#admit(ws as SessionWebSocket, stream, principal, requested ?? undefined),
       );
     } catch (error) {
       if (!(error instanceof Fault)) this.#options.logger.error({ err: error }, 'an upgrade failed');
@@ -180,7 +180,7 @@ class Server implements SocketServer {
         if (workspaceId !== undefined && session.isLimitedTo(workspaceId)) {
           session.close(CLOSE.policy, 'UNAUTHORIZED', 'The credential was revoked');
         } else {
-          session.doubt();
+          session.recheckGroups();
         }
       }
     }
@@ -218,7 +218,7 @@ class Server implements SocketServer {
       autoPong: false,
       // RFC 6455, 4.2.2: a subprotocol that is not spoken is not confirmed. Keeps sync.socket.no-subprotocol.
       handleProtocols: () => false,
-      WebSocket: TellingWebSocket,
+      WebSocket: SessionWebSocket,
     });
     server.on('headers', (headers) => headers.push(`Api-Version: ${API_VERSION}`));
     server.on('wsClientError', (error, stream, req) =>
@@ -233,8 +233,8 @@ class Server implements SocketServer {
     return principal;
   }
 
-  #admit(ws: TellingWebSocket, stream: Duplex, principal: Principal, asked: Dialect | undefined): void {
-    const session = new Session(this.#sources, { ws, stream, upgrade: principal, asked });
+  #admit(ws: SessionWebSocket, stream: Duplex, principal: Principal, requested: ActionSpelling | undefined): void {
+    const session = new Session(this.#sources, { ws, stream, upgrade: principal, requested });
     ws.session = session;
     ws.on('error', (error) => this.#options.logger.debug({ err: error }, 'a client broke the protocol'));
     ws.on('close', () => this.#sessions.delete(session));

@@ -5,12 +5,12 @@ import type { Logger } from '@wts/log';
 import type { Duplex } from 'node:stream';
 import { WebSocket } from 'ws';
 import type { RawData } from 'ws';
-import type { Dialect } from '../deltas/dialect.ts';
+import type { ActionSpelling } from '../deltas/action-spelling.ts';
 import { inOrder } from '../deltas/group-list.ts';
 import { watermark } from '../hub/packet.ts';
 import type { Packet } from '../hub/packet.ts';
 import { Feed } from './feed.ts';
-import type { FeedSources, Outlet } from './feed.ts';
+import type { FeedSources, FeedSocket } from './feed.ts';
 import { errorFrame, parseClientFrame, subscribedFrame } from './frames.ts';
 import type { Subscribe } from './frames.ts';
 import type { SocketMetrics } from './metrics.ts';
@@ -52,14 +52,14 @@ interface Connection {
   readonly stream: Duplex;
   /** Of the credential that the gateway verified. */
   readonly upgrade: Principal;
-  /** The spelling that the URL asked for. */
-  readonly asked: Dialect | undefined;
+  /** The spelling that the URL requested for. */
+  readonly requested: ActionSpelling | undefined;
 }
 
 /** Close codes: RFC 6455, section 7.4, and the registry of it. */
 export const CLOSE = { unsupported: 1003, policy: 1008, internal: 1011, restart: 1012, tryAgain: 1013 } as const;
 
-const BREACHES: Readonly<Record<number, string>> = {
+const PROTOCOL_ERRORS: Readonly<Record<number, string>> = {
   1008: 'The message has too many fragments',
   1009: 'The frame is too large',
 };
@@ -71,11 +71,11 @@ const BREACHES: Readonly<Record<number, string>> = {
  * sync.socket.bad-frame, sync.socket.credential-dies, sync.socket.slow-reader, sync.socket.watermark, sync.socket.ping and
  * sync.socket.bootstrap-required.
  */
-export class Session implements Outlet {
+export class Session implements FeedSocket {
   readonly #sources: SessionSources;
   readonly #ws: WebSocket;
   readonly #stream: Duplex;
-  readonly #asked: Dialect | undefined;
+  readonly #requested: ActionSpelling | undefined;
   readonly #upgrade: Principal;
   /** Of the last accepted subscribe frame; until then that of the upgrade. */
   #principal: Principal;
@@ -97,17 +97,17 @@ export class Session implements Outlet {
   #unsentBytes = 0;
   #sentAt = 0;
 
-  constructor(sources: SessionSources, { ws, stream, upgrade, asked }: Connection) {
+  constructor(sources: SessionSources, { ws, stream, upgrade, requested }: Connection) {
     this.#sources = sources;
     this.#ws = ws;
     this.#stream = stream;
-    this.#asked = asked;
+    this.#requested = requested;
     this.#upgrade = upgrade;
     this.#principal = upgrade;
     this.#now = this.#openedAt = this.#windowAt = performance.now();
     this.#pingAt = this.#now + sources.limits.pingMs;
     ws.on('message', (data, isBinary) => this.#receive(data, isBinary));
-    ws.on('pong', () => this.#hear());
+    ws.on('pong', () => this.#countFrame());
     ws.on('ping', (data) => this.#pong(data));
     ws.on('close', () => this.#end());
     stream.on('drain', () => this.#drained());
@@ -139,7 +139,7 @@ export class Session implements Outlet {
   }
 
   requireBootstrap(): void {
-    // Nothing was asked for yet, so nothing is lost.
+    // Nothing was requested for yet, so nothing is lost.
     if (this.#turn === 0) return;
     this.#unsubscribe();
     const message = 'afterSyncId is no longer in the log. Run a bootstrap and subscribe from its lastSyncId.';
@@ -152,13 +152,13 @@ export class Session implements Outlet {
   }
 
   /** The person's memberships changed: what may be sent is decided anew. */
-  doubt(): void {
-    this.#feed?.doubt();
+  recheckGroups(): void {
+    this.#feed?.recheckGroups();
   }
 
   close(status: number, code: SocketErrorCode, message: string): void {
     if (this.#closesAt !== null) return;
-    this.#part(code, message);
+    this.#beginClose(code, message);
     this.#ws.close(status, code);
   }
 
@@ -170,14 +170,15 @@ export class Session implements Outlet {
    * The library closes for a breach of the protocol by itself; the client hears why first.
    * Keeps sync.socket.frame-max.
    */
-  breach(status: number): void {
-    if (this.#closesAt === null) this.#part('PROTOCOL_ERROR', BREACHES[status] ?? 'The frame is malformed');
+  protocolError(status: number): void {
+    if (this.#closesAt === null)
+      this.#beginClose('PROTOCOL_ERROR', PROTOCOL_ERRORS[status] ?? 'The frame is malformed');
   }
 
-  #part(code: SocketErrorCode, message: string): void {
-    const place = this.#feed?.position;
+  #beginClose(code: SocketErrorCode, message: string): void {
+    const position = this.#feed?.position;
     this.#unsubscribe();
-    this.#write(errorFrame(code, message, place));
+    this.#write(errorFrame(code, message, position));
     this.#closesAt = this.#now + LIMITS.socketClosingMs;
     this.#sources.metrics.closes.inc({ code });
   }
@@ -240,14 +241,14 @@ export class Session implements Outlet {
       this.close(CLOSE.unsupported, 'INVALID_FRAME', 'Frames must be JSON text');
       return;
     }
-    const frame = parseClientFrame(data as Buffer, this.#asked);
-    if (!this.#hear(frame.kind === 'subscribe' ? LIMITS.socketSubscribeCostsFrames : 0)) return;
+    const frame = parseClientFrame(data as Buffer, this.#requested);
+    if (!this.#countFrame(frame.kind === 'subscribe' ? LIMITS.socketSubscribeCostsFrames : 0)) return;
     if (frame.kind === 'invalid') this.close(CLOSE.policy, 'INVALID_FRAME', frame.message);
     else if (frame.kind === 'subscribe') void this.#subscribe(frame.subscribe);
   }
 
   /** Any frame, pings and pongs too, tells that the client lives, and counts. False when it was one too many. */
-  #hear(extra = 0): boolean {
+  #countFrame(extra = 0): boolean {
     this.#isAlive = true;
     this.#frames += 1 + extra;
     if (this.#frames <= LIMITS.socketFramesPerWindow) return true;
@@ -256,7 +257,7 @@ export class Session implements Outlet {
   }
 
   /** Replaces the subscription. A later frame overtakes an earlier one that is still being looked at. */
-  async #subscribe({ after, token, groups, dialect }: Subscribe): Promise<void> {
+  async #subscribe({ after, token, groups, spelling }: Subscribe): Promise<void> {
     this.#unsubscribe();
     const turn = this.#turn;
     const { signal } = this.#looking;
@@ -272,7 +273,7 @@ export class Session implements Outlet {
       const known = await this.#sources.memberships.read(principal, after, signal);
       if (!isCurrent()) return;
       const { userId, workspaceId } = principal;
-      const start = { reader: { userId, workspaceId }, after, dialect, asked: groups, known };
+      const start = { reader: { userId, workspaceId }, after, spelling, requested: groups, known };
       this.#feed = new Feed(this.#sources, this, start);
       for (const part of subscribedFrame(after, inOrder(userId, this.#feed.groups))) this.#write(part);
       this.#sentAt = this.#now;
@@ -304,7 +305,7 @@ export class Session implements Outlet {
 
   #unsubscribe(): void {
     this.#turn += 1;
-    this.#looking.abort(new Error('Another subscription took its place'));
+    this.#looking.abort(new Error('Another subscription took its position'));
     this.#looking = new AbortController();
     this.#feed?.end();
     this.#feed = null;
@@ -333,7 +334,7 @@ export class Session implements Outlet {
 
   /** A client that pings and never reads must not fill our memory with answers. */
   #pong(data: Buffer): void {
-    if (this.#hear() && !this.isFull) this.#ws.pong(data);
+    if (this.#countFrame() && !this.isFull) this.#ws.pong(data);
     this.#noteWritten();
   }
 

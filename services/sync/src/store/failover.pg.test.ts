@@ -6,9 +6,9 @@ import { eventually, openTestPostgres, openTestStandby, openWire, socketOf, test
 import type { LiveSocket, TestDatabase, Wire } from '@wts/testkit';
 import { Client, Pool } from 'pg';
 import { LogWriter } from '../../test/log-writer.ts';
-import { openReplica, quiet } from '../../test/replica.ts';
-import type { Replica } from '../../test/replica.ts';
-import { keepOnce } from '../upkeep.ts';
+import { openTestReplica, quiet } from '../../test/replica.ts';
+import type { TestReplica } from '../../test/replica.ts';
+import { maintainLogOnce } from '../log-maintenance.ts';
 
 type Server = Awaited<ReturnType<typeof openTestPostgres>>;
 
@@ -29,7 +29,7 @@ describe('a failover to a streaming standby', function () {
   let database: TestDatabase;
   let pool: Pool;
   let writer: LogWriter;
-  let replica: Replica;
+  let replica: TestReplica;
   const workspace = randomUUID();
   const user = randomUUID();
 
@@ -46,7 +46,7 @@ describe('a failover to a streaming standby', function () {
     pool.on('error', () => {});
     pool.on('connect', (client) => client.on('error', () => {}));
     writer = new LogWriter(pool);
-    await keepOnce({
+    await maintainLogOnce({
       pool,
       log: new LogReader(pool),
       databaseUrl: address.through(database.urlOf('wts_sync')),
@@ -54,7 +54,7 @@ describe('a failover to a streaming standby', function () {
       logger: quiet,
     });
     await writer.join(user, workspace);
-    replica = stack.use(await openReplica({ pool, writer, pollMs: 50 }));
+    replica = stack.use(await openTestReplica({ pool, writer, pollMs: 50 }));
   });
   afterEach(() => stack.disposeAsync());
 

@@ -62,7 +62,7 @@ describe('the groups of a person in thousands of private projects', function () 
   const poll = (after: string): Promise<string> =>
     readDeltas(
       { groups: groups(), readPage: pageReader(counted, null) },
-      { userId: user, after: BigInt(after), limit: 1000, asked: new Set(), dialect: 'words' },
+      { userId: user, after: BigInt(after), limit: 1000, requested: new Set(), spelling: 'words' },
     );
 
   it('are read once, and after that only looked for changes [never.unbounded]', async () => {

@@ -8,8 +8,8 @@ import { LogReader } from '@wts/log';
 import { eventually, openTestPostgres, socketOf, testDatabase, type TestDatabase } from '@wts/testkit';
 import { Pool } from 'pg';
 import { LogWriter } from '../../test/log-writer.ts';
-import { openReplica, quiet } from '../../test/replica.ts';
-import { keepOnce } from '../upkeep.ts';
+import { openTestReplica, quiet } from '../../test/replica.ts';
+import { maintainLogOnce } from '../log-maintenance.ts';
 
 const run = promisify(execFile);
 
@@ -38,7 +38,7 @@ describe('the epoch of the log', function () {
   afterEach(() => stack.disposeAsync());
 
   const keep = (): Promise<void> =>
-    keepOnce({
+    maintainLogOnce({
       pool,
       log,
       databaseUrl: database.urlOf('wts_sync'),
@@ -87,7 +87,7 @@ describe('the epoch of the log', function () {
   });
 
   it('changes when a standby without the last entries is promoted, and nobody goes on from a place that was lost [sync.log.epoch]', async () => {
-    const replica = stack.use(await openReplica({ pool, writer }));
+    const replica = stack.use(await openTestReplica({ pool, writer }));
     const socket = stack.use(await socketOf(replica, { token: user, after: '0' }));
     const before = await writer.append([{ groupId: workspace }]);
     let lost = '';

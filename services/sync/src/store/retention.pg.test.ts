@@ -6,9 +6,9 @@ import { eventually, socketOf, testDatabase, type LiveSocket, type TestDatabase 
 import { GroupReader, pageReader } from '@wts/read-model';
 import { Pool } from 'pg';
 import { LogWriter } from '../../test/log-writer.ts';
-import { openReplica, quiet } from '../../test/replica.ts';
+import { openTestReplica, quiet } from '../../test/replica.ts';
 import { readDeltas } from '../deltas/read-deltas.ts';
-import { keepLog, keepOnce, type UpkeepOptions } from '../upkeep.ts';
+import { maintainLog, maintainLogOnce, type LogMaintenanceOptions } from '../log-maintenance.ts';
 import { listPartitions, makePartitions } from './partitions.ts';
 
 const DAY_MS = 86_400_000;
@@ -37,7 +37,7 @@ describe('the life of the log', function () {
   afterEach(() => stack.disposeAsync());
 
   const everything = { ageMs: 0, youngestMs: 0 };
-  const options = (retention: UpkeepOptions['retention'], floorRestsMs: number): UpkeepOptions => ({
+  const options = (retention: LogMaintenanceOptions['retention'], floorRestsMs: number): LogMaintenanceOptions => ({
     pool,
     log,
     databaseUrl: database.urlOf('wts_sync'),
@@ -46,8 +46,8 @@ describe('the life of the log', function () {
     floorRestsMs,
     logger: quiet,
   });
-  const keep = (retention: UpkeepOptions['retention'] = everything, floorRestsMs = 0): Promise<void> =>
-    keepOnce(options(retention, floorRestsMs));
+  const keep = (retention: LogMaintenanceOptions['retention'] = everything, floorRestsMs = 0): Promise<void> =>
+    maintainLogOnce(options(retention, floorRestsMs));
   async function writeUpTo(place: number): Promise<void> {
     for (let { head } = await log.head(); head < place; head += 1n) {
       await keep({ ageMs: DAY_MS, youngestMs: DAY_MS });
@@ -61,8 +61,8 @@ describe('the life of the log', function () {
       ({ at }) => at,
     );
   const floor = async (): Promise<bigint> => (await log.head()).floor;
-  async function page(after: bigint, dialect: 'words' | 'letters' = 'words', limit = 1000) {
-    const question = { userId: user, after, limit, asked: new Set<string>(), dialect };
+  async function page(after: bigint, spelling: 'words' | 'letters' = 'words', limit = 1000) {
+    const question = { userId: user, after, limit, requested: new Set<string>(), spelling };
     const text = await readDeltas({ groups: new GroupReader(pool), readPage: pageReader(pool, null) }, question);
     return JSON.parse(text) as { lastSyncId: string; hasMore: boolean; actions: { syncId: string }[] };
   }
@@ -101,7 +101,7 @@ describe('the life of the log', function () {
   });
 
   it('makes partitions of another size follow those that are there', async () => {
-    await keepOnce({ ...options(everything, 30_000), partitionEntries: 100 });
+    await maintainLogOnce({ ...options(everything, 30_000), partitionEntries: 100 });
     const bounds = (await listPartitions(pool)).map(({ from, to }) => [Number(from), Number(to)]);
     assert.deepEqual(bounds.slice(-3), [
       [40, 140],
@@ -156,7 +156,7 @@ describe('the life of the log', function () {
 
   it('tells a socket that slept while the log was trimmed, after a gapless beginning', async () => {
     const limits = { unsentBytesMax: 100_000, stalledMs: 600_000 };
-    const replica = stack.use(await openReplica({ pool, writer, limits, ring: { bytesMax: 1, ageMs: 1 } }));
+    const replica = stack.use(await openTestReplica({ pool, writer, limits, ring: { bytesMax: 1, ageMs: 1 } }));
     const socket: LiveSocket = stack.use(await socketOf(replica, { token: user, after: '2' }));
     socket.pause();
     await makePartitions(pool, 2n, 100n);
@@ -181,7 +181,7 @@ describe('the life of the log', function () {
 
   it('sends everybody to a bootstrap when a replica slept longer than the log reaches back', async () => {
     // Told by nobody, it reads the log only now and then.
-    const replica = stack.use(await openReplica({ pool, pollMs: 1_500 }));
+    const replica = stack.use(await openTestReplica({ pool, pollMs: 1_500 }));
     const socket = stack.use(await socketOf(replica, { token: user, after: String(replica.hub.last) }));
     const { last } = await writer.append(Array.from({ length: 10 }, () => ({ groupId: workspace })));
     await pool.query('update sync.log_state set floor = $1', [Number(last) - 1]);
@@ -216,7 +216,7 @@ describe('the life of the log', function () {
     await long.query('select max(sync_id) from sync.sync_actions');
     const settings = { connectionString: database.urlOf('wts_sync'), query_timeout: 300 };
     const impatient = stack.adopt(new Pool(settings), (one) => one.end());
-    const dropping = keepOnce({ ...options(everything, 0), pool: impatient });
+    const dropping = maintainLogOnce({ ...options(everything, 0), pool: impatient });
     await Promise.race([dropping, long.query('select pg_sleep(0.6)')]);
     await long.query('commit');
     long.release();
@@ -230,7 +230,7 @@ describe('the life of the log', function () {
     const long = await pool.connect();
     await long.query('begin isolation level repeatable read');
     await long.query('select max(sync_id) from sync.sync_actions');
-    const keeping = keepLog({ ...options(everything, 0), everyMs: 10 });
+    const keeping = maintainLog({ ...options(everything, 0), everyMs: 10 });
     await eventually(async () => (await listPartitions(pool)).some(({ isDetaching }) => isDetaching));
     // The reader reads on until this has resolved.
     await keeping[Symbol.asyncDispose]();

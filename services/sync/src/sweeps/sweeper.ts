@@ -47,7 +47,7 @@ export interface SweeperOptions {
 }
 
 /** Sweeps for as long as the service runs: at once what this process has left, and what others left when they are gone. */
-export function keepSweeping(
+export function startSweeper(
   options: SweeperOptions & {
     readonly engine: CommitEngine;
     readonly observe: (waiting: number) => void;

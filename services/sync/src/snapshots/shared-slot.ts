@@ -5,7 +5,7 @@ import type { FairGate } from '../fairness/fair-gate.ts';
  * all. So a work that many wait for begins when the first of them would have had their turn, and who asks along with a
  * person with a long backlog does not wait behind it.
  */
-export class Turn {
+export class SharedSlot {
   /** Rejects when none is left who waits, or none whom the gate lets wait. */
   readonly slot: Promise<Disposable>;
   readonly #gate: FairGate;

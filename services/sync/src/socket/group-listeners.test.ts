@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import type { RingChunk } from '../hub/ring.ts';
-import { Audience, type Listening } from './audience.ts';
+import { GroupListeners, type GroupListener } from './group-listeners.ts';
 
 describe('who listens to a group', () => {
   const chunkOf = (...groups: string[]): RingChunk => ({ groups: new Set(groups) }) as unknown as RingChunk;
@@ -19,37 +19,37 @@ describe('who listens to a group', () => {
     const reader = { userId: randomUUID() };
     const groups = new Counted(Array.from({ length: 10_000 }, () => randomUUID()));
     groups.walks = 0;
-    const audience = new Audience<Listening>();
+    const groupListeners = new GroupListeners<GroupListener>();
     let woken = 0;
     const listeners = Array.from({ length: 1_000 }, () => ({ wake: () => void (woken += 1) }));
-    for (const listener of listeners) audience.follow(listener, reader, { groups, at: 5n });
-    audience.wake(chunkOf([...groups][77]!, randomUUID()));
+    for (const listener of listeners) groupListeners.set(listener, reader, { groups, at: 5n });
+    groupListeners.wake(chunkOf([...groups][77]!, randomUUID()));
     assert.equal(woken, listeners.length);
-    for (const listener of listeners.slice(1)) audience.leave(listener, reader);
+    for (const listener of listeners.slice(1)) groupListeners.remove(listener, reader);
     assert.ok(groups.walks <= 2, `its groups were gone through ${groups.walks} times`);
-    audience.wake(chunkOf([...groups][9_999]!));
+    groupListeners.wake(chunkOf([...groups][9_999]!));
     assert.equal(woken, listeners.length + 1);
-    audience.leave(listeners[0]!, reader);
-    audience.wake(chunkOf(...groups));
+    groupListeners.remove(listeners[0]!, reader);
+    groupListeners.wake(chunkOf(...groups));
     assert.equal(woken, listeners.length + 1);
   });
 
   it('follows what is known last, whoever comes with something older', () => {
     const reader = { userId: randomUUID() };
     const [lost, kept, gained] = [randomUUID(), randomUUID(), randomUUID()] as [string, string, string];
-    const audience = new Audience<Listening>();
+    const groupListeners = new GroupListeners<GroupListener>();
     const woken: string[] = [];
-    const named = (name: string): Listening => ({ wake: () => void woken.push(name) });
+    const named = (name: string): GroupListener => ({ wake: () => void woken.push(name) });
     const [one, two] = [named('one'), named('two')];
-    audience.follow(one, reader, { groups: new Set([lost, kept]), at: 3n });
-    audience.follow(two, reader, { groups: new Set([kept, gained]), at: 7n });
-    audience.follow(one, reader, { groups: new Set([lost, kept]), at: 4n });
-    for (const group of [lost, kept, gained]) audience.wake(chunkOf(group));
+    groupListeners.set(one, reader, { groups: new Set([lost, kept]), at: 3n });
+    groupListeners.set(two, reader, { groups: new Set([kept, gained]), at: 7n });
+    groupListeners.set(one, reader, { groups: new Set([lost, kept]), at: 4n });
+    for (const group of [lost, kept, gained]) groupListeners.wake(chunkOf(group));
     assert.deepEqual(woken, ['one', 'two', 'one', 'two']);
     // A credential for one workspace is another reader.
-    audience.follow(one, { ...reader, workspaceId: kept }, { groups: new Set([kept]), at: 9n });
+    groupListeners.set(one, { ...reader, workspaceId: kept }, { groups: new Set([kept]), at: 9n });
     woken.length = 0;
-    audience.wake(chunkOf(gained));
+    groupListeners.wake(chunkOf(gained));
     assert.deepEqual(woken, ['one', 'two']);
   });
 });

@@ -2,7 +2,7 @@ import type { GroupsWithGains, Reader } from '@wts/read-model';
 import type { RingChunk } from '../hub/ring.ts';
 
 /** Whoever is to be told when a chunk holds an entry of one of their groups. */
-export interface Listening {
+export interface GroupListener {
   wake(chunk: RingChunk): void;
 }
 
@@ -20,12 +20,12 @@ const NONE: ReadonlySet<string> = new Set();
  * of its audience and not the number of open sockets. Groups are kept by reader and not by socket: a thousand sockets of
  * somebody in ten thousand projects cost no more than their thousand and the ten thousand.
  */
-export class Audience<T extends Listening> {
+export class GroupListeners<T extends GroupListener> {
   readonly #byGroup = new Map<string, Set<Readers<T>>>();
   readonly #byReader = new Map<string, Readers<T>>();
 
   /** Adds a listener, or takes over what its reader may read since. What is older than what is known changes nothing. */
-  follow(listener: T, reader: Reader, { groups, at }: Pick<GroupsWithGains, 'groups' | 'at'>): void {
+  set(listener: T, reader: Reader, { groups, at }: Pick<GroupsWithGains, 'groups' | 'at'>): void {
     const key = keyOf(reader);
     let readers = this.#byReader.get(key);
     if (readers === undefined) this.#byReader.set(key, (readers = { groups: NONE, at: -1n, listeners: new Set() }));
@@ -34,7 +34,7 @@ export class Audience<T extends Listening> {
     if (at > readers.at) readers.at = at;
   }
 
-  leave(listener: T, reader: Reader): void {
+  remove(listener: T, reader: Reader): void {
     const key = keyOf(reader);
     const readers = this.#byReader.get(key);
     if (readers === undefined || !readers.listeners.delete(listener) || readers.listeners.size > 0) return;

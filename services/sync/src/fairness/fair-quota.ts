@@ -1,19 +1,19 @@
-/** Of what there is, one person begins nothing more with this much in hand. */
+/** The part of what the others leave that one person may hold. */
 const SHARE = 1 / 4;
 
-export interface Held extends Disposable {
-  /** It turned out to be so much. */
-  become(amount: number): void;
+export interface QuotaHold extends Disposable {
+  /** Corrects the amount. */
+  resize(amount: number): void;
 }
 
 /**
- * How much each person holds of something that is given back only by its holder: bytes of disk or memory, answers that are
- * sent at the pace of their readers. It cannot be shared out by turns, as slots can; so each person has a bound of their
- * own, a quarter of what the others leave, and all others still find room.
+ * Counts how much each person holds of a resource that only its holder gives back: bytes of disk or memory, answers that are
+ * sent at the pace of their clients. Turns cannot divide such a resource as they divide slots; so each person has a bound,
+ * a quarter of what the others leave, and something is always left for the next person.
  */
-export class Holdings {
+export class FairQuota {
   readonly #max: number;
-  /** Kept for what is under way: nothing new begins in it. */
+  /** For work that has started already; `admits` leaves it free. */
   readonly #reserved: number;
   readonly #people = new Map<string, number>();
   #total = 0;
@@ -31,7 +31,7 @@ export class Holdings {
     return this.#people.get(person) ?? 0;
   }
 
-  /** Takes, or with a negative amount gives back. */
+  /** Takes an amount without a check; a negative one gives back. */
   add(person: string, amount: number): void {
     this.#total += amount;
     const left = this.of(person) + amount;
@@ -44,29 +44,29 @@ export class Holdings {
     this.add(to, amount);
   }
 
-  /** Takes it for a while; refused by undefined. */
-  hold(person: string, amount: number): Held | undefined {
+  /** Takes an amount until it is disposed of; undefined when the person may not. */
+  hold(person: string, amount: number): QuotaHold | undefined {
     if (!this.admits(person, amount)) return undefined;
     let held = 0;
     let isHeld = true;
-    const become = (wanted: number): void => {
+    const resize = (wanted: number): void => {
       if (!isHeld) return;
       this.add(person, wanted - held);
       held = wanted;
     };
-    become(amount);
+    resize(amount);
     return {
-      become,
+      resize,
       [Symbol.dispose]: () => {
-        become(0);
+        resize(0);
         isHeld = false;
       },
     };
   }
 
   /**
-   * Whether this person may begin something that takes so much: a share of what the others leave. Whoever takes all they may
-   * leaves room for the next one, so a few who work together do not take all of it.
+   * Whether this person may start something that takes this amount: a share of what the others leave. Each person's maximum
+   * leaves some for the next one, so a few people together cannot take all of it.
    */
   admits(person: string, amount: number): boolean {
     const own = this.of(person) + amount;
@@ -74,18 +74,18 @@ export class Holdings {
     return own * (1 - SHARE) <= (this.#max - total) * SHARE && total <= this.#max - this.#reserved;
   }
 
-  /** Whether all together hold so much that nothing new begins. */
+  /** Whether so much is held that nothing new may start. */
   get isShort(): boolean {
     return this.#total > this.#max - this.#reserved;
   }
 
-  /** Whether what this person holds must be given back soon: it is more than a share of what runs short. */
+  /** Whether this person should give back soon: they hold more than a share while more than half is taken, or it is short. */
   isTight(person: string): boolean {
     const isOver = this.of(person) > this.#max * SHARE && this.#total > this.#max / 2;
     return isOver || this.isShort;
   }
 
-  /** Whether what is under way for this person must end: half of it all is theirs, or there is no more. */
+  /** Whether started work of this person must end: they hold more than half, or nothing is left. */
   isFull(person: string): boolean {
     return this.#total > this.#max || this.of(person) > this.#max / 2;
   }

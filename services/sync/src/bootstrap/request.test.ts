@@ -2,16 +2,16 @@ import { servicePrincipal } from '@wts/access';
 import type { BootstrapQuestion } from '@wts/contracts';
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { readQuestion } from './question.ts';
+import { parseBootstrapRequest } from './request.ts';
 
-describe('what a bootstrap is asked for', () => {
+describe('the groups of a bootstrap request', () => {
   const [userId, home] = [randomUUID(), randomUUID()];
-  const groupsOf = (asked: BootstrapQuestion): string[] | null => {
-    const { groups } = readQuestion({ ...servicePrincipal('test'), userId }, asked);
+  const groupsOf = (requested: BootstrapQuestion): string[] | null => {
+    const { groups } = parseBootstrapRequest({ ...servicePrincipal('test'), userId }, requested);
     return groups === null ? null : [...groups];
   };
 
-  it('are the groups that are named, whatever else they are', () => {
+  it('are those that the caller names, invalid ids left out', () => {
     assert.deepEqual(groupsOf({ syncGroups: `${userId},${home.toUpperCase()},no id` }), [userId, home]);
     assert.deepEqual(groupsOf({ syncGroups: home, type: 'full' }), [home]);
     assert.deepEqual(groupsOf({ syncGroups: userId, type: 'partial' }), [userId]);
@@ -19,7 +19,7 @@ describe('what a bootstrap is asked for', () => {
     assert.equal(groupsOf({}), null);
   });
 
-  it('are all groups for a published client at its start, whose own list may be out of date [sync.client.compatible]', () => {
+  it('are all groups for a full load by a published client, because its own list may be out of date [sync.client.compatible]', () => {
     assert.equal(groupsOf({ syncGroups: `${userId},${home}`, type: 'full' }), null);
   });
 });

@@ -14,54 +14,54 @@ const PARTITION_ENTRIES = 1_000_000;
 const YOUNGEST_MS = 60 * 60 * 1000;
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-export interface UpkeepOptions {
+export interface LogMaintenanceOptions {
   readonly pool: Pool;
   readonly log: LogReader;
   /** For the session that holds the lease. */
   readonly databaseUrl: string;
   readonly retention: Retention;
-  /** Small enough that dropping one trims a sensible piece, large enough that a long log has few. */
+  /** Small enough that a drop trims little, large enough that a long log has few partitions. */
   readonly partitionEntries?: number;
-  /** How long a floor stands before what is below it goes. */
+  /** How long a floor is in force before the partitions below it are dropped. */
   readonly floorRestsMs?: number;
   readonly everyMs?: number;
   readonly logger: Pick<Logger, 'debug' | 'info' | 'warn' | 'error'>;
 }
 
-/** What operators set, as what the log is held to. */
+/** The settings, in the units of the store. */
 export function retentionOf({ days, entries }: { days: number; entries?: number | undefined }): Retention {
   return { ageMs: days * DAY_MS, entries, youngestMs: YOUNGEST_MS };
 }
 
 /**
- * What the log needs from time to time: a new epoch after a promotion, partitions ahead of its head, and what is past its
- * days taken away. Every replica looks; one at a time acts, and two at once do no harm. A round that fails is made up by
- * the next.
+ * Maintains the log in rounds: a new epoch after a promotion, partitions ahead of the head, and the removal of entries past
+ * their retention. One replica at a time does it, by a lease; two in parallel do no harm. The next round does what a failed
+ * one left.
  */
-export function keepLog(options: UpkeepOptions): AsyncDisposable {
+export function maintainLog(options: LogMaintenanceOptions): AsyncDisposable {
   const { everyMs = EVERY_MS, logger } = options;
   const stopping = new AbortController();
   const { signal } = stopping;
-  const keep = async (): Promise<void> => {
+  const run = async (): Promise<void> => {
     while (!signal.aborted) {
       try {
-        await keepOnce(options, signal);
+        await maintainLogOnce(options, signal);
       } catch (err) {
-        if (!signal.aborted) logger.warn({ err }, 'a round of upkeep of the log failed; the next one makes up for it');
+        if (!signal.aborted) logger.warn({ err }, 'maintenance of the log failed; it is tried again in a few seconds');
       }
       await sleep(everyMs, undefined, { signal, ref: false }).catch(() => undefined);
     }
   };
-  const keeping = keep();
+  const running = run();
   return {
     async [Symbol.asyncDispose]() {
       stopping.abort();
-      await keeping;
+      await running;
     },
   };
 }
 
-export async function keepOnce(options: UpkeepOptions, signal?: AbortSignal): Promise<void> {
+export async function maintainLogOnce(options: LogMaintenanceOptions, signal?: AbortSignal): Promise<void> {
   const { pool, log, databaseUrl, logger } = options;
   await settleEpoch(pool);
   await forgetReplays(pool);
@@ -72,9 +72,9 @@ export async function keepOnce(options: UpkeepOptions, signal?: AbortSignal): Pr
   await trim(options, head, signal);
 }
 
-/** What lies below the floor goes, then the floor rises: it has stood for a while before the next drop. */
+/** Drops the partitions below the floor, then raises the floor: so each floor is in force for a while before the drop. */
 async function trim(
-  { pool, retention, floorRestsMs, logger }: UpkeepOptions,
+  { pool, retention, floorRestsMs, logger }: LogMaintenanceOptions,
   head: bigint,
   signal?: AbortSignal,
 ): Promise<void> {
@@ -82,10 +82,16 @@ async function trim(
   const partitions = await listPartitions(pool);
   for (const partition of await findTrimmed(pool, partitions, floorRestsMs ?? FLOOR_RESTS_MS)) {
     await dropPartition(pool, partition, signal);
-    logger.info({ from: partition.from.toString(), to: partition.to.toString() }, 'old entries of the log are dropped');
+    logger.info(
+      { from: partition.from.toString(), to: partition.to.toString() },
+      'dropped a partition of old log entries',
+    );
   }
   const floor = await findFloor(pool, partitions, head, retention);
   if (floor !== null && (await raiseFloor(pool, floor))) {
-    logger.info({ floor: floor.toString() }, 'the log begins later now');
+    logger.info(
+      { floor: floor.toString() },
+      'raised the floor of the log; clients with a cursor below it load everything again',
+    );
   }
 }

@@ -10,18 +10,18 @@ import { LoopTurns } from '../fairness/loop-turns.ts';
 import { RecentPeople } from '../fairness/recent-people.ts';
 import type { Selection } from '@wts/read-model';
 import { snapshotMetrics } from './metrics.ts';
-import { Production, type ProductionPlan } from './production.ts';
-import { SpoolRoom } from './spool.ts';
+import { SpooledSnapshot, type SnapshotPlan } from './spooled-snapshot.ts';
+import { SpoolBudget } from './spool.ts';
 
-async function producing(
-  plan: Partial<ProductionPlan>,
+async function withSpooledSnapshot(
+  plan: Partial<SnapshotPlan>,
   turns: LoopTurns,
-  test: (production: Production) => Promise<void>,
+  test: (spooled: SpooledSnapshot) => Promise<void>,
 ) {
   await using stack = new AsyncDisposableStack();
-  const database = stack.use(await testDatabase('production', { migrated: true }));
+  const database = stack.use(await testDatabase('spooled', { migrated: true }));
   const pool = stack.adopt(new Pool({ connectionString: database.urlOf('wts_sync') }), (one) => one.end());
-  const whole: ProductionPlan = {
+  const whole: SnapshotPlan = {
     userId: randomUUID(),
     workspaceId: null,
     encoding: 'identity',
@@ -32,11 +32,11 @@ async function producing(
   const tools = {
     gate: new FairGate({ slots: 1, waitMs: 1000, waitingMax: 10, refusal: 'Too much' }),
     turns,
-    room: new SpoolRoom(),
+    budget: new SpoolBudget(),
     metrics: snapshotMetrics(new Registry())('bootstrap'),
     onFailure: () => {},
   };
-  await test(new Production(whole, tools));
+  await test(new SpooledSnapshot(whole, tools));
 }
 
 /** Grants nothing until told to, and keeps what was asked for. */
@@ -57,17 +57,17 @@ class HeldTurns extends LoopTurns {
 const ROWS = 20_000;
 const ROW_BYTES = 500;
 
-describe('a production', () => {
+describe('a spooled', () => {
   it('that its last reader has left is joined by nobody: who loads a page again at once gets a whole answer', async () => {
-    await producing({}, new LoopTurns(new RecentPeople()), async (production) => {
-      const [first, second] = [production.join(production.person), production.join(randomUUID())];
-      await production.opened;
-      production.leave(first);
-      assert.equal(production.isShareable, true);
-      production.leave(second);
-      assert.equal(production.isShareable, false);
-      await production.done;
-      assert.equal(production.isShareable, false);
+    await withSpooledSnapshot({}, new LoopTurns(new RecentPeople()), async (spooled) => {
+      const [first, second] = [spooled.join(spooled.person), spooled.join(randomUUID())];
+      await spooled.opened;
+      spooled.leave(first);
+      assert.equal(spooled.isShareable, true);
+      spooled.leave(second);
+      assert.equal(spooled.isShareable, false);
+      await spooled.done;
+      assert.equal(spooled.isShareable, false);
     });
   });
 
@@ -77,15 +77,15 @@ describe('a production', () => {
     const record = `'{"text":"' || repeat('t', ${ROW_BYTES}) || '"}' as record from generate_series(1, ${ROWS})`;
     const select = (): Selection[] => [{ model, from: `(select ${record}) as made`, where: 'true' }];
     const turns = new HeldTurns(new RecentPeople());
-    await producing({ select }, turns, async (production) => {
-      const reader = production.join(production.person);
+    await withSpooledSnapshot({ select }, turns, async (spooled) => {
+      const reader = spooled.join(spooled.person);
       await eventually(() => turns.asked > 0);
       for (let turn = 0; turn < 50; turn += 1) await nextTurn();
       assert.ok(turns.asked < (ROWS * ROW_BYTES) / 10, `${turns.asked} bytes without a turn`);
       turns.grant();
-      await production.done;
+      await spooled.done;
       assert.ok(turns.asked > ROWS * ROW_BYTES);
-      production.leave(reader);
+      spooled.leave(reader);
     });
   });
 });

@@ -9,38 +9,38 @@ import {
   type Viewer,
 } from '@wts/read-model';
 import {
-  Production,
+  SpooledSnapshot,
   tooManySnapshots,
   type Encoding,
-  type ProductionReader,
-  type ProductionTools,
-} from '../snapshots/production.ts';
+  type SnapshotReader,
+  type SnapshotTools,
+} from '../snapshots/spooled-snapshot.ts';
 import type { Sources } from '../snapshots/sources.ts';
 import { unlessAborted } from '../unless-aborted.ts';
 
 /*
- * Records asked for by key or by group, as they are now: for models a client loads when it needs them. All requests of a
- * call are read in one snapshot, and all requests for a model in one statement, so a record comes once however many of
- * them it matches. Who may see what is the predicate of bootstrap.
+ * POST /sync/batch: looks up records by key or by group, for models that a client loads when it needs them. One snapshot
+ * serves all requests of a call and one statement all requests for a model, so a record is sent once, however many requests
+ * it matches. The visibility predicate is that of bootstrap.
  *
  * Keeps sync.batch.requests, sync.batch.bounds, sync.batch.own-groups and sync.batch.first-sync-id.
  */
 
-export interface BatchQuestion {
+export interface LookupRequest {
   readonly userId: string;
   readonly workspaceId: string | null;
   readonly wanted: ReadonlyMap<Model, Wanted>;
-  /** The place the answer must have reached. It is never a reason to leave a record out. */
+  /** The answer must show at least this position. Records before it are sent too. */
   readonly reached: bigint;
 }
 
 /** Values by column; a record matches when it has one of them. */
 type Wanted = Map<string, Set<string>>;
 
-export function readBatch(
+export function parseLookup(
   principal: Principal,
   { requests, firstSyncId }: { readonly requests: readonly BatchRequest[]; readonly firstSyncId?: string },
-): BatchQuestion {
+): LookupRequest {
   const reached = parseSyncId(firstSyncId ?? '0');
   if (reached === null) throw refused('body/firstSyncId is larger than any position in the log');
   const wanted = new Map<Model, Wanted>();
@@ -50,7 +50,7 @@ export function readBatch(
     const { column, value } = readKey(model, request, index);
     const columns = wanted.get(model) ?? new Map<string, Set<string>>();
     wanted.set(model, columns);
-    // Every key is an id; what is none belongs to no record.
+    // Every key is an id, so a value that is no UUID matches nothing.
     if (isUuid(value)) columns.set(column, (columns.get(column) ?? new Set()).add(value.toLowerCase()));
   }
   return { userId: principal.userId, workspaceId: principal.workspaceId ?? null, wanted, reached };
@@ -73,57 +73,57 @@ function refused(message: string): Fault {
   return new Fault('validation_failed', { message });
 }
 
-export interface BatchOptions extends ProductionTools {
+export interface LookupOptions extends SnapshotTools {
   readonly sources: Sources;
 }
 
-export interface BatchAnswer extends Disposable {
-  readonly production: Production;
-  readonly reader: ProductionReader;
+export interface LookupAnswer extends Disposable {
+  readonly snapshot: SpooledSnapshot;
+  readonly reader: SnapshotReader;
 }
 
-export class Batches {
-  readonly #options: BatchOptions;
+export class Lookups {
+  readonly #options: LookupOptions;
 
-  constructor(options: BatchOptions) {
+  constructor(options: LookupOptions) {
     this.#options = options;
   }
 
-  /** Begins an answer. It must be disposed of: it counts, and holds what it is sent from. Given up when the client leaves. */
-  async answer(question: BatchQuestion, encoding: Encoding, signal: AbortSignal): Promise<BatchAnswer> {
-    const place = this.#options.room.enter(question.userId);
-    if (place === undefined) throw tooManySnapshots(this.#options.metrics);
-    const production = this.#produce(question, encoding);
-    const reader = production.join(question.userId);
+  /** Starts an answer. The caller must dispose of it, because it counts against its person and holds a spool. */
+  async answer(request: LookupRequest, encoding: Encoding, signal: AbortSignal): Promise<LookupAnswer> {
+    const admission = this.#options.budget.admit(request.userId);
+    if (admission === undefined) throw tooManySnapshots(this.#options.metrics);
+    const snapshot = this.#open(request, encoding);
+    const reader = snapshot.join(request.userId);
     const end = (): void => {
-      place[Symbol.dispose]();
-      production.leave(reader);
+      admission[Symbol.dispose]();
+      snapshot.leave(reader);
     };
     try {
-      await unlessAborted(production.opened, signal);
-      return { production, reader, [Symbol.dispose]: end };
+      await unlessAborted(snapshot.opened, signal);
+      return { snapshot, reader, [Symbol.dispose]: end };
     } catch (error) {
       end();
       throw error;
     }
   }
 
-  #produce(question: BatchQuestion, encoding: Encoding): Production {
+  #open(request: LookupRequest, encoding: Encoding): SpooledSnapshot {
     const { sources } = this.#options;
-    const { userId, workspaceId, reached } = question;
-    return new Production(
+    const { userId, workspaceId, reached } = request;
+    return new SpooledSnapshot(
       {
         userId,
         workspaceId,
         encoding,
         pool: async (signal) => {
           if (!sources.hasStandby) return sources.primary;
-          return sources.pick({ userId, reached, person: await sources.groupsOf(question, signal) }, signal);
+          return sources.pick({ userId, reached, person: await sources.groupsOf(request, signal) }, signal);
         },
         select: (person) => {
           if (person.at < reached)
             throw new Fault('unavailable', { message: 'The log has not reached firstSyncId yet; try again shortly' });
-          return selectionsOf(question, person);
+          return selectionsOf(request, person);
         },
       },
       this.#options,
@@ -131,7 +131,7 @@ export class Batches {
   }
 }
 
-function selectionsOf({ wanted, userId, workspaceId }: BatchQuestion, person: PersonGroups): Selection[] {
+function selectionsOf({ wanted, userId, workspaceId }: LookupRequest, person: PersonGroups): Selection[] {
   const viewer: Viewer = { groups: [...person.groups], person: { userId, workspaceId } };
   return MODELS.flatMap((model) => {
     const columns = wanted.get(model);
@@ -144,9 +144,9 @@ function selectionsOf({ wanted, userId, workspaceId }: BatchQuestion, person: Pe
   });
 }
 
-/** A record belongs to a group when it is sent to that group; for most models that is its `group_id`. */
+/** A request by group matches the records that this group sees; for most models those with its `group_id`. */
 function matchSql(model: Model, column: string, values: ReadonlySet<string>, { groups, person }: Viewer): string {
   if (column !== 'group_id') return `${column} in (${uuidList(values)})`;
-  const seen = groups.filter((group) => values.has(group));
-  return visibleSql(model, { groups: seen, person: person !== null && values.has(person.userId) ? person : null });
+  const requested = groups.filter((group) => values.has(group));
+  return visibleSql(model, { groups: requested, person: person !== null && values.has(person.userId) ? person : null });
 }

@@ -7,12 +7,12 @@ import type { FairGate } from '../fairness/fair-gate.ts';
 import type { LoopTurns } from '../fairness/loop-turns.ts';
 import { Deflater, type Content } from './gzip.ts';
 import type { SnapshotMetrics } from './metrics.ts';
-import { Spool, SpoolFull, type SpoolReader, type SpoolRoom } from './spool.ts';
-import { Turn } from './turn.ts';
+import { Spool, SpoolFull, type SpoolReader, type SpoolBudget } from './spool.ts';
+import { SharedSlot } from './shared-slot.ts';
 
 export type Encoding = 'identity' | 'gzip';
 
-export interface ProductionPlan {
+export interface SnapshotPlan {
   readonly userId: string;
   readonly workspaceId: string | null;
   readonly encoding: Encoding;
@@ -24,16 +24,16 @@ export interface ProductionPlan {
   readonly ending?: (rows: number) => string;
 }
 
-export interface ProductionTools {
+export interface SnapshotTools {
   readonly gate: FairGate;
   readonly turns: LoopTurns;
-  readonly room: SpoolRoom;
+  readonly budget: SpoolBudget;
   readonly metrics: SnapshotMetrics;
   readonly onFailure: (error: unknown) => void;
 }
 
 /** One who reads along, and in whose name. */
-export interface ProductionReader extends SpoolReader {
+export interface SnapshotReader extends SpoolReader {
   readonly person: string;
 }
 
@@ -42,7 +42,7 @@ export interface ProductionReader extends SpoolReader {
  * would have their turn, and counts as theirs as long as they read it, then as another reader's. It ends early when its last
  * reader leaves: the connection is then cut, because nothing else stops PostgreSQL in the middle of a COPY at once.
  */
-export class Production {
+export class SpooledSnapshot {
   /** The person's groups and the head, as the snapshot has them. Rejects when it could not be opened or planned. */
   readonly opened: Promise<PersonGroups>;
   /** Settles when nothing more will be read; never rejects. */
@@ -54,16 +54,16 @@ export class Production {
   #state: 'running' | 'finished' | 'failed' = 'running';
   #isKept = false;
   readonly #spool: Spool;
-  readonly #turn: Turn;
-  readonly #readers = new Set<ProductionReader>();
+  readonly #turn: SharedSlot;
+  readonly #readers = new Set<SnapshotReader>();
   readonly #abort = new AbortController();
-  readonly #tools: ProductionTools;
+  readonly #tools: SnapshotTools;
 
-  constructor(plan: ProductionPlan, tools: ProductionTools) {
+  constructor(plan: SnapshotPlan, tools: SnapshotTools) {
     this.#tools = tools;
     this.encoding = plan.encoding;
-    this.#spool = new Spool(tools.room, plan.userId);
-    this.#turn = new Turn(tools.gate);
+    this.#spool = new Spool(tools.budget, plan.userId);
+    this.#turn = new SharedSlot(tools.gate);
     this.#turn.join(plan.userId);
     const { promise, resolve, reject } = Promise.withResolvers<PersonGroups>();
     this.opened = promise;
@@ -87,7 +87,7 @@ export class Production {
 
   /** How long a reader who takes nothing is waited for. */
   get patienceMs(): number {
-    return this.#tools.room.patienceMs(this.person);
+    return this.#tools.budget.patienceMs(this.person);
   }
 
   /** False when its beginning is gone, or when it broke off or is about to: who joins it then gets half an answer. */
@@ -95,14 +95,14 @@ export class Production {
     return this.#spool.isWhole && this.#state !== 'failed' && !this.#abort.signal.aborted;
   }
 
-  join(person: string): ProductionReader {
+  join(person: string): SnapshotReader {
     const reader = Object.assign(this.#spool.join(), { person });
     this.#readers.add(reader);
     this.#turn.join(person);
     return reader;
   }
 
-  leave(reader: ProductionReader): void {
+  leave(reader: SnapshotReader): void {
     this.#spool.leave(reader);
     if (!this.#readers.delete(reader)) return;
     if (!this.#readers.values().some(({ person }) => person === reader.person)) this.#done(reader.person);
@@ -118,7 +118,7 @@ export class Production {
   }
 
   /** Before so many bytes go to this reader: a promise when they must wait. */
-  turn({ person }: Pick<ProductionReader, 'person'>, bytes: number): Promise<void> | undefined {
+  turn({ person }: Pick<SnapshotReader, 'person'>, bytes: number): Promise<void> | undefined {
     return this.#tools.turns.take(person, bytes);
   }
 
@@ -141,7 +141,7 @@ export class Production {
     if (isOver && this.#readers.size === 0 && !(this.#isKept && this.isShareable)) void this.#spool.dispose();
   }
 
-  async #run(plan: ProductionPlan, opened: (person: PersonGroups) => void): Promise<void> {
+  async #run(plan: SnapshotPlan, opened: (person: PersonGroups) => void): Promise<void> {
     const { metrics } = this.#tools;
     const { signal } = this.#abort;
     using _slot = await this.#turn.slot;
@@ -177,7 +177,7 @@ export class Production {
     };
   }
 
-  async #copy(plan: ProductionPlan, snapshot: Snapshot, selections: readonly Selection[]): Promise<number> {
+  async #copy(plan: SnapshotPlan, snapshot: Snapshot, selections: readonly Selection[]): Promise<number> {
     using deflater = this.encoding === 'gzip' ? new Deflater(this.#spool) : null;
     const sink: LineSink = deflater ?? this.#spool;
     let rows: number;
