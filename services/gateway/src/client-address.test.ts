@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { addressReader } from './client-address.ts';
 
 describe("the client's address", () => {
-  it('is the peer, whatever the request claims, when no proxy is configured', () => {
+  it('is the peer when no proxy is configured, with any headers', () => {
     const addressOf = addressReader([]);
     assert.equal(addressOf('203.0.113.9', ['198.51.100.1']), '203.0.113.9');
     assert.equal(addressOf('::ffff:203.0.113.9', []), '203.0.113.9');
@@ -14,7 +14,7 @@ describe("the client's address", () => {
     assert.equal(addressReader(['10.0.0.0/8'])('203.0.113.9', ['198.51.100.1']), '203.0.113.9');
   });
 
-  it('is the right-most address no configured proxy owns, never the left-most', () => {
+  it('is the right-most address that is not a configured proxy, never the left-most', () => {
     const addressOf = addressReader(['10.0.0.0/8', 'fd00::/8', '192.0.2.7']);
     assert.equal(addressOf('10.1.1.1', ['1.1.1.1, 203.0.113.9, 10.2.2.2']), '203.0.113.9');
     assert.equal(addressOf('10.1.1.1', ['1.1.1.1', '203.0.113.9', '192.0.2.7']), '203.0.113.9');
@@ -23,13 +23,13 @@ describe("the client's address", () => {
     assert.equal(addressOf('10.1.1.1', []), '10.1.1.1');
   });
 
-  it('stops at what is no address instead of reading past it', () => {
+  it('is read only up to the first text that is not an address', () => {
     const addressOf = addressReader(['10.0.0.0/8']);
     assert.equal(addressOf('10.1.1.1', ['1.1.1.1, unknown, 10.2.2.2']), '10.2.2.2');
     assert.equal(addressOf('10.1.1.1', ['1.1.1.1, 127.1']), '10.1.1.1');
   });
 
-  it('is never what stands left of an address no proxy owns', () => {
+  it('is never read to the left of an address that is not a configured proxy', () => {
     const addressOf = addressReader(['10.0.0.0/8']);
     fc.assert(
       fc.property(fc.string(), (claim) => {
@@ -38,7 +38,7 @@ describe("the client's address", () => {
     );
   });
 
-  it('refuses a malformed range at start-up', () => {
+  it('needs well-formed ranges, which are checked at the start', () => {
     assert.throws(() => addressReader(['10.0.0.0/99']), /no IP address or CIDR/);
     assert.throws(() => addressReader(['proxy.example.com']), /no IP address or CIDR/);
   });

@@ -11,11 +11,11 @@ const row = {
 };
 
 describe('the deprecation table', () => {
-  it('is sound as it ships', () => {
+  it('has no mistake', () => {
     deprecationHeaders(DEPRECATIONS, new Set(API_ROUTES.map((route) => route.contract.id)));
   });
 
-  it('gives a retiring operation Deprecation and Sunset as http-dates and a link with rel=deprecation [versioning.retiring.headers]', () => {
+  it('gives a deprecated operation Deprecation and Sunset as HTTP dates and a link with rel=deprecation [versioning.retiring.headers]', () => {
     assert.deepEqual(deprecationHeaders([row], operations).get('listWorkspaces'), [
       'Deprecation',
       'Sun, 01 Nov 2026 00:00:00 GMT',
@@ -31,7 +31,7 @@ describe('the deprecation table', () => {
     assert.throws(() => deprecationHeaders([{ ...row, sunsetOn: '2027-01-29' }], operations), /less than 90 days/);
   });
 
-  it('names every fault of the table in one sentence', () => {
+  it('is refused with one error that names every mistake', () => {
     const wrong = [
       { ...row, operation: 'unknown' },
       { ...row, deprecatedOn: '2026-02-30' },

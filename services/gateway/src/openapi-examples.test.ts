@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { API_ROUTES } from './routes.ts';
 
 describe('the examples of the description', () => {
-  it('are there for every operation that answers with JSON, and fit its schema', () => {
+  it('exist for every JSON answer and fit its schema', () => {
     for (const { contract } of API_ROUTES) {
       const { status, contentType = 'application/json', schema, example, examples } = contract.reply;
       // A socket has no body.
@@ -16,7 +16,7 @@ describe('the examples of the description', () => {
     }
   });
 
-  it('are there for every body that may be sent, and fit its schema', () => {
+  it('exist for every request body and fit its schema', () => {
     const taking = API_ROUTES.flatMap(({ contract }) => (contract.body === undefined ? [] : [contract]));
     assert.ok(taking.length > 5);
     for (const { id, body, bodyExample, bodyExamples } of taking) {
@@ -39,7 +39,7 @@ describe('the examples of the description', () => {
     assert.match(mutate.description ?? '', /\*\*A refused transaction is answered with status 200/);
   });
 
-  it('of errors fit the one error shape, and say in plain words what more than their name there is to say', () => {
+  it('of errors fit the error shape, and have a message that adds to their name', () => {
     const check = compile(errorBodySchema, 'error');
     for (const code of ERROR_CODES) {
       const body = errorBody(new Fault(code), 'a-request');

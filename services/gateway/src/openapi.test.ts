@@ -26,7 +26,7 @@ interface Description {
 }
 
 const description = describeRoutes(API_ROUTES, { serverUrl: 'https://api.example.com/' }) as unknown as Description;
-/** What is served and no part of a web page. */
+/** The routes that do not belong to the page. */
 const OPERATIONS = API_ROUTES.filter(({ contract }) => !contract.page);
 const operations = Object.values(description.paths).flatMap((path) => Object.values(path));
 
@@ -47,7 +47,7 @@ describe('the description of the interface', () => {
     assert.doesNotMatch(JSON.stringify(description), /internal\/|Internal"/);
   });
 
-  it('says of itself that it may be asked for again with its ETag, and is then 304 [meta.openapi.answer]', () => {
+  it('describes that it can be revalidated with its ETag and is then 304 [meta.openapi.answer]', () => {
     const own = description.paths['/openapi.json']?.['get'] as unknown as {
       readonly responses: Readonly<Record<number, { readonly headers: object; readonly content?: object }>>;
       readonly parameters: object;
@@ -58,13 +58,13 @@ describe('the description of the interface', () => {
     assert.match(JSON.stringify(own.parameters), /IfNoneMatch/);
   });
 
-  it('leaves out its own page alone, and says where that is [meta.openapi.complete]', () => {
+  it('omits only its own page, and links to it [meta.openapi.complete]', () => {
     const left = API_ROUTES.filter((route) => !OPERATIONS.includes(route)).map(({ contract }) => contract.path);
     assert.deepEqual(left, ['/docs', '/docs/{file}', '/docs/', '/']);
     assert.equal(description.externalDocs.url, 'https://api.example.com/docs');
   });
 
-  it('says for every operation which credential it needs, and none for public ones [authentication.bearer.every-call, sync.auth.each-call]', () => {
+  it('names the credential of every operation, and none for public ones [authentication.bearer.every-call, sync.auth.each-call]', () => {
     for (const { contract } of OPERATIONS) {
       const operation = description.paths[contract.path]?.[contract.method.toLowerCase()];
       assert.deepEqual(operation?.security, contract.scope === 'none' ? [] : [{ bearer: [] }]);
@@ -85,7 +85,7 @@ describe('the description of the interface', () => {
     }
   });
 
-  it('says that sync routes are no stable platform interface [versioning.sync.not-stable]', () => {
+  it('states that sync routes are not a stable platform API [versioning.sync.not-stable]', () => {
     const sync = description.tags.find((tag) => tag.name === 'Sync');
     assert.match(sync?.description ?? '', /Advanced transport.*Not packaged as a stable versioned platform API/s);
   });
@@ -103,20 +103,20 @@ describe('the description of the interface', () => {
     }
   });
 
-  it('refers only to what it holds', () => {
+  it('has no reference to a missing schema', () => {
     for (const [, pointer = ''] of JSON.stringify(description).matchAll(/"\$ref":"#\/([^"]+)"/g)) {
       assert.notEqual(followed(`#/${pointer}`), undefined, pointer);
     }
   });
 
-  it('lists bootstrap as POST, and as GET beside it [meta.openapi.bootstrap-post]', () => {
+  it('lists bootstrap as POST and as GET [meta.openapi.bootstrap-post]', () => {
     const { get, post } = description.paths['/sync/bootstrap'] ?? {};
     assert.equal(post?.operationId, 'syncBootstrapPost');
     assert.equal(post['x-required-scope'], 'read');
     assert.equal(get?.operationId, 'syncBootstrap');
   });
 
-  it('says what every model of the sync routes looks like, from the registry', () => {
+  it('has the schema of every model from the registry', () => {
     type Choice = { oneOf: { properties: { modelName: { const: string }; record: { $ref: string } } }[] };
     const { oneOf } = followed('#/components/schemas/AcceptedMutation') as Choice;
     assert.deepEqual(
@@ -127,7 +127,7 @@ describe('the description of the interface', () => {
     for (const name of ['number', 'title', 'startDate', 'completedAt']) assert.ok(name in properties, name);
   });
 
-  it('lists what an INSERT of each model needs, and the lines of a bootstrap, from the registry [meta.openapi.examples]', () => {
+  it('lists the required fields of an INSERT of each model and the lines of a bootstrap, from the registry [meta.openapi.examples]', () => {
     const { post } = description.paths['/sync/mutate'] ?? {};
     assert.ok(post?.description.includes('| `Task` | `workspaceId`, `title` |'));
     const { oneOf } = followed('#/components/schemas/BootstrapRecord') as { oneOf: { $ref: string }[] };
@@ -144,7 +144,7 @@ describe('the description of the interface', () => {
     assert.equal(headings.at(-1), 'Errors');
   });
 
-  it('names the rates of this deployment', () => {
+  it('has the rates of this deployment', () => {
     const of = (limit?: number): string | undefined => {
       const { paths } = describeRoutes(API_ROUTES, {
         serverUrl: 'https://x.test',
@@ -157,11 +157,11 @@ describe('the description of the interface', () => {
     assert.doesNotMatch(of(0) ?? '', /for each person/);
   });
 
-  it('lists every error there is, also those that belong to no operation [errors.shape.fields]', () => {
+  it('lists every error, also those that belong to no operation [errors.shape.fields]', () => {
     for (const code of ERROR_CODES) assert.ok(description.info.description.includes(`| \`${code}\` |`), code);
   });
 
-  it('gives every constant a type and every format a name that generators know', () => {
+  it('gives every constant a type and uses standard formats, for generators', () => {
     const schemas: object[] = [];
     JSON.stringify(description, (_key, value: unknown) => {
       if (typeof value === 'object' && value !== null && ('const' in value || 'format' in value)) schemas.push(value);
@@ -174,7 +174,7 @@ describe('the description of the interface', () => {
     }
   });
 
-  it('marks operations that retire, with their days and what to use instead', () => {
+  it('marks deprecated operations, with their dates and what to use instead', () => {
     const row = {
       operation: 'listMembers',
       deprecatedOn: '2026-11-21',

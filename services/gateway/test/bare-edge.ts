@@ -16,7 +16,7 @@ export interface BareEdge extends AsyncDisposable {
   readonly port: number;
 }
 
-/** An edge with a route table of the test's own, no service behind it and nobody it knows: for what it says by itself. */
+/** An edge with a route table of the test, without a service and without valid credentials. */
 export async function openBareEdge(
   routes: ReturnType<typeof compileRoutes>,
   upstream = openUpstream('none', ['http://127.0.0.1:9'], createLogger({ name: 'test', level: 'silent' })),

@@ -1,14 +1,15 @@
 import assert from 'node:assert/strict';
 import { createApiKey } from '@wts/access';
 import { LIMITS } from '@wts/contracts';
-import { RawClient, errorOf, request, say } from './raw.ts';
+import { RawClient, errorOf, request, exchange } from './raw.ts';
 import { startTestGateway, until } from './test-gateway.ts';
 import type { TestGateway } from './test-gateway.ts';
 
-/** A request with a key that is well formed and made up: whether anybody has it, only a look-up shows. */
-const stranger = (): string => request('GET /api/workspaces', [`Authorization: Bearer ${createApiKey('wts_').token}`]);
+/** A request with a well-formed unknown key, which only a look-up can refuse. */
+const withUnknownKey = (): string =>
+  request('GET /api/workspaces', [`Authorization: Bearer ${createApiKey('wts_').token}`]);
 
-describe('what comes without a credential', () => {
+describe('requests without a valid credential', () => {
   let testGateway: TestGateway;
   before(async () => {
     testGateway = await startTestGateway();
@@ -20,34 +21,34 @@ describe('what comes without a credential', () => {
     testGateway.workspace.lookUpGate = Promise.resolve();
   });
 
-  it('does not stop anybody when it is 200 000 requests in one write: one is judged at a time [limits.pipelining]', async () => {
+  it('do not block others when 200 000 of them arrive in one write [limits.pipelining]', async () => {
     const { promise, resolve } = Promise.withResolvers<void>();
     testGateway.workspace.lookUpGate = promise;
-    const many = Array.from({ length: 2000 }, stranger).join('').repeat(100);
+    const many = Array.from({ length: 2000 }, withUnknownKey).join('').repeat(100);
     const client = await RawClient.open(testGateway.api);
     client.send(many);
     await until('the first is looked up', () => testGateway.workspace.lookUps > 0);
     for (let count = 0; count < 50; count += 1) {
-      assert.equal((await say(testGateway.api, request('GET /health'))).status, 200);
+      assert.equal((await exchange(testGateway.api, request('GET /health'))).status, 200);
     }
     assert.equal(testGateway.workspace.lookUps, 1);
     resolve();
     for (let count = 0; count < 50; count += 1) {
-      assert.equal((await say(testGateway.api, request('GET /health'))).status, 200);
+      assert.equal((await exchange(testGateway.api, request('GET /health'))).status, 200);
       errorOf(await client.reply(), 401, 'api_key_invalid');
     }
     client.destroy();
     assert.ok(testGateway.workspace.lookUps < 2000);
-    assert.equal((await say(testGateway.api, request('GET /health'))).status, 200);
+    assert.equal((await exchange(testGateway.api, request('GET /health'))).status, 200);
   });
 
-  it('waits for look-ups of its own network alone, however many made-up credentials there are [limits.look-ups.network]', async () => {
+  it('wait only for credential look-ups of their own network [limits.look-ups.network]', async () => {
     const { promise, resolve } = Promise.withResolvers<void>();
     const { token } = testGateway.newKey(['read']);
     const mine = request('GET /sync/deltas', [`Authorization: Bearer ${token}`]);
     testGateway.workspace.lookUpGate = promise;
     const clients = await Promise.all(Array.from({ length: 100 }, () => RawClient.open(testGateway.api)));
-    for (const client of clients) client.send(stranger());
+    for (const client of clients) client.send(withUnknownKey());
     await until('some are looked up', () => testGateway.workspace.lookUps > 0);
     const neighbor = await RawClient.open(testGateway.api, '127.0.0.2');
     neighbor.send(mine);
@@ -63,13 +64,13 @@ describe('what comes without a credential', () => {
   });
 });
 
-describe('the connections of one address', () => {
-  it('are a share of all as long as they have no credential; the next is told so, and a neighbor is served [limits.connections.network]', async () => {
+describe('the connections of one network', () => {
+  it('without a credential are limited to a share of all, and other networks are served [limits.connections.network]', async () => {
     const testGateway = await startTestGateway({ CONNECTIONS_MAX: '64', CONNECTIONS_OF_NETWORK_PERCENT: '25' });
     const held: RawClient[] = [];
     try {
       for (let count = 0; count < 16; count += 1) held.push(await RawClient.open(testGateway.api));
-      const refused = errorOf(await say(testGateway.api, request('GET /sync/deltas')), 503, 'unavailable');
+      const refused = errorOf(await exchange(testGateway.api, request('GET /sync/deltas')), 503, 'unavailable');
       assert.match(refused.message ?? '', /^Your network uses its whole share of the connections/);
       const neighbor = await RawClient.open(testGateway.api, '127.0.0.2');
       assert.equal((await neighbor.send(request('GET /openapi.json')).reply()).status, 200);
@@ -80,7 +81,7 @@ describe('the connections of one address', () => {
     }
   });
 
-  it('are not held to it while their requests have one', async () => {
+  it('with a credential are not limited per network', async () => {
     const testGateway = await startTestGateway({ CONNECTIONS_MAX: '64', CONNECTIONS_OF_NETWORK_PERCENT: '25' });
     const held: RawClient[] = [];
     testGateway.sync.answer = () => undefined;
@@ -90,7 +91,7 @@ describe('the connections of one address', () => {
         held.push(client.send(request('GET /sync/deltas', [`Authorization: Bearer ${testGateway.fullKey}`])));
         await until('it is at the service', () => testGateway.sync.started === held.length);
       }
-      assert.equal((await say(testGateway.api, request('GET /openapi.json'))).status, 200);
+      assert.equal((await exchange(testGateway.api, request('GET /openapi.json'))).status, 200);
     } finally {
       for (const client of held) client.destroy();
       await testGateway.close();

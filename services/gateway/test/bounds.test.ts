@@ -2,46 +2,46 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { LIMITS } from '@wts/contracts';
 import { EDGE_LIMITS } from '../src/limits.ts';
-import { RawClient, errorOf, request, say } from './raw.ts';
+import { RawClient, errorOf, request, exchange } from './raw.ts';
 import type { RawReply } from './raw.ts';
 import { startTestGateway, until } from './test-gateway.ts';
 import type { TestGateway } from './test-gateway.ts';
 
-describe('what the gateway bounds', () => {
+describe('the limits of the gateway', () => {
   let testGateway: TestGateway;
   let credential: string;
   before(async () => {
     testGateway = await startTestGateway();
     credential = `Authorization: Bearer ${testGateway.fullKey}`;
-    await say(testGateway.api, request('GET /sync/deltas', [credential]));
+    await exchange(testGateway.api, request('GET /sync/deltas', [credential]));
   });
   after(() => testGateway.close());
   beforeEach(() => testGateway.sync.reset());
 
   const head = (...lines: string[]): string => request('POST /sync/mutate', [credential, ...lines]);
 
-  it('refuses a declared body over the bound of its operation before a byte of it is sent on [errors.413.body, limits.body.mutate, limits.body.rest]', async () => {
-    for (const [line, bytesMax, standIn] of [
+  it('refuse a declared body over the limit of its operation before a byte is forwarded [errors.413.body, limits.body.mutate, limits.body.rest]', async () => {
+    for (const [line, bytesMax, fakeService] of [
       ['POST /sync/mutate', LIMITS.mutateBodyBytes, testGateway.sync],
       ['POST /api/workspaces', LIMITS.bodyBytes, testGateway.workspace],
     ] as const) {
-      const reply = await say(testGateway.api, request(line, [credential, `Content-Length: ${bytesMax + 1}`]));
+      const reply = await exchange(testGateway.api, request(line, [credential, `Content-Length: ${bytesMax + 1}`]));
       errorOf(reply, 413, 'payload_too_large');
       assert.deepEqual(reply.headers.connection, ['close']);
-      assert.equal(standIn.started, 0);
+      assert.equal(fakeService.started, 0);
     }
   });
 
-  it('lets a body of exactly the bound through, declared or chunked', async () => {
+  it('accept a body of exactly the limit, declared or chunked', async () => {
     const body = 'x'.repeat(LIMITS.mutateBodyBytes);
-    assert.equal((await say(testGateway.api, `${head(`Content-Length: ${body.length}`)}${body}`)).status, 200);
+    assert.equal((await exchange(testGateway.api, `${head(`Content-Length: ${body.length}`)}${body}`)).status, 200);
     assert.equal(testGateway.sync.last.body.length, body.length);
     const chunk = `${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`;
-    assert.equal((await say(testGateway.api, head('Transfer-Encoding: chunked') + chunk)).status, 200);
+    assert.equal((await exchange(testGateway.api, head('Transfer-Encoding: chunked') + chunk)).status, 200);
     assert.equal(testGateway.sync.last.body.length, body.length);
   });
 
-  it('cuts a chunked body the moment it passes the bound, answers 413, and stops reading', async () => {
+  it('refuse a chunked body with 413 as soon as it exceeds the limit, and read no more of it', async () => {
     const client = await RawClient.open(testGateway.api);
     client.send(head('Transfer-Encoding: chunked'));
     const chunk = Buffer.from(`10000\r\n${'x'.repeat(65_536)}\r\n`);
@@ -59,7 +59,7 @@ describe('what the gateway bounds', () => {
     assert.equal(testGateway.sync.seen.length, 0, 'the service got a whole body');
   });
 
-  /** Requests of a caller that begin and never end; `drip` keeps each of them alive. */
+  /** Requests of a caller that begin and never end; `drip` keeps each of them open. */
   function beginnings(token: string): { readonly first: string; readonly drip: string }[] {
     const mutate = (...lines: string[]): string =>
       request('POST /sync/mutate', [`Authorization: Bearer ${token}`, 'Content-Type: application/json', ...lines]);
@@ -81,14 +81,14 @@ describe('what the gateway bounds', () => {
     );
   }
 
-  it('serves others while 500 senders are slow, who hold no place at a service [limits.time.slow-sender, never.unbounded]', async () => {
+  it('let 500 slow senders hold no connection to a service, while others are served [limits.time.slow-sender, never.unbounded]', async () => {
     const slow = await sendSlowly(
       500,
       Array.from({ length: 5 }, () => testGateway.newKey(['write']).token),
     );
     try {
       for (let count = 0; count < 50; count += 1) {
-        assert.equal((await say(testGateway.api, request('GET /sync/deltas', [credential]))).status, 200);
+        assert.equal((await exchange(testGateway.api, request('GET /sync/deltas', [credential]))).status, 200);
         for (const { client, drip } of slow) client.send(drip);
       }
       assert.equal(testGateway.sync.started, 50, 'only whole requests reach the service');
@@ -97,28 +97,28 @@ describe('what the gateway bounds', () => {
     }
   });
 
-  it('gives no caller more than a share of itself, and all of it back to the next [limits.at-once.caller]', async () => {
-    const [greedy, other] = [testGateway.newKey(['write']).token, testGateway.newKey(['write']).token];
-    const ask = (token: string): Promise<RawReply> =>
-      say(testGateway.api, request('GET /sync/deltas', [`Authorization: Bearer ${token}`]));
-    assert.equal((await ask(greedy)).status, 200);
-    const { first } = beginnings(greedy)[1] ?? { first: '' };
+  it('give a caller only a share of the gateway, which is free again afterwards [limits.at-once.caller]', async () => {
+    const [heavy, other] = [testGateway.newKey(['write']).token, testGateway.newKey(['write']).token];
+    const call = (token: string): Promise<RawReply> =>
+      exchange(testGateway.api, request('GET /sync/deltas', [`Authorization: Bearer ${token}`]));
+    assert.equal((await call(heavy)).status, 200);
+    const { first } = beginnings(heavy)[1] ?? { first: '' };
     const open = Array.from({ length: EDGE_LIMITS.requestsOfCallerMax }, () => RawClient.open(testGateway.api));
     const slow = await Promise.all(open);
     try {
       for (const client of slow) client.send(first);
-      await until('the share is used up', async () => (await ask(greedy)).status === 429);
-      const refused = await ask(greedy);
+      await until('the share is used up', async () => (await call(heavy)).status === 429);
+      const refused = await call(heavy);
       errorOf(refused, 429, 'rate_limited');
       assert.deepEqual(refused.headers['retry-after'], ['1']);
-      assert.equal((await ask(other)).status, 200);
+      assert.equal((await call(other)).status, 200);
     } finally {
       for (const client of slow) client.destroy();
     }
-    await until('the share is free again', async () => (await ask(greedy)).status === 200);
+    await until('the share is free again', async () => (await call(heavy)).status === 200);
   });
 
-  it('gives a client that sends all of a refused body its answer instead of a reset', async () => {
+  it('answer a client that sends all of a refused body, without a TCP reset', async () => {
     const size = 6 * 1024 * 1024;
     const client = await RawClient.open(testGateway.api);
     client.send(head(`Content-Length: ${size}`));
@@ -127,7 +127,7 @@ describe('what the gateway bounds', () => {
     client.destroy();
   });
 
-  it('asks for a body that is held back only when it will be read', async () => {
+  it('send 100 Continue only when the body will be read', async () => {
     const client = await RawClient.open(testGateway.api);
     client.send(head('Expect: 100-continue', 'Content-Length: 2'));
     assert.equal((await client.reply()).status, 100);
@@ -137,32 +137,40 @@ describe('what the gateway bounds', () => {
     errorOf(await client.reply(), 413);
     await client.ended();
     client.destroy();
-    const stranger = request('POST /sync/mutate', ['Expect: 100-continue', 'Content-Length: 2']);
-    const refused = await say(testGateway.api, stranger);
+    const anonymous = request('POST /sync/mutate', ['Expect: 100-continue', 'Content-Length: 2']);
+    const refused = await exchange(testGateway.api, anonymous);
     errorOf(refused, 401);
     assert.deepEqual(refused.headers.connection, ['close']);
-    errorOf(await say(testGateway.api, head('Expect: something-else', 'Content-Length: 2')), 417, 'expectation_failed');
+    errorOf(
+      await exchange(testGateway.api, head('Expect: something-else', 'Content-Length: 2')),
+      417,
+      'expectation_failed',
+    );
   });
 
-  it('refuses too many, too large and too long headers and addresses with 431 [errors.431.headers]', async () => {
+  it('refuse too many headers, and too large headers and targets, with 431 [errors.431.headers]', async () => {
     const many = Array.from({ length: LIMITS.headerCount }, (_, at) => `X-${at}: 1`);
-    errorOf(await say(testGateway.api, request('GET /health', many)), 431, 'headers_too_large');
-    errorOf(await say(testGateway.api, request('GET /health', [...many, ...many, ...many])), 431, 'headers_too_large');
+    errorOf(await exchange(testGateway.api, request('GET /health', many)), 431, 'headers_too_large');
     errorOf(
-      await say(testGateway.api, request('GET /health', [`X-A: ${'a'.repeat(17 * 1024)}`])),
+      await exchange(testGateway.api, request('GET /health', [...many, ...many, ...many])),
       431,
       'headers_too_large',
     );
     errorOf(
-      await say(testGateway.api, request(`GET /health?${'a'.repeat(LIMITS.urlBytes)}`)),
+      await exchange(testGateway.api, request('GET /health', [`X-A: ${'a'.repeat(17 * 1024)}`])),
+      431,
+      'headers_too_large',
+    );
+    errorOf(
+      await exchange(testGateway.api, request(`GET /health?${'a'.repeat(LIMITS.urlBytes)}`)),
       431,
       'headers_too_large',
     );
   });
 });
 
-describe('a client that takes nothing of its answer', () => {
-  it('is cut after a while, and the service is freed [never.unbounded]', async () => {
+describe('a client that does not read its answer', () => {
+  it('is disconnected, and its service connection is free again [never.unbounded]', async () => {
     const testGateway = await startTestGateway({ CLIENT_STALLED_MS: '200' });
     let isFreed = false;
     testGateway.sync.answer = (_req, res) => {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { errorOf, request, say } from './raw.ts';
+import { errorOf, request, exchange } from './raw.ts';
 import { startTestGateway } from './test-gateway.ts';
 import type { TestGateway } from './test-gateway.ts';
 
@@ -32,43 +32,43 @@ describe('web pages of other origins', () => {
   const preflight = (origin: string, path = '/sync/mutate'): string =>
     request(`OPTIONS ${path}`, [`Origin: ${origin}`, 'Access-Control-Request-Method: POST']);
 
-  it('may read answers of the sync routes when they are configured, errors included, and without cookies [sync.cors]', async () => {
+  it('may read answers and errors of the sync routes when they are configured, without cookies [sync.cors]', async () => {
     for (const lines of [[credential], []]) {
-      const { headers } = await say(testGateway.api, request('GET /sync/deltas', [`Origin: ${APP}`, ...lines]));
+      const { headers } = await exchange(testGateway.api, request('GET /sync/deltas', [`Origin: ${APP}`, ...lines]));
       assert.deepEqual(headers['access-control-allow-origin'], [APP]);
       assert.match(headers['access-control-expose-headers']?.[0] ?? '', /X-Request-Id/);
       assert.equal(headers['access-control-allow-credentials'], undefined);
     }
   });
 
-  it('get no permission when they are not configured, whatever they look like [sync.cors]', async () => {
+  it('get no permission when they are not configured, also when they look similar [sync.cors]', async () => {
     for (const origin of FOREIGN) {
-      const { status, headers } = await say(
+      const { status, headers } = await exchange(
         testGateway.api,
         request('GET /sync/deltas', [`Origin: ${origin}`, credential]),
       );
       assert.equal(status, 200);
       assert.equal(headers['access-control-allow-origin'], undefined, origin);
-      const refused = await say(testGateway.api, preflight(origin));
+      const refused = await exchange(testGateway.api, preflight(origin));
       errorOf(refused, 403, 'forbidden');
       assert.equal(refused.headers['access-control-allow-origin'], undefined, origin);
     }
-    const two = await say(
+    const two = await exchange(
       testGateway.api,
       request('GET /sync/deltas', [`Origin: ${APP}`, `Origin: ${APP}`, credential]),
     );
     assert.equal(two.headers['access-control-allow-origin'], undefined);
   });
 
-  it('are told apart by caches, also when a request names no origin', async () => {
+  it('are separated in caches, also for a request without an origin', async () => {
     for (const lines of [[`Origin: ${APP}`], ['Origin: null'], []]) {
-      const { headers } = await say(testGateway.api, request('GET /sync/deltas', [credential, ...lines]));
+      const { headers } = await exchange(testGateway.api, request('GET /sync/deltas', [credential, ...lines]));
       assert.ok(headers.vary?.includes('Origin'));
     }
   });
 
-  it('learn from a preflight, without a credential, what they may send', async () => {
-    const reply = await say(testGateway.api, preflight(APP));
+  it('get the allowed methods and headers by a preflight without a credential', async () => {
+    const reply = await exchange(testGateway.api, preflight(APP));
     assert.equal(reply.status, 204);
     assert.deepEqual(reply.headers['access-control-allow-origin'], [APP]);
     assert.match(reply.headers['access-control-allow-methods']?.[0] ?? '', /\bPOST\b/);
@@ -77,7 +77,7 @@ describe('web pages of other origins', () => {
     assert.equal(testGateway.sync.started, testGateway.sync.seen.length);
   });
 
-  it('may call every route, and read why they are refused, whatever is wrong with the request [meta.cors]', async () => {
+  it('may call every route and read every error, also of malformed requests [meta.cors]', async () => {
     for (const [line, status] of [
       ['GET /api/workspaces', 200],
       ['GET /health', 200],
@@ -85,18 +85,21 @@ describe('web pages of other origins', () => {
       ['PATCH /api/workspaces', 405],
       ['GET /api/workspaces/by-slug/%zz', 400],
     ] as const) {
-      const reply = await say(testGateway.api, request(line, [`Origin: ${APP}`, credential]));
+      const reply = await exchange(testGateway.api, request(line, [`Origin: ${APP}`, credential]));
       assert.equal(reply.status, status);
       assert.deepEqual(reply.headers['access-control-allow-origin'], [APP], line);
-      const foreign = await say(testGateway.api, request(line, ['Origin: https://evil.example.com', credential]));
+      const foreign = await exchange(testGateway.api, request(line, ['Origin: https://evil.example.com', credential]));
       assert.equal(foreign.headers['access-control-allow-origin'], undefined, line);
     }
-    const version = await say(testGateway.api, request('GET /api/workspaces', [`Origin: ${APP}`, 'Api-Version: 9']));
+    const version = await exchange(
+      testGateway.api,
+      request('GET /api/workspaces', [`Origin: ${APP}`, 'Api-Version: 9']),
+    );
     errorOf(version, 400, 'unsupported_api_version');
     assert.deepEqual(version.headers['access-control-allow-origin'], [APP]);
-    assert.equal((await say(testGateway.api, preflight(APP, '/api/workspaces'))).status, 204);
-    errorOf(await say(testGateway.api, preflight(APP, '/nowhere')), 404, 'not_found');
-    const { headers } = await say(testGateway.api, request('GET /api/workspaces', [`Origin: ${APP}`, credential]));
+    assert.equal((await exchange(testGateway.api, preflight(APP, '/api/workspaces'))).status, 204);
+    errorOf(await exchange(testGateway.api, preflight(APP, '/nowhere')), 404, 'not_found');
+    const { headers } = await exchange(testGateway.api, request('GET /api/workspaces', [`Origin: ${APP}`, credential]));
     const readable = headers['access-control-expose-headers']?.[0]?.split(', ') ?? [];
     for (const name of Object.keys(headers).filter((one) =>
       /^(api-version|x-request-id|ratelimit|x-ratelimit)/.test(one),
@@ -109,11 +112,11 @@ describe('web pages of other origins', () => {
     for (const name of ['ETag', 'Retry-After', 'WWW-Authenticate']) assert.ok(readable.includes(name), name);
   });
 
-  it('may not open a socket when they are foreign, whatever token they have [sync.cors]', async () => {
+  it('may not open a socket when they are not configured, also with a valid token [sync.cors]', async () => {
     for (const origin of FOREIGN) {
       const lines = [...HANDSHAKE, `Origin: ${origin}`];
       errorOf(
-        await say(testGateway.api, request(`GET /sync/ws?token=${testGateway.fullKey}`, lines)),
+        await exchange(testGateway.api, request(`GET /sync/ws?token=${testGateway.fullKey}`, lines)),
         403,
         'forbidden',
       );
@@ -122,7 +125,7 @@ describe('web pages of other origins', () => {
 
   it('may open a socket when they are configured', async () => {
     const lines = [...HANDSHAKE, `Origin: ${APP}`];
-    errorOf(await say(testGateway.api, request('GET /sync/ws?token=wts_wrong', lines)), 401, 'api_key_invalid');
+    errorOf(await exchange(testGateway.api, request('GET /sync/ws?token=wts_wrong', lines)), 401, 'api_key_invalid');
   });
 });
 
@@ -133,29 +136,29 @@ describe('without configured origins', () => {
   });
   after(() => testGateway.close());
 
-  it('no page of another origin is allowed anything', async () => {
+  it('no page of another origin gets a permission', async () => {
     const lines = [`Origin: ${APP}`, `Authorization: Bearer ${testGateway.fullKey}`];
-    const { headers } = await say(testGateway.api, request('GET /sync/deltas', lines));
+    const { headers } = await exchange(testGateway.api, request('GET /sync/deltas', lines));
     assert.equal(headers['access-control-allow-origin'], undefined);
     assert.equal(headers.vary, undefined);
   });
 
-  it('no page but our own may open a socket, as none may call HTTP; programs may, which name no origin [sync.cors]', async () => {
+  it('only pages of this API and programs without an origin may open a socket [sync.cors]', async () => {
     for (const origin of [APP, 'null', 'http://localhost:4001', '', 'http://localhost:4000.evil.test']) {
       const lines = [...HANDSHAKE, `Origin: ${origin}`];
       errorOf(
-        await say(testGateway.api, request(`GET /sync/ws?token=${testGateway.fullKey}`, lines)),
+        await exchange(testGateway.api, request(`GET /sync/ws?token=${testGateway.fullKey}`, lines)),
         403,
         'forbidden',
       );
     }
     for (const lines of [[], ['Origin: http://localhost:4000']]) {
-      const reply = await say(testGateway.api, request('GET /sync/ws?token=wts_wrong', [...HANDSHAKE, ...lines]));
+      const reply = await exchange(testGateway.api, request('GET /sync/ws?token=wts_wrong', [...HANDSHAKE, ...lines]));
       errorOf(reply, 401, 'api_key_invalid');
     }
   });
 
-  it('an origin of the host that is called is our own, by whatever name of ours it is reached [sync.cors]', async () => {
+  it('a page of the called host may open a socket, by any name of the host [sync.cors]', async () => {
     const open = async (origin: string, host: string): Promise<number> => {
       const lines = [
         'GET /sync/ws?token=wts_wrong HTTP/1.1',
@@ -165,7 +168,7 @@ describe('without configured origins', () => {
         '',
         '',
       ];
-      return (await say(testGateway.api, lines.join('\r\n'))).status;
+      return (await exchange(testGateway.api, lines.join('\r\n'))).status;
     };
     for (const scheme of ['http', 'https'])
       assert.equal(await open(`${scheme}://127.0.0.1:4000`, '127.0.0.1:4000'), 401);
@@ -173,18 +176,18 @@ describe('without configured origins', () => {
     assert.equal(await open('http://a@127.0.0.1:4000', '127.0.0.1:4000'), 403);
   });
 
-  it('any page may read the description and its page, which are public [meta.cors]', async () => {
+  it('pages of any origin may read the description and its page [meta.cors]', async () => {
     for (const path of ['/openapi.json', '/docs']) {
-      const { status, headers } = await say(testGateway.api, request(`GET ${path}`, ['Origin: null']));
+      const { status, headers } = await exchange(testGateway.api, request(`GET ${path}`, ['Origin: null']));
       assert.equal(status, 200);
       assert.deepEqual(headers['access-control-allow-origin'], ['*']);
       const lines = ['Origin: https://tools.example.com', 'Access-Control-Request-Method: GET'];
-      assert.equal((await say(testGateway.api, request(`OPTIONS ${path}`, lines))).status, 204);
+      assert.equal((await exchange(testGateway.api, request(`OPTIONS ${path}`, lines))).status, 204);
     }
   });
 });
 
-describe('the configuration of origins', () => {
+describe('the setting CORS_ORIGINS', () => {
   for (const wrong of [
     '*',
     'null',
@@ -193,7 +196,7 @@ describe('the configuration of origins', () => {
     'https://app.example.com/x',
     'ftp://a',
   ]) {
-    it(`is refused at the start when it says ${wrong}`, async () => {
+    it(`stops the start with the value ${wrong}`, async () => {
       await assert.rejects(startTestGateway({ CORS_ORIGINS: wrong }), /CORS_ORIGINS.*origin/s);
     });
   }

@@ -1,20 +1,21 @@
 import assert from 'node:assert/strict';
 import { createApiKey } from '@wts/access';
-import { RawClient, errorOf, request, say } from './raw.ts';
+import { RawClient, errorOf, request, exchange } from './raw.ts';
 import type { RawReply } from './raw.ts';
 import { startTestGateway, until } from './test-gateway.ts';
 import type { TestGateway } from './test-gateway.ts';
 
-describe('credentials at the door', () => {
+describe('credentials', () => {
   let testGateway: TestGateway;
-  const ask = (...lines: string[]): Promise<RawReply> => say(testGateway.api, request('GET /api/workspaces', lines));
+  const call = (...lines: string[]): Promise<RawReply> =>
+    exchange(testGateway.api, request('GET /api/workspaces', lines));
   before(async () => {
     testGateway = await startTestGateway();
   });
   after(() => testGateway.close());
   beforeEach(() => testGateway.workspace.reset());
 
-  it('are refused with the exact texts of the interface, and nothing reaches a service [authentication.bearer.every-call, errors.401.bad-format, errors.401.bad-jwt, errors.401.bad-key, errors.401.no-header]', async () => {
+  it('that are bad get the exact texts of the specification, and nothing reaches a service [authentication.bearer.every-call, errors.401.bad-format, errors.401.bad-jwt, errors.401.bad-key, errors.401.no-header]', async () => {
     const wrongKey = createApiKey('wts_').token;
     for (const [lines, error] of [
       [[], 'Authorization header required'],
@@ -32,19 +33,19 @@ describe('credentials at the door', () => {
       [['Authorization: Bearer not.a.jwt'], 'Invalid token'],
       [[`Authorization: Bearer ${'a'.repeat(10_000)}`], 'Invalid token'],
       [[`Authorization: Bearer ${testGateway.jwt({ exp: 1 })}`], 'Invalid token'],
-      [[`Authorization: Bearer ${testGateway.jwt({ aud: 'somebody-else' })}`], 'Invalid token'],
+      [[`Authorization: Bearer ${testGateway.jwt({ aud: 'another-audience' })}`], 'Invalid token'],
       [[`Authorization: Bearer ${testGateway.jwt({ iss: 'https://id.example.com/' })}`], 'Invalid token'],
     ] as const) {
-      const reply = await ask(...lines);
+      const reply = await call(...lines);
       assert.equal(errorOf(reply, 401).error, error, lines.join());
       assert.match(reply.headers['www-authenticate']?.[0] ?? '', /^Bearer realm="api"/);
     }
     assert.equal(testGateway.workspace.started, 0);
   });
 
-  it('are challenged without an error when none was sent, with one when it was bad [errors.401.www-authenticate]', async () => {
-    assert.deepEqual((await ask()).headers['www-authenticate'], ['Bearer realm="api"']);
-    const bad = await ask('Authorization: Bearer wts_short');
+  it('get a challenge without an error when none was sent, and with one when it was bad [errors.401.www-authenticate]', async () => {
+    assert.deepEqual((await call()).headers['www-authenticate'], ['Bearer realm="api"']);
+    const bad = await call('Authorization: Bearer wts_short');
     assert.deepEqual(bad.headers['www-authenticate'], ['Bearer realm="api", error="invalid_token"']);
   });
 
@@ -54,38 +55,38 @@ describe('credentials at the door', () => {
       `bearer ${testGateway.fullKey}`,
       `BEARER ${testGateway.jwt()}`,
     ]) {
-      assert.equal((await ask(`Authorization: ${line}`)).status, 200);
+      assert.equal((await call(`Authorization: ${line}`)).status, 200);
     }
   });
 
-  it('reach the service as the internal token of exactly this caller, never as themselves', async () => {
+  it('are replaced by an internal token of exactly this caller', async () => {
     const { token, principal } = testGateway.newKey(['read']);
-    await ask(`Authorization: Bearer ${token}`, 'X-Wts-Principal: forged', 'x-wts-principal: forged again');
+    await call(`Authorization: Bearer ${token}`, 'X-Wts-Principal: forged', 'x-wts-principal: forged again');
     assert.deepEqual(testGateway.workspace.last.principal, principal);
     assert.equal(testGateway.workspace.last.headers.authorization, undefined);
     assert.doesNotMatch(JSON.stringify(testGateway.workspace.last.headers), new RegExp(token));
 
-    await ask(`Authorization: Bearer ${testGateway.jwt({ sub: 'someone' })}`);
+    await call(`Authorization: Bearer ${testGateway.jwt({ sub: 'someone' })}`);
     assert.equal(testGateway.workspace.last.principal?.userId, 'someone');
     assert.equal(testGateway.workspace.last.principal?.credential.kind, 'jwt');
   });
 
-  it('mean nothing in a query string of a request', async () => {
-    const reply = await say(
+  it('in a query string are ignored', async () => {
+    const reply = await exchange(
       testGateway.api,
       request(`GET /api/workspaces?token=${testGateway.fullKey}&access_token=${testGateway.fullKey}`),
     );
     assert.equal(errorOf(reply, 401).error, 'Authorization header required');
   });
 
-  it('are judged by scope before anything about what was asked for [authentication.scopes.missing, sync.mutate.scope]', async () => {
+  it('are checked for their scope before the service is called [authentication.scopes.missing, sync.mutate.scope]', async () => {
     const tooMuch = [
       'Content-Length: 99999999',
       'Content-Type: text/plain',
       `Authorization: Bearer ${testGateway.readKey}`,
     ];
     for (const line of ['POST /api/workspaces', 'POST /sync/mutate', 'DELETE /api/auth/keys/not-even-a-uuid']) {
-      const reply = await say(testGateway.api, request(line, tooMuch));
+      const reply = await exchange(testGateway.api, request(line, tooMuch));
       errorOf(reply, 403, 'insufficient_scope');
       const scope = line.includes('mutate') ? 'write' : 'admin';
       assert.deepEqual(reply.headers['www-authenticate'], [
@@ -95,23 +96,23 @@ describe('credentials at the door', () => {
     assert.equal(testGateway.workspace.started, 0);
   });
 
-  it('of scope write may read and write, and not administer [sync.mutate.scope]', async () => {
+  it('with the scope write may read and write, but not administer [sync.mutate.scope]', async () => {
     const { token } = testGateway.newKey(['write']);
     const lines = [`Authorization: Bearer ${token}`];
-    assert.equal((await say(testGateway.api, request('GET /api/workspaces', lines))).status, 200);
+    assert.equal((await exchange(testGateway.api, request('GET /api/workspaces', lines))).status, 200);
     assert.equal(
-      (await say(testGateway.api, request('POST /sync/mutate', [...lines, 'Content-Length: 2'], '{}'))).status,
+      (await exchange(testGateway.api, request('POST /sync/mutate', [...lines, 'Content-Length: 2'], '{}'))).status,
       200,
     );
-    errorOf(await say(testGateway.api, request('POST /api/workspaces', lines)), 403, 'insufficient_scope');
+    errorOf(await exchange(testGateway.api, request('POST /api/workspaces', lines)), 403, 'insufficient_scope');
   });
 
-  it('without scope read load and follow nothing, and with it they do [sync.bootstrap.scope, sync.deltas.scope]', async () => {
+  it('need the scope read to bootstrap and follow [sync.bootstrap.scope, sync.deltas.scope]', async () => {
     const reads = ['GET /sync/bootstrap', 'POST /sync/bootstrap', 'GET /sync/deltas', 'POST /sync/batch'];
     const [none, read] = [testGateway.newKey([]), testGateway.newKey(['read'])];
     testGateway.sync.reset();
     for (const line of reads) {
-      const refused = await say(testGateway.api, request(line, [`Authorization: Bearer ${none.token}`]));
+      const refused = await exchange(testGateway.api, request(line, [`Authorization: Bearer ${none.token}`]));
       errorOf(refused, 403, 'insufficient_scope');
       assert.deepEqual(refused.headers['www-authenticate'], [
         'Bearer realm="api", error="insufficient_scope", scope="read"',
@@ -120,21 +121,21 @@ describe('credentials at the door', () => {
     assert.equal(testGateway.sync.started, 0);
     for (const line of reads) {
       assert.equal(
-        (await say(testGateway.api, request(line, [`Authorization: Bearer ${read.token}`]))).status,
+        (await exchange(testGateway.api, request(line, [`Authorization: Bearer ${read.token}`]))).status,
         200,
         line,
       );
     }
   });
 
-  it('are looked up once for many requests at once', async () => {
+  it('are looked up once for parallel requests', async () => {
     const { token } = testGateway.newKey(['read']);
     const before = testGateway.workspace.lookUps;
-    await Promise.all(Array.from({ length: 20 }, () => ask(`Authorization: Bearer ${token}`)));
+    await Promise.all(Array.from({ length: 20 }, () => call(`Authorization: Bearer ${token}`)));
     assert.equal(testGateway.workspace.lookUps - before, 1);
   });
 
-  it('of a client that left while they were looked up lead nowhere', async () => {
+  it('of a client that disconnected during the look-up cause no call', async () => {
     const gate = Promise.withResolvers<void>();
     testGateway.workspace.lookUpGate = gate.promise;
     const { lookUps } = testGateway.workspace;
@@ -144,15 +145,15 @@ describe('credentials at the door', () => {
     client.destroy();
     await until('the gateway saw it leave', () => testGateway.logs().includes('"aborted":true'));
     gate.resolve();
-    assert.equal((await ask(`Authorization: Bearer ${testGateway.fullKey}`)).status, 200);
+    assert.equal((await call(`Authorization: Bearer ${testGateway.fullKey}`)).status, 200);
     assert.equal(testGateway.workspace.started, 1);
   });
 
-  it('that cannot be looked up are answered 503, not 401', async () => {
+  it('that cannot be looked up get 503, not 401', async () => {
     const { token } = testGateway.newKey(['read']);
     const { port } = testGateway.workspace;
     await testGateway.workspace.close();
-    const reply = await ask(`Authorization: Bearer ${token}`);
+    const reply = await call(`Authorization: Bearer ${token}`);
     errorOf(reply, 503, 'unavailable');
     assert.match(reply.headers['retry-after']?.[0] ?? '', /^[1-9]/);
     await testGateway.workspace.listen(port);

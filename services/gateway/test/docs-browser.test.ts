@@ -7,14 +7,14 @@ import type { Server } from 'node:http';
 import { freePort, startTestGateway } from './test-gateway.ts';
 import type { TestGateway } from './test-gateway.ts';
 
-/** A page, what it asked for, and what went wrong in the browser's own words. */
+/** A page, the URLs it loaded, and the errors the browser reported. */
 interface Watched {
   readonly page: Page;
   readonly asked: Set<string>;
   readonly faults: string[];
 }
 
-/** A browser on a busy machine takes its time; what is waited for here comes or does not. */
+/** Long, because a browser is slow on a busy machine. */
 const WAIT_MS = 60_000;
 const PREFIX = '/some/prefix';
 
@@ -23,7 +23,7 @@ describe('the reference page in a browser (skipped where there is no Chromium)',
   let browser: Awaited<ReturnType<typeof openBrowser>> | undefined;
   let testGateway: TestGateway;
   let proxy: Server;
-  /** Where people reach it, behind a proxy that takes the prefix off; the gateway itself is `direct`. */
+  /** The address behind a proxy that removes the prefix; `direct` is the gateway itself. */
   let outside: string;
   let direct: string;
 
@@ -47,7 +47,7 @@ describe('the reference page in a browser (skipped where there is no Chromium)',
     const page = await browser!.newPage();
     page.setDefaultTimeout(WAIT_MS);
     const watched = { page, asked: new Set<string>(), faults: [] as string[] };
-    // What the policy forbids is reported here, as is every failed load and thrown error.
+    // The browser reports policy violations, failed loads and thrown errors here.
     page.on('console', (message) => {
       if (['error', 'warning'].includes(message.type())) watched.faults.push(message.text());
     });
@@ -57,7 +57,7 @@ describe('the reference page in a browser (skipped where there is no Chromium)',
     return watched;
   };
 
-  it('shows every operation of the description, breaks its own policy nowhere and asks nobody else [meta.docs.page, meta.docs.closed]', async () => {
+  it('shows every operation, keeps its Content-Security-Policy and calls no other origin [meta.docs.page, meta.docs.closed]', async () => {
     const { page, asked, faults } = await open(direct);
     const description = (await (await fetch(`${direct}/openapi.json`)).json()) as {
       info: { title: string };
@@ -71,7 +71,7 @@ describe('the reference page in a browser (skipped where there is no Chromium)',
     const shown = await page.locator('.opblock-summary-description').allInnerTexts();
     assert.deepEqual(shown.toSorted(), operations.map(({ summary }) => summary).toSorted());
     assert.ok((await page.locator('.info .title').innerText()).startsWith(description.info.title));
-    // Schemas, examples and errors are drawn when an operation is unfolded.
+    // Swagger UI draws schemas, examples and errors when an operation is unfolded.
     const unfolded = page.locator('#operations-Sync-syncMutate');
     await unfolded.locator('.opblock-summary-control').click();
     await unfolded.locator('.responses-table').first().waitFor();
@@ -80,7 +80,7 @@ describe('the reference page in a browser (skipped where there is no Chromium)',
     await page.close();
   });
 
-  it('fits a phone, with an operation open, and finds operations by any word of theirs', async () => {
+  it('fits a phone, with an operation open, and finds operations by any word in them', async () => {
     const { page } = await open(direct);
     await page.setViewportSize({ width: 390, height: 844 });
     const operation = page.locator('#operations-Sync-syncMutate');
@@ -94,11 +94,11 @@ describe('the reference page in a browser (skipped where there is no Chromium)',
     await page.close();
   });
 
-  it('tries an operation out under a prefix, with the credential somebody enters, and keeps nothing of it', () =>
+  it('tries an operation out under a path prefix with an entered credential, and stores nothing', () =>
     triesOut(outside));
 
-  it('tries it out at the address it was opened at, also when that is not the one of the description', () =>
-    // A browser counts these as two origins, and the policy of the page names its own.
+  it('tries it out at the host it was opened at, also when the description has another', () =>
+    // For a browser these are two origins, and the policy of the page allows only its own.
     triesOut(direct.replace('127.0.0.1', 'localhost')));
 
   async function triesOut(base: string): Promise<void> {
@@ -124,7 +124,7 @@ describe('the reference page in a browser (skipped where there is no Chromium)',
   }
 });
 
-/** A proxy as people put in front: it serves the gateway under a prefix and takes it off. */
+/** A proxy that serves the gateway under a path prefix and removes it. */
 async function startProxy(port: number, to: number): Promise<Server> {
   const server = createServer((req, res) => {
     const path = req.url ?? '';

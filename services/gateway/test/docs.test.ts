@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { gunzipSync } from 'node:zlib';
 import { request as fetchRaw } from 'undici';
-import { errorOf, request, say } from './raw.ts';
+import { errorOf, request, exchange } from './raw.ts';
 import type { RawReply } from './raw.ts';
 import { startTestGateway } from './test-gateway.ts';
 import type { TestGateway } from './test-gateway.ts';
 
-/** Addresses the page names, as they stand in it. */
+/** Links of the page, as written in it. */
 function linksOf(html: string): string[] {
   return [...html.matchAll(/\b(?:src|href)="([^"]*)"/g)].map((match) => match[1]!);
 }
@@ -29,20 +29,20 @@ describe('the reference page', () => {
   let page: RawReply;
   before(async () => {
     testGateway = await startTestGateway();
-    page = await say(testGateway.api, request('GET /docs'));
+    page = await exchange(testGateway.api, request('GET /docs'));
   });
   after(() => testGateway.close());
 
-  it('is HTML for anyone, with everything around it that every answer has [meta.docs.page, versioning.response.always]', () => {
+  it('is HTML without a credential, with the headers of every answer [meta.docs.page, versioning.response.always]', () => {
     assert.equal(page.status, 200);
     assert.deepEqual(page.headers['content-type'], ['text/html; charset=utf-8']);
     assert.deepEqual(page.headers['api-version'], ['1']);
     assert.equal(page.headers['x-request-id']?.length, 1);
   });
 
-  it('and its files allow nothing inline, nothing from elsewhere, no frame around them and no word of where one came from [meta.docs.closed]', async () => {
+  it('and its files allow no inline code, no other origin, no frame and no referrer [meta.docs.closed]', async () => {
     for (const path of ['/docs', ...FILES]) {
-      const { headers } = await say(testGateway.api, request(`GET ${path}`));
+      const { headers } = await exchange(testGateway.api, request(`GET ${path}`));
       const policy = new Map(
         headers['content-security-policy']?.[0]?.split('; ').map((directive) => {
           const [name = '', ...sources] = directive.split(' ');
@@ -71,7 +71,7 @@ describe('the reference page', () => {
     }
   });
 
-  it('holds nothing its policy forbids: no inline script, style or handler', () => {
+  it('has no inline script, style or handler, which its policy forbids', () => {
     const scripts = [...page.body.matchAll(/<script\b([^>]*)>([^<]*)<\/script>/g)];
     assert.equal(scripts.length, 2);
     for (const [, attributes, content] of scripts) {
@@ -81,42 +81,42 @@ describe('the reference page', () => {
     assert.doesNotMatch(page.body, /<style|\sstyle=|\son\w+=|javascript:/i);
   });
 
-  it('names only what this origin serves, by addresses that hold under a prefix too [meta.docs.closed]', async () => {
+  it('links only to files of this origin, by relative paths [meta.docs.closed]', async () => {
     const links = linksOf(page.body).filter((link) => link !== 'data:,');
     assert.equal(links.length, 6);
     for (const link of links) {
-      // A proxy serves the gateway under a prefix and takes it off.
+      // A proxy may serve the gateway under a prefix and remove it.
       const { pathname, host } = new URL(link, 'https://tasks.test/some/prefix/docs');
       assert.equal(host, 'tasks.test', link);
       assert.ok(pathname.startsWith('/some/prefix/'), link);
-      const reply = await say(testGateway.api, request(`GET ${pathname.replace('/some/prefix', '')}`));
+      const reply = await exchange(testGateway.api, request(`GET ${pathname.replace('/some/prefix', '')}`));
       assert.equal(reply.status, 200, link);
       assert.deepEqual(reply.headers['content-type'], [TYPES[/\w+$/.exec(link)![0]]], link);
     }
   });
 
-  it('is drawn from the description that is served, and from no other place', async () => {
-    const start = await say(testGateway.api, request('GET /docs/start.js'));
+  it('loads only the description that is served', async () => {
+    const start = await exchange(testGateway.api, request('GET /docs/start.js'));
     assert.match(start.body, /\burl: 'openapi\.json'/);
     assert.match(start.body, /\bvalidatorUrl: null/);
     assert.doesNotMatch(start.body + page.body, /https?:|\/\//);
     for (const css of ['/docs/index.css', '/docs/page.css', '/docs/swagger-ui.css']) {
-      const { body } = await say(testGateway.api, request(`GET ${css}`));
+      const { body } = await exchange(testGateway.api, request(`GET ${css}`));
       assert.doesNotMatch(body, /@import|url\((?!["']?data:)/, css);
     }
   });
 
-  it('is read, never written: other methods are 405 with Allow [errors.405.allow]', async () => {
+  it('is 405 with Allow for other methods than GET and HEAD [errors.405.allow]', async () => {
     for (const path of ['/docs', '/docs/start.js']) {
       for (const method of ['POST', 'PUT', 'DELETE', 'TRACE']) {
-        const reply = await say(testGateway.api, request(`${method} ${path}`));
+        const reply = await exchange(testGateway.api, request(`${method} ${path}`));
         errorOf(reply, 405, 'method_not_allowed');
         assert.deepEqual(reply.headers.allow, ['GET, HEAD, OPTIONS'], path);
       }
     }
   });
 
-  it('has the files of its list and no others, whatever the address looks like [meta.docs.files]', async () => {
+  it('has only the files of its list, for any path [meta.docs.files]', async () => {
     for (const name of [
       'swagger-ui.js',
       'swagger-ui-bundle.js.map',
@@ -131,19 +131,19 @@ describe('the reference page', () => {
       'start.js/',
       '../package.json',
     ]) {
-      errorOf(await say(testGateway.api, request(`GET /docs/${name}`)), 404, 'not_found');
+      errorOf(await exchange(testGateway.api, request(`GET /docs/${name}`)), 404, 'not_found');
     }
     for (const name of ['..%2fpackage.json', '%2e%2e', '..%5cpackage.json', 'start.js%00', '%2fetc%2fpasswd']) {
-      errorOf(await say(testGateway.api, request(`GET /docs/${name}`)), 400, 'malformed_request');
+      errorOf(await exchange(testGateway.api, request(`GET /docs/${name}`)), 400, 'malformed_request');
     }
   });
 
-  it('belongs to the origin of the API', async () => {
-    errorOf(await say(testGateway.auth, request('GET /docs')), 404, 'not_found');
+  it('is only on the API origin', async () => {
+    errorOf(await exchange(testGateway.auth, request('GET /docs')), 404, 'not_found');
   });
 });
 
-describe('what stays the same while the gateway runs', () => {
+describe('a static answer', () => {
   let testGateway: TestGateway;
   before(async () => {
     testGateway = await startTestGateway();
@@ -152,24 +152,24 @@ describe('what stays the same while the gateway runs', () => {
 
   const PATHS = ['/docs', ...FILES, '/openapi.json'];
 
-  it('is sent once to whoever asks whether it has changed [meta.docs.revalidated]', async () => {
+  it('is 304 for a client that has it [meta.docs.revalidated]', async () => {
     for (const path of PATHS) {
-      const { headers } = await say(testGateway.api, request(`GET ${path}`));
+      const { headers } = await exchange(testGateway.api, request(`GET ${path}`));
       assert.deepEqual(headers['cache-control'], ['no-cache'], path);
       const tag = headers.etag![0]!;
       for (const known of [tag, `W/${tag}`, `"other", ${tag}`, '*']) {
-        const again = await say(testGateway.api, request(`GET ${path}`, [`If-None-Match: ${known}`]));
+        const again = await exchange(testGateway.api, request(`GET ${path}`, [`If-None-Match: ${known}`]));
         assert.equal(again.status, 304, `${path} ${known}`);
         assert.deepEqual(again.headers.etag, [tag]);
         assert.deepEqual(again.headers['api-version'], ['1']);
         assert.equal(again.headers['content-length'], undefined);
       }
-      const changed = await say(testGateway.api, request(`GET ${path}`, ['If-None-Match: "other"']));
+      const changed = await exchange(testGateway.api, request(`GET ${path}`, ['If-None-Match: "other"']));
       assert.equal(changed.status, 200, path);
     }
   });
 
-  it('says for HEAD what it says for GET, without the body', async () => {
+  it('has the headers of GET for HEAD', async () => {
     for (const path of PATHS) {
       const [get, head] = await Promise.all(
         (['GET', 'HEAD'] as const).map(async (method) => {
@@ -177,8 +177,8 @@ describe('what stays the same while the gateway runs', () => {
             method,
           });
           const { length } = await body.text();
-          const told = { ...headers, date: '', connection: '', 'keep-alive': '', 'x-request-id': '' };
-          return { statusCode, headers: told, length };
+          const compared = { ...headers, date: '', connection: '', 'keep-alive': '', 'x-request-id': '' };
+          return { statusCode, headers: compared, length };
         }),
       );
       assert.deepEqual(head!.headers, get!.headers, path);
@@ -188,7 +188,7 @@ describe('what stays the same while the gateway runs', () => {
     }
   });
 
-  it('is compressed for those who say so, under a tag of its own, and the same once unpacked', async () => {
+  it('is compressed for clients that accept it, with its own ETag', async () => {
     for (const path of ['/docs/swagger-ui-bundle.js', '/docs/swagger-ui.css', '/openapi.json']) {
       const get = async (encoding: string) => {
         const { headers, body } = await fetchRaw(`http://127.0.0.1:${testGateway.api}${path}`, {

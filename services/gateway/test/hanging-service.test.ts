@@ -12,8 +12,8 @@ import { checkUpstream } from '../src/ready.ts';
 import { openUpstream } from '../src/upstream.ts';
 import type { Upstream } from '../src/upstream.ts';
 import { openBareEdge } from './bare-edge.ts';
-import { RawClient, errorOf, request, say } from './raw.ts';
-import { StandIn } from './stand-in.ts';
+import { RawClient, errorOf, request, exchange } from './raw.ts';
+import { FakeService } from './fake-service.ts';
 import { until } from './test-gateway.ts';
 
 const contract: Contract = {
@@ -28,12 +28,12 @@ const contract: Contract = {
 };
 const SECRET = 'a-secret-of-the-cluster-with-32-characters';
 
-describe('a process of a service that takes connections and answers nothing', () => {
+describe('a process of a service that accepts connections and does not answer', () => {
   let upstream: Upstream;
-  let frozen: StandIn;
-  let alive: StandIn;
+  let frozen: FakeService;
+  let alive: FakeService;
   beforeEach(async () => {
-    [frozen, alive] = [await StandIn.start('sync', SECRET), await StandIn.start('sync', SECRET)];
+    [frozen, alive] = [await FakeService.start('sync', SECRET), await FakeService.start('sync', SECRET)];
     frozen.server.removeAllListeners('request');
     frozen.server.on('request', () => void (frozen.started += 1));
     frozen.onUpgrade = () => void (frozen.started += 1);
@@ -47,28 +47,29 @@ describe('a process of a service that takes connections and answers nothing', ()
     await Promise.all([frozen.close(), alive.close()]);
   });
 
-  it('costs a GET some time: it is answered by another; what changes something is not done twice [never.one-frozen]', async () => {
+  it('delays a GET, which another process answers; a change is not sent twice [never.one-frozen]', async () => {
     const routes = compileRoutes([
       { contract, to: 'sync' },
       { contract: { ...contract, id: 'change', method: 'POST' }, to: 'sync' },
     ]);
     await using edge = await openBareEdge(routes, upstream);
-    const first = await Promise.all(Array.from({ length: 4 }, () => say(edge.port, request('GET /open'))));
+    const first = await Promise.all(Array.from({ length: 4 }, () => exchange(edge.port, request('GET /open'))));
     assert.deepEqual(
       first.map(({ status }) => status),
       [200, 200, 200, 200],
     );
     assert.ok(frozen.started > 0);
-    for (let count = 0; count < 20; count += 1) assert.equal((await say(edge.port, request('GET /open'))).status, 200);
+    for (let count = 0; count < 20; count += 1)
+      assert.equal((await exchange(edge.port, request('GET /open'))).status, 200);
 
-    // Where nothing else is left it is asked all the same.
+    // The hanging address is used when there is no other.
     const before = alive.started;
     await alive.close();
-    errorOf(await say(edge.port, request('POST /open')), 503, 'unavailable');
+    errorOf(await exchange(edge.port, request('POST /open')), 503, 'unavailable');
     assert.equal(alive.started, before);
   });
 
-  it('costs a GET no more that had to wait for a connection to it [never.one-frozen]', async () => {
+  it('does not delay a GET further that waited for a connection to it [never.one-frozen]', async () => {
     const narrow = new Addresses({
       name: 'sync',
       urls: [frozen.url, alive.url],
@@ -80,7 +81,7 @@ describe('a process of a service that takes connections and answers nothing', ()
       bodyTimeoutMs: 10_000,
       watch: { quietMs: 100, probeMs: 100, everyMs: 20 },
     });
-    // It comes back for a moment: what is begun there then is cut off in the middle.
+    // The process answers for a moment; requests that started then are broken off.
     frozen.server.removeAllListeners('request');
     frozen.server.on('request', (req: IncomingMessage, res: ServerResponse) => {
       if (req.url !== '/open' || (frozen.started += 1) === 1) return;
@@ -88,7 +89,7 @@ describe('a process of a service that takes connections and answers nothing', ()
       setTimeout(() => res.destroy(), 20);
     });
     await using edge = await openBareEdge(compileRoutes([{ contract, to: 'sync' }]), narrow);
-    const answers = await Promise.all(Array.from({ length: 4 }, () => say(edge.port, request('GET /open'))));
+    const answers = await Promise.all(Array.from({ length: 4 }, () => exchange(edge.port, request('GET /open'))));
     assert.deepEqual(
       answers.map(({ status, body }) => [status, body.includes('a part')]),
       Array.from({ length: 4 }, () => [200, false]),
@@ -96,14 +97,14 @@ describe('a process of a service that takes connections and answers nothing', ()
     assert.equal(alive.seen.length, 4);
   });
 
-  it('does not make the gateway unready beside another one [never.one-frozen, meta.ready.ping]', async () => {
+  it('does not make the gateway unready while another one answers [never.one-frozen, meta.ready.ping]', async () => {
     for (let count = 0; count < 4; count += 1) await checkUpstream(upstream, AbortSignal.timeout(1_500));
     assert.ok(frozen.started > 0);
     await alive.close();
     await assert.rejects(checkUpstream(upstream, AbortSignal.timeout(100)));
   });
 
-  it('costs a socket some time: it is opened at another [never.one-frozen]', async () => {
+  it('delays a socket, which is opened at another process [never.one-frozen]', async () => {
     alive.onUpgrade = (_req, socket) => {
       socket.on('error', () => undefined);
       socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n');
@@ -127,7 +128,7 @@ describe('a process of a service that takes connections and answers nothing', ()
     assert.deepEqual(answers, [true, true, true, true]);
     assert.ok(frozen.started > 0);
 
-    // And one that hangs for long gives up the sockets it has.
+    // The gateway closes the sockets of a process that hangs for long.
     alive.server.removeAllListeners('request');
     await until('the sockets are given up', () => gone === 4);
     for (const client of clients) client.destroy();

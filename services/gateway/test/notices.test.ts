@@ -4,9 +4,9 @@ import { compileRoutes } from '../src/edge/route-table.ts';
 import { API_ROUTES } from '../src/routes.ts';
 import { openBareEdge } from './bare-edge.ts';
 import type { BareEdge } from './bare-edge.ts';
-import { request, say } from './raw.ts';
+import { request, exchange } from './raw.ts';
 
-describe('an operation that retires', () => {
+describe('a deprecated operation', () => {
   let edge: BareEdge;
 
   before(async () => {
@@ -16,14 +16,14 @@ describe('an operation that retires', () => {
   });
   after(() => edge[Symbol.asyncDispose]());
 
-  it('says so on every answer, refusals included, and its neighbours on the same address do not [versioning.retiring.headers]', async () => {
+  it('announces it on every answer and error, and other methods of the same path do not [versioning.retiring.headers]', async () => {
     const { port } = edge;
-    const retiring = await say(port, request('GET /api/workspaces'));
+    const retiring = await exchange(port, request('GET /api/workspaces'));
     assert.equal(retiring.status, 401);
     assert.deepEqual(retiring.headers.deprecation, ['Sun, 01 Nov 2026 00:00:00 GMT']);
     assert.deepEqual(retiring.headers.sunset, ['Mon, 01 Mar 2027 00:00:00 GMT']);
     assert.deepEqual(retiring.headers.link, ['<https://docs.example.com/x>; rel="deprecation"; type="text/html"']);
-    const neighbour = await say(port, request('POST /api/workspaces'));
+    const neighbour = await exchange(port, request('POST /api/workspaces'));
     assert.equal(neighbour.headers.deprecation, undefined);
   });
 });

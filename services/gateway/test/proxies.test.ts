@@ -8,11 +8,11 @@ import { WebSocket, WebSocketServer } from 'ws';
 import { FORGED_ADDRESS, HIDDEN_SEGMENTS, OPEN_DOTS, ambiguousRequests, hiddenRequest, mutation } from './requests.ts';
 import { RawClient, request } from './raw.ts';
 import type { RawReply } from './raw.ts';
-import type { Seen } from './stand-in.ts';
+import type { Seen } from './fake-service.ts';
 import { startTestGateway, until } from './test-gateway.ts';
 import type { TestGateway } from './test-gateway.ts';
 
-/** What the echo of a service says of the request it answers. */
+/** The request as a service received it. */
 interface Echo {
   readonly method: string;
   readonly url: string;
@@ -29,14 +29,14 @@ for (const way of ['nothing', 'nginx', 'haproxy'] as const) {
   describe(`the gateway behind ${way}${way === 'nothing' ? '' : ' (skipped where there is none)'}`, () => {
     let testGateway: TestGateway;
     let proxy: Proxy | undefined;
-    let door: number;
+    let port: number;
     let sender: ReturnType<TestGateway['newKey']>;
     let hider: ReturnType<TestGateway['newKey']>;
     let victim: ReturnType<TestGateway['newKey']>;
     before(async function start() {
       this.timeout(240_000);
       testGateway = await startTestGateway({ TRUSTED_PROXIES: '127.0.0.1' });
-      door = testGateway.api;
+      port = testGateway.api;
       [sender, hider, victim] = [
         testGateway.newKey(['read', 'write']),
         testGateway.newKey(['read']),
@@ -44,7 +44,7 @@ for (const way of ['nothing', 'nginx', 'haproxy'] as const) {
       ];
       if (way === 'nothing') return;
       proxy = await openProxy(this, way, { to: testGateway.api });
-      door = proxy.port;
+      port = proxy.port;
     });
     after(async () => {
       await proxy?.[Symbol.asyncDispose]();
@@ -54,31 +54,31 @@ for (const way of ['nothing', 'nginx', 'haproxy'] as const) {
       for (const service of [testGateway.sync, testGateway.workspace]) service.reset();
     });
 
-    /** All that services saw, in order. Requests whose body never ended are in the count only. */
+    /** Requests that services received, in order. Requests whose body never ended are only in the count. */
     const seen = (): readonly Seen[] => [...testGateway.workspace.seen, ...testGateway.sync.seen];
     const started = (): number => testGateway.workspace.started + testGateway.sync.started;
 
-    /** Somebody else's request, over a connection to the gateway that the one before may have poisoned. */
+    /** A request of another person, over a connection to the gateway that the request before may have poisoned. */
     async function serveVictim(): Promise<void> {
       const [before, url] = [started(), '/sync/deltas?victim=1'];
-      const [reply, ...more] = await exchange(door, request(`GET ${url}`, [bearer(victim.token)]));
+      const [reply, ...more] = await exchangeAll(port, request(`GET ${url}`, [bearer(victim.token)]));
       assert.deepEqual([reply && echoOf(reply)?.url, more.length], [url, 1]);
       assert.deepEqual(testGateway.sync.last.principal, victim.principal);
       assert.equal(started(), before + 1);
     }
 
     for (const what of Object.keys(ambiguousRequests({ credential: '', hidden: '' }))) {
-      it(`lets nothing through that was not sent, nor as somebody else: ${what}`, async () => {
+      it(`forwards only what was sent, for its sender: ${what}`, async () => {
         const hidden = hiddenRequest(bearer(hider.token));
         const bytes = ambiguousRequests({ credential: bearer(sender.token), hidden })[what] ?? '';
         const logged = testGateway.logs().length;
-        const answers = await exchange(door, bytes);
+        const answers = await exchangeAll(port, bytes);
         const echoes = answers.map(echoOf).filter((echo) => echo !== null);
         await serveVictim();
         const saw = seen().slice(0, -1);
         const [own, next, ...more] = saw;
 
-        // Each one that a service saw was answered, to whom it came from, and nothing else was.
+        // Each request that a service received was answered, to its sender, and no other was.
         assert.deepEqual(
           echoes.map(({ method, url, bytes: length }) => [method, url, length]),
           saw.map(({ method, url, body }) => [method, url, body.length]),
@@ -89,7 +89,7 @@ for (const way of ['nothing', 'nginx', 'haproxy'] as const) {
           assert.deepEqual(own.principal, sender.principal);
           assert.match(own.body.toString(), /^(\{\})?$/);
         }
-        // A proxy may read it as a request of its own, as after a bare line feed: then it is what the proxy made of it.
+        // A proxy may read it as a separate request, as after a bare line feed: then it is what the proxy sent.
         if (next !== undefined) {
           assert.equal(next.url, '/sync/deltas?hidden=1');
           assert.deepEqual(next.principal, hider.principal);
@@ -105,10 +105,10 @@ for (const way of ['nothing', 'nginx', 'haproxy'] as const) {
       });
     }
 
-    it('lets no path through that hides a separator or dots, and no request for what is not served', async () => {
+    it('forwards no path that hides a separator or dots, and no request for an unknown path', async () => {
       const paths = [...HIDDEN_SEGMENTS.map((segment) => `/api/workspaces/by-slug/${segment}`), ...OPEN_DOTS];
       for (const path of paths) {
-        const [reply] = await exchange(door, request(`GET ${path}`, [bearer(sender.token)]));
+        const [reply] = await exchangeAll(port, request(`GET ${path}`, [bearer(sender.token)]));
         assert.ok(reply !== undefined && [400, 404].includes(reply.status), path);
       }
       assert.equal(started(), 0);
@@ -116,10 +116,13 @@ for (const way of ['nothing', 'nginx', 'haproxy'] as const) {
 
     if (way === 'nothing') return;
 
-    it('gives the answers it gives without: statuses, bodies, and headers of ours', async () => {
+    it('returns the statuses, bodies and headers that it returns without the proxy', async () => {
       for (const [what, bytes] of Object.entries(plainRequests(bearer(sender.token)))) {
         const isHead = bytes.startsWith('HEAD');
-        const [direct, through] = [await exchange(testGateway.api, bytes, isHead), await exchange(door, bytes, isHead)];
+        const [direct, through] = [
+          await exchangeAll(testGateway.api, bytes, isHead),
+          await exchangeAll(port, bytes, isHead),
+        ];
         assert.notEqual(direct.length, 0);
         assert.deepEqual(through.map(lasting), direct.map(lasting), what);
         const [one, other] = [seen().slice(0, seen().length / 2), seen().slice(seen().length / 2)];
@@ -128,8 +131,8 @@ for (const way of ['nothing', 'nginx', 'haproxy'] as const) {
       }
     });
 
-    it('passes on what a service says, and nothing more', async () => {
-      const tell = (status: number, headers: Record<string, string>, body: string) => {
+    it('returns the answer of a service, and nothing more', async () => {
+      const answerWith = (status: number, headers: Record<string, string>, body: string) => {
         testGateway.sync.answer = (_req, res: ServerResponse) => res.writeHead(status, headers).end(body);
       };
       for (const [status, headers, body] of [
@@ -139,26 +142,26 @@ for (const way of ['nothing', 'nginx', 'haproxy'] as const) {
         [429, { 'content-type': 'application/json', 'retry-after': '7', ratelimit: '"rest";r=0;t=7' }, '{}'],
         [503, { 'content-type': 'application/json', 'retry-after': '1' }, '{}'],
       ] as const) {
-        tell(status, headers, body);
+        answerWith(status, headers, body);
         const bytes = request('GET /sync/deltas', [bearer(sender.token), 'X-Request-Id: mine']);
-        const [direct, through] = [await exchange(testGateway.api, bytes), await exchange(door, bytes)];
+        const [direct, through] = [await exchangeAll(testGateway.api, bytes), await exchangeAll(port, bytes)];
         assert.deepEqual([through[0]?.status, through.length], [status, 2]);
         assert.deepEqual(through.map(lasting), direct.map(lasting));
       }
     });
 
-    it('believes no client about its address', async () => {
+    it('ignores the address in headers of the client', async () => {
       const lines = [bearer(sender.token), `X-Forwarded-For: ${FORGED_ADDRESS}`, 'X-Request-Id: whose-address'];
-      await exchange(door, request('GET /sync/deltas', lines));
+      await exchangeAll(port, request('GET /sync/deltas', lines));
       const logged = testGateway.logs().match(/.*"whose-address".*/)?.[0] ?? '';
       assert.equal((JSON.parse(logged) as { client: string }).client, '127.0.0.1');
     });
 
-    it('opens sockets, and passes frames both ways', async () => {
+    it('opens sockets and forwards frames both ways', async () => {
       const server = new WebSocketServer({ noServer: true });
       testGateway.sync.onUpgrade = (req, socket, head) =>
         server.handleUpgrade(req, socket, head, (ws) => ws.on('message', (data) => ws.send(data)));
-      const socket = new WebSocket(`ws://127.0.0.1:${door}/sync/ws?token=${sender.token}`);
+      const socket = new WebSocket(`ws://127.0.0.1:${port}/sync/ws?token=${sender.token}`);
       await once(socket, 'open');
       socket.send('x'.repeat(100_000));
       const [frame] = (await once(socket, 'message')) as [Buffer];
@@ -167,13 +170,13 @@ for (const way of ['nothing', 'nginx', 'haproxy'] as const) {
       assert.equal((await once(socket, 'close'))[0], 1000);
     });
 
-    it('streams: what a service has said is there before it says more', async () => {
+    it('streams: the client gets the first part before the service sends the next', async () => {
       let say: ServerResponse | undefined;
       testGateway.sync.answer = (_req, res) => {
         say = res.writeHead(200, { 'content-type': 'application/x-ndjson' });
         res.write('{"first":1}\n');
       };
-      const client = await RawClient.open(door);
+      const client = await RawClient.open(port);
       client.send(request('GET /sync/deltas', [bearer(sender.token)]));
       await until('the first line is there', () => client.rest.includes('{"first":1}'));
       say?.end('{"second":2}\n');
@@ -183,13 +186,13 @@ for (const way of ['nothing', 'nginx', 'haproxy'] as const) {
   });
 }
 
-/** Says bytes and one last request, and reads whatever is answered until the connection ends. */
-async function exchange(port: number, bytes: string, isHead = false): Promise<RawReply[]> {
+/** Sends bytes and one last request, and reads all answers until the connection ends. */
+async function exchangeAll(port: number, bytes: string, isHead = false): Promise<RawReply[]> {
   const client = await RawClient.open(port);
   client.send(bytes + LAST);
   await Promise.race([client.ended(), client.closed()]);
   const answers: RawReply[] = [];
-  // What begins otherwise is an answer of HTTP/0.9, which has no head.
+  // Anything else is an answer of HTTP/0.9, which has no head.
   while (client.rest.toString('latin1').startsWith('HTTP/1.')) {
     const answer = await client.reply(isHead && answers.length === 0);
     if (answer.status >= 200) answers.push(answer);
@@ -200,8 +203,8 @@ async function exchange(port: number, bytes: string, isHead = false): Promise<Ra
 
 function echoOf({ status, headers, body }: RawReply): Echo | null {
   if (status !== 200 || headers['content-type']?.[0] !== 'application/json' || body === '') return null;
-  const said = JSON.parse(body) as Partial<Echo>;
-  return said.headers === undefined ? null : { ...(said as Echo), headers: withoutToken(said.headers) };
+  const echo = JSON.parse(body) as Partial<Echo>;
+  return echo.headers === undefined ? null : { ...(echo as Echo), headers: withoutToken(echo.headers) };
 }
 
 /** Method and path of a request, also when a host stands before the path. */
@@ -210,7 +213,7 @@ function lineOf(bytes: string): string {
   return `${method} ${address?.replace(/^http:\/\/[^/]*/, '')}`;
 }
 
-/** Requests nobody could misread, each with one answer whatever is before the gateway. */
+/** Unambiguous requests, each with one answer behind any proxy. */
 function plainRequests(credential: string): Readonly<Record<string, string>> {
   const lines = [credential, 'X-Request-Id: mine'];
   const deltas = request('GET /sync/deltas', lines);
@@ -251,13 +254,13 @@ function plainRequests(credential: string): Readonly<Record<string, string>> {
 
 const PASSING = /^(connection|keep-alive|transfer-encoding|server|date|x-request-id|(x-)?ratelimit.*)$/;
 
-/** An answer without what belongs to one hop, or to one moment. */
+/** An answer without headers of one hop and without times. */
 function lasting(reply: RawReply): object {
   const headers = Object.entries(reply.headers).filter(([name]) => !PASSING.test(name));
   return { status: reply.status, headers: Object.fromEntries(headers), body: echoOf(reply) ?? reply.body };
 }
 
-/** What a service saw, without what belongs to one moment. */
+/** A request as a service received it, without the token, which changes. */
 function essence({ method, url, headers, body, principal }: Seen): object {
   return { method, url, headers: withoutToken(headers), body: body.toString(), principal };
 }

@@ -6,7 +6,7 @@ import { eventually, testNats } from '@wts/testkit';
 import { compileRoutes } from '../src/edge/route-table.ts';
 import { openBareEdge } from './bare-edge.ts';
 import type { BareEdge } from './bare-edge.ts';
-import { RawClient, errorOf, request, say } from './raw.ts';
+import { RawClient, errorOf, request, exchange } from './raw.ts';
 import type { RawReply } from './raw.ts';
 import { startTestGateway } from './test-gateway.ts';
 import type { TestGateway } from './test-gateway.ts';
@@ -15,12 +15,12 @@ type NatsServer = Awaited<ReturnType<typeof testNats>>;
 
 const PROXIED = { TRUSTED_PROXIES: '127.0.0.1' };
 
-const ask = (
+const call = (
   testGateway: TestGateway,
   line: string,
   token: string,
   headers: readonly string[] = [],
-): Promise<RawReply> => say(testGateway.api, request(line, [`Authorization: Bearer ${token}`, ...headers]));
+): Promise<RawReply> => exchange(testGateway.api, request(line, [`Authorization: Bearer ${token}`, ...headers]));
 
 async function statuses(count: number, send: (index: number) => Promise<RawReply>): Promise<number[]> {
   const all: number[] = [];
@@ -28,7 +28,7 @@ async function statuses(count: number, send: (index: number) => Promise<RawReply
   return all;
 }
 
-describe('a rate', () => {
+describe('a rate limit', () => {
   describe('at one gateway, without NATS', () => {
     let testGateway: TestGateway;
     before(async () => {
@@ -39,18 +39,18 @@ describe('a rate', () => {
     beforeEach(() => testGateway.workspace.reset());
     after(() => testGateway.close());
 
-    it('ends in 429 with the time to wait, and says on every answer how much is left [errors.429.retry-after, limits.rate.headers, limits.rate.rest]', async () => {
+    it('answers 429 with Retry-After, and every answer has the remaining count [errors.429.retry-after, limits.rate.headers, limits.rate.rest]', async () => {
       const { token } = testGateway.newKey(['read']);
-      const first = await ask(testGateway, 'GET /api/workspaces', token);
+      const first = await call(testGateway, 'GET /api/workspaces', token);
       assert.equal(first.status, 200);
       assert.deepEqual(first.headers['ratelimit-policy'], ['"rest";q=3;w=60']);
       assert.deepEqual(first.headers['ratelimit'], ['"rest";r=2;t=60']);
       assert.deepEqual(first.headers['x-ratelimit-limit'], ['3']);
       assert.deepEqual(first.headers['x-ratelimit-remaining'], ['2']);
-      assert.equal((await statuses(2, () => ask(testGateway, 'GET /api/workspaces', token))).at(-1), 200);
+      assert.equal((await statuses(2, () => call(testGateway, 'GET /api/workspaces', token))).at(-1), 200);
 
       const reached = testGateway.workspace.started;
-      const refused = await ask(testGateway, 'GET /api/workspaces', token);
+      const refused = await call(testGateway, 'GET /api/workspaces', token);
       const body = errorOf(refused, 429, 'rate_limited') as unknown as { retryAfterSeconds: number };
       const [wait] = refused.headers['retry-after'] ?? [];
       assert.ok(Number(wait) > 55 && Number(wait) <= 60);
@@ -58,17 +58,21 @@ describe('a rate', () => {
       assert.deepEqual(refused.headers['ratelimit'], [`"rest";r=0;t=${wait}`]);
       assert.equal(testGateway.workspace.started, reached, 'nothing reached the service');
       const { token: other } = testGateway.newKey(['read']);
-      assert.equal((await ask(testGateway, 'GET /api/workspaces', other)).status, 200, 'nobody else is held');
-      assert.equal((await ask(testGateway, 'GET /sync/deltas', token)).status, 200, 'sync has bounds of its own');
+      assert.equal(
+        (await call(testGateway, 'GET /api/workspaces', other)).status,
+        200,
+        'another caller is not limited',
+      );
+      assert.equal((await call(testGateway, 'GET /sync/deltas', token)).status, 200, 'sync has its own limits');
     });
 
-    it('of invitation codes counts wrong ones only, per caller and per address [limits.rate.codes]', async () => {
+    it('of invitation codes counts only wrong ones, per caller and per address [limits.rate.codes]', async () => {
       const { path } = memberApi.joinWorkspace;
       const guess = (token: string, from: string): Promise<RawReply> =>
-        ask(testGateway, `POST ${path}`, token, [`X-Forwarded-For: ${from}`]);
+        call(testGateway, `POST ${path}`, token, [`X-Forwarded-For: ${from}`]);
       const ada = testGateway.newKey(['admin']).token;
       assert.deepEqual(await statuses(3, () => guess(ada, '203.0.113.1')), [200, 200, 200]);
-      // No code was tried with these, so a neighbor's fault uses up nobody's guesses.
+      // These requests tried no code, so they do not count for other callers of the address.
       const reader = testGateway.newKey(['read']).token;
       assert.deepEqual(await statuses(5, () => guess(reader, '203.0.113.2')), [403, 403, 403, 403, 403]);
       testGateway.workspace.answer = (_req, res) => void res.writeHead(404).end('{}');
@@ -79,11 +83,11 @@ describe('a rate', () => {
       assert.equal((await guess(tom, '203.0.113.3')).status, 404, 'other addresses have not');
     });
 
-    it('counts what comes at once before anything of it is answered, and gives back what was no failure [limits.rate.at-once]', async () => {
+    it('counts parallel requests before they are answered, and takes back those that did not fail [limits.rate.at-once]', async () => {
       const { path } = memberApi.joinWorkspace;
       const { promise, resolve } = Promise.withResolvers<void>();
       const join = (token: string): Promise<RawReply> =>
-        ask(testGateway, `POST ${path}`, token, ['X-Forwarded-For: 203.0.113.40']);
+        call(testGateway, `POST ${path}`, token, ['X-Forwarded-For: 203.0.113.40']);
       const eve = testGateway.newKey(['admin']).token;
       testGateway.workspace.answer = (_req, res) => void promise.then(() => res.writeHead(404).end('{}'));
       const all = Array.from({ length: 40 }, () => join(eve));
@@ -93,7 +97,7 @@ describe('a rate', () => {
       assert.equal(judged.length, 2);
       assert.equal(testGateway.workspace.started, 2, 'nothing else was judged');
 
-      // Who hangs up has tried all the same.
+      // A request whose client disconnects counts too.
       const mia = testGateway.newKey(['admin']).token;
       testGateway.workspace.answer = () => undefined;
       for (let count = 3; count <= 4; count += 1) {
@@ -103,34 +107,34 @@ describe('a rate', () => {
         client.destroy();
       }
       testGateway.workspace.answer = (_req, res) => void res.writeHead(404).end('{}');
-      assert.equal((await ask(testGateway, `POST ${path}`, mia, ['X-Forwarded-For: 203.0.113.41'])).status, 429);
+      assert.equal((await call(testGateway, `POST ${path}`, mia, ['X-Forwarded-For: 203.0.113.41'])).status, 429);
     });
 
-    it('of sync is what the operator sets, for each person and network, and none without [limits.rate.sync]', async () => {
+    it('of sync applies for each person and network only when the operator sets it [limits.rate.sync]', async () => {
       const limited = await startTestGateway({ RATE_LIMITS: 'sync.deltas=2/60s, sync.batch.network=1/60s' });
       try {
         const { token } = limited.newKey(['read']);
-        const polls = await statuses(3, () => ask(limited, 'GET /sync/deltas', token));
+        const polls = await statuses(3, () => call(limited, 'GET /sync/deltas', token));
         assert.deepEqual(polls, [200, 200, 429]);
-        assert.equal((await ask(limited, 'GET /sync/deltas', limited.readKey)).status, 200);
-        assert.deepEqual(await statuses(2, () => ask(limited, 'POST /sync/batch', token)), [200, 429]);
-        assert.equal((await ask(limited, 'POST /sync/batch', limited.readKey)).status, 429);
-        assert.equal((await ask(limited, 'POST /sync/mutate', limited.fullKey)).status, 200);
+        assert.equal((await call(limited, 'GET /sync/deltas', limited.readKey)).status, 200);
+        assert.deepEqual(await statuses(2, () => call(limited, 'POST /sync/batch', token)), [200, 429]);
+        assert.equal((await call(limited, 'POST /sync/batch', limited.readKey)).status, 429);
+        assert.equal((await call(limited, 'POST /sync/mutate', limited.fullKey)).status, 200);
       } finally {
         await limited.close();
       }
     });
 
-    it('of bad credentials takes the place of 401, and shuts out nobody who has a good one [limits.rate.credentials, limits.rate.address]', async () => {
+    it('of bad credentials replaces 401, and does not affect good credentials [limits.rate.credentials, limits.rate.address]', async () => {
       const from = (address: string): string[] => [`X-Forwarded-For: ${address}`];
       const bad = (index: number, address: string): Promise<RawReply> =>
-        ask(testGateway, 'GET /sync/deltas', `wrong-${index}`, from(address));
-      // One network of IPv6 is one sender, whatever it puts behind the first 64 bits.
+        call(testGateway, 'GET /sync/deltas', `wrong-${index}`, from(address));
+      // An IPv6 network of 64 bits is one sender.
       const all = await statuses(4, (index) => bad(index, `2001:db8:0:7::${index}`));
       assert.deepEqual(all, [401, 401, 401, 429]);
       assert.equal((await bad(5, '2001:db8:0:8::1')).status, 401);
       assert.equal(
-        (await ask(testGateway, 'GET /sync/deltas', testGateway.readKey, from('2001:db8:0:7::9'))).status,
+        (await call(testGateway, 'GET /sync/deltas', testGateway.readKey, from('2001:db8:0:7::9'))).status,
         200,
       );
       assert.deepEqual(
@@ -140,15 +144,15 @@ describe('a rate', () => {
     });
   });
 
-  describe('at a gateway that trusts no proxy', () => {
-    it('is not evaded by naming other addresses [limits.rate.address]', async () => {
+  describe('at a gateway without trusted proxies', () => {
+    it('cannot be evaded by other addresses in headers [limits.rate.address]', async () => {
       const testGateway = await startTestGateway({ RATE_LIMITS: '{"credentials": 2}' });
       try {
         const headers = (index: number): string[] =>
           ['X-Forwarded-For', 'Forwarded', 'X-Real-IP', 'CF-Connecting-IP'].map(
             (name) => `${name}: 203.0.113.${index}`,
           );
-        const all = await statuses(3, (index) => ask(testGateway, 'GET /sync/deltas', 'wrong', headers(index)));
+        const all = await statuses(3, (index) => call(testGateway, 'GET /sync/deltas', 'wrong', headers(index)));
         assert.deepEqual(all, [401, 401, 429]);
       } finally {
         await testGateway.close();
@@ -172,12 +176,12 @@ describe('a rate', () => {
       await nats[Symbol.asyncDispose]();
     });
     const bad = (testGateway: TestGateway, address: string): Promise<RawReply> =>
-      ask(testGateway, 'GET /sync/deltas', 'wrong', [`X-Forwarded-For: ${address}`]);
-    /** A credential that is refused with 429 was counted with those before it. */
+      call(testGateway, 'GET /sync/deltas', 'wrong', [`X-Forwarded-For: ${address}`]);
+    /** A credential refused with 429 was counted together with those before it. */
     const untilRefused = (testGateway: TestGateway, address: string): Promise<boolean> =>
       eventually(async () => (await bad(testGateway, address)).status === 429 || undefined);
 
-    it('is one rate for all of them, for one that starts later, and holds for each alone while NATS is away [limits.rate.shared]', async () => {
+    it('is shared by all of them, also by one that starts later, and applies to each alone without NATS [limits.rate.shared]', async () => {
       const [one, other] = [await start(), await start()];
       for (const testGateway of [one, other]) {
         await eventually(async () => testGateway.logs().includes('connected to NATS') || undefined);
@@ -199,8 +203,8 @@ describe('a rate', () => {
     });
   });
 
-  describe('at two gateways at once', () => {
-    it('lets through hardly more than at one [limits.rate.at-once, limits.rate.shared]', async () => {
+  describe('at two gateways in parallel', () => {
+    it('accepts hardly more than at one [limits.rate.at-once, limits.rate.shared]', async () => {
       await using nats = await testNats('gateway-rates-at-once');
       const env = { ...PROXIED, NATS_URL: nats.url, RATE_LIMITS: 'codes=30, codes-address=0' };
       const [one, other] = [await startTestGateway(env), await startTestGateway(env)];
@@ -214,11 +218,11 @@ describe('a rate', () => {
           await eventually(() => testGateway.logs().includes('connected to NATS'));
         }
         const path = `POST ${memberApi.joinWorkspace.path}`;
-        // By these each knows that there is another.
-        for (const testGateway of gateways) assert.equal((await ask(testGateway, path, token)).status, 404);
-        const all = Array.from({ length: 200 }, (_, index) => ask(gateways[index % 2] as TestGateway, path, token));
+        // With these each gateway has received a message of the other.
+        for (const testGateway of gateways) assert.equal((await call(testGateway, path, token)).status, 404);
+        const all = Array.from({ length: 200 }, (_, index) => call(gateways[index % 2] as TestGateway, path, token));
         const judged = (await Promise.all(all)).filter(({ status }) => status === 404).length + 2;
-        // Each alone would judge 30. What one counted while its message was on the way to the other comes on top.
+        // Each alone accepts 30, and what it counts while its message is on the way to the other.
         assert.ok(judged > 2 && judged <= 40, `${judged} judged`);
         assert.equal(one.workspace.started + other.workspace.started, judged);
       } finally {
@@ -244,14 +248,14 @@ describe('a rate', () => {
     });
     after(() => edge[Symbol.asyncDispose]());
 
-    it('is 100 in 60 seconds per address, refused ones included, preflights not', async () => {
+    it('is 100 in 60 seconds per address, with refused requests and without preflights', async () => {
       const { port } = edge;
-      const post = (): Promise<RawReply> => say(port, request('POST /graphql'));
+      const post = (): Promise<RawReply> => exchange(port, request('POST /graphql'));
       assert.deepEqual(new Set(await statuses(100, post)), new Set([401]));
       const refused = await post();
       errorOf(refused, 429, 'rate_limited');
       assert.deepEqual(refused.headers['ratelimit-policy'], ['"graphql";q=100;w=60']);
-      assert.equal((await say(port, request('OPTIONS /graphql'))).status, 204);
+      assert.equal((await exchange(port, request('OPTIONS /graphql'))).status, 204);
     });
   });
 });

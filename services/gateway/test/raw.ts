@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import type { Socket } from 'node:net';
 
-/** One HTTP/1.1 answer as it stood on the wire. */
+/** An HTTP/1.1 answer as it was received. */
 export interface RawReply {
   readonly status: number;
   /** Lower-case names; all values of each. */
@@ -41,7 +41,7 @@ export function errorOf(reply: RawReply, status: number, code?: string): ErrorRe
 
 const DEADLINE_MS = 8_000;
 
-/** A client that says exactly the bytes it is told to, and reads answers one by one. */
+/** A client that sends exactly the given bytes and reads answers one by one. */
 export class RawClient {
   readonly socket: Socket;
   #parts: Buffer[] = [];
@@ -61,7 +61,7 @@ export class RawClient {
       this.#isEnded = true;
       this.#wake();
     });
-    // A reset is an outcome some tests wait for; `close` follows.
+    // Some tests expect a reset; `close` follows it.
     socket.on('error', () => undefined);
   }
 
@@ -115,17 +115,17 @@ export class RawClient {
     return body;
   }
 
-  /** How many bytes came and were not read as an answer. */
+  /** How many received bytes were not read as an answer. */
   get received(): number {
     return this.#length;
   }
 
-  /** Everything that came and was not read as an answer. */
+  /** The received bytes that were not read as an answer. */
   get rest(): Buffer {
     return this.#received;
   }
 
-  /** Waits until that many bytes have come behind what was read, and takes them. */
+  /** Waits for `count` bytes after what was read, and reads them. */
   async bytes(count: number): Promise<Buffer> {
     await this.#until(() => (this.#length >= count ? true : null), `${count} bytes`);
     const taken = this.#received.subarray(0, count);
@@ -175,8 +175,8 @@ export class RawClient {
   }
 }
 
-/** Says one request on a connection of its own and reads the one answer. */
-export async function say(port: number, bytes: string | Buffer): Promise<RawReply> {
+/** Sends one request on a new connection and reads its answer. */
+export async function exchange(port: number, bytes: string | Buffer): Promise<RawReply> {
   const client = await RawClient.open(port);
   try {
     return await client.send(bytes).reply();

@@ -1,23 +1,23 @@
 import { request } from './raw.ts';
 
-/** Somebody who sends a request, by their credential, and hides another one in it. */
+/** The credential of a sender, and the request that is hidden in theirs. */
 export interface Sender {
   readonly credential: string;
-  /** What a careless reader takes for a request of its own. Must never be seen by a service. */
+  /** Bytes that a careless parser reads as a separate request. No service may receive it. */
   readonly hidden: string;
 }
 
-/** What a hidden request says of itself: a reader that trusts the proxy before it would believe the address. */
+/** The client address in a hidden request, which a service behind a trusted proxy would accept. */
 export const FORGED_ADDRESS = '203.0.113.66';
 
 const CHUNKED = ['Transfer-Encoding: chunked'];
 
-/** A request to hide: one that a service would answer, with a credential of its own. */
+/** The request to hide: a service would answer it, for its own credential. */
 export function hiddenRequest(credential: string): string {
   return request('GET /sync/deltas?hidden=1', [credential, `X-Forwarded-For: ${FORGED_ADDRESS}`]);
 }
 
-/** Requests that two readers could read differently: where they end, where they go, or what they say. */
+/** Requests that two parsers could read differently: their end, their path or their headers. */
 export function ambiguousRequests({ credential, hidden }: Sender): Readonly<Record<string, string>> {
   const mutate = (lines: readonly string[], body: string): string => mutation(credential, lines, body);
   return {
@@ -74,7 +74,7 @@ export function mutation(credential: string, lines: readonly string[], body: str
   return request('POST /sync/mutate', [credential, 'Content-Type: application/json', ...lines], body);
 }
 
-/** Parts of a path that mean something else once decoded. */
+/** Path segments that differ after decoding. */
 export const HIDDEN_SEGMENTS = [
   'a%2Fb',
   'a%2fb',
@@ -90,7 +90,7 @@ export const HIDDEN_SEGMENTS = [
   '%zz',
 ] as const;
 
-/** Paths whose dots and slashes stand open. */
+/** Paths with unencoded dots and slashes. */
 export const OPEN_DOTS = [
   '/api/workspaces/by-slug/..',
   '/api/workspaces/by-slug/../..',

@@ -7,13 +7,13 @@ import { testNats } from '@wts/testkit';
 import { connect } from 'nats';
 import type { NatsConnection } from 'nats';
 import { WebSocket, WebSocketServer } from 'ws';
-import { errorOf, request, say } from './raw.ts';
+import { errorOf, request, exchange } from './raw.ts';
 import { startTestGateway, until } from './test-gateway.ts';
 import type { TestGateway } from './test-gateway.ts';
 
 type NatsServer = Awaited<ReturnType<typeof testNats>>;
 
-describe('a dead credential', () => {
+describe('a revoked credential', () => {
   let nats: NatsServer;
   let publisher: NatsConnection;
   let testGateway: TestGateway;
@@ -35,31 +35,31 @@ describe('a dead credential', () => {
   const publish = (revocation: Revocation | string): void => {
     publisher.publish(STREAM.revoked, typeof revocation === 'string' ? revocation : JSON.stringify(revocation));
   };
-  const ask = (token: string): ReturnType<typeof say> =>
-    say(testGateway.api, request('GET /api/workspaces', [`Authorization: Bearer ${token}`]));
+  const call = (token: string): ReturnType<typeof exchange> =>
+    exchange(testGateway.api, request('GET /api/workspaces', [`Authorization: Bearer ${token}`]));
 
-  it('is refused at once when its death is announced, long before it would be forgotten', async () => {
+  it('is refused when its revocation is published, before the cache expires', async () => {
     const { token, principal } = testGateway.newKey(['read']);
     const other = testGateway.newKey(['read']);
-    for (const one of [token, other.token]) assert.equal((await ask(one)).status, 200);
+    for (const one of [token, other.token]) assert.equal((await call(one)).status, 200);
     testGateway.forgetKey(token);
-    assert.equal((await ask(token)).status, 200, 'it is remembered');
+    assert.equal((await call(token)).status, 200, 'the credential is cached');
 
-    // Announced again and again: the gateway may still be connecting. Without news it would remember for five seconds.
-    const announced = performance.now();
+    // Published repeatedly, because the gateway may still be connecting. Its cache lasts five seconds.
+    const startedAt = performance.now();
     for (;;) {
       publish({ kind: 'credential', credentialId: principal.credential.id });
-      const reply = await ask(token);
+      const reply = await call(token);
       if (reply.status === 401) {
         errorOf(reply, 401, 'api_key_invalid');
         break;
       }
-      assert.ok(performance.now() - announced < LIMITS.credentialCacheMs / 2, 'it still works');
+      assert.ok(performance.now() - startedAt < LIMITS.credentialCacheMs / 2, 'it still works');
     }
-    assert.equal((await ask(other.token)).status, 200);
+    assert.equal((await call(other.token)).status, 200);
   });
 
-  it('keeps its open sockets here, because the service that serves a socket closes it', async () => {
+  it('keeps its open sockets in the gateway, because sync closes them', async () => {
     const { token, principal } = testGateway.newKey(['read']);
     const socket = new WebSocket(`ws://127.0.0.1:${testGateway.api}/sync/ws?token=${token}`);
     await once(socket, 'open');
@@ -69,20 +69,20 @@ describe('a dead credential', () => {
     publish('{"kind":"something-newer"}');
     publish({ kind: 'membership', userId: principal.userId, workspaceId: principal.userId });
     publish({ kind: 'credential', credentialId: principal.credential.id });
-    await until('the gateway has forgotten the credential', async () => (await ask(token)).status === 401);
+    await until('the credential is not cached any more', async () => (await call(token)).status === 401);
     socket.ping();
     await once(socket, 'pong');
     assert.equal(socket.readyState, WebSocket.OPEN);
     socket.terminate();
   });
 
-  it('is heard of again after NATS was gone, and meanwhile everything else works', async () => {
+  it('is refused again after an outage of NATS, during which requests work', async () => {
     const { token, principal } = testGateway.newKey(['read']);
-    assert.equal((await ask(token)).status, 200);
+    assert.equal((await call(token)).status, 200);
     await nats.stop();
     await until('the gateway noticed', () => testGateway.logs().includes('lost NATS'));
-    assert.equal((await ask(token)).status, 200);
-    assert.equal((await say(testGateway.api, request('GET /ready'))).status, 200);
+    assert.equal((await call(token)).status, 200);
+    assert.equal((await exchange(testGateway.api, request('GET /ready'))).status, 200);
     await nats.start();
     await until('the gateway is back', () => testGateway.logs().split('connected to NATS').length >= 3);
     testGateway.forgetKey(token);
@@ -90,6 +90,7 @@ describe('a dead credential', () => {
     publisher = await connect({ servers: nats.url });
     publish({ kind: 'credential', credentialId: principal.credential.id });
     const deadline = performance.now() + 2_000;
-    while ((await ask(token)).status !== 401) assert.ok(performance.now() < deadline, 'nobody heard of it');
+    while ((await call(token)).status !== 401)
+      assert.ok(performance.now() < deadline, 'the revocation was not received');
   });
 });

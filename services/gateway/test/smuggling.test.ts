@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { HIDDEN_SEGMENTS, OPEN_DOTS, ambiguousRequests, hiddenRequest, mutation } from './requests.ts';
-import { RawClient, errorOf, request, say } from './raw.ts';
+import { RawClient, errorOf, request, exchange } from './raw.ts';
 import type { RawReply } from './raw.ts';
 import { startTestGateway, until } from './test-gateway.ts';
 import type { TestGateway } from './test-gateway.ts';
 
-describe('a request two readers could read differently', () => {
+describe('a request that two parsers could read differently', () => {
   let testGateway: TestGateway;
   let credential: string;
   let hidden: string;
@@ -13,12 +13,12 @@ describe('a request two readers could read differently', () => {
     testGateway = await startTestGateway();
     credential = `Authorization: Bearer ${testGateway.fullKey}`;
     hidden = hiddenRequest(`Authorization: Bearer ${testGateway.readKey}`);
-    await say(testGateway.api, request('GET /sync/deltas', [credential]));
+    await exchange(testGateway.api, request('GET /sync/deltas', [credential]));
   });
   after(() => testGateway.close());
   beforeEach(() => testGateway.sync.reset());
 
-  /** Says bytes, and returns the first answer after the other side closed the connection. */
+  /** Sends bytes, and returns the first answer after the other side closed the connection. */
   async function refused(bytes: string): Promise<RawReply> {
     const client = await RawClient.open(testGateway.api);
     const reply = await client.send(bytes).reply();
@@ -31,19 +31,19 @@ describe('a request two readers could read differently', () => {
 
   for (const what of Object.keys(ambiguousRequests({ credential: '', hidden: '' }))) {
     it(`is refused with 400 and reaches no service: ${what}`, async () => {
-      const reply = await say(testGateway.api, ambiguousRequests({ credential, hidden })[what] ?? '');
+      const reply = await exchange(testGateway.api, ambiguousRequests({ credential, hidden })[what] ?? '');
       errorOf(reply, 400);
       assert.equal(testGateway.sync.started, 0);
     });
   }
 
-  it('ends the connection it came on, so that nothing behind it is read as a request', async () => {
+  it('ends its connection, so that no bytes after it are read as a request', async () => {
     const reply = await refused(mutate(['Content-Length: 6', 'Transfer-Encoding: chunked'], `0\r\n\r\n${hidden}`));
     errorOf(reply, 400, 'malformed_request');
     assert.equal(testGateway.sync.started, 0);
   });
 
-  it('is never made of the body of another: what a length covers stays a body', async () => {
+  it('is never read from the body of another request', async () => {
     const client = await RawClient.open(testGateway.api);
     client.send(
       mutate([`Content-Length: ${hidden.length}`], hidden) + request('GET /sync/deltas?next=1', [credential]),
@@ -60,13 +60,13 @@ describe('a request two readers could read differently', () => {
     client.destroy();
   });
 
-  it('is never made of the body of a GET, which is dropped', async () => {
+  it('is never read from the body of a GET, which is dropped', async () => {
     for (const [lines, body] of [
       [[`Content-Length: ${hidden.length}`], hidden],
       [['Transfer-Encoding: chunked'], `${hidden.length.toString(16)}\r\n${hidden}\r\n0\r\n\r\n`],
     ] as const) {
       testGateway.sync.reset();
-      const reply = await say(testGateway.api, request('GET /sync/deltas', [credential, ...lines], body));
+      const reply = await exchange(testGateway.api, request('GET /sync/deltas', [credential, ...lines], body));
       assert.equal(reply.status, 200);
       assert.equal(testGateway.sync.started, 1);
       assert.equal(testGateway.sync.last.body.length, 0);
@@ -75,7 +75,7 @@ describe('a request two readers could read differently', () => {
     }
   });
 
-  it('keeps a connection usable after a small body that was dropped', async () => {
+  it('leaves a connection usable when its small body was dropped', async () => {
     const client = await RawClient.open(testGateway.api);
     client.send(request('GET /sync/deltas', [credential, 'Content-Length: 5'], 'hello'));
     client.send(request('GET /health'));
@@ -84,9 +84,9 @@ describe('a request two readers could read differently', () => {
     client.destroy();
   });
 
-  it('never counts more requests at the service than were sent, whatever stands in a chunk', async () => {
+  it('never becomes more requests at the service than were sent, with any chunk', async () => {
     const body = `${hidden.length.toString(16)};ext="a"\r\n${hidden}\r\n0\r\nTrailer-Field: x\r\n\r\n`;
-    const reply = await say(testGateway.api, mutate(['Transfer-Encoding: chunked'], body));
+    const reply = await exchange(testGateway.api, mutate(['Transfer-Encoding: chunked'], body));
     assert.equal(reply.status, 200);
     await until('the service saw it', () => testGateway.sync.seen.length > 0);
     assert.equal(testGateway.sync.started, 1);
@@ -94,7 +94,7 @@ describe('a request two readers could read differently', () => {
   });
 });
 
-describe('a path that means something else once decoded', () => {
+describe('a path that differs after decoding', () => {
   let testGateway: TestGateway;
   let credential: string;
   before(async () => {
@@ -103,26 +103,26 @@ describe('a path that means something else once decoded', () => {
   });
   after(() => testGateway.close());
 
-  const ask = (path: string): Promise<RawReply> => say(testGateway.api, request(`GET ${path}`, [credential]));
+  const call = (path: string): Promise<RawReply> => exchange(testGateway.api, request(`GET ${path}`, [credential]));
 
   it('is refused with 400 when it hides a separator, a dot segment, a control character or broken UTF-8 [errors.400.bad-text]', async () => {
     for (const segment of HIDDEN_SEGMENTS) {
-      errorOf(await ask(`/api/workspaces/by-slug/${segment}`), 400, 'malformed_request');
+      errorOf(await call(`/api/workspaces/by-slug/${segment}`), 400, 'malformed_request');
     }
-    errorOf(await ask('/%2e%2e/internal/commit'), 400, 'malformed_request');
+    errorOf(await call('/%2e%2e/internal/commit'), 400, 'malformed_request');
     assert.equal(testGateway.workspace.started, 0);
   });
 
-  it('is 404 when its dots and slashes stand open', async () => {
+  it('is 404 when its dots and slashes are not encoded', async () => {
     for (const path of OPEN_DOTS) {
-      errorOf(await ask(path), 404, 'not_found');
+      errorOf(await call(path), 404, 'not_found');
     }
     assert.equal(testGateway.workspace.started, 0);
   });
 
-  it('reaches the service byte for byte as it was sent when it is plain', async () => {
+  it('reaches the service byte for byte when it hides nothing', async () => {
     for (const path of ['/api/workspaces/by-slug/a-b', '/api/workspaces/by-slug/%D0%B0%20b?x=%2F..%2F&y=[]&y=a+b']) {
-      assert.equal((await ask(path)).status, 200);
+      assert.equal((await call(path)).status, 200);
       assert.equal(testGateway.workspace.last.url, path);
     }
   });

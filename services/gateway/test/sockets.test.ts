@@ -4,7 +4,7 @@ import type { IncomingMessage } from 'node:http';
 import { tokenReader } from '@wts/access';
 import { WebSocket, WebSocketServer } from 'ws';
 import { EDGE_LIMITS } from '../src/limits.ts';
-import { RawClient, errorOf, request, say } from './raw.ts';
+import { RawClient, errorOf, request, exchange } from './raw.ts';
 import { startTestGateway, until } from './test-gateway.ts';
 import type { TestGateway } from './test-gateway.ts';
 
@@ -16,7 +16,7 @@ const HANDSHAKE = [
 ];
 const without = (name: string): string[] => HANDSHAKE.filter((line) => !line.startsWith(name));
 
-/** A real WebSocket server in the place of the sync service. */
+/** A real WebSocket server instead of the sync service. */
 interface Service {
   readonly sockets: WebSocket[];
   readonly requests: IncomingMessage[];
@@ -41,7 +41,7 @@ async function connect(testGateway: TestGateway, token = testGateway.fullKey): P
   return socket;
 }
 
-describe('the socket door', () => {
+describe('the socket proxy', () => {
   let testGateway: TestGateway;
   let service: Service;
   before(async () => {
@@ -54,7 +54,7 @@ describe('the socket door', () => {
     service.requests.length = 0;
   });
 
-  it('passes frames of any size both ways, in order', async () => {
+  it('forwards frames of any size both ways, in order', async () => {
     const socket = await connect(testGateway);
     const sent = [0, 1, 125, 126, 65_535, 65_536, 1_000_000].map((size) => Buffer.alloc(size, size % 251));
     const received: Buffer[] = [];
@@ -67,7 +67,7 @@ describe('the socket door', () => {
     assert.equal(code, 1000);
   });
 
-  it('tells the service who calls, and keeps the token out of its address [sync.socket.upgrade-token]', async () => {
+  it('sends the service the caller, and removes the token from the path [sync.socket.upgrade-token]', async () => {
     const { token, principal } = testGateway.newKey(['read']);
     const client = await RawClient.open(testGateway.api);
     client.send(request(`GET /sync/ws?a=%20b&token=${token}&c=d`, [...HANDSHAKE, 'X-Request-Id: mine', 'Cookie: a=b']));
@@ -83,7 +83,7 @@ describe('the socket door', () => {
     client.destroy();
   });
 
-  it('answers 101 with the headers of the handshake and of every answer, and with no others', async () => {
+  it('answers 101 with only the headers of the handshake and of every answer', async () => {
     const client = await RawClient.open(testGateway.api);
     const { headers } = await client.send(request(`GET /sync/ws?token=${testGateway.fullKey}`, HANDSHAKE)).reply();
     assert.deepEqual(headers['sec-websocket-accept'], ['s3pPLMBiTxaQ9kYGzzhZRbK+xOo=']);
@@ -99,7 +99,7 @@ describe('the socket door', () => {
     client.destroy();
   });
 
-  it('refuses a missing, empty or bad token with 401 before any socket is open [sync.socket.refused-upgrade]', async () => {
+  it('refuses a missing, empty or bad token with 401 before a socket is opened [sync.socket.refused-upgrade]', async () => {
     for (const [query, error] of [
       ['', 'Authorization header required'],
       ['?token=', 'Authorization header required'],
@@ -107,17 +107,17 @@ describe('the socket door', () => {
       [`?token=${'x'.repeat(50)}`, 'Invalid token'],
       [`?token=${testGateway.jwt({ exp: 1 })}`, 'Invalid token'],
     ]) {
-      const reply = await say(testGateway.api, request(`GET /sync/ws${query}`, HANDSHAKE));
+      const reply = await exchange(testGateway.api, request(`GET /sync/ws${query}`, HANDSHAKE));
       assert.equal(errorOf(reply, 401).error, error);
       assert.deepEqual(reply.headers.connection, ['close']);
       assert.ok(reply.headers['www-authenticate']);
     }
     const inHeader = [...HANDSHAKE, `Authorization: Bearer ${testGateway.fullKey}`];
-    errorOf(await say(testGateway.api, request('GET /sync/ws', inHeader)), 401, 'authorization_required');
+    errorOf(await exchange(testGateway.api, request('GET /sync/ws', inHeader)), 401, 'authorization_required');
     assert.equal(service.requests.length, 0);
   });
 
-  it('refuses what is no handshake: 426 for the version or none at all, 400 for the rest', async () => {
+  it('refuses an invalid handshake: 426 for a missing or wrong version, 400 for the rest', async () => {
     const path = `/sync/ws?token=${testGateway.fullKey}`;
     for (const lines of [
       without('Sec-WebSocket-Version'),
@@ -125,7 +125,7 @@ describe('the socket door', () => {
       [],
       without('Connection'),
     ]) {
-      const reply = await say(testGateway.api, request(`GET ${path}`, lines));
+      const reply = await exchange(testGateway.api, request(`GET ${path}`, lines));
       errorOf(reply, 426, 'upgrade_required');
       assert.deepEqual(reply.headers['sec-websocket-version'], ['13']);
     }
@@ -137,34 +137,34 @@ describe('the socket door', () => {
       [...HANDSHAKE, 'Host: twice'],
       [...HANDSHAKE, 'Api-Version: 2'],
     ]) {
-      errorOf(await say(testGateway.api, request(`GET ${path}`, lines)), 400);
+      errorOf(await exchange(testGateway.api, request(`GET ${path}`, lines)), 400);
     }
-    errorOf(await say(testGateway.api, request(`POST ${path}`, HANDSHAKE)), 405);
-    errorOf(await say(testGateway.api, request(`GET ${path}&token=again`, HANDSHAKE)), 400, 'malformed_request');
+    errorOf(await exchange(testGateway.api, request(`POST ${path}`, HANDSHAKE)), 405);
+    errorOf(await exchange(testGateway.api, request(`GET ${path}&token=again`, HANDSHAKE)), 400, 'malformed_request');
     assert.equal(service.requests.length, 0);
   });
 
-  it('is the only address that upgrades [sync.socket.only-door]', async () => {
+  it('upgrades only one path [sync.socket.only-door]', async () => {
     for (const path of ['/health', '/sync/deltas', '/api/workspaces']) {
-      errorOf(await say(testGateway.api, request(`GET ${path}`, HANDSHAKE)), 400, 'malformed_request');
+      errorOf(await exchange(testGateway.api, request(`GET ${path}`, HANDSHAKE)), 400, 'malformed_request');
     }
-    errorOf(await say(testGateway.api, request('GET /nowhere', HANDSHAKE)), 404, 'not_found');
-    errorOf(await say(testGateway.auth, request('GET /sync/ws', HANDSHAKE)), 404, 'not_found');
+    errorOf(await exchange(testGateway.api, request('GET /nowhere', HANDSHAKE)), 404, 'not_found');
+    errorOf(await exchange(testGateway.auth, request('GET /sync/ws', HANDSHAKE)), 404, 'not_found');
   });
 
-  it('passes over other offers to upgrade, h2c among them, and never forwards them', async () => {
+  it('ignores and never forwards other upgrades, such as h2c', async () => {
     const credential = `Authorization: Bearer ${testGateway.fullKey}`;
     for (const lines of [
       ['Connection: Upgrade, HTTP2-Settings', 'Upgrade: h2c', 'HTTP2-Settings: AAMAAABkAAQCAAAAAAIAAAAA'],
       ['Connection: upgrade', 'Upgrade: TLS/1.0'],
     ]) {
-      assert.equal((await say(testGateway.api, request('GET /sync/deltas', [credential, ...lines]))).status, 200);
+      assert.equal((await exchange(testGateway.api, request('GET /sync/deltas', [credential, ...lines]))).status, 200);
       assert.equal(testGateway.sync.last.headers.upgrade, undefined);
       assert.equal(testGateway.sync.last.headers['http2-settings'], undefined);
     }
   });
 
-  it('passes on why the service refuses, in the common shape [errors.shape.everywhere, never.shapeless-error]', async () => {
+  it('returns the refusal of the service in the common error shape [errors.shape.everywhere, never.shapeless-error]', async () => {
     const { onUpgrade } = testGateway.sync;
     testGateway.sync.onUpgrade = (req, socket) => {
       const id = String(req.headers['x-request-id']);
@@ -179,14 +179,14 @@ describe('the socket door', () => {
         `HTTP/1.1 503 x\r\nRetry-After: 7\r\nX-Powered-By: x\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
       );
     };
-    const reply = await say(testGateway.api, request(`GET /sync/ws?token=${testGateway.fullKey}`, HANDSHAKE));
+    const reply = await exchange(testGateway.api, request(`GET /sync/ws?token=${testGateway.fullKey}`, HANDSHAKE));
     errorOf(reply, 503, 'unavailable');
     assert.deepEqual(reply.headers['retry-after'], ['7']);
     assert.equal(reply.headers['x-powered-by'], undefined);
     for (const beginning of ['', 'HTTP/1.1 503 x\r\nContent-Length: 99\r\n\r\n{']) {
       testGateway.sync.onUpgrade = (_req, socket) => socket.write(beginning, () => socket.destroy());
       errorOf(
-        await say(testGateway.api, request(`GET /sync/ws?token=${testGateway.fullKey}`, HANDSHAKE)),
+        await exchange(testGateway.api, request(`GET /sync/ws?token=${testGateway.fullKey}`, HANDSHAKE)),
         503,
         'unavailable',
       );
@@ -194,7 +194,7 @@ describe('the socket door', () => {
     testGateway.sync.onUpgrade = onUpgrade;
   });
 
-  it('passes on what the client said before the answer of the handshake came', async () => {
+  it('forwards what the client sent before the answer to its handshake', async () => {
     const client = await RawClient.open(testGateway.api);
     const ping = Buffer.from([0x89, 0x80, 0, 0, 0, 0]);
     client.send(request(`GET /sync/ws?token=${testGateway.fullKey}`, HANDSHAKE)).send(ping);
@@ -203,7 +203,7 @@ describe('the socket door', () => {
     client.destroy();
   });
 
-  it('holds the service when a reader stops, and brings everything when it goes on [never.unbounded]', async () => {
+  it('pauses the service for a client that stops reading, which later gets everything [never.unbounded]', async () => {
     const socket = await connect(testGateway);
     socket.pause();
     const [server] = service.sockets;
@@ -223,7 +223,7 @@ describe('the socket door', () => {
     socket.terminate();
   });
 
-  it('asks a service for so many at once and lets the others wait, while requests pass between [never.unbounded]', async () => {
+  it('limits parallel handshakes with a service; the others wait, and requests are not delayed [never.unbounded]', async () => {
     const { onUpgrade } = testGateway.sync;
     const held: (() => void)[] = [];
     testGateway.sync.onUpgrade = (...asked) => void held.push(() => onUpgrade(...asked));
@@ -231,9 +231,9 @@ describe('the socket door', () => {
     const wave = Array.from({ length: handshakesAtOnce + 30 }, () => connect(testGateway));
     await until('as many as may are asked', () => held.length === handshakesAtOnce);
     const credential = `Authorization: Bearer ${testGateway.fullKey}`;
-    assert.equal((await say(testGateway.api, request('GET /sync/deltas', [credential]))).status, 200);
+    assert.equal((await exchange(testGateway.api, request('GET /sync/deltas', [credential]))).status, 200);
     assert.equal(held.length, handshakesAtOnce);
-    // Each place that becomes free is given on.
+    // Each place that becomes free is used by the next.
     held.shift()?.();
     await until('the next one is asked', () => held.length === handshakesAtOnce);
     testGateway.sync.onUpgrade = onUpgrade;
@@ -242,7 +242,7 @@ describe('the socket door', () => {
     assert.equal(service.requests.length, wave.length);
   });
 
-  it('does not ask a service for those who left while they waited', async () => {
+  it('sends no handshake for a client that disconnected while it waited', async () => {
     const { onUpgrade } = testGateway.sync;
     const held: (() => void)[] = [];
     testGateway.sync.onUpgrade = (...asked) => void held.push(() => onUpgrade(...asked));
@@ -255,7 +255,7 @@ describe('the socket door', () => {
       client.socket.end();
     }
     await Promise.all(leaving.map(({ socket }) => once(socket, 'close')));
-    // Whoever waited before this one had their turn before it.
+    // Clients that waited before this one were served before it.
     const last = connect(testGateway);
     testGateway.sync.onUpgrade = onUpgrade;
     for (const answer of held) answer();
@@ -263,7 +263,7 @@ describe('the socket door', () => {
     assert.equal(service.requests.length, handshakesAtOnce + 1);
   });
 
-  it('ends both sides when either one ends, or breaks off', async () => {
+  it('ends both sides when one ends or breaks off', async () => {
     for (const end of ['terminate', 'close'] as const) {
       const socket = await connect(testGateway);
       const server = service.sockets.at(-1);
@@ -278,12 +278,12 @@ describe('the socket door', () => {
     }
   });
 
-  it('writes no token into any log line, whether it was good, bad or refused', async () => {
+  it('writes no token to the log, whether it was good, bad or refused', async () => {
     const tokens = [testGateway.fullKey, 'wts_wrongButSecret', testGateway.jwt()];
     for (const token of tokens) {
       for (const lines of [HANDSHAKE, []]) {
-        await say(testGateway.api, request(`GET /sync/ws?token=${token}`, lines));
-        await say(testGateway.api, request(`GET /nowhere?token=${token}`, lines));
+        await exchange(testGateway.api, request(`GET /sync/ws?token=${token}`, lines));
+        await exchange(testGateway.api, request(`GET /nowhere?token=${token}`, lines));
       }
     }
     await until('the lines are there', () => testGateway.logs().includes('"route":"syncSocket"'));
@@ -292,15 +292,15 @@ describe('the socket door', () => {
 });
 
 describe('the number of sockets', () => {
-  it('is bounded below that of connections: one more is told when to come again, and requests still come in [never.unbounded]', async () => {
+  it('is limited below that of connections: one more gets 503 with Retry-After, and requests are served [never.unbounded]', async () => {
     const testGateway = await startTestGateway({ CONNECTIONS_MAX: '64' });
     serveSockets(testGateway);
     const sockets = await Promise.all(Array.from({ length: 60 }, () => connect(testGateway)));
-    const reply = await say(testGateway.api, request(`GET /sync/ws?token=${testGateway.fullKey}`, HANDSHAKE));
+    const reply = await exchange(testGateway.api, request(`GET /sync/ws?token=${testGateway.fullKey}`, HANDSHAKE));
     assert.match(String(errorOf(reply, 503, 'unavailable').message), /sockets/);
     assert.match(String(reply.headers['retry-after']), /^[1-5]$/);
     const credential = `Authorization: Bearer ${testGateway.fullKey}`;
-    assert.equal((await say(testGateway.api, request('GET /sync/deltas', [credential]))).status, 200);
+    assert.equal((await exchange(testGateway.api, request('GET /sync/deltas', [credential]))).status, 200);
     sockets.pop()?.terminate();
     await until('a place is free', () => testGateway.logs().includes('"status":101'));
     (await connect(testGateway)).terminate();
@@ -310,18 +310,18 @@ describe('the number of sockets', () => {
 });
 
 describe('the sockets of one caller', () => {
-  it('are a bounded share, whatever the key, and each that ends or fails makes room [limits.at-once.caller, never.unbounded]', async () => {
+  it('are limited for all keys together, and each that ends or fails frees a place [limits.at-once.caller, never.unbounded]', async () => {
     const testGateway = await startTestGateway();
     serveSockets(testGateway);
-    const greedy = testGateway.newKey(['read']).token;
+    const heavy = testGateway.newKey(['read']).token;
     const { socketsOfCallerMax } = EDGE_LIMITS;
     const { onUpgrade } = testGateway.sync;
     testGateway.sync.onUpgrade = (_req, socket) => socket.destroy();
-    const path = `/sync/ws?token=${greedy}`;
-    errorOf(await say(testGateway.api, request(`GET ${path}`, HANDSHAKE)), 503, 'unavailable');
+    const path = `/sync/ws?token=${heavy}`;
+    errorOf(await exchange(testGateway.api, request(`GET ${path}`, HANDSHAKE)), 503, 'unavailable');
     testGateway.sync.onUpgrade = onUpgrade;
-    const sockets = await Promise.all(Array.from({ length: socketsOfCallerMax }, () => connect(testGateway, greedy)));
-    const refused = await say(testGateway.api, request(`GET ${path}`, HANDSHAKE));
+    const sockets = await Promise.all(Array.from({ length: socketsOfCallerMax }, () => connect(testGateway, heavy)));
+    const refused = await exchange(testGateway.api, request(`GET ${path}`, HANDSHAKE));
     assert.match(String(errorOf(refused, 429, 'rate_limited').message), /sockets/);
     (await connect(testGateway)).terminate();
     sockets.pop()?.terminate();
@@ -337,7 +337,7 @@ describe('the sockets of one caller', () => {
 });
 
 describe('the sockets of a gateway that stops', () => {
-  it('end behind everything the service had sent, without a close frame, and the service sees its clients leave', async () => {
+  it('end after everything the service had sent, without a close frame, on both sides', async () => {
     const testGateway = await startTestGateway();
     const service = serveSockets(testGateway);
     const sockets = await Promise.all(Array.from({ length: 5 }, () => connect(testGateway)));
@@ -357,7 +357,7 @@ describe('the sockets of a gateway that stops', () => {
     await testGateway.close();
   });
 
-  it('pass nothing to the service once they end: half a frame stays half a frame', async () => {
+  it('forward nothing to the service after their end, also not the rest of a frame', async () => {
     const testGateway = await startTestGateway();
     const service = serveSockets(testGateway);
     const client = await RawClient.open(testGateway.api);
@@ -365,7 +365,7 @@ describe('the sockets of a gateway that stops', () => {
     assert.equal((await client.reply()).status, 101);
     const messages: string[] = [];
     service.sockets[0]?.on('message', (data: Buffer) => messages.push(data.toString()));
-    // A whole frame in front, whose echo shows that the half one behind it has arrived.
+    // A whole frame first, whose echo shows that the half one after it has arrived.
     client.send(Buffer.from([0x81, 0x81, 0, 0, 0, 0, 0x2d, 0x81, 0x84, 0, 0, 0, 0, 0x61, 0x62]));
     assert.equal((await client.bytes(3)).toString('latin1'), '\x81\x01-');
     const closing = testGateway.service.close();
@@ -377,7 +377,7 @@ describe('the sockets of a gateway that stops', () => {
     await testGateway.close();
   });
 
-  it('are cut within the grace where the service does not end its side', async () => {
+  it('are destroyed within the grace time when the service does not end its side', async () => {
     const testGateway = await startTestGateway({ SHUTDOWN_GRACE_MS: '300' });
     testGateway.sync.onUpgrade = (_req, socket) => {
       socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n');

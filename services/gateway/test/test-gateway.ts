@@ -6,20 +6,20 @@ import type { Principal, Scope } from '@wts/contracts';
 import { startService } from '@wts/service-kit/life';
 import type { RunningService } from '@wts/service-kit/life';
 import { gateway } from '../src/service.ts';
-import { StandIn } from './stand-in.ts';
+import { FakeService } from './fake-service.ts';
 
 const SECRET = 'a-secret-of-the-cluster-with-32-characters';
 const JWT_SECRET = 'a-secret-of-the-identity-provider-of-the-test';
 const ISSUER = 'https://id.example.com';
 const AUDIENCE = 'https://api.example.com';
 
-/** A gateway between real sockets: services stand in behind it, raw clients before it. */
+/** A gateway with fake services behind it, over real sockets. */
 export interface TestGateway {
   readonly service: RunningService;
   readonly api: number;
   readonly auth: number;
-  readonly workspace: StandIn;
-  readonly sync: StandIn;
+  readonly workspace: FakeService;
+  readonly sync: FakeService;
   readonly fullKey: string;
   readonly readKey: string;
   /** Every line the gateway has logged so far. */
@@ -31,8 +31,8 @@ export interface TestGateway {
 }
 
 export async function startTestGateway(env: Record<string, string> = {}): Promise<TestGateway> {
-  const workspace = await StandIn.start('workspace', SECRET);
-  const sync = await StandIn.start('sync', SECRET);
+  const workspace = await FakeService.start('workspace', SECRET);
+  const sync = await FakeService.start('sync', SECRET);
   const lines: string[] = [];
   const auth = await freePort();
   const running = await startService(
@@ -43,7 +43,7 @@ export async function startTestGateway(env: Record<string, string> = {}): Promis
       AUTH_PORT: String(auth),
       WORKSPACE_URL: workspace.url,
       SYNC_URL: sync.url,
-      // Nobody listens there: everything here must hold while NATS is down.
+      // Nothing listens there: these tests must pass without NATS.
       NATS_URL: 'nats://127.0.0.1:9',
       INTERNAL_TOKEN_SECRET: SECRET,
       LOG_LEVEL: 'debug',
@@ -101,11 +101,11 @@ export async function freePort(): Promise<number> {
   return port;
 }
 
-/** Waits for a condition of the testGateway, with a deadline. */
+/** Waits for a condition, with a deadline. */
 export async function until(what: string, condition: () => boolean | Promise<boolean>): Promise<void> {
   const deadline = performance.now() + 8_000;
   while (!(await condition())) {
-    if (performance.now() > deadline) throw new Error(`waited in vain until ${what}`);
+    if (performance.now() > deadline) throw new Error(`timed out waiting until ${what}`);
     await new Promise((resolve) => setTimeout(resolve, 5));
   }
 }

@@ -3,23 +3,23 @@ import type { Fault } from '@wts/contracts';
 import { takeToken } from './authenticate.ts';
 
 describe('the token in the query of a socket', () => {
-  it('is taken out, and everything else travels on byte for byte', () => {
+  it('is removed, and everything else is forwarded byte for byte', () => {
     assert.deepEqual(takeToken('?a=%20b&token=abc&c'), { token: 'abc', rest: '?a=%20b&c' });
     assert.deepEqual(takeToken('?token=a.b-c_d'), { token: 'a.b-c_d', rest: '' });
     assert.deepEqual(takeToken('?x=token'), { token: null, rest: '?x=token' });
     assert.deepEqual(takeToken(''), { token: null, rest: '' });
   });
 
-  it('is found also when its name is percent-encoded, so that it never travels on', () => {
+  it('is removed also when its name is percent-encoded', () => {
     assert.deepEqual(takeToken('?%74oken=abc'), { token: 'abc', rest: '' });
   });
 
-  it('counts as absent when empty', () => {
+  it('is ignored when it is empty', () => {
     assert.equal(takeToken('?token=').token, null);
     assert.equal(takeToken('?token').token, null);
   });
 
-  it('is refused when said twice or not decodable', () => {
+  it('is refused when it is repeated or cannot be decoded', () => {
     for (const query of ['?token=a&token=b', '?token=%ff', '?%zz=1']) {
       assert.throws(
         () => takeToken(query),

@@ -32,8 +32,8 @@ describe('connections without a credential', () => {
     server.close();
   });
 
-  /** A connection from an address of this machine, as the server has it, and whether it was admitted. */
-  async function come(from: string): Promise<{ socket: Socket; client: Socket; isAdmitted: boolean }> {
+  /** Connects from an address of this machine. Returns the server's socket and whether it was admitted. */
+  async function connectFrom(from: string): Promise<{ socket: Socket; client: Socket; isAdmitted: boolean }> {
     const { port } = server.address() as AddressInfo;
     const client = connect({ port, host: '127.0.0.1', localAddress: from });
     client.on('error', () => undefined);
@@ -43,10 +43,10 @@ describe('connections without a credential', () => {
     return { socket, client, isAdmitted: shared.admit(socket, isFull) };
   }
 
-  async function comeTimes(count: number, from: string): Promise<Socket[]> {
+  async function connectTimes(count: number, from: string): Promise<Socket[]> {
     const sockets: Socket[] = [];
     for (let at = 0; at < count; at += 1) {
-      const { socket, isAdmitted } = await come(from);
+      const { socket, isAdmitted } = await connectFrom(from);
       assert.ok(isAdmitted);
       sockets.push(socket);
       nowMs += 1;
@@ -54,47 +54,47 @@ describe('connections without a credential', () => {
     return sockets;
   }
 
-  it('have a share for each network; a neighbor and a proxy of ours are not held to it [limits.connections.network]', async () => {
-    await comeTimes(3, '127.0.0.1');
-    assert.equal((await come('127.0.0.1')).isAdmitted, false);
-    await comeTimes(3, '127.0.0.2');
-    await comeTimes(5, '127.0.0.9');
+  it('are limited per network, independent of other networks and of configured proxies [limits.connections.network]', async () => {
+    await connectTimes(3, '127.0.0.1');
+    assert.equal((await connectFrom('127.0.0.1')).isAdmitted, false);
+    await connectTimes(3, '127.0.0.2');
+    await connectTimes(5, '127.0.0.9');
   });
 
-  it('of a network that is full give way when they asked for nothing for long, the longest idle first', async () => {
-    const [first, second] = await comeTimes(3, '127.0.0.1');
+  it('of a full network are closed for new ones, the longest idle first', async () => {
+    const [first, second] = await connectTimes(3, '127.0.0.1');
     nowMs = IDLE_MS;
     shared.markActive(first ?? null);
     nowMs = IDLE_MS + 10;
-    assert.equal((await come('127.0.0.1')).isAdmitted, true);
+    assert.equal((await connectFrom('127.0.0.1')).isAdmitted, true);
     assert.deepEqual([first?.destroyed, second?.destroyed], [false, true]);
   });
 
-  it('of any network give way when the process is full', async () => {
-    const [first] = await comeTimes(1, '127.0.0.1');
+  it('of any network are closed for new ones when the process is full', async () => {
+    const [first] = await connectTimes(1, '127.0.0.1');
     isFull = true;
-    assert.equal((await come('127.0.0.2')).isAdmitted, false, 'it may be about to ask');
+    assert.equal((await connectFrom('127.0.0.2')).isAdmitted, false, 'it is not idle for long enough');
     nowMs = IDLE_MS + 10;
-    assert.equal((await come('127.0.0.2')).isAdmitted, true);
+    assert.equal((await connectFrom('127.0.0.2')).isAdmitted, true);
     assert.equal(first?.destroyed, true);
   });
 
-  it('count for the person instead while one has a credential, and come back when its answer is out', async () => {
-    const vouched = await comeTimes(3, '127.0.0.1');
-    for (const socket of vouched) shared.authenticated(socket);
-    await comeTimes(3, '127.0.0.1');
+  it('do not count for the network while a request has a credential, and count again after its answer', async () => {
+    const authenticated = await connectTimes(3, '127.0.0.1');
+    for (const socket of authenticated) shared.authenticated(socket);
+    await connectTimes(3, '127.0.0.1');
     nowMs += 2 * IDLE_MS;
     isFull = true;
-    assert.equal((await come('127.0.0.2')).isAdmitted, true);
-    assert.ok(vouched.every(({ destroyed }) => !destroyed));
+    assert.equal((await connectFrom('127.0.0.2')).isAdmitted, true);
+    assert.ok(authenticated.every(({ destroyed }) => !destroyed));
     isFull = false;
-    for (const socket of vouched) shared.markActive(socket);
-    assert.equal((await come('127.0.0.1')).isAdmitted, false);
+    for (const socket of authenticated) shared.markActive(socket);
+    assert.equal((await connectFrom('127.0.0.1')).isAdmitted, false);
   });
 
-  it('that are refused are cut at once when there are many of them, and nothing of them is kept', async () => {
-    await comeTimes(3, '127.0.0.1');
-    const refused = [await come('127.0.0.1'), await come('127.0.0.1')];
+  it('that are refused are closed without an answer when there are many, and use no memory afterwards', async () => {
+    await connectTimes(3, '127.0.0.1');
+    const refused = [await connectFrom('127.0.0.1'), await connectFrom('127.0.0.1')];
     assert.deepEqual(
       refused.map(({ socket, isAdmitted }) => [isAdmitted, socket.destroyed]),
       [

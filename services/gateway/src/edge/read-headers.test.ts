@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { readHeaders } from './read-headers.ts';
 
-describe('what of a request travels on', () => {
-  it('keeps declared end-to-end headers, in order and byte for byte', () => {
+describe('the headers that are forwarded', () => {
+  it('include declared end-to-end headers, in order and byte for byte', () => {
     const { onward } = readHeaders(['Content-Type', 'application/json', 'ACCEPT', 'a, b', 'If-None-Match', '"x"']);
     assert.deepEqual(onward, ['content-type', 'application/json', 'accept', 'a, b', 'if-none-match', '"x"']);
   });
 
-  it('stops identity, forwarding, credential and unknown headers, however they are written [authentication.identity.not-forged]', () => {
+  it('exclude identity, forwarding, credential and unknown headers in any spelling [authentication.identity.not-forged]', () => {
     const names = [
       'X-Wts-Principal',
       'x-wts-anything',
@@ -41,7 +41,7 @@ describe('what of a request travels on', () => {
     assert.deepEqual(readHeaders(names.flatMap((name) => [name, 'x'])).onward, []);
   });
 
-  it('stops a header that Connection names, in any case and on any line', () => {
+  it('exclude a header that Connection names, in any case and on any line', () => {
     const { onward } = readHeaders([
       'Content-Type',
       'a',
@@ -57,13 +57,13 @@ describe('what of a request travels on', () => {
     assert.deepEqual(onward, ['accept', 'b']);
   });
 
-  it('keeps every value of a header that is said twice, so that the edge can refuse it', () => {
+  it('and those of the edge keep every value of a repeated header, so that the edge can refuse it', () => {
     const headers = readHeaders(['Host', 'a', 'host', 'b', 'Authorization', 'x', 'authorization', 'y']);
     assert.deepEqual(headers.hosts, ['a', 'b']);
     assert.deepEqual(headers.authorization, ['x', 'y']);
   });
 
-  it('gives absent headers as empty lists that no request can fill for another', () => {
+  it('and those of the edge are empty lists when absent, which requests cannot share by mistake', () => {
     readHeaders(['Host', 'a']);
     assert.deepEqual(readHeaders([]).hosts, []);
   });

@@ -15,38 +15,38 @@ const isTooMany =
   (fault: Fault): boolean =>
     fault.code === 'rate_limited' && fault.retryAfterSeconds === 1 && what.test(fault.message);
 
-describe('what callers hold of a gateway', () => {
-  it('is so many requests at a time and no more, for each of them alone [limits.at-once.caller, never.unbounded]', () => {
+describe('the shares of a gateway', () => {
+  it('limit the parallel requests of each caller [limits.at-once.caller, never.unbounded]', () => {
     const shares = new Shares(limits);
-    const [place] = [shares.acquire('ann', 'a'), shares.acquire('ann', 'a'), shares.acquire('ann', 'b')];
+    const [slot] = [shares.acquire('ann', 'a'), shares.acquire('ann', 'a'), shares.acquire('ann', 'b')];
     assert.throws(() => shares.acquire('ann', 'c'), isTooMany(/^You have too many requests/));
     shares.acquire('bob', 'a');
-    place.release();
+    slot.release();
     shares.acquire('ann', 'a');
     assert.throws(() => shares.acquire('ann', 'a'));
   });
 
-  it('is so many requests of one network, whoever they are [limits.at-once.caller]', () => {
+  it('limit the parallel requests of each network [limits.at-once.caller]', () => {
     const shares = new Shares(limits);
-    const places = ['ann', 'bob', 'cid', 'dan', 'eve'].map((caller) => shares.acquire(caller, 'a'));
+    const slots = ['ann', 'bob', 'cid', 'dan', 'eve'].map((caller) => shares.acquire(caller, 'a'));
     assert.throws(() => shares.acquire('fay', 'a'), isTooMany(/^Your network has too many requests/));
     shares.acquire('fay', 'b');
-    places[0]?.release();
+    slots[0]?.release();
     shares.acquire('fay', 'a');
   });
 
-  it('is so many sockets, beside the requests [limits.at-once.caller, never.unbounded]', () => {
+  it('limit the sockets of each caller, independent of requests [limits.at-once.caller, never.unbounded]', () => {
     const shares = new Shares(limits);
-    const [leave] = [shares.acquireSocket('ann'), shares.acquireSocket('ann')];
+    const [releaseSocket] = [shares.acquireSocket('ann'), shares.acquireSocket('ann')];
     assert.throws(() => shares.acquireSocket('ann'), isTooMany(/sockets/));
     shares.acquire('ann', 'a').release();
     shares.acquireSocket('bob');
-    leave();
+    releaseSocket();
     shares.acquireSocket('ann');
     assert.throws(() => shares.acquireSocket('ann'));
   });
 
-  it('is so many bytes of bodies, for each alone, for a network and for all together [limits.at-once.caller, never.unbounded]', () => {
+  it('limit the bytes of bodies of a caller, of a network and of all together [limits.at-once.caller, never.unbounded]', () => {
     const shares = new Shares(limits);
     const [ann, bob, cid] = [shares.acquire('ann', 'a'), shares.acquire('bob', 'a'), shares.acquire('cid', 'b')];
     assert.equal(ann.hold(60), null);
@@ -61,17 +61,17 @@ describe('what callers hold of a gateway', () => {
     assert.equal(bob.hold(50), null);
   });
 
-  it('is nothing once all their requests and sockets are over: nobody is remembered', () => {
+  it('use no memory for a caller without requests and sockets', () => {
     const shares = new Shares(limits);
     for (let round = 0; round < 1000; round += 1) {
       const [caller, network] = [`caller ${round}`, `network ${round}`];
-      const places = [shares.acquire(caller, network), shares.acquire(caller, network)];
-      const leaveSocket = shares.acquireSocket(caller);
-      places[0]?.hold(7);
-      places.push(shares.acquire(caller, network));
+      const slots = [shares.acquire(caller, network), shares.acquire(caller, network)];
+      const releaseSocket = shares.acquireSocket(caller);
+      slots[0]?.hold(7);
+      slots.push(shares.acquire(caller, network));
       assert.throws(() => shares.acquire(caller, `another ${network}`));
-      for (const place of places) place.release();
-      leaveSocket();
+      for (const slot of slots) slot.release();
+      releaseSocket();
     }
     assert.deepEqual([shares.size, shares.bodyBytes], [0, 0]);
   });

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { FAILED_CREDENTIALS, parseRateLimits, RATE_POLICIES, withLimit } from './policies.ts';
 
-describe('the policies of rates', () => {
-  it('have names of their own', () => {
+describe('the rate policies', () => {
+  it('have unique names', () => {
     const names = [...RATE_POLICIES, FAILED_CREDENTIALS].map(({ name }) => name);
     assert.equal(new Set(names).size, names.length);
   });
 
-  it('take other numbers from the operator, and refuse what they do not know', () => {
+  it('take rates from the operator, and refuse unknown names and wrong values', () => {
     assert.deepEqual(parseRateLimits('{"rest": 5, "graphql": 0, "keys": "7/5s"}'), {
       rest: { limit: 5 },
       graphql: { limit: 0 },

@@ -6,7 +6,7 @@ import type { Report } from './tally.ts';
 const WINDOW_MS = 60_000;
 
 describe('a tally', () => {
-  it('counts in a window that opens with the first event and then starts anew', () => {
+  it('counts in a window that opens with the first event and ends after its length', () => {
     let now = 1_000_000;
     const tally = new Tally(() => now);
     assert.deepEqual(tally.add('a', WINDOW_MS).window, { count: 1, endsAt: now + WINDOW_MS });
@@ -18,24 +18,27 @@ describe('a tally', () => {
     assert.equal(tally.add('a', WINDOW_MS).window.count, 1);
   });
 
-  it('is the same for all replicas, in whatever order, and however often, their reports arrive', () => {
+  it('is the same for all replicas, with reports in any order and any number of times', () => {
     const event = fc.record({ replica: fc.nat(2), key: fc.constantFrom('a', 'b'), isTakenBack: fc.boolean() });
     fc.assert(
       fc.property(fc.array(event, { maxLength: 40 }), fc.infiniteStream(fc.nat()), (events, random) => {
         const tallies = [0, 1, 2].map(() => new Tally(() => 1_000_000));
-        const said: [from: number, reports: Report[]][] = [];
+        const published: [from: number, reports: Report[]][] = [];
         for (const { replica, key, isTakenBack } of events) {
           const count = tallies[replica]?.add(key, WINDOW_MS);
-          said.push([replica, tallies[replica]?.changes() ?? []]);
+          published.push([replica, tallies[replica]?.changes() ?? []]);
           if (!isTakenBack) continue;
           count?.takeBack();
           count?.takeBack();
-          said.push([replica, tallies[replica]?.changes() ?? []]);
+          published.push([replica, tallies[replica]?.changes() ?? []]);
         }
-        const letters = [...said, ...said].map((letter) => ({ letter, at: random.next().value as number }));
-        for (const { letter } of letters.toSorted((one, other) => one.at - other.at)) {
+        const deliveries = [...published, ...published].map((delivery) => ({
+          delivery,
+          at: random.next().value as number,
+        }));
+        for (const { delivery } of deliveries.toSorted((one, other) => one.at - other.at)) {
           tallies.forEach((tally, index) => {
-            if (index !== letter[0]) tally.merge(String(letter[0]), letter[1]);
+            if (index !== delivery[0]) tally.merge(String(delivery[0]), delivery[1]);
           });
         }
         for (const key of ['a', 'b']) {
@@ -46,7 +49,7 @@ describe('a tally', () => {
     );
   });
 
-  it('agrees on the window that ends first', () => {
+  it('uses the window that ends first', () => {
     const tally = new Tally(() => 1_000_000);
     tally.add('a', WINDOW_MS);
     tally.merge('other', [['a', 1_000_000 + WINDOW_MS - 5, 3]]);
@@ -54,7 +57,7 @@ describe('a tally', () => {
     assert.deepEqual(tally.changes(), [['a', 1_000_000 + WINDOW_MS - 5, 1]]);
   });
 
-  it('tells a replica that starts anew what it counted before', () => {
+  it('returns to a restarted replica what it counted before', () => {
     const old = new Tally(() => 1_000_000);
     const observer = new Tally(() => 1_000_000);
     old.add('a', WINDOW_MS);
@@ -64,7 +67,7 @@ describe('a tally', () => {
     assert.equal(fresh.read('a', WINDOW_MS).count, 1);
   });
 
-  it('takes no report of a window that is over or absurdly long', () => {
+  it('ignores reports of a window that has ended or is too long', () => {
     const tally = new Tally(() => 1_000_000);
     tally.merge('other', [
       ['over', 1_000_000, 9],
@@ -73,7 +76,7 @@ describe('a tally', () => {
     assert.equal(tally.size, 0);
   });
 
-  it('is bounded: the oldest is forgotten first [never.unbounded]', () => {
+  it('is bounded: the oldest entry is removed first [never.unbounded]', () => {
     const tally = new Tally(() => 1_000_000, 3);
     for (const key of ['a', 'b', 'c', 'd']) tally.add(key, WINDOW_MS);
     assert.equal(tally.size, 3);

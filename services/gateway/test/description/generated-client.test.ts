@@ -9,7 +9,7 @@ import openapiTS, { astToString } from 'openapi-typescript';
 import { describeRoutes } from '../../src/openapi.ts';
 import { API_ROUTES } from '../../src/routes.ts';
 
-/** Strict in all that this project is itself strict in. */
+/** The strict compiler options of this project. */
 const OPTIONS = {
   target: 'esnext',
   module: 'nodenext',
@@ -22,7 +22,7 @@ const OPTIONS = {
   noUnusedLocals: true,
 };
 
-/** What a newcomer writes against the generated types. Lines under `@ts-expect-error` must be refused by the compiler. */
+/** A client of the generated types. The compiler must refuse the lines under `@ts-expect-error`. */
 const CLIENT = `
 import type { components, operations } from './api.js';
 
@@ -99,7 +99,7 @@ export function numbersOf({ mutations }: Made): number[] {
 `;
 
 describe('a client whose types are generated from the description', () => {
-  it('makes a task, completes it and reads the log without a cast, under the strictest rules of the compiler [meta.openapi.typed-records]', async function () {
+  it('creates and completes a task and reads the log without a cast, with the strictest compiler options [meta.openapi.typed-records]', async function () {
     this.timeout(60_000);
     const document = describeRoutes(API_ROUTES, { serverUrl: 'https://tasks.acme.test' });
     const types = astToString(await openapiTS(structuredClone(document) as never));
@@ -117,7 +117,7 @@ describe('a client whose types are generated from the description', () => {
     assert.equal(faults, '');
   });
 
-  it('has a description of a size that a program can hold in one hand', () => {
+  it('is generated from a description of limited size', () => {
     const text = JSON.stringify(describeRoutes(API_ROUTES, { serverUrl: 'https://tasks.acme.test' }));
     assert.ok(text.length < 256 * 1024, `${text.length} bytes`);
   });

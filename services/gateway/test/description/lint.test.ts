@@ -7,16 +7,16 @@ import { describeRoutes } from '../../src/openapi.ts';
 import { API_ROUTES } from '../../src/routes.ts';
 import { RULES } from './rules.ts';
 
-/** A rule that is not kept, where, and why. Everything else every rule of both linters says is kept. */
+/** A rule that the description does not follow, where and why. It follows all other rules of both linters. */
 interface Exemption {
   readonly rule: string;
-  /** Everywhere, when left out. */
+  /** Everywhere when missing. */
   readonly at?: RegExp;
   readonly why: string;
 }
 
-const SOCKET_WHY = 'A WebSocket succeeds with 101; operation-succeeds of our own rules asks for one success.';
-const TAGS_WHY = 'Tags stand in the order a newcomer needs them.';
+const SOCKET_WHY = 'A WebSocket succeeds with 101; operation-succeeds of our own rules requires one success.';
+const TAGS_WHY = 'Tags have the order in which a new reader needs them.';
 
 const REDOCLY: readonly Exemption[] = [
   { rule: 'operation-2xx-response', at: /~1sync~1ws\/get/, why: SOCKET_WHY },
@@ -31,18 +31,18 @@ const REDOCLY: readonly Exemption[] = [
   { rule: 'response-mime-type', at: /~1sync~1(?:bootstrap|batch)\//, why: 'Streams of lines, by the specification.' },
   {
     rule: 'scalar-property-missing-example',
-    why: 'Bodies are shown whole: answer-example and body-example of our own rules ask for it.',
+    why: 'Whole bodies have examples: answer-example and body-example of our own rules require them.',
   },
   {
     rule: 'required-string-property-missing-min-length',
-    why: 'Texts that are answered may be empty; input-bounded of our own rules asks for the other end of those that are sent.',
+    why: 'Texts in answers may be empty; input-bounded of our own rules requires a maximum for texts in requests.',
   },
 ];
 
 const SPECTRAL: readonly Exemption[] = [
   { rule: 'operation-success-response', at: /^paths \/sync\/ws get/, why: SOCKET_WHY },
   { rule: 'openapi-tags-alphabetical', why: TAGS_WHY },
-  { rule: 'contact-properties', why: 'Who operates a deployment, and where they get mail, we do not know.' },
+  { rule: 'contact-properties', why: 'The operator of a deployment and their address are unknown.' },
   { rule: 'license-url', why: 'OpenAPI 3.1 allows `identifier` or `url`, not both; the identifier is exact.' },
 ];
 
@@ -52,42 +52,42 @@ interface Finding {
   readonly message: string;
 }
 
-function judge(findings: readonly Finding[], exemptions: readonly Exemption[]): void {
+function assertExempt(findings: readonly Finding[], exemptions: readonly Exemption[]): void {
   const covers = (exemption: Exemption, { rule, at }: Finding): boolean =>
     exemption.rule === rule && (exemption.at?.test(at) ?? true);
   const rest = findings.filter((finding) => !exemptions.some((exemption) => covers(exemption, finding)));
   assert.deepEqual(rest, []);
-  // An exemption nobody needs any more would hide the next fault.
+  // An exemption that is not needed any more would hide the next mistake.
   const idle = exemptions.filter((exemption) => !findings.some((finding) => covers(exemption, finding)));
   assert.deepEqual(idle, []);
 }
 
-describe('the description, read by linters', () => {
-  // Some rules look at the address of the server: one as a deployment has it.
+describe('the description, checked by linters', () => {
+  // Some rules check the address of the server, so it is one of a deployment.
   const document = describeRoutes(API_ROUTES, { serverUrl: 'https://tasks.acme.test' });
 
-  it('breaks no rule of Redocly that has no reason to be broken [meta.openapi.lint]', async function redocly() {
+  it('follows all rules of Redocly except the listed ones [meta.openapi.lint]', async function redocly() {
     this.timeout(60_000);
     const config = await createConfig({ extends: ['all'] });
     const problems = await lintFromString({ source: JSON.stringify(document), absoluteRef: '/openapi.json', config });
-    judge(
+    assertExempt(
       problems.map(({ ruleId, message, location }) => ({ rule: ruleId, at: location[0]?.pointer ?? '', message })),
       REDOCLY,
     );
   });
 
-  it('breaks no rule of Spectral that has no reason to be broken, and none of our own [meta.openapi.lint]', async function spectral() {
+  it('follows all rules of Spectral except the listed ones, and all rules of this project [meta.openapi.lint]', async function spectral() {
     this.timeout(60_000);
     const linter = new Spectral();
     linter.setRuleset({ extends: [[oas as RulesetDefinition, 'all']], ...RULES });
     const results = await linter.run(structuredClone(document));
-    judge(
+    assertExempt(
       results.map(({ code, message, path }) => ({ rule: String(code), at: path.join(' '), message })),
       SPECTRAL,
     );
   });
 
-  it('would not get away with an example that does not fit its schema', async function examples() {
+  it('is refused with an example that does not fit its schema', async function examples() {
     this.timeout(60_000);
     const text = JSON.stringify(document);
     const source = text.replace('"example":{"name":"Platform"', '"example":{"name":5');

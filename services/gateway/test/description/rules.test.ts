@@ -4,7 +4,7 @@ import { describeRoutes } from '../../src/openapi.ts';
 import { API_ROUTES } from '../../src/routes.ts';
 import { RULES } from './rules.ts';
 
-/** As much of a description as the cases below touch. */
+/** The part of a description that the cases below change. */
 interface Document {
   paths: Record<string, Record<string, Operation>>;
   components: {
@@ -44,7 +44,7 @@ const create = ({ paths }: Document): Operation => paths[CREATE]!.post!;
 const body = (document: Document): Content => create(document).requestBody.content['application/json']!;
 const answer = (document: Document): Answer => create(document).responses['201']!;
 
-/** For each rule, the least that breaks it, and nothing else. */
+/** For each rule, the smallest change that breaks only it. */
 const BROKEN: Record<keyof typeof RULES.rules, readonly ((document: Document) => void)[]> = {
   'operation-id': [
     (document) => delete create(document).operationId,
@@ -121,12 +121,12 @@ describe('each rule of our own about the description', () => {
     return [...new Set(results.map(({ code }) => String(code)))];
   };
 
-  it('is kept by the description as it is', async () => {
+  it('is followed by the description', async () => {
     assert.deepEqual(await brokenIn(() => undefined), []);
   });
 
   for (const [rule, changes] of Object.entries(BROKEN)) {
-    it(`is broken by what it is about, and by nothing else: ${rule}`, async () => {
+    it(`is broken only by its own mistake: ${rule}`, async () => {
       for (const change of changes) assert.deepEqual(await brokenIn(change), [rule], String(change));
     });
   }

@@ -1,21 +1,21 @@
-// oxlint-disable unicorn/no-thenable -- `then` is a word of Spectral and of JSON Schema; nobody awaits these
+// oxlint-disable unicorn/no-thenable -- `then` is a keyword of Spectral and of JSON Schema; these objects are never awaited
 import type { RulesetDefinition } from '@stoplight/spectral-core';
 import { createRulesetFunction } from '@stoplight/spectral-core';
 import { schema } from '@stoplight/spectral-functions';
 
 /**
- * What this interface asks of its description beyond what every OpenAPI document should be, as a Spectral ruleset. Each
+ * The rules of this project for its description, in addition to those for every OpenAPI document, as a Spectral ruleset. Each
  * rule has a document that breaks it in `rules.test.ts`. Keeps meta.openapi.lint.
  */
 const OPERATION = '$.paths[*][*]';
 
-/** A rule in JSON Schema. `message` says what is asked. */
-function asks(message: string, given: string, wanted: object) {
+/** A rule in JSON Schema. `message` is the requirement. */
+function requires(message: string, given: string, required: object) {
   return {
     message: `${message} ({{error}})`,
     severity: 'error',
     given,
-    then: { function: schema, functionOptions: { schema: wanted } },
+    then: { function: schema, functionOptions: { schema: required } },
   } as const;
 }
 
@@ -28,48 +28,58 @@ const example = { anyOf: [{ required: ['example'] }, { required: ['examples'] }]
 
 export const RULES = {
   rules: {
-    'operation-id': asks('operations have a name in lowerCamel', OPERATION, {
+    'operation-id': requires('operationId is a name in lowerCamelCase', OPERATION, {
       required: ['operationId'],
       properties: { operationId: { pattern: '^[a-z]+([A-Z][a-z]+)*$' } },
     }),
-    'operation-described': asks('an operation says what it does: in one line, and in sentences', OPERATION, {
-      required: ['summary', 'description'],
-      properties: {
-        summary: { type: 'string', minLength: 10, maxLength: 70, pattern: '^[A-Z].*[^.]$' },
-        description: { type: 'string', pattern: '^[A-Z`].{20}' },
+    'operation-described': requires(
+      'an operation has a summary of one line and a description in sentences',
+      OPERATION,
+      {
+        required: ['summary', 'description'],
+        properties: {
+          summary: { type: 'string', minLength: 10, maxLength: 70, pattern: '^[A-Z].*[^.]$' },
+          description: { type: 'string', pattern: '^[A-Z`].{20}' },
+        },
       },
-    }),
-    'operation-security': asks('an operation says itself which credential it needs, or that it needs none', OPERATION, {
+    ),
+    'operation-security': requires('an operation names its own credential, or none', OPERATION, {
       required: ['security'],
       properties: { security: { type: 'array' } },
     }),
-    'operation-scope': asks('a credential comes with a scope and with 401 and 403, and never without', OPERATION, {
-      allOf: [
-        {
-          if: { required: ['security'], properties: { security: { maxItems: 0 } } },
-          then: {
-            not: { anyOf: [{ required: ['x-required-scope'] }, { properties: { responses: { required: ['401'] } } }] },
-          },
-        },
-        {
-          if: { required: ['security'], properties: { security: { minItems: 1 } } },
-          then: {
-            required: ['x-required-scope'],
-            properties: {
-              'x-required-scope': { enum: ['read', 'write', 'admin'] },
-              responses: { required: ['401', '403'] },
+    'operation-scope': requires(
+      'an operation with a credential has a scope, 401 and 403; one without has none of them',
+      OPERATION,
+      {
+        allOf: [
+          {
+            if: { required: ['security'], properties: { security: { maxItems: 0 } } },
+            then: {
+              not: {
+                anyOf: [{ required: ['x-required-scope'] }, { properties: { responses: { required: ['401'] } } }],
+              },
             },
           },
-        },
-      ],
-    }),
-    'operation-version': asks('every operation takes Api-Version', OPERATION, {
+          {
+            if: { required: ['security'], properties: { security: { minItems: 1 } } },
+            then: {
+              required: ['x-required-scope'],
+              properties: {
+                'x-required-scope': { enum: ['read', 'write', 'admin'] },
+                responses: { required: ['401', '403'] },
+              },
+            },
+          },
+        ],
+      },
+    ),
+    'operation-version': requires('every operation has the parameter Api-Version', OPERATION, {
       required: ['parameters'],
       properties: {
         parameters: { contains: { properties: { name: { const: 'Api-Version' }, in: { const: 'header' } } } },
       },
     }),
-    'operation-succeeds': asks('an operation has one answer that is no error, in its own words', OPERATION, {
+    'operation-succeeds': requires('an operation has one successful answer, with a description', OPERATION, {
       required: ['responses'],
       properties: {
         responses: {
@@ -78,24 +88,28 @@ export const RULES = {
         },
       },
     }),
-    'operation-fails': asks('an operation says how it fails, and with a body in which ways more', OPERATION, {
-      properties: { responses: { required: ['400', '404', '429', '431', '500', '503'] } },
-      if: { required: ['requestBody'] },
-      then: { properties: { responses: { required: ['413', '415'] } } },
-    }),
-    'response-headers': asks('every answer names its version and its request', `${OPERATION}.responses[*]`, {
+    'operation-fails': requires(
+      'an operation lists the common errors, and those of bodies when it has one',
+      OPERATION,
+      {
+        properties: { responses: { required: ['400', '404', '429', '431', '500', '503'] } },
+        if: { required: ['requestBody'] },
+        then: { properties: { responses: { required: ['413', '415'] } } },
+      },
+    ),
+    'response-headers': requires('every answer has Api-Version and X-Request-Id', `${OPERATION}.responses[*]`, {
       ...headers('Api-Version', 'X-Request-Id'),
     }),
-    'retry-after': asks(
-      'what may succeed later says when',
+    'retry-after': requires(
+      '429 and 503 have Retry-After',
       `${OPERATION}.responses[?(@property.match(/^(429|503)$/))]`,
       {
         ...headers('Retry-After'),
       },
     ),
-    challenge: asks('401 says how to authenticate', `${OPERATION}.responses.401`, headers('WWW-Authenticate')),
+    challenge: requires('401 has WWW-Authenticate', `${OPERATION}.responses.401`, headers('WWW-Authenticate')),
     'error-shape': {
-      ...asks('all errors have the one body, with an example', '$.components.responses[*]', {
+      ...requires('all errors have the same body, with an example', '$.components.responses[*]', {
         properties: {
           content: {
             type: 'object',
@@ -117,7 +131,7 @@ export const RULES = {
       resolved: false,
     },
     'error-shared': {
-      ...asks('errors are said once, and referred to', `${OPERATION}.responses[?(@property.match(/^[45]/))]`, {
+      ...requires('errors are defined once and referred to', `${OPERATION}.responses[?(@property.match(/^[45]/))]`, {
         required: ['$ref'],
       }),
       resolved: false,
@@ -131,20 +145,22 @@ export const RULES = {
           { input: null, options: null },
           (value, _, { path }) => {
             const status = path[path.indexOf('responses') + 1];
-            return String(value.statusCode) === status ? [] : [{ message: `${value.statusCode} is no ${status}` }];
+            return String(value.statusCode) === status
+              ? []
+              : [{ message: `statusCode is ${value.statusCode} in an answer ${status}` }];
           },
         ),
       },
     },
-    'answer-example': asks('what is answered is shown', `${OPERATION}.responses[*].content[*]`, example),
-    'body-example': asks('what may be sent is shown', `${OPERATION}.requestBody.content[*]`, example),
-    'bodies-are-json': asks('request bodies are JSON', `${OPERATION}.requestBody.content`, {
+    'answer-example': requires('answers have examples', `${OPERATION}.responses[*].content[*]`, example),
+    'body-example': requires('request bodies have examples', `${OPERATION}.requestBody.content[*]`, example),
+    'bodies-are-json': requires('request bodies are JSON', `${OPERATION}.requestBody.content`, {
       type: 'object',
       required: ['application/json'],
       maxProperties: 1,
     }),
-    'path-ids': asks(
-      'what is named Id in a path is a UUID',
+    'path-ids': requires(
+      'path parameters that end in Id are UUIDs',
       `${OPERATION}.parameters[?(@.in == 'path' && @.name.match(/Id$/))].schema`,
       { required: ['format', 'pattern'], properties: { format: { const: 'uuid' } } },
     ),
@@ -161,10 +177,10 @@ export const RULES = {
       given: [`${OPERATION}.requestBody.content[*].schema`, `${OPERATION}.parameters[*]`],
       then: { function: eachSchema(unbounded) },
     },
-    'no-accidental-list': asks('a line that begins with "403." is a list to whoever draws it', '$..description', {
+    'no-accidental-list': requires('no line begins with "403.", which Markdown shows as a list', '$..description', {
       not: { type: 'string', pattern: '(^|\\n)\\s*\\d+[.)]\\s' },
     }),
-    'nothing-internal': asks('what services say to each other stays among them', '$.paths', {
+    'nothing-internal': requires('internal operations are not described', '$.paths', {
       propertyNames: { not: { pattern: '^/(internal|metrics|docs)' } },
     }),
   },
@@ -177,10 +193,10 @@ interface Schema {
 }
 
 type Path = readonly (string | number)[];
-type Judge = (schema: Schema) => readonly { readonly message: string; readonly at?: Path }[];
+type Check = (schema: Schema) => readonly { readonly message: string; readonly at?: Path }[];
 
-/** Applies a judgment to every schema below a place. Examples are data that may look like schemas, and are passed over. */
-function eachSchema(judge: Judge) {
+/** Applies a check to every schema below a path. Skips examples, whose data may look like schemas. */
+function eachSchema(check: Check) {
   return createRulesetFunction<unknown, null>({ input: null, options: null }, (input, _, context) => {
     const found: { message: string; path: (string | number)[] }[] = [];
     const seen = new Set<unknown>();
@@ -188,7 +204,7 @@ function eachSchema(judge: Judge) {
       if (typeof value !== 'object' || value === null || seen.has(value)) return;
       seen.add(value);
       if (!Array.isArray(value)) {
-        for (const { message, at = [] } of judge(value as Schema)) found.push({ message, path: [...path, ...at] });
+        for (const { message, at = [] } of check(value as Schema)) found.push({ message, path: [...path, ...at] });
       }
       for (const [key, inner] of Object.entries(value)) {
         if (!['example', 'examples', 'enum', 'const', 'default'].includes(key)) walk(inner, [...path, key]);
@@ -199,20 +215,20 @@ function eachSchema(judge: Judge) {
   });
 }
 
-/** `ok` says the same everywhere; a reference says it there. */
-function undescribedFields({ type, properties = {} }: Schema): ReturnType<Judge> {
+/** `ok` has the same meaning everywhere; a reference is described where it is defined. */
+function undescribedFields({ type, properties = {} }: Schema): ReturnType<Check> {
   if (type !== 'object') return [];
   return Object.entries(properties)
     .filter(([name, field]) => name !== 'ok' && !('description' in field) && !('$ref' in field))
-    .map(([name]) => ({ message: `the field ${name} says nothing of itself`, at: ['properties', name] }));
+    .map(([name]) => ({ message: `the field ${name} has no description`, at: ['properties', name] }));
 }
 
-/** What somebody sends has an end: text a length, a list a count. */
-function unbounded({ type, pattern, ...rest }: Schema): ReturnType<Judge> {
+/** Texts and lists in requests have a maximum length. */
+function unbounded({ type, pattern, ...rest }: Schema): ReturnType<Check> {
   const types = [type].flat();
   const isWhole = typeof pattern === 'string' && /^\^.*\$$/.test(pattern) && !/(?<!\\)[*+](?!\?)/.test(pattern);
   if (types.includes('string') && !isWhole && !('maxLength' in rest || 'enum' in rest || 'const' in rest)) {
-    return [{ message: 'text without an end' }];
+    return [{ message: 'text without a maximum length' }];
   }
-  return types.includes('array') && !('maxItems' in rest) ? [{ message: 'a list without an end' }] : [];
+  return types.includes('array') && !('maxItems' in rest) ? [{ message: 'a list without a maximum length' }] : [];
 }

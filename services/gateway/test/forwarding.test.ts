@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import type { ServerResponse } from 'node:http';
-import { RawClient, errorOf, request, say } from './raw.ts';
-import { StandIn } from './stand-in.ts';
+import { RawClient, errorOf, request, exchange } from './raw.ts';
+import { FakeService } from './fake-service.ts';
 import { freePort, startTestGateway, until } from './test-gateway.ts';
 import type { TestGateway } from './test-gateway.ts';
 
-describe('what passes through the gateway', () => {
+describe('the gateway', () => {
   let testGateway: TestGateway;
   let credential: string;
   before(async () => {
@@ -19,8 +19,8 @@ describe('what passes through the gateway', () => {
   });
   const deltas = (...lines: string[]): string => request('GET /sync/deltas?after=0', [credential, ...lines]);
 
-  it('is a request with its address, its content headers and a request id, and none of the claims of the client [authentication.identity.not-forged]', async () => {
-    await say(
+  it('forwards a request with its path, content headers and request id, and without identity headers of the client [authentication.identity.not-forged]', async () => {
+    await exchange(
       testGateway.api,
       deltas(
         'Accept: application/json',
@@ -46,7 +46,7 @@ describe('what passes through the gateway', () => {
         'Keep-Alive: timeout=9',
         'Proxy-Authorization: Basic x',
         'X-HTTP-Method-Override: DELETE',
-        'Via: 1.0 somebody',
+        'Via: 1.0 proxy',
       ),
     );
     const { host, 'x-wts-principal': token, ...headers } = testGateway.sync.last.headers;
@@ -64,10 +64,10 @@ describe('what passes through the gateway', () => {
     });
   });
 
-  it('is a body byte for byte, whatever its coding says, with its length or in chunks', async () => {
+  it('forwards a body byte for byte, with any coding, with a length or in chunks', async () => {
     const body = '\x1f\x8b\x00\xff not really gzip \r\n\r\n';
     const lines = [credential, 'Content-Type: application/json', 'Content-Encoding: gzip'];
-    await say(testGateway.api, request('POST /sync/mutate', [...lines, `Content-Length: ${body.length}`], body));
+    await exchange(testGateway.api, request('POST /sync/mutate', [...lines, `Content-Length: ${body.length}`], body));
     assert.equal(testGateway.sync.last.body.toString('latin1'), body);
     assert.equal(testGateway.sync.last.headers['content-encoding'], 'gzip');
 
@@ -75,14 +75,14 @@ describe('what passes through the gateway', () => {
       .split('')
       .map((letter) => `1\r\n${letter}\r\n`)
       .join('');
-    await say(
+    await exchange(
       testGateway.api,
       request('POST /sync/mutate', [...lines, 'Transfer-Encoding: chunked'], `${chunked}0\r\n\r\n`),
     );
     assert.equal(testGateway.sync.last.body.toString('latin1'), body);
   });
 
-  it('is an answer with its status, body and headers, without those of the hop and of the maker', async () => {
+  it('returns an answer with its status, body and headers, without hop-by-hop and server headers', async () => {
     testGateway.sync.answer = (_req, res) => {
       res.writeHead(409, 'Odd', [
         'Content-Type',
@@ -112,7 +112,7 @@ describe('what passes through the gateway', () => {
       ]);
       res.end('{"ok":false}');
     };
-    const reply = await say(testGateway.api, deltas('X-Request-Id: mine'));
+    const reply = await exchange(testGateway.api, deltas('X-Request-Id: mine'));
     assert.equal(reply.status, 409);
     assert.equal(reply.body, '{"ok":false}');
     assert.deepEqual(reply.headers['api-version'], ['1']);
@@ -125,7 +125,7 @@ describe('what passes through the gateway', () => {
     }
   });
 
-  it('is 304, 204 and HEAD without a body, and the connection goes on', async () => {
+  it('returns 304, 204 and HEAD without a body, and keeps the connection', async () => {
     const client = await RawClient.open(testGateway.api);
     for (const status of [304, 204]) {
       testGateway.sync.answer = (_req, res) => void res.writeHead(status).end();
@@ -154,7 +154,7 @@ describe('what passes through the gateway', () => {
     client.destroy();
   });
 
-  it('comes in bounded pieces: a reader that stops holds the service, and gets every byte when it goes on', async () => {
+  it('pauses the service for a client that stops reading, which later gets every byte', async () => {
     const total = 32 * 1024 * 1024;
     const piece = Buffer.alloc(64 * 1024, 'x');
     let written = 0;
@@ -184,7 +184,7 @@ describe('what passes through the gateway', () => {
     client.destroy();
   });
 
-  it('begins at once, also when the first byte of it is yet to come', async () => {
+  it('returns the status before the first byte of the body', async () => {
     let more: ServerResponse | null = null;
     testGateway.sync.answer = (_req, res) => {
       res.writeHead(200, { 'content-type': 'application/x-ndjson' }).flushHeaders();
@@ -198,7 +198,7 @@ describe('what passes through the gateway', () => {
     client.destroy();
   });
 
-  it('is cancelled at the service when the client leaves', async () => {
+  it('cancels a request at the service when the client disconnects', async () => {
     let isCancelled = false;
     testGateway.sync.answer = (_req, res) => {
       res.writeHead(200).write('begun');
@@ -211,7 +211,7 @@ describe('what passes through the gateway', () => {
     await until('the service hears of it', () => isCancelled);
   });
 
-  it('is cancelled at the service also before it answered', async () => {
+  it('cancels a request at the service before its answer', async () => {
     let isCancelled = false;
     testGateway.sync.answer = (req) => void req.socket.once('close', () => (isCancelled = true));
     const client = await RawClient.open(testGateway.api);
@@ -221,7 +221,7 @@ describe('what passes through the gateway', () => {
     await until('the service hears of it', () => isCancelled);
   });
 
-  it('is cut off, not ended, when the service breaks off in the middle', async () => {
+  it('breaks off an answer when the service breaks off, instead of ending it', async () => {
     for (const head of [{ 'content-length': '100' }, { 'transfer-encoding': 'chunked' }]) {
       testGateway.sync.answer = (req, res) => {
         res.writeHead(200, head);
@@ -242,51 +242,51 @@ describe('a service that fails', () => {
     dead = await freePort();
     testGateway = await startTestGateway();
     credential = `Authorization: Bearer ${testGateway.fullKey}`;
-    await say(testGateway.api, request('GET /sync/deltas', [credential]));
+    await exchange(testGateway.api, request('GET /sync/deltas', [credential]));
   });
   after(() => testGateway.close());
   beforeEach(() => testGateway.sync.reset());
 
   const mutate = (): string => request('POST /sync/mutate', [credential, 'Content-Length: 2'], '{}');
 
-  it('by being gone is answered 503 with Retry-After, and works again without a restart [errors.503.retry-after, errors.5xx.no-cause]', async () => {
+  it('to accept connections gives 503 with Retry-After, and works again without a restart [errors.503.retry-after, errors.5xx.no-cause]', async () => {
     const { port } = testGateway.sync;
     await testGateway.sync.close();
-    const reply = await say(testGateway.api, mutate());
+    const reply = await exchange(testGateway.api, mutate());
     const body = errorOf(reply, 503, 'unavailable');
     assert.doesNotMatch(reply.body, /sync|refused|127\.0|:\d{4}/i);
     assert.deepEqual(reply.headers['retry-after'], [String(body.retryAfterSeconds)]);
     await testGateway.sync.listen(port);
-    assert.equal((await say(testGateway.api, mutate())).status, 200);
+    assert.equal((await exchange(testGateway.api, mutate())).status, 200);
   });
 
-  it('by hanging up without an answer is 503 once: what may have been done is not done again elsewhere', async () => {
-    const second = await StandIn.start('sync', testGateway.sync.secret);
+  it('to answer before it closes the connection gives 503, and the request is not sent elsewhere', async () => {
+    const second = await FakeService.start('sync', testGateway.sync.secret);
     const two = await startTestGateway({ SYNC_URL: `${testGateway.sync.url},${second.url}` });
-    const hangUp: StandIn['answer'] = (req) => void req.socket.destroy();
+    const hangUp: FakeService['answer'] = (req) => void req.socket.destroy();
     testGateway.sync.answer = hangUp;
     second.answer = hangUp;
     const lines = [`Authorization: Bearer ${two.fullKey}`, 'Content-Length: 2'];
     for (let count = 1; count <= 3; count += 1) {
-      errorOf(await say(two.api, request('POST /sync/mutate', lines, '{}')), 503, 'unavailable');
+      errorOf(await exchange(two.api, request('POST /sync/mutate', lines, '{}')), 503, 'unavailable');
       assert.equal(testGateway.sync.started + second.started, count);
     }
     await two.close();
     await second.close();
   });
 
-  it('by answering nonsense is 503', async () => {
+  it('to answer in HTTP gives 503', async () => {
     testGateway.sync.answer = (req) => void req.socket.end('HTTP/1.1 banana\r\n\r\n');
-    errorOf(await say(testGateway.api, mutate()), 503, 'unavailable');
+    errorOf(await exchange(testGateway.api, mutate()), 503, 'unavailable');
   });
 
-  it('at one address is passed over while another answers, and each request is done once', async () => {
+  it('at one address is skipped while another answers, and each request is sent once', async () => {
     const two = await startTestGateway({
       SYNC_URL: `http://127.0.0.1:${dead},${testGateway.sync.url},http://127.0.0.1:${dead}`,
     });
     const lines = [`Authorization: Bearer ${two.fullKey}`, 'Content-Length: 2'];
     for (let count = 1; count <= 5; count += 1) {
-      assert.equal((await say(two.api, request('POST /sync/mutate', lines, '{}'))).status, 200);
+      assert.equal((await exchange(two.api, request('POST /sync/mutate', lines, '{}'))).status, 200);
       assert.equal(testGateway.sync.started, count);
     }
     const chunked = request(
@@ -295,34 +295,34 @@ describe('a service that fails', () => {
       '2\r\n{}\r\n0\r\n\r\n',
     );
     for (const target of [1, 2, 3]) {
-      assert.equal((await say(two.api, chunked)).status, 200, `try ${target}`);
+      assert.equal((await exchange(two.api, chunked)).status, 200, `try ${target}`);
       assert.equal(testGateway.sync.last.body.toString(), '{}');
     }
     await two.close();
   });
 
-  it('by refusing our word for who calls is 503, never a 401 the caller could do nothing about', async () => {
+  it('to accept the internal token gives 503, not 401', async () => {
     testGateway.sync.answer = (_req, res) =>
       void res.writeHead(401, { 'www-authenticate': 'Bearer' }).end('{"secret":1}');
-    const reply = await say(testGateway.api, mutate());
+    const reply = await exchange(testGateway.api, mutate());
     errorOf(reply, 503, 'unavailable');
     assert.equal(reply.headers['www-authenticate'], undefined);
     assert.match(testGateway.logs(), /sync refused the internal token/);
   });
 
-  it('by closing idle connections costs no request', async () => {
+  it('to keep idle connections open loses no request', async () => {
     for (let count = 1; count <= 3; count += 1) {
-      assert.equal((await say(testGateway.api, mutate())).status, 200);
+      assert.equal((await exchange(testGateway.api, mutate())).status, 200);
       testGateway.sync.server.closeIdleConnections();
     }
   });
 
-  it('by taking too long to begin is 503, and the request there is cancelled', async () => {
+  it('to answer in time gives 503, and the request there is cancelled', async () => {
     const impatient = await startTestGateway({ UPSTREAM_TIMEOUT_MS: '200', SYNC_URL: testGateway.sync.url });
     let isCancelled = false;
     testGateway.sync.answer = (req) => void req.socket.once('close', () => (isCancelled = true));
     const lines = [`Authorization: Bearer ${impatient.fullKey}`];
-    errorOf(await say(impatient.api, request('GET /sync/deltas', lines)), 503, 'unavailable');
+    errorOf(await exchange(impatient.api, request('GET /sync/deltas', lines)), 503, 'unavailable');
     await until('the service hears of it', () => isCancelled);
     await impatient.close();
   });

@@ -7,7 +7,7 @@ import { tokenReader } from '@wts/access';
 import { HEADERS, meta, workspaceApi } from '@wts/contracts';
 import type { Principal, ServiceName } from '@wts/contracts';
 
-/** What a service saw of one request. */
+/** A request as the service received it. */
 export interface Seen {
   readonly method: string;
   readonly url: string;
@@ -19,16 +19,16 @@ export interface Seen {
 type Answer = (req: IncomingMessage, res: ServerResponse, seen: Seen) => void;
 
 /**
- * A real HTTP server in the place of a service: it counts and keeps what reaches it, and answers what it is told to.
- * Credential look-ups are answered from two maps and not counted.
+ * A real HTTP server instead of a service: it records the requests it receives and answers with `answer`. It answers credential
+ * look-ups from a map and does not record them.
  */
-export class StandIn {
+export class FakeService {
   readonly seen: Seen[] = [];
   readonly keys = new Map<string, Principal>();
   readonly secret: string;
   readonly server: Server;
   readonly #connections = new Set<Socket>();
-  /** Requests that began, whether or not their body ever ended. */
+  /** Requests that began, also those whose body never ended. */
   started = 0;
   lookUps = 0;
   isReady = true;
@@ -50,10 +50,10 @@ export class StandIn {
     this.server.on('upgrade', (req, socket, head) => this.onUpgrade(req, socket, head));
   }
 
-  static async start(service: ServiceName, secret: string, port = 0): Promise<StandIn> {
-    const standIn = new StandIn(service, secret);
-    await standIn.listen(port);
-    return standIn;
+  static async start(service: ServiceName, secret: string, port = 0): Promise<FakeService> {
+    const fakeService = new FakeService(service, secret);
+    await fakeService.listen(port);
+    return fakeService;
   }
 
   listen(port = 0): Promise<void> {
@@ -85,7 +85,7 @@ export class StandIn {
   }
 
   async close(): Promise<void> {
-    // Upgraded ones included, which the server itself has forgotten.
+    // Also upgraded ones, which the server does not track.
     for (const socket of this.#connections) socket.destroy();
     if (this.server.listening) await new Promise((resolve) => this.server.close(resolve));
   }
@@ -118,11 +118,11 @@ export class StandIn {
   }
 
   #answerLookUp(req: IncomingMessage, res: ServerResponse, body: Buffer): void {
-    const asked = JSON.parse(body.toString('utf8')) as { tokenHash?: string; subject?: string };
+    const lookUp = JSON.parse(body.toString('utf8')) as { tokenHash?: string; subject?: string };
     const reply =
       req.url === workspaceApi.internalResolveApiKey.path
-        ? { ok: true, principal: this.keys.get(asked.tokenHash ?? '') ?? null }
-        : { ok: true, userId: asked.subject };
+        ? { ok: true, principal: this.keys.get(lookUp.tokenHash ?? '') ?? null }
+        : { ok: true, userId: lookUp.subject };
     const text = JSON.stringify(reply);
     res.writeHead(200, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) }).end(text);
   }

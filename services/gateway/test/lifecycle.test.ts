@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import type { AddressInfo, Socket } from 'node:net';
 import type { ServerResponse } from 'node:http';
-import { RawClient, errorOf, request, say } from './raw.ts';
+import { RawClient, errorOf, request, exchange } from './raw.ts';
 import { startTestGateway, until } from './test-gateway.ts';
 import type { TestGateway } from './test-gateway.ts';
 
@@ -18,29 +18,29 @@ describe('readiness', () => {
   const readyWithin = async (status: number): Promise<void> => {
     const deadline = performance.now() + 5_000;
     for (;;) {
-      const reply = await say(testGateway.api, request('GET /ready'));
+      const reply = await exchange(testGateway.api, request('GET /ready'));
       if (reply.status === status) return;
       assert.ok(performance.now() < deadline, `still ${reply.status}`);
     }
   };
 
-  it('is 200 while every service says that its database answers, on both origins, also without NATS [meta.ready.ping]', async () => {
-    assert.equal((await say(testGateway.api, request('GET /ready'))).body, '{"ok":true,"status":"ready"}');
-    assert.equal((await say(testGateway.auth, request('GET /ready'))).status, 200);
+  it('is 200 on both origins while every service is ready, also without NATS [meta.ready.ping]', async () => {
+    assert.equal((await exchange(testGateway.api, request('GET /ready'))).body, '{"ok":true,"status":"ready"}');
+    assert.equal((await exchange(testGateway.auth, request('GET /ready'))).status, 200);
   });
 
-  it('is 503 with Retry-After while one service is not ready, and comes back by itself [meta.ready.down, meta.ready.recovers]', async () => {
+  it('is 503 with Retry-After while one service is not ready, and recovers by itself [meta.ready.down, meta.ready.recovers]', async () => {
     testGateway.sync.isReady = false;
     await readyWithin(503);
-    const reply = await say(testGateway.api, request('GET /ready'));
+    const reply = await exchange(testGateway.api, request('GET /ready'));
     errorOf(reply, 503, 'unavailable');
     assert.ok(reply.headers['retry-after']);
-    assert.equal((await say(testGateway.api, request('GET /health'))).status, 200);
+    assert.equal((await exchange(testGateway.api, request('GET /health'))).status, 200);
     testGateway.sync.isReady = true;
     await readyWithin(200);
   });
 
-  it('is 503 within 2 s when a service accepts connections and says nothing', async () => {
+  it('is 503 within 2 s when a service accepts connections and does not answer', async () => {
     const silent = createServer((socket) => socket.on('error', () => undefined));
     const sockets = new Set<Socket>();
     silent.on('connection', (socket) => sockets.add(socket));
@@ -48,7 +48,7 @@ describe('readiness', () => {
     const { port } = silent.address() as AddressInfo;
     const hanging = await startTestGateway({ SYNC_URL: `http://127.0.0.1:${port}` });
     const before = performance.now();
-    const replies = await Promise.all([1, 2, 3].map(() => say(hanging.api, request('GET /ready'))));
+    const replies = await Promise.all([1, 2, 3].map(() => exchange(hanging.api, request('GET /ready'))));
     assert.ok(performance.now() - before < 2_000);
     for (const reply of replies) errorOf(reply, 503, 'unavailable');
     assert.equal(sockets.size, 1, 'one question for many probes');
@@ -58,8 +58,8 @@ describe('readiness', () => {
   });
 });
 
-describe('the end of a gateway', () => {
-  it('lets requests in progress finish, closes their connections, and takes no others', async () => {
+describe('the shutdown of a gateway', () => {
+  it('finishes requests in progress, closes their connections, and accepts no others', async () => {
     const testGateway = await startTestGateway();
     const held: ServerResponse[] = [];
     testGateway.sync.answer = (_req, res) => void held.push(res);
@@ -81,17 +81,17 @@ describe('the end of a gateway', () => {
     await testGateway.close();
   });
 
-  it('says 503 to readiness first, while the port is still open', async () => {
+  it('answers 503 to /ready first, while the port is still open', async () => {
     const testGateway = await startTestGateway({ SHUTDOWN_DELAY_MS: '500' });
     const closing = testGateway.service.close();
-    const reply = await say(testGateway.api, request('GET /ready'));
+    const reply = await exchange(testGateway.api, request('GET /ready'));
     errorOf(reply, 503, 'unavailable');
-    assert.equal((await say(testGateway.api, request('GET /health'))).status, 200);
+    assert.equal((await exchange(testGateway.api, request('GET /health'))).status, 200);
     await closing;
     await testGateway.close();
   });
 
-  it('cuts a request that outlives the grace', async () => {
+  it('breaks off a request that takes longer than the grace time', async () => {
     const testGateway = await startTestGateway({ SHUTDOWN_GRACE_MS: '200' });
     testGateway.sync.answer = () => undefined;
     const client = await RawClient.open(testGateway.api);
@@ -104,13 +104,13 @@ describe('the end of a gateway', () => {
 });
 
 describe('the log of a gateway', () => {
-  it('has one line per request that says who asked what from where, and never a secret [never.secret-in-clear]', async () => {
+  it('has one line per request with its caller, route and address, and no secret [never.secret-in-clear]', async () => {
     const testGateway = await startTestGateway({ TRUSTED_PROXIES: '127.0.0.0/8' });
     const { token, principal } = testGateway.newKey(['read']);
     const lines = [`Authorization: Bearer ${token}`, 'X-Forwarded-For: 6.6.6.6, 203.0.113.9', 'X-Request-Id: find-me'];
-    await say(testGateway.api, request('GET /sync/deltas?after=0&secret=hidden', lines));
+    await exchange(testGateway.api, request('GET /sync/deltas?after=0&secret=hidden', lines));
     const code = randomBytes(24).toString('base64url');
-    await say(testGateway.api, request(`GET /nowhere/${code}?secret=hidden`, lines));
+    await exchange(testGateway.api, request(`GET /nowhere/${code}?secret=hidden`, lines));
     await testGateway.close();
     const logged = testGateway
       .logs()
@@ -143,7 +143,7 @@ describe('the log of a gateway', () => {
 });
 
 describe('the configuration of a gateway', () => {
-  it('is judged before anything is opened, every fault in one message', async () => {
+  it('is checked before anything is opened, with every error in one message', async () => {
     const wrong = {
       WORKSPACE_URL: 'not a url',
       SYNC_URL: '',
@@ -156,7 +156,7 @@ describe('the configuration of a gateway', () => {
     );
   });
 
-  it('says which port is taken', async () => {
+  it('is refused with a message that names a port in use', async () => {
     const taken = createServer();
     taken.listen(0, '127.0.0.1');
     await once(taken, 'listening');
