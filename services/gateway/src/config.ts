@@ -11,52 +11,52 @@ const HTTP = { protocols: ['http', 'https'] } as const;
 export const settings = defineSettings({
   ...serviceSettings,
   ...credentialSettings,
-  port: setting.port('PORT', { default: 4000, doc: 'Port of the API origin, BASE_URL.' }),
-  authPort: setting.port('AUTH_PORT', { default: 4001, doc: 'Port of the authorization origin, AUTH_URL.' }),
+  port: setting.port('PORT', { default: 4000, doc: 'Port of the API origin (BASE_URL).' }),
+  authPort: setting.port('AUTH_PORT', { default: 4001, doc: 'Port of the authorization origin (AUTH_URL).' }),
   baseUrl: setting.url('BASE_URL', {
     ...HTTP,
     default: 'http://localhost:4000',
-    doc: 'Address clients reach the API at; https turns on HSTS.',
+    doc: 'Public address of the API. With https the gateway sends HSTS.',
   }),
   authUrl: setting.url('AUTH_URL', {
     ...HTTP,
     default: 'http://localhost:4001',
-    doc: 'Address clients reach the authorization origin at.',
+    doc: 'Public address of the authorization origin.',
   }),
   ...upstreamUrls(),
   natsUrls: natsSetting(
-    'Where revoked credentials are announced. The gateway works without it, and then learns of them within 5 s.',
+    'NATS server, which announces revoked credentials and shares rate counts between gateways. During an outage of NATS a revoked credential works for up to 5 s, and each gateway counts alone.',
   ),
   upstreamTimeoutMs: setting.durationMs('UPSTREAM_TIMEOUT_MS', {
     default: EDGE_LIMITS.upstreamHeadersTimeoutMs,
     min: 100,
     max: 600_000,
-    doc: 'How long a service may take to begin its answer; then the caller gets 503.',
+    doc: 'How long a service may take to begin its answer before the caller gets 503. Raise it when correct answers take longer.',
   }),
   clientStalledMs: setting.durationMs('CLIENT_STALLED_MS', {
     default: EDGE_LIMITS.readerStalledMs,
     min: 100,
     max: 600_000,
-    doc: 'How long a client may take nothing of its answer before it is cut.',
+    doc: 'How long a client may read nothing of its answer before it is disconnected. Raise it for clients that pause for longer.',
   }),
   corsOrigins: setting.texts('CORS_ORIGINS', {
     default: [],
-    doc: 'Origins of web pages that may call this interface and open sockets, such as https://app.example.com.',
+    doc: 'Origins of web pages that may call the API and open sockets, such as https://app.example.com. Programs, and pages of BASE_URL, need none.',
   }),
   rateLimits: setting.json<RateLimits, { doc: string; default: RateLimits }>('RATE_LIMITS', {
     default: {},
     read: parseRateLimits,
-    doc: 'Other rates than those of rates/policies.ts, as sync.mutate=600/60s, rest=1000 or as {"rest": 1000}; 0 switches one off. Those of sync are off by default: sync.mutate, .deltas, .batch, .bootstrap and .socket for each person, sync.mutate.network and so on for each network.',
+    doc: 'Rate limits that differ from those in rates/policies.ts, as sync.mutate=600/60s, rest=1000 or as {"rest": 1000}: requests in a window of seconds; 0 turns a limit off. The limits of sync are off by default: sync.mutate, .deltas, .batch, .bootstrap and .socket for each person, sync.mutate.network and so on for each network.',
   }),
   connectionsOfNetworkPercent: setting.int('CONNECTIONS_OF_NETWORK_PERCENT', {
     default: EDGE_LIMITS.connectionsOfNetworkPercent,
     min: 1,
     max: 100,
-    doc: 'Share of CONNECTIONS_MAX that one IPv4 address or IPv6 network of 64 bits may hold without a credential; TRUSTED_PROXIES are not counted.',
+    doc: 'Percent of CONNECTIONS_MAX that one IPv4 address or IPv6 network of 64 bits may hold without a credential. TRUSTED_PROXIES are not counted. Raise it when many people connect from one address.',
   }),
   trustedProxies: setting.texts('TRUSTED_PROXIES', {
     default: [],
-    doc: 'IP addresses or CIDR ranges of the proxies in front of the gateway; only they are believed about addresses.',
+    doc: 'IP addresses or CIDR ranges of the proxies in front of the gateway. Only their X-Forwarded-For is used. Set it behind a proxy or load balancer; otherwise all callers count as one address.',
   }),
 });
 

@@ -4,13 +4,13 @@ export const databaseSettings = {
   databaseUrl: setting.url('DATABASE_URL', {
     secret: true,
     protocols: ['postgres', 'postgresql'],
-    doc: 'PostgreSQL, as the role wts_sync; a pooler in front of it must run in session mode.',
+    doc: 'PostgreSQL, with the role wts_sync. A connection pooler in between must use session pooling.',
   }),
   migrationDatabaseUrl: setting.url('MIGRATION_DATABASE_URL', {
     secret: true,
     optional: true,
     protocols: ['postgres', 'postgresql'],
-    doc: 'Where src/migrate.ts connects to, as the same role: PostgreSQL itself when DATABASE_URL is a pooler. Default: DATABASE_URL. The service itself does not use it.',
+    doc: 'PostgreSQL for the migrations (src/migrate.ts), with the same role. Set it to the server itself when DATABASE_URL is a pooler. Default: DATABASE_URL. The service does not use it.',
   }),
 };
 
@@ -22,37 +22,37 @@ export const settings = defineSettings({
     default: 20,
     min: 4,
     max: 200,
-    doc: 'Connections to PostgreSQL per process, for reading: a quarter each for bootstraps and pages of deltas, a fifth each for /sync/batch and sockets. Up to six more commit, and one sweeps.',
+    doc: 'Connections to PostgreSQL per process for reading: a quarter each for bootstraps and pages of deltas, a fifth each for /sync/batch and sockets. Commits use up to six more, and sweeps one. Raise it when readers wait for a connection.',
   }),
   replicaUrl: setting.url('DATABASE_REPLICA_URL', {
     secret: true,
     optional: true,
     protocols: ['postgres', 'postgresql'],
-    doc: 'A streaming replica of the database: bootstrap, batch and deltas are read there when it has all that the caller needs.',
+    doc: 'A streaming replica of the database. Bootstrap, batch and deltas read from it when it has the position that the caller needs. Set it to take load off the primary.',
   }),
   commitFastPath: setting.flag('COMMIT_FAST_PATH', {
     default: true,
-    doc: 'Batches that only create records are decided from a cache, which their database transaction checks, and batches overlap. off: each batch first reads and locks what it needs, which is slower and changes nothing else.',
+    doc: 'on: batches that only create records are decided from a cache, which their database transaction checks, and batches overlap. off: each batch first reads and locks what it needs, which is slower and has the same results. Turn it off to exclude the cache as the cause of a problem.',
   }),
   retentionDays: setting.int('LOG_RETENTION_DAYS', {
     default: 30,
     min: 1,
-    doc: 'Log entries are kept this many days; a client that was offline longer loads everything again.',
+    doc: 'Days that entries of the log are kept. A client that was offline for longer must bootstrap again.',
   }),
   retentionEntries: setting.int('LOG_RETENTION_ENTRIES', {
     optional: true,
     min: 1_000_000,
-    doc: 'Log entries beyond this number are removed earlier, but never within their first hour.',
+    doc: 'Entries of the log to keep: with more, older ones are removed before LOG_RETENTION_DAYS, but never within their first hour. Set it to limit disk space. Default: no limit.',
   }),
-  natsUrls: natsSetting('NATS server with JetStream: carries the log to every replica.'),
+  natsUrls: natsSetting('NATS server with JetStream, which carries the log to every replica.'),
   streamReplicas: setting.int('STREAM_REPLICAS', {
     default: 1,
     min: 1,
     max: 5,
-    doc: 'Copies JetStream keeps of the stream; 3 in a cluster.',
+    doc: 'Copies of the stream that JetStream keeps. Set 3 in a cluster of at least three servers.',
   }),
   workspaceUrls: setting.urls('WORKSPACE_URL', {
     protocols: ['http', 'https'],
-    doc: 'Origins of the workspace service, comma-separated: resolves the credentials in subscribe frames.',
+    doc: 'Addresses of the workspace service, which resolves the credentials in subscribe frames.',
   }),
 });

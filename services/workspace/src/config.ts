@@ -4,22 +4,22 @@ export const databaseSettings = {
   databaseUrl: setting.url('DATABASE_URL', {
     secret: true,
     protocols: ['postgres', 'postgresql'],
-    doc: 'PostgreSQL, as the role wts_workspace; a pooler before it must give each connection a session of its own.',
+    doc: 'PostgreSQL, with the role wts_workspace. A connection pooler in between must use session pooling.',
   }),
   migrationDatabaseUrl: setting.url('MIGRATION_DATABASE_URL', {
     secret: true,
     optional: true,
     protocols: ['postgres', 'postgresql'],
-    doc: 'Where src/migrate.ts connects to, as the same role: PostgreSQL itself when DATABASE_URL leads to a pooler. Default: DATABASE_URL. The service itself does not use it.',
+    doc: 'PostgreSQL for the migrations (src/migrate.ts), with the same role. Set it to the server itself when DATABASE_URL is a pooler. Default: DATABASE_URL. The service does not use it.',
   }),
 };
 
-/** What this service needs to reach its own tables, and to change anything at all. */
+/** What the service and `seed.ts` need: the database and the sync service. */
 export const storeSettings = {
   ...databaseSettings,
   syncUrls: setting.urls('SYNC_URL', {
     protocols: ['http', 'https'],
-    doc: 'Origins of the sync service, comma-separated.',
+    doc: 'Addresses of the sync service, which commits every change.',
   }),
   apiKeyPrefix: credentialSettings.apiKeyPrefix,
 };
@@ -27,11 +27,11 @@ export const storeSettings = {
 export const settings = defineSettings({
   ...serviceSettings,
   ...storeSettings,
-  natsUrls: natsSetting('NATS server: tells all caches that a key or a membership ended.'),
+  natsUrls: natsSetting('NATS server, which announces revoked keys and ended memberships to all caches.'),
   poolMax: setting.int('DATABASE_POOL_MAX', {
     default: 10,
     min: 1,
     max: 200,
-    doc: 'Connections to PostgreSQL per process.',
+    doc: 'Connections to PostgreSQL per process. Raise it when requests wait for a connection.',
   }),
 });
