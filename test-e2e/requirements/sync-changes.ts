@@ -209,7 +209,7 @@ export const syncChanges: readonly Rule[] = [
     id: 'sync.mutate.task-number',
     source: 'Design 6',
     text: 'The server gives each task the next number of its workspace; no two share one.',
-    home: 'services/sync/src/commit/read-needs.ts',
+    home: 'services/sync/src/commit/run-lookups.ts',
     status: 'kept',
   },
 ];

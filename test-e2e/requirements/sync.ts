@@ -244,7 +244,7 @@ export const sync: readonly Rule[] = [
     id: 'sync.private-project.walls',
     source: 'Design 6',
     text: 'What is inside a private project is seen by its members only.',
-    home: 'services/sync/src/commit/audience.ts',
+    home: 'services/sync/src/commit/location.ts',
     status: 'kept',
   },
   {

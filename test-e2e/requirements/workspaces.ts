@@ -104,7 +104,7 @@ export const workspaces: readonly Rule[] = [
     id: 'workspaces.join.after-loss',
     source: 'Design 5',
     text: 'A code made before a person was removed or their role was lowered is 410 for that person, whichever surface did it and however often they leave and come back.',
-    home: 'services/sync/src/commit/losses.ts',
+    home: 'services/sync/src/commit/membership-losses.ts',
     status: 'kept',
   },
   {

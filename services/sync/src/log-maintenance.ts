@@ -3,10 +3,10 @@ import type { Logger } from '@wts/service-kit/observe';
 import { tryLease } from '@wts/service-kit/postgres';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Pool } from 'pg';
-import { settleEpoch } from './store/log.ts';
+import { beginEpochAfterPromotion } from './store/log.ts';
 import { dropDetached, dropPartition, listPartitions, makePartitions } from './store/partitions.ts';
-import { forgetReplays } from './store/replays.ts';
-import { findFloor, findTrimmed, FLOOR_RESTS_MS, raiseFloor, type Retention } from './store/retention.ts';
+import { deleteOldIdempotencyKeys } from './store/idempotency-keys.ts';
+import { findFloor, findTrimmed, FLOOR_AGE_MS_MIN, raiseFloor, type Retention } from './store/retention.ts';
 
 const EVERY_MS = 10_000;
 const LEASE_KEY = 7_368_013;
@@ -63,8 +63,8 @@ export function maintainLog(options: LogMaintenanceOptions): AsyncDisposable {
 
 export async function maintainLogOnce(options: LogMaintenanceOptions, signal?: AbortSignal): Promise<void> {
   const { pool, log, databaseUrl, logger } = options;
-  await settleEpoch(pool);
-  await forgetReplays(pool);
+  await beginEpochAfterPromotion(pool);
+  await deleteOldIdempotencyKeys(pool);
   await using lease = await tryLease({ url: databaseUrl, key: LEASE_KEY, name: 'wts-sync-upkeep', logger });
   if (lease === null) return;
   const { head } = await log.head();
@@ -80,7 +80,7 @@ async function trim(
 ): Promise<void> {
   await dropDetached(pool);
   const partitions = await listPartitions(pool);
-  for (const partition of await findTrimmed(pool, partitions, floorRestsMs ?? FLOOR_RESTS_MS)) {
+  for (const partition of await findTrimmed(pool, partitions, floorRestsMs ?? FLOOR_AGE_MS_MIN)) {
     await dropPartition(pool, partition, signal);
     logger.info(
       { from: partition.from.toString(), to: partition.to.toString() },

@@ -3,7 +3,7 @@ import { chunkAfter } from '@wts/log/stream';
 import { randomUUID } from 'node:crypto';
 import type { Pool, PoolClient } from 'pg';
 import { append } from '../src/store/log.ts';
-import { together } from '../src/store/prepared.ts';
+import { runStatements } from '../src/store/prepared.ts';
 
 export interface NewAction {
   readonly groupId: string;
@@ -106,7 +106,7 @@ export class LogWriter {
       last: full.length,
       mains: [1],
     };
-    const results = await together(client, [
+    const results = await runStatements(client, [
       `begin; ${rows || 'select'}`,
       ...append(entries, [key], createdAt),
       'commit',

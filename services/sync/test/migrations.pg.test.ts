@@ -8,7 +8,7 @@ import { createLogger } from '@wts/service-kit/observe';
 import { testDatabase } from '@wts/testkit';
 import knexFactory from 'knex';
 import { Client } from 'pg';
-import { addField } from '../src/store/tables.ts';
+import { addField } from '../src/store/add-field.ts';
 import * as sweepCascades from '../src/migrations/0009-sweep-cascades.ts';
 import { copiesOfTables, differencesOf, foldLog } from './fold.ts';
 import { applied, change, membership, TestPerson, TestEngines } from './test-engines.ts';

@@ -12,7 +12,7 @@ import type { Pool } from 'pg';
 import { CommitEngine, type EngineOptions } from '../src/commit/engine.ts';
 import type { Refusal } from '../src/commit/refusal.ts';
 import type { AppliedMutation, Mutation, Unit, UnitOutcome } from '../src/commit/unit.ts';
-import { CASCADE_BOUNDS, type CascadeBounds } from '../src/commit/need.ts';
+import { CASCADE_BOUNDS, type CascadeBounds } from '../src/commit/lookup.ts';
 import { COMMITTING } from '../src/store/pipeline.ts';
 import { Sweeper } from '../src/sweeps/sweeper.ts';
 

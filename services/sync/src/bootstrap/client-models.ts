@@ -2,7 +2,7 @@ import { BoundedMap } from '@wts/access';
 import type { BootstrapQuestion } from '@wts/contracts';
 import type { Logger } from '@wts/service-kit/observe';
 import type { Reads } from '../fairness/reads.ts';
-import { findClientModels, keepClientModels } from '../store/client-models.ts';
+import { findClientModels, storeClientModels } from '../store/client-models.ts';
 
 /** More than the devices of one person have; the oldest is removed first. */
 const SCHEMAS_PER_PERSON_MAX = 16;
@@ -42,7 +42,7 @@ export class ClientModels {
     if (this.#cached.get(keyOf(userId, schemaHash)) === models) return;
     try {
       await this.#reads.run(userId, signal, (database) =>
-        keepClientModels(database, { userId, schemaHash, models }, SCHEMAS_PER_PERSON_MAX),
+        storeClientModels(database, { userId, schemaHash, models }, SCHEMAS_PER_PERSON_MAX),
       );
       this.#cached.set(keyOf(userId, schemaHash), models);
     } catch (err) {

@@ -1,40 +1,40 @@
-import type { BatchUnits, Room } from './decide-batch.ts';
+import type { BatchLimits, BatchUnits } from './decide-batch.ts';
 import type { CommitRequest } from './request.ts';
 import type { Unit } from './unit.ts';
 import type { UnitResult } from './write.ts';
 
-/** Of one request, what goes in one batch. */
-export interface Part {
+/** The units of one request that are in one batch. */
+export interface BatchPart {
   readonly request: CommitRequest;
   readonly from: number;
   readonly count: number;
-  /** What each unit was expected to weigh. */
+  /** The expected weight of each unit. */
   readonly weightEach: number;
 }
 
 /**
- * `common`: of any number of people. `apart`: of one person whose work is heavy or failed lately, so that it does not hold
- * up others. `alone`: of one request, which failed beside others or is much by itself.
+ * `shared`: of any number of people. `one-person`: of a person whose work is heavy or has failed lately, so that it does not delay
+ * others. `one-request`: of a request that failed together with others or is heavy by itself.
  */
-export type BatchKind = 'common' | 'apart' | 'alone';
+export type BatchKind = 'shared' | 'one-person' | 'one-request';
 
 /** Parts of requests that are committed together. */
 export class Batch implements BatchUnits {
   readonly kind: BatchKind;
   readonly startedAt = performance.now();
-  readonly room: Room;
-  readonly parts: Part[] = [];
+  readonly limits: BatchLimits;
+  readonly parts: BatchPart[] = [];
   readonly units: Unit[] = [];
   readonly requests: number[] = [];
-  readonly #taken = new Map<string, number>();
+  readonly #unitsByPerson = new Map<string, number>();
   readonly #abandoned = new AbortController();
 
-  constructor(kind: BatchKind, room: Room) {
+  constructor(kind: BatchKind, limits: BatchLimits) {
     this.kind = kind;
-    this.room = room;
+    this.limits = limits;
   }
 
-  add(part: Part): void {
+  add(part: BatchPart): void {
     const { request, from, count } = part;
     for (let at = from; at < from + count; at += 1) {
       const unit = request.units[at];
@@ -43,42 +43,44 @@ export class Batch implements BatchUnits {
       this.requests.push(this.parts.length);
     }
     this.parts.push(part);
-    this.#taken.set(request.person, this.taken(request.person) + count);
+    this.#unitsByPerson.set(request.person, this.unitsOf(request.person) + count);
   }
 
-  /** Units of this person in it. */
-  taken(person: string): number {
-    return this.#taken.get(person) ?? 0;
+  /** How many units of this person it has. */
+  unitsOf(person: string): number {
+    return this.#unitsByPerson.get(person) ?? 0;
   }
 
   get people(): Iterable<string> {
-    return this.#taken.keys();
+    return this.#unitsByPerson.keys();
   }
 
-  /** Aborts when nobody waits for any of it any more. */
+  /** Aborts when no client waits for the batch any more. */
   get abandoned(): AbortSignal {
     return this.#abandoned.signal;
   }
 
-  /** True when nobody waits for it. */
+  /** Aborts the batch when all its requests are over; true when this call did. */
   abandonIf(isOver: (request: CommitRequest) => boolean): boolean {
     if (this.abandoned.aborted || !this.parts.every(({ request }) => isOver(request))) return false;
     this.#abandoned.abort();
     return true;
   }
 
-  /** The outcomes of each part, up to the first unit that has to wait for a later batch. */
-  *settled(outcomes: readonly UnitResult[]): Iterable<{ part: Part; first: number; done: number; isHeavy: boolean }> {
+  /** How many units of each part are done: those before the first unit that waits for a later batch. */
+  *settled(
+    results: readonly UnitResult[],
+  ): Iterable<{ part: BatchPart; first: number; done: number; isHeavy: boolean }> {
     let first = 0;
     for (const part of this.parts) {
-      const own = outcomes.slice(first, first + part.count);
+      const own = results.slice(first, first + part.count);
       const later = own.findIndex(({ kind }) => kind === 'later');
-      const waits = own[later];
+      const postponed = own[later];
       yield {
         part,
         first,
         done: later === -1 ? part.count : later,
-        isHeavy: waits?.kind === 'later' && waits.isHeavy,
+        isHeavy: postponed?.kind === 'later' && postponed.isHeavy,
       };
       first += part.count;
     }

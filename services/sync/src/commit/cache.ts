@@ -1,10 +1,11 @@
 import { BoundedMap } from '@wts/access';
 import { LIMITS } from '@wts/contracts';
 import type { Row } from '../store/rows.ts';
-import type { LastNumbers } from './known.ts';
-import { relationKey, World, type Need } from './world.ts';
+import type { DecisionState } from './decision-state.ts';
+import { relationKey, type Lookup } from './lookup.ts';
+import { ReadSet, type LastNumbers } from './read-set.ts';
 
-/** After a conflict the cache is not used for so long, and twice as long each next time. */
+/** After a conflict the cache is not used for this time, which doubles with each further conflict. */
 const BACKOFF_MS = 100;
 const BACKOFF_MS_MAX = 10_000;
 /** The backoff halves after this many batches from the cache without a conflict. */
@@ -15,7 +16,7 @@ const BACKOFF_HALVES_AFTER = 8;
  * workspace.
  *
  * An entry may be outdated at any time, because other replicas write too. The transaction that writes therefore checks,
- * under lock, each entry that a decision used: memberships as rows that must be unchanged (`World.rely`), numbers by their
+ * under lock, each entry that a decision used: memberships as rows that must be unchanged (`Assumptions`), numbers by their
  * counter, that an id or a transaction is new by their unique indexes. A check that fails is a conflict: the batch is read
  * and decided again without the cache. Keeps never.shown-outside and sync.mutate.task-number.
  */
@@ -30,44 +31,44 @@ export class CommitCache {
     return performance.now() >= this.#backoffUntil;
   }
 
-  /** A world in which all of this is known; null when a part of it is not cached, or has to be locked. */
-  worldOf(needs: readonly Need[]): World | null {
-    const world = new World();
-    for (const need of needs) {
-      if (need.kind === 'taken') world.keepTaken(need.model, need.id, 'nothing');
-      else if (need.kind === 'used') world.keepUsed(need.id, false);
-      else if (need.kind === 'related' && need.lock === 'look') {
-        const rows = this.#related.get(relationKey(need));
+  /** The results of these lookups; null when one of them is not cached, or needs a lock. */
+  read(lookups: readonly Lookup[]): ReadSet | null {
+    const reads = new ReadSet();
+    for (const lookup of lookups) {
+      if (lookup.kind === 'id-holder') reads.addIdHolder(lookup.model, lookup.id, 'nothing');
+      else if (lookup.kind === 'used-group') reads.addUsedGroup(lookup.id, false);
+      else if (lookup.kind === 'related' && lookup.lock === 'look') {
+        const rows = this.#related.get(relationKey(lookup));
         if (!rows) return null;
-        world.keepRelated(need, rows, 'look');
-      } else if (need.kind === 'counter') {
-        const last = this.#numbers.get(need.workspaceId);
+        reads.addRelated(lookup, rows, 'look');
+      } else if (lookup.kind === 'counter') {
+        const last = this.#numbers.get(lookup.workspaceId);
         if (last === undefined) return null;
-        world.keepCounter(need.workspaceId, last);
+        reads.addCounter(lookup.workspaceId, last);
       } else return null;
     }
-    return world;
+    return reads;
   }
 
-  /** The last number taken in each workspace, also by batches that are still under way. */
+  /** The last task number that was taken in each workspace, also by batches that are still under way. */
   get numbers(): LastNumbers {
     return this.#numbers;
   }
 
-  /** Keeps who is in which workspaces, as a batch that looked at it leaves it. */
-  keepLooks(needs: readonly Need[], world: World): void {
-    for (const need of needs) {
-      if (need.kind !== 'related' || need.lock !== 'look' || need.and || world.isExcess(need)) continue;
-      const rows = world.relatedBy(need, 'look');
-      if (rows.length <= LIMITS.commitMemoryRowsMax) this.#related.set(relationKey(need), rows);
+  /** Keeps the memberships that a batch read without a lock, with its changes. */
+  addRelated(lookups: readonly Lookup[], state: DecisionState): void {
+    for (const lookup of lookups) {
+      if (lookup.kind !== 'related' || lookup.lock !== 'look' || lookup.and || state.isExcess(lookup)) continue;
+      const rows = state.related(lookup, 'look');
+      if (rows.length <= LIMITS.commitMemoryRowsMax) this.#related.set(relationKey(lookup), rows);
     }
   }
 
-  keepNumbers(numbers: ReadonlyMap<string, number>): void {
+  addNumbers(numbers: ReadonlyMap<string, number>): void {
     for (const [workspaceId, last] of numbers) this.#numbers.set(workspaceId, last);
   }
 
-  /** A batch that was sent failed: what it was going to change is not true. */
+  /** Called when a batch that was sent has failed: the cache holds its changes. */
   clear(): void {
     this.#related.clear();
     this.#numbers.clear();

@@ -1,46 +1,47 @@
 import type { PoolClient } from 'pg';
-import { questionsOf, type Askers } from './read-needs.ts';
-import { together } from '../store/prepared.ts';
-import { replaysOf, selectReplays, type Replays } from '../store/replays.ts';
+import { replaysOf, selectReplays, type Replays } from '../store/idempotency-keys.ts';
+import { runStatements } from '../store/prepared.ts';
 import { BEGIN, waitForLocks } from '../store/transaction.ts';
 import type { CommitCache } from './cache.ts';
-import { decideBatch, type BatchUnits, type Room } from './decide-batch.ts';
-import type { Refused } from './refused.ts';
-import { sentAs, type Unit } from './unit.ts';
-import type { CascadeBounds } from './need.ts';
-import { World, type Need } from './world.ts';
-import { writeBatch, type BatchResult, type Ready } from './write.ts';
+import { decideBatch, type BatchLimits, type BatchUnits } from './decide-batch.ts';
+import { DecisionState } from './decision-state.ts';
+import type { CascadeBounds, Lookup } from './lookup.ts';
+import { ReadSet } from './read-set.ts';
+import type { RefusalCache } from './refusal-cache.ts';
+import { lookupStatements, type Callers } from './run-lookups.ts';
+import { idempotencyKeyOf, type Unit } from './unit.ts';
+import { writeBatch, type BatchResult, type DecidedBatch } from './write.ts';
 
 /*
- * One batch of units in one transaction, of one message or two:
+ * One batch of units in one transaction, of two messages or more:
  *   1. BEGIN, look up idempotency keys, lock and read the rows that the mutations name;
  *   2. write the rows, take the log's lock, append the entries, COMMIT (`write.ts`).
- * Between the two the rules decide in memory. When they ask for what was not read, all that the batch misses is read under
- * lock in one more round, and everything is decided again. The fast path needs no first message (`fast-path.ts`).
+ * Between the two the rules decide in memory. When they query what was not read, one more round reads all that the batch misses
+ * under lock, and everything is decided again. The fast path needs no first message (`fast-path.ts`).
  *
- * The keys of its units are looked up first, or found to be taken when they are written with it: keeps
+ * The idempotency keys of the units are looked up first, or the transaction fails when it writes a key that exists: keeps
  * sync.mutate.idempotent and never.applied-twice.
  */
 
 /**
- * Locks of a later round are taken out of order, so a wait may be a circle. PostgreSQL would find that out after a second;
- * a wait this long is given up, and the next try takes all that was learned in order.
+ * Locks of a later round are taken out of order, so a wait may be a circle. PostgreSQL would detect that after a second; the batch
+ * gives up after this time, and its next try takes all locks in order.
  */
 const LATER_LOCK_TIMEOUT = '100ms';
 
 export interface BatchOptions {
-  /** To be read first: what was foreseen. What must be read besides is added, for the next try if there is one. */
-  readonly needs: Need[];
+  /** Read in the first round. The lookups of later rounds are added, for the first round of the next try. */
+  readonly lookups: Lookup[];
   /** Null: everything is read, and locked. */
   readonly cache: CommitCache | null;
-  readonly room: Room;
-  /** What a deletion or a move takes along. */
+  readonly limits: BatchLimits;
+  /** Of the cascade of one deletion or move. */
   readonly bounds: CascadeBounds | undefined;
-  /** How long rows are waited for that others hold. */
+  /** How long to wait for rows that other transactions have locked. */
   readonly lockTimeout: string;
-  readonly refused: Refused;
-  /** Called when what is to be written is on its way to PostgreSQL. */
-  readonly onSent: (world: World) => void;
+  readonly refusalCache: RefusalCache;
+  /** Called when the message that writes the batch was sent. */
+  readonly onSent: (state: DecisionState) => void;
 }
 
 /** Reads under lock, decides, writes. */
@@ -48,40 +49,40 @@ export async function commitBatch(client: PoolClient, batch: BatchUnits, options
   return writeBatch(client, batch.units, await readAndDecide(client, batch, options), options.onSent);
 }
 
-async function readAndDecide(client: PoolClient, batch: BatchUnits, options: BatchOptions): Promise<Ready> {
-  const { needs: known, cache, room, bounds, lockTimeout, refused } = options;
-  const now = new Date().toISOString();
-  const world = new World(cache?.numbers, bounds);
+async function readAndDecide(client: PoolClient, batch: BatchUnits, options: BatchOptions): Promise<DecidedBatch> {
+  const { cache, limits, bounds, lockTimeout, refusalCache } = options;
+  const state = new DecisionState(new ReadSet(cache?.numbers), new Date().toISOString(), bounds);
   let replays: Replays = new Map();
-  let needs: readonly Need[] = [...known];
-  // Who may do what is looked at without lock. When it was waited for locks after that, somebody may have been let in
-  // meanwhile, so before anything is refused it is looked at again.
-  const looks: Need[] = [];
+  let lookups: readonly Lookup[] = [...options.lookups];
+  // Memberships are read without a lock. Where the batch has waited for locks after that, a caller may have become a member
+  // meanwhile, so the memberships are read again before a unit is refused.
+  const unlocked: Lookup[] = [];
   const counterLock = cache === null ? 'hold' : 'look';
-  const askers = askersOf(batch.units);
-  const begin = [BEGIN, waitForLocks(lockTimeout), selectReplays(batch.units.map(sentAs))];
+  const callers = callersOf(batch.units);
+  const begin = [BEGIN, waitForLocks(lockTimeout), selectReplays(batch.units.map(idempotencyKeyOf))];
   for (let round = 0; ; round += 1) {
-    const questions = questionsOf(needs, counterLock, askers);
+    const wanted = lookupStatements(lookups, counterLock, callers);
     const opening = round === 0 ? begin : [waitForLocks(LATER_LOCK_TIMEOUT)];
-    const answers = await together(client, [...opening, ...questions.map(({ call }) => call)]);
-    if (round === 0) replays = replaysOf(answers[begin.length - 1]?.rows ?? []);
-    for (const [index, question] of questions.entries())
-      question.take(answers[opening.length + index]?.rows ?? [], world);
-    const isStale = round > 0 && needs !== looks;
-    looks.push(...(needs === looks ? [] : needs.filter((need) => need.kind === 'related' && need.lock === 'look')));
-    const isLastRound = round === room.roundsMax;
-    const { decided, missing } = decideBatch(world, { ...batch, replays, now, room, isLastRound, refused });
+    const results = await runStatements(client, [...opening, ...wanted.map(({ statement }) => statement)]);
+    if (round === 0) replays = replaysOf(results[begin.length - 1]?.rows ?? []);
+    for (const [index, lookup] of wanted.entries())
+      lookup.store(results[opening.length + index]?.rows ?? [], state.reads);
+    const isStale = round > 0 && lookups !== unlocked;
+    if (lookups !== unlocked)
+      unlocked.push(...lookups.filter((lookup) => lookup.kind === 'related' && lookup.lock === 'look'));
+    const isLastRound = round === limits.roundsMax;
+    const { decided, missing } = decideBatch(state, { ...batch, replays, limits, isLastRound, refusalCache });
     const isCertain = !isStale || isLastRound || decided.every(({ kind }) => kind !== 'refused');
     if (missing.length === 0 && isCertain) {
-      cache?.keepLooks(looks, world);
-      return { world, decided, hasBegun: true, now };
+      cache?.addRelated(unlocked, state);
+      return { state, decided, hasBegun: true };
     }
-    needs = missing.length === 0 ? looks : missing;
-    known.push(...missing);
+    lookups = missing.length === 0 ? unlocked : missing;
+    options.lookups.push(...missing);
   }
 }
 
-function askersOf(units: readonly Unit[]): Askers {
+function callersOf(units: readonly Unit[]): Callers {
   if (units.some(({ authority }) => authority === 'service')) return 'service';
   return [...new Set(units.map(({ principal }) => principal.userId))];
 }

@@ -1,115 +1,114 @@
 import { LIMITS } from '@wts/contracts';
-import { nameOf, type Replays } from '../store/replays.ts';
+import { keyText, type Replays } from '../store/idempotency-keys.ts';
 import { decide, type Decision } from './decide.ts';
-import { foreseenNeeds } from './foresee.ts';
+import type { DecisionState } from './decision-state.ts';
+import { ChangeTooLarge, LookupMissing, TOO_MANY_RECORDS, TOO_MUCH_TEXT, type Lookup } from './lookup.ts';
+import { predictLookups } from './predict-lookups.ts';
 import { refuse, type Refusal } from './refusal.ts';
-import type { Refused } from './refused.ts';
-import { sentAs, type Effect, type Mutation, type Unit } from './unit.ts';
-import { takeStep } from './sweep.ts';
-import { TOO_LARGE, TOO_MANY, TooMuch } from './need.ts';
-import { Unread, type Need, type World } from './world.ts';
-import type { Decided } from './write.ts';
+import type { RefusalCache } from './refusal-cache.ts';
+import { decideSweepStep } from './sweep-step.ts';
+import { idempotencyKeyOf, type Effect, type Mutation, type Unit } from './unit.ts';
+import type { UnitDecision } from './write.ts';
 
 /** Units that are committed together. */
 export interface BatchUnits {
   readonly units: readonly Unit[];
-  /** Which request each unit is of: units of one request keep their order. */
+  /** The request of each unit, by its index: units of one request keep their order. */
   readonly requests: readonly number[];
 }
 
-/** What a batch may take. What does not fit waits for a later batch; what fits in none is refused. */
-export interface Room {
-  /** In small entries. */
+/** Limits of a batch. A unit that does not fit waits for a later batch; one that fits in none is refused. */
+export interface BatchLimits {
+  /** The unit is a small entry. */
   readonly weightMax: number;
-  /** Of reading. */
+  /** Rounds of reading. */
   readonly roundsMax: number;
-  /** Whether it has the batch for itself: what is too much for it is too much for any. */
+  /** Whether the batch has one request: a unit that is too large for it is too large for any. */
   readonly isAlone: boolean;
 }
 
-export interface Question extends BatchUnits {
+export interface BatchInput extends BatchUnits {
   readonly replays: Replays;
-  readonly now: string;
-  readonly room: Room;
+  readonly limits: BatchLimits;
   readonly isLastRound: boolean;
-  readonly refused: Refused;
+  readonly refusalCache: RefusalCache;
 }
 
 export interface BatchDecision {
-  readonly decided: readonly Decided[];
-  /** What must be read before the decisions count. */
-  readonly missing: readonly Need[];
+  readonly decided: readonly UnitDecision[];
+  /** What must be read before the decisions are valid. */
+  readonly missing: readonly Lookup[];
 }
 
-/** A unit that must wait for a later batch. */
+/** The unit must wait for a later batch. */
 interface Postponed extends Pick<Refusal, 'ok'> {
   readonly isHeavy: boolean;
 }
 
-/** Text of entries that weighs as much as a small entry. */
+/** The length of text that weighs as much as a small entry. */
 export const WEIGHT_BYTES = 1024;
 
 /**
- * Decides every unit in order. What a unit needs and nobody has read yet is noted, and the others are decided all the
- * same, to learn what they need; only without anything missing do the decisions count.
+ * Decides every unit in order. Lookups that were not read yet are collected over all units; the decisions are valid only when none
+ * is missing.
  *
- * What is too much is the refusal of the unit that needs it, and nothing of its neighbors is read again. What is much, but
- * not too much, waits for a later batch, or for one of its own.
+ * A unit that is too large is refused, and nothing is read again for the other units. A unit that is too large for this batch only
+ * waits for a later one, or for one of its own.
  */
-export function decideBatch(world: World, question: Question): BatchDecision {
-  world.startAgain();
-  const round = new Round(world, question);
-  const seen = new Map<string, number>();
-  const waiting = new Map<number, boolean>();
-  for (const [index, unit] of question.units.entries()) {
-    const request = question.requests[index] ?? index;
-    const isHeavy = waiting.get(request);
+export function decideBatch(state: DecisionState, input: BatchInput): BatchDecision {
+  state.discardChanges();
+  const round = new Round(state, input);
+  const indexByKey = new Map<string, number>();
+  const postponed = new Map<number, boolean>();
+  for (const [index, unit] of input.units.entries()) {
+    const request = input.requests[index] ?? index;
+    const isHeavy = postponed.get(request);
     if (isHeavy !== undefined) {
       round.decided.push({ kind: 'later', isHeavy });
       continue;
     }
-    const name = nameOf(sentAs(unit));
-    const replay = question.replays.get(name);
-    const twin = seen.get(name);
+    const key = keyText(idempotencyKeyOf(unit));
+    const replay = input.replays.get(key);
+    const earlier = indexByKey.get(key);
     if (replay) round.decided.push({ kind: 'replayed', replay, weight: round.weightOfReading(unit) });
-    else if (twin === undefined) round.decided.push(round.decide(unit));
-    else round.decided.push({ kind: 'same', as: twin });
+    else if (earlier === undefined) round.decided.push(round.decide(unit));
+    else round.decided.push({ kind: 'same', as: earlier });
     const one = round.decided[index];
-    if (one?.kind === 'later') waiting.set(request, one.isHeavy);
-    // A refused first try is no result to repeat: the twin gets its own.
-    else if (twin === undefined && one?.kind !== 'refused') seen.set(name, index);
+    if (one?.kind === 'later') postponed.set(request, one.isHeavy);
+    // A refusal is not repeated: the next unit with the key is decided itself.
+    else if (earlier === undefined && one?.kind !== 'refused') indexByKey.set(key, index);
   }
   return round;
 }
 
 class Round implements BatchDecision {
-  readonly decided: Decided[] = [];
-  readonly missing: Need[] = [];
-  readonly #world: World;
-  readonly #question: Question;
+  readonly decided: UnitDecision[] = [];
+  readonly missing: Lookup[] = [];
+  readonly #state: DecisionState;
+  readonly #input: BatchInput;
   #weight = 0;
 
-  constructor(world: World, question: Question) {
-    this.#world = world;
-    this.#question = question;
+  constructor(state: DecisionState, input: BatchInput) {
+    this.#state = state;
+    this.#input = input;
   }
 
-  decide(unit: Unit): Decided {
+  decide(unit: Unit): UnitDecision {
     const effects: Effect[] = [];
     let written = 0;
     const mains: { effect: Effect | null; replayOf: bigint | undefined }[] = [];
-    const outcome = this.#world.attempt((): { ok: true } | Refusal | Postponed => {
+    const outcome = this.#state.undoIfRefused((): { ok: true } | Refusal | Postponed => {
       const { step } = unit;
-      const stepped = step && this.#read(() => takeStep(this.#world, unit, step, this.#question.now));
-      if (stepped instanceof TooMuch) return refuse('conflict', stepped.message);
+      const stepped = step && this.#collectMissing(() => decideSweepStep(this.#state, unit, step));
+      if (stepped instanceof ChangeTooLarge) return refuse('conflict', stepped.message);
       if (stepped && 'ok' in stepped) return stepped;
       effects.push(...(stepped ?? []));
-      this.#world.keepEntries(effects);
+      this.#state.recordEntries(effects);
       for (const mutation of unit.mutations) {
-        const decision = this.#ask(unit, mutation);
+        const decision = this.#decideMutation(unit, mutation);
         if (decision === null) continue;
         if (!decision.ok) return decision;
-        this.#world.keepEntries(decision.effects);
+        this.#state.recordEntries(decision.effects);
         for (const effect of decision.effects) effects.push(effect);
         mains.push({ effect: decision.main, replayOf: decision.replayOf });
       }
@@ -121,55 +120,59 @@ class Round implements BatchDecision {
     const read = this.weightOfReading(unit);
     if (outcome.ok) {
       this.#weight += written;
-      // Most rows are written again as they were read: their text is counted once.
+      // Most rows that are read are written too: their text is counted once.
       return { kind: 'applied', effects, mains, weight: Math.max(written, read) };
     }
     if ('isHeavy' in outcome) return { kind: 'later', isHeavy: outcome.isHeavy };
     return { kind: 'refused', refusal: outcome, weight: read };
   }
 
-  /** What was locked and read for a unit, also when nothing comes of it: what its rules asked for, and what it names. */
+  /** The weight of the rows that were read for a unit, also when it is refused: those that its rules queried, and those it names. */
   weightOfReading(unit: Unit): number {
-    if (!this.#world.hasRows) return 1;
-    for (const need of foreseenNeeds([unit])) {
-      if (need.kind === 'row') this.#world.charge(this.#world.stored(need.model, need.id));
+    const { reads } = this.#state;
+    if (!reads.hasRows) return 1;
+    for (const lookup of predictLookups([unit])) {
+      if (lookup.kind === 'row') reads.countText(reads.rowBefore(lookup.model, lookup.id));
     }
-    return 1 + this.#world.takeTextRead() / WEIGHT_BYTES;
+    return 1 + reads.takeTextLength() / WEIGHT_BYTES;
   }
 
-  #ask(unit: Unit, mutation: Mutation): Decision | Postponed | null {
-    const { refused, now } = this.#question;
-    const known = refused.find(unit, mutation);
-    if (known) return known;
-    const decision = this.#read(() => decide(this.#world, unit, mutation, now));
-    if (decision instanceof TooMuch) return refused.keep(unit, mutation, refuse('conflict', decision.message));
+  #decideMutation(unit: Unit, mutation: Mutation): Decision | Postponed | null {
+    const { refusalCache } = this.#input;
+    const refusal = refusalCache.find(unit, mutation);
+    if (refusal) return refusal;
+    const decision = this.#collectMissing(() => decide(this.#state, unit, mutation));
+    if (decision instanceof ChangeTooLarge)
+      return refusalCache.add(unit, mutation, refuse('conflict', decision.message));
     return decision;
   }
 
-  /** What is decided, or null when something must be read for it. */
-  #read<T>(decision: () => T): T | TooMuch | Postponed | null {
+  /** The decision, or null when something must be read for it. */
+  #collectMissing<T>(decision: () => T): T | ChangeTooLarge | Postponed | null {
     try {
       return decision();
     } catch (error) {
-      if (error instanceof TooMuch) return error;
-      if (!(error instanceof Unread)) throw error;
-      if (!this.#question.isLastRound) {
-        this.missing.push(...error.needs);
+      if (error instanceof ChangeTooLarge) return error;
+      if (!(error instanceof LookupMissing)) throw error;
+      if (!this.#input.isLastRound) {
+        this.missing.push(...error.lookups);
         return null;
       }
-      const { isAlone } = this.#question.room;
-      return isAlone ? new TooMuch('This change affects too many levels of records') : { ok: false, isHeavy: true };
+      const { isAlone } = this.#input.limits;
+      return isAlone
+        ? new ChangeTooLarge('This change affects too many levels of records')
+        : { ok: false, isHeavy: true };
     }
   }
 
-  /** What the entries of a unit weigh, if there is room for them. */
+  /** The weight of the entries of a unit, if it fits into the batch. */
   #measure(effects: readonly Effect[]): number | Refusal | Postponed {
-    if (effects.length > LIMITS.cascadeActionsMax) return refuse('conflict', TOO_MANY);
+    if (effects.length > LIMITS.cascadeActionsMax) return refuse('conflict', TOO_MANY_RECORDS);
     let length = 0;
     for (const { text } of effects) length += text.length;
-    if (length > LIMITS.cascadeBytesMax) return refuse('conflict', TOO_LARGE);
+    if (length > LIMITS.cascadeBytesMax) return refuse('conflict', TOO_MUCH_TEXT);
     const weight = effects.length + length / WEIGHT_BYTES;
-    const isFull = this.#weight > 0 && this.#weight + weight > this.#question.room.weightMax;
+    const isFull = this.#weight > 0 && this.#weight + weight > this.#input.limits.weightMax;
     return isFull ? { ok: false, isHeavy: false } : weight;
   }
 }

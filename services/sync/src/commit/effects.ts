@@ -11,168 +11,169 @@ import {
   type RecordOf,
 } from '@wts/models';
 import type { Row } from '../store/rows.ts';
-import { descend } from './family.ts';
+import type { DecisionState } from './decision-state.ts';
+import { lockDescendants } from './descendants.ts';
 import { roleIn } from './permit.ts';
 import type { Effect, Unit } from './unit.ts';
-import type { World } from './world.ts';
 
 /*
+ * The entries of the log that a changed record gets. Each entry belongs to exactly one group; a change that concerns several
+ * groups has several adjacent entries:
+ * - a person: one for their own group and one for each workspace that sees them;
+ * - a membership that gives access to a group: one for that group and one for the person's own. The person's own is last for a
+ *   gain and first for a loss, so the person receives each change once;
+ * - a record that moves between a workspace and a private project: a DELETE in one group and an INSERT in the other.
+ *
  * Keeps sync.action.group.
- * From a changed record to the entries of the log. Each entry belongs to exactly one group; where a change concerns
- * several, it is several adjacent entries:
- * - a person: their own group and each workspace that sees them;
- * - a membership that opens a group: that group and the person's own. The person hears of a gain after the others and of
- *   a loss before them, so they hear of each once;
- * - a record that moves between a workspace and a private project: it goes in one, and comes in the other.
  */
 
-/** A record comes into being. */
-export function arrive(world: World, unit: Unit, row: Row, now: string): Effect[] {
-  world.put(row);
-  const effects = [...introduce(world, row), ...copies(world, row).map((groupId) => entry(row, 'INSERT', { groupId }))];
-  if (row.model === User) world.joinAudience(row.id, row.id);
-  return [...effects, ...ensureMembers(world, unit, row, now)];
+export function insertRow(state: DecisionState, unit: Unit, row: Row): Effect[] {
+  state.put(row);
+  const effects = [
+    ...showPerson(state, row),
+    ...groupsOf(state, row).map((groupId) => effectOf(row, 'INSERT', { groupId })),
+  ];
+  if (row.model === User) state.joinAudience(row.id, row.id);
+  return [...effects, ...ensureMembers(state, unit, row)];
 }
 
-/** A record changes where it is. Keeps sync.action.update-changed-only: the entry shows what differs, and when. */
-export function change(world: World, before: Row, after: Row, changed: readonly string[]): Effect[] {
-  world.put(after);
+/** Changes a record within its group. Keeps sync.action.update-changed-only: the entry has the changed fields and `updatedAt`. */
+export function updateRow(state: DecisionState, before: Row, after: Row, changed: readonly string[]): Effect[] {
+  state.put(after);
   const data = changedData(after.record, changed);
-  return copies(world, before).map((groupId) => entry(after, 'UPDATE', { groupId, data, changed }));
+  return groupsOf(state, before).map((groupId) => effectOf(after, 'UPDATE', { groupId, data, changed }));
 }
 
-/** A record is deleted. */
-export function deleteRow(world: World, row: Row): Effect[] {
-  const groups = copies(world, row).toReversed();
-  world.remove(row);
-  return [...groups.map((groupId) => entry(row, 'DELETE', { groupId, data: '{}' })), ...freeze(world, row)];
+export function deleteRow(state: DecisionState, row: Row): Effect[] {
+  const groups = groupsOf(state, row).toReversed();
+  state.remove(row);
+  return [...groups.map((groupId) => effectOf(row, 'DELETE', { groupId, data: '{}' })), ...freezePerson(state, row)];
 }
 
 /**
- * A record changes hands: a task into or out of a private project, or a project that becomes private or public. All that
- * is inside goes with it. First everything leaves the old group, parts before wholes; then it comes into the new one. Where
- * that is more than a commit should hold, the record goes alone, and what is inside is swept behind it: from then on it is
- * judged by where the record stands (`standing` in `permit.ts`).
+ * Changes the group of a record and its descendants: a task moves into or out of a private project, or a project becomes private
+ * or public. First all are deleted in the old group, children before parents; then they are inserted in the new one. Where that
+ * is more than a commit should hold, only the record moves, and a sweep moves its descendants; until then the rules use the
+ * location of the record for them (`currentLocation` in `permit.ts`).
  */
-export function move(
-  world: World,
+export function moveRow(
+  state: DecisionState,
   unit: Unit,
   { before, after, changed }: { before: Row; after: Row; changed: readonly string[] },
-  now: string,
 ): Effect[] {
   const { model, id: rootId, workspaceId } = before;
-  const [extent] = world.extents('move', model, [rootId]);
-  const isWhole = extent === undefined || world.carries(extent);
-  if (!isWhole) world.sweep({ kind: 'move', model, rootId, workspaceId, userId: null, actorId: unit.principal.userId });
-  const going = (isWhole ? descend(world, before) : [before]).filter(({ groupId }) => groupId !== after.groupId);
-  const leaving = going.flatMap((row) =>
-    copies(world, row)
+  const [extent] = state.extents('move', model, [rootId]);
+  const isWhole = extent === undefined || state.reserveCascade(extent);
+  if (!isWhole)
+    state.addSweep({ kind: 'move', model, rootId, workspaceId, userId: null, actorId: unit.principal.userId });
+  const rows = (isWhole ? lockDescendants(state, before) : [before]).filter(({ groupId }) => groupId !== after.groupId);
+  const deletions = rows.flatMap((row) =>
+    groupsOf(state, row)
       .toReversed()
-      .map((groupId) => entry(row, 'DELETE', { groupId, data: '{}' })),
+      .map((groupId) => effectOf(row, 'DELETE', { groupId, data: '{}' })),
   );
-  world.put(after);
-  const arriving = copies(world, after).map((groupId) => entry(after, 'INSERT', { groupId, changed }));
-  const moved = going
+  state.put(after);
+  const insertions = groupsOf(state, after).map((groupId) => effectOf(after, 'INSERT', { groupId, changed }));
+  const moved = rows
     .toReversed()
     .filter((row) => row !== before)
-    .map((part): Row => ({ ...part, groupId: after.groupId }));
-  for (const part of moved) world.put(part);
+    .map((child): Row => ({ ...child, groupId: after.groupId }));
+  for (const child of moved) state.put(child);
   return [
-    ...leaving,
-    ...arriving,
-    ...ensureMembers(world, unit, after, now),
-    ...moved.flatMap((part) => copies(world, part).map((groupId) => entry(part, 'INSERT', { groupId }))),
+    ...deletions,
+    ...insertions,
+    ...ensureMembers(state, unit, after),
+    ...moved.flatMap((child) => groupsOf(state, child).map((groupId) => effectOf(child, 'INSERT', { groupId }))),
   ];
 }
 
 /** The groups that get an entry of this record, the person's own last. */
-function copies(world: World, row: Row): string[] {
-  if (row.model === User) return [...world.audience(row.id).live].filter((group) => group !== row.id).concat(row.id);
-  const person = personLetIn(row);
+function groupsOf(state: DecisionState, row: Row): string[] {
+  if (row.model === User) return [...state.audiences(row.id).live].filter((group) => group !== row.id).concat(row.id);
+  const person = personWithAccess(row);
   return person === null ? [row.groupId] : [row.groupId, person];
 }
 
-/** Who sees the row's group by it: the person of a membership of a workspace or of a private project. */
-function personLetIn(row: Row): string | null {
+/** The person to whom the row gives access to its group: that of a membership of a workspace or of a private project. */
+function personWithAccess(row: Row): string | null {
   if (isOf(row, WorkspaceMember)) return row.record.userId;
   return isOf(row, ProjectMember) && row.groupId === row.record.projectId ? row.record.userId : null;
 }
 
 /**
- * Before a new member is announced, the others get to know the person. Who was there before is known as they were when they
- * left: the whole record follows, because a reader may know them from another workspace that they left at another time.
+ * The entry of the person before that of a new membership, because the other members may not have the person. A person who was a
+ * member before gets an UPDATE with all fields: readers have the person as they were when they left this or another workspace.
  */
-function introduce(world: World, row: Row): Effect[] {
+function showPerson(state: DecisionState, row: Row): Effect[] {
   if (!isOf(row, WorkspaceMember)) return [];
   const { userId } = row.record;
-  const { live, frozen } = world.audience(userId);
+  const { live, frozen } = state.audiences(userId);
   if (live.has(row.groupId)) return [];
-  const person = world.row(User, userId, 'refer');
+  const person = state.row(User, userId, 'refer');
   if (!person) return [];
-  world.joinAudience(userId, row.groupId);
-  if (!frozen.has(row.groupId)) return [entry(person, 'INSERT', { groupId: row.groupId })];
+  state.joinAudience(userId, row.groupId);
+  if (!frozen.has(row.groupId)) return [effectOf(person, 'INSERT', { groupId: row.groupId })];
   const { id: _id, createdAt: _createdAt, ...data } = person.record;
   const changed = Object.keys(User.fields);
-  return [entry(person, 'UPDATE', { groupId: row.groupId, data: JSON.stringify(data), changed })];
+  return [effectOf(person, 'UPDATE', { groupId: row.groupId, data: JSON.stringify(data), changed })];
 }
 
 /**
- * What a workspace knows of a person freezes when they leave, without their address. Whoever reads another workspace of theirs
- * as well finds there, right behind, what the address is; not where the person is in more workspaces than a commit takes along,
- * because a member must always be removable. See infra/decisions/0004-who-sees-people.md. Keeps sync.people.frozen and
- * sync.mutate.always.
+ * A workspace keeps what it sees of a person who leaves, without the e-mail address. A reader who is in another workspace of the
+ * person gets the address back by the next entry; not where the person is in more workspaces than a commit may change, because
+ * a member can always be removed. See infra/decisions/0004-who-sees-people.md. Keeps sync.people.frozen and sync.mutate.always.
  */
-function freeze(world: World, row: Row): Effect[] {
+function freezePerson(state: DecisionState, row: Row): Effect[] {
   if (!isOf(row, WorkspaceMember)) return [];
   const { groupId } = row;
   const { userId } = row.record;
-  if (!world.audience(userId).live.has(groupId)) return [];
-  const person = world.row(User, userId, 'refer');
+  if (!state.audiences(userId).live.has(groupId)) return [];
+  const person = state.row(User, userId, 'refer');
   if (!person) return [];
-  const left = { ...person.record, email: null };
-  const text = JSON.stringify(left);
-  world.freezeAudience(userId, groupId, text);
+  const frozen = { ...person.record, email: null };
+  const text = JSON.stringify(frozen);
+  state.freezeAudience(userId, groupId, text);
   if (person.record.email === null) return [];
   const changed = ['email'];
   const data = JSON.stringify({ email: null });
-  const again = JSON.stringify({ email: person.record.email });
-  const others = copies(world, person);
-  const reached = others.length > world.bounds.recordsMax ? [person.id] : others;
+  const restored = JSON.stringify({ email: person.record.email });
+  const others = groupsOf(state, person);
+  const reached = others.length > state.bounds.recordsMax ? [person.id] : others;
   return [
-    entry({ ...person, record: left, text }, 'UPDATE', { groupId, data, changed }),
-    ...reached.map((other) => entry(person, 'UPDATE', { groupId: other, data: again, changed })),
+    effectOf({ ...person, record: frozen, text }, 'UPDATE', { groupId, data, changed }),
+    ...reached.map((other) => effectOf(person, 'UPDATE', { groupId: other, data: restored, changed })),
   ];
 }
 
 /**
- * Who made a private project, who leads it and who makes it private are inside, as long as they are in the workspace; a
- * service is no person and is not. So nobody shuts them out by hiding the project. Keeps sync.private-project.keepers.
+ * The creator and the lead of a private project, and the person who makes it private, are its members as long as they are in the
+ * workspace. So no one else can hide the project from them. A service is no person and no member. Keeps sync.private-project.keepers.
  */
-export function ensureMembers(world: World, unit: Unit, project: Row, now: string): Effect[] {
+export function ensureMembers(state: DecisionState, unit: Unit, project: Row): Effect[] {
   if (!isOf(project, Project) || project.groupId !== project.id) return [];
   const { creatorId, leadId } = project.record;
   const people = new Set([unit.principal.userId, creatorId, leadId].filter((id) => id !== null));
-  return [...people].flatMap((userId) => ensureMember(world, project, userId, now));
+  return [...people].flatMap((userId) => ensureMember(state, project, userId));
 }
 
-function ensureMember(world: World, project: Row, userId: string, now: string): Effect[] {
-  if (roleIn(world, project.workspaceId ?? '', userId, 'refer') === null) return [];
-  const [member] = world.relatedBy(
+function ensureMember(state: DecisionState, project: Row, userId: string): Effect[] {
+  if (roleIn(state, project.workspaceId ?? '', userId, 'refer') === null) return [];
+  const [member] = state.related(
     { model: ProjectMember, field: 'projectId', value: project.id, and: { field: 'userId', value: userId } },
     'write',
   );
   if (member?.groupId === project.id) return [];
   if (member) {
-    const gone = entry(member, 'DELETE', { data: '{}' });
+    const deletion = effectOf(member, 'DELETE', { data: '{}' });
     const row = { ...member, groupId: project.id };
-    world.put(row);
-    return [gone, ...copies(world, row).map((groupId) => entry(row, 'INSERT', { groupId }))];
+    state.put(row);
+    return [deletion, ...groupsOf(state, row).map((groupId) => effectOf(row, 'INSERT', { groupId }))];
   }
   const record = buildRecord(
     ProjectMember,
     randomUUID(),
     { projectId: project.id, userId },
-    { createdAt: now, updatedAt: now },
+    { createdAt: state.now, updatedAt: state.now },
   );
   const row: Row = {
     model: ProjectMember,
@@ -182,17 +183,17 @@ function ensureMember(world: World, project: Row, userId: string, now: string): 
     record,
     text: JSON.stringify(record),
   };
-  world.put(row);
-  return copies(world, row).map((groupId) => entry(row, 'INSERT', { groupId }));
+  state.put(row);
+  return groupsOf(state, row).map((groupId) => effectOf(row, 'INSERT', { groupId }));
 }
 
-export function entry(
+export function effectOf(
   row: Row,
   action: ActionName,
   more: { groupId?: string; data?: string; changed?: readonly string[] } = {},
 ): Effect {
   const { groupId = row.groupId, data = null, changed = [] } = more;
-  // A person lives in no workspace; the copy that a workspace hears belongs to that one.
+  // A person has no workspace; the entry for the group of a workspace belongs to that workspace.
   const workspaceId = row.model === User && groupId !== row.id ? groupId : row.workspaceId;
   return {
     model: row.model,

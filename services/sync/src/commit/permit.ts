@@ -12,122 +12,121 @@ import {
   type Permission,
 } from '@wts/models';
 import type { Row } from '../store/rows.ts';
+import type { DecisionState } from './decision-state.ts';
+import { within } from './lookup.ts';
 import { refuse, type Refusal } from './refusal.ts';
 import type { Unit } from './unit.ts';
-import { within, type World } from './world.ts';
 
 /**
- * The role of a person in a workspace; null when they are not in it. `refer` holds it until commit; otherwise the group
- * makes sure at the end that it is still so, which holds up nobody.
+ * The role of a person in a workspace; null when they are not in it. `refer` locks the membership until commit; `look` assumes that
+ * it is still the same at commit, which blocks no other transaction.
  */
 export function roleIn(
-  world: World,
+  state: DecisionState,
   workspaceId: string,
   userId: string,
   lock: 'look' | 'refer' = 'look',
 ): Role | null {
   const all = { model: WorkspaceMember, field: 'userId', value: userId };
-  // Where else they are a member is looked at with it, and remembered, unless that is too much; it is not held.
-  const isOfAll = lock === 'look' && !world.isExcess(all);
-  const memberships = world.relatedBy(isOfAll ? all : within(workspaceId, all), lock);
+  // Without a lock all memberships of the person are read, for the cache, unless those are too many.
+  const readsAll = lock === 'look' && !state.isExcess(all);
+  const memberships = state.related(readsAll ? all : within(workspaceId, all), lock);
   const membership = memberships.find(({ record }) => record.workspaceId === workspaceId);
-  if (membership && lock === 'look') world.rely(membership);
+  if (membership && lock === 'look') state.assumeUnchanged(membership);
   return membership?.record.role ?? null;
 }
 
-function isProjectMember(world: World, projectId: string, userId: string): boolean {
-  // Not of what else: others make a person a member of as many projects as they like.
-  const [membership] = world.relatedBy(
+function isProjectMember(state: DecisionState, projectId: string, userId: string): boolean {
+  // Not all memberships of the person: others can add a person to any number of projects.
+  const [membership] = state.related(
     { model: ProjectMember, field: 'userId', value: userId, and: { field: 'projectId', value: projectId } },
     'look',
   );
-  if (membership) world.rely(membership);
+  if (membership) state.assumeUnchanged(membership);
   return membership !== undefined;
 }
 
 /**
- * Whether the caller may see what stands at this place. A private project is for its members only, whatever their role.
+ * Whether the caller may see records at this location. A private project is visible to its members only, whatever their role.
  *
  * Keeps never.shown-outside.
  */
-function sees(world: World, unit: Unit, place: { workspaceId: string | null; groupId: string }): boolean {
+function sees(state: DecisionState, unit: Unit, location: Pick<Row, 'workspaceId' | 'groupId'>): boolean {
   const { userId } = unit.principal;
   if (unit.authority === 'service') return true;
-  if (place.workspaceId === null) return place.groupId === userId;
-  if (!belongsTo(world, unit, place.workspaceId)) return false;
-  return place.groupId === place.workspaceId || isProjectMember(world, place.groupId, userId);
+  const { workspaceId, groupId } = location;
+  if (workspaceId === null) return groupId === userId;
+  if (!belongsTo(state, unit, workspaceId)) return false;
+  return groupId === workspaceId || isProjectMember(state, groupId, userId);
 }
 
-/** Whether the caller is in the workspace, and their credential is good for it. */
-export function belongsTo(world: World, unit: Unit, workspaceId: string): boolean {
+/** Whether the caller is in the workspace, and the credential is valid for it. */
+export function belongsTo(state: DecisionState, unit: Unit, workspaceId: string): boolean {
   const { userId, workspaceId: only } = unit.principal;
   if (unit.authority === 'service') return true;
-  return (only === undefined || only === workspaceId) && roleIn(world, workspaceId, userId) !== null;
+  return (only === undefined || only === workspaceId) && roleIn(state, workspaceId, userId) !== null;
 }
 
 /**
- * Whether the caller may name this record in one of `model`. Managing who sees a private project does not need seeing it:
- * otherwise a project without members were lost. Where a sweep is under way, what counts is where the record belongs by now.
+ * Whether the caller may name this record in a record of `model`. Managers of a workspace name private projects that they do not
+ * see in memberships: otherwise a project without members would be lost. During a sweep the current location of the record counts.
  */
-export function mayName(world: World, unit: Unit, model: Model, target: Row): boolean {
-  const place = standing(world, target);
-  if (!place) return false;
-  return sees(world, unit, place) || (model.permissions.insert === 'project' && managesPlace(world, unit, target));
+export function mayName(state: DecisionState, unit: Unit, model: Model, target: Row): boolean {
+  const location = currentLocation(state, target);
+  if (!location) return false;
+  return (
+    sees(state, unit, location) || (model.permissions.insert === 'project' && managesWorkspace(state, unit, target))
+  );
 }
 
 /**
- * Where a record stands by what it is inside of, held until commit; null when that is gone. It differs from its row while
- * what is below a record that was moved or deleted is still being swept: nobody outside may change it any more, and what is
- * attached to it comes to the right place at once.
+ * The location of a record by its parents, which are locked until commit; null when a parent is deleted. It differs from the row
+ * while a sweep is moving the descendants of a record: callers who do not see the new location can no longer change the record, and
+ * new children get the new location.
  *
  * Keeps never.shown-outside.
  */
-export function standing(world: World, row: Row): { workspaceId: string | null; groupId: string } | null {
+export function currentLocation(state: DecisionState, row: Row): Pick<Row, 'workspaceId' | 'groupId'> | null {
   const { audience } = row.model;
-  // A workspace stays where it is.
+  // A workspace never changes its group.
   if (!('field' in audience) || audience.field === 'id' || audience.field === 'workspaceId') return row;
   const parentId = row.record[audience.field];
   if (typeof parentId !== 'string') return row;
-  const parent = world.row(targetOf(row.model, audience.field), parentId, 'refer');
-  return parent && standing(world, parent);
+  const parent = state.row(targetOf(row.model, audience.field), parentId, 'refer');
+  return parent && currentLocation(state, parent);
 }
 
-/** Whether the caller may make this new record, whose place and parents they were found to see; null when they may. */
-export function permitInsert(world: World, unit: Unit, draft: Row): Refusal | null {
+/** Refuses a new record that the caller's role does not allow; `locationOf` has checked that the caller sees its parents. */
+export function permitInsert(state: DecisionState, unit: Unit, draft: Row): Refusal | null {
   if (unit.authority === 'service') return null;
-  const role = draft.workspaceId === null ? null : roleIn(world, draft.workspaceId, unit.principal.userId);
-  return role !== null && holds(world, unit, draft, role, draft.model.permissions.insert)
-    ? null
-    : forbidden(draft.model);
+  return isPermitted(state, unit, draft, draft.model.permissions.insert) ? null : forbidden(draft.model);
 }
 
 /**
- * Whether the caller may change this record; null when they may. What they may not even see is answered as not there.
+ * Refuses a change or a deletion that the caller's role does not allow. A record that the caller may not see is not found.
  * Keeps sync.mutate.roles and sync.mutate.outsider.
  */
-export function permit(world: World, unit: Unit, row: Row, action: 'update' | 'delete'): Refusal | null {
+export function permit(state: DecisionState, unit: Unit, row: Row, action: 'update' | 'delete'): Refusal | null {
   if (unit.authority === 'service') return null;
   const { model } = row;
   const needed = model.permissions[action];
-  if (!mayName(world, unit, model, row)) {
+  if (!mayName(state, unit, model, row)) {
     return refuse('not_found', `${model.name} not found`);
   }
   if (needed === 'self') return permitSelf(unit, row);
-  const role = row.workspaceId === null ? null : roleIn(world, row.workspaceId, unit.principal.userId);
-  return role !== null && holds(world, unit, row, role, needed) ? null : forbidden(model);
+  return isPermitted(state, unit, row, needed) ? null : forbidden(model);
 }
 
 /**
- * Whether the caller may change these fields of a record that they may change, by what the record is before; null when they
- * may. Keeps sync.mutate.changed-by.
+ * Refuses changes of fields that not every caller who may change the record may change; the record before the change counts.
+ * Keeps sync.mutate.changed-by.
  */
-export function permitFields(world: World, unit: Unit, row: Row, changed: readonly string[]): Refusal | null {
+export function permitFields(state: DecisionState, unit: Unit, row: Row, changed: readonly string[]): Refusal | null {
   if (unit.authority === 'service') return null;
   for (const name of changed) {
     const needed = row.model.fields[name]?.changedBy;
     if (needed === undefined) continue;
-    const role = roleIn(world, row.workspaceId ?? '', unit.principal.userId);
-    if (role === null || !holds(world, unit, row, role, needed))
+    if (!isPermitted(state, unit, row, needed))
       return refuse(
         'forbidden',
         `Only owners and admins of the workspace, and the creator and the lead of the project, can change ${name}`,
@@ -136,7 +135,7 @@ export function permitFields(world: World, unit: Unit, row: Row, changed: readon
   return null;
 }
 
-/** A person is seen in all their workspaces, so a credential for one of them does not change the person. */
+/** A person is visible in all their workspaces, so a credential for one of them may not change the person. */
 function permitSelf({ principal }: Unit, { id, model }: Row): Refusal | null {
   if (id !== principal.userId) return forbidden(model);
   return principal.workspaceId === undefined
@@ -144,8 +143,10 @@ function permitSelf({ principal }: Unit, { id, model }: Row): Refusal | null {
     : refuse('forbidden', `A credential restricted to one workspace cannot change a ${model.name}`);
 }
 
-function holds(world: World, unit: Unit, row: Row, role: Role, needed: Permission): boolean {
+function isPermitted(state: DecisionState, unit: Unit, row: Row, needed: Permission): boolean {
   const { userId } = unit.principal;
+  const role = callerRole(state, unit, row);
+  if (role === null) return false;
   const manages = can(role, 'manage');
   switch (needed) {
     case 'service':
@@ -155,41 +156,45 @@ function holds(world: World, unit: Unit, row: Row, role: Role, needed: Permissio
     case 'anyone':
       return can(role, needed);
     case 'own':
-      return can(role, needed) || (can(role, needed, true) && isTheirs(world, row, userId));
+      return can(role, needed) || (can(role, needed, true) && isOwnedBy(state, row, userId));
     case 'author':
-      return isTheirs(world, row, userId);
+      return isOwnedBy(state, row, userId);
     case 'author_or_manage':
-      return manages || isTheirs(world, row, userId);
+      return manages || isOwnedBy(state, row, userId);
     case 'self':
       return row.id === userId;
     case 'self_or_manage':
       return manages || row.record['userId'] === userId;
     case 'project':
-      return manages || holdsProject(world, row, role, userId);
+      return manages || ownsProject(state, row, role, userId);
     case 'self_or_project':
-      return manages || row.record['userId'] === userId || holdsProject(world, row, role, userId);
+      return manages || row.record['userId'] === userId || ownsProject(state, row, role, userId);
   }
 }
 
-function managesPlace(world: World, unit: Unit, { workspaceId }: Row): boolean {
-  if (workspaceId === null || !belongsTo(world, unit, workspaceId)) return false;
-  const role = roleIn(world, workspaceId, unit.principal.userId);
+function managesWorkspace(state: DecisionState, unit: Unit, row: Row): boolean {
+  if (row.workspaceId === null || !belongsTo(state, unit, row.workspaceId)) return false;
+  const role = callerRole(state, unit, row);
   return role !== null && can(role, 'manage');
 }
 
-/** Who made or leads a project, as long as their role lets them work on projects: not after they became a guest. */
-function holdsProject(world: World, row: Row, role: Role, userId: string): boolean {
-  if (!can(role, 'contribute')) return false;
-  const project = isOf(row, Project) ? row : world.row(Project, idIn(row.record, 'projectId'), 'refer');
-  return project !== null && isTheirs(world, project, userId);
+function callerRole(state: DecisionState, unit: Unit, { workspaceId }: Row): Role | null {
+  return workspaceId === null ? null : roleIn(state, workspaceId, unit.principal.userId);
 }
 
-/** Created by them, assigned to them, or a part of such a task. */
-function isTheirs(world: World, row: Row, userId: string): boolean {
+/** Whether the person created or leads the project, and is no guest of the workspace. */
+function ownsProject(state: DecisionState, row: Row, role: Role, userId: string): boolean {
+  if (!can(role, 'contribute')) return false;
+  const project = isOf(row, Project) ? row : state.row(Project, idIn(row.record, 'projectId'), 'refer');
+  return project !== null && isOwnedBy(state, project, userId);
+}
+
+/** Whether the person created the record, is assigned to it, or is so for the task that it belongs to. */
+function isOwnedBy(state: DecisionState, row: Row, userId: string): boolean {
   if (row.model.owners.length > 0) return row.model.owners.some((field) => row.record[field] === userId);
   const taskId = row.record['taskId'];
-  const task = typeof taskId === 'string' ? world.row(Task, taskId, 'refer') : null;
-  return task !== null && isTheirs(world, task, userId);
+  const task = typeof taskId === 'string' ? state.row(Task, taskId, 'refer') : null;
+  return task !== null && isOwnedBy(state, task, userId);
 }
 
 export function forbidden(model: Model): Refusal {

@@ -1,79 +1,78 @@
 import { LIMITS } from '@wts/contracts';
 import { Comment, idsIn, targetOf, User, Workspace, type Model, type RecordOf } from '@wts/models';
-import { missing } from './audience.ts';
-import type { RowOf } from '../store/rows.ts';
+import type { Row, RowOf } from '../store/rows.ts';
+import type { DecisionState } from './decision-state.ts';
+import { notFound } from './location.ts';
 import { mayName, roleIn } from './permit.ts';
 import { refuse, type Refusal } from './refusal.ts';
 import type { Unit } from './unit.ts';
-import type { World } from './world.ts';
 
 /**
- * Everything a record points to must be there, in the same workspace, and seen by the caller; people must be members.
- * What the caller may not see is answered as what does not exist.
+ * Every record that a record refers to must exist, in the same workspace, and be visible to the caller; people must be members.
+ * A record that the caller may not see is refused like one that does not exist.
  */
 export function checkReferences(
-  world: World,
+  state: DecisionState,
   unit: Unit,
-  model: Model,
-  values: { readonly [field: string]: unknown },
-  { fields, workspaceId, before }: Asked,
+  after: Row,
+  { fields, before }: ChangedFields,
 ): Refusal | null {
+  const { model, record } = after;
   for (const field of fields) {
     if (!model.fields[field]?.reference) continue;
-    const held = new Set(before && idsIn(before, field));
-    for (const id of idsIn(values, field)) {
-      if (held.has(id)) continue;
-      const refusal = checkOne(world, unit, model, field, id, workspaceId);
+    const kept = before && new Set(idsIn(before, field));
+    const target = targetOf(model, field);
+    for (const id of idsIn(record, field)) {
+      if (kept?.has(id)) continue;
+      const refusal = checkReference(state, unit, after, { field, target, id });
       if (refusal) return refusal;
     }
   }
-  return before ? null : checkFamily(world, model, values);
+  return before ? null : checkThread(state, after);
 }
 
-interface Asked {
-  /** Those that are new or differ. */
+interface ChangedFields {
+  /** Fields that are new or differ. */
   readonly fields: readonly string[];
-  readonly workspaceId: string | null;
-  /** What it points to already stays, also while that is being swept away. */
+  /** What it referred to before stays allowed, also while a sweep deletes that. */
   readonly before?: RecordOf<Model>;
 }
 
-function checkOne(
-  world: World,
-  unit: Unit,
-  model: Model,
-  field: string,
-  id: string,
-  workspaceId: string | null,
-): Refusal | null {
-  const target = targetOf(model, field);
-  // Belonging to the workspace was asked already, with the place; services name workspaces that exist or are made in the same unit.
+interface Reference {
+  readonly field: string;
+  readonly target: Model;
+  readonly id: string;
+}
+
+function checkReference(state: DecisionState, unit: Unit, after: Row, reference: Reference): Refusal | null {
+  const { field, target, id } = reference;
+  // `locationOf` has checked the workspace of a caller; services name workspaces that exist or are made in the same unit.
   if (target === Workspace) return null;
-  if (target === User) return unit.authority === 'service' ? null : checkPerson(world, unit, field, id, workspaceId);
-  const row = world.row(target, id, 'refer');
-  const isThere = row?.workspaceId === workspaceId && mayName(world, unit, model, row);
-  return isThere ? null : missing(field, target.name);
+  if (target === User) return unit.authority === 'service' ? null : checkPerson(state, unit, after, reference);
+  const row = state.row(target, id, 'refer');
+  const isFound = row?.workspaceId === after.workspaceId && mayName(state, unit, after.model, row);
+  return isFound ? null : notFound(field, target.name);
 }
 
 /**
- * People must be in the workspace. One who becomes a member of something inside is held in it until commit: who leaves
- * loses what they are a member of then, and a membership made beside would outlive it.
+ * People must be in the workspace. The workspace membership of a person who becomes a member of a team or a project is locked
+ * until commit: a person who leaves loses all such memberships, and one that is made at the same time would stay.
  */
-function checkPerson(world: World, unit: Unit, field: string, id: string, workspaceId: string | null): Refusal | null {
+function checkPerson(state: DecisionState, unit: Unit, { workspaceId }: Row, { field, id }: Reference): Refusal | null {
   const isMembership = field === 'userId';
   if (workspaceId === null || (id === unit.principal.userId && !isMembership)) return null;
-  return roleIn(world, workspaceId, id, isMembership ? 'refer' : 'look') === null
+  return roleIn(state, workspaceId, id, isMembership ? 'refer' : 'look') === null
     ? refuse('not_found', `${field}: not a member of the workspace`)
     : null;
 }
 
-/** An answer belongs to the task of its comment, and threads have an end; both are fixed from the start. Keeps sync.mutate.comment-depth. */
-function checkFamily(world: World, model: Model, values: { readonly [field: string]: unknown }): Refusal | null {
-  const parentId = values['parentId'];
+/** A reply belongs to the task of its comment, and the depth of threads is limited; both are immutable. Keeps sync.mutate.comment-depth. */
+function checkThread(state: DecisionState, { model, record }: Row): Refusal | null {
+  const parentId = record['parentId'];
   if (model !== Comment || typeof parentId !== 'string') return null;
-  const parent = world.row(Comment, parentId, 'refer');
-  if (!parent || parent.record.taskId !== values['taskId']) return missing('parentId', 'Comment');
-  return depthOf(world, parent) < LIMITS.commentDepthMax
+  const parent = state.row(Comment, parentId, 'refer');
+  if (!parent || parent.record.taskId !== record['taskId']) return notFound('parentId', 'Comment');
+  return depthOf(state, parent) < LIMITS.commentDepthMax
     ? null
     : refuse(
         'validation_failed',
@@ -81,15 +80,15 @@ function checkFamily(world: World, model: Model, values: { readonly [field: stri
       );
 }
 
-/** How many comments lie above, with those that this group has made. */
-function depthOf(world: World, comment: RowOf<typeof Comment>): number {
+/** The number of comments from this one to the top, with those that this batch writes. */
+function depthOf(state: DecisionState, comment: RowOf<typeof Comment>): number {
   let depth = 0;
   let row: RowOf<typeof Comment> | null = comment;
-  while (row && world.makes(Comment, row.id)) {
+  while (row && state.isWritten(Comment, row.id)) {
     depth += 1;
     const { parentId }: { parentId: string | null } = row.record;
     if (parentId === null) return depth;
-    row = world.row(Comment, parentId, 'refer');
+    row = state.row(Comment, parentId, 'refer');
   }
-  return depth + (row ? world.fact({ kind: 'depth', model: Comment, id: row.id }) : 0);
+  return depth + (row ? state.fact({ kind: 'depth', model: Comment, id: row.id }) : 0);
 }

@@ -1,7 +1,7 @@
 import type { ErrorCode } from '@wts/contracts';
 
 /**
- * A change that may not be: a value, not a fault. `error` is read by people and by clients that retry on certain words,
+ * The result of a mutation that is not allowed or not possible: a value, not a fault. People read `error`, and clients retry on certain words in it,
  * so it never holds SQL, a value from outside, or the words network, fetch, timeout and aborted. Keeps sync.mutate.results.
  */
 export interface Refusal {

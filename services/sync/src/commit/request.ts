@@ -3,35 +3,35 @@ import type { QueueEntry } from '../fairness/fair-queue.ts';
 import { personOf, type Unit, type UnitOutcome } from './unit.ts';
 
 export interface CommitOptions {
-  /** Aborts when the client is gone: what has not begun never begins, what nobody waits for any more is cancelled. */
+  /** Aborts when the client has disconnected: the request is dropped, or cancelled if no other request is in its batch. */
   readonly signal?: AbortSignal;
   /** On the clock of `performance.now()`. */
   readonly deadlineMs?: number;
 }
 
-/** Bytes of a mutation beside the text of its payload. */
+/** Bytes of a mutation besides the text of its payload. */
 const MUTATION_BYTES = 200;
 
 /**
- * What one call of the engine asks for: units that are applied in this order, never overtaking each other. While others
- * wait it is done in several parts, one after the other. Keeps sync.mutate.order.
+ * One call of the engine: units that are applied in this order. While other people wait, several batches take parts of it, one after
+ * the other. Keeps sync.mutate.order.
  */
 export class CommitRequest {
   readonly person: string;
   readonly units: readonly Unit[];
   readonly deadlineMs: number;
   readonly bytes: number;
-  /** A step of a sweep: behind a deletion or a move that was too much for one commit. */
+  /** A step of a sweep, which does the rest of a deletion or a move that is too large for one commit. */
   readonly isSweep: boolean;
-  /** Has failed beside others, or is much: it goes in batches of its own. */
-  isAlone: boolean;
-  /** Units that went out in batches; those behind them wait. */
-  taken = 0;
-  /** While it waits. */
+  /** True when it failed together with others, or is heavy. */
+  needsOwnBatch: boolean;
+  /** How many units batches have taken; the others wait. */
+  unitsTaken = 0;
+  /** Its entry in the queue while it waits. */
   entry: QueueEntry<CommitRequest> | null = null;
-  readonly #answer = Promise.withResolvers<UnitOutcome[]>();
+  readonly #settled = Promise.withResolvers<UnitOutcome[]>();
   readonly #outcomes: UnitOutcome[] = [];
-  #given = 0;
+  #settledUnits = 0;
   readonly #signal: AbortSignal | undefined;
   #isSettled = false;
 
@@ -43,50 +43,50 @@ export class CommitRequest {
     this.person = units[0] ? personOf(units[0]) : '';
     this.deadlineMs = deadlineMs;
     this.isSweep = units.some(({ step }) => step !== undefined);
-    this.isAlone = this.isSweep;
+    this.needsOwnBatch = this.isSweep;
     this.bytes = units.reduce((sum, unit) => sum + bytesOf(unit), 0);
     this.#signal = signal;
   }
 
-  get answer(): Promise<UnitOutcome[]> {
-    return this.#answer.promise;
+  get outcomes(): Promise<UnitOutcome[]> {
+    return this.#settled.promise;
   }
 
   get authority(): Unit['authority'] | undefined {
     return this.units[0]?.authority;
   }
 
-  /** Units that wait. */
-  get rest(): number {
-    return this.units.length - this.taken;
+  /** How many units wait. */
+  get unitsLeft(): number {
+    return this.units.length - this.unitsTaken;
   }
 
-  /** Answered or refused. */
+  /** Resolved or rejected. */
   get isSettled(): boolean {
     return this.#isSettled;
   }
 
-  /** Its client is gone. The engine polls this: a listener on the signal would keep each request until a full garbage collection. */
-  get isGone(): boolean {
+  /** The client has disconnected. The engine polls this, because a listener on the signal would keep each request in memory until a full garbage collection. */
+  get isAborted(): boolean {
     return this.#signal?.aborted === true;
   }
 
-  /** Of a part that begins at this unit. A later part may come first: an earlier one may wait for entries of the log. */
-  give(from: number, outcomes: readonly UnitOutcome[]): void {
+  /** Adds the outcomes of a part that begins at this unit. A later part may be first, while an earlier one reads the log. */
+  addOutcomes(from: number, outcomes: readonly UnitOutcome[]): void {
     for (const [index, outcome] of outcomes.entries()) this.#outcomes[from + index] = outcome;
-    this.#given += outcomes.length;
-    if (this.#given < this.units.length) return;
+    this.#settledUnits += outcomes.length;
+    if (this.#settledUnits < this.units.length) return;
     this.#isSettled = true;
-    this.#answer.resolve(this.#outcomes);
+    this.#settled.resolve(this.#outcomes);
   }
 
   reject(error: unknown): void {
     this.#isSettled = true;
-    this.#answer.reject(error);
+    this.#settled.reject(error);
   }
 
-  /** Rejects for a client that is gone. */
-  rejectGone(): void {
+  /** Rejects for a client that has disconnected. */
+  rejectAborted(): void {
     this.reject(new Fault('unavailable', { cause: this.#signal?.reason }));
   }
 }

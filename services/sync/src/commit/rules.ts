@@ -4,31 +4,31 @@ import type { Row } from '../store/rows.ts';
 import { roleIn } from './permit.ts';
 import { refuse, type Refusal } from './refusal.ts';
 import type { Unit } from './unit.ts';
-import type { World } from './world.ts';
+import type { DecisionState } from './decision-state.ts';
 
-/** Models whose records are groups under their own ids: a project is one while it is private. */
+/** Models whose records are groups under their own ids: a project is a group while it is private. */
 export const GROUP_MODELS: readonly Model[] = [Workspace, User, Project];
 
 type Values = Record<string, unknown>;
 
-/** What a change gives, and what it is to. `before` is null for a new record; `given` is the payload as it came. */
-interface Given {
+/** `before` is null for a new record; `given` is the payload of the mutation. */
+interface Change {
   readonly before: RecordOf<Model> | null;
   readonly given: Readonly<Values>;
   readonly now: string;
 }
 
 /** Values that follow from others, set before differences are taken. */
-export function derive(model: Model, values: Values, { before, given, now }: Given): void {
+export function derive(model: Model, values: Values, { before, given, now }: Change): void {
   if (model === Comment && before && 'body' in values && values['body'] !== before['body']) values['editedAt'] = now;
-  if (model === Project) followEachOther(values, { before, given, now });
+  if (model === Project) deriveCompletion(values, { before, given, now });
 }
 
 /**
- * A project is done exactly when it has the time at which it was. Of the two, the one that a change gives and that differs
- * leads; where both do, `status`. Keeps sync.mutate.completed.
+ * A project has `completedAt` exactly when its `status` is `done`. The other field follows the one that the mutation changes;
+ * if it changes both, `completedAt` follows `status`. Keeps sync.mutate.completed.
  */
-function followEachOther(values: Values, { before, given, now }: Given): void {
+function deriveCompletion(values: Values, { before, given, now }: Change): void {
   const differs = (name: string): boolean => given[name] !== undefined && values[name] !== (before?.[name] ?? null);
   const [status, completedAt] = [values['status'] ?? before?.['status'], values['completedAt'] ?? null];
   if (differs('status')) {
@@ -41,36 +41,40 @@ function followEachOther(values: Values, { before, given, now }: Given): void {
   }
 }
 
-/** Rules over several records. `before` null: an INSERT; `after` null: a DELETE. */
-export function guard(world: World, unit: Unit, before: Row | null, after: Row | null): Refusal | null {
+/** Rules for memberships of workspaces. `before` null: an INSERT; `after` null: a DELETE. */
+export function checkMembership(
+  state: DecisionState,
+  unit: Unit,
+  before: Row | null,
+  after: Row | null,
+): Refusal | null {
   const model = (after ?? before)?.model;
-  if (model === WorkspaceMember)
-    return (before === null && after ? guardReturn(world, after) : null) ?? guardOwners(world, unit, before, after);
-  return null;
+  if (model !== WorkspaceMember) return null;
+  return (before === null && after ? checkReturn(state, after) : null) ?? checkOwners(state, unit, before, after);
 }
 
 /**
- * An id names one group for ever. Clients choose the ids of projects: one that took the id of a workspace or a person would
- * open that group to its maker, and one that took the id of a project that is gone would be shown what is kept of it.
+ * An id names one group and never another. Clients choose the ids of projects: a project with the id of a workspace or a person
+ * would give its creator access to that group, and one with the id of a deleted project to the entries of that.
  * Keeps sync.group.used-once.
  */
-export function useGroup(world: World, model: Model, id: string): Refusal | null {
+export function checkGroupId(state: DecisionState, model: Model, id: string): Refusal | null {
   if (!GROUP_MODELS.includes(model)) return null;
-  if (world.isUsed(model, id)) return refuse('conflict', `A ${model.name} with this id already exists`);
-  world.use(id);
+  if (state.wasUsedAsGroup(model, id)) return refuse('conflict', `A ${model.name} with this id already exists`);
+  state.useAsGroup(id);
   return null;
 }
 
-/** Who comes back does not find what they were inside of before: memberships that are still being cleared are not theirs again. */
-function guardReturn(world: World, { workspaceId, record }: Row): Refusal | null {
-  const isLeaving = world.fact({ kind: 'leaving', workspaceId: workspaceId ?? '', userId: idIn(record, 'userId') });
+/** A person joins again only after a sweep has deleted their earlier memberships inside the workspace, so that they do not regain them. */
+function checkReturn(state: DecisionState, { workspaceId, record }: Row): Refusal | null {
+  const isLeaving = state.fact({ kind: 'leaving', workspaceId: workspaceId ?? '', userId: idIn(record, 'userId') });
   return isLeaving
     ? refuse('unavailable', 'The earlier memberships of this person are still being removed; try again shortly')
     : null;
 }
 
-/** Only owners make or unmake owners, and a workspace always keeps one. Keeps workspaces.members.last-owner. */
-function guardOwners(world: World, unit: Unit, before: Row | null, after: Row | null): Refusal | null {
+/** Only owners add, change or remove owners, and a workspace always keeps one. Keeps workspaces.members.last-owner. */
+function checkOwners(state: DecisionState, unit: Unit, before: Row | null, after: Row | null): Refusal | null {
   const [was, becomes] = [before, after].map((row) =>
     row && isOf(row, WorkspaceMember) ? row.record.role : undefined,
   );
@@ -79,14 +83,14 @@ function guardOwners(world: World, unit: Unit, before: Row | null, after: Row | 
   const { userId } = unit.principal;
   const leaving = before !== null && after === null && before.record['userId'] === userId;
   if (unit.authority === 'caller' && !leaving) {
-    const role = roleIn(world, workspaceId, userId);
+    const role = roleIn(state, workspaceId, userId);
     if (role === null || !can(role, 'owners.manage')) {
       return refuse('forbidden', 'Only an owner can add, change or remove an owner');
     }
   }
   if (was !== 'owner' || before === null) return null;
-  // All owners are locked, so two of them cannot leave at once.
-  const owners = world.relatedBy(
+  // All owners are locked, so two of them cannot leave at the same time.
+  const owners = state.related(
     { model: WorkspaceMember, field: 'workspaceId', value: workspaceId, and: { field: 'role', value: 'owner' } },
     'write',
   );

@@ -1,11 +1,11 @@
 import { servicePrincipal } from '@wts/access';
 import type { ActionName, ModelRecord, Principal } from '@wts/contracts';
 import type { Model, RecordOf } from '@wts/models';
-import type { SentAs } from '../store/replays.ts';
+import type { IdempotencyKey } from '../store/idempotency-keys.ts';
 import type { Refusal } from './refusal.ts';
-import type { SweepStep } from './sweep.ts';
+import type { SweepStep } from './sweep-step.ts';
 
-/** One change asked for. */
+/** One change of one record, as it was sent. */
 export interface Mutation {
   readonly modelName: string;
   readonly modelId: string;
@@ -13,30 +13,30 @@ export interface Mutation {
   readonly payload: { readonly [field: string]: unknown };
 }
 
-/** Changes that become true together or not at all, under one idempotency key. */
+/** Mutations that are committed together or not at all, under one idempotency key. */
 export interface Unit {
   readonly principal: Principal;
-  /** `service`: another service has decided it, and may write what no client may. */
+  /** `service`: another service has decided the unit, and may write what no client may. */
   readonly authority: 'service' | 'caller';
   readonly clientId: string;
   readonly clientTxId: string;
   readonly mutations: readonly Mutation[];
-  /** In place of mutations, and never by a caller: what is left below a record that was deleted or moved. */
+  /** In place of mutations, and never from a caller. */
   readonly step?: SweepStep;
 }
 
-export function sentAs({ principal, clientId, clientTxId }: Unit): SentAs {
+export function idempotencyKeyOf({ principal, clientId, clientTxId }: Unit): IdempotencyKey {
   return { userId: principal.userId, clientId, clientTxId };
 }
 
 const NO_PERSON = servicePrincipal('').userId;
 
-/** Whose work it is, also when a service does it; work that no person asked for is its service's. */
+/** The person or the service that the work is accounted to: the person of a principal, also when a service acts for them. */
 export function personOf({ principal }: Unit): string {
   return principal.userId === NO_PERSON ? principal.credential.id : principal.userId;
 }
 
-/** One entry of the log to be, without its place. */
+/** A future entry of the log, without its position. */
 export interface Effect {
   readonly model: Model;
   readonly id: string;
@@ -46,7 +46,7 @@ export interface Effect {
   /** After the change; before it, for DELETE. */
   readonly record: RecordOf<Model>;
   readonly text: string;
-  /** What the wire shows, as JSON text; null where that is the record itself (INSERT). */
+  /** The `data` of the entry on the wire, as JSON text; null where that is the record itself (INSERT). */
   readonly data: string | null;
   readonly changed: readonly string[];
 }

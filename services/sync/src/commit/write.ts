@@ -4,47 +4,48 @@ import { idIn, MODELS, Workspace, WorkspaceMember, type Model } from '@wts/model
 import { LOCK_TIMEOUT } from '@wts/service-kit/postgres';
 import type { PoolClient } from 'pg';
 import { FREEZE_AUDIENCE, JOIN_AUDIENCE } from '../store/audiences.ts';
-import { COUNT, COUNT_ON } from '../store/counters.ts';
-import { append, type NewEntry, type NewKey } from '../store/log.ts';
-import { jsonList, together, type Call } from '../store/prepared.ts';
-import type { Replay } from '../store/replays.ts';
-import { deleteRows, insertRows, unchanged, updateRows, type Row } from '../store/rows.ts';
-import { keepSweeps, NOT_LEAVING, NOT_SWEPT } from '../store/sweeps.ts';
+import { INSERT_COUNTERS, ADVANCE_COUNTERS } from '../store/counters.ts';
+import { append, type NewEntry, type NewIdempotencyKey } from '../store/log.ts';
+import { jsonList, runStatements, type Statement } from '../store/prepared.ts';
+import type { Replay } from '../store/idempotency-keys.ts';
+import { checkUnchanged, deleteRows, insertRows, updateRows, type Row } from '../store/rows.ts';
+import { insertSweeps, CHECK_NOT_LEAVING, CHECK_NOT_SWEPT } from '../store/sweeps.ts';
 import { BEGIN, COMMIT, ROLLBACK, waitForLocks } from '../store/transaction.ts';
 import { USE_GROUPS } from '../store/used-groups.ts';
-import { lossesOf } from './losses.ts';
+import type { AudienceMember } from './change-set.ts';
+import type { DecisionState } from './decision-state.ts';
+import { recordLosses } from './membership-losses.ts';
 import type { Refusal } from './refusal.ts';
 import type { Effect, Unit } from './unit.ts';
-import type { JoinedAudience } from './known.ts';
-import type { World } from './world.ts';
 
-/** What the batch made of a unit; places become known when the whole batch has its own. */
+/** The result of a unit, with the positions of its entries. */
 export type UnitResult =
   | {
       readonly kind: 'applied';
       readonly lastId: bigint;
       readonly mains: readonly { readonly syncId: bigint; readonly effect: Effect | null }[];
-      /** What it cost, in small entries. */
+      /** What the unit cost, in small entries. */
       readonly weight: number;
     }
   | { readonly kind: 'replayed'; readonly replay: Replay; readonly weight: number }
   | { readonly kind: 'refused'; readonly refusal: Refusal; readonly weight: number }
   | Later;
 
-/** Not decided: it is too much for this batch. `isHeavy`: it has to be alone. */
+/** Not decided, because it is too large for this batch. `isHeavy`: it needs a batch of its own. */
 export interface Later {
   readonly kind: 'later';
   readonly isHeavy: boolean;
 }
 
 export interface BatchResult {
-  readonly outcomes: readonly UnitResult[];
+  readonly results: readonly UnitResult[];
   readonly chunk: EntryChunk | null;
-  /** Something is left to be swept. */
-  readonly sweeps: boolean;
+  /** Whether the batch has added sweeps. */
+  readonly hasSweeps: boolean;
 }
 
-export type Decided =
+/** The result of a unit before its entries have positions. */
+export type UnitDecision =
   | {
       readonly kind: 'applied';
       readonly effects: readonly Effect[];
@@ -56,24 +57,22 @@ export type Decided =
   | { readonly kind: 'refused'; readonly refusal: Refusal; readonly weight: number }
   | Later;
 
-/** What is to be written. */
-export interface Ready {
-  readonly world: World;
-  readonly decided: readonly Decided[];
-  /** False when nothing was read: the transaction has yet to begin. */
+/** A batch that is decided and to be written. */
+export interface DecidedBatch {
+  readonly state: DecisionState;
+  readonly decided: readonly UnitDecision[];
+  /** False when nothing was read, so that the transaction has not begun. */
   readonly hasBegun: boolean;
-  /** When this was decided. */
-  readonly now: string;
 }
 
 export async function writeBatch(
   client: PoolClient,
   units: readonly Unit[],
-  { world, decided, hasBegun, now }: Ready,
-  onSent: (world: World) => void,
+  { state, decided, hasBegun }: DecidedBatch,
+  onSent: (state: DecisionState) => void,
 ): Promise<BatchResult> {
   const entries: (NewEntry & { effect: Effect })[] = [];
-  const keys: NewKey[] = [];
+  const keys: NewIdempotencyKey[] = [];
   const offsets = new Map<Effect, number>();
   for (const [index, unit] of units.entries()) {
     const one = decided[index];
@@ -93,79 +92,86 @@ export async function writeBatch(
   }
   if (keys.length === 0) {
     if (hasBegun) await client.query(ROLLBACK);
-    return { outcomes: outcomesOf(decided, offsets, 0n), chunk: null, sweeps: false };
+    return { results: resultsOf(decided, offsets, 0n), chunk: null, hasSweeps: false };
   }
-  const answer = together(client, [
+  const { now } = state;
+  const running = runStatements(client, [
     ...(hasBegun ? [] : [BEGIN]),
-    ...writes(world),
-    // The place in the log is waited for like nothing else: every batch takes it, and gives it back with its commit.
+    ...changeStatements(state),
+    // The wait for the lock of the log is longer, because every batch takes it and releases it with its commit.
     ...(hasBegun ? [waitForLocks(LOCK_TIMEOUT)] : []),
-    ...append(entries, keys, now, [...conditionsOf(world), ...lossesOf(world, entries)]),
+    ...append(entries, keys, now, [...assumptionStatements(state), ...recordLosses(state.reads, entries)]),
     COMMIT,
   ]);
-  onSent(world);
-  const results = await answer;
-  const appended = results.at(-2)?.rows[0] as { head: string; epoch: string };
+  onSent(state);
+  const statementResults = await running;
+  const appended = statementResults.at(-2)?.rows[0] as { head: string; epoch: string };
   const head = BigInt(appended.head);
   const chunk = entries.length === 0 ? null : chunkOf(entries, head, now, appended.epoch);
-  return { outcomes: outcomesOf(decided, offsets, head), chunk, sweeps: world.newSweeps().length > 0 };
+  return { results: resultsOf(decided, offsets, head), chunk, hasSweeps: state.changes.sweeps.length > 0 };
 }
 
-/** Of places in the log: those of this batch are offsets, and come after all older ones. */
-function lastOf(places: readonly (number | bigint)[]): number | bigint {
-  return places.reduce(
-    (last, place) =>
-      typeof place === typeof last ? (place > last ? place : last) : typeof place === 'number' ? place : last,
+/** The last of these positions: those of this batch are offsets, and are after all older ones. */
+function lastOf(positions: readonly (number | bigint)[]): number | bigint {
+  return positions.reduce(
+    (last, position) =>
+      typeof position === typeof last
+        ? position > last
+          ? position
+          : last
+        : typeof position === 'number'
+          ? position
+          : last,
     0n,
   );
 }
 
 /** In order of the workspaces, so that two batches do not wait in a circle. */
-function counts(world: World, made: readonly Row[]): Call[] {
-  // A workspace begins with its counter: with nothing to lock, its first tasks would all take the same number.
-  const numbers = new Map([...made.map(({ id }): [string, number] => [id, 0]), ...world.newNumbers()]);
+function counterStatements({ reads, changes }: DecisionState, workspaces: readonly Row[]): Statement[] {
+  // A new workspace gets its counter: without a row to lock, its first tasks would all take the same number.
+  const numbers = new Map([...workspaces.map(({ id }): [string, number] => [id, 0]), ...changes.numbers]);
   const ids = [...numbers.keys()].sort();
-  const [fresh, known] = [
-    ids.filter((id) => world.lastNumber(id) === null),
-    ids.filter((id) => world.lastNumber(id) !== null),
+  const [fresh, existing] = [
+    ids.filter((id) => reads.counterBefore(id) === null),
+    ids.filter((id) => reads.counterBefore(id) !== null),
   ];
   const next = (id: string): string => String(numbers.get(id));
-  const calls: Call[] = [];
-  if (fresh.length > 0) calls.push(COUNT.with(fresh, fresh.map(next)));
-  if (known.length > 0)
-    calls.push(
-      COUNT_ON.with(
-        known,
-        known.map((id) => String(world.lastNumber(id))),
-        known.map(next),
+  const statements: Statement[] = [];
+  if (fresh.length > 0) statements.push(INSERT_COUNTERS.with(fresh, fresh.map(next)));
+  if (existing.length > 0)
+    statements.push(
+      ADVANCE_COUNTERS.with(
+        existing,
+        existing.map((id) => String(reads.counterBefore(id))),
+        existing.map(next),
       ),
     );
-  return calls;
+  return statements;
 }
 
-function writes(world: World): Call[] {
-  const { inserts, updates, deletes } = world.writes();
-  // Counters first: who waits for one holds nothing that is new, so whoever counts before never waits for them.
-  const calls = counts(world, inserts.get(Workspace) ?? []);
-  // Then deletes: a record may go and another take its unique values within one batch.
+function changeStatements(state: DecisionState): Statement[] {
+  const { inserts, updates, deletes } = state.writes();
+  // Counters first: a batch that waits for one has written nothing, so the batch that numbers before never waits for it.
+  const statements = counterStatements(state, inserts.get(Workspace) ?? []);
+  // Then deletions: another record may take the unique values of a deleted one within one batch.
   for (const model of MODELS.toReversed()) {
     const ids = deletes.get(model);
-    if (ids) calls.push(deleteRows(model, ids));
+    if (ids) statements.push(deleteRows(model, ids));
   }
-  const used = world.newlyUsed;
-  if (used.size > 0) calls.push(USE_GROUPS.with([...used]));
+  const { usedGroups } = state.changes;
+  if (usedGroups.size > 0) statements.push(USE_GROUPS.with([...usedGroups]));
   for (const model of MODELS) {
     const updated = updates.get(model);
-    if (updated) calls.push(updateRows(model, updated));
+    if (updated) statements.push(updateRows(model, updated));
     const inserted = inserts.get(model);
-    if (inserted) calls.push(insertRows(model, inserted));
+    if (inserted) statements.push(insertRows(model, inserted));
   }
-  return [...calls, ...audienceCalls(world), ...sweepCalls(world, inserts)];
+  return [...statements, ...audienceStatements(state), ...sweepStatements(state, inserts)];
 }
 
-function audienceCalls(world: World): Call[] {
-  const { joined, frozen } = world.newAudiences();
-  const people = (pairs: readonly JoinedAudience[]): [userIds: string[], groupIds: string[]] => [
+function audienceStatements({ changes }: DecisionState): Statement[] {
+  const [joined, frozen] = [changes.joinedAudiences, changes.frozenAudiences];
+  const people = (pairs: readonly AudienceMember[]): [userIds: string[], groupIds: string[]] => [
     pairs.map(({ userId }) => userId),
     pairs.map(({ groupId }) => groupId),
   ];
@@ -176,57 +182,57 @@ function audienceCalls(world: World): Call[] {
 }
 
 /**
- * What is new must not have the id of what is still being deleted, nor bring back memberships that are still being cleared:
- * the sweep would take it for a part of what is gone. Asked after it was written, when it has waited for a deletion.
+ * A new record must not have the id of one whose descendants are still being deleted, and a new member no earlier memberships that
+ * are still being deleted: the sweep would delete the new children too. Checked after the insertion, which waits for a deletion.
  */
-function sweepCalls(world: World, inserts: ReadonlyMap<Model, readonly Row[]>): Call[] {
-  const sweeps = world.newSweeps();
-  const calls = sweeps.length === 0 ? [] : [keepSweeps(sweeps)];
+function sweepStatements(state: DecisionState, inserts: ReadonlyMap<Model, readonly Row[]>): Statement[] {
+  const { sweeps } = state.changes;
+  const statements = sweeps.length === 0 ? [] : [insertSweeps(sweeps)];
   const made = [...inserts.values()].flat();
   if (made.length > 0)
-    calls.push(
-      NOT_SWEPT.with(
+    statements.push(
+      CHECK_NOT_SWEPT.with(
         made.map(({ model }) => model.name),
         made.map(({ id }) => id),
       ),
     );
   const members = inserts.get(WorkspaceMember) ?? [];
   if (members.length > 0)
-    calls.push(
-      NOT_LEAVING.with(
+    statements.push(
+      CHECK_NOT_LEAVING.with(
         members.map(({ workspaceId }) => workspaceId),
         members.map(({ record }) => idIn(record, 'userId')),
       ),
     );
-  return calls;
+  return statements;
 }
 
 /**
- * Under the log's lock: nobody's membership ended or shrank between the look at it and the place in the log. Keeps
- * never.shown-outside for what is in flight while somebody is removed.
+ * Under the log's lock: no membership that a decision assumed ended or changed since it was read. Keeps never.shown-outside for
+ * changes that are under way while a person is removed.
  */
-function conditionsOf(world: World): Call[] {
-  return world.relied().flatMap(([model, rows]) => (rows.length === 0 ? [] : [unchanged(model, rows)]));
+function assumptionStatements(state: DecisionState): Statement[] {
+  return state.assumedRows().flatMap(([model, rows]) => (rows.length === 0 ? [] : [checkUnchanged(model, rows)]));
 }
 
-function outcomesOf(decided: readonly Decided[], offsets: ReadonlyMap<Effect, number>, head: bigint): UnitResult[] {
-  const place = (effect: Effect): bigint => head + BigInt(offsets.get(effect) ?? 0);
-  const outcome = (one: Decided): UnitResult => {
-    if (one.kind === 'same') return outcome(decided[one.as] as Decided);
+function resultsOf(decided: readonly UnitDecision[], offsets: ReadonlyMap<Effect, number>, head: bigint): UnitResult[] {
+  const positionOf = (effect: Effect): bigint => head + BigInt(offsets.get(effect) ?? 0);
+  const resultOf = (one: UnitDecision): UnitResult => {
+    if (one.kind === 'same') return resultOf(decided[one.as] as UnitDecision);
     if (one.kind !== 'applied') return one;
     const mains = one.mains.map(({ effect, replayOf }) => ({
       effect,
-      syncId: effect ? place(effect) : (replayOf ?? 0n),
+      syncId: effect ? positionOf(effect) : (replayOf ?? 0n),
     }));
     const last = one.effects.at(-1);
     return {
       kind: 'applied',
       mains,
       weight: one.weight,
-      lastId: last ? place(last) : mains.reduce((max, { syncId }) => (syncId > max ? syncId : max), 0n),
+      lastId: last ? positionOf(last) : mains.reduce((max, { syncId }) => (syncId > max ? syncId : max), 0n),
     };
   };
-  return decided.map(outcome);
+  return decided.map(resultOf);
 }
 
 function entryOf(effect: Effect, unit: Unit, offset: number): NewEntry & { effect: Effect } {

@@ -1,7 +1,7 @@
-import { fromJsonList, Prepared } from './prepared.ts';
+import { fromJsonList, PreparedStatement } from './prepared.ts';
 
 /** The groups that see each of these people: as they are, or as they were when they left. */
-export const AUDIENCES = new Prepared(
+export const AUDIENCES = new PreparedStatement(
   'uuid[]',
   `select user_id, group_id, false as frozen from sync.user_audiences where user_id = any($1)
     union all select user_id, group_id, true from sync.frozen_people where user_id = any($1) order by user_id, frozen, group_id`,
@@ -10,10 +10,10 @@ export const AUDIENCES = new Prepared(
 export const JOIN_AUDIENCE = [
   `insert into sync.user_audiences (user_id, group_id) select * from unnest($1, $2) on conflict do nothing`,
   `delete from sync.frozen_people f using unnest($1, $2) as s(user_id, group_id) where f.user_id = s.user_id and f.group_id = s.group_id`,
-].map((text) => new Prepared('uuid[], uuid[]', text));
+].map((text) => new PreparedStatement('uuid[], uuid[]', text));
 
-/** What a workspace knows of a person stays as it is when they leave, without their address: the record comes as text. */
-export const FREEZE_AUDIENCE = new Prepared(
+/** Keeps what a workspace sees of a person who leaves it, without the e-mail address. The record is passed as text. */
+export const FREEZE_AUDIENCE = new PreparedStatement(
   'uuid[], uuid[], text',
   `with frozen as (
     insert into sync.frozen_people (user_id, group_id, record)

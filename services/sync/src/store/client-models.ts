@@ -1,7 +1,7 @@
 import type { Queryable } from '@wts/log';
 
-/** Keeps which models a schema has for a person, and of their schemas the `keptMax` seen last. */
-export async function keepClientModels(
+/** Stores which models a schema of a person has, and deletes all schemas of the person but the `keptMax` seen last. */
+export async function storeClientModels(
   pool: Queryable,
   { userId, schemaHash, models }: { readonly userId: string; readonly schemaHash: string; readonly models: string },
   keptMax: number,

@@ -4,7 +4,7 @@ import type { Connection, Submittable } from 'pg';
 import { CopyTap, type CopyReader } from './copy-tap.ts';
 import { literal } from './literal.ts';
 
-/** Where lines go. A promise holds PostgreSQL back until it is kept. */
+/** Takes the lines. PostgreSQL is not read until the promise that `write` returns resolves. */
 export interface LineSink {
   write(lines: Buffer): Promise<void> | undefined;
 }
@@ -21,9 +21,9 @@ const NEWLINE = 0x0a;
  * Copies records out of PostgreSQL as lines `{"__class":"Task",...}`.
  *
  * A record is stored as the JSON text clients read, so nothing is parsed or serialized here: each row comes by COPY in
- * binary format, which needs no unescaping, as its opening and its record, and is put together where it lies. (Doing that
- * in SQL costs PostgreSQL twice the time.) All models go in one message; while the sink is full, the socket of PostgreSQL
- * is not read, and so PostgreSQL waits too.
+ * binary format, which needs no unescaping, as its opening and its record, which are joined in the buffer that was received. (Doing
+ * that in SQL costs PostgreSQL twice the time.) All models are read by one message; while the sink is full, the socket of
+ * PostgreSQL is not read, and so PostgreSQL waits too.
  */
 export class CopyRows implements Submittable, CopyReader {
   readonly done: Promise<void>;
@@ -38,11 +38,11 @@ export class CopyRows implements Submittable, CopyReader {
   #connection: Connection | undefined;
   #tap: CopyTap | undefined;
   #atStart = true;
-  /** What the socket gave last; from `#from` to `#used` it holds lines. */
+  /** The buffer that was received last; it holds lines from `#from` to `#used`. */
   #bytes: Buffer = EMPTY;
   #from = 0;
   #used = 0;
-  #held = 0;
+  #pendingWrites = 0;
   #isComplete = false;
   #isOver = false;
 
@@ -69,14 +69,14 @@ export class CopyRows implements Submittable, CopyReader {
     this.#flush();
     this.#tap?.remove();
     this.#isComplete = true;
-    if (this.#held === 0) this.#end();
+    if (this.#pendingWrites === 0) this.#end();
   }
 
   handleError(error: Error): void {
     this.#end(error);
   }
 
-  /** The server sends one row per message; the header comes before the first, the trailer after the last. */
+  /** The server sends one row per message; the header precedes the first row, the trailer follows the last. */
   onData(bytes: Buffer, start: number, end: number): void {
     let at = start;
     if (this.#atStart) {
@@ -95,7 +95,7 @@ export class CopyRows implements Submittable, CopyReader {
     this.#flush();
   }
 
-  /** A line is shorter than the row it is made of, so it never reaches what has not been read yet. */
+  /** A line is shorter than its row, so it never overwrites what is not read yet. */
   #join(bytes: Buffer, opening: number, record: number, end: number): void {
     if (bytes[record] !== BRACE) return this.#end(new Error('A stored record is no JSON object'));
     if (bytes !== this.#bytes) {
@@ -118,12 +118,12 @@ export class CopyRows implements Submittable, CopyReader {
     this.#from = this.#used = 0;
     const taken = this.#sink.write(lines);
     if (taken === undefined) return;
-    this.#held += 1;
+    this.#pendingWrites += 1;
     this.#connection?.stream.pause();
     taken.then(
       () => {
-        this.#held -= 1;
-        if (this.#held > 0) return;
+        this.#pendingWrites -= 1;
+        if (this.#pendingWrites > 0) return;
         this.#connection?.stream.resume();
         if (this.#isComplete) this.#end();
       },

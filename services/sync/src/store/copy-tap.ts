@@ -7,27 +7,28 @@ const HEAD_BYTES = 5;
 type Listener = (bytes: Buffer) => void;
 
 export interface CopyReader {
-  /** The data of one message. It may be overwritten: nobody else reads it. */
+  /** The data of one message, which the reader may overwrite. */
   onData(bytes: Buffer, start: number, end: number): void;
-  /** All that has come so far was given. */
+  /** Called when all data received so far has been passed to `onData`. */
   onPause(): void;
 }
 
 /**
- * Takes the CopyData messages off a connection before pg sees them, and leaves it all others. pg would make two objects of
+ * Reads the CopyData messages of a connection in place of pg, and passes all other messages to pg. pg would make two objects of
  * each message; for hundreds of thousands of small records that takes longer than PostgreSQL needs to send them.
  */
 export class CopyTap {
   readonly #stream: Connection['stream'];
   readonly #pg: Listener;
   readonly #reader: CopyReader;
-  /** The beginning of a message whose end has not come yet. */
+  /** The beginning of a message whose end is not received yet. */
   #rest: Buffer | null = null;
   #isOff = false;
 
   constructor({ stream }: Connection, reader: CopyReader) {
     const [pg, ...others] = stream.listeners('data') as Listener[];
-    if (pg === undefined || others.length > 0) throw new Error('pg listens to its connection in another way now');
+    if (pg === undefined || others.length > 0)
+      throw new Error('This version of pg reads its connection in another way');
     this.#stream = stream;
     this.#pg = pg;
     this.#reader = reader;
@@ -56,9 +57,9 @@ export class CopyTap {
     else this.#rest = bytes.subarray(at);
   };
 
-  /** Ends the message that was begun, if its end has come; tells how many bytes that took. */
+  /** Completes the message that was begun, if its end was received; returns the number of bytes used. */
   #complete(rest: Buffer, bytes: Buffer): number {
-    // Its length may itself be cut in two.
+    // The message may be cut inside its length.
     const head = rest.length >= HEAD_BYTES ? rest : Buffer.concat([rest, bytes.subarray(0, HEAD_BYTES - rest.length)]);
     const missing = head.length >= HEAD_BYTES ? endOf(head, 0) - rest.length : Infinity;
     if (missing > bytes.length) {

@@ -1,24 +1,25 @@
 import { dependentsOf, layoutOf, ProjectMember, snakeCase, TeamMember, WorkspaceMember, type Model } from '@wts/models';
-import { Prepared, statements } from './prepared.ts';
+import { PreparedStatement, preparedByKey } from './prepared.ts';
 
-/** What a person loses with their membership of a workspace. */
+/** Memberships that end with the membership of the workspace. */
 export const MEMBERSHIPS_INSIDE: readonly Model[] = [TeamMember, ProjectMember];
 
 /**
- * How much goes, lets go or moves with each of these records: a number of records, and of bytes as they are read. At most one
- * more than asked for is looked at below each, by the index of each reference, and twice as many below all of them, in the order
- * given: what lies behind counts as too many. So a large family costs no more than one that is just too large, and many of them
- * no more than two. Nothing is locked.
+ * How much a cascade from each of these records includes: a number of records, and of bytes as they are stored. The statement
+ * reads at most one record more than allowed below each, by the index of each reference, and twice as many below all of them, in
+ * the order given; every record after that counts as too large. So a large cascade costs no more than one that is just too large,
+ * and many of them no more than two. Nothing is locked.
  */
-export const EXTENTS = statements((model: Model, way: string) => {
+export const EXTENTS = preparedByKey((model: Model, scope: string) => {
   const { table } = layoutOf(model);
-  const below = way === 'own' ? [] : [...directSql(model, 'r.id', way), ...inWorkspaceSql(model), ...chainSql(model)];
+  const below =
+    scope === 'own' ? [] : [...directSql(model, 'r.id', scope), ...inWorkspaceSql(model), ...chainSql(model)];
   const parts =
     below.length === 0
       ? 'select null::uuid as id, null::bigint as n, 0::bigint as bytes, 0 as level where $2 is null'
       : `select r.id, r.n, part.bytes, part.level from unnest($1) with ordinality r(id, n) join ${table} own on own.id = r.id
           cross join lateral (select bytes, level from (${below.join(' union all ')}) every limit $2 + 1) part limit 2 * ($2 + 1)`;
-  return new Prepared(
+  return new PreparedStatement(
     'uuid[], integer',
     `with parts as materialized (${parts}),
         end_of as (select case when count(*) = 2 * ($2 + 1) then max(n) end as n from parts)
@@ -30,24 +31,24 @@ export const EXTENTS = statements((model: Model, way: string) => {
   );
 });
 
-/** The size of a record as text; what is not compressed has it at hand. */
+/** The size of a record as text; that of a record that is not compressed is stored. */
 function bytesOf(alias: string): string {
   return `case when pg_column_compression(${alias}.record) is null then pg_column_size(${alias}.record) else octet_length(${alias}.record::text) end::bigint`;
 }
 
 /**
- * What points to a record, and what is below that. A part of its own model is left out: below a whole it points to the whole
- * as well, and below one of its own it is asked for as a chain.
+ * What refers to a record, and what is below that. A child of the record's own model is left out: below a record of another model
+ * it refers to that one too, and below one of its own model `chainSql` counts it.
  */
-function directSql(model: Model, id: string, way: string): string[] {
+function directSql(model: Model, id: string, scope: string): string[] {
   return dependentsOf(model).flatMap(({ model: part, field, many, onDelete }, index) => {
-    if (onDelete === 'clear' ? way === 'move' : part === model) return [];
+    if (onDelete === 'clear' ? scope === 'move' : part === model) return [];
     const alias = `${id.split('.')[0]}_${index}`;
     const column = `${alias}.${snakeCase(field)}`;
     const matches = many ? `${column} && array[${id}] and ${column} <> '{}'` : `${column} = ${id}`;
     const from = `${layoutOf(part).table} ${alias}`;
     const own = `select ${bytesOf(alias)} as bytes, 1 as level from ${from} where ${matches}`;
-    const nested = onDelete === 'delete' ? directSql(part, `${alias}.id`, way) : [];
+    const nested = onDelete === 'delete' ? directSql(part, `${alias}.id`, scope) : [];
     if (nested.length === 0) return [own];
     return [
       own,
@@ -80,11 +81,11 @@ function chainSql(model: Model): string[] {
   });
 }
 
-/** How many records lie above each of these, itself included; it stops at one more than asked for. */
-export const DEPTHS = statements((model: Model, field: string) => {
+/** How many records are above each of these, itself included; counting ends at one more than allowed. */
+export const DEPTHS = preparedByKey((model: Model, field: string) => {
   const { table } = layoutOf(model);
   const column = snakeCase(field);
-  return new Prepared(
+  return new PreparedStatement(
     'uuid[], integer',
     `select r.id, (
         with recursive above(up, depth) as (

@@ -1,5 +1,5 @@
 /**
- * SQL text for statements that travel together in one message, where parameters cannot. The server's strings are
+ * SQL text for statements that are sent in one message, which takes no parameters. The server's strings are
  * standard-conforming (checked when the pool opens), so a doubled quote is the only thing to escape. Values hold no NUL:
  * fields refuse it.
  */

@@ -1,14 +1,14 @@
 import type { ActionName } from '@wts/contracts';
 import { CLIENT_FLOOR, HEAD, LOG_STATE } from '@wts/log';
 import type { Pool } from 'pg';
-import { arrayOf, fromJsonList, jsonList, Prepared, type Call } from './prepared.ts';
+import { arrayOf, fromJsonList, jsonList, PreparedStatement, type Statement } from './prepared.ts';
 
 /*
  * The log: what became true, in one order.
  *
- * Places are dense numbers computed under a transaction-scoped advisory lock: the next commit can take the lock only
- * after PostgreSQL made the one before visible. So whoever sees place N sees every place below it, a rollback leaves no
- * hole, and no reader needs to wait for stragglers. A sequence gives neither.
+ * Positions are dense numbers computed under a transaction-scoped advisory lock: the next commit can take the lock only
+ * after PostgreSQL made the one before visible. So a reader that sees position N sees every position below it, a rollback leaves
+ * no hole, and no reader waits for late entries. A sequence gives neither.
  */
 
 /** Any constant: names the lock of this log among all advisory locks of the database. */
@@ -18,9 +18,9 @@ const LOG_LOCK = 7_368_011;
 const LOCK = [
   `select pg_advisory_xact_lock(${LOG_LOCK})`,
   `select sync.begin_epoch() from ${LOG_STATE} and split_part(lineage, '/', 2) <> sync.log_timeline()`,
-].map((text) => new Prepared('', text));
+].map((text) => new PreparedStatement('', text));
 
-/** An entry to be appended; its place is the head plus `offset`. */
+/** An entry to be appended; its position is the head plus `offset`. */
 export interface NewEntry {
   readonly offset: number;
   readonly eventId: string;
@@ -38,20 +38,20 @@ export interface NewEntry {
   readonly clientTxId: string;
 }
 
-export interface NewKey {
+export interface NewIdempotencyKey {
   readonly userId: string;
   readonly clientId: string;
   readonly clientTxId: string;
-  /** The unit's last entry: its offset, or the place of an older one when it changes nothing. */
+  /** The unit's last entry: its offset, or the position of an older one when it changes nothing. */
   readonly last: number | bigint;
-  /** The entry that answers each of its mutations: an offset, or the place of an older entry. */
+  /** The entry that answers each of its mutations: an offset, or the position of an older entry. */
   readonly mains: readonly (number | bigint)[];
 }
 
 const ENTRY = 'uuid[], uuid[], uuid[], text[], uuid[], text[], text, text, text[], uuid[], text[], text[]';
 const KEY = 'uuid[], text[], text[], bigint[], text[]';
 
-const APPEND = new Prepared(
+const APPEND = new PreparedStatement(
   `${ENTRY}, ${KEY}, timestamptz`,
   `with head as materialized (select ${HEAD} as at),
 entries as (
@@ -68,16 +68,16 @@ select at::text as head, (select epoch from ${LOG_STATE}) as epoch from head`,
 );
 
 /**
- * Takes the lock, reads the head, appends entries and idempotency keys at the places that follow. Sent in one message with
- * COMMIT, so the lock is held for one statement and one flush. The head is read by a statement of its own snapshot, taken
- * after the lock was given; so is what the `conditions` see.
+ * Takes the lock, reads the head, appends entries and idempotency keys at the positions that follow. Sent in one message with
+ * COMMIT, so the lock is held for one statement and one flush. The statement that reads the head has a snapshot of its own, taken
+ * after the lock; so have the `conditions`.
  */
 export function append(
   entries: readonly NewEntry[],
-  keys: readonly NewKey[],
+  keys: readonly NewIdempotencyKey[],
   createdAt: string,
-  conditions: readonly Call[] = [],
-): Call[] {
+  conditions: readonly Statement[] = [],
+): Statement[] {
   const append = APPEND.with(
     entries.map(({ eventId }) => eventId),
     entries.map(({ workspaceId }) => workspaceId),
@@ -101,23 +101,23 @@ export function append(
   return [...LOCK.map((statement) => statement.with()), ...conditions, append];
 }
 
-/** Older places travel as negative numbers, since offsets are positive. */
+/** Older positions are passed as negative numbers, because offsets are positive. */
 function numberOf(place: number | bigint): string {
   return String(typeof place === 'bigint' ? -place : place);
 }
 
 /** Begins a new epoch when the database was promoted or restored since the last one began. */
-export async function settleEpoch(pool: Pool): Promise<void> {
+export async function beginEpochAfterPromotion(pool: Pool): Promise<void> {
   await pool.query(
     `select pg_advisory_xact_lock(${LOG_LOCK}); select sync.begin_epoch() from sync.log_state where lineage <> sync.log_lineage()`,
   );
 }
 
 /**
- * Who made these records: the first INSERT entries of their present lives, since a record may be made again after it was
- * deleted, and an entry of a move tells of the same life. Rests on index (model_id, sync_id).
+ * The first INSERT entry of each record since it was made the last time: a record may be made again after it was deleted, and a
+ * move has INSERT entries of the same record. Relies on index (model_id, sync_id).
  */
-export const CREATIONS = new Prepared(
+export const CREATIONS = new PreparedStatement(
   'uuid[]',
   `select distinct on (model, model_id) model, model_id, client_id, actor_id, sync_id::text
     from sync.sync_actions where model_id = any($1) and action = 'INSERT'
@@ -125,10 +125,10 @@ export const CREATIONS = new Prepared(
 );
 
 /**
- * The places of the last entries of these records; where they were trimmed, the floor, which every reader has passed. Rests on
- * index (model_id, sync_id).
+ * The position of each record's last entry; where that was trimmed, the floor, which every reader has passed. Relies on index
+ * (model_id, sync_id).
  */
-export const LAST_ENTRIES = new Prepared(
+export const LAST_ENTRIES = new PreparedStatement(
   'uuid[], text',
   `select r.id, coalesce(
       (select sync_id from sync.sync_actions where model_id = r.id and model = $2 order by sync_actions.sync_id desc limit 1),

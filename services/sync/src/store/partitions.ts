@@ -1,15 +1,15 @@
 import type { Pool } from 'pg';
 
 /*
- * The log lies in partitions by place, so that old entries go by the partition and not row by row. They are attached
- * complete and detached CONCURRENTLY: either waits for whoever reads or writes the log, neither lets them wait.
+ * The log is partitioned by position, so that old entries are dropped with their partition and not deleted row by row. Partitions
+ * are attached complete and detached CONCURRENTLY: both wait for readers and writers of the log, and block none of them.
  */
 
-/** Made ahead of the head, so that no commit ever stands without a partition, also not after the gap of a new epoch. */
+/** Made ahead of the head, so that every commit finds a partition, also after the gap of a new epoch. */
 const PARTITIONS_AHEAD = 3n;
 /** DETACH waits for transactions that have seen the partition; a snapshot may be read for a minute. */
 const DETACH_TIMEOUT_MS = 120_000;
-/** Until pg, which has a bound of its own for shorter statements, gives up on a server that no longer answers. */
+/** How much longer pg waits, which otherwise gives up earlier, on a server that no longer answers. */
 const GRACE_MS = 5_000;
 
 export interface Partition {
@@ -18,11 +18,11 @@ export interface Partition {
   readonly from: bigint;
   /** Exclusive. */
   readonly to: bigint;
-  /** A detachment was begun and broke off. */
+  /** A DETACH was begun and did not end. */
   readonly isDetaching: boolean;
 }
 
-/** In the order of places. */
+/** In the order of positions. */
 export async function listPartitions(pool: Pool): Promise<Partition[]> {
   const { rows } = await pool.query<{ name: string; bound: string; detaching: boolean }>(
     `select c.relname as name, pg_get_expr(c.relpartbound, c.oid) as bound, i.inhdetachpending as detaching
@@ -37,7 +37,7 @@ export async function listPartitions(pool: Pool): Promise<Partition[]> {
     .toSorted((a, b) => (a.from < b.from ? -1 : 1));
 }
 
-/** Makes the partitions the log will need next, each for `entries` places. Those that are there keep their size. */
+/** Makes the partitions that the log needs next, each for `entries` positions. Existing partitions keep their size. */
 export async function makePartitions(pool: Pool, head: bigint, entries: bigint): Promise<void> {
   const end = (await listPartitions(pool)).at(-1)?.to ?? 0n;
   const next = head + 1n;
@@ -45,7 +45,7 @@ export async function makePartitions(pool: Pool, head: bigint, entries: bigint):
   for (let from = end > next ? end : max(end, next - (next % entries)); from < until; from += entries) {
     const to = from + entries;
     const name = `sync_actions_from_${from}`;
-    // The check tells ATTACH what it would have to look for. Both in one message: one transaction, nothing half made.
+    // The check saves ATTACH a scan. Both statements are one message and so one transaction.
     await pool.query(
       `create table sync.${name} (like sync.sync_actions including all, check (sync_id >= ${from} and sync_id < ${to}));
        alter table sync.sync_actions attach partition sync.${name} for values from (${from}) to (${to})`,
@@ -54,18 +54,18 @@ export async function makePartitions(pool: Pool, head: bigint, entries: bigint):
 }
 
 /**
- * Takes a partition out of the log and drops it. May be begun again wherever it broke off, so whoever stops need not wait
- * for those who still read it.
+ * Detaches a partition from the log and drops it. The call can be repeated after any failure, so a process that stops need not
+ * wait for the readers of the partition.
  */
 export async function dropPartition(pool: Pool, { name, isDetaching }: Partition, signal?: AbortSignal): Promise<void> {
   const client = await pool.connect();
   let isReleased = false;
   const release = (): void => {
-    // The settings of the session go with the connection.
+    // Destroyed, so that the settings of the session end with it.
     if (!isReleased) client.release(true);
     isReleased = true;
   };
-  // A connection that is cut may tell so late; unheard, it would end the process.
+  // A connection that is cut may emit its error late; without a listener that would end the process.
   client.on('error', ignore);
   signal?.addEventListener('abort', release);
   try {
@@ -81,7 +81,7 @@ export async function dropPartition(pool: Pool, { name, isDetaching }: Partition
   }
 }
 
-/** Drops what was detached and then not dropped. */
+/** Drops partitions that were detached and then not dropped. */
 export async function dropDetached(pool: Pool): Promise<void> {
   const { rows } = await pool.query<{ name: string }>(
     `select relname as name from pg_class where relnamespace = 'sync'::regnamespace and relkind = 'r'

@@ -1,14 +1,14 @@
 import type { Pool, PoolClient } from 'pg';
 import { PLANS } from './prepared.ts';
 
-/** How connections are opened that commit. */
+/** Options of the connections that commit. */
 export const COMMITTING = { settings: PLANS, pipeline: true } as const;
 
-/** Transactions in the pipeline: the one that PostgreSQL works on, and the next. */
+/** The transaction that PostgreSQL runs, and the next. */
 const TRANSACTIONS_MAX = 2;
 
-/** Ends a transaction that failed. What is returned says that the connection is not to be used again. */
-async function end(client: PoolClient): Promise<Error | undefined> {
+/** Ends a transaction that failed. An error that it returns means that the connection must not be used again. */
+async function rollBack(client: PoolClient): Promise<Error | undefined> {
   return client.query('rollback').then(
     () => undefined,
     (reason: unknown) => reason as Error,
@@ -16,8 +16,8 @@ async function end(client: PoolClient): Promise<Error | undefined> {
 }
 
 /**
- * A transaction on a connection of its own. When the signal aborts, what PostgreSQL is doing for it is cancelled: the
- * transaction fails, unless its COMMIT was already being carried out.
+ * A transaction on a connection of its own. When the signal aborts, its current statement is cancelled: the transaction fails,
+ * unless PostgreSQL already runs its COMMIT.
  */
 export async function ownTransaction<T>(
   pool: Pool,
@@ -30,7 +30,7 @@ export async function ownTransaction<T>(
   const cancel = (): void => {
     cancelled = backendOf(client)
       .then((backend) => pool.query('select pg_cancel_backend($1)', [backend]))
-      // Without it, the timeouts of the connection end what is under way.
+      // If this fails, the timeouts of the connection end the statement.
       .catch(() => undefined);
   };
   try {
@@ -40,10 +40,10 @@ export async function ownTransaction<T>(
     return await transaction(client);
   } catch (error) {
     signal.removeEventListener('abort', cancel);
-    // Sent later than the next statement, it would cancel that one.
+    // A late cancel request would cancel the next statement.
     await cancelled;
-    // Given back with its transaction open, its next user would be inside it.
-    broken = await end(client);
+    // Returned with an open transaction, the connection would run the next one inside it.
+    broken = await rollBack(client);
     throw error;
   } finally {
     signal.removeEventListener('abort', cancel);
@@ -52,7 +52,7 @@ export async function ownTransaction<T>(
   }
 }
 
-/** By which number PostgreSQL knows a connection; a pooler between gives it another. */
+/** The process id of each connection's backend: behind a pooler, pg has the pooler's number. */
 const backends = new WeakMap<PoolClient, Promise<number>>();
 
 async function backendOf(client: PoolClient): Promise<number> {
@@ -66,8 +66,8 @@ async function backendOf(client: PoolClient): Promise<number> {
 }
 
 /**
- * One connection for transactions of a single message each, which are sent without waiting for the one before: PostgreSQL
- * goes from one to the next at once, and in the order they were sent.
+ * One connection for transactions of a single message each, which are sent without waiting for the one before: PostgreSQL runs
+ * them in the order they were sent, without a pause between.
  */
 export class Pipeline {
   readonly #pool: Pool;
@@ -91,8 +91,8 @@ export class Pipeline {
       try {
         return await transaction(client);
       } catch (error) {
-        // What is on its way behind fails inside the transaction that failed; what is sent from now on comes after its end.
-        this.#broken = (await end(client)) ?? this.#broken;
+        // Transactions sent already fail inside the failed one; those sent from now on follow its rollback.
+        this.#broken = (await rollBack(client)) ?? this.#broken;
         throw error;
       }
     } finally {

@@ -3,15 +3,15 @@ import type { ClientBase, QueryResult } from 'pg';
 import { literal } from './literal.ts';
 
 /*
- * The statements of a commit. Those of one step travel in one message, because every message is a wait; and a connection
- * parses and plans each of them once, which was half of what a commit cost PostgreSQL.
+ * The statements of a commit. Those of one step are sent in one message, because every message is a wait; and a connection
+ * parses and plans each of them once, because parsing and planning would double what a commit costs PostgreSQL.
  *
- * Rows travel in arrays, so that a statement is the same for any number of them.
+ * Rows are sent in arrays, so that a statement is the same for any number of them.
  */
 
 /**
- * For the connections that commit. A plan is made once, perhaps while a table is small: every statement of a commit reaches
- * its rows by an index, so no other plan may be kept for the day when the table is large.
+ * For the connections that commit. A plan is made once, perhaps while a table is small: every statement of a commit finds
+ * its rows by an index, so no other plan may be kept until the table is large.
  */
 export const PLANS = {
   plan_cache_mode: 'force_generic_plan',
@@ -22,10 +22,10 @@ export const PLANS = {
 
 export type Argument = string | readonly (string | null)[];
 
-/** A statement with its arguments, or the text of one that takes none. */
-export type Call = string | { readonly statement: Prepared; readonly values: readonly Argument[] };
+/** A prepared statement with its arguments, or the text of a statement that takes none. */
+export type Statement = string | { readonly prepared: PreparedStatement; readonly values: readonly Argument[] };
 
-export class Prepared {
+export class PreparedStatement {
   /** Of its arguments, in order, divided by commas. */
   readonly types: string;
   readonly text: string;
@@ -35,16 +35,16 @@ export class Prepared {
     this.text = text;
   }
 
-  with(...values: readonly Argument[]): Call {
-    return { statement: this, values };
+  with(...values: readonly Argument[]): Statement {
+    return { prepared: this, values };
   }
 }
 
-/** A statement for each key, made when it is first asked for. */
-export function statements<K extends readonly (string | Model)[]>(
-  make: (...key: K) => Prepared,
-): (...key: K) => Prepared {
-  const made = new Map<string, Prepared>();
+/** A prepared statement for each key, made at its first use. */
+export function preparedByKey<K extends readonly (string | Model)[]>(
+  make: (...key: K) => PreparedStatement,
+): (...key: K) => PreparedStatement {
+  const made = new Map<string, PreparedStatement>();
   return (...key) => {
     const name = key.map((part) => (typeof part === 'string' ? part : part.name)).join(' ');
     let one = made.get(name);
@@ -53,37 +53,40 @@ export function statements<K extends readonly (string | Model)[]>(
   };
 }
 
-/** Under which name a connection knows a statement. */
-const known = new WeakMap<ClientBase, Map<Prepared, string>>();
-/** Never used twice: whether a message that failed has left a name behind need not be known. */
+/** The name of each statement that a connection has prepared. */
+const namesByConnection = new WeakMap<ClientBase, Map<PreparedStatement, string>>();
+/** A name is never used twice, because a message that failed may or may not have prepared its statements. */
 let names = 0;
 
-/** Several statements in one message: their results in order. What the connection does not know yet is told to it before. */
-export async function together(client: ClientBase, calls: readonly Call[]): Promise<QueryResult[]> {
-  const namesOf = await introduce(client, calls);
-  const texts = calls.map((call) => {
-    if (typeof call === 'string') return call;
-    const values = call.values.map((value) => literal(typeof value === 'string' ? value : arrayOf(value)));
-    return `execute ${namesOf.get(call.statement)}${values.length > 0 ? `(${values.join(',')})` : ''}`;
+/** Runs several statements in one message and returns their results in order; prepares those that are new to the connection. */
+export async function runStatements(client: ClientBase, statements: readonly Statement[]): Promise<QueryResult[]> {
+  const namesOf = await prepareMissing(client, statements);
+  const texts = statements.map((statement) => {
+    if (typeof statement === 'string') return statement;
+    const values = statement.values.map((value) => literal(typeof value === 'string' ? value : arrayOf(value)));
+    return `execute ${namesOf.get(statement.prepared)}${values.length > 0 ? `(${values.join(',')})` : ''}`;
   });
   const results = (await client.query(texts.join(';'))) as unknown as QueryResult | QueryResult[];
   return Array.isArray(results) ? results : [results];
 }
 
-async function introduce(client: ClientBase, calls: readonly Call[]): Promise<ReadonlyMap<Prepared, string>> {
-  let namesOf = known.get(client);
-  if (!namesOf) known.set(client, (namesOf = new Map<Prepared, string>()));
-  const fresh = new Map<Prepared, string>();
-  for (const call of calls) {
-    if (typeof call === 'string' || namesOf.has(call.statement)) continue;
-    fresh.set(call.statement, `commit_${(names += 1)}`);
+async function prepareMissing(
+  client: ClientBase,
+  statements: readonly Statement[],
+): Promise<ReadonlyMap<PreparedStatement, string>> {
+  let namesOf = namesByConnection.get(client);
+  if (!namesOf) namesByConnection.set(client, (namesOf = new Map<PreparedStatement, string>()));
+  const missing = new Map<PreparedStatement, string>();
+  for (const statement of statements) {
+    if (typeof statement === 'string' || namesOf.has(statement.prepared)) continue;
+    missing.set(statement.prepared, `commit_${(names += 1)}`);
   }
-  if (fresh.size === 0) return namesOf;
-  const definitions = [...fresh].map(
+  if (missing.size === 0) return namesOf;
+  const definitions = [...missing].map(
     ([{ types, text }, name]) => `prepare ${name}${types === '' ? '' : `(${types})`} as ${text}`,
   );
   await client.query(definitions.join(';'));
-  for (const [statement, name] of fresh) namesOf.set(statement, name);
+  for (const [prepared, name] of missing) namesOf.set(prepared, name);
   return namesOf;
 }
 
@@ -99,8 +102,8 @@ function elementOf(value: string | null): string {
 const SPECIAL = /["\\]/;
 
 /**
- * JSON texts as one argument: inside JSON, control characters are always escaped, so one of them can stand between. Much
- * less work for both sides than an array, in which every quote of every text is escaped.
+ * JSON texts as one argument: inside JSON, control characters are always escaped, so one of them separates the texts.
+ * That is much less work for both sides than an array, in which every quote of every text is escaped.
  */
 export function jsonList(texts: readonly (string | null)[]): string {
   return texts.map((text) => text ?? '').join(SEPARATOR);
@@ -108,7 +111,7 @@ export function jsonList(texts: readonly (string | null)[]): string {
 
 const SEPARATOR = '\u001f';
 
-/** What reads a `jsonList` back; nothing stands for null. */
+/** SQL that reads a `jsonList`; an empty text means null. */
 export function fromJsonList(parameter: string): string {
   return `string_to_array(${parameter}, chr(31), '')::json[]`;
 }

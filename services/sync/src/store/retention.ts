@@ -1,23 +1,23 @@
 import type { Pool } from 'pg';
 import type { Partition } from './partitions.ts';
 
-/** What of the log is kept. */
+/** Which entries of the log are kept. */
 export interface Retention {
-  /** An entry is kept at least this long ... */
+  /** An entry is kept at least this long, ... */
   readonly ageMs: number;
-  /** ... or while no more than so many follow it. */
+  /** ... or as long as no more than so many entries follow it. */
   readonly entries?: number | undefined;
-  /** But none goes before this age: a client that loads a snapshot must be able to go on from it. */
+  /** No entry is deleted before this age: a client that loads a snapshot must be able to continue from it. */
   readonly youngestMs: number;
 }
 
-/** Whoever read the log with the old floor in sight must be done when the entries below the new one go. */
-export const FLOOR_RESTS_MS = 30_000;
+/** How long a floor has stood before the entries below it are deleted: until then, readers that saw the old floor have ended. */
+export const FLOOR_AGE_MS_MIN = 30_000;
 
 /**
- * The place up to which the log may go: the end of the last partition, of those from the beginning on, whose newest entry
- * is old enough. The partition that holds the head is never among them, so the last entry always stays and places go on
- * from it. Keeps sync.log.retention.
+ * The position up to which the log may be deleted: the end of the last of the leading partitions whose newest entry is old
+ * enough. The partition that holds the head is never among them, so the last entry always stays and positions continue from it.
+ * Keeps sync.log.retention.
  */
 export async function findFloor(
   pool: Pool,
@@ -34,7 +34,7 @@ export async function findFloor(
        where sync_id >= $1 and sync_id < $2 order by sync_id desc limit 1`,
       [from.toString(), to.toString(), (isMany ? Math.min(youngestMs, ageMs) : ageMs) / 1000],
     );
-    // Nothing in it: the gap before an epoch.
+    // A partition without entries is the gap before an epoch.
     if (rows[0]?.old === false) break;
     found = to - 1n;
   }
@@ -42,9 +42,8 @@ export async function findFloor(
 }
 
 /**
- * Moves the floor: from this commit on nobody may begin below it, and only later the entries go. Gains go with them: what
- * follows a cursor at the floor or behind it follows those gains too. A replica that slept and comes late with a lower
- * floor changes nothing.
+ * Moves the floor: from this commit on no reader may begin below it, and only later are the entries deleted, gains among them:
+ * a cursor at the floor or above it is above those gains too. A late replica with a lower floor changes nothing.
  */
 export async function raiseFloor(pool: Pool, to: bigint): Promise<boolean> {
   const { rowCount } = await pool.query(
@@ -54,11 +53,15 @@ export async function raiseFloor(pool: Pool, to: bigint): Promise<boolean> {
   return rowCount === 1;
 }
 
-/** The partitions nobody can need any more: they lie below a floor that has stood for a while. */
-export async function findTrimmed(pool: Pool, partitions: readonly Partition[], restsMs: number): Promise<Partition[]> {
+/** The partitions that no reader needs: they are below a floor that has stood for `ageMsMin`. */
+export async function findTrimmed(
+  pool: Pool,
+  partitions: readonly Partition[],
+  ageMsMin: number,
+): Promise<Partition[]> {
   const { rows } = await pool.query<{ floor: string }>(
     `select floor::text from sync.log_state where floor_moved_at <= now() - make_interval(secs => $1)`,
-    [restsMs / 1000],
+    [ageMsMin / 1000],
   );
   const floor = BigInt(rows[0]?.floor ?? -1);
   return partitions.filter(({ to }) => to - 1n <= floor);

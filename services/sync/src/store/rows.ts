@@ -1,9 +1,17 @@
 import { can } from '@wts/access';
 import { LIMITS, ROLES } from '@wts/contracts';
 import { layoutOf, snakeCase, type Model, type RecordOf } from '@wts/models';
-import { statements, fromJsonList, joinedJsonList, jsonList, Prepared, type Argument, type Call } from './prepared.ts';
+import {
+  preparedByKey,
+  fromJsonList,
+  joinedJsonList,
+  jsonList,
+  PreparedStatement,
+  type Argument,
+  type Statement,
+} from './prepared.ts';
 
-/** A record with what the server knows about it. */
+/** A record with what the server stores about it. */
 export interface Row<Contents extends RecordOf<Model> = RecordOf<Model>> {
   readonly model: Model;
   readonly id: string;
@@ -18,21 +26,21 @@ export interface Row<Contents extends RecordOf<Model> = RecordOf<Model>> {
 export type RowOf<M extends Model> = Row<RecordOf<M>>;
 
 /**
- * `write`: will change or go. `refer`: must stay as it is until commit, because a new record points to it or takes its
- * group from it; FOR SHARE, since FOR KEY SHARE would let its group change underneath. `look`: no lock.
+ * `write`: will be changed or deleted. `refer`: must not change until commit, because a new record refers to it or takes its group
+ * from it; FOR SHARE, because FOR KEY SHARE would allow its group to change. `look`: no lock.
  */
 export type LockStrength = 'look' | HoldStrength;
 export type HoldStrength = 'refer' | 'write';
 
 const LOCKS: Record<LockStrength, string> = { look: '', refer: ' for share', write: ' for update' };
 
-/** More are too much for one transaction; one more than that is read, to know that it is too many. */
+/** More are too much for one transaction; one more is read, to detect that. */
 export const RELATED_MAX = LIMITS.cascadeActionsMax;
 
-/** Of what is only looked at: each batch with a change of a person in 10 000 workspaces would read them all. */
+/** Of rows that are not locked: each batch with a change of a person in 10 000 workspaces would read them all. */
 export const LOOKED_AT_MAX = LIMITS.commitMembershipsReadMax;
 
-/** They manage who is in a private project without seeing it, and may let themselves in by the change before. */
+/** Managers of a workspace add people to its private projects, which they do not see, and may add themselves by the mutation before. */
 const MANAGERS = ROLES.filter((role) => can(role, 'manage'))
   .map((role) => `'${role}'`)
   .join(', ');
@@ -40,9 +48,9 @@ const MANAGERS = ROLES.filter((role) => can(role, 'manage'))
 const selected = 'id, group_id, workspace_id, record::text as record';
 
 /** Locked in order of id, models in order of the registry: two commits cannot wait for each other in a circle. */
-export const selectRows = statements(
+export const selectRows = preparedByKey(
   (model: Model, lock: HoldStrength) =>
-    new Prepared(
+    new PreparedStatement(
       'uuid[]',
       `select ${selected} from ${layoutOf(model).table} where id = any($1) order by id${LOCKS[lock]}`,
     ),
@@ -50,13 +58,12 @@ export const selectRows = statements(
 
 /**
  * Only rows that one of these people may see: of themselves, of their workspaces, and of the private projects they are in; and
- * those of workspaces that they manage. Anybody else's row is not locked
- * and then left out, but not locked at all: no outsider holds up its people, and none is told by a wait, or by the time that a
- * lock takes, that it is there. Keeps never.shown-outside.
+ * those of workspaces that they manage. No other row is locked: an outsider does not block the people who see the row, and learns
+ * neither by a wait nor by the time that a lock takes that the row exists. Keeps never.shown-outside.
  */
-export const selectTheirRows = statements(
+export const selectVisibleRows = preparedByKey(
   (model: Model, lock: HoldStrength) =>
-    new Prepared(
+    new PreparedStatement(
       'uuid[], uuid[]',
       `select ${selected} from ${layoutOf(model).table}
         where id = any($1) and (
@@ -69,10 +76,10 @@ export const selectTheirRows = statements(
     ),
 );
 
-/** Which ids are those of records, and which of records that are gone and whose parts are still being deleted. */
-export const selectTaken = statements(
+/** Which ids are those of records, and which of deleted records whose descendants are still being deleted. */
+export const selectIdHolders = preparedByKey(
   (model: Model) =>
-    new Prepared(
+    new PreparedStatement(
       'uuid[]',
       `select id, false as swept from ${layoutOf(model).table} where id = any($1)
         union all select root_id, true from sync.sweeps where root_id = any($1) and model = '${model.name}' and kind = 'delete'`,
@@ -80,10 +87,10 @@ export const selectTaken = statements(
 );
 
 /**
- * By the values of a reference and, unless `and` is empty, the value of that field. Rests on the index of every reference.
- * What is only looked at is read for each value by itself, so that one person with many memberships is no bound for others.
+ * By the values of a reference and, unless `and` is empty, the value of that field. Relies on the index of every reference.
+ * Without a lock each value has a limit of its own, so that one person with many memberships takes nothing from others.
  */
-export const selectRelated = statements((model: Model, field: string, and: string, lock: LockStrength) => {
+export const selectRelated = preparedByKey((model: Model, field: string, and: string, lock: LockStrength) => {
   const column = snakeCase(field);
   const matches = model.fields[field]?.reference?.many
     ? `${column} && $1 and ${column} <> '{}'`
@@ -91,7 +98,7 @@ export const selectRelated = statements((model: Model, field: string, and: strin
   const narrowed = and === '' ? '' : ` and ${snakeCase(and)} = $2`;
   const types = and === '' ? 'uuid[]' : `uuid[], ${model.fields[and]?.sqlType ?? 'uuid'}`;
   if (lock === 'look' && !model.fields[field]?.reference?.many) {
-    return new Prepared(
+    return new PreparedStatement(
       types,
       `select t.* from unnest($1) as s(value), lateral (
         select ${selected} from ${layoutOf(model).table} where ${column} = s.value${narrowed} order by id limit ${LOOKED_AT_MAX + 1}) t`,
@@ -99,8 +106,8 @@ export const selectRelated = statements((model: Model, field: string, and: strin
   }
   const found = (columns: string): string =>
     `select ${columns} from ${layoutOf(model).table} where ${matches}${narrowed} order by id limit ${RELATED_MAX + 1}${LOCKS[lock]}`;
-  // What will be changed may be as large as its writers made it; the other relations are of memberships.
-  return new Prepared(
+  // Records to change may be of any size; the other relations are of memberships, which are small.
+  return new PreparedStatement(
     types,
     lock === 'write'
       ? `select id, group_id, workspace_id, case when sum(octet_length(record)) over (order by id rows unbounded preceding) <= ${LIMITS.cascadeBytesMax} then record end as record
@@ -109,19 +116,19 @@ export const selectRelated = statements((model: Model, field: string, and: strin
   );
 });
 
-/** Which records have these values of a unique key, by the place of the values in the arguments. Rests on its index. */
-export const selectKeys = statements((model: Model, fields: string) => {
+/** Which records have these values of a unique key, by the index of the values in the arguments. Relies on the index of the key. */
+export const selectKeys = preparedByKey((model: Model, fields: string) => {
   const names = fields.split(' ');
   const types = names.map((field) => `${model.fields[field]?.sqlType ?? 'uuid'}[]`);
   const places = names.map((_, index) => index + 1);
-  return new Prepared(
+  return new PreparedStatement(
     types.join(', '),
     `select s.n::int as place, t.id from unnest(${places.map((n) => `$${n}`).join(', ')}) with ordinality as s(${places.map((n) => `v${n}`).join(', ')}, n),
       lateral (select id from ${layoutOf(model).table} where ${names.map((field, index) => `${snakeCase(field)} = s.v${index + 1}`).join(' and ')} limit 1) t`,
   );
 });
 
-/** What a record has in the fields of a unique key; null when one of them is empty, which collides with nothing. */
+/** The values of a record in the fields of a unique key; null when one of them is empty, which conflicts with nothing. */
 export function keyValues({ groupId, workspaceId, record }: Row, fields: readonly string[]): string[] | null {
   const values = fields.map((field) =>
     field === 'groupId' ? groupId : field === 'workspaceId' ? workspaceId : record[field],
@@ -136,7 +143,7 @@ export interface StoredRow {
   record: string;
 }
 
-/** One of a set; without its record where the set is too much to read. */
+/** A row of a relation; without its record where the relation is too large to read. */
 export type RelatedRow = Omit<StoredRow, 'record'> & { record: string | null };
 
 export function rowOf(model: Model, stored: StoredRow): Row {
@@ -150,10 +157,7 @@ export function rowOf(model: Model, stored: StoredRow): Row {
   };
 }
 
-/**
- * Rows as they come, and beside each the columns read back out of its record: one call of each function for all rows, not
- * one for each row.
- */
+/** The rows that are passed, each with the columns read out of its record: one call of each function for all rows. */
 function sourceSql(model: Model): string {
   const { columns } = layoutOf(model);
   const typed = columns.map(({ field, type }) => `"${field}" ${type}`);
@@ -171,54 +175,54 @@ function source(rows: readonly Row[]): Argument[] {
   ];
 }
 
-const INSERT = statements((model: Model) => {
+const INSERT = preparedByKey((model: Model) => {
   const { table, columns } = layoutOf(model);
   const names = columns.map(({ name }) => name).join(', ');
   const values = columns.map(({ field }) => `s."${field}"`).join(', ');
-  return new Prepared(
+  return new PreparedStatement(
     SOURCE_TYPES,
     `insert into ${table} (${names}, workspace_id, group_id, record) select ${values}, s.workspace_id, s.group_id, s.record from ${sourceSql(model)}`,
   );
 });
 
-const UPDATE = statements((model: Model) => {
+const UPDATE = preparedByKey((model: Model) => {
   const { table, columns } = layoutOf(model);
   const sets = columns.filter(({ name }) => name !== 'id').map(({ name, field }) => `${name} = s."${field}"`);
-  return new Prepared(
+  return new PreparedStatement(
     SOURCE_TYPES,
     `update ${table} t set ${sets.join(', ')}, workspace_id = s.workspace_id, group_id = s.group_id, record = s.record from ${sourceSql(model)} where t.id = s.id`,
   );
 });
 
-const DELETE = statements(
-  (model: Model) => new Prepared('uuid[]', `delete from ${layoutOf(model).table} where id = any($1)`),
+const DELETE = preparedByKey(
+  (model: Model) => new PreparedStatement('uuid[]', `delete from ${layoutOf(model).table} where id = any($1)`),
 );
 
-const UNCHANGED = statements(
+const UNCHANGED = preparedByKey(
   (model: Model) =>
-    new Prepared(
+    new PreparedStatement(
       'uuid[], text',
       `select sync.insist(count(*) = cardinality($1)) from unnest($1, string_to_array($2, chr(31))) as s(id, record)
         join ${layoutOf(model).table} t on t.id = s.id and t.record::text = s.record`,
     ),
 );
 
-/** Ends the transaction, to be tried again, unless these rows are as they were read. */
-export function unchanged(model: Model, rows: readonly Row[]): Call {
+/** Ends the transaction, to be tried again, unless these rows are stored as they were read. */
+export function checkUnchanged(model: Model, rows: readonly Row[]): Statement {
   return UNCHANGED(model).with(
     rows.map(({ id }) => id),
     jsonList(rows.map(({ text }) => text)),
   );
 }
 
-export function insertRows(model: Model, rows: readonly Row[]): Call {
+export function insertRows(model: Model, rows: readonly Row[]): Statement {
   return INSERT(model).with(...source(rows));
 }
 
-export function updateRows(model: Model, rows: readonly Row[]): Call {
+export function updateRows(model: Model, rows: readonly Row[]): Statement {
   return UPDATE(model).with(...source(rows));
 }
 
-export function deleteRows(model: Model, ids: readonly string[]): Call {
+export function deleteRows(model: Model, ids: readonly string[]): Statement {
   return DELETE(model).with(ids);
 }

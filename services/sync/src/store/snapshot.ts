@@ -9,16 +9,15 @@ import {
 import type { Pool, PoolClient, QueryResult } from 'pg';
 import { CopyRows, type LineSink } from './copy-rows.ts';
 
-/** Until pg gives up on a connection whose server no longer answers. */
+/** How much longer pg waits on a connection whose server no longer answers. */
 const GRACE_MS = 5_000;
 
 /**
- * One REPEATABLE READ transaction that reads. The head of the log and the person's groups are the first it reads, so
- * whatever it gives out is exactly the state at that head, and for groups the person had at that head. Keeps
- * sync.bootstrap.snapshot.
+ * A read-only REPEATABLE READ transaction. It reads the head of the log and the person's groups first, so all it returns is
+ * exactly the state at that head, in the groups that the person had at that head. Keeps sync.bootstrap.snapshot.
  *
- * It ends in one of two ways: `close` hands the connection back clean, `destroy` cuts it in the middle of whatever it
- * does. It destroys itself when it becomes too old.
+ * `close` returns the connection to the pool, `destroy` closes the connection in the middle of a statement. A snapshot destroys
+ * itself when it becomes too old.
  */
 export class Snapshot implements AsyncDisposable {
   readonly person: PersonGroups;
@@ -42,16 +41,16 @@ export class Snapshot implements AsyncDisposable {
     workspaceId: string | null,
     ageMsMax: number = LIMITS.snapshotAgeMs,
   ): Promise<Snapshot> {
-    // They become part of the statement.
+    // The ids become part of the statement's text.
     if (!isUuid(userId) || !(workspaceId === null || isUuid(workspaceId))) throw new Error('A principal has no id');
     const client = await pool.connect();
-    // A connection that dies between two statements tells only by this event; unheard, it would end the process.
+    // A connection that is lost between two statements only emits this event; without a listener that would end the process.
     client.on('error', ignore);
     try {
-      const question = personGroupsSql(`'${userId}'`, workspaceId === null ? 'null' : `'${workspaceId}'`);
+      const personGroups = personGroupsSql(`'${userId}'`, workspaceId === null ? 'null' : `'${workspaceId}'`);
       const results = (await client.query(
         `begin isolation level repeatable read read only; set local statement_timeout = ${ageMsMax};
-         set local idle_in_transaction_session_timeout = ${ageMsMax}; set local jit = off; ${question}`,
+         set local idle_in_transaction_session_timeout = ${ageMsMax}; set local jit = off; ${personGroups}`,
       )) as unknown as QueryResult<PersonGroupsRow>[];
       return new Snapshot(client, personGroupsOf(userId, results.at(-1)?.rows[0]), ageMsMax);
     } catch (error) {
@@ -61,7 +60,7 @@ export class Snapshot implements AsyncDisposable {
     }
   }
 
-  /** Copies what is selected into the sink; resolves with the number of records when the sink has taken all. */
+  /** Copies the selected records into the sink; resolves with their number when the sink has taken all. */
   async copy(selections: readonly Selection[], sink: LineSink): Promise<number> {
     if (selections.length === 0) return 0;
     const copying = new CopyRows(selections, sink, this.#endsAt - performance.now() + GRACE_MS);
@@ -86,7 +85,7 @@ export class Snapshot implements AsyncDisposable {
     }
   }
 
-  /** Ends the connection; PostgreSQL stops when it finds nobody to send to. */
+  /** Closes the connection; PostgreSQL stops when it cannot send any more. */
   destroy(cause?: Error): void {
     this.#cause ??= cause;
     this.#release(true);
@@ -101,7 +100,7 @@ export class Snapshot implements AsyncDisposable {
     this.#isReleased = true;
     clearTimeout(this.#tooOld);
     this.#client.release(broken);
-    // After a destroyed connection the event may still come.
+    // A destroyed connection may still emit the event.
     if (!broken) this.#client.off('error', ignore);
   }
 }

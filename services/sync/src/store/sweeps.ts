@@ -1,12 +1,12 @@
 import { dependentsOf, layoutOf, modelNamed, ProjectMember, snakeCase, WorkspaceMember, type Model } from '@wts/models';
 import type { Pool } from 'pg';
 import { MEMBERSHIPS_INSIDE } from './extents.ts';
-import { Prepared, statements, type Call } from './prepared.ts';
+import { PreparedStatement, preparedByKey, type Statement } from './prepared.ts';
 
-/** `delete`: the record is gone, and what is below it goes. `move`: it is in another group, and what is below it follows. */
+/** `delete`: the record is deleted, and what is below it follows. `move`: the record changed its group, and what is below it follows. */
 export type SweepKind = 'delete' | 'move';
 
-/** What is left to do below a record that was deleted or moved. */
+/** What is left of a deletion or a move, below its root. */
 export interface NewSweep {
   readonly kind: SweepKind;
   readonly model: Model;
@@ -18,11 +18,11 @@ export interface NewSweep {
 }
 
 export interface Sweep extends NewSweep {
-  /** Counts how often the root was moved: who finds nothing left must have looked after the last time. */
+  /** How often the root was moved: a sweep may end only if it found nothing left after the last move. */
   readonly generation: number;
 }
 
-/** Records that point to the root, and what becomes of them. */
+/** Records that refer to the root, and what the sweep does with them. */
 export interface SweepRelation {
   readonly model: Model;
   readonly field: string;
@@ -32,8 +32,8 @@ export interface SweepRelation {
 }
 
 /**
- * In which order they are worked off; `group` is where a root that moved is now. Who sees a project comes in before its tasks,
- * and goes out behind them: its members see all of it meanwhile.
+ * The relations in the order of work; `group` is the present group of a root that moved. The members of a project enter a group
+ * before its tasks and leave it after them, so they see all of the project meanwhile.
  */
 export function relationsOf(sweep: NewSweep, group: string | null): SweepRelation[] {
   const { kind, model, rootId, workspaceId, userId } = sweep;
@@ -54,14 +54,14 @@ export function relationsOf(sweep: NewSweep, group: string | null): SweepRelatio
   return relations.toSorted((a, b) => isLast(a) - isLast(b));
 }
 
-const KEEP = new Prepared(
+const INSERT = new PreparedStatement(
   'text[], text[], uuid[], uuid[], uuid[], uuid[]',
   `insert into sync.sweeps as s (kind, model, root_id, workspace_id, user_id, actor_id) select * from unnest($1, $2, $3, $4, $5, $6)
     on conflict (root_id, model, kind) do update set generation = s.generation + 1`,
 );
 
-export function keepSweeps(sweeps: readonly NewSweep[]): Call {
-  return KEEP.with(
+export function insertSweeps(sweeps: readonly NewSweep[]): Statement {
+  return INSERT.with(
     sweeps.map(({ kind }) => kind),
     sweeps.map(({ model }) => model.name),
     sweeps.map(({ rootId }) => rootId),
@@ -72,24 +72,24 @@ export function keepSweeps(sweeps: readonly NewSweep[]): Call {
 }
 
 /**
- * Ends the transaction, to be tried again, when one of these new records has the id of one whose parts are being deleted. Most
- * of the time there are no sweeps, and no more than that is looked at.
+ * Ends the transaction, to be tried again, when one of these new records has the id of a deleted one whose descendants are still
+ * being deleted. Where there are no sweeps, which is usual, the first condition is the only one evaluated.
  */
-export const NOT_SWEPT = new Prepared(
+export const CHECK_NOT_SWEPT = new PreparedStatement(
   'text[], uuid[]',
   `select sync.insist(false) where (select true from sync.sweeps limit 1)
     and exists (select from unnest($1, $2) made(model, id) join sync.sweeps s on s.root_id = made.id and s.model = made.model and s.kind = 'delete')`,
 );
 
-/** And when one of these people is a member again before their old memberships are cleared. */
-export const NOT_LEAVING = new Prepared(
+/** Ends the transaction, to be tried again, when one of these people is a member again and a sweep still deletes their old memberships. */
+export const CHECK_NOT_LEAVING = new PreparedStatement(
   'uuid[], uuid[]',
   `select sync.insist(false) where exists (select from unnest($1, $2) made(workspace_id, user_id) join sync.sweeps s using (workspace_id, user_id))`,
 );
 
-export const LEAVING = new Prepared(
+export const LEAVING = new PreparedStatement(
   'uuid[], uuid[]',
-  `select s.workspace_id, s.user_id from unnest($1, $2) asked(workspace_id, user_id) join sync.sweeps s using (workspace_id, user_id)`,
+  `select s.workspace_id, s.user_id from unnest($1, $2) wanted(workspace_id, user_id) join sync.sweeps s using (workspace_id, user_id)`,
 );
 
 interface SweepRow {
@@ -102,7 +102,7 @@ interface SweepRow {
   generation: number;
 }
 
-/** People take turns, and so do the sweeps of one person. What another replica works at is left to it. */
+/** People take turns, and so do the sweeps of one person. A sweep that another replica has leased is skipped. */
 const CLAIM = `update sync.sweeps set leased_until = clock_timestamp() + make_interval(secs => $1), served_at = clock_timestamp()
   where (root_id, model, kind) = (
     select s.root_id, s.model, s.kind from sync.sweeps s
@@ -114,7 +114,7 @@ const CLAIM = `update sync.sweeps set leased_until = clock_timestamp() + make_in
     limit 1 for update skip locked)
   returning kind, model, root_id, workspace_id, user_id, actor_id, generation`;
 
-/** A sweep that nobody works at, for so long; null when there is none. */
+/** Leases a sweep that no replica works at; null when there is none. */
 export async function claimSweep(pool: Pool, leaseMs: number): Promise<Sweep | null> {
   const { rows } = await pool.query<SweepRow>(CLAIM, [leaseMs / 1000]);
   const [row] = rows;
@@ -135,7 +135,7 @@ export async function countSweeps(pool: Pool): Promise<number> {
   return rows[0]?.count ?? 0;
 }
 
-/** Works on for so long, or not at all. */
+/** Extends a lease; 0 ends it. */
 export async function leaseSweep(pool: Pool, { kind, model, rootId }: Sweep, leaseMs: number): Promise<void> {
   await pool.query(
     `update sync.sweeps set leased_until = clock_timestamp() + make_interval(secs => $4) where root_id = $1 and model = $2 and kind = $3`,
@@ -143,7 +143,7 @@ export async function leaseSweep(pool: Pool, { kind, model, rootId }: Sweep, lea
   );
 }
 
-/** Nothing is left, unless the root was moved again since it was claimed. */
+/** Ends a sweep of which nothing is left, unless the root was moved again since it was claimed. */
 export async function endSweep(pool: Pool, { kind, model, rootId, generation }: Sweep): Promise<void> {
   await pool.query(`delete from sync.sweeps where root_id = $1 and model = $2 and kind = $3 and generation = $4`, [
     rootId,
@@ -153,35 +153,35 @@ export async function endSweep(pool: Pool, { kind, model, rootId, generation }: 
   ]);
 }
 
-const PARTS = statements((model: Model, field: string, many: string) => {
+const REMAINING = preparedByKey((model: Model, field: string, many: string) => {
   const column = snakeCase(field);
   const matches = many === 'many' ? `${column} && array[$1::uuid] and ${column} <> '{}'` : `${column} = $1::uuid`;
-  return new Prepared(
+  return new PreparedStatement(
     '',
     `select id from ${layoutOf(model).table} where ${matches} and ($2::uuid is null or workspace_id = $2::uuid)
       and ($3::uuid is null or group_id <> $3::uuid) and ($4::uuid[] is null or id = any($4::uuid[])) limit $5`,
   );
 });
 
-/** Which records to look for: all that are left, or those of `among` that are. */
-export interface PartsQuestion {
+/** Which records to find: all that are left, or those of `among` that are. */
+export interface RemainingQuery {
   readonly relation: SweepRelation;
   readonly workspaceId: string | null;
-  /** The group that parts which follow are in already; null where they go. */
+  /** The group of records that have moved already; null in a deletion. */
   readonly group: string | null;
   readonly among?: readonly string[];
   readonly limit: number;
 }
 
-/** Rests on the index of every reference: an order would offer the planner another one. */
-export async function findParts(pool: Pool, question: PartsQuestion): Promise<string[]> {
-  const { relation, workspaceId, group, among, limit } = question;
-  const { text } = PARTS(relation.model, relation.field, relation.many ? 'many' : 'one');
+/** Relies on the index of every reference: with an order, the planner might choose another one. */
+export async function findRemaining(pool: Pool, query: RemainingQuery): Promise<string[]> {
+  const { relation, workspaceId, group, among, limit } = query;
+  const { text } = REMAINING(relation.model, relation.field, relation.many ? 'many' : 'one');
   const { rows } = await pool.query<{ id: string }>(text, [relation.value, workspaceId, group, among ?? null, limit]);
   return rows.map(({ id }) => id);
 }
 
-/** The group a root is in; null when it is gone. */
+/** The group of a root; null when the root is deleted. */
 export async function groupOfRoot(pool: Pool, { model, rootId }: Sweep): Promise<string | null> {
   const { rows } = await pool.query<{ group_id: string }>(
     `select group_id from ${layoutOf(model).table} where id = $1`,

@@ -1,4 +1,4 @@
-/** Said aloud: under any other level, waiting for a lock would end in an error and not in the newer row. */
+/** Explicit, because at any other level a wait for a lock would end in an error and not in the newer row. */
 export const BEGIN = 'begin isolation level read committed';
 
 export const COMMIT = 'commit';

@@ -5,13 +5,13 @@ import type { Logger } from '@wts/service-kit/observe';
 import type { Pool } from 'pg';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { CommitEngine } from '../commit/engine.ts';
-import type { SweepStep } from '../commit/sweep.ts';
+import type { SweepStep } from '../commit/sweep-step.ts';
 import type { Unit } from '../commit/unit.ts';
 import {
   claimSweep,
   countSweeps,
   endSweep,
-  findParts,
+  findRemaining,
   groupOfRoot,
   leaseSweep,
   relationsOf,
@@ -25,7 +25,7 @@ import {
  * A deletion or a move of a large family makes its root true at once, and leaves a row in `sync.sweeps` in the same commit
  * (`commit/cascade.ts`, `commit/effects.ts`). From then on nothing can be attached to a root that is gone, and what is below a
  * root that moved is judged by where the root stands. The sweeper looks up what still points to the root and hands it to the
- * engine in steps (`commit/sweep.ts`): ordinary units of the person who asked, which wait their turn like others.
+ * engine in steps (`commit/sweep-step.ts`): ordinary units of the person who asked, which wait their turn like others.
  *
  * Nothing is remembered between steps but the root: what is left is found by its references, so a sweep goes on where it was
  * after any crash, on any replica. A lease keeps two replicas from doing the same; when they do, the second finds nothing to
@@ -127,7 +127,7 @@ export class Sweeper {
       const group = relation.becomes === 'move' ? await groupOfRoot(pool, sweep) : null;
       if (relation.becomes === 'move' && group === null) return left;
       const question = { relation, workspaceId, group };
-      const ids = await findParts(pool, { ...question, limit: LIMITS.sweepIdsMax });
+      const ids = await findRemaining(pool, { ...question, limit: LIMITS.sweepIdsMax });
       if (ids.length === 0) return left;
       for (let from = 0; from < ids.length; from += LIMITS.sweepStepIdsMax) {
         let some = ids.slice(from, from + LIMITS.sweepStepIdsMax);
@@ -136,7 +136,7 @@ export class Sweeper {
           left -= 1;
           const hasChanged = await this.#step({ sweep, relation, ids: some });
           await leaseSweep(pool, sweep, leaseMs);
-          const rest = await findParts(pool, { ...question, among: some, limit: some.length });
+          const rest = await findRemaining(pool, { ...question, among: some, limit: some.length });
           if (!hasChanged && rest.length === some.length) return STUCK;
           some = rest;
         }

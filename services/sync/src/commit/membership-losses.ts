@@ -1,38 +1,38 @@
 import { ROLES, type Role } from '@wts/contracts';
 import { isOf, WorkspaceMember } from '@wts/models';
-import { RECORD_LOSSES } from '../store/losses.ts';
-import type { Call } from '../store/prepared.ts';
+import { RECORD_LOSSES } from '../store/membership-losses.ts';
+import type { Statement } from '../store/prepared.ts';
+import type { ReadSet } from './read-set.ts';
 import type { Effect } from './unit.ts';
-import type { World } from './world.ts';
 
 interface Loss {
   readonly workspaceId: string;
   readonly userId: string;
   /** Memberships that ended. */
   ended: number;
-  /** A role was lowered, or a membership ended by another hand than the person's own. */
+  /** Another person ended the membership, or any person lowered the role. */
   isTaken: boolean;
 }
 
 /**
- * Writes down which memberships end and which roles shrink with a group, whichever surface asked for it: the workspace
- * service compares invitations with it. It is read off the entries, because nothing becomes true without one. Sent under
- * the lock of the log, so that `taken_at` is the moment of the loss and not that of the wait before it.
+ * Records which memberships end and which roles are lowered by a batch: the workspace service compares invitations with that. Found
+ * in the entries, because every change has one. Run under the lock of the log, so that `taken_at` is the time of the loss and not
+ * that of the wait before it.
  *
  * Keeps workspaces.join.after-loss.
  */
-export function lossesOf(
-  world: World,
+export function recordLosses(
+  reads: ReadSet,
   entries: readonly { readonly actorId: string; readonly effect: Effect }[],
-): Call[] {
+): Statement[] {
   const losses = new Map<string, Loss>();
   const roles = new Map<string, Role | undefined>();
   for (const { actorId, effect } of entries) {
     const { id, action, groupId, workspaceId } = effect;
-    // A membership has an entry for its person too; the one for the workspace stands for both.
+    // A membership has an entry for its person too; the one for the workspace is enough.
     if (!isOf(effect, WorkspaceMember) || workspaceId === null || groupId !== workspaceId) continue;
     const { userId, role } = effect.record;
-    const before = roles.has(id) ? roles.get(id) : world.stored(WorkspaceMember, id)?.record.role;
+    const before = roles.has(id) ? roles.get(id) : reads.rowBefore(WorkspaceMember, id)?.record.role;
     const after = action === 'DELETE' ? undefined : role;
     roles.set(id, after);
     const isEnd = action === 'DELETE';
@@ -43,7 +43,7 @@ export function lossesOf(
     losses.set(key, { ...loss, ended: loss.ended + (isEnd ? 1 : 0), isTaken: loss.isTaken || isTaken });
   }
   if (losses.size === 0) return [];
-  // In one order, so that two groups do not wait in a circle.
+  // In one order, so that two batches do not wait in a circle.
   const rows = [...losses.keys()].sort().flatMap((key) => losses.get(key) ?? []);
   return [
     RECORD_LOSSES.with(
@@ -55,7 +55,7 @@ export function lossesOf(
   ];
 }
 
-/** From the first of the list to the last, roles hold less. */
+/** Each role of the list has fewer permissions than the one before it. */
 function isLower(after: Role | undefined, before: Role | undefined): boolean {
   return after !== undefined && before !== undefined && ROLES.indexOf(after) > ROLES.indexOf(before);
 }

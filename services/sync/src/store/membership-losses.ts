@@ -1,7 +1,7 @@
-import { Prepared } from './prepared.ts';
+import { PreparedStatement } from './prepared.ts';
 
-/** Adds to what people lost in workspaces. The time is the database's: so are those of invitations. */
-export const RECORD_LOSSES = new Prepared(
+/** Adds to what people lost in workspaces. The time is that of the database, like the times of invitations. */
+export const RECORD_LOSSES = new PreparedStatement(
   'uuid[], uuid[], integer[], boolean[]',
   `insert into sync.membership_losses as l (workspace_id, user_id, ended, taken_at)
     select s.w, s.u, s.n, case when s.t then clock_timestamp() end from unnest($1, $2, $3, $4) as s(w, u, n, t)

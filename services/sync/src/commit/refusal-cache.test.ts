@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
-import { Refused } from './refused.ts';
+import { RefusalCache } from './refusal-cache.ts';
 import { refuse } from './refusal.ts';
 import type { Mutation, Unit } from './unit.ts';
 
-describe('changes that were too much', () => {
-  it('are refused again without a look, and kept where they are small only [never.unbounded]', () => {
-    const refused = new Refused();
+describe('a change that was too large', () => {
+  it('is refused again from the cache, which keeps small payloads only [never.unbounded]', () => {
+    const cache = new RefusalCache();
     const refusal = refuse('conflict', 'Too much');
     const update = (title: string): Mutation => ({
       modelName: 'Task',
@@ -24,8 +24,8 @@ describe('changes that were too much', () => {
       [update('T'), refusal],
       [update('x'.repeat(50_000)), undefined],
     ] as const) {
-      refused.keep(unitOf(mutation), mutation, refusal);
-      assert.equal(refused.find(unitOf(mutation), mutation), found);
+      cache.add(unitOf(mutation), mutation, refusal);
+      assert.equal(cache.find(unitOf(mutation), mutation), found);
     }
   });
 });

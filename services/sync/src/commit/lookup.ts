@@ -3,7 +3,8 @@ import type { Model } from '@wts/models';
 import type { HoldStrength, LockStrength } from '../store/rows.ts';
 
 /*
- * What rules ask of the database, as values: named by a rule, read by `read-needs.ts`, kept by `world.ts`.
+ * What rules must read of the database, as values: a rule names a lookup by querying the `DecisionState`, `run-lookups.ts` runs
+ * it, and the `ReadSet` holds its result.
  */
 
 /** Records whose `field` holds `value`, an id; `and` narrows them by another field, or by `workspaceId`, which every row has. */
@@ -14,7 +15,7 @@ export interface Relation<M extends Model = Model> {
   readonly and?: { readonly field: string; readonly value: string };
 }
 
-/** Those of one workspace. */
+/** The relation, narrowed to one workspace. */
 export function within<M extends Model>(workspaceId: string, relation: Relation<M>): Relation<M> {
   return { ...relation, and: { field: 'workspaceId', value: workspaceId } };
 }
@@ -26,29 +27,29 @@ export interface UniqueKey {
   readonly values: readonly string[];
 }
 
-export type Need =
+export type Lookup =
   | { readonly kind: 'row'; readonly model: Model; readonly id: string; readonly lock: HoldStrength }
-  | { readonly kind: 'taken'; readonly model: Model; readonly id: string }
-  | { readonly kind: 'used'; readonly model: Model; readonly id: string }
+  | { readonly kind: 'id-holder'; readonly model: Model; readonly id: string }
+  | { readonly kind: 'used-group'; readonly model: Model; readonly id: string }
   | ({ readonly kind: 'related'; readonly lock: LockStrength } & Relation)
   | { readonly kind: 'counter'; readonly workspaceId: string }
   | { readonly kind: 'audience'; readonly userId: string }
   | { readonly kind: 'creation'; readonly model: Model; readonly id: string }
   | ({ readonly kind: 'key' } & UniqueKey)
-  | FactNeed;
+  | FactLookup;
 
-/** How much hangs below a record, itself included: counted by ids, up to one more than asked for. */
+/** How much a cascade includes: the record and what is below it. Counting ends at one record more than the lookup allows. */
 export interface Extent {
   readonly records: number;
   readonly bytes: number;
-  /** How deep records of its own model lie below each other. */
+  /** How deep records of its own model are nested below it. */
   readonly levels: number;
 }
 
-/** What goes and lets go with a record, what moves with it, or itself alone. */
-export type ExtentWay = 'delete' | 'move' | 'own';
+/** What a deletion of the record deletes or changes, what moves with the record, or the record alone. */
+export type ExtentScope = 'delete' | 'move' | 'own';
 
-/** What one deletion or move may take along in its own commit; what is more is swept behind it. */
+/** How much one deletion or move may change in its own commit; a sweep does what is more. */
 export interface CascadeBounds {
   readonly recordsMax: number;
   readonly bytesMax: number;
@@ -61,66 +62,66 @@ export const CASCADE_BOUNDS: CascadeBounds = {
   levelsMax: LIMITS.cascadeLevelsMax,
 };
 
-/** What is asked about a record beside its row. */
+/** What rules read about a record besides its row. */
 export interface Facts {
-  /** What goes, lets go or moves with it. */
+  /** How much a cascade from it includes. */
   readonly extent: Extent;
-  /** The place of its last entry in the log, or of the log's floor where that was trimmed. */
+  /** The position of its last entry, or the floor of the log where that entry was trimmed. */
   readonly last: bigint;
-  /** How many records of its model lie above it, itself included. */
+  /** How many records of its model are above it, itself included. */
   readonly depth: number;
-  /** Whether memberships that a person had in a workspace before are still being cleared. */
+  /** Whether a sweep still deletes the memberships that a person had inside a workspace before. */
   readonly leaving: boolean;
 }
 
-export type FactNeed =
+export type FactLookup =
   | {
       readonly kind: 'extent';
       readonly model: Model;
       readonly id: string;
-      readonly way: ExtentWay;
+      readonly scope: ExtentScope;
       readonly recordsMax: number;
     }
   | { readonly kind: 'last'; readonly model: Model; readonly id: string }
   | { readonly kind: 'depth'; readonly model: Model; readonly id: string }
   | { readonly kind: 'leaving'; readonly workspaceId: string; readonly userId: string };
 
-export function factKey(need: FactNeed): string {
-  if (need.kind === 'leaving') return `leaving ${need.workspaceId} ${need.userId}`;
-  return `${need.kind} ${need.kind === 'extent' ? need.way : ''} ${key(need.model, need.id)}`;
+export function factKey(lookup: FactLookup): string {
+  if (lookup.kind === 'leaving') return `leaving ${lookup.workspaceId} ${lookup.userId}`;
+  return `${lookup.kind} ${lookup.kind === 'extent' ? lookup.scope : ''} ${key(lookup.model, lookup.id)}`;
 }
 
-/** Not an error: says what must be read before this can be decided. */
-export class Unread extends Error {
-  readonly needs: readonly Need[];
+/** Not a failure: names what must be read before a unit can be decided. */
+export class LookupMissing extends Error {
+  readonly lookups: readonly Lookup[];
 
-  constructor(needs: readonly Need[]) {
-    super(`${needs.map(({ kind }) => kind).join(', ')} not read yet`);
-    this.needs = needs;
+  constructor(lookups: readonly Lookup[]) {
+    super(`${lookups.map(({ kind }) => kind).join(', ')} not read yet`);
+    this.lookups = lookups;
   }
 }
 
-/** Runs something for each, and says at once what all of them need, so that it is read in one round. */
-export function forAll<T, R>(items: readonly T[], run: (item: T) => readonly R[]): R[] {
-  const needs: Need[] = [];
+/** `flatMap` that throws one `LookupMissing` with the missing lookups of all items, so that they are read in one round. */
+export function flatMapCollecting<T, R>(items: readonly T[], run: (item: T) => readonly R[]): R[] {
+  const lookups: Lookup[] = [];
   const results = items.flatMap((item) => {
     try {
       return run(item);
     } catch (error) {
-      if (!(error instanceof Unread)) throw error;
-      needs.push(...error.needs);
+      if (!(error instanceof LookupMissing)) throw error;
+      lookups.push(...error.lookups);
       return [];
     }
   });
-  if (needs.length > 0) throw new Unread(needs);
+  if (lookups.length > 0) throw new LookupMissing(lookups);
   return results;
 }
 
-/** More than one transaction should hold: the unit that needs it is refused with the message, which is public. */
-export class TooMuch extends Error {}
+/** A unit changes more than one transaction should; it is refused with the message, which is public. */
+export class ChangeTooLarge extends Error {}
 
-export const TOO_MANY = `This change affects more than ${LIMITS.cascadeActionsMax} records; make it in smaller steps`;
-export const TOO_LARGE = 'The records that this change affects are too large together; make it in smaller steps';
+export const TOO_MANY_RECORDS = `This change affects more than ${LIMITS.cascadeActionsMax} records; make it in smaller steps`;
+export const TOO_MUCH_TEXT = 'The records that this change affects are too large together; make it in smaller steps';
 
 const LOCK_ORDER: readonly LockStrength[] = ['look', 'refer', 'write'];
 

@@ -1,0 +1,167 @@
+import { LIMITS } from '@wts/contracts';
+import type { Model } from '@wts/models';
+import type { Row } from '../store/rows.ts';
+import type { NewSweep } from '../store/sweeps.ts';
+import { key, sweepKey, type Extent } from './lookup.ts';
+import type { Audiences, Creation } from './read-set.ts';
+import type { UndoLog } from './undo-log.ts';
+import type { Effect } from './unit.ts';
+
+/** What the decided units of a batch change, and nothing of it is written yet. */
+export class ChangeSet {
+  /** By model and id; null: deleted. */
+  readonly #rows = new Map<Model, Map<string, Row | null>>();
+  readonly #creations = new Map<string, Creation>();
+  readonly #lastEntries = new Map<string, Effect>();
+  readonly #sweeps = new Map<string, NewSweep>();
+  readonly #audiences = new Map<string, AudienceChange>();
+  readonly #numbers = new Map<string, number>();
+  readonly #usedGroups = new Set<string>();
+  #cascades = { records: 0, bytes: 0 };
+  readonly #undoLog: UndoLog;
+
+  constructor(undoLog: UndoLog) {
+    this.#undoLog = undoLog;
+  }
+
+  clear(): void {
+    this.#rows.clear();
+    this.#creations.clear();
+    this.#lastEntries.clear();
+    this.#sweeps.clear();
+    this.#audiences.clear();
+    this.#numbers.clear();
+    this.#usedGroups.clear();
+    this.#cascades = { records: 0, bytes: 0 };
+  }
+
+  /** Null: deleted; undefined: not changed. */
+  row(model: Model, id: string): Row | null | undefined {
+    return this.#rows.get(model)?.get(id);
+  }
+
+  /** By id; null: deleted. */
+  rowsOf(model: Model): ReadonlyMap<string, Row | null> | undefined {
+    return this.#rows.get(model);
+  }
+
+  setRow(model: Model, id: string, row: Row | null): void {
+    let rows = this.#rows.get(model);
+    if (!rows) this.#rows.set(model, (rows = new Map<string, Row | null>()));
+    this.#undoLog.set(rows, id, row);
+  }
+
+  creation(model: Model, id: string): Creation | undefined {
+    return this.#creations.get(key(model, id));
+  }
+
+  setCreation(model: Model, id: string, creation: Creation): void {
+    this.#undoLog.set(this.#creations, key(model, id), creation);
+  }
+
+  lastEntry(model: Model, id: string): Effect | undefined {
+    return this.#lastEntries.get(key(model, id));
+  }
+
+  addEntries(effects: readonly Effect[]): void {
+    for (const effect of effects) this.#undoLog.set(this.#lastEntries, key(effect.model, effect.id), effect);
+  }
+
+  isBeingDeleted(model: Model, id: string): boolean {
+    return this.#sweeps.has(sweepKey('delete', model, id));
+  }
+
+  addSweep(sweep: NewSweep): void {
+    this.#undoLog.set(this.#sweeps, sweepKey(sweep.kind, sweep.model, sweep.rootId), sweep);
+  }
+
+  get sweeps(): NewSweep[] {
+    return [...this.#sweeps.values()];
+  }
+
+  /** Ids that this batch is the first to use for a group. */
+  get usedGroups(): ReadonlySet<string> {
+    return this.#usedGroups;
+  }
+
+  /** The id stays used, also when the batch deletes the record again. */
+  useAsGroup(id: string): void {
+    this.#usedGroups.add(id);
+    this.#undoLog.add(() => this.#usedGroups.delete(id));
+  }
+
+  /** The last number that the batch took, by workspace. */
+  get numbers(): ReadonlyMap<string, number> {
+    return this.#numbers;
+  }
+
+  setNumber(workspaceId: string, number: number): void {
+    this.#undoLog.set(this.#numbers, workspaceId, number);
+  }
+
+  /** Reserves room for a cascade in the commit; false when there is not enough left. */
+  reserveCascade({ records, bytes }: Extent): boolean {
+    const before = this.#cascades;
+    const after = { records: before.records + records, bytes: before.bytes + bytes };
+    if (after.records > LIMITS.cascadeGroupRecordsMax || after.bytes > LIMITS.cascadeGroupBytesMax) return false;
+    this.#cascades = after;
+    this.#undoLog.add(() => (this.#cascades = before));
+    return true;
+  }
+
+  joinAudience(userId: string, groupId: string): void {
+    const change = this.#changeAudience(userId);
+    change.frozen.delete(groupId);
+    change.joined.add(groupId);
+  }
+
+  freezeAudience(userId: string, groupId: string, text: string): void {
+    const change = this.#changeAudience(userId);
+    change.joined.delete(groupId);
+    change.frozen.set(groupId, text);
+  }
+
+  #changeAudience(userId: string): AudienceChange {
+    const before = this.#audiences.get(userId);
+    const change = { joined: new Set(before?.joined), frozen: new Map(before?.frozen) };
+    this.#undoLog.set(this.#audiences, userId, change);
+    return change;
+  }
+
+  /** The groups that see a person, with the changes of this batch. */
+  applyToAudiences(userId: string, read: Audiences): Audiences {
+    const change = this.#audiences.get(userId);
+    if (!change) return read;
+    const frozen = new Set(change.frozen.keys());
+    return {
+      live: read.live.union(change.joined).difference(frozen),
+      frozen: read.frozen.union(frozen).difference(change.joined),
+    };
+  }
+
+  get joinedAudiences(): AudienceMember[] {
+    return [...this.#audiences].flatMap(([userId, { joined }]) => [...joined].map((groupId) => ({ userId, groupId })));
+  }
+
+  get frozenAudiences(): FrozenAudienceMember[] {
+    return [...this.#audiences].flatMap(([userId, { frozen }]) =>
+      [...frozen].map(([groupId, text]) => ({ userId, groupId, text })),
+    );
+  }
+}
+
+interface AudienceChange {
+  /** Groups that see the person as they are from now on. */
+  readonly joined: Set<string>;
+  /** Groups that see the person as in this text from now on. */
+  readonly frozen: Map<string, string>;
+}
+
+export interface AudienceMember {
+  readonly userId: string;
+  readonly groupId: string;
+}
+
+export interface FrozenAudienceMember extends AudienceMember {
+  readonly text: string;
+}

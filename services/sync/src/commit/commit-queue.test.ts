@@ -1,0 +1,89 @@
+import assert from 'node:assert/strict';
+import { LIMITS, type Principal } from '@wts/contracts';
+import { Comment, Task } from '@wts/models';
+import { eventually } from '@wts/testkit';
+import { refuse } from './refusal.ts';
+import { CommitRequest } from './request.ts';
+import type { Unit } from './unit.ts';
+import { CommitQueue } from './commit-queue.ts';
+
+const rootId = '00000000-0000-4000-8000-000000000001';
+
+describe('the commit queue', () => {
+  const at = performance.now();
+  const unit = (userId: string, text = ''): Unit => {
+    const principal: Principal = { userId, scopes: ['write'], credential: { kind: 'jwt', id: userId } };
+    const mutation = { modelName: 'Task', modelId: rootId, action: 'UPDATE', payload: { title: text } } as const;
+    return { principal, authority: 'caller', clientId: 'c', clientTxId: 't', mutations: [mutation] };
+  };
+  const request = (units: readonly Unit[]): CommitRequest => {
+    const made = new CommitRequest(units, { signal: undefined, deadlineMs: at + 600_000 });
+    made.outcomes.catch(() => undefined);
+    return made;
+  };
+  const next = (queue: CommitQueue): CommitRequest | undefined =>
+    queue.take(() => true, () => undefined)?.parts[0]?.request; // prettier-ignore
+
+  it('takes a step of a sweep before all requests of its person, because the sweeps of others wait for it [never.one-takes-all]', () => {
+    const queue = new CommitQueue();
+    for (let n = 0; n < 10; n += 1) queue.admit(request([unit('busy')]));
+    const sweep = { kind: 'delete', model: Task, rootId, workspaceId: null, userId: null } as const;
+    const relation = { model: Comment, field: 'taskId', many: false, value: rootId, becomes: 'delete' };
+    const step = { sweep: { ...sweep, actorId: 'busy' }, relation, ids: [rootId] } as const;
+    const swept = request([{ ...unit('busy'), mutations: [], step: step as Unit['step'] & object }]);
+    queue.admit(swept);
+    assert.equal(next(queue), swept);
+  });
+
+  it('rejects requests of the person who sent most when it is full, however small those are [never.unbounded]', () => {
+    const queue = new CommitQueue();
+    const honest = request(Array.from({ length: 100 }, () => unit('honest', 'x'.repeat(50_000))));
+    queue.admit(honest);
+    const small = Array.from({ length: 100 }, () => unit('busy'));
+    for (let n = 0; n < LIMITS.commitQueueMutationsMax / 100; n += 1) queue.admit(request(small));
+    assert.equal(honest.isSettled, false);
+    assert.ok(queue.units <= LIMITS.commitQueueMutationsMax);
+  });
+
+  it('pauses a person who filled a batch for its duration while others send requests, and not the others [never.one-takes-all]', async () => {
+    const queue = new CommitQueue();
+    const [busy, later] = [request([unit('busy')]), request([unit('busy')])];
+    queue.admit(request([unit('honest')]));
+    next(queue);
+    queue.admit(busy);
+    const batch = queue.take(
+      () => true,
+      () => assert.fail(),
+    );
+    assert.equal(batch?.parts[0]?.request, busy);
+    queue.recordCost(batch, [{ kind: 'refused', refusal: refuse('conflict', ''), weight: 1 }], 10);
+    queue.admit(later);
+    assert.equal(next(queue), undefined);
+    assert.ok((queue.pauseMs ?? Infinity) <= 10);
+    const honest = request([unit('honest')]);
+    queue.admit(honest);
+    assert.equal(next(queue), honest);
+    await eventually(() => next(queue) === later);
+  });
+
+  it('never pauses a person who is alone', () => {
+    const queue = new CommitQueue();
+    for (let n = 0; n < 3; n += 1) {
+      queue.admit(request([unit('busy')]));
+      const batch = queue.take(
+        () => true,
+        () => assert.fail(),
+      );
+      assert.ok(batch);
+      queue.recordCost(batch, [{ kind: 'refused', refusal: refuse('conflict', ''), weight: 1 }], 10);
+    }
+  });
+
+  it('drops thousands of overdue requests in one call', () => {
+    const queue = new CommitQueue();
+    for (let n = 0; n < 19_000; n += 1) queue.admit(request([unit(`${n % 100}`)]));
+    queue.filter(() => true).forEach((one) => Object.assign(one, { deadlineMs: 0 }));
+    assert.equal(next(queue), undefined);
+    assert.equal(queue.units, 0);
+  });
+});

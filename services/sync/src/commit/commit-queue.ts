@@ -1,0 +1,265 @@
+import { BoundedMap } from '@wts/access';
+import { Fault, LIMITS } from '@wts/contracts';
+import { FairQueue, type QueueEntry } from '../fairness/fair-queue.ts';
+import { retryAfterSeconds, SHARE } from '../fairness/fair-gate.ts';
+import { RecentPeople } from '../fairness/recent-people.ts';
+import { Batch, type BatchKind, type BatchPart } from './batch.ts';
+import { WEIGHT_BYTES, type BatchLimits } from './decide-batch.ts';
+import type { CommitRequest } from './request.ts';
+import type { UnitResult } from './write.ts';
+
+/*
+ * The requests that wait to be committed, and which of them are in the next batch. People take turns, weighed by what their changes
+ * cost: a small entry of the log weighs 1. While others send requests too, one person gets a quarter of a batch at most, and work
+ * that is heavy or has failed lately gets batches of its own; a person who is alone fills whole batches.
+ */
+
+/** A change with more weight than this is not in one batch with those of others. */
+const HEAVY_WEIGHT = 16;
+const ISOLATED_MS = 5_000;
+/** How much one batch changes the expected cost of the next: the factor of an exponential average. */
+const SMOOTHING = 0.25;
+/** A batch that waited for a lock counts for at most so many times the expected duration. */
+const OUTLIER_FACTOR = 4;
+/** How long a person is paused at most after a batch: one that took longer has waited for a lock. */
+const PAUSE_MS_MAX = 20;
+/** Smaller batches are not measured: they take as long as their messages do. */
+const MEASURED_FROM_WEIGHT = 32;
+const EXPECTED_MS = 0.2;
+
+/** A cascade needs a round of reading for each level. */
+const SHARED: BatchLimits = { weightMax: LIMITS.commitBatchWeight, roundsMax: 16, isAlone: false };
+const OWN: BatchLimits = { weightMax: LIMITS.commitBatchWeight, roundsMax: 24, isAlone: true };
+
+/** Whether a batch of this kind whose first request is of this person may start now. */
+export type MayStart = (kind: BatchKind, person: string) => boolean;
+
+export class CommitQueue {
+  readonly #queue = new FairQueue<CommitRequest>();
+  readonly #weights = new BoundedMap<string, number>(LIMITS.commitMemoryEntriesMax);
+  readonly #isolatedUntil = new BoundedMap<string, number>(LIMITS.commitMemoryEntriesMax);
+  #units = 0;
+  /** The expected duration of a small entry. */
+  #expectedMs = EXPECTED_MS;
+  readonly #recent = new RecentPeople();
+  readonly #pausedUntil = new BoundedMap<string, number>(LIMITS.commitMemoryEntriesMax);
+  /** When the first pause ends of a person whom `take` skipped. */
+  #pauseEndsAt = Infinity;
+
+  get units(): number {
+    return this.#units;
+  }
+
+  get bytes(): number {
+    return this.#queue.load.bytes;
+  }
+
+  /**
+   * Throws `unavailable` when the request cannot be done in time. When there is no room, the last requests of the person with the
+   * most are rejected; returns how many. Keeps never.unbounded.
+   */
+  admit(request: CommitRequest): number {
+    this.#recent.note(request.person);
+    if (request.isSweep) {
+      // Only one sweep runs at a time: behind all requests of its person, it would delay the sweeps of others.
+      this.#push(request, 'front');
+      return 0;
+    }
+    const now = performance.now();
+    const cost = request.units.length * this.#weightOf(request.person, request);
+    const leftMs = request.deadlineMs - now;
+    if ((this.#queue.load.cost + cost) * this.#expectedMs > leftMs) {
+      const expectedMs = this.#queue.ahead(request.person, cost) * this.#expectedMs;
+      if (expectedMs > leftMs) throw queueTooLong(expectedMs);
+    }
+    this.#push(request, 'behind');
+    return this.#makeRoom();
+  }
+
+  /** Puts a request with units left in front of all others of its person. */
+  putBack(request: CommitRequest): void {
+    this.#push(request, 'front');
+  }
+
+  /** False when it does not wait. */
+  remove(request: CommitRequest): boolean {
+    const { entry } = request;
+    if (!entry || !this.#queue.remove(entry)) return false;
+    this.#onRemoved(request);
+    return true;
+  }
+
+  /** The requests that match, in any order. */
+  filter(matches: (request: CommitRequest) => boolean): CommitRequest[] {
+    return [...this.#queue.items()].filter(matches);
+  }
+
+  /** The next batch that may start now; undefined when there is none. Drops requests whose client has disconnected. */
+  take(mayStart: MayStart, drop: (request: CommitRequest) => void): Batch | undefined {
+    this.#pauseEndsAt = Infinity;
+    const next = (): QueueEntry<CommitRequest> | undefined =>
+      this.#queue.shift((person, { item }) => !this.#isPaused(person) && mayStart(this.#kindOf(item), person));
+    let first = next();
+    for (; first && (first.item.isAborted || first.item.deadlineMs < performance.now()); first = next()) {
+      this.#takeOut(first.item, drop);
+    }
+    if (!first) return undefined;
+    const kind = this.#kindOf(first.item);
+    const batch = new Batch(kind, kind === 'one-request' ? OWN : SHARED);
+    this.#add(batch, first);
+    while (kind !== 'one-request') {
+      const next = this.#queue.shift((person, { item }) => this.#fits(batch, person, item));
+      if (!next) break;
+      if (next.item.isAborted) this.#takeOut(next.item, drop);
+      else this.#add(batch, next);
+    }
+    return batch;
+  }
+
+  /** In how many milliseconds the first pause ends of a person whom the last `take` skipped. */
+  get pauseMs(): number | undefined {
+    return this.#pauseEndsAt === Infinity ? undefined : Math.max(this.#pauseEndsAt - performance.now(), 1);
+  }
+
+  /** Records what a batch cost, and how long it took. */
+  recordCost(batch: Batch, results: readonly UnitResult[], ms: number): void {
+    this.#pausePeople(batch, ms);
+    let total = 0;
+    for (const { part, first, done } of batch.settled(results)) {
+      let weight = 0;
+      for (const result of results.slice(first, first + done)) {
+        weight += result.kind === 'later' ? 1 : Math.max(result.weight, 1);
+      }
+      total += weight;
+      const { person } = part.request;
+      this.#queue.charge(person, weight - part.count * part.weightEach);
+      // The steps of a sweep do not predict the cost of other changes of the person.
+      if (done === 0 || part.request.isSweep) continue;
+      const average = this.#weights.get(person) ?? 1;
+      this.#weights.set(person, average + (weight / done - average) * SMOOTHING);
+    }
+    if (total < MEASURED_FROM_WEIGHT) return;
+    const sample = Math.min(ms / total, this.#expectedMs * OUTLIER_FACTOR);
+    this.#expectedMs += (sample - this.#expectedMs) * SMOOTHING;
+  }
+
+  /** Records how much text was read from the log for the outcomes of a part. */
+  recordReadCost({ request: { person }, count }: BatchPart, textRead: readonly number[]): void {
+    const weight = textRead.reduce((sum, text) => sum + text, 0) / WEIGHT_BYTES;
+    if (weight === 0) return;
+    this.#queue.charge(person, weight);
+    this.#weights.set(person, (this.#weights.get(person) ?? 1) + (weight / count) * SMOOTHING);
+  }
+
+  /** The person's changes made a batch fail: for some seconds they are in no batch with those of others. */
+  isolate(person: string): void {
+    this.#isolatedUntil.set(person, performance.now() + ISOLATED_MS);
+  }
+
+  /** Whether other people have requests waiting, or sent some a moment ago. */
+  hasOthers(person: string): boolean {
+    if (this.#queue.people > (this.#queue.of(person).size > 0 ? 1 : 0)) return true;
+    return this.#recent.hasOthers(person);
+  }
+
+  /** Called when no batch is running. */
+  onIdle(): void {
+    this.#queue.reset();
+  }
+
+  /**
+   * Pauses a person who had more than a quarter of a batch while others sent requests, for a time in proportion to its duration and
+   * to the person's share: otherwise, while one person fills one batch after another, all others would wait for processors too.
+   */
+  #pausePeople(batch: Batch, ms: number): void {
+    for (const person of batch.people) {
+      const excess = (batch.unitsOf(person) / batch.units.length - SHARE) / (1 - SHARE);
+      if (excess <= 0 || !this.hasOthers(person)) continue;
+      this.#pausedUntil.set(person, performance.now() + Math.min(ms, PAUSE_MS_MAX) * excess);
+    }
+  }
+
+  #isPaused(person: string): boolean {
+    const until = this.#pausedUntil.get(person) ?? 0;
+    if (until <= performance.now()) return false;
+    this.#pauseEndsAt = Math.min(this.#pauseEndsAt, until);
+    return true;
+  }
+
+  #kindOf(request: CommitRequest): BatchKind {
+    if (request.needsOwnBatch) return 'one-request';
+    const { person } = request;
+    const isIsolated =
+      (this.#isolatedUntil.get(person) ?? 0) > performance.now() || this.#weightOf(person, request) > HEAVY_WEIGHT;
+    return isIsolated && this.hasOthers(person) ? 'one-person' : 'shared';
+  }
+
+  #fits(batch: Batch, person: string, request: CommitRequest): boolean {
+    const [first] = batch.parts;
+    // For a service every row is read and locked, also one that a caller may not see.
+    if (request.authority !== first?.request.authority || this.#kindOf(request) !== batch.kind) return false;
+    if (batch.kind === 'one-person' && person !== first?.request.person) return false;
+    if (this.#isPaused(person)) return false;
+    const room = this.#roomFor(batch, request);
+    return room >= request.unitsLeft || (room > 0 && this.hasOthers(person));
+  }
+
+  /** How many units of a request fit into the batch. */
+  #roomFor(batch: Batch, request: CommitRequest): number {
+    const { person } = request;
+    const most = LIMITS.commitBatchMutations;
+    const share = this.hasOthers(person) ? SHARE : 1;
+    const units = Math.min(Math.ceil(most * share) - batch.unitsOf(person), most - batch.units.length);
+    const weight = (LIMITS.commitBatchWeight * share) / this.#weightOf(person, request);
+    return Math.min(units, Math.max(Math.floor(weight) - batch.unitsOf(person), batch.units.length === 0 ? 1 : 0));
+  }
+
+  #add(batch: Batch, { item: request, cost }: QueueEntry<CommitRequest>): void {
+    this.#onRemoved(request);
+    const weightEach = cost / request.unitsLeft;
+    const count = Math.min(request.unitsLeft, Math.max(this.#roomFor(batch, request), 1));
+    batch.add({ request, from: request.unitsTaken, count, weightEach });
+    request.unitsTaken += count;
+    // The rest is charged when a later batch takes it.
+    if (request.unitsLeft > 0) this.#queue.charge(request.person, -weightEach * request.unitsLeft);
+  }
+
+  #push(request: CommitRequest, place: 'front' | 'behind'): void {
+    const cost = request.unitsLeft * this.#weightOf(request.person, request);
+    request.entry = this.#queue.push(request.person, request, { cost, bytes: request.bytes, place });
+    this.#units += request.unitsLeft;
+  }
+
+  #takeOut(request: CommitRequest, drop: (request: CommitRequest) => void): void {
+    this.#onRemoved(request);
+    drop(request);
+  }
+
+  #onRemoved(request: CommitRequest): void {
+    request.entry = null;
+    this.#units -= request.unitsLeft;
+  }
+
+  #makeRoom(): number {
+    for (let refused = 0; ; refused += 1) {
+      const isCrowded = this.#units > LIMITS.commitQueueMutationsMax;
+      if (!isCrowded && this.bytes <= LIMITS.commitQueueBytesMax) return refused;
+      const last = this.#queue.lastOfHeaviest(({ cost, bytes }) => (isCrowded ? cost : bytes));
+      if (!last) return refused;
+      this.remove(last.item);
+      last.item.reject(queueTooLong(this.#queue.ahead(last.person, last.cost) * this.#expectedMs));
+    }
+  }
+
+  /** The expected weight of a unit: the average of this person's units, and at least the weight of its text. */
+  #weightOf(person: string, { bytes, units }: CommitRequest): number {
+    return Math.max(this.#weights.get(person) ?? 1, bytes / units.length / WEIGHT_BYTES);
+  }
+}
+
+export function queueTooLong(expectedMs: number): Fault {
+  return new Fault('unavailable', {
+    message: 'Too many changes are waiting; try again shortly',
+    retryAfterSeconds: retryAfterSeconds(expectedMs),
+  });
+}

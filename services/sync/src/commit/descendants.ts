@@ -1,0 +1,62 @@
+import { LIMITS } from '@wts/contracts';
+import { dependentsOf } from '@wts/models';
+import type { Row } from '../store/rows.ts';
+import type { DecisionState } from './decision-state.ts';
+import { ChangeTooLarge, key, TOO_MANY_RECORDS, type Relation } from './lookup.ts';
+
+/**
+ * Locks a record and its descendants: all records that are deleted with it and are in its workspace. Returns children before
+ * parents, the record itself last. Because every row is locked, no transaction can attach another one meanwhile. The records are
+ * read level by level, each level in one round.
+ */
+export function lockDescendants(
+  state: DecisionState,
+  root: Row,
+  more: (row: Row) => readonly Relation[] = () => [],
+): Row[] {
+  const relations = (row: Row): Relation[] => [
+    ...dependentsOf(row.model).flatMap(({ model, field, onDelete }) =>
+      onDelete === 'delete' ? [{ model, field, value: row.id }] : [],
+    ),
+    ...more(row),
+  ];
+  const children = new Map<Row, readonly Row[]>();
+  const found = new Map([[key(root.model, root.id), root]]);
+  for (let level = [root]; level.length > 0;) {
+    state.requireRelated(level.flatMap(relations), 'write');
+    const next: Row[] = [];
+    for (const row of level) {
+      const own: Row[] = [];
+      for (const child of relations(row).flatMap((relation) => state.related(relation, 'write'))) {
+        if (child.workspaceId !== row.workspaceId) continue;
+        const name = key(child.model, child.id);
+        const known = found.get(name);
+        own.push(known ?? child);
+        if (known) continue;
+        found.set(name, child);
+        next.push(child);
+      }
+      children.set(row, own);
+    }
+    if (found.size > LIMITS.cascadeActionsMax) throw new ChangeTooLarge(TOO_MANY_RECORDS);
+    level = next;
+  }
+  return childrenFirst(root, children);
+}
+
+/** Without recursion, because replies may be nested thousands of levels deep. */
+function childrenFirst(root: Row, children: ReadonlyMap<Row, readonly Row[]>): Row[] {
+  const order = new Set<Row>();
+  const entered = new Set<Row>();
+  const path = [root];
+  for (let row = path.at(-1); row; row = path.at(-1)) {
+    if (entered.has(row)) {
+      order.add(row);
+      path.pop();
+      continue;
+    }
+    entered.add(row);
+    for (const child of children.get(row) ?? []) if (!entered.has(child)) path.push(child);
+  }
+  return [...order];
+}
