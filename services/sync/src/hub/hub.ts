@@ -10,13 +10,12 @@ import type { RingChunk, RingLimits } from './ring.ts';
 /*
  * One hub per replica follows the log and keeps its recent chunks in memory; sockets pull from it by cursor.
  *
- * `hub.last` is the replica's horizon: everything up to it has been seen, in order, and nothing beyond it is shown to
- * anyone. A socket that wants to be told of news listens, but being told only means "look again": what a socket gets is
- * decided by its cursor. So there is no moment between catching up and being live in which something could be missed,
- * and no second copy of an entry to be recognized.
+ * `hub.last` is the replica's horizon: the hub has received every entry up to it, in order, and sockets are sent nothing
+ * beyond it. A listener is only notified that new entries exist; its cursor decides what it reads. So between catching up
+ * and being live no entry can be missed, and none is sent twice.
  *
- * Chunks come from three sides at once: committed in this process, handed over by another replica, and from the stream.
- * Whichever is first wins; `consume` keeps the order and fills what none of them brought from the log.
+ * The hub receives chunks from three sources: commits of this process, the hand-over of other replicas, and the stream.
+ * `consume` takes the first copy of each, keeps the order and reads from the log what none of them delivered.
  *
  * Keeps sync.socket.two-replicas.
  */
@@ -30,7 +29,7 @@ export interface FollowedLog {
 export interface HubOptions {
   readonly nc: () => NatsConnection | null;
   readonly log: FollowedLog;
-  /** Chunks committed here, or handed over by other replicas. */
+  /** Chunks committed in this process or handed over by other replicas. */
   readonly handover?: (offer: (chunk: EntryChunk) => void) => () => void;
   readonly ring?: RingLimits;
   readonly pollMs?: number;
@@ -39,13 +38,13 @@ export interface HubOptions {
 }
 
 export interface HubListener {
-  /** New entries are there, up to `chunk.last`. */
+  /** The hub has new entries, up to `chunk.last`. */
   onChunk(chunk: RingChunk): void;
-  /** The log is another one, or has moved on beyond what this replica saw of it: no cursor can be gone on from. */
+  /** The log has a new epoch, or was trimmed beyond what this replica has received: no cursor is valid any more. */
   onEpoch(): void;
 }
 
-/** How late a change may be seen when neither hand-over nor stream bring it. */
+/** How often the log is read while neither hand-over nor stream deliver. */
 const POLL_MS = 100;
 const OPEN_RETRY_MS = 500;
 
@@ -60,7 +59,7 @@ export class Hub {
     this.#ring = new Ring(options.ring ?? { bytesMax: LIMITS.ringBytesMax, ageMs: LIMITS.ringAgeMs });
   }
 
-  /** False until the log's head is known: nobody can be told anything before. */
+  /** False until the hub has read the head of the log; sockets are refused before. */
   get isOpen(): boolean {
     return this.#last !== null;
   }
@@ -74,7 +73,7 @@ export class Hub {
     return this.#ring.bytes;
   }
 
-  /** The chunks with entries after the cursor; null when they reach back beyond what is kept, and the log must be read. */
+  /** The chunks with entries after the cursor; null when the ring no longer has all of them and the log must be read. */
   since(cursor: bigint): readonly RingChunk[] | null {
     return cursor >= this.last ? [] : this.#ring.since(cursor);
   }
@@ -84,12 +83,12 @@ export class Hub {
     return () => this.#listeners.delete(listener);
   }
 
-  /** Forgets what is older than the ring's age, also when nothing new arrives. */
+  /** Removes chunks past the ring's age, also when no new one arrives. */
   trim(): void {
     this.#ring.trim();
   }
 
-  /** Follows the log until the signal aborts. Rejects only for a bug: an outage is waited out. */
+  /** Follows the log until the signal aborts. Rejects only for a bug: during an outage it retries. */
   async run(): Promise<void> {
     const { signal, log, nc, handover, logger, pollMs = POLL_MS } = this.#options;
     const start = await this.#findHead();
@@ -117,7 +116,8 @@ export class Hub {
       try {
         return await log.head();
       } catch (error) {
-        if (!hasWarned) logger.warn({ err: error }, 'the log cannot be read yet');
+        if (!hasWarned)
+          logger.warn({ err: error }, 'the log cannot be read yet; it is tried again until PostgreSQL answers');
         await sleep(OPEN_RETRY_MS, undefined, { signal }).catch(() => undefined);
       }
     }

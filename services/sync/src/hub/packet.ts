@@ -3,7 +3,7 @@ import { LIMITS } from '@wts/contracts';
 /** A delta frame ready to be written to any number of sockets. Keeps sync.socket.delta. */
 export interface Packet {
   readonly frame: Buffer;
-  /** The cursor of a client that has it: nothing at or below this position is still to come. */
+  /** The cursor of a client that has received it: no later packet has an entry at or below this position. */
   readonly last: bigint;
   readonly count: number;
 }
@@ -13,8 +13,8 @@ const LENGTH_7_BITS = 125;
 const LENGTH_16_BITS = 0xffff;
 
 /**
- * A whole text message as the server sends it: final, unmasked, uncompressed. Made here and not by the socket library,
- * so that one buffer serves every socket that is to have it.
+ * A whole text message as a server sends it: final, unmasked, uncompressed. Built here and not by the WebSocket library, so
+ * that many sockets share one buffer.
  */
 export function textFrame(text: string): Buffer {
   const length = Buffer.byteLength(text);
@@ -25,7 +25,7 @@ export function textFrame(text: string): Buffer {
   return frame;
 }
 
-/** What stands before a text of so many bytes. */
+/** The frame header of a text of this length. */
 export function frameHeader(length: number): Buffer {
   const header = Buffer.alloc(headerBytes(length));
   writeHeader(header, length);
@@ -49,7 +49,7 @@ function writeHeader(frame: Buffer, length: number): void {
   }
 }
 
-/** An empty packet moves the cursor of a client to which nothing happened. */
+/** An empty packet, which advances the cursor of a client without news. */
 export function watermark(last: bigint): Packet {
   return packetOf([], last);
 }
@@ -60,8 +60,8 @@ function packetOf(texts: readonly string[], last: bigint): Packet {
 }
 
 /**
- * Packets that are made when they are asked for, and kept: all who are to have them get the same ones, and none is made
- * that nobody takes.
+ * Packets that are built on demand and kept, so that all sockets with the same content share them, and none is built that no
+ * socket takes.
  */
 export class Packets implements Iterable<Packet> {
   readonly #made: Packet[] = [];
@@ -71,7 +71,7 @@ export class Packets implements Iterable<Packet> {
     this.#source = source[Symbol.iterator]();
   }
 
-  /** So far. */
+  /** Those built so far. */
   get made(): readonly Packet[] {
     return this.#made;
   }
@@ -106,14 +106,14 @@ export class PacketWriter {
     this.#last = id;
   }
 
-  /** Those that are full, once each. */
+  /** Returns the packets that have become full since the last call. */
   full(): Packet[] {
     const packets = this.#packets;
     if (packets.length > 0) this.#packets = [];
     return packets;
   }
 
-  /** The packets that are left. The last of them carries `upTo`: everything up to there has been looked at. */
+  /** Returns the remaining packets. The last one carries `upTo`, because all entries up to it have been checked. */
   finish(upTo: bigint): Packet[] {
     if (this.#texts.length > 0) this.#close(upTo);
     return this.#packets;

@@ -1,7 +1,7 @@
 import type { EntryChunk } from '@wts/contracts';
 import { Entry } from '@wts/log';
 
-/** A chunk as the sockets need it. */
+/** A chunk, prepared for sockets. */
 export interface RingChunk {
   readonly prev: bigint;
   readonly last: bigint;
@@ -9,7 +9,7 @@ export interface RingChunk {
   readonly groups: ReadonlySet<string>;
   /** People who gained or lost a group within this chunk. Almost always none. */
   readonly moved: ReadonlySet<string>;
-  /** What it takes of the heap, about. */
+  /** Its estimated size in the heap. */
   readonly bytes: number;
   /** When its last entry was committed: milliseconds since 1970. */
   readonly committedAtMs: number;
@@ -22,12 +22,12 @@ export interface RingLimits {
 }
 
 const NO_PEOPLE: ReadonlySet<string> = new Set();
-/** What a chunk takes beside its entries: its objects and numbers, and the set of its groups. */
+/** The size of a chunk without its entries: objects, numbers, and the set of its groups. */
 const CHUNK_BYTES = 512;
 
 /**
- * The most recent chunks, without holes. Whoever is behind its beginning reads the log. Its bound is one of memory: what is
- * counted is what the chunks take of the heap, so nothing of what they were made from is kept.
+ * The most recent chunks, without holes. Readers behind its beginning read the log. Bounded by the estimated heap size of its
+ * chunks, so it must not keep references to what they were built from.
  */
 export class Ring {
   readonly #limits: RingLimits;
@@ -61,7 +61,7 @@ export class Ring {
     return added;
   }
 
-  /** Lets go of what is too old or too much. */
+  /** Removes the oldest chunks, past the age or the bound. */
   trim(): void {
     const oldest = performance.now() - this.#limits.ageMs;
     let drop = 0;
@@ -78,7 +78,7 @@ export class Ring {
     this.#bytes = 0;
   }
 
-  /** The chunks with entries after the cursor, or null when some of them are not here any more. */
+  /** The chunks with entries after the cursor, or null when the ring no longer has all of them. */
   since(cursor: bigint): readonly RingChunk[] | null {
     const first = this.#chunks[0];
     if (first === undefined || cursor < first.prev) return null;

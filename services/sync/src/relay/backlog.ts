@@ -3,8 +3,8 @@ import { LIMITS } from '@wts/contracts';
 import type { EntryChunk, StoredEntry } from '@wts/contracts';
 
 /**
- * Committed chunks that wait to be published, found by the place they follow. Those that follow each other leave as one
- * message, so a broker that is slow for a moment is met with fewer and larger messages instead of a longer queue.
+ * Committed chunks that wait to be published, by the position they follow. Consecutive chunks are published as one message,
+ * so a slow broker causes fewer and larger messages instead of a longer queue.
  */
 export class Backlog {
   readonly #byPrev = new Map<string, EntryChunk>();
@@ -43,7 +43,7 @@ export class Backlog {
     return first === undefined ? null : chunkAfter(epoch, cursor.toString(), [first, ...rest]);
   }
 
-  /** Forgets what the stream has by now. */
+  /** Removes the chunks that the stream has. */
   forgetUpTo(cursor: bigint): void {
     for (const [prev, chunk] of this.#byPrev) {
       if (BigInt(chunk.last) > cursor) continue;

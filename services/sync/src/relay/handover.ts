@@ -14,7 +14,7 @@ export interface NatsSource {
 }
 
 export interface Handover {
-  /** Called with chunks committed in this process or in another replica, as soon as they are known, in no order. */
+  /** Calls the listener with each chunk committed in this process or another replica, in no particular order. */
   listen(listener: (chunk: EntryChunk) => void): () => void;
 }
 
@@ -27,8 +27,8 @@ interface HandoverOptions {
 const SENDER = 'from';
 
 /**
- * The shortest way of a committed chunk: within this process by a call, to the other replicas by a plain NATS message
- * without any promise. Nothing rests on it: a chunk that gets lost here comes by the stream or from the log.
+ * Delivers committed chunks as fast as possible: within this process by a call, to other replicas by a plain NATS message
+ * without acknowledgement. Losing one is harmless, because the stream and the log have every chunk.
  */
 export function openHandover({ nats, onCommitted, logger }: HandoverOptions): Handover {
   const self = randomUUID();
@@ -44,7 +44,7 @@ export function openHandover({ nats, onCommitted, logger }: HandoverOptions): Ha
       header.set(SENDER, self);
       connection.publish(STREAM.handover, encodeForServer(connection, chunk), { headers: header });
     }
-    // After it was encoded: who listens here asks how large it is.
+    // After the encoding, because it stores the size that listeners read.
     notify(chunk);
   });
 
@@ -53,7 +53,10 @@ export function openHandover({ nats, onCommitted, logger }: HandoverOptions): Ha
     try {
       notify(decodeChunk(data));
     } catch (failure) {
-      logger.warn({ err: failure }, 'unreadable chunk handed over; the log has it');
+      logger.warn(
+        { err: failure },
+        'received a hand-over chunk that cannot be decoded; its entries are read from the log. Do all replicas run the same version?',
+      );
     }
   });
 

@@ -11,7 +11,7 @@ export interface RelayMetrics {
 export function relayMetrics(registry: Registry): RelayMetrics {
   const registers = [registry];
   return {
-    holding: new Gauge({ name: 'wts_relay_active', help: '1 while this replica relays.', registers }),
+    holding: new Gauge({ name: 'wts_relay_active', help: '1 while this replica holds the relay lease.', registers }),
     behind: new Gauge({ name: 'wts_relay_lag_entries', help: 'Log entries not yet in the stream.', registers }),
     relayed: new Counter({ name: 'wts_relay_entries_total', help: 'Log entries put into the stream.', registers }),
     publishSeconds: new Histogram({

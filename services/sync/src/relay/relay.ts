@@ -12,14 +12,14 @@ import type { RelayMetrics } from './metrics.ts';
 /*
  * The relay copies the log into the stream: every entry, in order, once.
  *
- * One replica does it at a time, the holder of a lease; the lease spares work and is not what keeps the order. That is
- * done by the stream itself, which takes a chunk only after the one it names as its predecessor (`openPublisher`). The
- * relay keeps no cursor of its own: the stream's last message is the cursor. So whatever happens (a crash between commit
- * and publish, an answer that got lost, a relay that slept and wakes beside its successor, a stream that was deleted,
- * emptied or cut) the next step is always the same: ask where the stream ends, go on from there.
+ * One replica at a time relays, the holder of a lease. The lease saves work; the order does not depend on it, because the
+ * stream accepts a chunk only after the one that the chunk names as its predecessor (`openPublisher`). The relay stores no
+ * cursor: the last message of the stream is the cursor. So after any failure (a crash between commit and publish, a lost
+ * acknowledgement, two relays during a lease change, a stream that was deleted, emptied or cut) the relay does the same: it
+ * reads where the stream ends and continues from there.
  *
- * Chunks come by hand-over in the moment of their commit. What the hand-over does not bring is read from the log, at the
- * latest POLL_MS after its commit.
+ * The hand-over delivers chunks as they are committed. What it does not deliver is read from the log, at the latest POLL_MS
+ * after its commit.
  *
  * Keeps sync.log.relay.
  */
@@ -43,11 +43,11 @@ export interface RelayOptions {
 }
 
 export interface Relay extends AsyncDisposable {
-  /** True while this replica is the one that relays. */
+  /** True while this replica holds the lease. */
   readonly isHolding: boolean;
 }
 
-/** An empty stream gets this much of the past, so that whoever looks finds a beginning. */
+/** The number of past entries that an empty stream gets, so that consumers can resume from it. */
 const REFILL_ENTRIES = 10_000n;
 const LEASE_KEY = 7_368_012;
 const LEASE_RETRY_MS = 500;
@@ -55,7 +55,7 @@ const POLL_MS = 50;
 const LOG_PAGE = 500;
 const FAILURE_PAUSE_MS = 250;
 const FAILURES_MAX = 8;
-/** Two relays that meet for a moment must not chase each other. */
+/** Keeps two relays during a lease change from retrying against each other without a pause. */
 const RESTART_PAUSE_MS = 10;
 
 export function startRelay(options: RelayOptions): Relay {
@@ -104,7 +104,7 @@ class RelayLoop {
   }
 
   #accept(chunk: EntryChunk): void {
-    // Without the lease the chunks are for somebody else, and nothing may pile up here.
+    // Without the lease another replica publishes the chunk, so it must not wait here.
     if (!this.isHolding || hasNoEntries(chunk)) return;
     this.#backlog.add(chunk);
     this.wakeSignal.notify();
@@ -117,9 +117,9 @@ class RelayLoop {
     ended.addEventListener('abort', wake);
     this.isHolding = true;
     metrics.holding.set(1);
-    logger.info({}, 'this replica relays');
+    logger.info({}, 'this replica holds the relay lease');
     try {
-      // A holder that cannot reach the broker gives way: another replica may.
+      // After so many failures it releases the lease, because another replica may reach the broker.
       for (let failures = 0; failures < FAILURES_MAX && !ended.aborted;) {
         try {
           await this.#relay(ended);
@@ -139,7 +139,7 @@ class RelayLoop {
     }
   }
 
-  /** Goes on from where the stream ends, until something is not as expected: then where it ends must be asked again. */
+  /** Publishes from the end of the stream on; returns when that end has to be read again. */
   async #relay(ended: AbortSignal): Promise<void> {
     const { nc, log, streamReplicas } = this.#options;
     const connection = nc();
@@ -147,9 +147,9 @@ class RelayLoop {
     await ensureStream(connection, { replicas: streamReplicas });
     const publisher = openPublisher(connection);
     const end = await publisher.last();
-    const place = await log.head();
-    const { epoch } = place;
-    let cursor = startAfter(end, place);
+    const bounds = await log.head();
+    const { epoch } = bounds;
+    let cursor = startAfter(end, bounds);
     this.#readAt = 0;
     this.#recovered(cursor);
     while (!ended.aborted && nc() === connection) {
@@ -164,14 +164,14 @@ class RelayLoop {
   }
 
   /**
-   * What follows the cursor: from the backlog, else from the log once it is time to read it. Null: look again. Elsewhere:
-   * the log is another one now, or no longer holds what follows the cursor.
+   * The chunks after the cursor: from the backlog, or from the log when it is time to read it. Null when there is none yet;
+   * `log-changed` when the log has a new epoch or no longer holds what follows the cursor.
    */
   async #next(epoch: string, cursor: bigint): Promise<EntryChunk[] | 'log-changed' | null> {
     const handed = this.#backlog.take(epoch, cursor);
     if (handed !== null) {
       this.#readAt = performance.now() + POLL_MS;
-      // A commit may be larger than a message.
+      // A commit may be larger than one message.
       return chunksAfter(epoch, handed.prev, handed.actions);
     }
     const waitMs = this.#readAt - performance.now();
@@ -196,25 +196,32 @@ class RelayLoop {
       metrics.relayed.inc(chunk.actions.length);
       return true;
     }
-    logger.info({ outcome, first: chunk.first, last: chunk.last }, 'the stream does not end where this relay left it');
+    logger.info(
+      { outcome, first: chunk.first, last: chunk.last },
+      'the stream does not end where this relay left it; the relay continues from its end',
+    );
     return false;
   }
 
   #warnOnce(error: unknown): void {
-    if (!this.#isFailing) this.#options.logger.warn({ err: error }, 'relaying is held up; trying again');
+    if (!this.#isFailing)
+      this.#options.logger.warn(
+        { err: error },
+        'the relay cannot publish to the stream; sockets still receive changes, and it tries again. Check NATS and PostgreSQL',
+      );
     this.#isFailing = true;
   }
 
   #recovered(cursor: bigint): void {
-    if (this.#isFailing) this.#options.logger.info({ cursor: cursor.toString() }, 'relaying goes on');
+    if (this.#isFailing) this.#options.logger.info({ cursor: cursor.toString() }, 'the relay publishes again');
     this.#isFailing = false;
   }
 }
 
-/** Who is behind the beginning of the stream reads the log, so any place is right; some are more useful. */
+/** Any start is correct, because consumers behind the beginning of the stream read the log; these keep the stream useful. */
 function startAfter(end: { last: bigint } | null, { head, floor }: { head: bigint; floor: bigint }): bigint {
   if (end === null) return head - floor > REFILL_ENTRIES ? head - REFILL_ENTRIES : floor;
-  // What was trimmed, or lies before the gap of a new epoch, is nothing the stream could still bring.
+  // The log no longer has entries below its floor.
   if (end.last < floor) return floor;
   return end.last <= head ? end.last : head;
 }

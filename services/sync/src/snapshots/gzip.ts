@@ -2,22 +2,22 @@ import { crc32, createDeflateRaw, constants, type DeflateRaw } from 'node:zlib';
 import type { LineSink } from '../store/copy-rows.ts';
 
 /*
- * One compressed body for many readers, whose first lines differ. A gzip file (RFC 1952) is a header, a deflate stream
- * (RFC 1951) and a checksum of the whole. The own first line goes into it as stored blocks, the shared rest follows as
- * blocks that were compressed once, and the checksum of the two halves is computed from theirs.
+ * Builds gzip bodies for many readers whose first lines differ, and compresses the shared rest once. A gzip file (RFC 1952) is
+ * a header, a deflate stream (RFC 1951) and a checksum of the whole. The first line is written as stored blocks, the
+ * compressed rest follows, and the checksum of the whole is combined from those of the two parts.
  */
 
 const HEADER = Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff]);
 const PIECE_BYTES = 128 * 1024;
 const STORED_BYTES_MAX = 0xffff;
 
-/** What a compressed half holds, uncompressed. */
+/** Checksum and length of the uncompressed rest. */
 export interface Content {
   readonly crc: number;
   readonly bytes: number;
 }
 
-/** The start of a gzip file that goes on with deflate blocks. */
+/** The beginning of a gzip file; deflate blocks follow. */
 export function gzipHead(text: Buffer): Buffer {
   const parts: Buffer[] = [HEADER];
   for (let at = 0; at < text.length; at += STORED_BYTES_MAX) {
@@ -37,7 +37,7 @@ export function gzipTail(head: Buffer, rest: Content): Buffer {
   return tail;
 }
 
-/** Compresses what is written; level 1, because a fast link is the rule and higher levels cost more than they save. */
+/** Compresses at level 1, because most links are fast and higher levels cost more time than they save. */
 export class Deflater implements LineSink {
   readonly #to: LineSink;
   readonly #deflate: DeflateRaw;
@@ -51,7 +51,7 @@ export class Deflater implements LineSink {
     this.#to = to;
     this.#deflate = createDeflateRaw({ level: constants.Z_BEST_SPEED, chunkSize: 64 * 1024 });
     this.#deflate.on('data', (bytes: Buffer) => this.#out.push(bytes));
-    // Its errors come to whoever waits for a write.
+    // The callbacks of `write` and `end` receive its errors.
     this.#deflate.on('error', () => {});
   }
 
@@ -59,7 +59,7 @@ export class Deflater implements LineSink {
     return { crc: this.#crc, bytes: this.#bytes };
   }
 
-  /** Each piece to compress costs a trip to another thread, so small ones go together. */
+  /** Gathers small pieces, because each call of zlib switches to another thread. */
   write(bytes: Buffer): Promise<void> | undefined {
     this.#gathered.push(bytes);
     this.#gatheredBytes += bytes.length;
@@ -103,8 +103,8 @@ export class Deflater implements LineSink {
 const CRC32_POLYNOMIAL = 0xedb88320;
 
 /**
- * The CRC-32 of two texts in a row, from that of each: the first is moved on over as many zero bytes as the second is
- * long, by squaring the matrix that moves over one bit (as zlib's crc32_combine does).
+ * The CRC-32 of two concatenated texts, from that of each: advances the first over as many zero bytes as the second is long,
+ * by squaring the matrix that advances over one bit (as zlib's crc32_combine does).
  */
 export function combineCrc32(first: number, second: number, secondBytes: number): number {
   let matrix = [CRC32_POLYNOMIAL, ...Array.from({ length: 31 }, (_, bit) => 2 ** bit)];

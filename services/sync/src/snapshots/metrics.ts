@@ -1,7 +1,7 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import type { FairGateWatch } from '../fairness/fair-gate.ts';
 
-/** What an operator watches of snapshots: how many run, wait and are sent away, how large they are, how long they take. */
+/** Metrics of snapshots: how many run, wait and are refused, how large they are, how long they take. */
 export interface SnapshotMetrics extends FairGateWatch {
   onRefused(): void;
   start(): number;
@@ -17,16 +17,16 @@ export function snapshotMetrics(registry: Registry): (kind: SnapshotKind) => Sna
   const gauge = (name: string, help: string): Gauge<'kind'> => new Gauge({ name, help, labelNames, registers });
   const counter = (name: string, help: string): Counter<'kind'> => new Counter({ name, help, labelNames, registers });
   const running = gauge('wts_snapshot_running', 'Snapshots being read from PostgreSQL.');
-  const queued = gauge('wts_snapshot_waiting', 'Snapshots waiting for a place.');
+  const queued = gauge('wts_snapshot_waiting', 'Snapshots waiting for a slot.');
   const refused = counter(
     'wts_snapshot_refused_total',
-    'Callers told to come again, because too many snapshots were read.',
+    'Requests refused with Retry-After, because too many snapshots were being read.',
   );
   const dropped = counter(
     'wts_snapshot_dropped_total',
-    'Snapshots that never began: the client left, or waited too long.',
+    'Snapshots that never started: the client disconnected or waited too long.',
   );
-  const shared = counter('wts_snapshot_shared_total', 'Answers given from a snapshot that was read for another.');
+  const shared = counter('wts_snapshot_shared_total', 'Answers from a snapshot that was read for another request.');
   const rows = counter('wts_snapshot_rows_total', 'Records read from PostgreSQL.');
   const seconds = new Histogram({
     name: 'wts_snapshot_duration_seconds',

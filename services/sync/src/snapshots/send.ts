@@ -7,10 +7,9 @@ import type { Encoding, SpooledSnapshot, SnapshotReader } from './spooled-snapsh
 type Source = Pick<SpooledSnapshot, 'read' | 'turn' | 'encoding' | 'content' | 'patienceMs'>;
 
 /**
- * Sends the own first line and then everything of the snapshot, at the pace of the client. A client that takes nothing
- * for too long is cut off. When the snapshot breaks off, so does the answer, after its line of error: the end of the
- * body is never sent, so nobody can take it for whole. Keeps sync.bootstrap.ndjson and
- * sync.bootstrap.pace.
+ * Sends the first line and then the whole snapshot, at the pace of the client. The connection of a client that receives
+ * nothing for too long is closed. When reading the snapshot fails, the answer stops after an error line and the end of the
+ * body is never sent, so no client can take it for complete. Keeps sync.bootstrap.ndjson and sync.bootstrap.pace.
  */
 export async function sendSnapshot(
   res: Response,
@@ -21,23 +20,23 @@ export async function sendSnapshot(
   const isGzip = snapshot.encoding === 'gzip';
   if (isGzip) res.setHeader('content-encoding', 'gzip');
   startNdjson(res);
-  const outflow = new Outflow(res, () => snapshot.patienceMs);
+  const client = new ClientConnection(res, () => snapshot.patienceMs);
   try {
-    // Node sends what is written within one turn together.
+    // Node sends writes of one turn of the event loop together.
     const opening = isGzip ? gzipHead(head) : head;
-    if (opening.length > 0 && !res.write(opening)) await outflow.drained();
+    if (opening.length > 0 && !res.write(opening)) await client.drained();
     for (;;) {
       const next = snapshot.read(reader);
-      const bytes = next instanceof Promise ? await outflow.unlessGone(next) : next;
+      const bytes = next instanceof Promise ? await client.unlessGone(next) : next;
       if (bytes === null) break;
       const turn = snapshot.turn(reader, bytes.length);
-      if (turn) await outflow.unlessGone(turn);
-      if (!res.write(bytes)) await outflow.drained();
+      if (turn) await client.unlessGone(turn);
+      if (!res.write(bytes)) await client.drained();
     }
     res.end(isGzip ? gzipTail(head, snapshot.content) : undefined);
-    await outflow.closed();
+    await client.closed();
   } catch (error) {
-    if (!(error instanceof ClientClosedError)) breakOff(res, snapshot.patienceMs);
+    if (!(error instanceof ClientClosedError)) closeEarly(res, snapshot.patienceMs);
   }
 }
 
@@ -47,31 +46,31 @@ interface PiecemealOptions {
   readonly patienceMs: () => number;
 }
 
-/** Sends what is at hand, at the pace of the client; resolves when it has left, or the client has. */
+/** Sends bytes at the pace of the client; resolves when they are sent or the client has disconnected. */
 export async function sendInPieces(
   res: Response,
   bytes: Buffer,
   { turns, person, patienceMs }: PiecemealOptions,
 ): Promise<void> {
-  const outflow = new Outflow(res, patienceMs);
+  const client = new ClientConnection(res, patienceMs);
   try {
     for (let at = 0; at < bytes.length; at += PIECE_BYTES) {
       const piece = bytes.subarray(at, at + PIECE_BYTES);
       const turn = turns.take(person, piece.length);
-      if (turn) await outflow.unlessGone(turn);
-      if (!res.write(piece)) await outflow.drained();
+      if (turn) await client.unlessGone(turn);
+      if (!res.write(piece)) await client.drained();
     }
     res.end();
-    await outflow.closed();
+    await client.closed();
   } catch (error) {
     if (!(error instanceof ClientClosedError)) throw error;
   }
 }
 
-/** What a client must take within its time. */
+/** A client must receive this much within its patience time. */
 const PIECE_BYTES = 128 * 1024;
 
-/** An answer whose every byte is at hand. */
+/** Sends a short answer. */
 export function sendLines(res: Response, lines: string): void {
   res.setHeader('content-length', Buffer.byteLength(lines));
   startNdjson(res);
@@ -92,11 +91,11 @@ export function chooseEncoding({ headers }: Request): Encoding {
 
 class ClientClosedError extends Error {}
 
-/** How long a client is waited for may become less while it is. */
-const LOOK_AGAIN_MS = 1_000;
+/** How often a wait checks `patienceMs`, which may shrink meanwhile. */
+const CHECK_EVERY_MS = 1_000;
 
-/** What there is to wait for at the client's end. One thing is waited for at a time. */
-class Outflow {
+/** Waits for the client of a response; one wait at a time. */
+class ClientConnection {
   readonly #res: Response;
   readonly #patienceMs: () => number;
   #waiting: PromiseWithResolvers<unknown> | undefined;
@@ -123,7 +122,7 @@ class Outflow {
     await this.#unlessStalled();
   }
 
-  /** Until the last byte has left, or the client has. */
+  /** Until all bytes are sent, or the client has disconnected. */
   async closed(): Promise<void> {
     await this.#unlessStalled().catch(ignore);
   }
@@ -137,28 +136,28 @@ class Outflow {
 
   async #unlessStalled(): Promise<void> {
     const since = performance.now();
-    const look = (): void => {
+    const check = (): void => {
       const leftMs = since + this.#patienceMs() - performance.now();
       if (leftMs <= 0) this.#res.destroy();
-      else looking = setTimeout(look, Math.min(leftMs, LOOK_AGAIN_MS));
+      else timer = setTimeout(check, Math.min(leftMs, CHECK_EVERY_MS));
     };
-    let looking: NodeJS.Timeout | undefined;
-    look();
+    let timer: NodeJS.Timeout | undefined;
+    check();
     try {
       await this.#wait().promise;
     } finally {
-      clearTimeout(looking);
+      clearTimeout(timer);
     }
   }
 }
 
-/** Lets what was written leave, then closes the connection in the middle of the body. */
-function breakOff(res: Response, stalledMs: number): void {
+/** Sends what was written, then closes the connection in the middle of the body. */
+function closeEarly(res: Response, stalledMs: number): void {
   const { socket } = res;
   if (socket === null) return;
   const stalled = setTimeout(() => socket.destroy(), stalledMs);
   socket.once('close', () => clearTimeout(stalled));
-  // Node passes on what was written in this turn when the turn ends.
+  // Node flushes the writes of this turn of the event loop at its end.
   setImmediate(() => socket.destroySoon());
 }
 

@@ -1,12 +1,12 @@
 import type { FairGate } from '../fairness/fair-gate.ts';
 
 /**
- * One slot for all who wait for the same: it is asked for in the name of each of them, and the first that is given serves
- * all. So a work that many wait for begins when the first of them would have had their turn, and who asks along with a
- * person with a long backlog does not wait behind it.
+ * Waits for one slot on behalf of several people: it enters the gate once for each, and keeps the first slot that is granted.
+ * So shared work starts when the first of these people would have had their turn, and the backlog of one of them does not
+ * delay the others.
  */
 export class SharedSlot {
-  /** Rejects when none is left who waits, or none whom the gate lets wait. */
+  /** Rejects when all people have left or were refused by the gate. */
   readonly slot: Promise<Disposable>;
   readonly #gate: FairGate;
   readonly #settle: PromiseWithResolvers<Disposable>;
@@ -19,7 +19,7 @@ export class SharedSlot {
     this.slot = this.#settle.promise;
   }
 
-  /** Waits in the name of this person too, until `leave`. */
+  /** Waits on behalf of this person too, until `leave`. */
   join(person: string): void {
     if (this.#isOver || this.#waits.has(person)) return;
     const leaving = new AbortController();
@@ -45,7 +45,7 @@ export class SharedSlot {
     this.#settle.resolve(slot);
   }
 
-  /** Who is refused alone goes on waiting with the others. */
+  /** A refusal ends the wait only when it was the last person who waited. */
   #end(person: string, error: unknown): void {
     this.#waits.delete(person);
     if (this.#isOver || this.#waits.size > 0) return;

@@ -3,11 +3,11 @@ import { GroupReader, type GroupCache, type PersonGroups, type Standby } from '@
 import type { Pool } from 'pg';
 import type { Reads } from '../fairness/reads.ts';
 
-/** What a caller needs of a copy of the database, as the primary had it when they asked. */
+/** What a database replica must have to serve a caller, as the primary had it at the time of the request. */
 export interface ReplicaNeeds {
   readonly userId: string;
   readonly person: PersonGroups;
-  /** A position the caller knows of. */
+  /** The answer must show at least this position. */
   readonly reached: bigint;
 }
 
@@ -24,8 +24,8 @@ interface SourcesOptions {
 }
 
 /**
- * Where snapshots are read: a copy of the primary when there is one that has all the caller needs, else the primary. Who
- * sees what, and what the log has come to, is always asked of the primary.
+ * Chooses where snapshots are read: a database replica that has all that the caller needs, else the primary. The groups of
+ * people and the head of the log are always read from the primary.
  */
 export class Sources {
   readonly primary: Pool;
@@ -42,19 +42,19 @@ export class Sources {
     this.#standby = standby;
   }
 
-  /** What a person may see now; when a credential is limited to a workspace, of what lies in that one. */
+  /** The groups of a person now; only those in the workspace, when the credential is limited to one. */
   groupsOf({ userId, workspaceId }: SnapshotCaller, signal: AbortSignal): Promise<PersonGroups> {
     return this.#reads.run(userId, signal, (database) =>
       new GroupReader(database, this.#groupCache).of(userId, workspaceId ?? undefined),
     );
   }
 
-  /** Whether the log has an entry of these groups after a position. */
+  /** Whether the log has an entry for these groups after a position. */
   changedSince(userId: string, position: bigint, groups: readonly string[], signal: AbortSignal): Promise<boolean> {
     return this.#reads.run(userId, signal, (database) => hasEntries(database, groups, position));
   }
 
-  /** A copy when it has all the caller needs, else the primary. */
+  /** The pool of a database replica that has what the caller needs, else of the primary. */
   async pick({ userId, person, reached }: ReplicaNeeds, signal: AbortSignal): Promise<Pool> {
     const changedSince = (position: bigint): Promise<boolean> =>
       this.changedSince(userId, position, [...person.groups], signal);

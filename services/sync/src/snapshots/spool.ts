@@ -5,11 +5,11 @@ import { join } from 'node:path';
 import { LIMITS } from '@wts/contracts';
 import { FairQuota } from '../fairness/fair-quota.ts';
 
-/** What the answers of the process hold together, by the person whose they are. Keeps never.unbounded. */
+/** Bounds what all answers of the process hold, by person. Keeps never.unbounded. */
 export class SpoolBudget {
   readonly answers: FairQuota;
   readonly memory: FairQuota;
-  /** A quarter is reserved: what is being written must still find budget. */
+  /** A quarter is reserved for spools that are being written. */
   readonly disk: FairQuota;
 
   constructor(bounds: { readonly answers?: number; readonly memoryBytes?: number; readonly diskBytes?: number } = {}) {
@@ -20,21 +20,21 @@ export class SpoolBudget {
     this.disk = new FairQuota(diskBytes, diskBytes / 4);
   }
 
-  /** Counts an answer of this person; undefined when they have too many, or too much of the disk. */
+  /** Counts a new answer of this person; undefined when they have too many, or use too much of the disk. */
   admit(person: string): Disposable | undefined {
     return this.disk.admits(person, 0) ? this.answers.hold(person, 1) : undefined;
   }
 
-  /** How long a reader who takes nothing is waited for. */
+  /** How long a client may receive nothing before its connection is closed. */
   patienceMs(person: string): number {
     return this.disk.isTight(person) ? LIMITS.answerStalledTightMs : LIMITS.answerStalledMs;
   }
 }
 
 const READ_BYTES = 128 * 1024;
-/** Written at once: each write costs a trip to another thread. */
+/** Bytes per write, because each write switches to another thread. */
 const WRITE_BYTES = 512 * 1024;
-/** The end of what stands in a file is kept in memory too, where readers who keep up find it. */
+/** The last bytes of a file are kept in memory too, for readers that keep up. */
 const WINDOW_BYTES = 1024 * 1024;
 const WINDOW_BYTES_MIN = 64 * 1024;
 
@@ -43,22 +43,21 @@ interface Piece {
   readonly bytes: Buffer;
 }
 
-/** How far a reader is. */
+/** The offset of a reader. */
 export interface SpoolReader {
   at: number;
 }
 
 /**
- * An answer between its one writer and its readers. The writer never waits for a reader, so PostgreSQL is done with a
- * snapshot as fast as it can be, however slow the slowest client is; each reader goes from the beginning at its own pace.
+ * Buffers an answer between its one writer and its readers. The writer never waits for a reader, so PostgreSQL finishes a
+ * snapshot as fast as it can, however slow the clients are; each reader reads from the beginning at its own pace.
  *
- * A small answer stays in memory. When a large one has a single reader who keeps up, what was read is let go, and nobody
- * can join any more. Otherwise it goes to a file that has no name, so that nothing of it is left behind however the
- * process ends.
+ * A small answer stays in memory. When a large one has a single reader that keeps up, the bytes it has read are released, and
+ * no further reader can join. Otherwise it is written to an unlinked file, which disappears however the process ends.
  */
 export class Spool {
   readonly #budget: SpoolBudget;
-  /** Whose it is: what it holds counts as theirs. */
+  /** The person whom its bytes count for. */
   #person: string;
   readonly #readers = new Set<SpoolReader>();
   #pieces: Piece[] = [];
@@ -69,7 +68,7 @@ export class Spool {
   #failure: Error | undefined;
   #grown: PromiseWithResolvers<void> | undefined;
   #file: FileHandle | undefined;
-  /** Everything below that is not in memory stands in the file, at its own offset. */
+  /** All bytes below this offset that are not in memory are in the file. */
   #writtenTo = 0;
   #diskBytes = 0;
   #writing: Promise<void> | undefined;
@@ -85,20 +84,20 @@ export class Spool {
     return this.#person;
   }
 
-  /** It is another person's from now on: the one it was for is done with it. */
+  /** Counts its bytes for another person from now on. */
   passTo(person: string): void {
     this.#budget.memory.move(this.#person, person, this.#memoryBytes);
     this.#budget.disk.move(this.#person, person, this.#diskBytes);
     this.#person = person;
   }
 
-  /** False once its beginning was let go. */
+  /** False once its beginning was released. */
   get isWhole(): boolean {
     return this.#isWhole;
   }
 
   join(): SpoolReader {
-    if (!this.#isWhole) throw new Error('The beginning of the spool is gone');
+    if (!this.#isWhole) throw new Error('The beginning of the spool was released');
     const reader = { at: 0 };
     this.#readers.add(reader);
     return reader;
@@ -108,7 +107,7 @@ export class Spool {
     this.#readers.delete(reader);
   }
 
-  /** A promise holds the writer back: the disk is slower than it. */
+  /** Returns a promise when the writer must wait for the disk. */
   write(bytes: Buffer): Promise<void> | undefined {
     if (this.#state !== 'open') return undefined;
     this.#pieces.push({ at: this.#bytes, bytes });
@@ -117,7 +116,7 @@ export class Spool {
     this.#wake();
     if (this.#isWithinBounds) return undefined;
     if (this.#file === undefined && this.#writing === undefined && this.#readers.size < 2) this.#isWhole = false;
-    this.#forget();
+    this.#release();
     return this.#isWithinBounds ? undefined : this.#spill();
   }
 
@@ -126,7 +125,7 @@ export class Spool {
     this.#wake();
   }
 
-  /** Readers get what there is, then this failure. */
+  /** Readers get the bytes written so far, then this failure. */
   fail(failure: Error): void {
     if (this.#state !== 'open') return;
     this.#state = 'failed';
@@ -134,7 +133,7 @@ export class Spool {
     this.#wake();
   }
 
-  /** The reader's next bytes, as many as are at hand; null at the end. A promise when they must be waited for. */
+  /** The reader's next bytes; null at the end. A promise when they are not in memory yet. */
   read(reader: SpoolReader): Buffer | null | Promise<Buffer | null> {
     if (reader.at < this.#bytes) {
       const piece = this.#pieces.findLast(({ at }) => at <= reader.at);
@@ -144,12 +143,12 @@ export class Spool {
       return bytes;
     }
     if (this.#state === 'finished') return null;
-    if (this.#state !== 'open') return Promise.reject(this.#failure ?? new Error('The spool is gone'));
+    if (this.#state !== 'open') return Promise.reject(this.#failure ?? new Error('The spool was disposed of'));
     this.#grown ??= Promise.withResolvers<void>();
     return this.#grown.promise.then(() => this.read(reader));
   }
 
-  /** After the last reader: gives back memory and disk. */
+  /** Gives back memory and disk. Called after the last reader left. */
   async dispose(): Promise<void> {
     if (this.#state === 'disposed') return;
     this.#state = 'disposed';
@@ -181,8 +180,8 @@ export class Spool {
     return this.#memoryBytes <= (this.#isShortOfMemory ? WINDOW_BYTES_MIN : bound);
   }
 
-  /** Lets go of what all readers have, if nobody can join; and of what stands in the file, but for its end. */
-  #forget(): void {
+  /** Releases the bytes that are in the file, except for its end, and those all readers have, when no reader can join. */
+  #release(): void {
     const window = this.#isShortOfMemory ? WINDOW_BYTES_MIN : WINDOW_BYTES;
     let below = Math.min(this.#writtenTo, this.#bytes - window);
     if (!this.#isWhole) for (const { at } of this.#readers) below = Math.max(below, at);
@@ -203,17 +202,17 @@ export class Spool {
     return this.#writing.then(() => (this.#diskFailure === undefined ? undefined : this.#reportFailure()));
   }
 
-  /** Once: the last words of a writer that was told stay in memory. */
+  /** Rejects once. The error line that the writer adds then stays in memory. */
   #reportFailure(): Promise<void> | undefined {
     if (this.#isFailureReported) return undefined;
     this.#isFailureReported = true;
     return Promise.reject(this.#diskFailure ?? new SpoolFull());
   }
 
-  /** Never rejects: what is not in the file stays in memory for the readers, and the next write fails. */
+  /** Never rejects: after a failure the bytes stay in memory for the readers, and the next write fails. */
   async #writeOut(): Promise<void> {
     try {
-      this.#file ??= await openNameless();
+      this.#file ??= await openUnlinked();
       while (this.#bytes - this.#writtenTo >= WRITE_BYTES && this.#state !== 'disposed') {
         if (this.#budget.disk.isFull(this.#person)) throw new SpoolFull();
         const from = this.#writtenTo;
@@ -222,7 +221,7 @@ export class Spool {
         this.#diskBytes += written;
         this.#budget.disk.add(this.#person, written);
         this.#writtenTo = Math.max(this.#writtenTo, from + written);
-        this.#forget();
+        this.#release();
       }
     } catch (error) {
       this.#diskFailure =
@@ -249,7 +248,7 @@ export class SpoolFull extends Error {
   }
 }
 
-async function openNameless(): Promise<FileHandle> {
+async function openUnlinked(): Promise<FileHandle> {
   const path = join(tmpdir(), `wts-snapshot-${randomUUID()}`);
   const file = await open(path, 'wx+', 0o600);
   await unlink(path);
@@ -259,7 +258,7 @@ async function openNameless(): Promise<FileHandle> {
 async function writeAll(file: FileHandle, buffers: readonly Buffer[], position: number): Promise<number> {
   const bytes = buffers.reduce((sum, { length }) => sum + length, 0);
   let { bytesWritten: done } = await file.writev([...buffers], position);
-  // A disk that is nearly full takes a part, and says why when the rest is tried.
+  // A nearly full disk may write a part; writing the rest then fails with the reason.
   const rest = done < bytes ? Buffer.concat(buffers).subarray(done) : EMPTY;
   for (let at = 0; at < rest.length; at = done - (bytes - rest.length)) {
     done += (await file.write(rest, at, rest.length - at, position + done)).bytesWritten;

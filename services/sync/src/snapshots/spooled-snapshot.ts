@@ -16,9 +16,9 @@ export interface SnapshotPlan {
   readonly userId: string;
   readonly workspaceId: string | null;
   readonly encoding: Encoding;
-  /** Where to read, chosen when its turn has come. */
+  /** Chooses the database when the slot is granted. */
   readonly pool: (signal: AbortSignal) => Promise<Pool>;
-  /** What to read, given the person's groups as they are in the snapshot. What it throws is what every reader gets. */
+  /** Chooses what to read, given the person's groups in the snapshot. What it throws, every reader gets. */
   readonly select: (person: PersonGroups) => readonly Selection[];
   /** The line after the last record. */
   readonly ending?: (rows: number) => string;
@@ -32,24 +32,24 @@ export interface SnapshotTools {
   readonly onFailure: (error: unknown) => void;
 }
 
-/** One who reads along, and in whose name. */
+/** A reader, and the person it counts for. */
 export interface SnapshotReader extends SpoolReader {
   readonly person: string;
 }
 
 /**
- * One reading of a snapshot into a spool, for any number of readers. It begins when the first of the people who wait for it
- * would have their turn, and counts as theirs as long as they read it, then as another reader's. It ends early when its last
- * reader leaves: the connection is then cut, because nothing else stops PostgreSQL in the middle of a COPY at once.
+ * Copies one database snapshot into a spool, for any number of readers. It starts when the gate gives a slot to the first of
+ * the people who wait for it, and counts for the person who opened it while they read it, then for another reader. When its
+ * last reader leaves early, its connection is closed, because nothing else stops a COPY of PostgreSQL immediately.
  */
 export class SpooledSnapshot {
-  /** The person's groups and the head, as the snapshot has them. Rejects when it could not be opened or planned. */
+  /** The person's groups and the head, in the snapshot. Rejects when it could not be opened. */
   readonly opened: Promise<PersonGroups>;
-  /** Settles when nothing more will be read; never rejects. */
+  /** Resolves when nothing more will be read; never rejects. */
   readonly done: Promise<void>;
   readonly encoding: Encoding;
   openedAt: number | null = null;
-  /** Known at the end. */
+  /** Set at the end. */
   content: Content = { crc: 0, bytes: 0 };
   #state: 'running' | 'finished' | 'failed' = 'running';
   #isKept = false;
@@ -80,17 +80,17 @@ export class SpooledSnapshot {
     return this.#readers.size > 0;
   }
 
-  /** Whose it is. */
+  /** The person it counts for. */
   get person(): string {
     return this.#spool.person;
   }
 
-  /** How long a reader who takes nothing is waited for. */
+  /** How long a client may receive nothing before its connection is closed. */
   get patienceMs(): number {
     return this.#tools.budget.patienceMs(this.person);
   }
 
-  /** False when its beginning is gone, or when it broke off or is about to: who joins it then gets half an answer. */
+  /** False when its beginning is no longer stored, or it failed or is being aborted: a new reader would get half an answer. */
   get isShareable(): boolean {
     return this.#spool.isWhole && this.#state !== 'failed' && !this.#abort.signal.aborted;
   }
@@ -105,19 +105,19 @@ export class SpooledSnapshot {
   leave(reader: SnapshotReader): void {
     this.#spool.leave(reader);
     if (!this.#readers.delete(reader)) return;
-    if (!this.#readers.values().some(({ person }) => person === reader.person)) this.#done(reader.person);
-    if (this.#readers.size === 0 && this.#state === 'running') this.#abort.abort(new Error('Nobody reads it any more'));
+    if (!this.#readers.values().some(({ person }) => person === reader.person)) this.#release(reader.person);
+    if (this.#readers.size === 0 && this.#state === 'running') this.#abort.abort(new Error('All readers have left'));
     this.#letGo();
   }
 
-  /** This person reads it no more. */
-  #done(person: string): void {
+  /** This person has no reader left. */
+  #release(person: string): void {
     this.#turn.leave(person);
     const [other] = this.#readers;
     if (other !== undefined && person === this.#spool.person) this.#spool.passTo(other.person);
   }
 
-  /** Before so many bytes go to this reader: a promise when they must wait. */
+  /** Called before bytes are sent to this reader; returns a promise when they must wait. */
   turn({ person }: Pick<SnapshotReader, 'person'>, bytes: number): Promise<void> | undefined {
     return this.#tools.turns.take(person, bytes);
   }
@@ -126,7 +126,7 @@ export class SpooledSnapshot {
     return this.#spool.read(reader);
   }
 
-  /** Others may come who ask for the same: the spool outlives its readers until `forget`. */
+  /** Keeps the spool without readers until `forget`, for later equal requests. */
   keep(): void {
     this.#isKept = true;
   }
@@ -183,7 +183,7 @@ export class SpooledSnapshot {
     let rows: number;
     try {
       rows = await snapshot.copy(selections, this.#inTurns(sink));
-      // PostgreSQL is done; what is left is ours.
+      // Releases the connection before the rest is written.
       await snapshot.close();
       if (plan.ending) await sink.write(Buffer.from(`${plan.ending(rows)}\n`));
     } catch (error) {
@@ -198,7 +198,7 @@ export class SpooledSnapshot {
   }
 }
 
-/** For who holds too many answers, or too large ones, or asks while all do. */
+/** The fault for a person with too many answers or too large ones, or when all people together have. */
 export function tooManySnapshots(metrics: SnapshotMetrics): Fault {
   metrics.onRefused();
   return new Fault('unavailable', {
@@ -207,7 +207,7 @@ export function tooManySnapshots(metrics: SnapshotMetrics): Fault {
   });
 }
 
-/** For the client: the line that tells an answer that broke off from one that is whole. */
+/** The text of the error line, by which clients recognize an incomplete answer. */
 function explain(error: unknown): string {
   if (error instanceof SnapshotTooOld || error instanceof SpoolFull) {
     return 'There is too much to load at once; load it in parts, by onlyModels or syncGroups';

@@ -13,21 +13,21 @@ import type { GroupListeners, GroupListener } from './group-listeners.ts';
 import type { Memberships } from './memberships.ts';
 import type { Puller, Rounds, SharedPackets } from './rounds.ts';
 
-/** What the feeds of one replica share. */
+/** Shared by the feeds of one replica. */
 export interface FeedSources {
   readonly hub: Hub;
   readonly rounds: Rounds;
   readonly groupListeners: GroupListeners<GroupListener>;
   readonly memberships: Memberships;
-  /** A page of entries, and the position up to which the log was trimmed, of one snapshot. */
+  /** Reads a page of entries and the floor of the log, in one snapshot. */
   readonly readEntries: (range: EntryRange) => Promise<{ readonly entries: readonly Entry[]; readonly floor: bigint }>;
   readonly gate: FairGate;
   readonly turns: LoopTurns;
 }
 
-/** The socket, as a feed sees it. */
+/** The part of a session that a feed uses. */
 export interface FeedSocket {
-  /** True while the client has not taken enough of what was sent. */
+  /** True while too much of what was sent is not received yet. */
   readonly isFull: boolean;
   send(packet: Packet): void;
   /** The log no longer holds what comes after the client's cursor. */
@@ -41,36 +41,35 @@ export interface FeedStart {
   readonly spelling: ActionSpelling;
   /** Groups to narrow to; empty for all. */
   readonly requested: ReadonlySet<string>;
-  /** Exact at `after` at least. */
+  /** Exact up to `after` at least. */
   readonly known: GroupsWithGains;
 }
 
 /**
- * Entries read at a time. A page is made of what its client takes: it grows while all of it is taken, and shrinks when most
- * was read for nothing. So thousands who catch up at once on large entries hold what they can send, not pages of it.
+ * Entries read at a time. Pages grow while the client receives all of a page, and shrink when it does not, so that thousands of
+ * sockets that catch up on large entries do not hold pages they cannot send.
  */
 const PAGE_MIN = 16;
 const PAGE_FIRST = 64;
 const PAGE_MAX = 512;
 /**
- * How much of the ring is gone through at once for one client alone: no more than it takes. All of it made ready for each of
- * thousands would be many times what they may leave untaken.
+ * How much of the ring is prepared at a time for one client: no more than it may leave unreceived, because the whole ring for
+ * each of thousands of clients would not fit into memory.
  */
-const OWN_BYTES_MAX = LIMITS.socketUnsentBytesMax;
+const BYTES_AT_A_TIME_MAX = LIMITS.socketUnsentBytesMax;
 
 /**
- * One subscription's way through the log: a cursor, and the groups that may be seen from there on.
+ * Sends one subscription its entries. A feed has a cursor, and the groups that its reader may see from there on.
  *
- * Behind the ring it reads pages of the log, within the ring it takes shared packets, at the horizon it is *live*. A
- * live feed has no cursor of its own: it is registered under each of its groups, so what it was not told of is not for
- * it, and it stands at the hub's horizon. The first chunk that concerns it gives it a cursor again: the position before
- * that chunk.
+ * Behind the ring a feed reads pages of the log, within the ring it takes shared packets, at the horizon it is *live*. A live
+ * feed has no cursor of its own: it listens to each of its groups, so a chunk that did not wake it has nothing for it, and
+ * its position is the hub's horizon. The first chunk that wakes it sets its cursor again, to the position before that chunk.
  *
- * Invariants: what is sent ascends strictly; a packet's `lastSyncId` never lies above something that is still to be
- * sent; and no entry above the feed's cursor is looked at with groups read before a gain or loss that lies between,
- * because otherwise a lost group would be heard after its loss. Groups read after it do no harm.
+ * Invariants: the entries sent ascend strictly; the `lastSyncId` of a packet is never above an entry that is still to be
+ * sent; and entries after a gain or loss are never checked with groups read before it, because otherwise entries of a lost
+ * group would be sent after its loss. Groups read later do no harm.
  *
- * Keeps sync.socket.catch-up, sync.socket.ascending and sync.socket.echo: who made a change does not matter here.
+ * Keeps sync.socket.catch-up, sync.socket.ascending and sync.socket.echo: the author of a change gets it like any reader.
  * Keeps sync.socket.own-groups, sync.membership.in-order.
  */
 export class Feed implements GroupListener, Puller {
@@ -84,7 +83,7 @@ export class Feed implements GroupListener, Puller {
   #cursor: bigint;
   #isLive = false;
   #isBusy = false;
-  /** It may send once as much as a client takes at a time. */
+  /** Set by a turn of the event loop, which allows BYTES_AT_A_TIME_MAX. */
   #hasTurn = false;
   readonly #ending = new AbortController();
   /** The groups must be read again before anything more is sent. */
@@ -101,7 +100,7 @@ export class Feed implements GroupListener, Puller {
     sources.groupListeners.set(this, reader, known);
   }
 
-  /** What may be shown, as the client is told. */
+  /** The groups that the `subscribed` frame lists. */
   get groups(): ReadonlySet<string> {
     return this.#visibility.reachable;
   }
@@ -110,7 +109,7 @@ export class Feed implements GroupListener, Puller {
     return this.#isLive;
   }
 
-  /** Everything for this feed up to here has been sent. */
+  /** All entries for this feed up to this position have been sent. */
   get position(): bigint {
     return this.#isLive ? this.#sources.hub.last : this.#cursor;
   }
@@ -119,7 +118,7 @@ export class Feed implements GroupListener, Puller {
     return this.#ending.signal.aborted;
   }
 
-  /** Begins, or goes on after the client has taken what was sent. */
+  /** Starts, or continues after the client has received what was sent. */
   resume(): void {
     if (!this.#isEnded && !this.#isBusy && !this.#isLive) this.#sources.rounds.enqueue(this);
   }
@@ -129,7 +128,7 @@ export class Feed implements GroupListener, Puller {
     this.#sources.groupListeners.remove(this, this.#reader);
   }
 
-  /** Something outside the log says that this person's groups changed. */
+  /** Reads the groups again, because a revocation outside the log changed them. */
   recheckGroups(): void {
     this.#mustReadGroups = true;
     this.#cursor = this.position;
@@ -152,7 +151,7 @@ export class Feed implements GroupListener, Puller {
         void this.#whileBusy(() => this.#regroup(this.#cursor));
         return;
       }
-      // A cursor from a replica that is further ahead waits until this one has come there.
+      // The cursor is from a replica that is ahead of this one, so the feed waits.
       if (this.#cursor > horizon) return;
       const chunks = this.#sources.hub.since(this.#cursor);
       if (chunks === null) {
@@ -161,7 +160,7 @@ export class Feed implements GroupListener, Puller {
       }
       if (!this.#hasTurn && isFarBehind(chunks)) {
         void this.#whileBusy(async () => {
-          await this.#sources.turns.take(this.#reader.userId, OWN_BYTES_MAX);
+          await this.#sources.turns.take(this.#reader.userId, BYTES_AT_A_TIME_MAX);
           this.#hasTurn = true;
         });
         return;
@@ -175,12 +174,12 @@ export class Feed implements GroupListener, Puller {
 
   #take(chunks: readonly RingChunk[], horizon: bigint, shared: SharedPackets): void {
     const range = chunks.filter(({ last }) => last <= horizon);
-    const isOwn = ({ moved, groups }: RingChunk): boolean =>
+    const differsByReader = ({ moved, groups }: RingChunk): boolean =>
       moved.has(this.#reader.userId) || this.#visibility.mustFilterEntries(groups);
-    // What a connection takes at once may be megabytes: the rest comes in a turn of its own.
+    // A range may have megabytes; the rest is sent in later turns.
     const first = firstOf(range);
     const end = first.length < range.length ? (first.at(-1)?.last ?? horizon) : horizon;
-    if (first.some(isOwn)) {
+    if (first.some(differsByReader)) {
       const entries = first.flatMap((chunk) => chunk.entries);
       const change = this.#walk(entries, end);
       if (change !== null) {
@@ -195,9 +194,9 @@ export class Feed implements GroupListener, Puller {
     else this.#sources.rounds.enqueue(this);
   }
 
-  /** The packets of a range without a gain or loss: the same for all whose groups meet the range in the same way. */
+  /** The packets of a range without a gain or loss; feeds that see the same groups of the range share them. */
   #sharedPackets(range: readonly RingChunk[], upTo: bigint, shared: SharedPackets): Iterable<Packet> {
-    // Without a gain in the range, a group was gained before all of it or after.
+    // The range has no gain, so a group was gained either before all of it or after.
     const next = this.#cursor + 1n;
     const groups = new Set<string>();
     const matching = range.filter((chunk) => {
@@ -220,8 +219,8 @@ export class Feed implements GroupListener, Puller {
   }
 
   /**
-   * Sends the entries that are for this feed, up to `upTo`. Stops before a gain or loss that its groups do not know of
-   * yet, and returns the position of it.
+   * Sends the entries that are for this feed, up to `upTo`. Stops before a gain or loss later than its groups, and returns that
+   * position.
    */
   #walk(entries: readonly Entry[], upTo: bigint): bigint | null {
     const writer = new PacketWriter();
@@ -240,7 +239,7 @@ export class Feed implements GroupListener, Puller {
     return this.#socket.isFull ? null : (before ?? null);
   }
 
-  /** Sends as much as the client takes; the cursor stands where it stopped. */
+  /** Sends as much as the client receives, and advances the cursor to where it stopped. */
   #sendAll(packets: Iterable<Packet>, upTo: bigint): void {
     for (const packet of packets) {
       if (this.#socket.isFull) return;
@@ -260,8 +259,8 @@ export class Feed implements GroupListener, Puller {
   }
 
   /**
-   * Reads a page and sends what is in it. Whole within the gate and a function of its own, because what waits at the gate
-   * would keep its last page while it does: one for each of thousands, instead of one for each position.
+   * Reads a page and sends it. A function of its own, called within the gate, because otherwise each of thousands of feeds
+   * that wait for the gate would keep its last page in memory.
    */
   async #takePage(): Promise<bigint | null> {
     if (this.#isEnded) return null;
@@ -281,7 +280,7 @@ export class Feed implements GroupListener, Puller {
     return change;
   }
 
-  /** Goes on with groups that are exact up to this position at least. */
+  /** Reads groups that are exact up to this position at least. */
   async #regroup(position: bigint): Promise<void> {
     this.#mustReadGroups = false;
     const { memberships, groupListeners } = this.#sources;
@@ -314,14 +313,14 @@ function* packed(entries: readonly Entry[], spelling: ActionSpelling, upTo: bigi
   yield* writer.finish(upTo);
 }
 
-/** Further than its client takes at a time: a feed that follows is not, one that catches up within the ring is. */
+/** True for a feed that catches up within the ring, not for one that follows the newest entries. */
 function isFarBehind(chunks: readonly RingChunk[]): boolean {
   let bytes = 0;
-  return chunks.some((chunk) => (bytes += chunk.bytes) > OWN_BYTES_MAX);
+  return chunks.some((chunk) => (bytes += chunk.bytes) > BYTES_AT_A_TIME_MAX);
 }
 
 function firstOf(chunks: readonly RingChunk[]): readonly RingChunk[] {
   let bytes = 0;
-  const end = chunks.findIndex((chunk) => (bytes += chunk.bytes) > OWN_BYTES_MAX);
+  const end = chunks.findIndex((chunk) => (bytes += chunk.bytes) > BYTES_AT_A_TIME_MAX);
   return end === -1 ? chunks : chunks.slice(0, end + 1);
 }

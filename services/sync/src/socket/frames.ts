@@ -5,7 +5,7 @@ import type { ActionSpelling } from '../deltas/action-spelling.ts';
 import { listText } from '../deltas/group-list.ts';
 import { frameHeader, textFrame } from '../hub/packet.ts';
 
-/** What a client may ask for. */
+/** A subscribe frame, parsed. */
 export interface Subscribe {
   readonly after: bigint;
   readonly token: string | undefined;
@@ -16,14 +16,14 @@ export interface Subscribe {
 
 export type ClientFrame =
   | { readonly kind: 'subscribe'; readonly subscribe: Subscribe }
-  /** Another feature's frame, or one of a later version: nothing to do. */
+  /** A frame of another feature or a later version. */
   | { readonly kind: 'ignored' }
   | { readonly kind: 'invalid'; readonly message: string };
 
 const checkSubscribe = compile(syncFrames.subscribeFrame.schema, 'frame');
 
 /**
- * Reads one text frame, as strictly as a body; `requested` is the spelling that the URL requested for. Keeps sync.socket.subscribe.
+ * Parses one text frame, as strictly as a body; `requested` is the spelling in the URL. Keeps sync.socket.subscribe.
  * Keeps sync.socket.bad-frame.
  */
 export function parseClientFrame(bytes: Uint8Array, requested: ActionSpelling | undefined): ClientFrame {
@@ -51,10 +51,10 @@ export function isActionSpelling(text: unknown): text is ActionSpelling {
   return text === 'words' || text === 'letters';
 }
 
-/** The rest of the frame, as long as the list is there: a thousand sockets of one person are told of the same groups. */
+/** The rest of the frame, cached by list, because a thousand sockets of one person list the same groups. */
 const listTexts = new WeakMap<readonly string[], Buffer>();
 
-/** In two pieces, of which the second is shared by all who are told of the same groups. Keeps sync.socket.subscribed. */
+/** In two parts; sockets with the same groups share the second. Keeps sync.socket.subscribed. */
 export function subscribedFrame(after: bigint, groups: readonly string[]): [Buffer, Buffer] {
   let rest = listTexts.get(groups);
   if (rest === undefined) listTexts.set(groups, (rest = Buffer.from(`${listText(groups)}}`)));
@@ -62,7 +62,7 @@ export function subscribedFrame(after: bigint, groups: readonly string[]): [Buff
   return [Buffer.concat([frameHeader(begin.length + rest.length), begin]), rest];
 }
 
-/** `lastSyncId` is where to resume, when the socket had come somewhere. */
+/** `lastSyncId` is where the client may resume, when it had subscribed. */
 export function errorFrame(code: SocketErrorCode, message: string, lastSyncId?: bigint): Buffer {
   const position = lastSyncId === undefined ? {} : { lastSyncId: lastSyncId.toString() };
   return textFrame(JSON.stringify({ type: 'error', code, message, ...position }));

@@ -1,12 +1,12 @@
 import type { GroupsWithGains, Reader } from '@wts/read-model';
 import type { RingChunk } from '../hub/ring.ts';
 
-/** Whoever is to be told when a chunk holds an entry of one of their groups. */
+/** Is called with each chunk that has an entry of one of its groups. */
 export interface GroupListener {
   wake(chunk: RingChunk): void;
 }
 
-/** All who read as one person, with credentials for the same groups. */
+/** All listeners of one person, with credentials for the same groups. */
 interface Readers<T> {
   groups: ReadonlySet<string>;
   at: bigint;
@@ -16,15 +16,15 @@ interface Readers<T> {
 const NONE: ReadonlySet<string> = new Set();
 
 /**
- * Who listens to which group. A chunk wakes only those it has something for, so the cost of a change follows the size
- * of its audience and not the number of open sockets. Groups are kept by reader and not by socket: a thousand sockets of
- * somebody in ten thousand projects cost no more than their thousand and the ten thousand.
+ * Stores which feeds listen to which group. A chunk wakes only the listeners of its groups, so the cost of a change grows with
+ * the number of people who may see it and not with the number of open sockets. Groups are stored by reader and not by socket:
+ * a thousand sockets of a person in ten thousand projects take eleven thousand references, not ten million.
  */
 export class GroupListeners<T extends GroupListener> {
   readonly #byGroup = new Map<string, Set<Readers<T>>>();
   readonly #byReader = new Map<string, Readers<T>>();
 
-  /** Adds a listener, or takes over what its reader may read since. What is older than what is known changes nothing. */
+  /** Adds a listener, or updates the groups of its reader. Groups older than the stored ones are ignored. */
   set(listener: T, reader: Reader, { groups, at }: Pick<GroupsWithGains, 'groups' | 'at'>): void {
     const key = keyOf(reader);
     let readers = this.#byReader.get(key);

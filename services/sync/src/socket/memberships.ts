@@ -2,10 +2,10 @@ import { Fault } from '@wts/contracts';
 import { poll, type GroupSource, type GroupsWithGains, type Reader } from '@wts/read-model';
 import type { FairGate } from '../fairness/fair-gate.ts';
 
-/** A database that was promoted a moment ago may lack the position it is asked about, until it begins its epoch. */
+/** A standby that was promoted a moment ago may be behind the requested position until it starts its epoch. */
 const PATIENCE = { everyMs: 20, timeoutMs: 5_000 } as const;
 
-/** Reads what sockets may see, a few at a time, by turns of their people. */
+/** Reads the groups of people for sockets; people take turns. */
 export class Memberships {
   readonly #source: GroupSource;
   readonly #gate: FairGate;
@@ -15,7 +15,7 @@ export class Memberships {
     this.#gate = gate;
   }
 
-  /** Groups that are exact up to this position at least. The signal aborts when the answer is of no use any more. */
+  /** Reads groups that are exact up to this position at least. The signal aborts the wait for a turn. */
   async read(reader: Reader, position: bigint, signal: AbortSignal): Promise<GroupsWithGains> {
     const { userId, workspaceId } = reader;
     const known = await poll(async () => {
@@ -29,7 +29,7 @@ export class Memberships {
     return known;
   }
 
-  /** They changed in a way that the log does not tell. */
+  /** Drops cached groups after a change that is not in the log. */
   forget(userId?: string): void {
     this.#source.invalidate(userId);
   }

@@ -15,7 +15,9 @@ export function socketMetrics(
   const registers = [registry];
   registry.registerMetric(gauge('wts_socket_connections', 'Open WebSockets.', read.sockets));
   registry.registerMetric(gauge('wts_hub_ring_bytes', 'Recent chunks kept in memory.', read.ringBytes));
-  registry.registerMetric(gauge('wts_socket_unsent_bytes', 'Sent to sockets and not taken yet.', read.unsentBytes));
+  registry.registerMetric(
+    gauge('wts_socket_unsent_bytes', 'Bytes sent to sockets and not received yet.', read.unsentBytes),
+  );
   return {
     packets: new Counter({ name: 'wts_socket_packets_total', help: 'Delta frames sent.', registers }),
     actions: new Counter({

@@ -3,7 +3,7 @@ import type { Revocation } from '@wts/contracts';
 import type { Logger } from '@wts/log';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Keys revoked after a place in the time of the database, in order. */
+/** Keys revoked after a time of the database, in ascending order. */
 export interface RevokedPage {
   readonly at: string;
   readonly keys: readonly { readonly id: string; readonly userId: string; readonly revokedAt: string }[];
@@ -17,15 +17,14 @@ export interface RevokedKeysOptions {
   readonly logger: Pick<Logger, 'warn'>;
 }
 
-/** With the time a question may take, well within LIMITS.credentialCacheMs. */
+/** Together with the timeout of a request, well within LIMITS.credentialCacheMs. */
 const EVERY_MS = LIMITS.credentialCacheMs / 2.5;
-/** A revocation becomes visible when it commits, which is later than the moment written into it. */
+/** A revocation becomes visible at its commit, which may be this much later than its `revokedAt`. */
 const COMMITS_WITHIN_MS = 10_000;
 
 /**
- * Asks again and again which keys were revoked. NATS tells it at once, but nothing may rest on a message: without this a
- * socket whose message got lost would stay open for as long as its client likes. What was missed while nobody could be
- * asked is made up for by the next answer. Keeps sync.socket.credential-dies.
+ * Polls the workspace service for revoked keys. NATS messages are faster, but a message may get lost, and then the sockets of
+ * the key would stay open. The first answer after an outage has all revocations since. Keeps sync.socket.credential-dies.
  */
 export function followRevokedKeys(options: RevokedKeysOptions): AsyncDisposable {
   const { everyMs = EVERY_MS, logger } = options;
@@ -41,7 +40,10 @@ export function followRevokedKeys(options: RevokedKeysOptions): AsyncDisposable 
         hasWarned = false;
       } catch (err) {
         if (!hasWarned && !signal.aborted)
-          logger.warn({ err }, 'revoked keys cannot be asked for; NATS alone tells of them now');
+          logger.warn(
+            { err },
+            'the workspace service cannot be read for revoked keys; until it answers, their sockets are closed by NATS messages only',
+          );
         hasWarned = true;
       }
       await sleep(everyMs, undefined, { signal, ref: false }).catch(() => undefined);
@@ -56,7 +58,7 @@ export function followRevokedKeys(options: RevokedKeysOptions): AsyncDisposable 
   };
 }
 
-/** Where the next question begins, and the keys after that place that were told of. */
+/** Where the next poll starts, and the keys after that time that were reported already. */
 interface SeenKeys {
   readonly since: string | undefined;
   readonly ids: ReadonlySet<string>;

@@ -1,24 +1,24 @@
 import { setImmediate as yieldToOthers } from 'node:timers/promises';
 import type { Packets } from '../hub/packet.ts';
 
-/** Whoever takes what is new when a round comes by. */
+/** Is called once in a round, to take what is new. */
 export interface Puller {
   pull(horizon: bigint, shared: SharedPackets): void;
 }
 
-/** Packets made within one round, by what is in them: sockets that are to get the same bytes get the same buffer. */
+/** The packets of one round, by content: sockets that get the same bytes get the same buffer. */
 export type SharedPackets = Map<string, Packets>;
 
-/** So many sockets are served before others may use the event loop. */
+/** Sockets served in one turn of the event loop. */
 const SOCKETS_AT_ONCE = 256;
-/** A round as short as this needs no rest after it. */
+/** A round as short as this needs no pause after it. */
 const SHORT_ROUND_MS = 2;
-const REST_MAX_MS = 25;
+const PAUSE_MAX_MS = 25;
 
 /**
- * Serves waiting sockets in rounds. All of a round are brought to the same horizon, so those with the same groups get
- * the same packets. While a round runs, changes gather for the next: with few sockets each change goes out at once, with
- * many, several changes share a frame, and the longer a round takes the more of them do.
+ * Serves waiting sockets in rounds. All sockets of a round are served up to the same horizon, so those with the same groups
+ * get the same packets. Changes during a round are served by the next: with few sockets each change is sent immediately,
+ * with many sockets several changes share a frame, and the longer a round takes the more of them do.
  */
 export class Rounds {
   readonly #horizon: () => bigint;
@@ -43,7 +43,7 @@ export class Rounds {
       const started = performance.now();
       await this.#round();
       const tookMs = performance.now() - started;
-      if (this.#waiting.size > 0) await rest(tookMs < SHORT_ROUND_MS ? 0 : Math.min(tookMs / 2, REST_MAX_MS));
+      if (this.#waiting.size > 0) await pause(tookMs < SHORT_ROUND_MS ? 0 : Math.min(tookMs / 2, PAUSE_MAX_MS));
     }
     this.#isRunning = false;
   }
@@ -58,7 +58,7 @@ export class Rounds {
       one.pull(horizon, shared);
       served += 1;
       if (served % SOCKETS_AT_ONCE > 0) continue;
-      // What was made for so many is enough to hold; whoever comes after may need something else.
+      // Bounds the memory of shared packets; the next sockets may need others.
       shared.clear();
       await yieldToOthers();
     }
@@ -66,7 +66,7 @@ export class Rounds {
   }
 }
 
-async function rest(ms: number): Promise<void> {
+async function pause(ms: number): Promise<void> {
   if (ms === 0) await yieldToOthers();
   else await new Promise((resolve) => setTimeout(resolve, ms));
 }

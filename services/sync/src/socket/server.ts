@@ -26,22 +26,22 @@ import { Unsent } from './unsent.ts';
 /*
  * The WebSocket server.
  *
- * A socket begins with an upgrade whose credential the gateway has verified, and says with a `subscribe` frame from
- * which place in the log it wants to hear. It is answered `subscribed`, gets what it missed, and then what happens, in
- * strictly ascending order, with nothing left out: one `Feed` walks the log for it (`feed.ts`), at the pace at which its
- * client reads. The feeds of a replica are served in rounds (`rounds.ts`); those with the same groups share the same
- * bytes. Memory per socket is bounded because a feed pulls: while its client does not read, its cursor waits.
+ * A socket starts with an upgrade whose credential the gateway has verified. Its client sends a `subscribe` frame with a
+ * cursor, gets `subscribed`, then the entries after the cursor, then new entries, in strictly ascending order and without
+ * gaps: one `Feed` reads the log for it (`feed.ts`), at the pace of its client. The feeds of a replica are served in rounds
+ * (`rounds.ts`); those with the same groups share the same bytes. Memory per socket is bounded because a feed pulls: while
+ * its client does not read, its cursor waits.
  *
- * Before the server closes a socket it says why in an `error` frame. A client may always come back with the last
- * `lastSyncId` it has seen.
+ * Before the server closes a socket, it sends the reason in an `error` frame. A client may always connect again with the
+ * last `lastSyncId` it has received.
  *
  * Keeps sync.socket.frame-max and sync.socket.drain.
  */
 
 export interface SocketServerOptions {
-  /** What sockets read takes turns here, by person: memberships and pages. */
+  /** Divides the database reads of sockets by person: groups and pages. */
   readonly gate: FairGate;
-  /** What is made of pages for one socket takes turns here. */
+  /** Divides the event loop by person, for sockets that catch up within the ring. */
   readonly turns: LoopTurns;
   readonly groups: GroupSource;
   readonly readEntries: SessionSources['readEntries'];
@@ -57,9 +57,9 @@ export interface SocketServerOptions {
 
 export interface SocketServer extends AsyncDisposable {
   upgrade(req: IncomingMessage, stream: Duplex, head: Buffer): void;
-  /** A credential or membership died. */
+  /** Applies the end of a credential or a membership. */
   revoke(revocation: Revocation): void;
-  /** Sends all clients away, spread over the time, so that they do not come back all at once. */
+  /** Closes all sockets, spread over the time, so that their clients do not reconnect all together. */
   drain(spreadMs?: number): Promise<void>;
   readonly size: number;
 }
@@ -72,7 +72,7 @@ export function openSocketServer(options: SocketServerOptions): SocketServer {
   return new Server(options);
 }
 
-/** Calls its session before the library closes the socket for a breach of the protocol, which it does without a reason. */
+/** Notifies its session before the library closes the socket for a protocol error, which it does without a reason. */
 class SessionWebSocket extends WebSocket {
   session: Session | undefined;
 
@@ -91,7 +91,7 @@ class Server implements SocketServer {
   readonly #ticking: NodeJS.Timeout;
   readonly #stopListening: () => void;
   #isDraining = false;
-  /** When the newest entry that no round has brought was committed. */
+  /** When the newest entry was committed that no round has sent yet. */
   #newestMs: number | null = null;
 
   constructor(options: SocketServerOptions) {
@@ -148,7 +148,7 @@ class Server implements SocketServer {
   }
 
   upgrade(req: IncomingMessage, stream: Duplex, head: Buffer): void {
-    // Whatever happens to the connection before the library listens must not end the process.
+    // An error before the library handles the connection must not end the process.
     stream.on('error', () => stream.destroy());
     try {
       const { pathname, searchParams } = new URL(req.url ?? '', 'http://server');
@@ -161,10 +161,14 @@ class Server implements SocketServer {
       if (this.#isDraining || !this.#options.hub.isOpen || this.size >= this.#socketsMax)
         throw new Fault('unavailable', { retryAfterSeconds: comeAgainSeconds() });
       this.#server.handleUpgrade(req, stream, head, (ws) =>
-        this.#admit(ws as SessionWebSocket, stream, principal, requested ?? undefined),
+        this.#openSession(ws as SessionWebSocket, stream, principal, requested ?? undefined),
       );
     } catch (error) {
-      if (!(error instanceof Fault)) this.#options.logger.error({ err: error }, 'an upgrade failed');
+      if (!(error instanceof Fault))
+        this.#options.logger.error(
+          { err: error },
+          'a WebSocket upgrade failed because of a bug; its client received 500. Report it with this stack trace',
+        );
       refuseUpgrade(stream, error instanceof Fault ? error : new Fault('internal', { cause: error }), requestIdOf(req));
     }
   }
@@ -174,8 +178,8 @@ class Server implements SocketServer {
     if (kind !== 'credential') this.#sources.memberships.forget(userId);
     for (const session of this.#sessions) {
       if (kind === 'credential') {
-        const isMeant = credentialId === undefined ? session.userId === userId : session.holds(credentialId);
-        if (isMeant) session.close(CLOSE.policy, 'UNAUTHORIZED', 'The credential was revoked');
+        const isRevoked = credentialId === undefined ? session.userId === userId : session.holds(credentialId);
+        if (isRevoked) session.close(CLOSE.policy, 'UNAUTHORIZED', 'The credential was revoked');
       } else if (userId === undefined || session.userId === userId) {
         if (workspaceId !== undefined && session.isLimitedTo(workspaceId)) {
           session.close(CLOSE.policy, 'UNAUTHORIZED', 'The credential was revoked');
@@ -212,11 +216,11 @@ class Server implements SocketServer {
       maxPayload: LIMITS.socketFrameBytesMax,
       maxFragments: LIMITS.socketFragmentsMax,
       maxBufferedChunks: LIMITS.socketChunksMax,
-      // Compression would cost each socket hundreds of kilobytes, and each frame its sharing.
+      // With compression each socket would take hundreds of kilobytes, and sockets could not share frames.
       perMessageDeflate: false,
       clientTracking: false,
       autoPong: false,
-      // RFC 6455, 4.2.2: a subprotocol that is not spoken is not confirmed. Keeps sync.socket.no-subprotocol.
+      // RFC 6455, 4.2.2: the server does not confirm a subprotocol that it does not support. Keeps sync.socket.no-subprotocol.
       handleProtocols: () => false,
       WebSocket: SessionWebSocket,
     });
@@ -233,10 +237,17 @@ class Server implements SocketServer {
     return principal;
   }
 
-  #admit(ws: SessionWebSocket, stream: Duplex, principal: Principal, requested: ActionSpelling | undefined): void {
+  #openSession(
+    ws: SessionWebSocket,
+    stream: Duplex,
+    principal: Principal,
+    requested: ActionSpelling | undefined,
+  ): void {
     const session = new Session(this.#sources, { ws, stream, upgrade: principal, requested });
     ws.session = session;
-    ws.on('error', (error) => this.#options.logger.debug({ err: error }, 'a client broke the protocol'));
+    ws.on('error', (error) =>
+      this.#options.logger.debug({ err: error }, 'a client sent a frame that violates the WebSocket protocol'),
+    );
     ws.on('close', () => this.#sessions.delete(session));
     this.#sessions.add(session);
   }
@@ -254,7 +265,7 @@ class Server implements SocketServer {
   }
 }
 
-/** The library's own refusals, in the common shape. */
+/** A refusal of the library, as a fault. */
 function handshakeFault(error: Error, req: IncomingMessage): Fault {
   const version = req.headers['sec-websocket-version'];
   if (req.method !== 'GET') return new Fault('method_not_allowed', { headers: { Allow: 'GET' } });

@@ -16,9 +16,9 @@ import type { Subscribe } from './frames.ts';
 import type { SocketMetrics } from './metrics.ts';
 import type { Unsent } from './unsent.ts';
 
-/** What the sessions of one replica share. */
+/** Shared by the sessions of one replica. */
 export interface SessionSources extends FeedSources {
-  /** Principal of the token in a subscribe frame; throws the fault of a bad credential. */
+  /** The principal of the token in a subscribe frame; throws the fault of a bad credential. */
   readonly authenticate: (token: string) => Promise<Principal>;
   readonly readHead: () => Promise<{ head: bigint; floor: bigint }>;
   readonly metrics: SocketMetrics;
@@ -52,7 +52,7 @@ interface Connection {
   readonly stream: Duplex;
   /** Of the credential that the gateway verified. */
   readonly upgrade: Principal;
-  /** The spelling that the URL requested for. */
+  /** The spelling in the URL. */
   readonly requested: ActionSpelling | undefined;
 }
 
@@ -65,7 +65,7 @@ const PROTOCOL_ERRORS: Readonly<Record<number, string>> = {
 };
 
 /**
- * One socket: what its client says, what it is sent, and when it has to go. Time is told to it by `tick`.
+ * One socket: the frames of its client, the packets sent to it, and when it is closed. `tick` passes the time.
  *
  * Keeps sync.socket.subscribed, sync.socket.re-subscribe, sync.socket.frame-token, sync.socket.no-subscribe,
  * sync.socket.bad-frame, sync.socket.credential-dies, sync.socket.slow-reader, sync.socket.watermark, sync.socket.ping and
@@ -77,13 +77,13 @@ export class Session implements FeedSocket {
   readonly #stream: Duplex;
   readonly #requested: ActionSpelling | undefined;
   readonly #upgrade: Principal;
-  /** Of the last accepted subscribe frame; until then that of the upgrade. */
+  /** Of the last accepted subscribe frame; before that, of the upgrade. */
   #principal: Principal;
   #feed: Feed | null = null;
-  /** Counts subscribe frames: only the latest may go on. */
+  /** Counts subscribe frames, because only the latest may continue. */
   #turn = 0;
-  /** Aborts what is looked up for the latest. */
-  #looking = new AbortController();
+  /** Aborts the reads of the latest. */
+  #reading = new AbortController();
   #frames = 0;
   #closesAt: number | null = null;
 
@@ -93,7 +93,7 @@ export class Session implements FeedSocket {
   #pingAt: number;
   #isAlive = true;
   #fullSince: number | null = null;
-  /** As the sum of all sockets knows it. */
+  /** This socket's part of `sources.unsent`. */
   #unsentBytes = 0;
   #sentAt = 0;
 
@@ -117,12 +117,12 @@ export class Session implements FeedSocket {
     return this.#upgrade.userId;
   }
 
-  /** True when one of the credentials this socket rests on has this id. */
+  /** True when the upgrade or the subscription used the credential with this id. */
   holds(credentialId: string): boolean {
     return this.#upgrade.credential.id === credentialId || this.#principal.credential.id === credentialId;
   }
 
-  /** True when this socket may see no more than this workspace. */
+  /** True when the credential is limited to this workspace. */
   isLimitedTo(workspaceId: string): boolean {
     return this.#principal.workspaceId === workspaceId;
   }
@@ -139,7 +139,7 @@ export class Session implements FeedSocket {
   }
 
   requireBootstrap(): void {
-    // Nothing was requested for yet, so nothing is lost.
+    // There is no subscription yet, so its client has nothing to load again.
     if (this.#turn === 0) return;
     this.#unsubscribe();
     const message = 'afterSyncId is no longer in the log. Run a bootstrap and subscribe from its lastSyncId.';
@@ -147,11 +147,14 @@ export class Session implements FeedSocket {
   }
 
   fail(error: unknown): void {
-    this.#sources.logger.warn({ err: error }, 'a socket cannot be served');
+    this.#sources.logger.warn(
+      { err: error },
+      'a socket was closed because its data could not be read; its client connects again. Check PostgreSQL if this repeats',
+    );
     this.close(CLOSE.tryAgain, 'UNAVAILABLE', 'The server cannot read the log now; connect again');
   }
 
-  /** The person's memberships changed: what may be sent is decided anew. */
+  /** Reads the person's groups again, because their memberships changed. */
   recheckGroups(): void {
     this.#feed?.recheckGroups();
   }
@@ -167,7 +170,7 @@ export class Session implements FeedSocket {
   }
 
   /**
-   * The library closes for a breach of the protocol by itself; the client hears why first.
+   * The library closes the socket for a protocol error by itself; the client gets the reason first.
    * Keeps sync.socket.frame-max.
    */
   protocolError(status: number): void {
@@ -187,7 +190,7 @@ export class Session implements FeedSocket {
   tick(now: number): void {
     this.#now = now;
     this.#countUnsent();
-    // A stream says that it drained only when it had been filled to its own mark.
+    // A stream emits `drain` only when it was filled to its high-water mark.
     if (this.#fullSince !== null && this.#unsentBytes === 0) this.#drained();
     const { limits } = this.#sources;
     if (this.#closesAt !== null) {
@@ -227,7 +230,7 @@ export class Session implements FeedSocket {
     this.#ws.ping();
   }
 
-  /** A client to which nothing happens must not fall behind what the log keeps, and may know by this that it is connected. */
+  /** Sends a watermark, so that the cursor of a client without news stays within the log, and the client sees it is connected. */
   #moveCursor(now: number): void {
     const feed = this.#feed;
     if (feed === null) return;
@@ -247,7 +250,7 @@ export class Session implements FeedSocket {
     else if (frame.kind === 'subscribe') void this.#subscribe(frame.subscribe);
   }
 
-  /** Any frame, pings and pongs too, tells that the client lives, and counts. False when it was one too many. */
+  /** Counts a frame of the client, pings and pongs too, which shows that it is connected. False when there are too many. */
   #countFrame(extra = 0): boolean {
     this.#isAlive = true;
     this.#frames += 1 + extra;
@@ -256,11 +259,11 @@ export class Session implements FeedSocket {
     return false;
   }
 
-  /** Replaces the subscription. A later frame overtakes an earlier one that is still being looked at. */
+  /** Replaces the subscription. A later frame cancels an earlier one that is still being processed. */
   async #subscribe({ after, token, groups, spelling }: Subscribe): Promise<void> {
     this.#unsubscribe();
     const turn = this.#turn;
-    const { signal } = this.#looking;
+    const { signal } = this.#reading;
     const isCurrent = (): boolean => turn === this.#turn && this.#closesAt === null;
     try {
       const principal = await this.#authenticate(token);
@@ -295,7 +298,7 @@ export class Session implements FeedSocket {
     return principal;
   }
 
-  /** False for a cursor before what the log keeps, or beyond its end (as after a restored backup). */
+  /** False for a cursor below the floor of the log, or beyond its head (as after a restored backup). */
   async #isReachable(after: bigint, signal: AbortSignal): Promise<boolean> {
     const { hub, gate, readHead } = this.#sources;
     if (after <= hub.last && hub.since(after) !== null) return true;
@@ -305,8 +308,8 @@ export class Session implements FeedSocket {
 
   #unsubscribe(): void {
     this.#turn += 1;
-    this.#looking.abort(new Error('Another subscription took its position'));
-    this.#looking = new AbortController();
+    this.#reading.abort(new Error('Another subscription replaced it'));
+    this.#reading = new AbortController();
     this.#feed?.end();
     this.#feed = null;
   }
@@ -332,7 +335,7 @@ export class Session implements FeedSocket {
     this.#unsentBytes = this.#sources.unsent.change(this.#unsentBytes, this.#stream.writableLength);
   }
 
-  /** A client that pings and never reads must not fill our memory with answers. */
+  /** Does not answer pings of a client that does not read, because the answers would fill the memory. */
   #pong(data: Buffer): void {
     if (this.#countFrame() && !this.isFull) this.#ws.pong(data);
     this.#noteWritten();

@@ -1,13 +1,13 @@
-/** What one socket may leave untaken, and for how long. */
+/** How many bytes one socket may leave unreceived, and for how long. */
 export interface Allowance {
   readonly bytes: number;
   readonly stalledMs: number;
 }
 
 /**
- * What all sockets of a process together have been sent and not taken. Each may leave some, because networks have hiccups;
- * when all of them together leave more than the process can bear, each may leave less and is given less time. A frame that
- * several sockets share counts for each, so this is at least what is held.
+ * Sums the bytes that were sent to the sockets of a process and not received. Each socket may leave some, because networks
+ * pause; when the sum exceeds the bound of the process, each may leave less, for less time. A frame that several sockets
+ * share counts for each, so the sum is never below what is held.
  */
 export class Unsent {
   readonly #max: number;
@@ -29,7 +29,7 @@ export class Unsent {
     return this.#bytes <= this.#max ? this.#ample : this.#tight;
   }
 
-  /** A socket that left `before` leaves `after` now. Returns `after`, for it to remember. */
+  /** Replaces `before`, the bytes that a socket had left unreceived, by `after`; returns `after`. */
   change(before: number, after: number): number {
     this.#bytes += after - before;
     return after;

@@ -5,7 +5,7 @@ import type { Logger } from '@wts/service-kit/observe';
 import type { Pool } from 'pg';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { CommitEngine } from '../commit/engine.ts';
-import type { SweepStep } from '../commit/sweep-step.ts';
+import type { SweepStep } from '../commit/sweep.ts';
 import type { Unit } from '../commit/unit.ts';
 import {
   claimSweep,
@@ -20,24 +20,25 @@ import {
 } from '../store/sweeps.ts';
 
 /*
- * What is too much for one commit is deleted, moved or let go behind it.
+ * The sweeper completes cascades that are too large for one commit: it deletes, moves or detaches the records below a root in
+ * steps.
  *
- * A deletion or a move of a large family makes its root true at once, and leaves a row in `sync.sweeps` in the same commit
- * (`commit/cascade.ts`, `commit/effects.ts`). From then on nothing can be attached to a root that is gone, and what is below a
- * root that moved is judged by where the root stands. The sweeper looks up what still points to the root and hands it to the
- * engine in steps (`commit/sweep-step.ts`): ordinary units of the person who asked, which wait their turn like others.
+ * A deletion or move with a large cascade changes its root and inserts a row into `sync.sweeps` in the same commit
+ * (`commit/cascade.ts`, `commit/effects.ts`). From then on no record can be attached to a deleted root, and permissions below a
+ * moved root follow the root. The sweeper finds the records that still refer to the root and passes them to the engine in
+ * steps (`commit/sweep-step.ts`): ordinary units of the person who made the change, which wait for their turn like others.
  *
- * Nothing is remembered between steps but the root: what is left is found by its references, so a sweep goes on where it was
- * after any crash, on any replica. A lease keeps two replicas from doing the same; when they do, the second finds nothing to
- * do. A part that is itself large goes alone and leaves a sweep of its own, so depth has no bound.
+ * Only the root is stored between steps. The remaining records are found by their references, so after a crash any replica
+ * continues the sweep. A lease keeps replicas from doing the same work; if two do, the second finds nothing to change. A
+ * child with a large cascade of its own is a step of its own and starts a sweep of its own, so depth has no bound.
  *
  * See infra/decisions/0009-root-first.md. Keeps sync.mutate.always.
  */
 
 export const SWEEP_CLIENT = 'sweep';
-/** So many steps, then the sweeps of other people have their turn. */
+/** Steps of one sweep before another sweep gets a turn. */
 const STEPS_IN_TURN = 16;
-/** What is left has to wait for another sweep: that of a project whose tasks have not followed it yet. */
+/** The remaining records wait for another sweep, such as that of a project whose tasks have not moved yet. */
 const STUCK = -1;
 
 export interface SweeperOptions {
@@ -46,7 +47,7 @@ export interface SweeperOptions {
   readonly leaseMs?: number;
 }
 
-/** Sweeps for as long as the service runs: at once what this process has left, and what others left when they are gone. */
+/** Runs sweeps while the service runs: those of this process immediately, those of other replicas when their leases expire. */
 export function startSweeper(
   options: SweeperOptions & {
     readonly engine: CommitEngine;
@@ -67,7 +68,11 @@ export function startSweeper(
         while (!signal.aborted && (await sweeper.turn()));
         observe(await countSweeps(options.pool));
       } catch (err) {
-        if (!signal.aborted) logger.warn({ err }, 'a step of a sweep failed; it is tried again');
+        if (!signal.aborted)
+          logger.warn(
+            { err },
+            'a step of a deletion or move of many records failed; it is tried again. Until it succeeds, some of the records remain',
+          );
       }
       const until = AbortSignal.any([wake.signal, signal]);
       await sleep(LIMITS.sweepEveryMs, undefined, { signal: until, ref: false }).catch(() => undefined);
@@ -91,43 +96,43 @@ export class Sweeper {
     this.#signal = signal;
   }
 
-  /** Works at one sweep for a while; false when there is none to work at. */
+  /** Runs up to `steps` steps of one sweep; false when no sweep waits. */
   async turn(steps = STEPS_IN_TURN): Promise<boolean> {
     const { pool, leaseMs = LIMITS.sweepLeaseMs } = this.#options;
     const sweep = await claimSweep(pool, leaseMs);
     if (!sweep) return false;
     try {
-      await this.#take(sweep, steps);
+      await this.#run(sweep, steps);
     } catch (error) {
-      // What failed for a moment must not wait for the lease of a replica that is alive.
+      // So that another try does not have to wait until this lease expires.
       await leaseSweep(pool, sweep, LIMITS.sweepEveryMs).catch(() => undefined);
       throw error;
     }
     return true;
   }
 
-  async #take(sweep: Sweep, steps: number): Promise<void> {
+  async #run(sweep: Sweep, steps: number): Promise<void> {
     const { pool } = this.#options;
     let left = steps;
     const group = sweep.kind === 'move' ? await groupOfRoot(pool, sweep) : null;
     for (const relation of relationsOf(sweep, group)) {
-      left = await this.#work(sweep, relation, left);
+      left = await this.#sweepRelation(sweep, relation, left);
       if (left > 0) continue;
       return leaseSweep(pool, sweep, left === STUCK ? LIMITS.sweepEveryMs : 0);
     }
     return endSweep(pool, sweep);
   }
 
-  /** Takes the records of one relation away; how many steps are left of the turn, none when there is more to do. */
-  async #work(sweep: Sweep, relation: SweepRelation, steps: number): Promise<number> {
+  /** Sweeps the records of one relation. Returns the steps left of this turn; 0 when records remain. */
+  async #sweepRelation(sweep: Sweep, relation: SweepRelation, steps: number): Promise<number> {
     const { pool, leaseMs = LIMITS.sweepLeaseMs } = this.#options;
     const { workspaceId } = sweep;
     let left = steps;
     for (;;) {
       const group = relation.becomes === 'move' ? await groupOfRoot(pool, sweep) : null;
       if (relation.becomes === 'move' && group === null) return left;
-      const question = { relation, workspaceId, group };
-      const ids = await findRemaining(pool, { ...question, limit: LIMITS.sweepIdsMax });
+      const search = { relation, workspaceId, group };
+      const ids = await findRemaining(pool, { ...search, limit: LIMITS.sweepIdsMax });
       if (ids.length === 0) return left;
       for (let from = 0; from < ids.length; from += LIMITS.sweepStepIdsMax) {
         let some = ids.slice(from, from + LIMITS.sweepStepIdsMax);
@@ -136,7 +141,7 @@ export class Sweeper {
           left -= 1;
           const hasChanged = await this.#step({ sweep, relation, ids: some });
           await leaseSweep(pool, sweep, leaseMs);
-          const rest = await findRemaining(pool, { ...question, among: some, limit: some.length });
+          const rest = await findRemaining(pool, { ...search, among: some, limit: some.length });
           if (!hasChanged && rest.length === some.length) return STUCK;
           some = rest;
         }
@@ -144,7 +149,7 @@ export class Sweeper {
     }
   }
 
-  /** True when it changed something. */
+  /** Commits one step; true when it changed a record. */
   async #step(step: SweepStep): Promise<boolean> {
     const unit: Unit = {
       principal: { ...servicePrincipal('sync'), userId: step.sweep.actorId },
