@@ -48,7 +48,7 @@ describe('/sync/bootstrap', () => {
       assert.ok(idsOf(rows, 'Task').includes(taskId));
     });
 
-    it('says in its headers what it is, and that it is nobody else’s', async () => {
+    it('has the content type NDJSON, and forbids caching', async () => {
       const answer = await sync.raw('/sync/bootstrap', caller(ada));
       answer.resume();
       const { headers } = answer;
@@ -66,7 +66,7 @@ describe('/sync/bootstrap', () => {
       assert.match(String(archived?.['archivedAt']), /^\d{4}-/);
     });
 
-    it('repeats each record byte by byte, whatever text it holds', async () => {
+    it('has each record byte by byte, for any text', async () => {
       const nasty = [
         'quotes " \' ` and \\ back\\\\slashes \\. \\N \\n',
         'lines\nand\r\nreturns\tand tabs, separators \u2028\u2029',
@@ -104,7 +104,7 @@ describe('/sync/bootstrap', () => {
       }
     });
 
-    it('is also given by POST, with the same parameters in the query, in a body, or without any [sync.bootstrap.post]', async () => {
+    it('is the same by POST, with the parameters in the query, in a body, or without any [sync.bootstrap.post]', async () => {
       const expected = await sync.bootstrap(ada, { onlyModels: 'User,Workspace', schemaHash: 'x' });
       const asked = { onlyModels: 'User,Workspace', schemaHash: 'x' };
       const principal = caller(ada);
@@ -121,7 +121,7 @@ describe('/sync/bootstrap', () => {
   });
 
   describe('onlyModels', () => {
-    it('lets through the models it names and no other [sync.bootstrap.only-models]', async () => {
+    it('selects the named models and no other [sync.bootstrap.only-models]', async () => {
       for (const modelName of MODEL_NAMES) {
         const { rows } = await sync.bootstrap(ada, { onlyModels: modelName });
         assert.ok(rows.every(({ __class }) => __class === modelName));
@@ -131,7 +131,7 @@ describe('/sync/bootstrap', () => {
       assert.deepEqual([...new Set(classes)], ['Workspace', 'Task'], 'in the order of the registry');
     });
 
-    it('refuses a model that is not there, by name, in words that no client takes for a bad connection', async () => {
+    it('refuses an unknown model by name, with a text that no client takes for a network error', async () => {
       assert.match(
         (await refusal('?onlyModels=Task,Issue')).message,
         /Unknown model "Issue"\. Models: Comment, Label, /,
@@ -144,7 +144,7 @@ describe('/sync/bootstrap', () => {
   });
 
   describe('a published client that gains a group', () => {
-    it('is sent only the models it named with its schema when it loaded everything', async () => {
+    it('gets only the models it named with its schema when it loaded everything', async () => {
       const gina = await sync.person('Gina');
       const second = await sync.workspace(gina);
       await sync.insert('Label', { workspaceId: second, name: 'Label' }, gina);
@@ -171,7 +171,7 @@ describe('/sync/bootstrap', () => {
       );
     });
 
-    it('has so many schemas and no more', async () => {
+    it('has at most sixteen stored schemas', async () => {
       for (let index = 0; index < 20; index += 1) {
         await sync.bootstrap(bob, { type: 'full', schemaHash: `schema ${index}`, onlyModels: 'User' });
       }
@@ -189,7 +189,7 @@ describe('/sync/bootstrap', () => {
       assert.deepEqual((await sync.bootstrap(ada, { firstSyncId: '9999999999999999999' })).rows, expected.rows);
     });
 
-    it('are refused when they are given twice, too long or no text', async () => {
+    it('are refused when repeated, too long or not text', async () => {
       await refusal('?onlyModels=Task&onlyModels=User');
       await refusal(`?schemaHash=${'x'.repeat(257)}`);
       await refusal('?schemaHash=%00');
@@ -200,8 +200,8 @@ describe('/sync/bootstrap', () => {
     });
   });
 
-  describe('who sees what', () => {
-    it('shows nothing of another workspace, not even with its id [sync.bootstrap.own-groups]', async () => {
+  describe('visibility', () => {
+    it('has nothing of another workspace, also when its id is named [sync.bootstrap.own-groups]', async () => {
       const other = await sync.workspace(bob);
       await sync.insert('Task', { workspaceId: other, title: 'Theirs' }, bob);
       const { metadata, rows } = await sync.bootstrap(ada);
@@ -212,7 +212,7 @@ describe('/sync/bootstrap', () => {
       assert.deepEqual(foreign.rows, []);
     });
 
-    it('narrows to the groups that are asked for, and says which [sync.bootstrap.sync-groups]', async () => {
+    it('narrows to the requested groups, and lists them [sync.bootstrap.sync-groups]', async () => {
       const second = await sync.workspace(ada);
       const there = await sync.insert('Label', { workspaceId: second, name: 'There' }, ada);
       const one = await sync.bootstrap(ada, { syncGroups: second.toUpperCase() });
@@ -225,7 +225,7 @@ describe('/sync/bootstrap', () => {
       assert.deepEqual(new Set(own.rows.map(({ workspaceId }) => workspaceId)), new Set([undefined, home, second]));
     });
 
-    it('shows a private project and all inside it to its members only', async () => {
+    it('has a private project and its records for members only', async () => {
       await sync.join(bob, home);
       const projectId = await sync.insert('Project', { workspaceId: home, key: 'P', name: 'P', isPrivate: true }, ada);
       const taskId = await sync.insert('Task', { workspaceId: home, projectId, title: 'Secret' }, ada);
@@ -243,7 +243,7 @@ describe('/sync/bootstrap', () => {
       for (const id of inside) assert.ok(idsOf(joined.rows).includes(id));
     });
 
-    it('shows a credential that is limited to a workspace that one alone', async () => {
+    it('has one workspace only, for a credential that is limited to it', async () => {
       const second = await sync.workspace(ada);
       const { metadata, rows } = await sync.bootstrap(ada, {}, second);
       assert.deepEqual(metadata.subscribedSyncGroups, [ada, second]);
@@ -253,7 +253,7 @@ describe('/sync/bootstrap', () => {
       assert.deepEqual(new Set(own.rows.map(({ workspaceId }) => workspaceId)), new Set([undefined, second]));
     });
 
-    it('shows somebody without a workspace themselves', async () => {
+    it('has the person themselves, for a person without a workspace', async () => {
       const carol = await sync.person('Carol');
       const { metadata, rows } = await sync.bootstrap(carol);
       assert.deepEqual(metadata.subscribedSyncGroups, [carol]);
@@ -261,8 +261,8 @@ describe('/sync/bootstrap', () => {
     });
   });
 
-  describe('a snapshot that was read for somebody before', () => {
-    it('never hides what was committed before the caller asked', async () => {
+  describe('a snapshot that was read for another caller', () => {
+    it('never misses what was committed before the request', async () => {
       const eve = await sync.person('Eve');
       await sync.join(eve, home);
       for (let index = 0; index < 10; index += 1) {
@@ -274,7 +274,7 @@ describe('/sync/bootstrap', () => {
       }
     });
 
-    it('is never given to somebody whose memberships are not those it was read for', async () => {
+    it('is never sent to a person with other memberships than those it was read for', async () => {
       const dora = await sync.person('Dora');
       const membershipId = await sync.join(dora, home);
       await sync.bootstrap(dora);
@@ -285,7 +285,7 @@ describe('/sync/bootstrap', () => {
     });
   });
 
-  it('works for an empty log and a person nobody knows', async () => {
+  it('works for an empty log and an unknown person', async () => {
     await using empty = await TestSyncService.open('bootstrap-empty');
     const nobody = randomUUID();
     const { metadata, rows } = await empty.bootstrap(nobody);

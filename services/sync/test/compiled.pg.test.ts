@@ -10,8 +10,8 @@ import { applied, change, TestEngines } from './test-engines.ts';
 const silent = createLogger({ name: 'test', level: 'silent' });
 
 /*
- * PostgreSQL compiles a statement that it takes for expensive, which costs hundreds of milliseconds, where it was built with
- * LLVM: Debian's is, the one of the npm package is not. Counted are functions compiled, not milliseconds.
+ * PostgreSQL built with LLVM compiles a statement that it estimates as expensive, which takes hundreds of milliseconds. Debian's
+ * is built with it, the npm package's is not. These tests count compiled functions, not milliseconds.
  */
 describe('a commit on PostgreSQL 15 with JIT', function () {
   this.timeout(120_000);
@@ -35,7 +35,7 @@ describe('a commit on PostgreSQL 15 with JIT', function () {
     await pool.query('create extension if not exists pg_stat_statements');
     await pool.query('select pg_stat_statements_reset()');
     await work();
-    // Of a function, too: what it runs counts for the statement that called it.
+    // Statements inside a function count for the statement that called it.
     const { rows } = await pool.query<{ query: string; functions: string }>(
       `select query, jit_functions::text as functions from pg_stat_statements where jit_functions > 0`,
     );
@@ -57,13 +57,13 @@ describe('a commit on PostgreSQL 15 with JIT', function () {
     }
   };
 
-  it('compiles nothing', async () => {
+  it('compiles no function', async () => {
     assert.deepEqual(await compiledBy(workOf), []);
     const { rows } = await engines.pool.query<{ jit: string }>('show jit');
     assert.equal(rows[0]?.jit, 'off');
   });
 
-  it('is priced so low that nothing is compiled even where the setting does not hold', async () => {
+  it('has estimated costs below the threshold of JIT, so nothing is compiled even with JIT on', async () => {
     await using opened = new AsyncDisposableStack();
     const { pool } = openPostgres({
       url: engines.database.urlOf('wts_sync'),

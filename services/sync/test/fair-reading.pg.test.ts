@@ -16,8 +16,8 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-/** One person asks for everything at once; another goes on as if alone. */
-describe('reading beside one person who asks for all there is [never.one-takes-all]', () => {
+/** Mallory requests everything in parallel; Ada must be served as if alone. */
+describe('a person whose neighbor reads as much as possible [never.one-takes-all]', () => {
   let sync: TestSyncService;
   let ada: string;
   let bob: string;
@@ -40,7 +40,7 @@ describe('reading beside one person who asks for all there is [never.one-takes-a
     const lines = (await answer.text()).split('\n').filter((line) => line.startsWith(name));
     return lines.reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0);
   };
-  /** Whoever reads this table waits until the work is done. */
+  /** Locks the table until the work is done, so that its readers wait. */
   const whileHeld = async (table: string, work: () => Promise<void>): Promise<void> => {
     const holder = await sync.sql.connect();
     try {
@@ -51,7 +51,7 @@ describe('reading beside one person who asks for all there is [never.one-takes-a
       holder.release();
     }
   };
-  /** As many different selections as are asked for, each with the tasks. */
+  /** This many different selections of models, each with the tasks. */
   const selections = (count: number): string[] => {
     const others = MODEL_NAMES.filter((name) => name !== 'Task');
     return Array.from({ length: count }, (_, index) =>
@@ -66,7 +66,7 @@ describe('reading beside one person who asks for all there is [never.one-takes-a
       }),
     );
 
-  it('finds its bootstraps, batches and deltas answered while 240 different bootstraps wait for a table that is held', async () => {
+  it('gets bootstraps, lookups and deltas while 240 different bootstraps of the neighbor wait for a locked table', async () => {
     const gone = new AbortController();
     await whileHeld('sync.tasks', async () => {
       const flood = floods(
@@ -82,13 +82,13 @@ describe('reading beside one person who asks for all there is [never.one-takes-a
       assert.ok((await metric('wts_snapshot_waiting')) > 0, 'the flood still waits');
       gone.abort();
       await flood;
-      // None of what nobody waits for any more keeps a place.
+      // Requests of disconnected clients hold no slot.
       await eventually(async () => (await metric('wts_snapshot_waiting')) === 0);
       await eventually(async () => (await metric('wts_snapshot_running')) === 0);
     });
   });
 
-  it('finds batches answered while another 240 batches wait for a table that is held', async () => {
+  it('gets lookups while 240 lookups of the neighbor wait for a locked table', async () => {
     const gone = new AbortController();
     await whileHeld('sync.tasks', async () => {
       const body = { requests: [{ modelName: 'Task', indexedKey: 'workspaceId', keyValue: home }] };
@@ -106,7 +106,7 @@ describe('reading beside one person who asks for all there is [never.one-takes-a
     await eventually(async () => (await metric('wts_snapshot_running')) === 0);
   });
 
-  it('finds what was read for it still kept after another person asked for a hundred different things', async () => {
+  it('keeps its shared snapshot while the neighbor requests a hundred different ones', async () => {
     await sync.bootstrap(bob, {});
     for (const models of selections(100)) await sync.bootstrap(ada, { onlyModels: models });
     const before = await metric('wts_snapshot_shared_total');
@@ -114,7 +114,7 @@ describe('reading beside one person who asks for all there is [never.one-takes-a
     assert.equal((await metric('wts_snapshot_shared_total')) - before, 1);
   });
 
-  it('takes no connection for polls whose clients left while they waited, and ends the reads of those who left later', async () => {
+  it('has connections left, because polls of disconnected clients never start or are cancelled', async () => {
     const gone = new AbortController();
     await whileHeld('sync.sync_actions', async () => {
       const flood = floods(
@@ -125,7 +125,7 @@ describe('reading beside one person who asks for all there is [never.one-takes-a
       const { rows } = await sync.sql.query<{ count: number }>(
         `select count(*)::int from pg_stat_activity where datname = current_database() and application_name = 'wts-sync' and wait_event_type = 'Lock'`,
       );
-      // Some look at the log for the process itself.
+      // Some connections read the log for the process itself.
       assert.ok((rows[0]?.count ?? 0) <= 6, `${rows[0]?.count} connections wait`);
       gone.abort();
       await flood;
@@ -134,7 +134,7 @@ describe('reading beside one person who asks for all there is [never.one-takes-a
     assert.ok((await sync.deltas(bob, { after: '0' })).actions.length > 0);
   });
 
-  it('has its changes answered while another person leaves large answers to small changes untaken [never.unbounded]', async () => {
+  it('gets answers to its changes while the neighbor does not receive large answers to small changes [never.unbounded]', async () => {
     const taskId = await sync.insert(
       'Task',
       { workspaceId: home, title: 'Large', description: 'x'.repeat(50_000) },
@@ -163,7 +163,7 @@ describe('reading beside one person who asks for all there is [never.one-takes-a
     });
   });
 
-  it('has its large changes taken while another person sends as many large bodies as there is room for, and never ends one', async () => {
+  it('has its large changes accepted while the neighbor starts the maximum of large bodies and ends none', async () => {
     const bodyOf = (workspaceId: string): object => ({
       batchId: 'large',
       transactions: [

@@ -2,13 +2,12 @@ import type { StoredEntry, ModelRecord } from '@wts/contracts';
 import { MODELS, snakeCase, type Model } from '@wts/models';
 import type { Pool } from 'pg';
 
-/** What somebody who reads one group holds of it: records by `group model id`. */
+/** The records that a reader of each group has, by `group model id`. */
 export type Copies = ReadonlyMap<string, { readonly [field: string]: unknown }>;
 
 /**
- * The log applied by the rules of the wire, group by group, from what the wire shows alone: INSERT brings the record,
- * UPDATE, ARCHIVE and UNARCHIVE bring the fields that changed, DELETE takes it away. Faults are entries a reader of the
- * group could not make sense of.
+ * Applies the log as clients do, group by group, from what they receive: INSERT has the record, UPDATE, ARCHIVE and UNARCHIVE
+ * have the changed fields, DELETE removes the record. Faults are entries that a reader of the group could not apply.
  */
 export function foldLog(entries: readonly StoredEntry[]): { copies: Copies; faults: string[] } {
   const copies = new Map<string, { readonly [field: string]: unknown }>();
@@ -26,8 +25,8 @@ export function foldLog(entries: readonly StoredEntry[]): { copies: Copies; faul
 }
 
 /**
- * Entries that show those outside what is inside of a private project by then: for the workspace, anything but the end of what
- * they saw before. By what the log says at each place, whatever is still to be swept.
+ * Finds entries that show a record of a private project to its workspace: all but the DELETE that ends its visibility there.
+ * Decided from the log up to each entry, whatever sweeps are still to come.
  */
 export function shownOutside(entries: readonly StoredEntry[]): string[] {
   const records = new Map<string, ModelRecord>();
@@ -44,7 +43,7 @@ export function shownOutside(entries: readonly StoredEntry[]): string[] {
   return found;
 }
 
-/** The same from the tables: every record under each group that sees it. */
+/** The same from the tables: every record, for each group that sees it. */
 export async function copiesOfTables(pool: Pool): Promise<Copies> {
   const copies = new Map<string, ModelRecord>();
   for (const model of MODELS) {
@@ -68,7 +67,7 @@ function groupsSql({ audience }: Model): string {
   return `select t.group_id::text union all select t.user_id::text where ${opens}`;
 }
 
-/** Where the two differ; nothing when the log is the state. */
+/** The keys at which the two differ. */
 export function differencesOf(folded: Copies, stored: Copies): string[] {
   const keys = new Set([...folded.keys(), ...stored.keys()]);
   return [...keys].filter((key) => JSON.stringify(folded.get(key)) !== JSON.stringify(stored.get(key)));

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { DeltasReply } from '@wts/contracts';
 import { TestSyncService, type Line } from './test-sync-service.ts';
 
-/** What a workspace knows of who left it, as snapshots show it and as the log tells it. */
+/** What members see of a person who left, by snapshots and by the log. */
 describe('a person who left a workspace [sync.people.frozen]', function () {
   this.timeout(30_000);
   let sync: TestSyncService;
@@ -33,14 +33,14 @@ describe('a person who left a workspace [sync.people.frozen]', function () {
     );
     return rows.map(({ name, email }) => [name, email]);
   };
-  /** What a client makes of the entries after a snapshot. */
+  /** Applies the entries after a snapshot, as a client does. */
   const followed = (start: Line | undefined, { actions }: DeltasReply): unknown[] => {
     const record: Record<string, unknown> = { ...start };
     for (const { modelId, data } of actions) if (modelId === leaver) Object.assign(record, data);
     return [record['name'], record['email']];
   };
 
-  it('writes no more into it, and newcomers learn no address', async () => {
+  it('makes no more changes there, and new members do not get their email address', async () => {
     const after = await headOf(owner);
     await leave(membership);
     await rename(leaver, 'WRITTEN AFTER REMOVAL');
@@ -67,7 +67,7 @@ describe('a person who left a workspace [sync.people.frozen]', function () {
     assert.deepEqual(await shownTo(leaver), [['WRITTEN AFTER REMOVAL', 'eve@example.org']]);
   });
 
-  it('is shown as they are to who shares another workspace with them, by snapshots and by deltas alike', async () => {
+  it('is shown with current fields to people who share another workspace, by snapshots and deltas alike', async () => {
     const other = await sync.workspace(leaver);
     await sync.join(owner, other);
     const start = (await sync.bootstrap(owner)).rows.find(({ id }) => id === leaver);
@@ -77,12 +77,12 @@ describe('a person who left a workspace [sync.people.frozen]', function () {
     const live = ['Eva', 'eve@example.org'];
     for (const query of [{}, { syncGroups: other }, { syncGroups: home, type: 'partial' }])
       assert.deepEqual(await shownTo(owner, query as Record<string, string>), [live], JSON.stringify(query));
-    // Who follows nothing else is shown what the entries of that workspace add up to.
+    // A client that follows only this workspace gets the state that its entries give.
     assert.deepEqual(await shownTo(owner, { syncGroups: home }), [['Eve', null]]);
     assert.deepEqual(followed(start, await sync.deltas(owner, { after })), live);
   });
 
-  it('is as they were when they left last, to who shares none any more', async () => {
+  it('is shown as they were when they last left, to people who share no workspace any more', async () => {
     const third = await sync.workspace(owner);
     const theirs = await sync.join(leaver, third);
     const start = (await sync.bootstrap(owner)).rows.find(({ id }) => id === leaver);
@@ -93,7 +93,7 @@ describe('a person who left a workspace [sync.people.frozen]', function () {
     await rename(leaver, 'Evita');
     assert.deepEqual(await shownTo(owner), [['Eva', null]]);
     assert.deepEqual(followed(start, await sync.deltas(owner, { after })), ['Eva', null]);
-    // Back in the first, under their first name: whoever knew them by another one hears of it.
+    // They join the first workspace again, under their first name; members who saw another name get an entry.
     await rename(leaver, 'Eve');
     await sync.join(leaver, home);
     assert.deepEqual(await shownTo(owner), [['Eve', 'eve@example.org']]);

@@ -7,7 +7,7 @@ import { runStatements } from '../src/store/prepared.ts';
 
 export interface NewAction {
   readonly groupId: string;
-  /** Where it lies, when that is not its group. */
+  /** Its workspace, when that is not its group. */
   readonly workspaceId?: string | null;
   readonly action?: ActionName;
   readonly modelName?: string;
@@ -16,13 +16,13 @@ export interface NewAction {
 }
 
 /**
- * Writes log entries as a commit does (same statement, same lock, same transaction as the rows they speak of) but of any
- * shape, so that tests of the log's readers need no rules of models.
+ * Writes log entries as a commit does (same statement, same lock, same database transaction as their rows), but of any shape,
+ * so that tests of the log's readers do not depend on the rules of models.
  */
 export class LogWriter {
   readonly #pool: Pool;
   readonly #listeners: ((chunk: EntryChunk) => void)[] = [];
-  /** Every entry that was committed through this writer, in order. */
+  /** Every entry that this writer committed, in order. */
   readonly committed: StoredEntry[] = [];
 
   constructor(pool: Pool) {
@@ -33,7 +33,7 @@ export class LogWriter {
     this.#listeners.push(listener);
   };
 
-  /** Commits the entries; `silently` leaves it to the log to tell of them. */
+  /** Commits the entries; with `silently`, without notifying listeners. */
   async append(
     actions: readonly NewAction[],
     options: { silently?: boolean; rows?: string } = {},
@@ -51,8 +51,8 @@ export class LogWriter {
   }
 
   /**
-   * What somebody is to be shown of these groups, which they are in: of each what follows their latest gain of it. The rule,
-   * the slow way.
+   * The entries of these groups that a member of them must get: of each group, those after their latest gain of it. Computed in
+   * the simplest way.
    */
   shown(userId: string, groups: readonly string[], after = 0n): StoredEntry[] {
     const gains = new Map<unknown, bigint>();
@@ -65,7 +65,7 @@ export class LogWriter {
     });
   }
 
-  /** The person becomes a member: heard by the workspace and then by themselves. */
+  /** Makes the person a member: one entry for the workspace, one for the person. */
   async join(userId: string, workspaceId: string): Promise<EntryChunk> {
     const id = randomUUID();
     const rows = `insert into sync.workspace_members (id, user_id, role, created_at, updated_at, workspace_id, group_id, record)

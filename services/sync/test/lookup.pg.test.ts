@@ -29,7 +29,7 @@ describe('/sync/batch', () => {
   });
   after(() => sync[Symbol.asyncDispose]());
 
-  it('gives the full records of a key, as they are now [sync.batch.ndjson]', async () => {
+  it('returns the full records of a key, as they are now [sync.batch.ndjson]', async () => {
     const [taskId = ''] = taskIds;
     await sync.commit([{ modelName: 'Task', modelId: taskId, action: 'UPDATE', payload: { priority: 3 } }], ada);
     const rows = await sync.batch(ada, [{ modelName: 'Task', indexedKey: 'id', keyValue: taskId.toUpperCase() }]);
@@ -43,7 +43,7 @@ describe('/sync/batch', () => {
     assert.deepEqual(new Set(comments.map(({ body }) => body)), new Set(['No', 'Yes']));
   });
 
-  it('gives archived records too, and no deleted ones', async () => {
+  it('returns archived records, and no deleted ones', async () => {
     const archived = await sync.insert('Task', { workspaceId: home, title: 'Old' }, ada);
     const deleted = await sync.insert('Task', { workspaceId: home, title: 'Gone' }, ada);
     await sync.commit([{ modelName: 'Task', modelId: archived, action: 'ARCHIVE', payload: {} }], ada);
@@ -66,7 +66,7 @@ describe('/sync/batch', () => {
     assert.deepEqual(new Set(idsOf(rows, 'Task')), new Set(taskIds));
   });
 
-  it('shows by group and by key what bootstrap shows, for every model and key', async () => {
+  it('returns the same records by group and by key as bootstrap, for every model and key', async () => {
     for (const userId of [ada, bob]) {
       const { metadata, rows } = await sync.bootstrap(userId);
       for (const { name } of MODELS) {
@@ -86,7 +86,7 @@ describe('/sync/batch', () => {
     }
   });
 
-  it('shows nothing of what one may not see: by id, by parent, by group [sync.batch.own-groups]', async () => {
+  it('returns no record that the caller may not see: by id, by parent, by group [sync.batch.own-groups]', async () => {
     const secret = taskIds[2] ?? '';
     const other = await sync.workspace(await sync.person('Eve'));
     const requests = [
@@ -104,7 +104,7 @@ describe('/sync/batch', () => {
     assert.deepEqual(await sync.batch(bob, requests), []);
   });
 
-  it('keeps a credential that is limited to a workspace inside it', async () => {
+  it('returns records of one workspace only for a credential that is limited to it', async () => {
     const second = await sync.workspace(ada);
     const body = { requests: [home, second, ada].map((groupId) => ({ modelName: 'WorkspaceMember', groupId })) };
     const answer = await sync.call('/sync/batch', { principal: caller(ada, second), body });
@@ -115,7 +115,7 @@ describe('/sync/batch', () => {
     );
   });
 
-  it('answers with an empty body when nothing is found, also compressed [sync.batch.bounds]', async () => {
+  it('returns an empty body when nothing is found, also compressed [sync.batch.bounds]', async () => {
     const requests = [{ modelName: 'Task', indexedKey: 'id', keyValue: randomUUID() }];
     assert.deepEqual(await sync.batch(ada, requests), []);
     const headers = { 'accept-encoding': 'gzip' };
@@ -123,7 +123,7 @@ describe('/sync/batch', () => {
     assert.deepEqual([answer.status, await answer.text()], [200, '']);
   });
 
-  it('takes firstSyncId as a floor and never leaves records out for it [sync.batch.first-sync-id]', async () => {
+  it('uses firstSyncId as the minimal position and never leaves out records before it [sync.batch.first-sync-id]', async () => {
     const requests = [{ modelName: 'Task', groupId: home }];
     const { metadata } = await sync.bootstrap(ada);
     const expected = idsOf(await sync.batch(ada, requests));
@@ -136,7 +136,7 @@ describe('/sync/batch', () => {
     assert.ok(answer.headers.has('retry-after'));
   });
 
-  it('refuses what is no batch, saying where [sync.batch.bounds]', async () => {
+  it('refuses an invalid request and names the field [sync.batch.bounds]', async () => {
     const good = { modelName: 'Task', indexedKey: 'id', keyValue: 'x' };
     const refused: [unknown, RegExp][] = [
       [{}, /requests/],

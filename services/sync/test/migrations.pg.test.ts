@@ -19,7 +19,7 @@ const log = createLogger({ name: 'test', level: 'silent' });
 describe('the migrations', function () {
   this.timeout(60_000);
 
-  it('go up on nothing, down on data, and up again to the same schema', async () => {
+  it('run up on an empty database, down on data, and up again to the same schema', async () => {
     await using database = await testDatabase('migrations');
     const url = database.urlOf('wts_sync');
     const shape = async (): Promise<unknown[]> => {
@@ -56,10 +56,10 @@ describe('the migrations', function () {
   });
 });
 
-describe('who left a workspace before it kept people as they were', function () {
+describe('a person who left a workspace before leaving froze people', function () {
   this.timeout(60_000);
 
-  it('is frozen by the migration, in the log as well, and nobody else is [sync.people.frozen]', async () => {
+  it('is frozen by the migration, also in the log, and no other person is [sync.people.frozen]', async () => {
     await using engines = await TestEngines.open('migration_frozen', 1);
     const owner = await engines.person('Owner');
     const workspace = await engines.workspace(owner);
@@ -70,7 +70,7 @@ describe('who left a workspace before it kept people as they were', function () 
     await engines.decided(id, membership(workspace, id, 'member', member));
     await engines.workspace(new TestPerson(engines, id));
     await owner.delete('WorkspaceMember', member);
-    // As it was when leaving told nobody: without the entries that freeze.
+    // As before, when leaving wrote no entries that freeze.
     const frozen = (await engines.entries()).filter(
       ({ modelId, changed }) => modelId === id && changed.includes('email'),
     );
@@ -158,7 +158,7 @@ describe('a table of records', function () {
   after(() => engines[Symbol.asyncDispose]());
 
   for (const model of MODELS) {
-    it(`holds in the columns of ${model.name} what its record says, to the millisecond and the letter`, async () => {
+    it(`has columns of ${model.name} that equal the fields of its record`, async () => {
       for (const zone of ['UTC', 'America/St_Johns', 'Asia/Kathmandu']) {
         const client = new Client({ connectionString: engines.database.urlOf('wts_sync') });
         await client.connect();
@@ -173,7 +173,7 @@ describe('a table of records', function () {
     });
   }
 
-  it('gets a column for a field that comes later, and its records get the field in its place', async () => {
+  it('gets a column for a new field, and its records get the field in its position', async () => {
     const before = await labels();
     const knex = knexFactory({ client: 'pg', connection: engines.database.urlOf('wts_sync') });
     try {

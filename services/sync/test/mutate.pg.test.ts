@@ -89,7 +89,7 @@ describe('POST /sync/mutate', function () {
     assert.equal(body.mutations[0]?.record['creatorId'], owner.id);
   });
 
-  it('says where a change stands, and where all ends that it brings with it', async () => {
+  it('has the position of a change, and of the last entry it caused', async () => {
     const project = transaction({
       modelName: 'Project',
       payload: { workspaceId: workspace, key: 'WITH', name: 'With' },
@@ -107,13 +107,13 @@ describe('POST /sync/mutate', function () {
     assert.notEqual(body.mutations[0]?.syncId, body.results[0]?.syncId);
   });
 
-  it('sent again is answered as the first time', async () => {
+  it('sent again gets the first answer', async () => {
     const sent = batch(transaction(), transaction());
     const first = await post(sent);
     assert.deepEqual(await post({ ...sent, batchId: 'another' }), first);
   });
 
-  it('of nothing but refusals is 200, reaches no place and says so', async () => {
+  it('with refusals only is 200, with position 0 and success false', async () => {
     const { status, body } = await post(batch(transaction({ modelName: 'Nothing' })));
     assert.deepEqual([status, body.success, body.lastSyncId, body.mutations], [200, false, '0', []]);
     assert.equal(body.results[0]?.error, unknownModel('Nothing'));
@@ -142,7 +142,7 @@ describe('POST /sync/mutate', function () {
     assert.equal(body.lastSyncId, (head + BigInt(many.length)).toString());
   });
 
-  it('needs scope write, also when another service asks on behalf of its caller', async () => {
+  it('needs scope write, also when another service calls on behalf of its caller', async () => {
     assert.equal((await post(batch(transaction()), { scopes: ['read'] })).status, 403);
     const { clientId, clientTxId, ...mutation } = transaction();
     const unit = { clientId, clientTxId, authority: 'caller', mutations: [mutation] };
@@ -150,7 +150,7 @@ describe('POST /sync/mutate', function () {
     assert.equal((await post(unit, {}, '/internal/commit')).status, 200);
   });
 
-  it('is refused to the token of a person that the gateway made, whatever authority it claims [authentication.internal.callers]', async () => {
+  it('of another service is refused with a token that the gateway issued for a person, whatever authority it claims [authentication.internal.callers]', async () => {
     const head = await engines.head();
     const payload = { workspaceId: workspace, userId: owner.principal.userId, role: 'owner' };
     const joining = { modelName: 'WorkspaceMember', modelId: randomUUID(), action: 'INSERT', payload };
@@ -162,7 +162,7 @@ describe('POST /sync/mutate', function () {
     assert.equal(await engines.head(), head);
   });
 
-  it('lets only the services listed for it decide in the place of sync [authentication.internal.authority]', async () => {
+  it('of another service may use authority "service" only when the service is listed for it [authentication.internal.authority]', async () => {
     const { clientId, clientTxId, ...mutation } = transaction();
     const unit = (authority: string): object => ({ clientId, clientTxId, authority, mutations: [mutation] });
     const head = await engines.head();
@@ -171,7 +171,7 @@ describe('POST /sync/mutate', function () {
     assert.equal((await post(unit('caller'), {}, '/internal/commit', 'graph')).status, 200);
   });
 
-  it('answers another service with the error of the refusal, and all or nothing', async () => {
+  it('of another service gets the error of a refusal, and is applied as a whole or not at all', async () => {
     const head = await engines.head();
     const unit = (authority: string, ...mutations: object[]): object => ({
       clientId: 'c',

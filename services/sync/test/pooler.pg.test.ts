@@ -38,14 +38,14 @@ describe('behind PgBouncer', function () {
   ): Promise<PgBouncer> =>
     stack.use(await openPgBouncer(context, { mode, urls: [database.urlOf('wts_sync')], settings }));
 
-  it('in session mode the whole service works with nothing but that setting', async function () {
+  it('in session mode the service works without other settings', async function () {
     const sync = stack.use(await TestSyncService.open('pgbouncer'));
     const bouncer = await before(this, sync.database, 'session', ['default_pool_size = 40']);
     await sync.restart(async () => ({ DATABASE_URL: bouncer.through(sync.database.urlOf('wts_sync')) }));
     const ada = await sync.person();
     const workspaceId = await sync.workspace(ada);
     const principal = caller(ada);
-    // More at once than one group of commits takes, so that several connections commit.
+    // More in parallel than one batch takes, so that several connections commit.
     const write = async (): Promise<number> => {
       const payload = { workspaceId, title: 'x' };
       const transactions = Array.from({ length: 20 }, () => ({
@@ -69,7 +69,7 @@ describe('behind PgBouncer', function () {
   });
 
   for (const [what, mode, settings] of MIXED) {
-    it(`a pooler ${what} is refused at the start with a sentence`, async function () {
+    it(`a pooler ${what} is refused at the start, with a message`, async function () {
       const database = stack.use(await testDatabase('mixed'));
       const bouncer = await before(this, database, mode, settings);
       const starting = startService(syncService, {
@@ -83,7 +83,7 @@ describe('behind PgBouncer', function () {
     });
   }
 
-  it('migrations through mixed sessions are refused, and leave no lock that stops those to come', async function () {
+  it('migrations through mixed sessions are refused, and leave no lock that blocks later ones', async function () {
     const database = stack.use(await testDatabase('mixed_migrations'));
     const bouncer = await before(this, database, 'transaction');
     const url = database.urlOf('wts_sync');

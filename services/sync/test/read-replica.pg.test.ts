@@ -3,10 +3,10 @@ import { Client } from 'pg';
 import { TestSyncService } from './test-sync-service.ts';
 
 /**
- * The copy is a second database made from the first, which then stands still: a replica that is far behind. What it gives
- * out can be told from what the primary gives out, because its tasks are marked.
+ * The replica is a second database, copied from the first and not updated: a replica that is far behind. Its tasks are marked,
+ * so that the tests recognize what it served.
  */
-describe('a copy of the database', () => {
+describe('a database replica', () => {
   let sync: TestSyncService;
   let admin: Client;
   let copy: string;
@@ -65,7 +65,7 @@ describe('a copy of the database', () => {
     return actions.filter(({ modelName }) => modelName === 'Task').map(({ data }) => data['title']);
   };
 
-  it('gives what it has of a page of deltas; the rest comes from the primary [sync.deltas.replica]', async () => {
+  it('serves what it has of a page of deltas; the rest is read from the primary [sync.deltas.replica]', async () => {
     assert.deepEqual(await told('0'), ['From the copy']);
     await sync.insert('Task', { workspaceId: home, title: 'Written after' }, ada);
     assert.deepEqual(await told('0'), ['From the copy', 'Written after']);
@@ -73,14 +73,14 @@ describe('a copy of the database', () => {
     assert.deepEqual([actions.length, hasMore, lastSyncId], [2, true, actions[1]?.syncId]);
   });
 
-  it('is no reason to send a cursor away that is ahead of it', async () => {
+  it('does not cause the refusal of a cursor that is ahead of it', async () => {
     await sync.insert('Task', { workspaceId: home, title: 'Written after' }, ada);
     const { lastSyncId } = await sync.deltas(ada, { after: '0' });
     await sync.insert('Task', { workspaceId: home, title: 'Written later' }, ada);
     assert.deepEqual(await told(lastSyncId), ['Written later']);
   });
 
-  it('is read while it lacks nothing of the caller, also when it lacks changes of others', async () => {
+  it('is read when it lacks only changes of others', async () => {
     assert.deepEqual(await titles(), ['From the copy']);
     assert.deepEqual(await byBatch(), ['From the copy']);
     await sync.workspace(bob);
@@ -90,18 +90,18 @@ describe('a copy of the database', () => {
     assert.ok(BigInt(metadata.lastSyncId) < BigInt(rows[0]?.head ?? 0), 'it answers up to its own horizon');
   });
 
-  it('is passed over when it lacks what the caller could have written or lost', async () => {
+  it('is not read when it lacks changes that the caller could have made or lost', async () => {
     await sync.insert('Task', { workspaceId: home, title: 'Written after' }, ada);
     assert.deepEqual(await titles(), ['Written after', 'Written before']);
     assert.deepEqual(await byBatch(), ['Written before']);
   });
 
-  it('is passed over for somebody whose memberships changed after it', async () => {
+  it('is not read for a person whose memberships changed after its position', async () => {
     await sync.join(bob, home);
     assert.deepEqual(await titles(bob), ['Written before']);
   });
 
-  it('is passed over when it is behind the place the caller names', async () => {
+  it('is not read when it is behind the position that the caller names', async () => {
     await sync.workspace(bob);
     const { rows } = await sync.sql.query<{ head: string }>('select max(sync_id)::text as head from sync.sync_actions');
     const firstSyncId = rows[0]?.head ?? '';
@@ -110,13 +110,13 @@ describe('a copy of the database', () => {
     assert.equal(metadata.lastSyncId, firstSyncId);
   });
 
-  it('that is of another epoch is never read', async () => {
+  it('of another epoch is never read', async () => {
     await inCopy('update sync.log_state set epoch = gen_random_uuid()');
     assert.deepEqual(await titles(), ['Written before']);
     assert.deepEqual(await told('0'), ['Written before']);
   });
 
-  it('may go away at any time', async () => {
+  it('may go down at any time without a failed answer', async () => {
     assert.deepEqual(await titles(), ['From the copy']);
     await admin.query(`drop database ${copy} with (force)`);
     await sync.insert('Label', { workspaceId: home, name: 'Change' }, ada);

@@ -9,11 +9,11 @@ const { baseUrl, socketServer } = await openTestReplica({
   pool,
   pollMs: 20,
   limits: { ...limits, tickMs: 50 },
-  // Little, so that what sockets hold is not hidden behind what all of them share.
+  // A small ring, so that the memory of sockets is visible next to what they share.
   ring: { bytesMax: 2_000_000, ageMs: 60_000 },
 });
 process.on('message', () => {
-  // What is only held weakly goes with the second collection.
+  // The second collection frees what is only weakly referenced.
   globalThis.gc?.();
   globalThis.gc?.();
   const { heapUsed, external } = process.memoryUsage();

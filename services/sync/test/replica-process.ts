@@ -2,9 +2,9 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import type { SocketServerOptions } from '../src/socket/server.ts';
 
-/** What a process that holds sockets says of itself. */
+/** The report of a replica process. */
 export interface Look {
-  /** After a full collection. */
+  /** After a full garbage collection. */
   readonly aliveBytes: number;
   readonly sockets: number;
 }
@@ -14,7 +14,7 @@ export interface ReplicaProcessOptions {
   readonly limits: SocketServerOptions['limits'];
 }
 
-/** A replica in a process of its own, so that its memory can be told from that of its clients. It follows the log by polling. */
+/** A replica in a process of its own, so that its memory is measured without that of its clients. It follows the log by polling. */
 export async function replicaProcess(
   stack: AsyncDisposableStack,
   options: ReplicaProcessOptions,

@@ -29,7 +29,7 @@ export interface TestReplica extends AsyncDisposable {
 
 export interface ReplicaOptions {
   readonly pool: Pool;
-  /** Where commits of this process come from; without it, only the log and the stream tell. */
+  /** The commits of this process; without it, the hub has only the log and the stream. */
   readonly writer?: LogWriter;
   readonly handover?: Handover;
   readonly nc?: () => NatsConnection | null;
@@ -38,12 +38,12 @@ export interface ReplicaOptions {
   readonly gate?: FairGate;
   readonly ring?: { bytesMax: number; ageMs: number };
   readonly pollMs?: number;
-  /** Told of each page read for a socket. */
+  /** Called for each page read for a socket. */
   readonly onPage?: (entries: readonly Entry[]) => void;
 }
 
 /**
- * Who a token stands for in these tests: `<user id>`, `<user id> until <seconds>`, `<user id> in <workspace id>`, or
+ * The principal of a token in these tests: `<user id>`, `<user id> until <seconds>`, `<user id> in <workspace id>`, or
  * `<user id> reading nothing`.
  */
 function principalOf(token: string): Principal {
@@ -58,7 +58,7 @@ function principalOf(token: string): Principal {
   };
 }
 
-/** Hub and socket server of one replica on a port of their own; the gateway's part is played by the upgrade listener. */
+/** Hub and socket server of one replica on a port of their own; the upgrade listener replaces the gateway. */
 export async function openTestReplica(options: ReplicaOptions): Promise<TestReplica> {
   const { pool, writer, handover, nc = () => null, ring, pollMs } = options;
   const log = new LogReader(pool);

@@ -6,7 +6,7 @@ import { eventually, openTestPostgres } from '@wts/testkit';
 import { Client } from 'pg';
 import { caller, TestSyncService } from './test-sync-service.ts';
 
-/** Stands in every value that must not be found in the log. */
+/** Is part of every value that must not be in the log. */
 const MARK = 'CONFIDENTIAL';
 const FAILURES: Readonly<Record<string, string>> = {
   'a value that is wrong': `select '${MARK}'::uuid`,
@@ -31,7 +31,7 @@ describe('the log of PostgreSQL', function () {
 
   before(async () => {
     stack = new AsyncDisposableStack();
-    // As an operator may have set it, who wants to see everything.
+    // Like an operator who logs everything.
     const settings = { log_min_duration_statement: '0', log_statement: 'all', log_min_messages: 'info' };
     const server = stack.use(await openTestPostgres('server-log', { settings }));
     sync = stack.use(await TestSyncService.open('server_log', {}, server.url()));
@@ -46,14 +46,14 @@ describe('the log of PostgreSQL', function () {
   });
   after(() => stack.disposeAsync());
 
-  /** Everything the server wrote until now, and a sign that it has come so far. */
+  /** Everything the server has logged so far, up to a marker that shows it is complete. */
   async function untilWritten(): Promise<string> {
     const sign = `sign ${randomUUID()}`;
     await sync.sql.query(`select '${sign}'`);
     return eventually(() => (written().includes(sign) ? written() : null));
   }
 
-  it('is given no record by changes that fail [never.logs.postgres]', async () => {
+  it('gets no record from changes that fail [never.logs.postgres]', async () => {
     const ada = await sync.person(`${MARK} Ada`);
     const workspaceId = await sync.workspace(ada);
     const project = (key: string): object => ({
@@ -73,7 +73,7 @@ describe('the log of PostgreSQL', function () {
   });
 
   for (const [what, text] of Object.entries(FAILURES)) {
-    it(`is given no value by ${what} [never.logs.postgres]`, async () => {
+    it(`gets no value from ${what} [never.logs.postgres]`, async () => {
       for (const role of ['wts_sync', 'wts_workspace', 'wts_graph'] as const) {
         const client = await connect(role);
         await client.query(text).catch(() => undefined);
@@ -82,7 +82,7 @@ describe('the log of PostgreSQL', function () {
     });
   }
 
-  it('is given no value by a deadlock, a lock that is waited for, and sessions that are cancelled or ended [never.logs.postgres]', async () => {
+  it('gets no value from a deadlock, a lock wait, or cancelled and ended sessions [never.logs.postgres]', async () => {
     const [one, other] = [await connect(), await connect()];
     const table = `marks_${randomUUID().slice(0, 8)}`;
     await one.query(
@@ -118,7 +118,7 @@ describe('the log of PostgreSQL', function () {
     assert.equal((await untilWritten()).includes(MARK), false);
   });
 
-  it('of a server that may be given records is warned of at the start', async () => {
+  it('causes a warning at the start when the server is set to log values', async () => {
     const lines = async (): Promise<string> => {
       await sync.restart(async () => ({ LOG_LEVEL: 'warn' }));
       return sync.logged();

@@ -8,7 +8,7 @@ import { caller, parseBootstrap, TestSyncService, type Bootstrap } from './test-
 
 type State = Map<string, Record<string, unknown>>;
 
-/** Numbers below `bound`, the same for the same seed. */
+/** Random numbers below `bound`, the same for the same seed. */
 type Dice = (bound: number) => number;
 
 function diceOf(seed: number): Dice {
@@ -31,7 +31,7 @@ function stateOf({ rows }: Bootstrap): State {
   return state;
 }
 
-/** What a client makes of an action. A change to a record it does not have would leave it with half a record. */
+/** Applies an action as a client does. Fails on a change of a record that the client does not have. */
 function apply(state: State, { modelName, modelId, action, data, syncId }: SyncAction): void {
   const name = key(modelName, modelId);
   if (action === 'DELETE') return void state.delete(name);
@@ -42,7 +42,7 @@ function apply(state: State, { modelName, modelId, action, data, syncId }: SyncA
   return undefined;
 }
 
-/** A snapshot somebody took in the middle of it all. */
+/** A snapshot that was read between the changes. */
 interface Taken {
   readonly userId: string;
   readonly query: Record<string, string>;
@@ -56,13 +56,13 @@ interface Change {
   readonly payload?: object;
 }
 
-/** People who change everything that decides who sees what, all at once. */
+/** People who make random changes of everything that visibility depends on, in parallel. */
 class Crowd {
   readonly #sync: TestSyncService;
   readonly #dice: Dice;
   readonly people: readonly string[];
   readonly workspaces: readonly string[];
-  /** Whose groups change; those of the others stay as they are, so that their snapshots can be compared. */
+  /** The people whose groups change; those of the others do not, so that their snapshots can be compared. */
   movers: readonly string[];
   readonly #ids = new Map<string, string[]>();
 
@@ -82,7 +82,7 @@ class Crowd {
     return this.pick(this.#ids.get(modelName) ?? []) ?? randomUUID();
   }
 
-  /** One change of a random kind by a random person. Some are refused, as in life. */
+  /** One random change by a random person. Some are refused. */
   async change(): Promise<void> {
     const workspaceId = this.pick(this.workspaces);
     const userId = this.pick(this.people);
@@ -148,7 +148,7 @@ class Crowd {
     return ((await answer.json()) as { success: boolean }).success;
   }
 
-  /** Somebody leaves one of the workspaces or projects they are in. */
+  /** Removes a person from one of their workspaces or projects. */
   async #leave(table: string, modelName: string, userId: string): Promise<void> {
     const { rows } = await this.#sync.sql.query<{ id: string }>(`select id from sync.${table} where user_id = $1`, [
       userId,
@@ -206,7 +206,7 @@ describe('a snapshot and the deltas after it', () => {
   });
   after(() => sync[Symbol.asyncDispose]());
 
-  it('add up to what is there in the end, for everybody, whoever changes what meanwhile [sync.bootstrap.snapshot]', async () => {
+  it('give the final state for every person, whatever others change meanwhile [sync.bootstrap.snapshot]', async () => {
     await fc.assert(fc.asyncProperty(fc.integer({ min: 0, max: 2 ** 32 - 1 }), run), { numRuns: 3 });
     assert.ok(compared >= 15, `${compared} snapshots could be compared`);
   }).timeout(120_000);
@@ -245,7 +245,7 @@ describe('a snapshot and the deltas after it', () => {
     for (const userId of people) await compareWithTables(userId);
   }
 
-  /** The last word is with SQL that knows nothing of the predicate of the service. */
+  /** The expected result, by SQL that does not use the predicate of the service. */
   async function compareWithTables(userId: string): Promise<void> {
     const { metadata, rows } = await sync.bootstrap(userId);
     const groups = new Set(metadata.subscribedSyncGroups);

@@ -39,9 +39,9 @@ describe('snapshots under load', () => {
     const line = lines.find((one) => one.startsWith(`${name}{`) && one.includes('kind="bootstrap"'));
     return Number(line?.split(' ').at(-1) ?? 0);
   };
-  /** A change, so that no snapshot of before serves. */
+  /** Makes a change, so that no earlier snapshot can be shared. */
   const change = (): Promise<string> => sync.insert('Label', { workspaceId: home, name: 'Change' }, ada);
-  /** Readers of comments wait until the work is done. */
+  /** Locks the comments until the work is done, so that their readers wait. */
   const whileHeld = async (work: () => Promise<void>): Promise<void> => {
     const holder = await sync.sql.connect();
     try {
@@ -53,7 +53,7 @@ describe('snapshots under load', () => {
     }
   };
 
-  it('let a reader who takes nothing cost PostgreSQL nothing, and give them everything in the end [sync.bootstrap.pace]', async () => {
+  it('use no connection for a client that does not read, and send it everything in the end [sync.bootstrap.pace]', async () => {
     await change();
     const answer = await sync.raw('/sync/bootstrap', caller(ada));
     await eventually(async () => (await metric('wts_snapshot_running')) === 0 && (await sync.busyConnections()) === 0);
@@ -66,7 +66,7 @@ describe('snapshots under load', () => {
     assert.equal(idsOf(rows, 'Task').length, TASKS);
   });
 
-  it('are cut when their only reader leaves, and give their connection back [sync.bootstrap.pace]', async () => {
+  it('are cancelled when their only client disconnects, and give their connection back [sync.bootstrap.pace]', async () => {
     await change();
     await whileHeld(async () => {
       const leaving = await sync.raw('/sync/bootstrap', caller(ada));
@@ -79,7 +79,7 @@ describe('snapshots under load', () => {
     assert.equal(idsOf(rows, 'Task').length, TASKS);
   });
 
-  it('that break off end with a line that says so and without an end of the body [sync.bootstrap.lines]', async () => {
+  it('that fail end with an error line and without an end of the body [sync.bootstrap.lines]', async () => {
     for (const encoding of ['identity', 'gzip']) {
       await change();
       await whileHeld(async () => {
@@ -100,7 +100,7 @@ describe('snapshots under load', () => {
     assert.equal(idsOf(rows, 'Task').length, TASKS, 'the next one is whole');
   });
 
-  it('serve 200 callers at once from a few readings [sync.bootstrap.reconnect-storm]', async () => {
+  it('serve 200 parallel callers from a few reads [sync.bootstrap.reconnect-storm]', async () => {
     const office = await sync.workspace(await sync.person('Owner'));
     await sync.fillTasks(office, 2000);
     const people = await Promise.all(Array.from({ length: 40 }, (_, index) => sync.person(`Person ${index}`)));
@@ -122,7 +122,7 @@ describe('snapshots under load', () => {
     assert.ok((await metric('wts_snapshot_shared_total')) >= 195);
   });
 
-  it('serve a reconnect storm from a few readings also while others write [sync.bootstrap.reconnect-storm]', async () => {
+  it('serve a reconnect storm from a few reads, also while others write [sync.bootstrap.reconnect-storm]', async () => {
     const olga = await sync.person('Olga');
     const office = await sync.workspace(olga);
     await sync.fillTasks(office, 2000);
@@ -136,7 +136,7 @@ describe('snapshots under load', () => {
       Array.from({ length: 150 }, async () => {
         const answer = await sync.raw(query, caller(olga));
         const body = await text(answer);
-        // On a machine that is too slow some are refused: the failure is to say so.
+        // On a slow machine some are refused; the failure must show it.
         assert.equal(answer.statusCode, 200, body);
         return parseBootstrap(body);
       }),
@@ -148,7 +148,7 @@ describe('snapshots under load', () => {
     assert.ok(rowsRead <= 30 * 2200, `${rowsRead} rows were read`);
   });
 
-  it('beyond the queue are refused with the time to come again, and leave room for those before [sync.bootstrap.reconnect-storm]', async () => {
+  it('beyond the queue are refused with Retry-After, and do not delay those in the queue [sync.bootstrap.reconnect-storm]', async () => {
     const lists = MODEL_NAMES.filter((name) => name !== 'Comment');
     const subsets = Array.from({ length: 90 }, (_, index) =>
       lists.filter((_name, bit) => ((index + 1) >> (bit % 7)) % 2 === 1).concat('Comment'),

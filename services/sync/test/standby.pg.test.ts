@@ -8,16 +8,16 @@ import { caller, TestSyncService } from './test-sync-service.ts';
 
 type Server = Awaited<ReturnType<typeof openTestPostgres>>;
 
-/** A real one, that streams; what it has at a moment is decided by holding back its replay. */
+/** A real streaming standby; the tests pause its replay to choose its position. */
 describe('a streaming standby', function () {
   this.timeout(120_000);
   let stack: AsyncDisposableStack;
   let primary: Server;
   let sync: TestSyncService;
   let standby: Server;
-  /** Between the service and the standby. */
+  /** The connection between the service and the standby, which can be cut. */
   let wire: Wire;
-  /** The superuser, on the standby. */
+  /** As the superuser, on the standby. */
   let copy: Pool;
   let ada: string;
   let bob: string;
@@ -61,7 +61,7 @@ describe('a streaming standby', function () {
     actions.flatMap(({ modelName, data }) => (modelName === 'Task' ? [data['title']] : []));
   const heard = async (after = '0', userId = ada): Promise<unknown[]> => titles(await sync.deltas(userId, { after }));
 
-  /** Whether the service has read a page there while `work` went on. */
+  /** Whether the service read a page there during `work`. */
   async function isRead(work: () => Promise<unknown>): Promise<boolean> {
     const now = await copy.query<{ now: Date }>('select clock_timestamp() as now');
     await work();
@@ -72,7 +72,7 @@ describe('a streaming standby', function () {
     return rows.length > 0;
   }
 
-  it('is read for deltas, snapshots and records while it has what is asked for [sync.deltas.replica]', async () => {
+  it('is read for deltas, snapshots and records while it has what they need [sync.deltas.replica]', async () => {
     await task('After');
     await hasAll();
     assert.ok(await isRead(async () => assert.deepEqual(await heard(), ['Before', 'After'])), 'it was not asked');
@@ -80,7 +80,7 @@ describe('a streaming standby', function () {
     assert.equal(rows.length, 2);
   });
 
-  it('that is held back lets nobody miss anything, and sends nobody to a bootstrap [sync.deltas.replica]', async () => {
+  it('that lags makes no client miss an entry or load again [sync.deltas.replica]', async () => {
     await hold();
     await task('QuotaHold back');
     const { lastSyncId, hasMore } = await sync.deltas(ada, { after: '0' });
@@ -91,7 +91,7 @@ describe('a streaming standby', function () {
       'it was not asked',
     );
 
-    // Cursors beyond its end: at the head, and before it.
+    // Cursors beyond its position: at the head, and before it.
     assert.deepEqual(await sync.deltas(ada, { after: lastSyncId }), { lastSyncId, hasMore: false, actions: [] });
     await task('Later');
     assert.deepEqual(await heard(lastSyncId), ['Later']);
@@ -102,7 +102,7 @@ describe('a streaming standby', function () {
     assert.deepEqual(await heard(), ['Before', 'QuotaHold back', 'Later']);
   });
 
-  it('never shows more than the primary allows: a member it still knows was removed [sync.deltas.own-groups]', async () => {
+  it('shows nothing to a member that only it still has [sync.deltas.own-groups]', async () => {
     assert.deepEqual(await heard('0', bob), ['Before']);
     await hold();
     await task('Between');
@@ -118,7 +118,7 @@ describe('a streaming standby', function () {
     assert.deepEqual((await sync.bootstrap(bob, { onlyModels: 'Task' })).rows, []);
   });
 
-  it('gives pollers everything once and in order, while it falls behind and catches up under them', async () => {
+  it('gives pollers every entry once and in order, while it falls behind and catches up', async () => {
     const pollers = [1, 3, 50].map((limit) => ({ limit, cursor: '0', heard: [] as string[] }));
     const poll = async (poller: (typeof pollers)[number]): Promise<boolean> => {
       const { limit, cursor } = poller;
@@ -151,7 +151,7 @@ describe('a streaming standby', function () {
     }
   });
 
-  it('below whose end the log was trimmed is no way around the floor', async () => {
+  it('does not serve entries that were trimmed on the primary', async () => {
     await hold();
     const floor = await headOf(sync.sql);
     await sync.sql.query('update sync.log_state set floor = $1', [floor]);
@@ -159,7 +159,7 @@ describe('a streaming standby', function () {
     assert.deepEqual([answer.status, ((await answer.json()) as { error: string }).error], [409, 'BOOTSTRAP_REQUIRED']);
   });
 
-  it('that hangs is waited for once and for a short while, and read again when it answers', async () => {
+  it('that hangs delays one request for a short time, and is read again when it answers', async () => {
     await heard();
     wire.freeze();
     const answers = await Promise.all(Array.from({ length: 8 }, () => heard()));
@@ -173,7 +173,7 @@ describe('a streaming standby', function () {
     await eventually(() => isRead(() => heard()), { deadlineMs: 30_000 });
   });
 
-  it('that is killed is done without, and read again when it is back', async () => {
+  it('that is killed is not needed, and is read again when it runs', async () => {
     await heard();
     await standby.kill();
     await task('Meanwhile');
@@ -184,14 +184,14 @@ describe('a streaming standby', function () {
     assert.deepEqual(await heard(), ['Before', 'Meanwhile']);
   });
 
-  it('that was promoted is at most an old copy, and another log from its first entry on', async () => {
+  it('that was promoted is at most a stale replica, and a log of another epoch from its first entry on', async () => {
     await copy.query('select pg_promote()');
     await task('Here');
     assert.deepEqual(await heard(), ['Before', 'Here']);
     const url = new URL(sync.database.urlOf('wts_sync'));
     url.port = String(standby.port);
     const there = stack.adopt(new Pool({ connectionString: url.href }), (pool) => pool.end());
-    // It ends with the server, whichever of the two is sooner.
+    // The standby may be stopped already.
     there.on('error', () => {});
     const writer = new LogWriter(there);
     await writer.append([{ groupId: home, data: { title: 'There' } }]);

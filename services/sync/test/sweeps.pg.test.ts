@@ -7,7 +7,7 @@ import { TestSyncService } from './test-sync-service.ts';
 describe('a running service', function () {
   this.timeout(30_000);
 
-  it('sweeps by itself what is left of a deletion, and what was left when another one died [sync.mutate.always]', async () => {
+  it('completes the sweeps of its own deletions, and of a replica that died [sync.mutate.always]', async () => {
     await using sync = await TestSyncService.open('sweeping');
     const owner = await sync.person();
     const workspaceId = await sync.workspace(owner);

@@ -152,7 +152,7 @@ export class TestEngines implements AsyncDisposable {
   }
 }
 
-/** A person with a device: sends one change at a time. */
+/** A person with one device, which sends one change at a time. */
 export class TestPerson {
   readonly engines: TestEngines;
   readonly id: string;
@@ -185,7 +185,7 @@ export class TestPerson {
     return this.engines.send(this.unit(change(action, model, id, payload)));
   }
 
-  /** Makes a record; its id. */
+  /** Creates a record and returns its id. */
   async make(model: string, payload: Payload, id: string = randomUUID()): Promise<string> {
     applied(await this.try('INSERT', model, id, payload));
     return id;

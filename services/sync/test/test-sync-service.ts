@@ -13,7 +13,7 @@ import { Pool } from 'pg';
 import { syncService } from '../src/service.ts';
 
 const SECRET = 'a secret of at least thirty-two characters';
-/** Nothing listens here: snapshots need neither NATS nor the workspace service. */
+/** No server listens here, because snapshots need neither NATS nor the workspace service. */
 const NOWHERE = '127.0.0.1:9';
 
 export interface Line {
@@ -40,7 +40,7 @@ type Payload = Record<string, unknown>;
 export class TestSyncService implements AsyncDisposable {
   readonly database: TestDatabase;
   service: RunningService;
-  /** As the superuser: to arrange and to look. */
+  /** As the superuser. */
   readonly sql: Pool;
   readonly #owned: AsyncDisposableStack;
   #written: string[] = [];
@@ -52,7 +52,7 @@ export class TestSyncService implements AsyncDisposable {
     this.#owned = owned;
   }
 
-  /** With a server of one's own when the URL of its superuser is given. */
+  /** `adminUrl`: the URL of the superuser of a server of its own. */
   static async open(label: string, settings: Record<string, string> = {}, adminUrl?: string): Promise<TestSyncService> {
     await using opening = new AsyncDisposableStack();
     const where = adminUrl === undefined ? {} : { adminUrl };
@@ -67,7 +67,7 @@ export class TestSyncService implements AsyncDisposable {
     await this.#owned.disposeAsync();
   }
 
-  /** Stops the service, lets the test work on a database nobody uses, and starts it with the settings it gives back. */
+  /** Stops the service, runs `meanwhile`, and starts the service with the settings it returns. */
   async restart(meanwhile: () => Promise<Record<string, string>>): Promise<void> {
     await this.service.close();
     for (const _ of Array.from({ length: this.sql.idleCount })) (await this.sql.connect()).release(true);
@@ -75,12 +75,12 @@ export class TestSyncService implements AsyncDisposable {
     this.service = await start(this.database, await meanwhile(), (line) => void this.#written.push(line));
   }
 
-  /** What the service has logged since it was restarted. */
+  /** The log lines of the service since it was restarted. */
   logged(): string {
     return this.#written.join('');
   }
 
-  /** A unit of changes under the authority of a service. */
+  /** Commits a unit with the authority of a service. */
   async commit(mutations: readonly InternalMutation[], userId: string = randomUUID()): Promise<InternalCommitReply> {
     const unit = { clientId: 'test', clientTxId: randomUUID(), authority: 'service', mutations };
     const answer = await this.call(syncApi.internalCommit.path, { principal: caller(userId), body: unit });
@@ -123,7 +123,7 @@ export class TestSyncService implements AsyncDisposable {
     });
   }
 
-  /** The answer as it comes, paused: nothing of the body is read before the test does. */
+  /** The answer as a paused stream, so that nothing of the body is read before the test does. */
   async raw(path: string, principal: Principal, headers: Record<string, string> = {}): Promise<IncomingMessage> {
     const sent = request(`${this.service.url}${path}`, {
       headers: { [HEADERS.principal]: mintAsGateway(principal), ...headers },
@@ -134,7 +134,7 @@ export class TestSyncService implements AsyncDisposable {
     return answer;
   }
 
-  /** A request whose body of so many bytes begins and does not end. */
+  /** Starts a request whose body has this length and never ends. */
   begin(path: string, principal: Principal, bytes: number): ClientRequest {
     const sent = request(`${this.service.url}${path}`, {
       method: 'POST',
@@ -150,7 +150,7 @@ export class TestSyncService implements AsyncDisposable {
     return sent;
   }
 
-  /** Many tasks at once, past the log: for answers of a size. */
+  /** Inserts many tasks directly, without log entries, for answers of a certain size. */
   async fillTasks(workspaceId: string, count: number, descriptionBytes = 400): Promise<void> {
     const record = {
       workspaceId,
@@ -170,7 +170,7 @@ export class TestSyncService implements AsyncDisposable {
     await this.sql.query('vacuum analyze sync.tasks');
   }
 
-  /** Statements of the service that PostgreSQL is at work on, or transactions it left open. */
+  /** Running statements of the service in PostgreSQL, and its open transactions. */
   async busyConnections(): Promise<number> {
     const { rows } = await this.sql.query<{ count: number }>(
       `select count(*)::int from pg_stat_activity where datname = current_database() and application_name like 'wts-sync%'
@@ -248,7 +248,7 @@ export function parseLines(text: string): Line[] {
     .map((line) => JSON.parse(line) as Line);
 }
 
-/** Metadata first, rows, end last: anything else fails. */
+/** Parses a bootstrap: metadata first, rows, end last; anything else fails. */
 export function parseBootstrap(text: string | Buffer): Bootstrap {
   const lines = parseLines(typeof text === 'string' ? text : gunzipSync(text).toString());
   const rows = lines.slice(1, -1);

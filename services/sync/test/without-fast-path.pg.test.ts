@@ -3,9 +3,9 @@ import { pathToFileURL } from 'node:url';
 import { useFastPath } from './test-engines.ts';
 
 /*
- * The suites of `src/commit` once more, with the fast path turned off, because both ways give the same guarantees. The
- * query makes Node load each file again, which declares its suites again. Here are those of order, races and idempotency,
- * where the two ways could differ; `WITHOUT_FAST_PATH=all npm test -- --only services/sync` runs every one.
+ * Runs suites of `src/commit` again with the fast path turned off, because both ways give the same guarantees. The query in
+ * the import makes Node load each file again, which declares its suites again. By default those of order, races and
+ * idempotency run, where the two ways could differ; `WITHOUT_FAST_PATH=all npm test -- --only services/sync` runs all.
  */
 
 const SUITES = [
@@ -18,7 +18,7 @@ const SUITES = [
   'races',
   'state-is-log',
 ];
-/** The suite of what only the fast path does. */
+/** The suite that tests the fast path itself. */
 const FAST_PATH_ONLY = 'fast-path';
 
 const { describe: declare } = globalThis;

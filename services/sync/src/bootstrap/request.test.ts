@@ -11,7 +11,7 @@ describe('the groups of a bootstrap request', () => {
     return groups === null ? null : [...groups];
   };
 
-  it('are those that the caller names, invalid ids left out', () => {
+  it('are the groups that the caller names, without invalid ids', () => {
     assert.deepEqual(groupsOf({ syncGroups: `${userId},${home.toUpperCase()},no id` }), [userId, home]);
     assert.deepEqual(groupsOf({ syncGroups: home, type: 'full' }), [home]);
     assert.deepEqual(groupsOf({ syncGroups: userId, type: 'partial' }), [userId]);

@@ -10,7 +10,7 @@ import type { TestPerson } from '../../test/test-engines.ts';
 import { raiseFloor } from '../store/retention.ts';
 import { readDeltas } from './read-deltas.ts';
 
-/** More of them, for hours, by `VISIBILITY_RUNS=1000`. */
+/** `VISIBILITY_RUNS=1000` runs for hours. */
 const RUNS = Number(process.env['VISIBILITY_RUNS'] ?? 2);
 const STEPS = 30;
 
@@ -18,7 +18,7 @@ interface ModelProject {
   readonly home: string;
   isPrivate: boolean;
   isGone: boolean;
-  /** Row of the membership, by person. */
+  /** The id of the membership, by person. */
   readonly members: Map<string, string>;
 }
 
@@ -47,23 +47,23 @@ const KINDS = [
 ] as const;
 
 /**
- * Everything that anybody did, and in a few lines what follows from it: who is in which group, and since when. It knows nothing
- * of cursors, pages or sockets.
+ * Records all changes, and derives from them who is in which group and since when. It has no cursors, pages or sockets, so it
+ * is simple enough to be the expected result.
  */
 class Model {
   readonly engines: TestEngines;
   readonly people: readonly TestPerson[];
   readonly workspaces: readonly string[];
-  /** Rows of the memberships, by person. */
+  /** The ids of the memberships, by person. */
   readonly members: ReadonlyMap<string, Map<string, string>>;
   readonly projects = new Map<string, ModelProject>();
   readonly entries: StoredEntry[] = [];
-  /** Who was in the group of an entry when it was made, by place. */
+  /** The people in the group of an entry when it was written, by position. */
   readonly #audiences = new Map<string, ReadonlySet<string>>();
   #gains = new Map<string, bigint>();
   #held = new Map<string, ReadonlySet<string>>();
   head: bigint;
-  /** Nothing before is known: where the model begins, later where the log does. */
+  /** The model has no entries before this position: its start, later the floor of the log. */
   floor: bigint;
 
   constructor(
@@ -89,7 +89,7 @@ class Model {
     return new Set([userId, ...homes, ...inside.map(([id]) => id)]);
   }
 
-  /** Does something, and takes down what came of it. */
+  /** Makes a change and records its entries. */
   async happen(act: () => Promise<unknown>): Promise<void> {
     await act();
     await this.engines.sweep();
@@ -126,7 +126,7 @@ class Model {
     return this.#audiences.get(syncId)?.has(userId) ?? false;
   }
 
-  /** What somebody is shown after a place, up to now; with a credential for one workspace, of that one. */
+  /** The entries that a person is sent after a position; with a credential for one workspace, those of that workspace. */
   shown(userId: string, after: bigint, only?: string): string[] {
     const groups = this.holds(userId);
     return this.entries
@@ -250,7 +250,7 @@ class Play {
     assert.match(refused(outcome).error, /with this id already exists|Workspace not found/);
   }
 
-  /** Up to some places behind the end. Who is below the floor then loads anew, and goes on from the end. */
+  /** Trims the log up to a few positions before its head. Readers below the floor load again and continue from the head. */
   async #trim(behind: bigint): Promise<void> {
     const { model } = this;
     const floor = model.head - behind;
@@ -260,7 +260,7 @@ class Play {
     await model.engines.pool.query('delete from sync.sync_actions where sync_id < $1', [floor.toString()]);
   }
 
-  /** Pages from anywhere, of any size, with any credential; and on from where the same person looked last. */
+  /** Reads pages from any cursor, of any size, with any credential; or continues from the person's last cursor. */
   async #look({ id }: TestPerson, back: number, limit: number): Promise<void> {
     const { model } = this;
     const only = back % 3 === 0 ? model.workspaces[back % model.workspaces.length] : undefined;
@@ -284,7 +284,7 @@ class Play {
     return read;
   }
 
-  /** Each socket has all that is for its person since the last time, and nothing of a time when it was not. */
+  /** Checks that each socket received exactly the entries for its person since the last check. */
   async judgeSockets(): Promise<void> {
     const { model } = this;
     for (const [id, one] of this.#sockets) {
@@ -307,11 +307,11 @@ class Play {
   }
 }
 
-describe('the audience of an entry', function () {
+describe('the readers of an entry', function () {
   this.timeout(20_000 + 20_000 * RUNS);
 
-  it('was in its group when it was made, and has not gained the group anew since: pages and sockets agree with a model of a few lines [sync.membership.from-gain, sync.membership.in-order, never.shown-outside]', async () => {
-    // Small, so that what hangs below is swept behind.
+  it('were in its group when it was written and have not gained the group again since, in pages and on sockets alike [sync.membership.from-gain, sync.membership.in-order, never.shown-outside]', async () => {
+    // Small, so that cascades become sweeps.
     await using engines = await TestEngines.open('audience_model', 2, { recordsMax: 8 });
     await using replica = await openTestReplica({
       pool: engines.pool,
@@ -347,7 +347,7 @@ async function begin(engines: TestEngines, replica: TestReplica): Promise<Play> 
   for (const name of ['Ada', 'Bob', 'Cyd']) people.push(await engines.person(name));
   const play = new Play(new Model(engines, people, members, await engines.head()), replica);
   await play.listen();
-  // So that most of what is tried finds something.
+  // So that most changes find a record.
   for (const count of [0, 1, 2, 3]) {
     await play.step({ kind: 'join', a: count, b: count, c: 0 });
     await play.step({ kind: 'project', a: count, b: 0, c: count });

@@ -33,7 +33,7 @@ describe('deltas', function () {
       groups: new GroupReader(pool),
       readPage: pageReader(pool, null),
     };
-    // home for ever; other before, lost, gained, lost, gained: at last a member of both.
+    // A member of home throughout; of other with two losses and gains, at the end a member.
     await writer.append([{ groupId: home, action: 'INSERT' }, { groupId: other }]);
     await writer.join(user, home);
     for (let round = 0; round < 3; round += 1) {
@@ -72,7 +72,7 @@ describe('deltas', function () {
     return writer.shown(user, requested.length === 0 ? groups : groups.filter((group) => requested.includes(group)));
   };
 
-  it('shows of each group what follows the latest gain of it, and nothing of before, also in the same commit [sync.membership.from-gain, sync.deltas.own-groups, sync.deltas.answer]', async () => {
+  it('a page has the entries of each group after the latest gain of it, and none before, also within one commit [sync.membership.from-gain, sync.deltas.own-groups, sync.deltas.answer]', async () => {
     const { actions, hasMore, lastSyncId } = await ask();
     assert.deepEqual(
       actions.map(({ syncId }) => syncId),
@@ -82,7 +82,7 @@ describe('deltas', function () {
     assert.equal(lastSyncId, head().toString());
   });
 
-  it('says the same in pages of any size, from any place, for any groups [sync.deltas.paging, sync.deltas.after-exclusive]', async () => {
+  it('pages of any size, from any cursor, for any groups, have the same entries in the same order [sync.deltas.paging, sync.deltas.after-exclusive]', async () => {
     const groups = fc.subarray([user, home, other, foreign]);
     await fc.assert(
       fc.asyncProperty(
@@ -112,7 +112,7 @@ describe('deltas', function () {
     );
   });
 
-  it('shows each entry as it stands in the log [sync.action.fields, sync.action.sync-id, sync.deltas.answer]', async () => {
+  it('a page has each entry as it is stored in the log [sync.action.fields, sync.action.sync-id, sync.deltas.answer]', async () => {
     const { actions } = await ask();
     for (const [index, wanted] of expected().entries()) {
       const { syncId, modelName, modelId, action, data, groupId, clientTxId, clientId, createdAt } = wanted;
@@ -130,7 +130,7 @@ describe('deltas', function () {
     }
   });
 
-  it('tells callers in letters of each gain and loss with the groups that are shown from there on [sync.membership.from-gain]', async () => {
+  it('in letters, each gain and loss lists the groups that the caller reads from there on [sync.membership.from-gain]', async () => {
     const { actions } = await ask({ spelling: 'letters' });
     const switches = actions
       .filter(({ action }) => (action as string) === 'G')
@@ -139,7 +139,7 @@ describe('deltas', function () {
       [user, home],
       [user, ...[home, other].sort()],
     ];
-    // What was gained and lost again is not shown, so it is not told either.
+    // A group that was gained and lost again is not listed.
     assert.deepEqual(switches, [without, without, without, without, without, with_]);
     assert.deepEqual(
       actions.map(({ syncId }) => syncId),
@@ -147,7 +147,7 @@ describe('deltas', function () {
     );
   });
 
-  it('shows nothing to those who name foreign groups only, and moves them on [sync.deltas.horizon]', async () => {
+  it('a caller who names only groups of others gets no entry, and their cursor advances [sync.deltas.horizon]', async () => {
     assert.deepEqual(await ask({ requested: new Set([foreign]) }), {
       lastSyncId: head().toString(),
       hasMore: false,
@@ -155,7 +155,7 @@ describe('deltas', function () {
     });
   });
 
-  it('limits a credential of one workspace to that one, and tells it nothing of what its person is in others [never.shown-outside]', async () => {
+  it('a credential for one workspace gets no entries of others, and none of its person in others [never.shown-outside]', async () => {
     for (const spelling of ['words', 'letters'] as const) {
       for (const requested of [new Set<string>(), new Set([user, home, other])]) {
         const { actions, lastSyncId } = await ask({ workspaceId: home, spelling, requested });
@@ -171,7 +171,7 @@ describe('deltas', function () {
     }
   });
 
-  it('sends no credential of one workspace to a bootstrap for what is lost in another [never.shown-outside]', async () => {
+  it('a loss in another workspace requires no bootstrap of a credential for one workspace [never.shown-outside]', async () => {
     const project = randomUUID() as string;
     const before = head();
     const loss = { groupId: user, action: 'DELETE' as const, modelName: 'ProjectMember' };
@@ -181,7 +181,7 @@ describe('deltas', function () {
     assert.deepEqual([actions, lastSyncId], [[], head().toString()]);
   });
 
-  it('reads many groups as it reads few', async () => {
+  it('a reader of thousands of groups gets the same page as a reader of few', async () => {
     const many = Array.from({ length: 200 }, () => randomUUID() as string);
     const range = { after: 3n, limit: 7, upTo: head() - 2n };
     const few = await readEntries(pool, { ...range, groups: new Set([home, other]) });
@@ -189,7 +189,7 @@ describe('deltas', function () {
     assert.equal(few.entries.length, 7);
   });
 
-  it('sends a cursor from before the log or beyond it back to a bootstrap: a fault in words, no page in letters [sync.deltas.stale-cursor]', async () => {
+  it('a cursor below the floor or beyond the head is refused in words, and gets an empty page in letters [sync.deltas.stale-cursor]', async () => {
     const isBootstrap = (error: unknown): boolean => error instanceof Fault && error.code === 'bootstrap_required';
     await assert.rejects(ask({ after: head() + 1n }), isBootstrap);
     const nothing = { lastSyncId: (head() + 1n).toString(), hasMore: false, actions: [] };
@@ -205,7 +205,7 @@ describe('deltas', function () {
     }
   });
 
-  it('stops before the loss of a private project that a caller in letters has, which they follow by loading anew [sync.client.compatible]', async () => {
+  it('in letters, a page ends before the loss of a private project that the caller has, because they must load again [sync.client.compatible]', async () => {
     const project = randomUUID() as string;
     const before = head();
     const loss = { groupId: user, action: 'DELETE' as const, modelName: 'ProjectMember' };
@@ -221,11 +221,11 @@ describe('deltas', function () {
     assert.equal((await ask({ after: before, requested: new Set([user, home, project]) })).actions.length, 3);
   });
 
-  it('gives pages of a size within bounds, whatever is requested for [sync.deltas.limit-clamped]', () => {
+  it('the page size is clamped to its bounds [sync.deltas.limit-clamped]', () => {
     assert.deepEqual([undefined, '0', '1', '5000', '9'.repeat(64)].map(clampLimit), [1000, 1, 1, 5000, 5000]);
   });
 
-  it('is full when it is large, and hardly more is read for it than it shows [sync.deltas.paging, never.unbounded]', async () => {
+  it('a page ends at its size in bytes, and hardly more is read than it has [sync.deltas.paging, never.unbounded]', async () => {
     const start = head();
     const data = { title: 'x'.repeat(50_000) };
     for (let round = 0; round < 30; round += 1)
@@ -258,8 +258,8 @@ describe('deltas', function () {
     assert.equal(after, head());
   });
 
-  // Last: it makes the log long.
-  it('passes what is not to be shown in few steps, however little is requested for [never.unbounded]', async () => {
+  // The last test, because it makes the log long.
+  it('entries that the caller may not see are skipped in few reads, also with a small limit [never.unbounded]', async () => {
     const after = head();
     for (let count = 0; count < 40; count += 1)
       await writer.append(Array.from({ length: 50 }, () => ({ groupId: user })));

@@ -9,7 +9,7 @@ import type { TestPerson } from '../../test/test-engines.ts';
 import { raiseFloor } from '../store/retention.ts';
 import { readDeltas } from './read-deltas.ts';
 
-describe('what a reader is shown of the log', function () {
+describe('the entries that a reader gets', function () {
   this.timeout(30_000);
   let engines: TestEngines;
   let groups: GroupReader;
@@ -51,7 +51,7 @@ describe('what a reader is shown of the log', function () {
     await owner.delete('WorkspaceMember', rows[0]!.id);
   }
 
-  it('of a project that is made private again: nothing of the private time before [never.shown-outside, sync.membership.from-gain]', async () => {
+  it('of a project that becomes private again: none of its earlier private time [never.shown-outside, sync.membership.from-gain]', async () => {
     const member = await engines.join(workspace, 'admin');
     const hidden = await project(owner);
     const secret = await task('Salaries', hidden);
@@ -61,11 +61,11 @@ describe('what a reader is shown of the log', function () {
     assert.deepEqual(await titles(member), []);
     await task('After', hidden);
     assert.deepEqual(await titles(member), ['After']);
-    // Neither is who was inside all the time shown what they must load anew.
+    // A member who was inside throughout does not get it either.
     assert.deepEqual(await titles(owner), ['After']);
   });
 
-  it('of a private project they are let into: what follows, and what was before by loading it alone', async () => {
+  it('of a private project they are added to: the later entries; the earlier state they load by its group', async () => {
     const member = await engines.join(workspace, 'member');
     const hidden = await project(owner);
     await owner.delete('Task', await task('Before', hidden));
@@ -75,7 +75,7 @@ describe('what a reader is shown of the log', function () {
     for (const after of [0n, before, before + 1n]) assert.deepEqual(await titles(member, after), ['After']);
   });
 
-  it('of a workspace they come back to: nothing from before, nor from while they were away [sync.membership.from-gain]', async () => {
+  it('of a workspace they joined again: none from before they joined [sync.membership.from-gain]', async () => {
     const member = await engines.join(workspace, 'member');
     await task('First stay');
     const cursor = await engines.head();
@@ -88,7 +88,7 @@ describe('what a reader is shown of the log', function () {
     assert.deepEqual(await titles(await engines.join(workspace, 'member')), []);
   });
 
-  it('of a workspace they are no longer in: nothing, nor of its private projects whose memberships are still there [sync.membership.workspace-first, never.shown-outside]', async () => {
+  it('of a workspace they left: none, and none of its private projects in which they still have a membership [sync.membership.workspace-first, never.shown-outside]', async () => {
     const member = await engines.join(workspace, 'member');
     const hidden = await project(owner);
     const inside = await owner.make('ProjectMember', { projectId: hidden, userId: member.id });
@@ -117,7 +117,7 @@ describe('what a reader is shown of the log', function () {
     );
   });
 
-  it('goes on from a cursor when the gain was trimmed, and is exact when a later one was not [sync.log.retention]', async () => {
+  it('are exact from a cursor after a gain that was trimmed, and after a later gain that was not [sync.log.retention]', async () => {
     const member = await engines.join(workspace, 'member');
     await task('Before the floor');
     const floor = await engines.head();
@@ -137,7 +137,7 @@ describe('what a reader is shown of the log', function () {
     }
   });
 
-  describe('under an id', () => {
+  describe('under the id of a group', () => {
     const taken = { ok: false, code: 'conflict', error: 'A Project with this id already exists' } as const;
     const insert = (by: TestPerson, id: string, workspaceId: string, more: object = {}) =>
       by.try('INSERT', 'Project', id, {
@@ -148,7 +148,7 @@ describe('what a reader is shown of the log', function () {
         ...more,
       });
 
-    it('that a private project had before it was deleted: nothing, because nobody is given that id again [never.shown-outside, sync.group.used-once]', async () => {
+    it('of a deleted private project: none, because no new record gets that id [never.shown-outside, sync.group.used-once]', async () => {
       const stranger = await engines.person('Stranger');
       const elsewhere = await engines.workspace(stranger);
       const hidden = await project(owner);
@@ -161,12 +161,12 @@ describe('what a reader is shown of the log', function () {
         }
       }
       assert.deepEqual(await titles(stranger), []);
-      // Also when the log no longer tells.
+      // Also when the log no longer has the deletion.
       await engines.pool.query('delete from sync.sync_actions where group_id = $1 or model_id = $1', [hidden]);
       assert.deepEqual(refused(await insert(stranger, hidden, elsewhere)), taken);
     });
 
-    it('of a public project that is gone, of a person, and of a workspace: the same [sync.group.used-once]', async () => {
+    it('of a deleted public project, of a person, and of a workspace: none, for the same reason [sync.group.used-once]', async () => {
       const open = await project(owner, { isPrivate: false });
       await owner.delete('Project', open);
       for (const id of [open, owner.id, workspace])
@@ -183,7 +183,7 @@ describe('what a reader is shown of the log', function () {
       applied(await engines.send(unit(randomUUID())));
     });
 
-    it('made, deleted and made again in one request, or by two at once, is made once [sync.group.used-once]', async () => {
+    it('that is created, deleted and created again in one request or by two callers: only the first creation succeeds [sync.group.used-once]', async () => {
       const id = randomUUID();
       const payload = { workspaceId: workspace, key: 'ONCE', name: 'P', isPrivate: true };
       const made = change('INSERT', 'Project', id, payload);
@@ -206,7 +206,7 @@ describe('what a reader is shown of the log', function () {
       );
     });
 
-    it('sent again by the device that made it: the first answer, until it is deleted [sync.mutate.insert-replay]', async () => {
+    it('that the same device creates again: the first answer, until the record is deleted [sync.mutate.insert-replay]', async () => {
       const payload = { workspaceId: workspace, key: 'AGAIN', name: 'P' };
       const id = randomUUID();
       const first = applied(await owner.try('INSERT', 'Project', id, payload));

@@ -8,7 +8,7 @@ import { FairGate, type FairGateOptions, type FairTask } from './fair-gate.ts';
 
 const PEOPLE = ['a', 'b', 'c', 'd', 'e', 'f'];
 
-/** Tasks that end when the test says so. */
+/** A gate whose tasks end when the test ends them. */
 class TestGate {
   readonly gate: FairGate;
   readonly begun: { readonly name: string; readonly person: string; readonly end: () => void }[] = [];
@@ -46,7 +46,7 @@ class TestGate {
 const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 describe('the fair gate', () => {
-  it('gives a free slot to who does not rest, and to who rested when that is over [never.one-takes-all]', async () => {
+  it('gives a free slot to a person who is not paused, and to a paused one when the pause is over [never.one-takes-all]', async () => {
     let pausedUntil = performance.now() + 30;
     const timeShare = new TimeShare(new RecentPeople());
     timeShare.pauseMs = (person) => (person === 'a' ? pausedUntil - performance.now() : 0);
@@ -64,7 +64,7 @@ describe('the fair gate', () => {
     await gated.close();
   });
 
-  it('gives one who is alone all slots but the last, and a quarter of those that become free while others wait', async () => {
+  it('gives a person alone all slots but one, and a quarter of the freed ones while others wait', async () => {
     const gated = new TestGate({ slots: 8 });
     for (let n = 0; n < 20; n += 1) gated.ask('a', `a${n}`);
     await settled();
@@ -82,7 +82,7 @@ describe('the fair gate', () => {
     await gated.close();
   });
 
-  it('gives one person no more than is of use, and the rest to who comes', async () => {
+  it('gives one person no more than slotsOfOneMax, and the others to other people', async () => {
     const gated = new TestGate({ slots: 5, slotsOfOneMax: 2 });
     for (let n = 0; n < 9; n += 1) gated.ask('a', `a${n}`);
     for (let n = 0; n < 2; n += 1) gated.ask('b', `b${n}`);
@@ -93,7 +93,7 @@ describe('the fair gate', () => {
     await gated.close();
   });
 
-  it('for any comings and goings: no slot but a last one idle while work waits, shares kept, all served, each person in order', async () => {
+  it('for any sequence of tasks: no idle slot but the spare one while work waits, shares kept, all tasks served, each person in order', async () => {
     const step = fc.oneof(
       { weight: 3, arbitrary: fc.tuple(fc.constant('ask' as const), fc.nat(5), fc.integer({ min: 1, max: 9 })) },
       { weight: 2, arbitrary: fc.tuple(fc.constant('end' as const), fc.nat(100), fc.constant(1)) },
@@ -109,7 +109,7 @@ describe('the fair gate', () => {
         const seen = new Set<string>();
         const begun = new Map<string, number>();
         let count = 0;
-        /** One at a time: `before` is who had how much before the slot was given. */
+        /** After each step; `before` is what each person ran before the slot was granted. */
         const look = async (before: ReadonlyMap<string, number>): Promise<void> => {
           await settled();
           for (const { name, person } of gated.begun) {
@@ -159,9 +159,9 @@ describe('the fair gate', () => {
     await fc.assert(property, { numRuns: 40 });
   });
 
-  it('refuses at once what is not expected to begin in time, for those behind their own backlog only', async () => {
+  it('immediately refuses a task that is not expected to start in time, but only behind the backlog of its own person', async () => {
     const gated = new TestGate({ slots: 1 });
-    // It takes a few milliseconds, so one that costs a thousand times as much takes seconds.
+    // A task of cost 1 takes milliseconds, so one of cost 1000 is expected to take seconds.
     gated.ask('a', 'first');
     await new Promise((resolve) => setTimeout(resolve, 6));
     await gated.end(0);
@@ -177,7 +177,7 @@ describe('the fair gate', () => {
     await gated.close();
   });
 
-  it('is full by its heaviest guest, who makes room for others [never.unbounded]', async () => {
+  it('when full, refuses the latest task of the person with the most waiting [never.unbounded]', async () => {
     const gated = new TestGate({ slots: 1, waitingMax: 10, waitingBytesMax: 1000 });
     for (let n = 0; n < 30; n += 1) gated.ask('a', `a${n}`, { bytes: 10 });
     await settled();
@@ -192,7 +192,7 @@ describe('the fair gate', () => {
     await gated.close();
   });
 
-  it('begins nothing for a client that is gone or a deadline that is past', async () => {
+  it('starts no task of a client that disconnected or whose deadline passed', async () => {
     const gated = new TestGate({ slots: 1 });
     gated.ask('a', 'first');
     const leaving = new AbortController();
@@ -217,7 +217,7 @@ describe('the fair gate', () => {
     assert.equal(gated.refused.at(-1)?.name, 'never');
   });
 
-  it('gives a slot back once, also when the task fails', async () => {
+  it('frees a slot exactly once, also when the task fails', async () => {
     const gate = new FairGate({ slots: 1, waitMs: 1000, waitingMax: 10, refusal: 'Too much' });
     await assert.rejects(
       gate.run('a', {}, () => Promise.reject(new Error('of the task'))),

@@ -22,7 +22,7 @@ describe('the fair queue', () => {
     );
   });
 
-  it('gives one who sends 100 at a time no more than one who sends 1', () => {
+  it('gives entries of cost 100 no larger share than entries of cost 1', () => {
     const queue = new FairQueue<number>();
     for (let n = 0; n < 10; n += 1) queue.push('large', n, { cost: 100 });
     for (let n = 0; n < 500; n += 1) queue.push('small', n);
@@ -32,7 +32,7 @@ describe('the fair queue', () => {
     assert.ok(Math.abs(of('large') - of('small')) <= 100, `${of('large')} and ${of('small')}`);
   });
 
-  it('a newcomer comes before the backlog of others, and what it took before counts while they wait', () => {
+  it('serves a new person before the backlog of others, and counts what the person took while others wait', () => {
     const queue = new FairQueue<number>();
     for (let n = 0; n < 100; n += 1) queue.push('busy', n);
     for (let n = 0; n < 50; n += 1) queue.shift();
@@ -44,7 +44,7 @@ describe('the fair queue', () => {
     assert.deepEqual(new Set(next), new Set(['busy']));
   });
 
-  it('makes room by the last entry of who has most, and of equals by that of who came last', () => {
+  it('finds the last entry of the person with the most, and of equals of the one who is served last', () => {
     const queue = new FairQueue<number>();
     for (const person of PEOPLE) queue.push(person, 0);
     assert.equal(queue.lastOfHeaviest(({ size }) => size)?.person, 'e');
@@ -52,7 +52,7 @@ describe('the fair queue', () => {
     assert.deepEqual(queue.lastOfHeaviest(({ size }) => size)?.item, 1);
   });
 
-  it('serves only people that may be served, and the others keep their turns', () => {
+  it('serves only people for whom mayServe is true, and the others keep their turns', () => {
     const queue = new FairQueue<number>();
     for (const person of PEOPLE) queue.push(person, 0);
     assert.equal(queue.shift((person) => person > 'b')?.person, 'c');
@@ -79,7 +79,7 @@ describe('the fair queue', () => {
       fc.property(fc.array(step, { maxLength: 200 }), (steps) => {
         const queue = new FairQueue<number>();
         const waiting = new Map(PEOPLE.map((person): [string, QueueEntry<number>[]] => [person, []]));
-        // What each person got since each other person waits without pause.
+        // What each person got since another one started to wait, by pair.
         const got = new Map<string, number>();
         const reset = (person: string): void => {
           for (const other of PEOPLE) for (const pair of [`${person}${other}`, `${other}${person}`]) got.delete(pair);
@@ -120,7 +120,7 @@ describe('the fair queue', () => {
     );
   });
 
-  it('knows the people who wait and the last thousand of the others [never.unbounded]', () => {
+  it('stores the people who wait and at most a thousand others [never.unbounded]', () => {
     const queue = new FairQueue<number>();
     for (let n = 0; n < 5000; n += 1) {
       queue.push(`person ${n}`, n);
@@ -134,7 +134,7 @@ describe('the fair queue', () => {
     assert.equal(queue.peopleStored, 0);
   });
 
-  it('says what is served before a newcomer: as much of each other person as the newcomer gets', () => {
+  it('computes the cost ahead of a new entry: of each other person as much as this one gets', () => {
     const queue = new FairQueue<number>();
     for (let n = 0; n < 1000; n += 1) queue.push('busy', n, { cost: 10 });
     queue.push('small', 0);

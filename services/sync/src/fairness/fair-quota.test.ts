@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { FairQuota } from './fair-quota.ts';
 
-describe('what people hold', () => {
-  it('is a quarter for each of them at most, and leaves a reserve to what is under way [never.unbounded]', () => {
+describe('the fair quota', () => {
+  it('admits at most a quarter for each person, and keeps a reserve for work that has started [never.unbounded]', () => {
     const quota = new FairQuota(100, 25);
     assert.equal(quota.admits('a', 26), false);
     const held = [quota.hold('a', 20), quota.hold('a', 5)];
@@ -14,7 +14,7 @@ describe('what people hold', () => {
     assert.ok(quota.hold('d', 12));
   });
 
-  it('always leaves something to the next one, however many hold all they may', () => {
+  it('leaves something for the next person, however many hold their maximum', () => {
     const quota = new FairQuota(1000);
     for (let person = 0; person < 15; person += 1) {
       assert.ok(quota.hold(`${person}`, 1), `nothing is left for ${person}`);
@@ -22,7 +22,7 @@ describe('what people hold', () => {
     }
   });
 
-  it('runs short for those who hold more than a share, then for all', () => {
+  it('is tight first for people over their share, then for all', () => {
     const quota = new FairQuota(100, 25);
     quota.add('a', 40);
     assert.deepEqual([quota.isTight('a'), quota.isFull('a')], [false, false]);

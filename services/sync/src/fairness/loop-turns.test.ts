@@ -5,8 +5,8 @@ import { RecentPeople } from './recent-people.ts';
 
 const PIECE = 10;
 
-describe('turns of the event loop', () => {
-  it('let one person alone go on at once, up to the bytes of a turn, and then in the next', async () => {
+describe('the turns of the event loop', () => {
+  it('let a person alone continue without waiting, up to the bytes of a turn, and then in the next', async () => {
     const turns = new LoopTurns(new RecentPeople(), 2 * PIECE);
     assert.equal(turns.take('ada', PIECE), undefined);
     assert.equal(turns.take('ada', PIECE), undefined);
@@ -16,7 +16,7 @@ describe('turns of the event loop', () => {
     assert.equal(turns.take('ada', PIECE), undefined);
   });
 
-  it('move no more in one turn than its bytes, however much is at hand', async () => {
+  it('move no more than the bytes of a turn in one turn, however much is ready', async () => {
     const turns = new LoopTurns(new RecentPeople(), 2 * PIECE);
     let moved = 0;
     const moving = Promise.all(
@@ -38,7 +38,7 @@ describe('turns of the event loop', () => {
     assert.ok(byTurn.length >= 4, `nine pieces in turns of two: ${byTurn.join(', ')}`);
   });
 
-  it('go to who moved least: one piece of a person does not wait for the hundred of another', async () => {
+  it('are given to the person who moved least: one piece of a person does not wait for a hundred of another', async () => {
     const turns = new LoopTurns(new RecentPeople(), PIECE);
     const order: string[] = [];
     const move = async (person: string): Promise<void> => {
@@ -53,14 +53,14 @@ describe('turns of the event loop', () => {
     await Promise.all(crowd);
   });
 
-  it('forget who moved how much when nothing is moved any more', async () => {
+  it('no longer count past bytes when nothing is moved any more', async () => {
     const turns = new LoopTurns(new RecentPeople(), PIECE);
     for (let piece = 0; piece < 5; piece += 1) await turns.take('ada', PIECE);
     for (let turn = 0; turn < 3; turn += 1) await nextTurn();
     assert.equal(turns.take('ada', PIECE), undefined);
   });
 
-  it('let a person rest who had a quarter of the time while others came, and nobody else [never.one-takes-all]', async () => {
+  it('pause a person who used a quarter of the time while others were active, and no other person [never.one-takes-all]', async () => {
     const recent = new RecentPeople();
     const turns = new LoopTurns(recent);
     recent.note('ada');
@@ -73,7 +73,7 @@ describe('turns of the event loop', () => {
     assert.deepEqual(order, ['ada', 'mallory']);
   });
 
-  it('let nobody rest for a little, nor one who is alone', () => {
+  it('pause neither a person who used little nor one who is alone', () => {
     const recent = new RecentPeople();
     const turns = new LoopTurns(recent);
     recent.note('ada');

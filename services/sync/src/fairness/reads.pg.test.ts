@@ -27,13 +27,13 @@ describe('reads by turns of people', () => {
   };
   const sleep = (database: Queryable): Promise<unknown> => database.query('select pg_sleep(60)');
 
-  it('leave room for others, however many slow ones a person asks for, and stop when their client leaves', async () => {
+  it('leave connections for others, however many slow reads one person starts, and stop when their client disconnects', async () => {
     const gate = new FairGate({ slots: 4, waitMs: 60_000, waitingMax: 1000, refusal: 'Too much' });
     const reads = new Reads(pool, gate);
     const leaving = new AbortController();
     const slow = Array.from({ length: 240 }, () => reads.run('ada', leaving.signal, sleep));
     await eventually(async () => (await asleep()) === 3);
-    // With all of them at once the tenth connection would be taken, and the next reader wait for one.
+    // Without turns they would take all connections, and the next reader would wait for one.
     const { rows } = await reads.run('bob', never, (database) => database.query<{ n: number }>('select 1 as n'));
     assert.deepEqual(rows, [{ n: 1 }]);
     assert.deepEqual([gate.waiting, pool.waitingCount], [237, 0]);
@@ -44,11 +44,11 @@ describe('reads by turns of people', () => {
       assert.equal(one.status === 'rejected' && (one.reason as Error).message, 'gone');
     }
     assert.deepEqual([gate.running, gate.waiting], [0, 0]);
-    // Long before the statement would end: PostgreSQL looks whether its client is still there.
+    // Long before the statement would end, because PostgreSQL checks whether its client is still connected.
     await eventually(async () => (await asleep()) === 0);
   });
 
-  it('take no connection for one who is gone before the turn, and keep none of a read that failed', async () => {
+  it('take no connection for a client that disconnected before its turn, and keep none of a failed read', async () => {
     const reads = new Reads(pool, new FairGate({ slots: 1, waitMs: 1000, waitingMax: 10, refusal: 'Too much' }));
     await assert.rejects(
       reads.run('ada', AbortSignal.abort(new Error('gone')), () => assert.fail('it began')),

@@ -12,7 +12,7 @@ const never = new AbortController().signal;
 describe('large bodies [never.one-takes-all]', () => {
   const open = (): Bodies => new Bodies(waitMetrics(new Registry())('body'), new LoopTurns(new RecentPeople()));
 
-  it('of one person take a quarter of the room for them at most [never.unbounded]', () => {
+  it('of one person take at most a quarter of the memory for bodies [never.unbounded]', () => {
     const bodies = open();
     const held = Array.from({ length: LIMITS.bodiesBytesMax / 4 / LIMITS.mutateBodyBytes }, () =>
       bodies.hold('ada', LIMITS.mutateBodyBytes),
@@ -26,7 +26,7 @@ describe('large bodies [never.one-takes-all]', () => {
     bodies.hold('ada', LIMITS.mutateBodyBytes);
   });
 
-  it('are parsed one at a time, by turns of their people, and whatever else came is served between', async () => {
+  it('are parsed one at a time, by turns of their people, and other requests are served between them', async () => {
     const bodies = open();
     const order: string[] = [];
     const parse = async (person: string): Promise<void> => {
@@ -41,11 +41,11 @@ describe('large bodies [never.one-takes-all]', () => {
     }
     await work;
     assert.ok(order.indexOf('bob') <= 2, String(order));
-    // The event loop came round after each of them.
+    // The event loop had a turn after each of them.
     assert.deepEqual([...new Set(between)].filter((count) => count > 0).length, 21);
   });
 
-  it('are not parsed for a client that has left', async () => {
+  it('are not parsed for a client that disconnected', async () => {
     const bodies = open();
     const first = await bodies.turn('ada', MEGABYTE, never);
     const leaving = new AbortController();

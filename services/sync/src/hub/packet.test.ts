@@ -16,7 +16,7 @@ interface Delta {
   readonly packet: { readonly lastSyncId: string; readonly actions: readonly { readonly id: number }[] };
 }
 
-/** What a client's own parser makes of a frame. */
+/** Decodes a frame with the parser of the client library. */
 function receive(frame: Buffer): Promise<string> {
   return new Promise((resolve, reject) => {
     const receiver = new Receiver({ isServer: false, maxPayload: 10_000_000 });
@@ -28,13 +28,13 @@ function receive(frame: Buffer): Promise<string> {
 
 describe('a prepared frame', () => {
   for (const length of [0, 1, 125, 126, 127, 65_535, 65_536, 200_000]) {
-    it(`of ${length} bytes is read by a client as it was written`, async () => {
+    it(`of ${length} bytes is decoded by a client to the text that was written`, async () => {
       const text = 'x'.repeat(length);
       assert.equal(await receive(textFrame(text)), text);
     });
   }
 
-  it('counts bytes and not characters', async () => {
+  it('has a length in bytes, not in characters', async () => {
     const text = 'ä€😀'.repeat(40);
     assert.equal(await receive(textFrame(text)), text);
   });
@@ -46,7 +46,7 @@ describe('packets', () => {
     .uniqueArray(entry, { selector: ({ id }) => id, maxLength: 300 })
     .map((list) => list.toSorted((a, b) => a.id - b.id));
 
-  it('hold every entry once, in order, in bounded portions, with a cursor that never runs ahead', async () => {
+  it('have every entry once, in order, in bounded packets, with a cursor that is never ahead of them', async () => {
     await fc.assert(
       fc.asyncProperty(entries, async (list) => {
         const writer = new PacketWriter();
@@ -71,11 +71,11 @@ describe('packets', () => {
     );
   });
 
-  it('are none when there is nothing to tell', () => {
+  it('are none when there is no entry', () => {
     assert.deepEqual(new PacketWriter().finish(7n), [] as Packet[]);
   });
 
-  it('may be empty to move a cursor', async () => {
+  it('may be empty, to advance a cursor', async () => {
     assert.deepEqual(JSON.parse(await receive(watermark(7n).frame)), {
       type: 'delta',
       packet: { lastSyncId: '7', actions: [] },

@@ -16,8 +16,8 @@ import { relayMetrics } from '../relay/metrics.ts';
 import { startRelay } from '../relay/relay.ts';
 import type { Relay } from '../relay/relay.ts';
 
-/** A replica with all it has in production: its own writers, connection, relay, hub and socket server. */
-interface Whole {
+/** A whole replica: its own writer, connection, relay, hub and socket server. */
+interface WholeReplica {
   readonly writer: LogWriter;
   readonly nats: NatsSource;
   readonly relay: Relay;
@@ -41,7 +41,7 @@ describe('replicas', function () {
   });
   afterEach(() => stack.disposeAsync());
 
-  async function whole(): Promise<Whole> {
+  async function openWholeReplica(): Promise<WholeReplica> {
     const writer = new LogWriter(pool);
     writer.onCommitted((chunk) => {
       for (const { syncId, groupId } of chunk.actions) committed.set(BigInt(syncId), groupId);
@@ -89,8 +89,8 @@ describe('replicas', function () {
     );
   }
 
-  it('hear of each other at once, by hand-over and stream, without reading the log [sync.socket.two-replicas]', async () => {
-    const [a, b] = [await whole(), await whole()];
+  it('receive the commits of each other by hand-over and stream, before they would read the log [sync.socket.two-replicas]', async () => {
+    const [a, b] = [await openWholeReplica(), await openWholeReplica()];
     const [user, home]: [string, string] = [randomUUID(), randomUUID()];
     await a.writer.join(user, home);
     await eventually(() => b.replica.hub.last >= 2n);
@@ -99,20 +99,20 @@ describe('replicas', function () {
       const started = performance.now();
       const chunk = await a.writer.append([{ groupId: home }]);
       await socket.untilAction(({ syncId }) => syncId === chunk.last);
-      // The log alone would bring it after 100 ms: half of them quicker is beyond chance.
+      // By the log alone a commit takes up to 100 ms; so many faster ones cannot be chance.
       if (performance.now() - started < 50) return;
     }
     assert.fail('never quicker than the poll');
   });
 
-  it('lose, double and disorder nothing while the broker is killed, the stream deleted and sessions cut [never.actions-lost]', async () => {
-    const all = [await whole(), await whole(), await whole()];
+  it('lose, repeat and reorder no entry while the broker is killed, the stream deleted and sessions cut [never.actions-lost]', async () => {
+    const all = [await openWholeReplica(), await openWholeReplica(), await openWholeReplica()];
     const writers = all.flatMap(({ writer }) => [writer, writer]);
     const groups: string[] = [randomUUID(), randomUUID(), randomUUID()];
     const users: string[] = groups.map(() => randomUUID());
     for (const [index, user] of users.entries())
       for (const group of groups.slice(index)) await all[0]!.writer.join(user, group);
-    // Before this, each was shown only what came after they had joined.
+    // From here on both are members; before, each got only the entries after they joined.
     const joined = [...committed.keys()].reduce((most, id) => (id > most ? id : most), 0n);
     const after = String(joined);
     const sockets = await Promise.all(
@@ -153,8 +153,8 @@ describe('replicas', function () {
     }
   });
 
-  it('may leave while others write: clients go on elsewhere from their cursor', async () => {
-    const [a, b] = [await whole(), await whole()];
+  it('may stop while others write: their clients continue on another replica from their cursor', async () => {
+    const [a, b] = [await openWholeReplica(), await openWholeReplica()];
     const [user, home]: [string, string] = [randomUUID(), randomUUID()];
     await a.writer.join(user, home);
     const socket = stack.use(await socketOf(a.replica, { token: user }));

@@ -43,7 +43,7 @@ function filled(lengths: readonly number[], limits: { bytesMax: number; ageMs: n
 describe('the ring', () => {
   const lengths = fc.array(fc.integer({ min: 1, max: 5 }), { minLength: 1, maxLength: 40 });
 
-  it('gives all that comes after a cursor, or says that it cannot', () => {
+  it('returns all chunks after a cursor, or null when it no longer has them', () => {
     fc.assert(
       fc.property(lengths, fc.integer({ min: 300, max: 20_000 }), fc.nat(), (list, bytesMax, seed) => {
         const { ring, end } = filled(list, { bytesMax, ageMs: 60_000 });
@@ -59,7 +59,7 @@ describe('the ring', () => {
     );
   });
 
-  it('keeps no more bytes than it may, and the newest of them [never.unbounded]', () => {
+  it('keeps the newest chunks, within its bound of bytes [never.unbounded]', () => {
     fc.assert(
       fc.property(lengths, fc.integer({ min: 4_000, max: 20_000 }), (list, bytesMax) => {
         const { ring, end } = filled(list, { bytesMax, ageMs: 60_000 });
@@ -69,7 +69,7 @@ describe('the ring', () => {
     );
   });
 
-  it('forgets what is too old, also when nothing new comes', async () => {
+  it('removes chunks that are too old, also without new ones', async () => {
     const { ring } = filled([1, 1], { bytesMax: 10_000, ageMs: 0 });
     await new Promise((resolve) => setTimeout(resolve, 2));
     ring.trim();
@@ -77,7 +77,7 @@ describe('the ring', () => {
     assert.equal(ring.since(1n), null);
   });
 
-  it('knows who gained or lost a group, and nobody else', () => {
+  it('stores who gained or lost a group in a chunk, and no other people', () => {
     const ring = new Ring({ bytesMax: 10_000, ageMs: 60_000 });
     const joins: StoredEntry = {
       ...action(1, 'person'),
@@ -91,11 +91,11 @@ describe('the ring', () => {
     assert.equal(pushed.entries[0]?.movedGroup, 'w');
   });
 
-  describe('counts what it takes of the heap', () => {
+  describe('counts its size in the heap', () => {
     setFlagsFromString('--expose-gc');
     const collect = runInNewContext('gc') as () => void;
     const heapBytes = (): number => {
-      // What is only held weakly goes with the second collection.
+      // The second collection frees what is only weakly referenced.
       collect();
       collect();
       const { heapUsed, external } = process.memoryUsage();
@@ -117,7 +117,7 @@ describe('the ring', () => {
             const data = record(`${id} ${text}`);
             return { ...action(id, crypto.randomUUID()), modelId: data.id, data, record: data };
           });
-          // From the wire; and as a commit makes it, who encodes it for others and keeps the text of each action with it.
+          // Once decoded from the wire; once from a commit, which stores the encoded text of each entry with it.
           const chunkOfOthers = decodeChunk(encodeChunk(read));
           if (after % 200 === 0) encodeChunk(chunkOfOthers);
           ring.push(chunkOfOthers);

@@ -14,7 +14,7 @@ function chunk(after: number, length: number, bytes = 10): EntryChunk {
 }
 
 describe('the backlog of the relay', () => {
-  it('joins what follows each other, in whatever order it came, and never more than a message may hold', () => {
+  it('joins consecutive chunks, in whatever order they arrived, up to the size of a message', () => {
     const sizes = fc.array(fc.tuple(fc.integer({ min: 1, max: 4 }), fc.integer({ min: 0, max: 60_000 })), {
       minLength: 1,
       maxLength: 30,
@@ -37,7 +37,7 @@ describe('the backlog of the relay', () => {
           ids.push(...taken.actions.map(({ syncId }) => syncId));
           cursor = BigInt(taken.last);
         }
-        // What was too much at once was let go; what is left of it begins at no place that can be taken.
+        // The backlog was cleared at its bound; the chunks left do not follow the cursor.
         assert.deepEqual(
           ids,
           Array.from({ length: ids.length }, (_, index) => String(index + 1)),
@@ -50,7 +50,7 @@ describe('the backlog of the relay', () => {
     );
   });
 
-  it('takes nothing of another epoch or beyond a hole, and forgets what the stream has', () => {
+  it('takes no chunk of another epoch or beyond a hole, and removes what the stream has', () => {
     const backlog = new Backlog();
     backlog.add(chunk(3, 2));
     assert.equal(backlog.take('e', 2n), null);
@@ -59,7 +59,7 @@ describe('the backlog of the relay', () => {
     assert.equal(backlog.bytes, 0);
   });
 
-  it('holds a bounded number of bytes however long the broker is gone [never.unbounded]', () => {
+  it('holds a bounded number of bytes, however long the broker is down [never.unbounded]', () => {
     const backlog = new Backlog();
     for (let after = 0; after < 1_000; after += 1) {
       backlog.add(chunk(after, 1, 50_000));

@@ -72,7 +72,7 @@ describe('the relay [sync.log.relay]', function () {
     return chunks;
   }
 
-  /** The stream has come to the end of the log, is one chain, and says what was committed. */
+  /** Waits until the stream has the whole log, as one chain of chunks with the committed entries. */
   async function untilWhole(from = 0n): Promise<EntryChunk[]> {
     const last = writer.committed.at(-1)!.syncId;
     await eventually(async () => (await stored()).at(-1)?.last === last, { everyMs: 50 });
@@ -89,7 +89,7 @@ describe('the relay [sync.log.relay]', function () {
     return chunks;
   }
 
-  it('puts every commit into the stream, handed over or not', async () => {
+  it('publishes every commit, handed over or not', async () => {
     const holder = relay();
     await eventually(() => holder.isHolding);
     await commits(20);
@@ -98,7 +98,7 @@ describe('the relay [sync.log.relay]', function () {
     await untilWhole();
   });
 
-  it('goes on with what was committed while nobody relayed', async () => {
+  it('publishes what was committed while no relay ran', async () => {
     const first = relay();
     await commits(5);
     await untilWhole();
@@ -108,7 +108,7 @@ describe('the relay [sync.log.relay]', function () {
     await untilWhole();
   });
 
-  it('divides a commit that is larger than a message', async () => {
+  it('divides a commit that is larger than one message', async () => {
     const holder = relay();
     await eventually(() => holder.isHolding);
     await commit();
@@ -118,7 +118,7 @@ describe('the relay [sync.log.relay]', function () {
     assert.ok(chunks.length > 5 && chunks.every((chunk) => encodeChunk(chunk).byteLength < 300_000));
   });
 
-  it('begins with what the log still holds', async () => {
+  it('starts an empty stream with what the log still has', async () => {
     await commits(5, true);
     await pool.query('update sync.log_state set floor = 3');
     relay();
@@ -126,7 +126,7 @@ describe('the relay [sync.log.relay]', function () {
     assert.equal(chunks[0]?.prev, '3');
   });
 
-  it('is done by one replica at a time, and by the next as soon as the first loses its session', async () => {
+  it('runs on one replica at a time, and on the next as soon as the first loses its database session', async () => {
     const relays = [relay(), relay()];
     await eventually(() => relays.some(({ isHolding }) => isHolding));
     await commits(5);
@@ -139,7 +139,7 @@ describe('the relay [sync.log.relay]', function () {
     await untilWhole();
   });
 
-  it('passes on when its holder falls silent, and a holder that wakes up late changes nothing', async () => {
+  it('moves to another replica when its holder hangs, and a holder that continues late changes nothing', async () => {
     const address = new URL(database.urlOf('wts_sync'));
     const wire = stack.use(await openWire({ host: address.hostname, port: Number(address.port) }));
     const sleeper = relay({ databaseUrl: wire.through(address.href) });
@@ -157,7 +157,7 @@ describe('the relay [sync.log.relay]', function () {
     assert.ok(successor.isHolding && !sleeper.isHolding);
   });
 
-  it('passes on when its holder cannot reach the broker', async () => {
+  it('moves to another replica when its holder cannot reach the broker', async () => {
     const cut = relay({ nc: () => null });
     await eventually(() => cut.isHolding);
     const other = relay();
@@ -166,12 +166,12 @@ describe('the relay [sync.log.relay]', function () {
     assert.ok(other.isHolding);
   });
 
-  it('goes on after a publish whose answer was lost, and beside another relay', async () => {
+  it('continues after a lost acknowledgement, and while another relay publishes', async () => {
     const holder = relay();
     await eventually(() => holder.isHolding);
     await commits(3);
     await untilWhole();
-    // Somebody extends the chain by exactly what comes next, before the relay does.
+    // Another publisher adds exactly the next chunk before the relay does.
     const chunk = await commit(2, true);
     await nats
       .connection()!
@@ -181,7 +181,7 @@ describe('the relay [sync.log.relay]', function () {
     await untilWhole();
   });
 
-  it('makes a deleted stream anew and goes on', async () => {
+  it('creates a deleted stream again and continues', async () => {
     const holder = relay();
     await eventually(() => holder.isHolding);
     await commits(3);
@@ -192,16 +192,16 @@ describe('the relay [sync.log.relay]', function () {
     await untilWhole();
   });
 
-  it('brings again what a stream has lost of its end, as after a loss of power', async () => {
+  it('publishes again what a stream has lost at its end, as after a power failure', async () => {
     const holder = relay();
     await eventually(() => holder.isHolding);
-    // The relay puts commits that wait for it into one message; the test needs a stream of several.
+    // The relay joins waiting commits into one message, and the test needs several messages.
     for (let time = 0; time < 4; time += 1) {
       await commit();
       await untilWhole();
     }
     const [first, second] = await untilWhole();
-    // Nothing can be cut out of the stream: it comes back with its first messages alone.
+    // JetStream cannot remove the end of a stream, so the test restores it with its first messages only.
     const connection = nats.connection()!;
     await (await connection.jetstreamManager()).streams.delete(STREAM.name);
     await ensureStream(connection, { replicas: 1 });
@@ -212,7 +212,7 @@ describe('the relay [sync.log.relay]', function () {
     await untilWhole();
   });
 
-  it('keeps the commits of an outage of the broker, and puts them in as few messages', async () => {
+  it('publishes the commits of a broker outage afterwards, in few messages', async () => {
     const holder = relay();
     await eventually(() => holder.isHolding);
     await commits(3);
@@ -224,7 +224,7 @@ describe('the relay [sync.log.relay]', function () {
     assert.ok(chunks.length < 20, `${chunks.length} messages`);
   });
 
-  it('goes on in a new epoch from the head of the new log', async () => {
+  it('continues in a new epoch from the head of the new log', async () => {
     const holder = relay();
     await eventually(() => holder.isHolding);
     await commits(3);
@@ -238,7 +238,7 @@ describe('the relay [sync.log.relay]', function () {
     assert.equal(epochs.size, 2);
   });
 
-  it('ends at once when it is told to, also while the broker is gone', async () => {
+  it('stops immediately on dispose, also while the broker is down', async () => {
     const holder = relay();
     await eventually(() => holder.isHolding);
     await commits(3);

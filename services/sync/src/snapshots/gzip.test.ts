@@ -5,8 +5,8 @@ import { combineCrc32, Deflater, gzipHead, gzipTail } from './gzip.ts';
 
 const text = fc.uint8Array({ maxLength: 5000 }).map((bytes) => Buffer.from(bytes));
 
-describe('a gzip body of two halves', () => {
-  it('has the checksum of the whole, computed from those of the halves', () => {
+describe('a gzip body of two parts', () => {
+  it('has the checksum of the whole, combined from those of the parts', () => {
     fc.assert(
       fc.property(text, text, (first, second) => {
         const whole = crc32(Buffer.concat([first, second]));
@@ -15,7 +15,7 @@ describe('a gzip body of two halves', () => {
     );
   });
 
-  it('unpacks to the own line and the shared rest, whatever they hold', async () => {
+  it('unpacks to the first line and the shared rest, for any content', async () => {
     await fc.assert(
       fc.asyncProperty(text, fc.array(text, { maxLength: 8 }), async (head, pieces) => {
         const { compressed, content } = await deflate(pieces);
@@ -26,7 +26,7 @@ describe('a gzip body of two halves', () => {
     );
   });
 
-  it('takes an own line that is longer than one stored block may be, and a rest of many pieces', async () => {
+  it('unpacks with a first line longer than one stored block, and a rest of many pieces', async () => {
     const head = Buffer.alloc(200_000, 'a long list of groups ');
     const pieces = Array.from({ length: 100 }, (_, index) => Buffer.alloc(10_000 + index, `line ${index}\n`));
     const { compressed, content } = await deflate(pieces);

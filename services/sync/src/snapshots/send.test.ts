@@ -10,7 +10,7 @@ import { Spool, SpoolBudget } from './spool.ts';
 
 const STALLED_MS = 100;
 
-/** One answer on a server of its own, and what became of its sending. */
+/** One answer on a server of its own, and the promise of its sending. */
 async function answering(
   spool: Spool,
   test: (answer: IncomingMessage, sent: Promise<void>) => Promise<void>,
@@ -40,8 +40,8 @@ async function answering(
   }
 }
 
-describe('sending', () => {
-  it('sends what comes as it comes', async () => {
+describe('sending a snapshot', () => {
+  it('sends each piece when it is ready', async () => {
     const spool = new Spool(new SpoolBudget(), 'ada');
     await answering(spool, async (answer, sent) => {
       const pieces = answer.iterator({ destroyOnReturn: false });
@@ -56,9 +56,9 @@ describe('sending', () => {
     });
   });
 
-  it('waits for what comes after a first line that fills the connection', async () => {
+  it('sends the rest after a first line that fills the connection', async () => {
     const spool = new Spool(new SpoolBudget(), 'ada');
-    // As of somebody in thousands of groups.
+    // Like that of a person in thousands of groups.
     const firstLine = `${'g'.repeat(200_000)}\n`;
     const test = async (answer: IncomingMessage, sent: Promise<void>): Promise<void> => {
       let received = '';
@@ -73,7 +73,7 @@ describe('sending', () => {
     await answering(spool, test, firstLine);
   });
 
-  it('cuts off a client who takes nothing', async () => {
+  it('closes the connection of a client that receives nothing', async () => {
     const spool = new Spool(new SpoolBudget(), 'ada');
     for (let index = 0; index < 32; index += 1) await spool.write(Buffer.alloc(512 * 1024, 'x'));
     spool.finish();
@@ -83,7 +83,7 @@ describe('sending', () => {
     });
   });
 
-  it('stops when the client leaves', async () => {
+  it('stops when the client disconnects', async () => {
     const spool = new Spool(new SpoolBudget(), 'ada');
     await answering(spool, async (answer, sent) => {
       answer.destroy();
@@ -91,7 +91,7 @@ describe('sending', () => {
     });
   });
 
-  it('lets the last words of what broke off through, and never the end of the body', async () => {
+  it('sends the error line of a snapshot that failed, and never the end of the body', async () => {
     const spool = new Spool(new SpoolBudget(), 'ada');
     await answering(spool, async (answer, sent) => {
       let received = '';

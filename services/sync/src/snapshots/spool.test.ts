@@ -21,7 +21,7 @@ async function drain(spool: Spool, reader: SpoolReader, pause?: () => Promise<vo
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 describe('a spool', () => {
-  it('gives every reader all bytes in order, however they and the writer take turns', async () => {
+  it('gives every reader all bytes in order, for any order of writes and reads', async () => {
     const sizes = fc.array(fc.integer({ min: 1, max: 2 * MEGABYTE }), { minLength: 1, maxLength: 16 });
     await fc.assert(
       fc.asyncProperty(sizes, fc.array(fc.integer({ min: 0, max: 5 }), { minLength: 1, maxLength: 4 }), run),
@@ -53,7 +53,7 @@ describe('a spool', () => {
     }
   });
 
-  it('keeps to its memory while a reader takes nothing, and still gives it everything [never.unbounded]', async () => {
+  it('stays within its memory while a reader reads nothing, and gives it everything later [never.unbounded]', async () => {
     const budget = new SpoolBudget();
     const spool = new Spool(budget, 'ada');
     const stalled = spool.join();
@@ -71,7 +71,7 @@ describe('a spool', () => {
     assert.deepEqual([budget.memory.total, budget.disk.total], [0, 0]);
   });
 
-  it('writes no file for a single reader who keeps up, and lets nobody join any more', async () => {
+  it('writes no file for a single reader that keeps up, and refuses further readers', async () => {
     const budget = new SpoolBudget();
     const spool = new Spool(budget, 'ada');
     const reader = spool.join();
@@ -87,7 +87,7 @@ describe('a spool', () => {
     await spool.dispose();
   });
 
-  it('tells a failure after the last byte before it', async () => {
+  it('gives readers all bytes before a failure, then the failure', async () => {
     const spool = new Spool(new SpoolBudget(), 'ada');
     const reader = spool.join();
     await spool.write(Buffer.from('what came'));
@@ -96,7 +96,7 @@ describe('a spool', () => {
     await assert.rejects(async () => spool.read(reader), { message: 'broke off' });
   });
 
-  it('goes to disk at once when the process is short of memory', async () => {
+  it('writes to disk immediately when the process is short of memory', async () => {
     const budget = new SpoolBudget();
     budget.memory.add('others', LIMITS.spoolsMemoryBytesMax + 1);
     const spool = new Spool(budget, 'ada');
@@ -112,7 +112,7 @@ describe('a spool', () => {
     await spool.dispose();
   });
 
-  it('refuses to write past the disk it may take, once, and keeps what was said [never.unbounded]', async () => {
+  it('fails once at its bound of disk, and keeps the error line that follows [never.unbounded]', async () => {
     const budget = new SpoolBudget();
     budget.disk.add('others', LIMITS.spoolsDiskBytesMax + 1);
     const spool = new Spool(budget, 'ada');
@@ -135,7 +135,7 @@ describe('a spool', () => {
 });
 
 describe('the budget of spools', () => {
-  it('is never full for others by one person: who reads a quarter of it slowly begins nothing more, and half of it is all [never.unbounded]', async () => {
+  it('leaves space for others: a slow reader with a quarter of it starts nothing more, and one with half of it is stopped [never.unbounded]', async () => {
     const budget = new SpoolBudget({ answers: 100, memoryBytes: MEGABYTE, diskBytes: 32 * MEGABYTE });
     const slow = async (person: string): Promise<Spool> => {
       const spool = new Spool(budget, person);
@@ -164,7 +164,7 @@ describe('the budget of spools', () => {
       { name: 'SpoolFull' },
     );
     assert.ok(budget.disk.of('ada') <= 17 * MEGABYTE + LIMITS.spoolMemoryBytes);
-    // What runs short is given back soon: by the person who holds too much of it.
+    // When it is tight, the person over their share gets less patience.
     assert.ok(budget.patienceMs('ada') < LIMITS.answerStalledMs);
     for (const spool of [...spools, huge]) await spool.dispose();
     assert.deepEqual([budget.memory.total, budget.disk.total, budget.disk.of('ada')], [0, 0, 0]);
@@ -172,7 +172,7 @@ describe('the budget of spools', () => {
     assert.ok(budget.admit('ada'));
   });
 
-  it('counts what is left of a shared spool for who still reads it', async () => {
+  it('counts a shared spool for a person who still reads it', async () => {
     const budget = new SpoolBudget();
     const spool = new Spool(budget, 'ada');
     await spool.write(piece(0, MEGABYTE));
@@ -184,7 +184,7 @@ describe('the budget of spools', () => {
     assert.equal(budget.memory.of('bob'), 0);
   });
 
-  it('holds a quarter of all answers for one person at most', () => {
+  it('admits at most a quarter of all answers for one person', () => {
     const budget = new SpoolBudget();
     const own = Array.from({ length: LIMITS.snapshotAnswersMax / 4 }, () => budget.admit('ada'));
     assert.ok(own.every((one) => one !== undefined));

@@ -39,13 +39,13 @@ async function withSpooledSnapshot(
   await test(new SpooledSnapshot(whole, tools));
 }
 
-/** Grants nothing until told to, and keeps what was asked for. */
+/** Grants no turn before `grant`, and counts the bytes requested. */
 class HeldTurns extends LoopTurns {
   readonly #grant = Promise.withResolvers<void>();
-  asked = 0;
+  requested = 0;
 
   override take(_person: string, bytes: number): Promise<void> {
-    this.asked += bytes;
+    this.requested += bytes;
     return this.#grant.promise;
   }
 
@@ -57,8 +57,8 @@ class HeldTurns extends LoopTurns {
 const ROWS = 20_000;
 const ROW_BYTES = 500;
 
-describe('a spooled', () => {
-  it('that its last reader has left is joined by nobody: who loads a page again at once gets a whole answer', async () => {
+describe('a spooled snapshot', () => {
+  it('that its last reader has left accepts no new reader, so a client that reloads gets a whole answer', async () => {
     await withSpooledSnapshot({}, new LoopTurns(new RecentPeople()), async (spooled) => {
       const [first, second] = [spooled.join(spooled.person), spooled.join(randomUUID())];
       await spooled.opened;
@@ -71,7 +71,7 @@ describe('a spooled', () => {
     });
   });
 
-  it('reads no further in PostgreSQL than the turns of the event loop that its person was given', async () => {
+  it('reads no more from PostgreSQL than the turns of the event loop allow its person', async () => {
     const [model] = MODELS;
     assert.ok(model);
     const record = `'{"text":"' || repeat('t', ${ROW_BYTES}) || '"}' as record from generate_series(1, ${ROWS})`;
@@ -79,12 +79,12 @@ describe('a spooled', () => {
     const turns = new HeldTurns(new RecentPeople());
     await withSpooledSnapshot({ select }, turns, async (spooled) => {
       const reader = spooled.join(spooled.person);
-      await eventually(() => turns.asked > 0);
+      await eventually(() => turns.requested > 0);
       for (let turn = 0; turn < 50; turn += 1) await nextTurn();
-      assert.ok(turns.asked < (ROWS * ROW_BYTES) / 10, `${turns.asked} bytes without a turn`);
+      assert.ok(turns.requested < (ROWS * ROW_BYTES) / 10, `${turns.requested} bytes without a turn`);
       turns.grant();
       await spooled.done;
-      assert.ok(turns.asked > ROWS * ROW_BYTES);
+      assert.ok(turns.requested > ROWS * ROW_BYTES);
       spooled.leave(reader);
     });
   });

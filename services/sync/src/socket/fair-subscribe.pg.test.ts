@@ -9,8 +9,8 @@ import { FairGate } from '../fairness/fair-gate.ts';
 
 const SOCKETS = 40;
 
-describe('subscribing beside one person who does it all the time [never.one-takes-all]', () => {
-  it('waits for one of their sockets and not for all, each of which waits once however often it subscribes', async () => {
+describe('a subscription while another person subscribes all the time [never.one-takes-all]', () => {
+  it('waits for one of their sockets and not for all, and each socket waits once however often it subscribes', async () => {
     await using stack = new AsyncDisposableStack();
     const database = stack.use(await testDatabase('fair-subscribe', { migrated: true }));
     const pool = stack.adopt(new Pool({ connectionString: database.urlOf('wts_sync') }), (one) => one.end());
@@ -33,7 +33,7 @@ describe('subscribing beside one person who does it all the time [never.one-take
       await eventually(() => gate.running === 1 && gate.waiting >= SOCKETS - 1);
       other.send({ type: 'subscribe', afterSyncId: '0', token: bob });
       await eventually(() => gate.waiting >= SOCKETS);
-      // A ping and its pong: all frames were read.
+      // The pong shows that the server has read all frames.
       assert.ok(gate.waiting <= SOCKETS + 1, `${gate.waiting} wait`);
     } finally {
       await holder.query('rollback');

@@ -49,7 +49,7 @@ describe('a feed', () => {
     };
   });
 
-  /** A feed from a place on, whose client takes what is sent when `take` is called. */
+  /** A feed from a position on, whose client receives when `take` is called. */
   function open(after: bigint): { feed: Feed; take: () => void; received: () => number[]; sent: Packet[] } {
     const sent: Packet[] = [];
     let untaken = 0;
@@ -79,7 +79,7 @@ describe('a feed', () => {
   const placesAfter = (after: number): number[] =>
     Array.from({ length: CHUNKS }, (_, index) => index + 1).filter((place) => place > after && place % 3 > 0);
 
-  it('that is far behind in the ring makes ready what its client takes, and comes to the end of it all the same [never.unbounded]', async () => {
+  it('far behind in the ring prepares only what its client receives, and still sends all of it [never.unbounded]', async () => {
     const { feed, take, received, sent } = open(0n);
     for (let pulls = 0; !feed.isLive; pulls += 1) {
       assert.ok(pulls < CHUNKS, 'it does not come to the end');
@@ -97,8 +97,8 @@ describe('a feed', () => {
     assert.equal(sent.at(-1)?.last, last);
   });
 
-  it('gets all of its own also beside one that shares its packets from a place a little before [never.actions-lost]', async () => {
-    // Place 3 is for others: both begin with the entry at 4, and each goes so many bytes from where it stands.
+  it('sends all its entries while it shares packets with a feed that starts a little before [never.actions-lost]', async () => {
+    // The entry at 3 is for others: both feeds start with the entry at 4, each with its own limit of bytes.
     const all = [open(2n), open(3n), open(9n)];
     for (let round = 0; all.some(({ feed }) => !feed.isLive); round += 1) {
       assert.ok(round < CHUNKS, 'they do not come to the end');

@@ -21,7 +21,7 @@ const action: SyncAction = {
   createdAt: '2026-11-21T09:00:00.000Z',
 };
 
-/** The JSON of a whole text frame. */
+/** Parses the JSON of a whole text frame. */
 function jsonOf(...parts: readonly Buffer[]): unknown {
   const frame = Buffer.concat(parts).toString('utf8');
   return JSON.parse(frame.slice(frame.indexOf('{'))) as unknown;
@@ -33,7 +33,7 @@ const packet = (text: string): unknown => {
   return jsonOf(...writer.finish(45n).map(({ frame }) => frame));
 };
 
-describe('the frames of the socket', () => {
+describe('the frames of a socket', () => {
   const entry = new Entry({ ...action, workspaceId: ID }, ID, JSON.stringify(action.data), action.createdAt);
   const known = { groups: new Set([ID]), gains: new Map<string, bigint>(), at: 45n, floor: 0n, epoch: 'one' };
   const visibility = new Visibility({ userId: ID }, known);
@@ -47,7 +47,7 @@ describe('the frames of the socket', () => {
     ['error with a position', 'error', jsonOf(errorFrame('SLOW_CONSUMER', 'Again', 7n))],
   ];
   for (const [what, type, frame] of sent) {
-    it(`sends ${what} as its schema describes it`, () => {
+    it(`${what} fits its schema`, () => {
       const declared = syncFrames.FRAMES.find((one) => one.type === type);
       compile(declared?.schema ?? { not: {} }, 'frame')(frame);
     });
@@ -57,7 +57,7 @@ describe('the frames of the socket', () => {
     for (const { type, schema, example } of syncFrames.FRAMES) compile(schema, type)(example);
   });
 
-  it('refuses a subscribe frame with the sentence that a body would be refused with', () => {
+  it('are refused with the same message as an invalid body', () => {
     const parse = (frame: object) =>
       parseClientFrame(Buffer.from(JSON.stringify({ type: 'subscribe', ...frame })), undefined);
     const refused: readonly (readonly [object, string])[] = [
@@ -74,7 +74,7 @@ describe('the frames of the socket', () => {
     for (const [frame, message] of refused) assert.deepEqual(parse(frame), { kind: 'invalid', message });
   });
 
-  it('ignores frames of other types, and fields that a later client adds', () => {
+  it('are ignored when of another type, like unknown fields', () => {
     assert.deepEqual(parseClientFrame(Buffer.from('{"type":"later"}'), undefined), { kind: 'ignored' });
     const later = parseClientFrame(Buffer.from('{"type":"subscribe","afterSyncId":"1","later":true}'), 'letters');
     assert.equal(later.kind === 'subscribe' && later.subscribe.spelling, 'letters');

@@ -3,10 +3,10 @@ import { randomUUID } from 'node:crypto';
 import type { RingChunk } from '../hub/ring.ts';
 import { GroupListeners, type GroupListener } from './group-listeners.ts';
 
-describe('who listens to a group', () => {
+describe('the listeners of a group', () => {
   const chunkOf = (...groups: string[]): RingChunk => ({ groups: new Set(groups) }) as unknown as RingChunk;
 
-  /** A set that counts how often it was gone through. */
+  /** A set that counts its iterations. */
   class Counted extends Set<string> {
     walks = 0;
     override [Symbol.iterator](): SetIterator<string> {
@@ -15,7 +15,7 @@ describe('who listens to a group', () => {
     }
   }
 
-  it('is kept once for all sockets of a person, however many groups and sockets they have [never.unbounded]', () => {
+  it('are stored once for all sockets of a person, however many groups and sockets they have [never.unbounded]', () => {
     const reader = { userId: randomUUID() };
     const groups = new Counted(Array.from({ length: 10_000 }, () => randomUUID()));
     groups.walks = 0;
@@ -34,7 +34,7 @@ describe('who listens to a group', () => {
     assert.equal(woken, listeners.length + 1);
   });
 
-  it('follows what is known last, whoever comes with something older', () => {
+  it('are set by the latest groups of a reader, whatever arrives late', () => {
     const reader = { userId: randomUUID() };
     const [lost, kept, gained] = [randomUUID(), randomUUID(), randomUUID()] as [string, string, string];
     const groupListeners = new GroupListeners<GroupListener>();

@@ -9,10 +9,10 @@ import { replicaProcess } from '../../test/replica-process.ts';
 import { openTestReplica } from '../../test/replica.ts';
 import type { TestReplica, ReplicaOptions } from '../../test/replica.ts';
 
-/** What one socket must have heard: no more, no less, in this order. */
+/** Checks that one socket received exactly these entries, in this order. */
 type Expected = (after: bigint) => string[];
 
-describe('sockets under change', function () {
+describe('sockets while others write', function () {
   this.timeout(60_000);
   let stack: AsyncDisposableStack;
   let database: TestDatabase;
@@ -38,7 +38,7 @@ describe('sockets under change', function () {
     return users;
   }
 
-  /** Of somebody's groups, their own among them. */
+  /** Of a person's groups, with their own. */
   const visible = (user: string, groups: readonly string[] = []): Expected => {
     return (after) => writer.shown(user, [user, ...groups], after).map(({ syncId }) => syncId);
   };
@@ -70,7 +70,7 @@ describe('sockets under change', function () {
     ['from the ring', {}],
     ['from the log and the ring, which holds next to nothing', { ring: { bytesMax: 5_000, ageMs: 60_000 } }],
   ] as const) {
-    it(`subscribing anywhere while others write misses and repeats nothing, ${what} [sync.socket.catch-up, sync.socket.ascending]`, async () => {
+    it(`a subscription from any cursor misses and repeats no entry, ${what} [sync.socket.catch-up, sync.socket.ascending]`, async () => {
       const at = await replica(options);
       const workspaces = [randomUUID(), randomUUID(), randomUUID()] as const;
       const users = await people(6, workspaces[0]);
@@ -104,7 +104,7 @@ describe('sockets under change', function () {
     });
   }
 
-  it('people with the same groups get the same bytes, whoever else is there', async () => {
+  it('people with the same groups get the same bytes, with or without others', async () => {
     const at = await replica();
     const workspace = randomUUID();
     const users = await people(3, workspace);
@@ -116,7 +116,7 @@ describe('sockets under change', function () {
       await untilExactly(socket, after, visible(users[index]!, [workspace]));
   });
 
-  it('a member who comes and goes hears nothing of the workspace between a loss and the next gain [sync.membership.in-order]', async () => {
+  it('a member who leaves and joins again gets no entry of the workspace between the loss and the next gain [sync.membership.in-order]', async () => {
     const at = await replica();
     const [home, other] = [randomUUID() as string, randomUUID() as string];
     const [user] = await people(1, home);
@@ -148,7 +148,7 @@ describe('sockets under change', function () {
           `${action.syncId} was heard without membership`,
         );
       }
-      // Nothing of the groups that were never lost is missing.
+      // The groups that were never lost have no gap.
       const never = writer.shown(user!, [home, ...(socket === poller ? [] : [user!])]).map(({ syncId }) => syncId);
       const heard = socket.actions.map(({ syncId }) => syncId);
       assert.deepEqual(
@@ -177,7 +177,7 @@ describe('sockets under change', function () {
     );
   });
 
-  it('a loss that is announced outside the log holds at once', async () => {
+  it('a loss that arrives outside the log takes effect immediately', async () => {
     const at = await replica();
     const home = randomUUID() as string;
     const [user] = await people(1, home);
@@ -195,13 +195,13 @@ describe('sockets under change', function () {
     ['in its replay from the ring', {}, 'beginning'],
     ['live', {}, 'end'],
   ] as const) {
-    it(`a credential limited to one workspace hears of no other, and not what its person becomes there, ${how} [never.shown-outside]`, async () => {
+    it(`a credential limited to one workspace gets no entry of others, and no role of its person there, ${how} [never.shown-outside]`, async () => {
       const at = await replica(options);
       const [home, other, third] = [randomUUID() as string, randomUUID() as string, randomUUID() as string];
       const [user] = await people(1, home);
       const start = at.hub.last;
       const sockets: LiveSocket[] = [];
-      // Whoever listens has heard of all before the change of role, which is no gain and no loss, and comes alone.
+      // The change of role is neither gain nor loss, and is the only new entry.
       const settle = async (): Promise<void> => {
         const { last } = await writer.append([{ groupId: home }]);
         for (const socket of sockets) await socket.untilAction(({ syncId }) => syncId === last);
@@ -228,7 +228,7 @@ describe('sockets under change', function () {
         await connect(at, { token, after: start.toString(), groups: [] }),
         await connect(at, { token, after: start.toString(), groups: [user!, home, other, third] }),
       );
-      // Beside it, somebody whose packets are shared, and who hears all of it.
+      // Another person, whose packets are shared, gets all entries.
       const whole = await connect(at, { token: user!, after: start.toString() });
       if (after === 'end') await happen();
       const wanted = writer.committed.filter(
@@ -245,7 +245,7 @@ describe('sockets under change', function () {
     });
   }
 
-  it('hundreds of clients that do not read cost a bounded amount of memory, are sent away, and can go on where they were; others notice nothing [sync.socket.slow-reader, never.unbounded]', async () => {
+  it('hundreds of clients that do not read take bounded memory, are closed and can resume; others are not affected [sync.socket.slow-reader, never.unbounded]', async () => {
     const home = randomUUID() as string;
     const [user] = await people(1, home);
     const after = writer.committed.at(-1)!.syncId;
@@ -266,7 +266,7 @@ describe('sockets under change', function () {
       if (round % 60 === 0) peakBytes = Math.max(peakBytes, (await at.look()).aliveBytes);
     }
     await untilExactly(good, BigInt(after), visible(user!, [home]));
-    // 6 MB are for each of them, 1.2 GB in all; what one may leave untaken, and the packet that exceeds it, is what it may cost.
+    // There are 6 MB for each, 1.2 GB in all; each may cost what it may leave unreceived plus one packet.
     const each = (Math.max(peakBytes, (await at.look()).aliveBytes) - before.aliveBytes) / stalled.length;
     const boundBytes = LIMITS.socketUnsentBytesMax + LIMITS.socketPacketBytesMax;
     assert.ok(each < boundBytes, `${each} bytes for each of them`);
@@ -278,7 +278,7 @@ describe('sockets under change', function () {
     await untilExactly(again, BigInt(one.cursor()), visible(user!, [home]));
   });
 
-  it('clients that are behind and do not read share a bound; beyond it they are given less and sent away sooner [never.unbounded]', async () => {
+  it('clients that are behind and do not read share a bound; beyond it each may leave less and is closed sooner [never.unbounded]', async () => {
     const home = randomUUID() as string;
     const [user] = await people(1, home);
     const after = writer.committed.at(-1)!.syncId;
@@ -288,7 +288,7 @@ describe('sockets under change', function () {
     const ofAllBytes = 8 * 1024 * 1024;
     const at = await replicaProcess(stack, {
       databaseUrl: database.urlOf('wts_sync'),
-      // Whom the shared bound no longer presses, because enough others were sent away, goes when this is over.
+      // Once enough others were closed, the shared bound no longer applies and the normal time does.
       limits: { stalledMs: 15_000, unsentBytesMax: 1024 * 1024, unsentOfAllBytesMax: ofAllBytes },
     });
     const before = await at.look();
@@ -310,7 +310,7 @@ describe('sockets under change', function () {
     );
     await untilExactly(good, BigInt(after), visible(user!, [home]));
     const taken = peakBytes - before.aliveBytes;
-    // Beside the bound: for each what it is allowed at least and the packet that exceeds it, and the pages being read.
+    // In addition to the bound: for each its minimum and one packet, and the pages being read.
     const boundBytes = ofAllBytes + stalled.length * 160 * 1024 + 16 * 1024 * 1024;
     assert.ok(taken < boundBytes, `${taken} bytes were taken, ${boundBytes} allowed`);
   });
@@ -319,7 +319,7 @@ describe('sockets under change', function () {
     ['small', 300, 3_000],
     ['large', 40_000, 300],
   ] as const)
-    it(`a client that catches up on ${what} entries has hardly more read for it than it takes [never.unbounded]`, async () => {
+    it(`for a client that catches up on ${what} entries, hardly more is read than it receives [never.unbounded]`, async () => {
       const home = randomUUID() as string;
       const [user] = await people(1, home);
       const data = { title: 'x'.repeat(characters) };
@@ -338,7 +338,7 @@ describe('sockets under change', function () {
       assert.ok(largest * characters < 8_000_000, `a page had ${largest} entries of ${characters} characters`);
     });
 
-  it('half-open connections are noticed [sync.socket.ping]', async () => {
+  it('half-open connections are closed [sync.socket.ping]', async () => {
     const at = await replica({ limits: { pingMs: 60, tickMs: 10 } });
     const home = randomUUID() as string;
     const [user] = await people(1, home);
@@ -348,7 +348,7 @@ describe('sockets under change', function () {
     await eventually(() => at.socketServer.size === 0);
   });
 
-  it('sends a client in letters that loses a private project it has to a bootstrap, and one that has it not onward [sync.client.compatible]', async () => {
+  it('a client in letters that loses a private project must load again if it had the project, and continues if not [sync.client.compatible]', async () => {
     const at = await replica();
     const [home, project] = [randomUUID() as string, randomUUID() as string];
     const [user] = (await people(1, home)) as [string];

@@ -7,7 +7,7 @@ import { Pool } from 'pg';
 import { openTestReplica } from '../../test/replica.ts';
 import type { TestReplica } from '../../test/replica.ts';
 
-/** A client that sends whatever bytes it is told to, and keeps the frames it gets. */
+/** A client that sends arbitrary bytes, and stores the frames it receives. */
 class RawClient {
   readonly #socket: ReturnType<typeof connect>;
   #bytes = Buffer.alloc(0);
@@ -46,7 +46,7 @@ class RawClient {
     this.#socket.write(Buffer.concat([Buffer.from([firstByte, ...length]), mask, payload]));
   }
 
-  /** A frame of so many bytes, one byte at a time. */
+  /** Sends a frame of this size, one byte at a time. */
   drip(firstByte: number, length: number): void {
     this.#socket.setNoDelay(true);
     this.#socket.write(Buffer.from([firstByte, 126 | 0x80, length >> 8, length & 255, 0, 0, 0, 0]));
@@ -57,7 +57,7 @@ class RawClient {
     next(length);
   }
 
-  /** Frames so far: opcode and payload. */
+  /** The frames received so far: opcode and payload. */
   get frames(): { opcode: number; payload: Buffer }[] {
     const frames: { opcode: number; payload: Buffer }[] = [];
     let rest = this.#bytes;
@@ -79,7 +79,7 @@ class RawClient {
 const [TEXT, BINARY, CLOSE_FRAME, PING, PONG] = [0x1, 0x2, 0x8, 0x9, 0xa] as const;
 const FINAL = 0x80;
 
-describe('a client that breaks the WebSocket protocol', function () {
+describe('a client that violates the WebSocket protocol', function () {
   this.timeout(30_000);
   let database: TestDatabase;
   let pool: Pool;
@@ -142,7 +142,7 @@ describe('a client that breaks the WebSocket protocol', function () {
     ['by a binary frame', () => client.send(FINAL | BINARY, Buffer.from('{}')), 1003],
   ];
   for (const [what, act, status] of cases) {
-    it(`${what} is told why and closed with ${status}`, async () => {
+    it(`${what} gets the reason and is closed with ${status}`, async () => {
       act();
       await eventually(() => client.frames.some(({ opcode }) => opcode === CLOSE_FRAME));
       const [error, close] = client.frames.filter(({ opcode }) => opcode !== PONG);
@@ -154,18 +154,18 @@ describe('a client that breaks the WebSocket protocol', function () {
     });
   }
 
-  it('by a frame that comes byte by byte is told why and closed, long before all of it has come [never.unbounded]', async () => {
+  it('by a frame sent byte by byte gets the reason and is closed long before the frame is complete [never.unbounded]', async () => {
     client.drip(FINAL | TEXT, 60_000);
     await eventually(() => client.frames.some(({ opcode }) => opcode === CLOSE_FRAME), { deadlineMs: 20_000 });
     assert.match(client.frames[0]?.payload.toString() ?? '', /too many fragments/);
   });
 
-  it('is cut off when it does not answer the close', async () => {
+  it('is disconnected when it does not answer the close frame', async () => {
     client.send(FINAL | BINARY, Buffer.from('{}'));
     await eventually(() => client.isEnded);
   });
 
-  it('does not exist when it only fragments a message, pings, or closes', async () => {
+  it('is not one that only fragments a message, pings, or closes', async () => {
     const text = Buffer.from(JSON.stringify({ type: 'subscribe', afterSyncId: '0', token: user }));
     client.send(TEXT, text.subarray(0, 10));
     client.send(FINAL | PING, Buffer.from('are you there'));
@@ -182,7 +182,7 @@ describe('a client that breaks the WebSocket protocol', function () {
   });
 
   for (const status of [1002, 1012]) {
-    it(`is answered with its own code, and with nothing else, when it closes with ${status}`, async () => {
+    it(`gets only a close frame with its own code when it closes with ${status}`, async () => {
       const code = Buffer.alloc(2);
       code.writeUInt16BE(status);
       client.send(FINAL | CLOSE_FRAME, code);
@@ -191,7 +191,7 @@ describe('a client that breaks the WebSocket protocol', function () {
     });
   }
 
-  it('meets no compression and is told the version of the interface', () => {
+  it('gets no compression, and the API version, in the reply to its upgrade', () => {
     assert.match(client.answer, /^HTTP\/1\.1 101 /);
     assert.match(client.answer, /\r\nApi-Version: 1\r\n/);
     assert.doesNotMatch(client.answer, /permessage-deflate/i);

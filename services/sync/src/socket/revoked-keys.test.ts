@@ -8,7 +8,7 @@ const PAGE = 3;
 const quiet = { warn: () => undefined };
 const moment = (second: number): string => new Date(Date.UTC(2026, 10, 21, 10, 0, second)).toISOString();
 
-/** The keys of a workspace service, which can be away. */
+/** A workspace service with revoked keys, which can be down. */
 class Keys {
   readonly revoked: { id: string; userId: string; revokedAt: string }[] = [];
   readonly heard: Revocation[] = [];
@@ -46,14 +46,14 @@ class Keys {
   }
 
   async untilAskedAgain(): Promise<void> {
-    // The one that is under way may have begun before.
+    // The poll in progress may have started before.
     const enough = this.questions + 2;
     await eventually(() => this.questions >= enough);
   }
 }
 
-describe('following revoked keys', () => {
-  it('tells of each key that is revoked, once and with its person, and not of those from before', async () => {
+describe('polling for revoked keys', () => {
+  it('reports each revoked key once, with its person', async () => {
     const keys = new Keys();
     keys.now = 60;
     keys.revoke(1);
@@ -65,7 +65,7 @@ describe('following revoked keys', () => {
     assert.deepEqual(keys.heard, [{ kind: 'credential', credentialId: id, userId: 'ann' }]);
   });
 
-  it('tells of a key that becomes visible after later ones', async () => {
+  it('reports a key that becomes visible after later ones', async () => {
     const keys = new Keys();
     keys.now = 60;
     await using _following = keys.follow();
@@ -76,7 +76,7 @@ describe('following revoked keys', () => {
     await keys.untilHeard(keys.revoke(56));
   });
 
-  it('makes up for the time in which nobody could be asked, however many there were', async () => {
+  it('reports all keys that were revoked while the service could not be reached', async () => {
     const keys = new Keys();
     keys.now = 60;
     await using _following = keys.follow();

@@ -5,7 +5,7 @@ import type { Puller, SharedPackets } from './rounds.ts';
 const breath = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 5));
 
 describe('rounds', () => {
-  it('bring all who wait to one horizon, and share what they make within it', async () => {
+  it('serve all waiting sockets up to one horizon, which share packets', async () => {
     let horizon = 1n;
     const seen: [bigint, SharedPackets][] = [];
     const rounds = new Rounds(
@@ -31,7 +31,7 @@ describe('rounds', () => {
     assert.notEqual(seen.at(-1)?.[1], seen[0]?.[1]);
   });
 
-  it('serve whoever waits again while a round runs in the next one', async () => {
+  it('serve a socket that is queued during a round in the next one', async () => {
     let pulls = 0;
     const rounds = new Rounds(
       () => 0n,

@@ -50,7 +50,7 @@ describe('the WebSocket server', function () {
     writer.shown(user, groups, BigInt(after)).map(({ syncId }) => syncId);
   const idsOf = (socket: LiveSocket): string[] => socket.actions.map(({ syncId }) => syncId);
 
-  it('says what is subscribed, then replays, then goes on live, each entry once and nothing of others [sync.socket.subscribe, sync.socket.subscribed, sync.socket.catch-up, sync.socket.delta, sync.socket.own-groups, sync.action.fields, sync.action.sync-id, sync.socket.ascending]', async () => {
+  it('sends the subscribed groups, then missed entries, then live ones, each once and none of other groups [sync.socket.subscribe, sync.socket.subscribed, sync.socket.catch-up, sync.socket.delta, sync.socket.own-groups, sync.action.fields, sync.action.sync-id, sync.socket.ascending]', async () => {
     const at = await replica();
     const socket = await connect(at);
     assert.deepEqual(socket.frames[0], { type: 'subscribed', afterSyncId: '0', groups: [user, workspace] });
@@ -72,7 +72,7 @@ describe('the WebSocket server', function () {
     });
   });
 
-  it('speaks letters to whoever names groups, and words to the others [sync.action.words, sync.action.letters]', async () => {
+  it('sends letters to clients that name groups, and words to the others [sync.action.words, sync.action.letters]', async () => {
     const at = await replica();
     const words = await connect(at);
     const letters = await connect(at, { groups: [] });
@@ -95,7 +95,7 @@ describe('the WebSocket server', function () {
     });
   });
 
-  it('narrows to the groups that are named and never widens to foreign ones [sync.socket.own-groups]', async () => {
+  it('narrows to the named groups and never widens to groups of others [sync.socket.own-groups]', async () => {
     const at = await replica();
     const socket = await connect(at, { groups: [foreign, workspace.toUpperCase()] });
     assert.deepEqual(socket.frames[0]?.groups, [workspace]);
@@ -108,7 +108,7 @@ describe('the WebSocket server', function () {
     assert.deepEqual(nothing.actions, []);
   });
 
-  it('begins anew on the same socket when the client subscribes again [sync.socket.re-subscribe]', async () => {
+  it('replaces the subscription when the client subscribes again on the same socket [sync.socket.re-subscribe]', async () => {
     const at = await replica();
     const socket = await connect(at);
     await socket.until(({ actions }) => actions.length >= visible([user, workspace]).length);
@@ -118,7 +118,7 @@ describe('the WebSocket server', function () {
     await socket.until(({ actions }) => actions.length >= before + visible([user, workspace], Number(after)).length);
     assert.deepEqual(idsOf(socket).slice(before), visible([user, workspace], Number(after)));
   });
-  it('keeps the last of two subscriptions sent at once', async () => {
+  it('keeps the second of two subscribe frames sent together', async () => {
     const at = await replica();
     const socket = await connect(at, { subscribe: false });
     socket.send({ type: 'subscribe', afterSyncId: '0', token: user });
@@ -127,12 +127,12 @@ describe('the WebSocket server', function () {
     assert.deepEqual(idsOf(socket), visible([user, workspace], 10));
   });
 
-  it('moves the cursor of a client to which nothing happens [sync.socket.watermark]', async () => {
+  it('advances the cursor of a client without news [sync.socket.watermark]', async () => {
     const at = await replica({ limits: { watermarkMs: 50, tickMs: 10 } });
     const socket = await connect(at, { after: String((await at.log.head()).head) });
     const chunk = await writer.append([{ groupId: foreign }]);
     await socket.until(({ cursor }) => cursor() === chunk.last);
-    // Also when nothing happens to anybody: a client in a browser sees no pings.
+    // Also without any change, because a client in a browser does not see pings.
     const { length } = socket.frames;
     await socket.until(({ frames }) => frames.length > length + 1);
     assert.equal(socket.cursor(), chunk.last);
@@ -151,8 +151,8 @@ describe('the WebSocket server', function () {
       await socket.until(({ frames }) => frames.length > 1);
       assert.equal(socket.frames[1]?.type, 'subscribed');
     };
-    it('for a cursor beyond the end of the log', () => lacks('9223372036854775807'));
-    it('for a cursor before what the log keeps, and not for one right at it', async () => {
+    it('for a cursor beyond the head of the log', () => lacks('9223372036854775807'));
+    it('for a cursor below the floor of the log, and not for one at the floor', async () => {
       await pool.query('update sync.log_state set floor = 3');
       try {
         await lacks('2');
@@ -163,7 +163,7 @@ describe('the WebSocket server', function () {
         await pool.query('update sync.log_state set floor = 0');
       }
     });
-    it('for everybody when the log has become another one', async () => {
+    it('for all clients when the log has a new epoch', async () => {
       const at = await replica();
       const socket = await connect(at);
       await pool.query('update sync.log_state set epoch = gen_random_uuid()');
@@ -175,7 +175,7 @@ describe('the WebSocket server', function () {
     });
   });
 
-  describe('says why in an error frame and closes [sync.socket.subscribe, sync.socket.bad-frame]', () => {
+  describe('sends the reason in an error frame and closes [sync.socket.subscribe, sync.socket.bad-frame]', () => {
     const closing = async (
       status: number,
       code: string,
@@ -192,7 +192,7 @@ describe('the WebSocket server', function () {
     };
     const subscribe = { type: 'subscribe', afterSyncId: '0', token: user };
 
-    it('when nobody subscribes [sync.socket.no-subscribe]', () =>
+    it('when the client does not subscribe [sync.socket.no-subscribe]', () =>
       closing(1008, 'SUBSCRIBE_TIMEOUT', () => {}, { limits: { subscribeTimeoutMs: 30, tickMs: 10 } }).then(() => {}));
     for (const [what, frame] of [
       ['is not JSON', '{'],
@@ -217,7 +217,7 @@ describe('the WebSocket server', function () {
       closing(1008, 'UNAUTHORIZED', (socket) => socket.send({ ...subscribe, token: 'nobody' })).then(() => {}));
     it('when the token in the frame is of another person [sync.socket.frame-token]', () =>
       closing(1008, 'UNAUTHORIZED', (socket) => socket.send({ ...subscribe, token: randomUUID() })).then(() => {}));
-    it('when the token in the frame may not read [sync.socket.frame-token]', () =>
+    it('when the token in the frame has no scope read [sync.socket.frame-token]', () =>
       closing(1008, 'UNAUTHORIZED', (it) => it.send({ ...subscribe, token: `${user} reading nothing` })).then(
         () => {},
       ));
@@ -232,13 +232,13 @@ describe('the WebSocket server', function () {
         await socket.until(({ frames }) => frames.length > 0);
         at.socketServer.revoke({ kind: 'credential', credentialId: user });
       }).then(() => {}));
-    it('when frames come in a flood [never.unbounded]', () =>
+    it('when the client sends too many frames [never.unbounded]', () =>
       closing(1008, 'TOO_MANY_FRAMES', (socket) => {
         for (let count = 0; count < 600; count += 1) socket.send({ type: 'doc_focus' });
       }).then(() => {}));
     it('when a frame is too large [sync.socket.frame-max]', () =>
       closing(1009, 'PROTOCOL_ERROR', (socket) => socket.send({ type: 'x'.repeat(70_000) })).then(() => {}));
-    it('when the server restarts, so that clients come back elsewhere [sync.socket.drain]', async () => {
+    it('when the server restarts, so that clients connect to another replica [sync.socket.drain]', async () => {
       const socket = await closing(1012, 'RESTARTING', async (it, at) => {
         it.send(subscribe);
         await it.until(({ frames }) => frames.length > 0);
@@ -248,7 +248,7 @@ describe('the WebSocket server', function () {
     });
   });
 
-  it('leaves frames of other features unanswered', async () => {
+  it('ignores frames of other features', async () => {
     const socket = await connect(await replica(), { subscribe: false });
     socket.send({ type: 'yjs_update', payload: '' });
     socket.send({ type: 'subscribe', afterSyncId: '0', token: user });
@@ -256,7 +256,7 @@ describe('the WebSocket server', function () {
     assert.equal(socket.frames[0]?.type, 'subscribed');
   });
 
-  it('confirms no subprotocol, because it speaks none [sync.socket.no-subprotocol]', async () => {
+  it('confirms no subprotocol [sync.socket.no-subprotocol]', async () => {
     const at = await replica();
     const asking = request(`${at.baseUrl}/sync/ws?token=${user}`, {
       headers: {
@@ -300,7 +300,7 @@ describe('the WebSocket server', function () {
       });
     }
 
-    it('beyond the number of sockets it can hold, and while draining [never.unbounded]', async () => {
+    it('beyond the maximum of sockets, and while draining [never.unbounded]', async () => {
       const at = await replica({ socketsMax: 1 });
       await connect(at);
       const refused = await ask(`${at.baseUrl}/sync/ws?token=${user}`, good);

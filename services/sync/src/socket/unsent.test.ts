@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { Unsent } from './unsent.ts';
 
-describe('what sockets have not taken', () => {
+describe('bytes that sockets have not received', () => {
   const ample = { bytes: 256, stalledMs: 20 };
   const tight = { bytes: 64, stalledMs: 3 };
 
-  it('is counted over all of them, and each may leave less while it is too much [never.unbounded]', () => {
+  it('are counted over all sockets, and each may leave less while there are too many [never.unbounded]', () => {
     const unsent = new Unsent(1_000, ample, tight);
     let one = unsent.change(0, 700);
     let other = unsent.change(0, 300);
