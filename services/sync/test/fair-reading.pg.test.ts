@@ -16,7 +16,7 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-/** Mallory requests everything in parallel; Ada must be served as if alone. */
+/** One person, the neighbor, reads as much as possible; the other must be served as if alone. */
 describe('a person whose neighbor reads as much as possible [never.one-takes-all]', () => {
   let sync: TestSyncService;
   let ada: string;

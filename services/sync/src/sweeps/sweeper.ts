@@ -5,7 +5,7 @@ import type { Logger } from '@wts/service-kit/observe';
 import type { Pool } from 'pg';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { CommitEngine } from '../commit/engine.ts';
-import type { SweepStep } from '../commit/sweep.ts';
+import type { SweepStep } from '../commit/sweep-step.ts';
 import type { Unit } from '../commit/unit.ts';
 import {
   claimSweep,
