@@ -25,13 +25,13 @@ describe('bodies', () => {
     this.timeout(90_000);
     testSystem = await startTestSystem({ label: 'bodies' });
     // A socket is no request with an answer; `sockets.test.ts` of the gateway speaks to it.
-    operations = new Description((await testSystem.ask(null, 'GET', '/openapi.json')).json()).operations.filter(
+    operations = new Description((await testSystem.request(null, 'GET', '/openapi.json')).json()).operations.filter(
       ({ id }) => id !== 'syncSocket',
     );
   });
   after(() => testSystem.close());
 
-  async function ask(
+  async function request(
     { id, method }: Operation,
     sending: { readonly type?: string | null; readonly token?: string | null; readonly encoding?: string } = {},
   ): Promise<{ status: number; type: string; text: string }> {
@@ -39,30 +39,27 @@ describe('bodies', () => {
     const operation = WALLS[id] as (typeof WALLS)[string];
     const place = placeIn(testSystem);
     const sent = operation.body?.(place);
-    const { status, headers, text } = await testSystem.ask(
-      token,
-      method,
-      operation.path(place),
-      sent === undefined ? undefined : Buffer.from(JSON.stringify(sent)),
-      {
+    const { status, headers, text } = await testSystem.request(token, method, operation.path(place), {
+      body: sent === undefined ? undefined : Buffer.from(JSON.stringify(sent)),
+      headers: {
         ...(sent === undefined || type === null ? {} : { 'content-type': type }),
         ...(encoding === undefined ? {} : { 'content-encoding': encoding }),
       },
-    );
+    });
     return { status, type: headers['content-type'] ?? '', text };
   }
 
   it('of answers are JSON unless the description states another type, and of errors always [meta.bodies.json]', async () => {
     const stated: Record<string, string> = {};
     for (const operation of operations) {
-      const { status, type, text } = await ask(operation);
+      const { status, type, text } = await request(operation);
       const declared = Object.keys(operation.responses[status]?.content ?? {});
       assert.deepEqual(declared, [type], `${operation.id} answered ${status}`);
       if (type !== JSON_TYPE) stated[operation.id] = type;
       // Each line of a stream of lines is JSON too.
       for (const line of type === JSON_TYPE ? [text] : text.trimEnd().split('\n')) JSON.parse(line);
 
-      const refused = await ask(operation, { token: null });
+      const refused = await request(operation, { token: null });
       if (refused.status < 400) continue;
       assert.equal(refused.type, JSON_TYPE, operation.id);
       assert.equal((JSON.parse(refused.text) as { statusCode: number }).statusCode, refused.status);
@@ -76,11 +73,11 @@ describe('bodies', () => {
     assert.ok(taking.length >= 7);
     for (const operation of taking) {
       for (const type of OTHER_TYPES) {
-        const { status, text } = await ask(operation, { type });
+        const { status, text } = await request(operation, { type });
         assert.equal(status, 415, `${operation.id} took ${type}: ${text}`);
         assert.match(text, /"code":"unsupported_media_type"/);
       }
-      assert.equal((await ask(operation, { encoding: 'gzip' })).status, 415, `${operation.id} inflates`);
+      assert.equal((await request(operation, { encoding: 'gzip' })).status, 415, `${operation.id} inflates`);
       assert.ok(operation.responses[415], `${operation.id} does not say so`);
     }
   });

@@ -1,28 +1,28 @@
 import { eventually, startTestSystem, type Store, type TestSystem } from '@wts/testkit';
 import {
-  begin,
-  endOfStream,
   checkSystem,
-  listenByPolling,
-  listenBySocket,
+  endOfStream,
+  followByPolling,
+  followBySocket,
+  readStartState,
   writeUntil,
-  type Listener,
+  type Follower,
   type Written,
 } from '@wts/verify';
 import assert from 'node:assert/strict';
 import { Client } from 'pg';
 
-/** The lock under which places in the log are given: `services/sync/src/store/log.ts`. */
+/** Commits compute positions under this lock: `services/sync/src/store/log.ts`. */
 const LOG_LOCK = 7_368_011;
-/** A lock of this test's own, which each insert into the log asks for. */
+/** A lock of this test. A trigger acquires it on each insert into the log. */
 const INSERT_LOCK = 7_305_999;
 const REPLICAS = [0, 1];
-/** Entries that everybody must hear before it counts as going on. */
+/** Every follower must receive so many more entries before the system counts as working. */
 const MORE = 10;
 
 /**
- * Both replicas are killed at a point of the way of a change that they have certainly reached, while people write and send
- * again what was not answered. What had been done by then must stand, once; what had not must be done by the next try.
+ * The test kills both replicas when a commit has reached a certain point, while clients write and retry. A change that was
+ * committed by then must be in the log once; the next attempt must commit any other.
  */
 describe('sync killed at each point of a commit', function () {
   this.timeout(120_000);
@@ -50,7 +50,7 @@ describe('sync killed at each point of a commit', function () {
   const wires = (store: Store): ReturnType<TestSystem['wire']>[] =>
     REPLICAS.map((one) => testSystem.wire('sync', store, one));
   const hold = (key: number): Promise<unknown> => admin.query('select pg_advisory_lock($1)', [key]);
-  const letGo = (key: number): Promise<unknown> => admin.query('select pg_advisory_unlock($1)', [key]);
+  const unlock = (key: number): Promise<unknown> => admin.query('select pg_advisory_unlock($1)', [key]);
   const isWaitedFor = async (key: number): Promise<boolean> =>
     (await admin.query(`select from pg_locks where locktype = 'advisory' and not granted and objid = $1`, [key]))
       .rowCount !== 0;
@@ -60,41 +60,42 @@ describe('sync killed at each point of a commit', function () {
   };
 
   interface Point {
-    /** Resolves when a commit stands at the point. */
+    /** Resolves when a commit has reached the point and is held there. */
     readonly reach: () => Promise<void>;
-    /** After the death: what was in the way of the dead is gone. */
+    /** Called after the kill: removes what held the commit. */
     readonly release: () => Promise<void>;
   }
 
-  /** People write and listen while something happens, and for long enough after it; then all is judged. */
-  async function underLoad(happen: (heardMore: () => Promise<unknown>) => Promise<void>): Promise<Written> {
-    await using hears = new AsyncDisposableStack();
-    const beginning = await begin(testSystem);
-    const { after: start } = beginning;
-    const target = { baseUrl: testSystem.baseUrl, token: testSystem.apiKey };
-    const listeners: Listener[] = [1, 2, 3, 4].map((one) => hears.use(listenBySocket(target, `socket ${one}`, start)));
-    listeners.push(hears.use(listenByPolling(target, 'poller', start)));
+  /** Writes and follows while `disturb` runs and afterwards, then runs all audits. */
+  async function underLoad(disturb: (receivedMore: () => Promise<unknown>) => Promise<void>): Promise<Written> {
+    await using open = new AsyncDisposableStack();
+    const start = await readStartState(testSystem);
+    const account = { baseUrl: testSystem.baseUrl, token: testSystem.apiKey };
+    const followers: Follower[] = [1, 2, 3, 4].map((one) =>
+      open.use(followBySocket(account, `socket ${one}`, start.after)),
+    );
+    followers.push(open.use(followByPolling(account, 'poller', start.after)));
     const stop = new AbortController();
     const writing = writeUntil(testSystem, 6, stop.signal);
-    const heardMore = (): Promise<unknown> => {
-      const before = listeners.map(({ received }) => received.length);
+    const receivedMore = (): Promise<unknown> => {
+      const before = followers.map(({ received }) => received.length);
       const more = (): boolean =>
-        listeners.every(({ received }, index) => received.length > (before[index] ?? 0) + MORE);
+        followers.every(({ received }, index) => received.length > (before[index] ?? 0) + MORE);
       return eventually(more, { deadlineMs: 60_000 });
     };
     try {
-      await heardMore();
-      await happen(heardMore);
-      await heardMore();
+      await receivedMore();
+      await disturb(receivedMore);
+      await receivedMore();
     } finally {
       stop.abort();
     }
     const written = await writing;
-    assert.deepEqual(await checkSystem(testSystem, listeners, beginning, written), []);
+    assert.deepEqual(await checkSystem(testSystem, followers, start, written), []);
     return written;
   }
 
-  async function dieAt({ reach, release }: Point): Promise<void> {
+  async function killAt({ reach, release }: Point): Promise<void> {
     const written = await underLoad(async () => {
       await reach();
       await Promise.all(REPLICAS.map((one) => testSystem.service('sync', one).kill('SIGKILL')));
@@ -102,34 +103,34 @@ describe('sync killed at each point of a commit', function () {
       await Promise.all(REPLICAS.map((one) => testSystem.service('sync', one).start()));
       await testSystem.untilReady();
     });
-    assert.ok(written.retries > 0, 'nobody had to send anything again');
+    assert.ok(written.retries > 0, 'no client had to retry');
   }
 
   const title = (point: string): string =>
     `${point} loses, doubles and reorders nothing [never.actions-lost, never.acknowledged-lost, never.applied-twice]`;
 
   it(title('before it has the lock of the log'), () =>
-    dieAt({
+    killAt({
       reach: async () => {
         await hold(LOG_LOCK);
         await eventually(() => isWaitedFor(LOG_LOCK));
       },
-      release: async () => void (await letGo(LOG_LOCK)),
+      release: async () => void (await unlock(LOG_LOCK)),
     }),
   );
 
-  it(title('after the insert, when the database goes on without it'), () =>
-    dieAt({
+  it(title('after the insert, while the database continues the transaction'), () =>
+    killAt({
       reach: async () => {
         await hold(INSERT_LOCK);
         await eventually(() => isWaitedFor(INSERT_LOCK));
       },
-      release: async () => void (await letGo(INSERT_LOCK)),
+      release: async () => void (await unlock(INSERT_LOCK)),
     }),
   );
 
-  it(title('after the insert, when the database gives up with it'), () =>
-    dieAt({
+  it(title('after the insert, while the database aborts the transaction'), () =>
+    killAt({
       reach: async () => {
         await hold(INSERT_LOCK);
         await eventually(() => isWaitedFor(INSERT_LOCK));
@@ -138,19 +139,19 @@ describe('sync killed at each point of a commit', function () {
         await admin.query(
           `select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and usename = 'wts_sync'`,
         );
-        await letGo(INSERT_LOCK);
+        await unlock(INSERT_LOCK);
       },
     }),
   );
 
-  it(title('after the commit, before it hears of it'), () =>
-    dieAt({
+  it(title('after the commit, before the reply of PostgreSQL'), () =>
+    killAt({
       reach: async () => {
         await hold(INSERT_LOCK);
         await eventually(() => isWaitedFor(INSERT_LOCK));
         const before = await headOf();
-        for (const wire of wires('postgres')) wire.deafen();
-        await letGo(INSERT_LOCK);
+        for (const wire of wires('postgres')) wire.holdReplies();
+        await unlock(INSERT_LOCK);
         await eventually(async () => (await headOf()) > before);
       },
       release: async () => {
@@ -159,16 +160,16 @@ describe('sync killed at each point of a commit', function () {
     }),
   );
 
-  it(title('after it has published, before it hears of it'), () =>
-    dieAt({
+  it(title('after publishing, before the reply of NATS'), () =>
+    killAt({
       reach: async () => {
         const lastOf = async (): Promise<number> => (await endOfStream(testSystem.nats.url)).sequence;
-        for (const wire of wires('nats')) wire.deafen();
-        // The relay waits for an answer that does not come: changes are made, and none of them is published.
-        let [place, head] = [await lastOf(), await headOf()];
+        for (const wire of wires('nats')) wire.holdReplies();
+        // The relay waits for a reply that never arrives: the log grows, and the relay publishes nothing.
+        let [last, head] = [await lastOf(), await headOf()];
         await eventually(async () => {
           const now = await lastOf();
-          if (now !== place) [place, head] = [now, await headOf()];
+          if (now !== last) [last, head] = [now, await headOf()];
           return (await headOf()) >= head + 20;
         });
       },
@@ -178,12 +179,12 @@ describe('sync killed at each point of a commit', function () {
     }),
   );
 
-  it('and sync that falls silent towards NATS goes on without it, and brings the stream up to the log afterwards [never.actions-lost]', async () => {
-    await underLoad(async (heardMore) => {
+  it('and a frozen connection to NATS delays no entry, and the stream catches up afterwards [never.actions-lost]', async () => {
+    await underLoad(async (receivedMore) => {
       for (const wire of wires('nats')) wire.freeze();
-      await heardMore();
+      await receivedMore();
       for (const wire of wires('nats')) wire.mend();
     });
-    await eventually(async () => Number((await endOfStream(testSystem.nats.url)).place) === (await headOf()));
+    await eventually(async () => Number((await endOfStream(testSystem.nats.url)).position) === (await headOf()));
   });
 });

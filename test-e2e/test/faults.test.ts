@@ -1,20 +1,20 @@
 import { eventually, startTestSystem, type TestSystem } from '@wts/testkit';
 import {
-  begin,
   checkSystem,
-  listenByPolling,
-  listenBySocket,
+  followByPolling,
+  followBySocket,
+  readStartState,
   writeUntil,
-  type Listener,
+  type Follower,
   type Written,
 } from '@wts/verify';
 import assert from 'node:assert/strict';
 import { setTimeout as pause } from 'node:timers/promises';
 
-/** Each storm lasts as long as its fault needs, and then as long again, so that recovery is under load too. */
+/** Writers continue for so long after a fault, so that the recovery is under load too. */
 const AFTER_MS = 1_500;
 
-describe('whatever dies while people write', function () {
+describe('the system under load', function () {
   this.timeout(120_000);
   let testSystem: TestSystem;
   before(async () => {
@@ -22,18 +22,18 @@ describe('whatever dies while people write', function () {
   });
   after(() => testSystem.close());
 
-  async function storm(
+  async function disturb(
     fault: () => Promise<void>,
     writers = 16,
     sockets = 10,
   ): Promise<{ written: Written; findings: string[] }> {
-    await using hears = new AsyncDisposableStack();
-    const target = { baseUrl: testSystem.baseUrl, token: testSystem.apiKey };
-    const beginning = await begin(testSystem, '1');
-    const listeners: Listener[] = Array.from({ length: sockets }, (_, index) =>
-      hears.use(listenBySocket(target, `socket ${index}`, '1')),
+    await using open = new AsyncDisposableStack();
+    const account = { baseUrl: testSystem.baseUrl, token: testSystem.apiKey };
+    const start = await readStartState(testSystem, '1');
+    const followers: Follower[] = Array.from({ length: sockets }, (_, index) =>
+      open.use(followBySocket(account, `socket ${index}`, '1')),
     );
-    listeners.push(hears.use(listenByPolling(target, 'poller', '1')));
+    followers.push(open.use(followByPolling(account, 'poller', '1')));
     const stop = new AbortController();
     const writing = writeUntil(testSystem, writers, stop.signal);
     await Promise.race([pause(500), writing]);
@@ -42,17 +42,17 @@ describe('whatever dies while people write', function () {
     stop.abort();
     const written = await writing;
     await testSystem.untilReady();
-    return { written, findings: await checkSystem(testSystem, listeners, beginning, written) };
+    return { written, findings: await checkSystem(testSystem, followers, start, written) };
   }
 
-  const kept = ({ written, findings }: { written: Written; findings: string[] }): void => {
+  const assertNothingLost = ({ written, findings }: { written: Written; findings: string[] }): void => {
     assert.deepEqual(findings, []);
     assert.ok(written.acknowledged.size > 0, 'nothing was written');
   };
 
   it('loses, doubles and reorders nothing when each sync replica is killed in turn [never.actions-lost, never.acknowledged-lost, never.applied-twice]', async () => {
-    kept(
-      await storm(async () => {
+    assertNothingLost(
+      await disturb(async () => {
         for (const replica of [0, 1]) {
           await testSystem.service('sync', replica).kill('SIGKILL');
           await pause(300);
@@ -64,8 +64,8 @@ describe('whatever dies while people write', function () {
   });
 
   it('loses nothing when the gateway is killed [never.actions-lost, never.acknowledged-lost]', async () => {
-    kept(
-      await storm(async () => {
+    assertNothingLost(
+      await disturb(async () => {
         await testSystem.service('gateway').kill('SIGKILL');
         await testSystem.service('gateway').start();
         await testSystem.service('gateway').untilReady(30_000);
@@ -73,9 +73,9 @@ describe('whatever dies while people write', function () {
     );
   });
 
-  it('goes on when the workspace service is killed [never.acknowledged-lost]', async () => {
-    kept(
-      await storm(async () => {
+  it('loses nothing when the workspace service is killed [never.acknowledged-lost]', async () => {
+    assertNothingLost(
+      await disturb(async () => {
         await testSystem.service('workspace').kill('SIGKILL');
         await pause(500);
         await testSystem.service('workspace').start();
@@ -84,9 +84,9 @@ describe('whatever dies while people write', function () {
     );
   });
 
-  it('loses nothing when a sync replica sleeps and wakes up as a zombie [never.actions-lost]', async () => {
-    kept(
-      await storm(async () => {
+  it('loses nothing when a sync replica is paused and resumed [never.actions-lost]', async () => {
+    assertNothingLost(
+      await disturb(async () => {
         testSystem.service('sync', 0).pause();
         await pause(3_000);
         testSystem.service('sync', 0).resume();
@@ -94,21 +94,21 @@ describe('whatever dies while people write', function () {
     );
   });
 
-  it('takes changes and shows them while NATS is away, and after it came back [never.actions-lost]', async () => {
-    kept(
-      await storm(async () => {
+  it('accepts and delivers changes while NATS is down, and after it restarted [never.actions-lost]', async () => {
+    assertNothingLost(
+      await disturb(async () => {
         await testSystem.nats.kill();
         await using socket = await testSystem.socket({ after: '1' });
-        const known = socket.actions.length;
-        await eventually(() => socket.actions.length > known + 5, { deadlineMs: 15_000 });
+        const before = socket.actions.length;
+        await eventually(() => socket.actions.length > before + 5, { deadlineMs: 15_000 });
         await testSystem.nats.start();
       }),
     );
   });
 
-  it('answers 503 while PostgreSQL restarts, and recovers by itself [never.acknowledged-lost, never.applied-twice]', async () => {
-    kept(
-      await storm(async () => {
+  it('answers 503 while PostgreSQL is down, and recovers without help [never.acknowledged-lost, never.applied-twice]', async () => {
+    assertNothingLost(
+      await disturb(async () => {
         await testSystem.postgres.kill();
         await eventually(async () => (await fetch(`${testSystem.baseUrl}/ready`)).status === 503, {
           deadlineMs: 10_000,
@@ -122,7 +122,7 @@ describe('whatever dies while people write', function () {
     );
   });
 
-  it('keeps its promise to 50 sockets under 32 writers', async () => {
-    kept(await storm(() => pause(2_000), 32, 50));
+  it('delivers everything once and in order to 50 sockets under 32 writers', async () => {
+    assertNothingLost(await disturb(() => pause(2_000), 32, 50));
   });
 });

@@ -50,14 +50,14 @@ describe('every operation of the description', () => {
   });
 
   it('takes nothing but UUIDs for the ids in its path, and says which one is none [meta.paths.uuids]', async () => {
-    const document = (await testSystem.ask(null, 'GET', '/openapi.json')).json();
+    const document = (await testSystem.request(null, 'GET', '/openapi.json')).json();
     const { operations } = new Description(document);
     let tried = 0;
     for (const { id, method, path, parameters } of operations) {
       const ids = parameters.filter((one) => one.in === 'path' && one.schema['format'] === 'uuid');
       for (const [{ name }, wrong] of ids.flatMap((one) => NO_UUIDS.map((text) => [one, text] as const))) {
         const filled = path.replaceAll(/\{(\w+)\}/g, (_, other: string) => (other === name ? wrong : randomUUID()));
-        const { status, json } = await testSystem.ask(fuzzer.token, method, filled);
+        const { status, json } = await testSystem.request(fuzzer.token, method, filled);
         const refusal = json() as { code?: string; message?: string };
         // Line ends never get past the gateway, whatever they stand in.
         const code = wrong.includes('%0a') ? 'malformed_request' : 'validation_failed';

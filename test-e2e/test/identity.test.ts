@@ -21,14 +21,14 @@ describe('people of a real identity provider', () => {
     await provider.stop();
   });
 
-  const ask = (token: string, path = '/api/workspaces'): Promise<Reply> => testSystem.ask(token, 'GET', path);
-  const statusOf = async (token: string): Promise<number> => (await ask(token)).status;
+  const request = (token: string, path = '/api/workspaces'): Promise<Reply> => testSystem.request(token, 'GET', path);
+  const statusOf = async (token: string): Promise<number> => (await request(token)).status;
 
   it('wait while nothing is known of their provider, and come in once it is there [authentication.jwt.accepted]', async () => {
     await provider.start();
     const token = await provider.signIn('ann');
     await provider.stop();
-    const refused = await ask(token);
+    const refused = await request(token);
     assert.equal(refused.status, 503);
     assert.match(refused.text, /"code":"unavailable"/);
     await provider.start();
@@ -38,7 +38,7 @@ describe('people of a real identity provider', () => {
   it('are made on first sight, with the name they are given, and are the same person ever after [authentication.jwt.person]', async () => {
     const tokens = [await provider.signIn('ben'), await provider.signIn('ben')];
     assert.notEqual(tokens[0], tokens[1]);
-    const made = await Promise.all(tokens.map((token) => ask(token, '/sync/bootstrap')));
+    const made = await Promise.all(tokens.map((token) => request(token, '/sync/bootstrap')));
     const people = made.map(({ text }) => {
       const lines = text
         .trim()

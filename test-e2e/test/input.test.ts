@@ -42,18 +42,21 @@ describe('input at the public door', () => {
     this.timeout(90_000);
     testSystem = await startTestSystem({ label: 'input', overrides: { gateway: { RATE_LIMITS: '{"codes": 0}' } } });
     ann = await testSystem.member('Ann', 'owner');
-    operations = new Description((await testSystem.ask(null, 'GET', '/openapi.json')).json()).operations;
+    operations = new Description((await testSystem.request(null, 'GET', '/openapi.json')).json()).operations;
   });
   after(() => testSystem.close());
 
-  async function ask(
+  async function request(
     method: string,
     path: string,
     body?: object | string | Buffer,
     headers: Readonly<Record<string, string>> = {},
   ): Promise<Answer> {
     const type = body === undefined ? {} : { 'content-type': 'application/json' };
-    const answer = await testSystem.ask(ann.token, method, path, body, { ...type, ...headers });
+    const answer = await testSystem.request(ann.token, method, path, {
+      body,
+      headers: { ...type, ...headers },
+    });
     return { ...answer, code: answer.status >= 400 ? (answer.json() as ErrorBody).code : undefined };
   }
 
@@ -61,7 +64,10 @@ describe('input at the public door', () => {
 
   const mutate = async (transaction: object): Promise<MutateReply['results'][0] & { record: unknown }> => {
     const sent = { clientTxId: randomUUID(), clientId: 'input', modelId: randomUUID(), action: 'INSERT' };
-    const answer = await ask('POST', '/sync/mutate', { batchId: 'input', transactions: [{ ...sent, ...transaction }] });
+    const answer = await request('POST', '/sync/mutate', {
+      batchId: 'input',
+      transactions: [{ ...sent, ...transaction }],
+    });
     assert.equal(answer.status, 200, answer.text);
     const reply = JSON.parse(answer.text) as MutateReply;
     return { ...reply.results[0]!, record: reply.mutations[0]?.record };
@@ -78,7 +84,7 @@ describe('input at the public door', () => {
         ...(id === OPEN_QUESTION ? ['a prototype', 'a prototype by its constructor'] : []),
       ];
       for (const [what, body] of Object.entries(BAD_BODIES)) {
-        const { status, text } = await ask(method, path, body);
+        const { status, text } = await request(method, path, body);
         const isFine = fine.includes(what);
         assert.equal(isFine ? status < 300 : status === 400, true, `${id}, ${what}: ${status} ${text.slice(0, 300)}`);
         assert.ok(!text.includes('polluted'));
@@ -87,26 +93,26 @@ describe('input at the public door', () => {
   });
 
   it('that is a number is read exactly, however large, or refused [sync.deltas.after-exclusive, sync.deltas.limit-clamped, errors.400.validation]', async () => {
-    const head = (JSON.parse((await ask('GET', '/sync/deltas')).text) as { lastSyncId: string }).lastSyncId;
+    const head = (JSON.parse((await request('GET', '/sync/deltas')).text) as { lastSyncId: string }).lastSyncId;
     for (const wrong of ['-1', '+1', '1e3', ' 1', '1 ', '0x1', '1.0', '', 'NaN', '9'.repeat(19), '9'.repeat(25)]) {
-      assert.equal((await ask('GET', `/sync/deltas?after=${encodeURIComponent(wrong)}`)).status, 400, wrong);
+      assert.equal((await request('GET', `/sync/deltas?after=${encodeURIComponent(wrong)}`)).status, 400, wrong);
       const requests = [{ modelName: 'Task', groupId: testSystem.workspaceId }];
-      assert.equal((await ask('POST', '/sync/batch', { requests, firstSyncId: wrong })).status, 400, wrong);
+      assert.equal((await request('POST', '/sync/batch', { requests, firstSyncId: wrong })).status, 400, wrong);
     }
     // Beyond what a float can tell apart: one above the largest place there can be is another number.
     for (const beyond of ['9007199254740993', '9223372036854775807']) {
-      assert.equal((await ask('GET', `/sync/deltas?after=${beyond}`)).code, 'bootstrap_required');
+      assert.equal((await request('GET', `/sync/deltas?after=${beyond}`)).code, 'bootstrap_required');
     }
-    assert.equal((await ask('GET', `/sync/deltas?after=${head.padStart(19, '0')}`)).status, 200);
+    assert.equal((await request('GET', `/sync/deltas?after=${head.padStart(19, '0')}`)).status, 200);
     for (const limit of ['abc', '-1', '1.5', '1e2', '', '1'.repeat(65)]) {
-      assert.equal((await ask('GET', `/sync/deltas?limit=${limit}`)).status, 400, limit);
+      assert.equal((await request('GET', `/sync/deltas?limit=${limit}`)).status, 400, limit);
     }
     for (const limit of ['0', '1', '99999', '1'.repeat(10), '9'.repeat(64)]) {
-      assert.equal((await ask('GET', `/sync/deltas?limit=${limit}`)).status, 200, limit);
+      assert.equal((await request('GET', `/sync/deltas?limit=${limit}`)).status, 200, limit);
     }
     for (const limit of [0, 366, 1.5, '7', 1e308]) {
       const path = `/api/workspaces/${testSystem.workspaceId}/invitations`;
-      assert.equal((await ask('POST', path, { expiresInDays: limit })).status, 400, String(limit));
+      assert.equal((await request('POST', path, { expiresInDays: limit })).status, 400, String(limit));
     }
   });
 
@@ -122,7 +128,7 @@ describe('input at the public door', () => {
       `/api/auth/keys?workspaceId=${testSystem.workspaceId}&workspaceId=${testSystem.workspaceId}`,
       '/api/auth/keys?workspaceId=',
     ]) {
-      assert.equal((await ask('GET', path)).code, 'validation_failed', path);
+      assert.equal((await request('GET', path)).code, 'validation_failed', path);
     }
   });
 
@@ -151,34 +157,38 @@ describe('input at the public door', () => {
     ];
     for (const name of names) {
       const urlKey = `n-${randomUUID().slice(0, 18)}`;
-      const made = await ask('POST', '/api/workspaces', { name, urlKey });
+      const made = await request('POST', '/api/workspaces', { name, urlKey });
       assert.equal(made.status, 201, made.text);
-      const read = await ask('GET', `/api/workspaces/by-slug/${urlKey}`);
+      const read = await request('GET', `/api/workspaces/by-slug/${urlKey}`);
       assert.equal((JSON.parse(read.text) as { workspace: Workspace }).workspace.name, name);
     }
     const urlKey = `n-${randomUUID().slice(0, 18)}`;
-    assert.equal((await ask('POST', '/api/workspaces', { name: '𝒲'.repeat(101), urlKey })).status, 400);
+    assert.equal((await request('POST', '/api/workspaces', { name: '𝒲'.repeat(101), urlKey })).status, 400);
   });
 
   it('never comes back in a header', async () => {
     const mark = `mark${randomUUID().slice(0, 8)}`;
     const broken = `${mark}\r\nSet-Cookie: ${mark}=1`;
     const answers = [
-      await ask('POST', '/api/workspaces', { name: broken, urlKey: `${mark}-1`, logoUrl: `https://a.test/${mark}` }),
-      await ask('POST', '/api/workspaces', { name: 'x', urlKey: `${mark}-2`, logoUrl: `https://a.test/${broken}` }),
-      await ask('POST', '/api/auth/keys', { label: broken }),
-      await ask('GET', `/api/workspaces/by-slug/${mark}`),
-      await ask('GET', `/sync/bootstrap?schemaHash=${encodeURIComponent(broken)}`),
-      await ask('GET', `/${mark}?${mark}=${encodeURIComponent(broken)}`),
-      await ask('GET', '/health', undefined, { 'x-request-id': `${mark} with blanks` }),
-      await ask('GET', '/health', undefined, { 'api-version': mark }),
-      await ask('GET', '/api/workspaces', undefined, { authorization: `Bearer ${mark}` }),
-      await ask('GET', '/sync/deltas', undefined, { origin: `https://${mark}.test` }),
-      await ask('POST', '/api/auth/keys', { label: 'x' }, { 'idempotency-key': mark }),
+      await request('POST', '/api/workspaces', {
+        name: broken,
+        urlKey: `${mark}-1`,
+        logoUrl: `https://a.test/${mark}`,
+      }),
+      await request('POST', '/api/workspaces', { name: 'x', urlKey: `${mark}-2`, logoUrl: `https://a.test/${broken}` }),
+      await request('POST', '/api/auth/keys', { label: broken }),
+      await request('GET', `/api/workspaces/by-slug/${mark}`),
+      await request('GET', `/sync/bootstrap?schemaHash=${encodeURIComponent(broken)}`),
+      await request('GET', `/${mark}?${mark}=${encodeURIComponent(broken)}`),
+      await request('GET', '/health', undefined, { 'x-request-id': `${mark} with blanks` }),
+      await request('GET', '/health', undefined, { 'api-version': mark }),
+      await request('GET', '/api/workspaces', undefined, { authorization: `Bearer ${mark}` }),
+      await request('GET', '/sync/deltas', undefined, { origin: `https://${mark}.test` }),
+      await request('POST', '/api/auth/keys', { label: 'x' }, { 'idempotency-key': mark }),
     ];
     for (const { headers } of answers) assert.ok(!JSON.stringify(headers).includes(mark), JSON.stringify(headers));
     // The one that does, and is made of plain characters only.
-    const { headers } = await ask('GET', '/health', undefined, { 'x-request-id': mark });
+    const { headers } = await request('GET', '/health', undefined, { 'x-request-id': mark });
     assert.equal(headers['x-request-id'], mark);
   });
 });

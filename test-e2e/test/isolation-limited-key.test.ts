@@ -41,11 +41,12 @@ describe('a key for one workspace', () => {
   });
   after(() => testSystem.close());
 
-  const ask: TestSystem['ask'] = (...request) => testSystem.ask(...request);
+  const request = (token: string | null, method: string, path: string, body?: object): Promise<Reply> =>
+    testSystem.request(token, method, path, { body });
 
   async function mutate(token: string, transaction: object): Promise<MutateReply['results'][0] & { text: string }> {
     const sent = { clientTxId: randomUUID(), clientId: 'device', payload: {}, ...transaction };
-    const answer = await ask(token, 'POST', '/sync/mutate', { batchId: randomUUID(), transactions: [sent] });
+    const answer = await request(token, 'POST', '/sync/mutate', { batchId: randomUUID(), transactions: [sent] });
     assert.equal(answer.status, 200, answer.text);
     const [result] = (JSON.parse(answer.text) as MutateReply).results;
     assert.ok(result);
@@ -62,7 +63,7 @@ describe('a key for one workspace', () => {
   async function home(): Promise<Home> {
     const secret = `secret-${randomUUID()}`;
     const urlKey = `w-${randomUUID().slice(0, 18)}`;
-    const made = await ask(ann.token, 'POST', '/api/workspaces', { name: secret, urlKey });
+    const made = await request(ann.token, 'POST', '/api/workspaces', { name: secret, urlKey });
     const { id: workspaceId } = (JSON.parse(made.text) as { workspace: { id: string } }).workspace;
     const Project = await make('Project', { workspaceId, key: 'OPEN', name: secret });
     const private_ = { workspaceId, key: 'HIDDEN', name: secret, isPrivate: true };
@@ -79,7 +80,7 @@ describe('a key for one workspace', () => {
 
   async function membershipIn(workspaceId: string): Promise<string> {
     const requests = [{ modelName: 'WorkspaceMember', groupId: workspaceId }];
-    const { text } = await ask(ann.token, 'POST', '/sync/batch', { requests });
+    const { text } = await request(ann.token, 'POST', '/sync/batch', { requests });
     return (JSON.parse(text) as { id: string }).id;
   }
 
@@ -88,15 +89,15 @@ describe('a key for one workspace', () => {
   }
 
   it('finds no other workspace of its person by any operation [never.shown-outside]', async () => {
-    const { operations } = new Description((await testSystem.ask(null, 'GET', '/openapi.json')).json());
+    const { operations } = new Description((await testSystem.request(null, 'GET', '/openapi.json')).json());
     for (const { id, method } of operations) {
       const operation = WALLS[id] as (typeof WALLS)[string];
       const place = placeIn(testSystem, { workspaceId: outside.id, urlKey: outside.urlKey, ownerId: ann.userId });
-      const answer = await ask(key, method, operation.path(place), operation.body?.(place));
+      const answer = await request(key, method, operation.path(place), operation.body?.(place));
       assert.equal(answer.status, expectedOf(operation, LIMITED, true).status, `${id}: ${answer.text}`);
       showsNothing(answer, id);
     }
-    assert.equal((await ask(key, 'GET', `/api/auth/keys?workspaceId=${inside.id}`)).status, 403);
+    assert.equal((await request(key, 'GET', `/api/auth/keys?workspaceId=${inside.id}`)).status, 403);
   });
 
   it('reads nothing of them by any question to sync [never.shown-outside, sync.bootstrap.own-groups, sync.deltas.own-groups]', async () => {
@@ -117,14 +118,14 @@ describe('a key for one workspace', () => {
       { modelName: 'Task', indexedKey: 'projectId', keyValue: outside.ids.Project },
     ];
     const answers = [
-      ['everything', await ask(key, 'GET', '/sync/bootstrap')],
-      ['everything of these groups', await ask(key, 'GET', `/sync/bootstrap?syncGroups=${groups}&type=full`)],
-      ['what is their own', await ask(key, 'GET', `/sync/bootstrap?syncGroups=${ann.userId}`)],
-      ['memberships', await ask(key, 'POST', '/sync/bootstrap', { onlyModels: 'WorkspaceMember,ProjectMember' })],
-      ['by key and group', await ask(key, 'POST', '/sync/batch', { requests })],
-      ['the log', await ask(key, 'GET', '/sync/deltas')],
-      ['the log in letters', await ask(key, 'GET', '/sync/deltas?actions=letters')],
-      ['the log of these groups', await ask(key, 'GET', `/sync/deltas?syncGroups=${groups}`)],
+      ['everything', await request(key, 'GET', '/sync/bootstrap')],
+      ['everything of these groups', await request(key, 'GET', `/sync/bootstrap?syncGroups=${groups}&type=full`)],
+      ['what is their own', await request(key, 'GET', `/sync/bootstrap?syncGroups=${ann.userId}`)],
+      ['memberships', await request(key, 'POST', '/sync/bootstrap', { onlyModels: 'WorkspaceMember,ProjectMember' })],
+      ['by key and group', await request(key, 'POST', '/sync/batch', { requests })],
+      ['the log', await request(key, 'GET', '/sync/deltas')],
+      ['the log in letters', await request(key, 'GET', '/sync/deltas?actions=letters')],
+      ['the log of these groups', await request(key, 'GET', `/sync/deltas?syncGroups=${groups}`)],
     ] as const;
     for (const [what, answer] of answers) {
       assert.equal(answer.status, 200, answer.text);
@@ -155,7 +156,7 @@ describe('a key for one workspace', () => {
     const project = await make('Project', { workspaceId: outside.id, key: 'LATER', name: 'Later', isPrivate: true });
     await role('guest');
     assert.equal(
-      (await ask(ann.token, 'DELETE', `/api/workspaces/${outside.id}/members/${ann.userId}`)).status,
+      (await request(ann.token, 'DELETE', `/api/workspaces/${outside.id}/members/${ann.userId}`)).status,
       200,
       'she leaves',
     );
@@ -223,12 +224,12 @@ describe('a key for one workspace', () => {
   it('has nothing left once its person is out of the workspace [workspaces.members.cut-off]', async () => {
     await testSystem.member('Heir', 'owner', inside.id);
     const path = `/api/workspaces/${inside.id}/members/${ann.userId}`;
-    assert.equal((await ask(ann.token, 'DELETE', path)).status, 200);
+    assert.equal((await request(ann.token, 'DELETE', path)).status, 200);
     for (const path of ['/sync/bootstrap', '/sync/deltas', '/api/workspaces']) {
-      const { text } = await ask(key, 'GET', path);
+      const { text } = await request(key, 'GET', path);
       showsNothing({ text }, path);
       assert.ok(!text.includes(inside.secret), path);
     }
-    assert.ok((await ask(ann.token, 'GET', '/api/workspaces')).text.includes(outside.id));
+    assert.ok((await request(ann.token, 'GET', '/api/workspaces')).text.includes(outside.id));
   });
 });

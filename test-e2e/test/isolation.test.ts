@@ -38,18 +38,19 @@ describe('the walls of a workspace', () => {
   before(async function () {
     this.timeout(90_000);
     testSystem = await startTestSystem({ label: 'walls' });
-    operations = describedIn(JSON.parse((await ask(null, 'GET', '/openapi.json')).text));
+    operations = describedIn(JSON.parse((await request(null, 'GET', '/openapi.json')).text));
     homes = { A: await home(), B: await home() };
     for (const role of ['owner', 'admin', 'member', 'guest', null] as const) await admit(role);
   });
   after(() => testSystem.close());
 
-  const ask: TestSystem['ask'] = (...request) => testSystem.ask(...request);
+  const request = (token: string | null, method: string, path: string, body?: object): Promise<Reply> =>
+    testSystem.request(token, method, path, { body });
 
   async function make(owner: Person): Promise<{ id: string; urlKey: string; secret: string }> {
     const secret = `secret-${randomUUID()}`;
     const urlKey = `w-${randomUUID().slice(0, 18)}`;
-    const made = await ask(owner.token, 'POST', '/api/workspaces', { name: secret, urlKey });
+    const made = await request(owner.token, 'POST', '/api/workspaces', { name: secret, urlKey });
     const { id } = (JSON.parse(made.text) as { workspace: { id: string } }).workspace;
     const payload = { workspaceId: id, name: secret };
     await testSystem.commit([{ modelName: 'Label', modelId: randomUUID(), action: 'INSERT', payload }]);
@@ -71,7 +72,7 @@ describe('the walls of a workspace', () => {
       action: 'INSERT',
       payload: { workspaceId: made.id, key: 'HIDDEN', name: made.secret, isPrivate: true },
     };
-    await ask(owner.token, 'POST', '/sync/mutate', { batchId: projectId, transactions: [transaction] });
+    await request(owner.token, 'POST', '/sync/mutate', { batchId: projectId, transactions: [transaction] });
     return { ...made, owner, keyId, projectId };
   }
 
@@ -99,7 +100,7 @@ describe('the walls of a workspace', () => {
 
   async function placeIn({ id, urlKey, owner, keyId, projectId }: Home, needsInvitation: boolean): Promise<Place> {
     const path = `/api/workspaces/${id}/invitations`;
-    const made = needsInvitation ? await ask(owner.token, 'POST', path, {}) : null;
+    const made = needsInvitation ? await request(owner.token, 'POST', path, {}) : null;
     const invitationId =
       made === null ? randomUUID() : (JSON.parse(made.text) as { invitation: { id: string } }).invitation.id;
     return { workspaceId: id, urlKey, ownerId: owner.userId, invitationId, keyId, projectId, unique: randomUUID() };
@@ -114,7 +115,7 @@ describe('the walls of a workspace', () => {
     const place = await placeIn(homes.A, false);
     for (const { operationId, method } of operations) {
       const { scope, path, body } = WALLS[operationId] as (typeof WALLS)[string];
-      const answer = await ask(null, method, path(place), body?.(place));
+      const answer = await request(null, method, path(place), body?.(place));
       const wanted = operationId === 'syncSocket' ? 426 : scope === 'none' ? 200 : 401;
       assert.equal(answer.status, wanted, operationId);
     }
@@ -147,7 +148,7 @@ describe('the walls of a workspace', () => {
     const place = await placeIn(homes[where], operationId === 'deleteInvitation');
     const isForeign = where === 'B';
     const wanted = expectedOf(operation, caller, isForeign);
-    const { status, text } = await ask(caller.token, method, operation.path(place), operation.body?.(place));
+    const { status, text } = await request(caller.token, method, operation.path(place), operation.body?.(place));
     if (status !== wanted.status) return `answered ${status} instead of ${wanted.status}: ${text.slice(0, 200)}`;
     const hidden = caller.role === null ? [homes.A, homes.B] : [homes.B];
     if (hidden.some(({ secret }) => text.includes(secret))) return 'showed what is inside';
@@ -175,8 +176,8 @@ describe('the walls of a workspace', () => {
       const { path, body, scope } = WALLS[operationId] as (typeof WALLS)[string];
       // These answer about the caller, and make something.
       if (scope === 'none' || ['createWorkspace', 'createApiKey'].includes(operationId)) continue;
-      const one = await ask(caller?.token ?? '', method, path(foreign), body?.(foreign));
-      const other = await ask(caller?.token ?? '', method, path(missing), body?.(missing));
+      const one = await request(caller?.token ?? '', method, path(foreign), body?.(foreign));
+      const other = await request(caller?.token ?? '', method, path(missing), body?.(missing));
       assert.equal(one.status, other.status, operationId);
       if (one.status < 400) continue;
       const told = (answer: Reply): object => ({ ...(JSON.parse(answer.text) as object), requestId: '' });
@@ -196,8 +197,8 @@ describe('the walls of a workspace', () => {
       `/api/workspaces/${homes.A.id}/members/${homes.B.owner.userId}`,
       `/api/workspaces/${homes.A.id}/private-projects/${homes.B.projectId}/members/${homes.B.owner.userId}`,
     ];
-    for (const path of mixed) assert.equal((await ask(owner, 'DELETE', path)).status, 404, path);
-    const list = await ask(homes.B.owner.token, 'GET', `/api/workspaces/${homes.B.id}/invitations`);
+    for (const path of mixed) assert.equal((await request(owner, 'DELETE', path)).status, 404, path);
+    const list = await request(homes.B.owner.token, 'GET', `/api/workspaces/${homes.B.id}/invitations`);
     assert.ok(list.text.includes(inB.invitationId), 'it is still there');
   });
 });

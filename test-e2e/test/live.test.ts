@@ -15,7 +15,9 @@ describe('two people on two sync replicas', () => {
 
   async function mutate(token: string, changes: readonly Change[]): Promise<{ status: number; reply: MutateReply }> {
     const transactions = changes.map((change) => ({ clientTxId: randomUUID(), clientId: 'e2e', ...change }));
-    const answer = await testSystem.ask(token, 'POST', '/sync/mutate', { batchId: randomUUID(), transactions });
+    const answer = await testSystem.request(token, 'POST', '/sync/mutate', {
+      body: { batchId: randomUUID(), transactions },
+    });
     return { status: answer.status, reply: answer.json() as MutateReply };
   }
 
@@ -177,7 +179,7 @@ describe('two people on two sync replicas', () => {
     const { userId, token } = await testSystem.person('Founder');
     await using socket = await testSystem.socket({ token });
     const founding = { name: 'Founded', urlKey: `founded-${userId.slice(0, 8)}` };
-    const answer = await testSystem.ask(token, 'POST', '/api/workspaces', founding);
+    const answer = await testSystem.request(token, 'POST', '/api/workspaces', { body: founding });
     assert.equal(answer.status, 201, answer.text);
     const { workspace } = answer.json() as { workspace: { id: string; role: string } };
     assert.equal(workspace.role, 'owner');
@@ -238,14 +240,10 @@ describe('two people on two sync replicas', () => {
       },
     ];
     for (const body of bad) {
-      const type = { 'content-type': 'application/json' };
-      const { status, text } = await testSystem.ask(
-        testSystem.apiKey,
-        'POST',
-        '/sync/mutate',
-        JSON.stringify(body),
-        type,
-      );
+      const { status, text } = await testSystem.request(testSystem.apiKey, 'POST', '/sync/mutate', {
+        body: JSON.stringify(body),
+        headers: { 'content-type': 'application/json' },
+      });
       assert.ok(status === 200 || status === 400, `${status}: ${text}`);
       const reply = JSON.parse(text) as { success?: boolean; ok: boolean };
       assert.notEqual(reply.success, true, text);

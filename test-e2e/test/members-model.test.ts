@@ -48,8 +48,13 @@ describe('members, invitations and keys', () => {
   });
   after(() => testSystem.close());
 
-  async function ask<T>(token: string, method: string, path: string, body?: object): Promise<T & { status: number }> {
-    const answer = await testSystem.ask(token, method, path, body);
+  async function request<T>(
+    token: string,
+    method: string,
+    path: string,
+    body?: object,
+  ): Promise<T & { status: number }> {
+    const answer = await testSystem.request(token, method, path, { body });
     return { ...(answer.json() as T), status: answer.status };
   }
 
@@ -62,7 +67,7 @@ describe('members, invitations and keys', () => {
       () => true,
       async (model, real) => {
         const own = model.roles[by];
-        const made = await ask<{ invitation: { id: string; code: string } }>(
+        const made = await request<{ invitation: { id: string; code: string } }>(
           as(real, by).token,
           'POST',
           home(real, '/invitations'),
@@ -82,7 +87,7 @@ describe('members, invitations and keys', () => {
       async (model, real) => {
         const invitation = model.invitations[index]!;
         const path = home(real, `/invitations/${real.invitations[index]!.id}`);
-        const { status } = await ask(as(real, by).token, 'DELETE', path);
+        const { status } = await request(as(real, by).token, 'DELETE', path);
         const own = model.roles[by];
         assert.equal(status, own === null ? 404 : !holdsOffice(own) ? 403 : invitation.isThere ? 200 : 404);
         if (status === 200) invitation.isThere = false;
@@ -96,7 +101,7 @@ describe('members, invitations and keys', () => {
       async (model, real) => {
         const { role, by, isThere, lostTo } = model.invitations[index]!;
         const { code } = real.invitations[index]!;
-        const joined = await ask<{ role: Role }>(as(real, who).token, 'POST', '/api/workspaces/join', { code });
+        const joined = await request<{ role: Role }>(as(real, who).token, 'POST', '/api/workspaces/join', { code });
         // It speaks with the authority of who made it.
         const isOpen = isThere && holdsOffice(model.roles[by]);
         const isLost = model.roles[who] === null && lostTo.has(who);
@@ -114,7 +119,7 @@ describe('members, invitations and keys', () => {
       async (model, real) => {
         const [own, theirs] = [model.roles[by], model.roles[who]];
         const path = home(real, `/members/${as(real, who).userId}`);
-        const { status } = await ask(as(real, by).token, 'DELETE', path);
+        const { status } = await request(as(real, by).token, 'DELETE', path);
         const isAllowed = by === who || own === 'owner' || (own === 'admin' && theirs !== 'owner');
         if (own === null || theirs === null) assert.equal(status, 404);
         else if (!isAllowed) assert.equal(status, 403);
@@ -136,7 +141,7 @@ describe('members, invitations and keys', () => {
       },
       async (model, real) => {
         const requests = [{ modelName: 'WorkspaceMember', indexedKey: 'userId', keyValue: as(real, who).userId }];
-        const { text } = await testSystem.ask(as(real, who).token, 'POST', '/sync/batch', { requests });
+        const { text } = await testSystem.request(as(real, who).token, 'POST', '/sync/batch', { body: { requests } });
         const { id: modelId } = JSON.parse(text.split('\n', 1)[0] ?? '') as { id: string };
         await testSystem.commit([{ modelName: 'WorkspaceMember', modelId, action: 'UPDATE', payload: { role } }]);
         const isLower = ROLES.indexOf(role) > ROLES.indexOf(model.roles[who] ?? 'guest');
@@ -151,7 +156,7 @@ describe('members, invitations and keys', () => {
       () => true,
       async (model, real) => {
         const path = '/api/auth/keys';
-        const made = await ask<{ key: { id: string; token: string } }>(as(real, who).token, 'POST', path, {
+        const made = await request<{ key: { id: string; token: string } }>(as(real, who).token, 'POST', path, {
           label: 'key',
         });
         assert.equal(made.status, 201);
@@ -167,13 +172,13 @@ describe('members, invitations and keys', () => {
       async (model, real) => {
         const key = model.keys[index]!;
         const { id, token } = real.keys[index]!;
-        const { status } = await ask(as(real, by).token, 'DELETE', `/api/auth/keys/${id}`);
+        const { status } = await request(as(real, by).token, 'DELETE', `/api/auth/keys/${id}`);
         const isTheirs = key.of === by && key.isAlive;
         assert.equal(status, isTheirs ? 200 : 404);
         if (!isTheirs) return;
         key.isAlive = false;
         // The news of it travels for a moment.
-        await eventually(async () => (await ask(token, 'GET', '/api/workspaces')).status === 401, {
+        await eventually(async () => (await request(token, 'GET', '/api/workspaces')).status === 401, {
           deadlineMs: 1_000,
         });
       },
@@ -187,14 +192,18 @@ describe('members, invitations and keys', () => {
       async (model, real) => {
         const { token } = as(real, who);
         const own = model.roles[who];
-        const listed = await ask<{ workspaces: { id: string; role: Role }[] }>(token, 'GET', '/api/workspaces');
+        const listed = await request<{ workspaces: { id: string; role: Role }[] }>(token, 'GET', '/api/workspaces');
         const wanted = own === null ? [] : [{ id: real.workspaceId, role: own }];
         assert.deepEqual(
           listed.workspaces.map(({ id, role }) => ({ id, role })),
           wanted,
         );
 
-        const members = await ask<{ members: { userId: string; role: Role }[] }>(token, 'GET', home(real, '/members'));
+        const members = await request<{ members: { userId: string; role: Role }[] }>(
+          token,
+          'GET',
+          home(real, '/members'),
+        );
         assert.equal(members.status, own === null ? 404 : 200);
         if (own !== null) {
           const roles = model.roles.flatMap((role, index) => (role === null ? [] : [[as(real, index).userId, role]]));
@@ -205,7 +214,7 @@ describe('members, invitations and keys', () => {
         }
 
         const path = home(real, '/invitations');
-        const pending = await ask<{ invitations: { id: string }[] }>(token, 'GET', path);
+        const pending = await request<{ invitations: { id: string }[] }>(token, 'GET', path);
         assert.equal(pending.status, own === null ? 404 : holdsOffice(own) ? 200 : 403);
         if (holdsOffice(own)) {
           const open = model.invitations.flatMap(({ isThere, by }, index) =>
@@ -214,7 +223,7 @@ describe('members, invitations and keys', () => {
           assert.deepEqual(new Set(pending.invitations.map(({ id }) => id)), new Set(open));
         }
 
-        const keys = await ask<{ keys: { id: string }[] }>(token, 'GET', '/api/auth/keys');
+        const keys = await request<{ keys: { id: string }[] }>(token, 'GET', '/api/auth/keys');
         const alive = model.keys.flatMap(({ of, isAlive }, index) =>
           of === who && isAlive ? [real.keys[index]!.id] : [],
         );
@@ -246,7 +255,7 @@ describe('members, invitations and keys', () => {
         for (const index of BEGINNING.keys()) people.push(await testSystem.person(`Person ${index}`));
         const urlKey = `m-${randomUUID().slice(0, 18)}`;
         const body = { name: 'Model', urlKey };
-        const made = await ask<{ workspace: { id: string } }>(people[0]!.token, 'POST', '/api/workspaces', body);
+        const made = await request<{ workspace: { id: string } }>(people[0]!.token, 'POST', '/api/workspaces', body);
         const workspaceId = made.workspace.id;
         for (const [index, role] of BEGINNING.entries()) {
           if (index === 0 || role === null) continue;

@@ -1,6 +1,6 @@
 import { LIMITS } from '@wts/contracts';
 import type { LiveSocket, Person, TestSystem, TestSystemOptions } from '@wts/testkit';
-import { ask, eventually, socketOf, startTestSystem } from '@wts/testkit';
+import { eventually, sendRequest, socketOf, startTestSystem } from '@wts/testkit';
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 
@@ -25,7 +25,7 @@ class Doors {
 
   /** Asks at both doors. */
   async askAll(token: string, path: string): Promise<{ status: number; text: string }[]> {
-    return Promise.all(this.#urls.map((door) => ask(door, token, 'GET', path)));
+    return Promise.all(this.#urls.map((baseUrl) => sendRequest({ baseUrl, token }, 'GET', path)));
   }
 
   /** Two through each gateway, so that each sync replica has some. */
@@ -35,17 +35,17 @@ class Doors {
 
   /** Ends something; resolves with the time at which that was answered. */
   async end(token: string, path: string): Promise<number> {
-    const { status, text } = await this.testSystem.ask(token, 'DELETE', path);
+    const { status, text } = await this.testSystem.request(token, 'DELETE', path);
     assert.equal(status, 200, text);
     return performance.now();
   }
 
   /** No request that is sent later than this is let in, at either door. */
   async refuses(token: string, untilMs: number): Promise<void> {
-    const refused = this.#urls.map(async (door) => {
+    const refused = this.#urls.map(async (baseUrl) => {
       for (;;) {
         const isLate = performance.now() > untilMs;
-        const { status, text } = await ask(door, token, 'GET', '/api/workspaces');
+        const { status, text } = await sendRequest({ baseUrl, token }, 'GET', '/api/workspaces');
         if (status === 200 && !isLate) continue;
         assert.equal(status, 401, `let in ${Math.round(performance.now() - untilMs)} ms after the promise`);
         return assert.match(text, /"error":"Invalid API key"/);
@@ -71,7 +71,7 @@ class Doors {
     const person = await this.testSystem.member('Eve');
     const { token } = await this.testSystem.keyOf(person, { permissions: 'full-access' });
     const workspace = { name: 'Own', urlKey: `own-${randomUUID().slice(0, 8)}` };
-    const made = await this.testSystem.ask(person.token, 'POST', '/api/workspaces', workspace);
+    const made = await this.testSystem.request(person.token, 'POST', '/api/workspaces', { body: workspace });
     return { person, token, own: (made.json() as { workspace: { id: string } }).workspace.id };
   }
 

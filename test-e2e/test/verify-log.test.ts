@@ -17,7 +17,7 @@ interface Run extends AsyncDisposable {
 }
 
 function run(args: readonly string[], env: NodeJS.ProcessEnv): Run {
-  // Away from the repository, where the system of an `npm start` would be found.
+  // In another directory, because the program would find the system of `npm start` in the repository.
   const child = spawn(process.execPath, [PROGRAM, ...args], { cwd: tmpdir(), env, stdio: ['ignore', 'pipe', 'pipe'] });
   let text = '';
   for (const stream of [child.stdout, child.stderr]) {
@@ -63,18 +63,18 @@ describe('npm run verify:log', function () {
     return { code: await program.ended, text: program.text() };
   }
   const quick = ['--seconds', '0.5'];
-  const titled = (title: string): Promise<unknown> =>
+  const setTitle = (title: string): Promise<unknown> =>
     client.query(`update sync.tasks set title = $1 where id = (select id from sync.tasks order by id limit 1)`, [
       title,
     ]);
 
-  it('ends with 0 and says what it looked at when everything holds', async () => {
+  it('exits with 0 and prints what it audited when every guarantee holds', async () => {
     const { code, text } = await verify(['--seconds', '1', '--writes', '20']);
     assert.equal(code, 0, text);
-    assert.match(text, /^live {5}[1-9]\d* entries to each of 5 listeners$/m);
-    assert.match(text, /^newcomer [1-9]\d* records/m);
-    assert.match(text, /^replica {2}[1-9]\d* records, loaded before and followed since$/m);
-    assert.match(text, /^Sound:/m);
+    assert.match(text, /^live {5}[1-9]\d* entries to each of 5 followers$/m);
+    assert.match(text, /^new copy [1-9]\d* records/m);
+    assert.match(text, /^old copy [1-9]\d* records, loaded at the start and then updated from the log$/m);
+    assert.match(text, /^Passed:/m);
   });
 
   const ownTasks = async (): Promise<number> => {
@@ -82,7 +82,7 @@ describe('npm run verify:log', function () {
     return rows.length;
   };
 
-  it('deletes every task it wrote, also when it is stopped in the middle', async () => {
+  it('deletes every task it wrote, also when it is stopped early', async () => {
     assert.equal(await ownTasks(), 0, 'tasks of the audit before');
     await using program = run(['--seconds', '60', '--writes', '50'], system());
     await eventually(async () => (await ownTasks()) > 5, { deadlineMs: 45_000 });
@@ -91,22 +91,22 @@ describe('npm run verify:log', function () {
     assert.equal(await ownTasks(), 0);
   });
 
-  it('ends with 1 and says what is broken when something does not', async () => {
+  it('exits with 1 and prints the broken guarantee when one does not hold', async () => {
     const { rows } = await client.query<{ title: string }>('select title from sync.tasks order by id limit 1');
-    await titled('Past the one door');
+    await setTitle('Changed past the service');
     const { code, text } = await verify(quick);
-    await titled(rows[0]?.title ?? '');
+    await setTitle(rows[0]?.title ?? '');
     assert.equal(code, 1, text);
     assert.match(text, /^BROKEN {3}columns-are-record: Task /m);
-    assert.doesNotMatch(text, /Sound/);
+    assert.doesNotMatch(text, /Passed/);
   });
 
-  it('goes on beside a system that restarts until it is told to end, and tells of all it has seen', async () => {
+  it('--follow continues while the system restarts, until it is stopped', async () => {
     await using program = run(['--follow', ...quick], system());
-    const rounds = (): number => program.text().match(/^Sound:/gm)?.length ?? 0;
+    const rounds = (): number => program.text().match(/^Passed:/gm)?.length ?? 0;
     await eventually(() => rounds() > 0, { deadlineMs: 45_000 });
     await testSystem.service('gateway').kill('SIGKILL');
-    await eventually(() => program.text().includes('away '), { deadlineMs: 45_000 });
+    await eventually(() => program.text().includes('down '), { deadlineMs: 45_000 });
     await testSystem.service('gateway').start();
     await testSystem.untilReady();
     const before = rounds();
@@ -115,19 +115,19 @@ describe('npm run verify:log', function () {
     assert.equal(await program.ended, 0, program.text());
   });
 
-  it('ends with 1 when it was told to end after something was broken and mended again', async () => {
+  it('--follow exits with 1 when a guarantee was broken in an earlier round', async () => {
     const { rows } = await client.query<{ title: string }>('select title from sync.tasks order by id limit 1');
-    await titled('Past the one door');
+    await setTitle('Changed past the service');
     await using program = run(['--follow', ...quick], system());
     await eventually(() => program.text().includes('BROKEN'), { deadlineMs: 45_000 });
-    await titled(rows[0]?.title ?? '');
-    await eventually(() => program.text().includes('Sound'), { deadlineMs: 45_000 });
+    await setTitle(rows[0]?.title ?? '');
+    await eventually(() => program.text().includes('Passed'), { deadlineMs: 45_000 });
     program.stop();
     assert.equal(await program.ended, 1, program.text());
   });
 
-  it('judges nothing by nothing: what it cannot do it says, and ends with 1', async () => {
-    for (const [args, env, words] of [
+  it('exits with 1 and prints why when it cannot run the audit', async () => {
+    for (const [args, env, message] of [
       [['--seconds', 'ten'], system(), /--seconds must be a number/],
       [[...quick, '--writes', '20'], { ...system(), API_KEY: testSystem.readOnlyApiKey }, /403/],
       [quick, {}, /The service is not running/],
@@ -135,16 +135,16 @@ describe('npm run verify:log', function () {
     ] as const) {
       const { code, text } = await verify(args, env);
       assert.equal(code, 1, text);
-      assert.match(text, words);
+      assert.match(text, message);
     }
   });
 
   // Last: the log stays trimmed.
-  it('audits a log that has lost its beginning', async () => {
+  it('audits a log whose start was trimmed', async () => {
     await arranged.trimLog();
     const { code, text } = await verify(['--seconds', '1', '--writes', '20']);
     assert.equal(code, 0, text);
-    assert.match(text, /^newcomer [1-9]\d* records/m);
-    assert.match(text, /^replica {2}[1-9]\d* records/m);
+    assert.match(text, /^new copy [1-9]\d* records/m);
+    assert.match(text, /^old copy [1-9]\d* records/m);
   });
 });

@@ -1,20 +1,17 @@
 import assert from 'node:assert/strict';
 import { figure, plot, scale, type Line } from './plot.ts';
 
-const line = (name: string, who: Line['who'], unit: string, axis: string, costs: readonly number[]): Line => ({
-  name,
-  who,
-  unit,
-  axis,
+const line = (of: Omit<Line, 'points'>, costs: readonly number[]): Line => ({
+  ...of,
   points: costs.map((cost, index) => ({ size: 10 ** (index + 1), cost })),
 });
 
 describe('the plot', () => {
   const lines = [
-    line('one change', 'ours', 'ms', 'tasks', [1, 1, 2]),
-    line('one change', 'peer', 'ms', 'tasks', [8, 20, 900]),
-    line('memory', 'ours', 'MB', 'tasks', [30, 31, 33]),
-    line('page', 'ours', 'ms', 'groups', [3, 4, 9]),
+    line({ name: 'one change', who: 'ours', unit: 'ms', axis: 'tasks' }, [1, 1, 2]),
+    line({ name: 'one change', who: 'peer', unit: 'ms', axis: 'tasks' }, [8, 20, 900]),
+    line({ name: 'memory', who: 'ours', unit: 'MB', axis: 'tasks' }, [30, 31, 33]),
+    line({ name: 'page', who: 'ours', unit: 'ms', axis: 'groups' }, [3, 4, 9]),
   ];
   const svg = plot(lines, 'How <cost> grows', 'two cores');
 
@@ -46,9 +43,12 @@ describe('the plot', () => {
   });
 
   it('leaves out what cannot stand on a scale of powers', () => {
-    const flawed = plot([line('memory', 'ours', 'MB', 'tasks', [0, 5, 0])], 'title', '');
+    const flawed = plot([line({ name: 'memory', who: 'ours', unit: 'MB', axis: 'tasks' }, [0, 5, 0])], 'title', '');
     assert.equal(flawed.match(/<circle/g)?.length, 2, 'one point and its legend');
-    assert.equal(plot([line('memory', 'ours', 'MB', 'tasks', [0])], 'title', '').includes('<circle'), false);
+    assert.equal(
+      plot([line({ name: 'memory', who: 'ours', unit: 'MB', axis: 'tasks' }, [0])], 'title', '').includes('<circle'),
+      false,
+    );
   });
 });
 

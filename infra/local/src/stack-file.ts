@@ -19,9 +19,7 @@ export interface StackFile extends Demo {
 export function describeStack(
   stack: Stack,
   demo: Demo,
-  jwtSecret: string,
-  databaseUrl: string,
-  natsUrl: string,
+  { jwtSecret, databaseUrl, natsUrl }: { jwtSecret: string; databaseUrl: string; natsUrl: string },
 ): StackFile {
   return {
     baseUrl: stack.baseUrl,

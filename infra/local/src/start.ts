@@ -98,7 +98,11 @@ await runTask(async (stack) => {
   keepSecrets(PATHS.secrets, { ...readSecrets(PATHS.secrets), demo });
   announce = () =>
     writeStackFile(
-      describeStack(services, demo, secrets.jwtSecret, servers.database.adminUrl, servers.natsUrlOf('verify')),
+      describeStack(services, demo, {
+        jwtSecret: secrets.jwtSecret,
+        databaseUrl: servers.database.adminUrl,
+        natsUrl: servers.natsUrlOf('verify'),
+      }),
     );
   announce();
   stack.defer(removeStackFile);

@@ -16,8 +16,8 @@ interface Program {
 }
 
 /**
- * A real browser: the one TEST_CHROMIUM names, the Chromium of this machine, or on Debian the one of its packages, fetched
- * the first time. Where none can be had, the test that asks is skipped, which is counted as such and not as passed.
+ * Starts a real browser: the program in TEST_CHROMIUM, the installed Chromium, or on Debian the one of its packages,
+ * downloaded on first use. Without any of them it skips the test, which then counts as skipped and not as passed.
  */
 export async function openBrowser(context: Mocha.Context): Promise<Browser> {
   const executablePath = process.env['TEST_CHROMIUM'] ?? findProgram(NAMES, ELSEWHERE);
@@ -30,7 +30,7 @@ async function fetchChromium(): Promise<Program | null> {
   const tree = await fetchPackage(PACKAGE);
   if (tree === null) return null;
   const { root, libraryPath } = tree;
-  // Libraries, the way to fonts and the fonts themselves lie in the tree, not where Chromium would look.
+  // Chromium must use the libraries, fonts and font configuration of the unpacked package.
   const [FONTCONFIG_PATH, XDG_DATA_HOME] = [join(root, 'etc/fonts'), join(root, 'usr/share')];
   const env = { ...process.env, LD_LIBRARY_PATH: libraryPath, FONTCONFIG_PATH, XDG_DATA_HOME };
   return { executablePath: join(root, 'usr/lib/chromium/chromium-headless-shell'), env };

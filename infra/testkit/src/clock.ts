@@ -1,4 +1,4 @@
-/** Time that passes only when a test says so. */
+/** A clock that a test moves by hand. */
 export interface TestClock {
   /** Milliseconds since 1970, as `Date.now`. */
   readonly now: () => number;

@@ -1,4 +1,4 @@
-/** Real PostgreSQL for tests: one server per run, a fresh database per suite or testSystem. */
+/** Real PostgreSQL for tests: one server per run, a new database per suite or test system. */
 import type { Database, DatabaseRole, PostgresPrograms, PostgresServer } from '@wts/local';
 import {
   databaseExists,
@@ -19,28 +19,28 @@ import { scratch } from './scratch.ts';
 
 export interface TestDatabase extends AsyncDisposable {
   readonly name: string;
-  /** As the superuser, in this database. */
+  /** Connects as superuser to this database. */
   readonly url: string;
-  /** As the superuser, in the maintenance database. */
+  /** Connects as superuser to the maintenance database. */
   readonly adminUrl: string;
-  /** As a service: with its rights only, its schema first. */
+  /** Connects with the role of a service: only its rights, its schema first. */
   readonly urlOf: (role: DatabaseRole) => string;
   readonly drop: () => Promise<void>;
 }
 
 export interface TestDatabaseOptions {
-  /** True: with the tables of every service, copied from a template that is made once per state of the migrations. */
+  /** True: with the tables of every service, copied from a template that is created once per state of the migrations. */
   readonly migrated?: boolean;
-  /** A server of one's own instead of the shared one. */
+  /** Another server instead of the shared one. */
   readonly adminUrl?: string;
 }
 
 const FALLBACK_KEY = 'test';
 const TEMPLATE_LOCK = 7_305_002;
-const LEAVE_MS = 1_000;
+const DISCONNECT_MS = 1_000;
 let shared: Promise<PostgresServer> | null = null;
 
-/** A database with the roles and schemas of every service. Drop it, or let it go with the server. */
+/** Creates a database with the roles and schemas of every service. It ends with `drop()` or with the server. */
 export async function testDatabase(label = 'test', options: TestDatabaseOptions = {}): Promise<TestDatabase> {
   const adminUrl = options.adminUrl ?? (await adminUrlOfTests());
   const name = `wts_${label
@@ -50,32 +50,32 @@ export async function testDatabase(label = 'test', options: TestDatabaseOptions 
   const base = { adminUrl, name, fallbackKey: FALLBACK_KEY };
   const database = options.migrated ? await fromTemplate(base) : await provision(base);
   const drop = async (): Promise<void> => {
-    await untilLeft(adminUrl, name);
+    await untilUnused(adminUrl, name);
     await dropDatabase(adminUrl, name);
   };
   return { name, url: database.adminUrl, adminUrl, urlOf: database.urlOf, drop, [Symbol.asyncDispose]: drop };
 }
 
 /**
- * A pool has ended before its last connection is closed, and a connection that is cut then fails unheard. So whoever is
- * leaving may leave; whoever stays is cut off all the same.
+ * Waits a moment until all connections are closed. A pool reports its end before it has closed the last one, and dropping
+ * the database then would raise an error that no handler catches.
  */
-async function untilLeft(adminUrl: string, name: string): Promise<void> {
+async function untilUnused(adminUrl: string, name: string): Promise<void> {
   const admin = new Client({ connectionString: adminUrl });
   admin.on('error', () => {});
   try {
     await admin.connect();
     const isEmpty = async (): Promise<boolean> =>
       (await admin.query('SELECT FROM pg_stat_activity WHERE datname = $1', [name])).rowCount === 0;
-    await eventually(isEmpty, { deadlineMs: LEAVE_MS });
+    await eventually(isEmpty, { deadlineMs: DISCONNECT_MS });
   } catch {
-    // A server that is gone has nobody left in it; the rest is dropped with force.
+    // The server is down, or connections are left: the database is dropped with force.
   } finally {
     await admin.end().catch(() => {});
   }
 }
 
-/** The server of this run (TEST_DATABASE_URL, which `npm test` sets), else one that lives as long as this process. */
+/** The server of this run (`npm test` sets TEST_DATABASE_URL), or else one that ends with this process. */
 async function adminUrlOfTests(): Promise<string> {
   const given = process.env['TEST_DATABASE_URL'];
   if (given !== undefined && given !== '') return given;
@@ -85,7 +85,7 @@ async function adminUrlOfTests(): Promise<string> {
 
 interface ServerOptions {
   readonly programs?: PostgresPrograms;
-  /** Settings of the server: `{ jit: 'on' }`. */
+  /** Server settings: `{ jit: 'on' }`. */
   readonly settings?: Readonly<Record<string, string>>;
 }
 
@@ -93,7 +93,7 @@ export function openTestPostgres(label: string, options: ServerOptions = {}): Pr
   return openServer(label, { password: randomBytes(24).toString('base64url'), ...options });
 }
 
-/** PostgreSQL as Debian builds it; null, with a warning, where it cannot be had. */
+/** Downloads PostgreSQL from Debian. Null, with a warning, when that is not possible. */
 export async function fetchPostgres(name: 'postgresql-15'): Promise<PostgresPrograms | null> {
   try {
     return await debianPostgres(name);
@@ -103,7 +103,7 @@ export async function fetchPostgres(name: 'postgresql-15'): Promise<PostgresProg
   }
 }
 
-/** A streaming standby of a server; it follows within milliseconds, unless told not to (`pg_wal_replay_pause()`). */
+/** Starts a streaming standby of a server. It follows within milliseconds, unless a test calls `pg_wal_replay_pause()`. */
 export function openTestStandby(primary: PostgresServer, label: string): Promise<PostgresServer> {
   const url = primary.url();
   return openServer(label, { password: decodeURIComponent(new URL(url).password), standbyOf: url });
@@ -111,7 +111,7 @@ export function openTestStandby(primary: PostgresServer, label: string): Promise
 
 function openServer(
   label: string,
-  how: ServerOptions & { password: string; standbyOf?: string },
+  options: ServerOptions & { password: string; standbyOf?: string },
 ): Promise<PostgresServer> {
   const directory = scratch(label);
   return openPostgres({
@@ -121,18 +121,18 @@ function openServer(
     env: process.env,
     resetHint: 'Remove the directory .local',
     throwaway: true,
-    ...how,
+    ...options,
   });
 }
 
 async function fromTemplate(base: { adminUrl: string; name: string; fallbackKey: string }): Promise<Database> {
   const template = `wts_template_${migrationsHash()}`;
-  if (!(await databaseExists(base.adminUrl, template))) await makeTemplate(base.adminUrl, template);
+  if (!(await databaseExists(base.adminUrl, template))) await createTemplate(base.adminUrl, template);
   return provision({ ...base, template });
 }
 
-/** Under another name until it is complete: whoever finds the template may copy it. */
-async function makeTemplate(adminUrl: string, template: string): Promise<void> {
+/** The template gets its name only when it is complete, because other processes copy it as soon as they find it. */
+async function createTemplate(adminUrl: string, template: string): Promise<void> {
   await withServerLock(adminUrl, TEMPLATE_LOCK, async (admin) => {
     if (await databaseExists(adminUrl, template)) return;
     const draft = `${template}_draft`;

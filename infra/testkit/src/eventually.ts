@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-interface Patience {
+interface WaitOptions {
   readonly deadlineMs?: number;
   readonly everyMs?: number;
 }
@@ -8,24 +8,24 @@ interface Patience {
 const DEADLINE_MS = 10_000;
 
 /**
- * Waits until `look` neither throws nor answers false, null or undefined, and gives back what it answered. The last
- * fault is the cause of the error when the deadline passes: a test says what it waits for, never how long.
+ * Calls `check` until it does not throw and does not return false, null or undefined, and resolves to its result. When the
+ * deadline passes it rejects with the last error as the cause.
  */
-export async function eventually<T>(look: () => T | Promise<T>, patience: Patience = {}): Promise<NonNullable<T>> {
-  const { deadlineMs = DEADLINE_MS, everyMs = 10 } = patience;
+export async function eventually<T>(check: () => T | Promise<T>, options: WaitOptions = {}): Promise<NonNullable<T>> {
+  const { deadlineMs = DEADLINE_MS, everyMs = 10 } = options;
   const deadline = Date.now() + deadlineMs;
   for (;;) {
-    let fault: unknown;
+    let lastError: unknown;
     try {
-      const seen = await look();
-      if (seen !== false && seen !== null && seen !== undefined) return seen;
-      fault = new Error(`it is ${String(seen)}`);
+      const result = await check();
+      if (result !== false && result !== null && result !== undefined) return result;
+      lastError = new Error(`the result is ${String(result)}`);
     } catch (error) {
-      fault = error;
+      lastError = error;
     }
     if (Date.now() >= deadline) {
-      const text = fault instanceof Error ? fault.message : String(fault);
-      throw new Error(`not so after ${deadlineMs} ms: ${text}`, { cause: fault });
+      const text = lastError instanceof Error ? lastError.message : String(lastError);
+      throw new Error(`condition not met after ${deadlineMs} ms: ${text}`, { cause: lastError });
     }
     await sleep(everyMs);
   }

@@ -1,7 +1,6 @@
-/** How tests get PostgreSQL, NATS, whole systems, people, sockets, receivers and time. */
+/** PostgreSQL, NATS, whole systems, people, sockets, receivers and clocks for tests. */
 export type { SupervisedProcess } from '@wts/local';
-export { ask } from './ask.ts';
-export type { Reply } from './ask.ts';
+
 export { openBrowser } from './browser.ts';
 export type { Page } from './browser.ts';
 export { testClock } from './clock.ts';
@@ -13,13 +12,15 @@ export { testNats } from './nats.ts';
 export { openPgBouncer } from './pgbouncer.ts';
 export type { PgBouncer, PoolMode } from './pgbouncer.ts';
 export { signToken } from './person.ts';
-export type { Claims, Issuing } from './person.ts';
+export type { Issuer, TokenClaims } from './person.ts';
 export { openProxy } from './proxy.ts';
 export type { Proxy } from './proxy.ts';
 export { receiver } from './receiver.ts';
-export type { Answer, Received, Receiver } from './receiver.ts';
+export type { Received, Receiver, ReceiverReply } from './receiver.ts';
+export { sendRequest } from './request.ts';
+export type { Reply, RequestContent, RequestTarget } from './request.ts';
 export { socketOf } from './socket.ts';
-export type { LiveSocket, ServerFrame, SocketOptions } from './socket.ts';
+export type { LiveSocket, ReceivedFrame, SocketOptions } from './socket.ts';
 export { openWire } from './wire.ts';
 export type { Wire } from './wire.ts';
 export { startTestSystem } from './test-system.ts';

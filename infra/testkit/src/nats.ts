@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { scratch } from './scratch.ts';
 
 /**
- * A NATS server with JetStream of this test's own, without a password. The stream has one fixed name, so tests that
- * shared a server would read each other's log; a server starts in 30 ms.
+ * Starts a NATS server with JetStream for one test. Tests cannot share a server, because the stream has one fixed name and
+ * they would read each other's log. A start takes 30 ms.
  */
 export function testNats(label = 'nats', password?: string): Promise<NatsServer> {
   const directory = scratch(label);

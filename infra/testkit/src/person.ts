@@ -1,14 +1,14 @@
 import jwt from 'jsonwebtoken';
 
-/** What an identity provider would say about somebody. */
-export interface Claims {
+/** Claims about a person, as identity providers put them into tokens. */
+export interface TokenClaims {
   readonly name?: string;
   readonly email?: string;
   readonly email_verified?: boolean;
   readonly picture?: string;
 }
 
-export interface Issuing {
+export interface Issuer {
   readonly issuer: string;
   readonly audience: string;
   readonly secret: string;
@@ -16,7 +16,7 @@ export interface Issuing {
 
 const HOURS = 3600;
 
-/** A token as the system's identity provider signs it. */
-export function signToken({ issuer, audience, secret }: Issuing, subject: string, claims: Claims = {}): string {
+/** Signs a token as the identity provider of the system does. */
+export function signToken({ issuer, audience, secret }: Issuer, subject: string, claims: TokenClaims = {}): string {
   return jwt.sign({ ...claims }, secret, { algorithm: 'HS256', issuer, audience, subject, expiresIn: 12 * HOURS });
 }

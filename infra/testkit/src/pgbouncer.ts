@@ -8,13 +8,13 @@ export type PoolMode = 'session' | 'transaction' | 'statement';
 
 /** A real PgBouncer, listening on 127.0.0.1. */
 export interface PgBouncer extends AsyncDisposable {
-  /** A URL of the server behind it, as it is reached through it. */
+  /** The same URL, with the address of PgBouncer. */
   readonly through: (url: string) => string;
 }
 
 interface PgBouncerOptions {
   readonly mode: PoolMode;
-  /** URLs of the roles that will come, all of one server. */
+  /** URLs of all roles that will connect, all of one server. */
   readonly urls: readonly string[];
   /** Lines of its configuration. */
   readonly settings?: readonly string[];
@@ -23,14 +23,14 @@ interface PgBouncerOptions {
 const NOBODY = 65_534;
 const STOP_MS = 5_000;
 
-/** The program on the PATH, or on Debian the one of its package. Where none can be had, the test that asks is skipped. */
+/** Starts the program on the PATH, or on Debian the one of its package. Without either it skips the test. */
 export async function openPgBouncer(context: Mocha.Context, options: PgBouncerOptions): Promise<PgBouncer> {
   const program = await findServer('pgbouncer', 'pgbouncer');
   if (program === null) return context.skip();
   const port = await freePort();
   const directory = scratch(`pgbouncer-${options.mode}`);
   const configuration = configure(directory, port, options);
-  // It refuses to run as root, which in a namespace of its own it is not.
+  // PgBouncer refuses to run as root. In a user namespace it is not root.
   const isRoot = process.getuid?.() === 0;
   const unprivileged = ['--user', `--map-user=${NOBODY}`, `--map-group=${NOBODY}`, '--', program.file, configuration];
   const bouncer = await launch({

@@ -8,14 +8,14 @@ import { eventually } from './eventually.ts';
 
 type PackageTree = Awaited<ReturnType<typeof fetchDebianPackages>>;
 
-/** The first of these programs that lies on the PATH, or else elsewhere. */
+/** Finds the first of these programs on the PATH, or else elsewhere. */
 export function findProgram(names: readonly string[], elsewhere: readonly string[]): string | undefined {
   const folders = (process.env['PATH'] ?? '').split(delimiter).filter((folder) => folder !== '');
   const candidates = folders.flatMap((folder) => names.map((name) => join(folder, name)));
   return [...candidates, ...elsewhere].find(isExecutable);
 }
 
-/** A package of Debian, unpacked the first time it is asked for; null, with a warning, where it cannot be had. */
+/** Downloads and unpacks a Debian package on first use. Null, with a warning, when that is not possible. */
 export async function fetchPackage(name: string): Promise<PackageTree | null> {
   try {
     return await fetchDebianPackages([name], join(LOCAL, 'packages', name));
@@ -25,12 +25,12 @@ export async function fetchPackage(name: string): Promise<PackageTree | null> {
   }
 }
 
-/** A server by name: the one of this system, or on Debian that of a package; null where none can be had. */
+/** Finds a server program: an installed one, or on Debian that of a package. Null without either. */
 export async function findServer(
   name: string,
   packageName: string,
 ): Promise<{ file: string; env: NodeJS.ProcessEnv } | null> {
-  // Where systems put servers, which is not on everybody's PATH.
+  // Systems install servers here, but a normal user's PATH lacks these folders.
   const file = findProgram([name], [`/usr/sbin/${name}`, `/usr/local/sbin/${name}`]);
   if (file !== undefined) return { file, env: {} };
   const tree = await fetchPackage(packageName);
@@ -38,7 +38,7 @@ export async function findServer(
   return { file: join(tree.root, 'usr/sbin', name), env: { LD_LIBRARY_PATH: tree.libraryPath } };
 }
 
-/** Resolves when somebody listens on the port; rejects with the log of the process when it ended before. */
+/** Resolves when the port accepts connections; rejects with the log of the process when it exits before. */
 export async function untilAccepting(proxy: RunningProcess, port: number): Promise<void> {
   const accepts = async (): Promise<boolean> => {
     if (proxy.exit !== null) return true;

@@ -10,11 +10,11 @@ export interface Proxy extends AsyncDisposable {
 }
 
 interface Kind {
-  /** Of Debian. */
+  /** The Debian package. */
   readonly package: string;
-  /** What `infra/proxies` tells operators to use. */
+  /** The file in `infra/proxies`. */
   readonly settings: string;
-  /** What only a test needs, in `directory`; the way the program is then called. */
+  /** Writes what only a test needs into `directory`. Returns the arguments of the program. */
   readonly prepare: (directory: string, settings: string) => readonly string[];
 }
 
@@ -24,14 +24,13 @@ const KINDS = {
 } satisfies Record<string, Kind>;
 
 const SETTINGS = join(import.meta.dirname, '../../proxies');
-/** The addresses in the settings: where the proxy listens, and where the gateway does. */
+/** The addresses of the proxy and of the gateway in the settings. */
 const [OWN, GATEWAY] = ['127.0.0.1:8080', '127.0.0.1:4000'];
 const STOP_MS = 5_000;
 
 /**
- * nginx or HAProxy with the settings of `infra/proxies` before a server on port `to` of this machine: the program on the
- * PATH, or on Debian the one of its packages, fetched the first time. Where none can be had, the test that asks is
- * skipped, which is counted as such and not as passed.
+ * Starts nginx or HAProxy with the settings of `infra/proxies` in front of a server on port `to`: the program on the PATH, or
+ * on Debian the one of its packages, downloaded on first use. Without either it skips the test.
  */
 export async function openProxy(
   context: Mocha.Context,
@@ -44,8 +43,8 @@ export async function openProxy(
   const port = await freePort();
   const directory = scratch(name);
   const settings = join(directory, kind.settings);
-  const told = readFileSync(join(SETTINGS, kind.settings), 'utf8');
-  writeFileSync(settings, readdress(readdress(told, OWN, port), GATEWAY, to));
+  const template = readFileSync(join(SETTINGS, kind.settings), 'utf8');
+  writeFileSync(settings, replaceAddress(replaceAddress(template, OWN, port), GATEWAY, to));
   const log = join(directory, `${name}.log`);
   const proxy = await launch({
     name,
@@ -59,13 +58,14 @@ export async function openProxy(
   return { port, [Symbol.asyncDispose]: async () => void (await proxy.stop('SIGTERM', STOP_MS)) };
 }
 
-function readdress(settings: string, address: string, port: number): string {
+function replaceAddress(settings: string, address: string, port: number): string {
   const [before, after, ...more] = settings.split(address);
-  if (before === undefined || after === undefined || more.length > 0) throw new Error(`not once there: ${address}`);
+  if (before === undefined || after === undefined || more.length > 0)
+    throw new Error(`the settings must contain ${address} exactly once`);
   return `${before}127.0.0.1:${port}${after}`;
 }
 
-/** The file around the settings. One process only: workers of a root would become somebody else, who may not come here. */
+/** Writes the main file, which includes the settings. One process only: workers of root run as a user who cannot read it. */
 function prepareNginx(directory: string, settings: string): readonly string[] {
   const main = join(directory, 'main.conf');
   const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(

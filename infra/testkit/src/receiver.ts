@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { eventually } from './eventually.ts';
 
-/** One request somebody sent us. */
+/** A request that the receiver got. */
 export interface Received {
   readonly method: string;
   readonly path: string;
@@ -12,29 +12,31 @@ export interface Received {
   readonly at: number;
 }
 
-export interface Answer {
+export interface ReceiverReply {
   readonly status: number;
   readonly headers?: Record<string, string>;
   readonly body?: string;
-  /** Held back this long. */
+  /** Delays the reply. */
   readonly afterMs?: number;
 }
 
-/** A real HTTP server that keeps what it was sent and answers as told: the far end of a webhook. */
+/** A real HTTP server that stores the requests it gets and replies as the test sets: the endpoint of a webhook. */
 export interface Receiver extends AsyncDisposable {
   readonly url: string;
   readonly received: readonly Received[];
-  /** From now on; 'hang' never answers, 'reset' breaks the connection. */
-  readonly answer: (with_: Answer | 'hang' | 'reset' | ((request: Received) => Answer | 'hang' | 'reset')) => void;
+  /** Sets the reply to later requests; 'hang' sends none, 'reset' resets the connection. */
+  readonly answer: (next: Behavior | ((request: Received) => Behavior)) => void;
   readonly until: (
     predicate: (all: readonly Received[]) => boolean,
     deadlineMs?: number,
   ) => Promise<readonly Received[]>;
 }
 
+type Behavior = ReceiverReply | 'hang' | 'reset';
+
 export async function receiver(): Promise<Receiver> {
   const received: Received[] = [];
-  let decide: (request: Received) => Answer | 'hang' | 'reset' = () => ({ status: 204 });
+  let behave: (request: Received) => Behavior = () => ({ status: 204 });
   const timers = new Set<NodeJS.Timeout>();
 
   const server = createServer((request, response) => {
@@ -42,17 +44,18 @@ export async function receiver(): Promise<Receiver> {
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
     request.on('end', () => {
       const { method = '', url = '', headers } = request;
-      const seen = { method, path: url, headers, body: Buffer.concat(chunks).toString('utf8'), at: Date.now() };
-      received.push(seen);
-      const answer = decide(seen);
-      if (answer === 'hang') return;
-      if (answer === 'reset') {
+      const body = Buffer.concat(chunks).toString('utf8');
+      const stored = { method, path: url, headers, body, at: Date.now() };
+      received.push(stored);
+      const reply = behave(stored);
+      if (reply === 'hang') return;
+      if (reply === 'reset') {
         request.socket.resetAndDestroy();
         return;
       }
-      const send = () => response.writeHead(answer.status, answer.headers).end(answer.body);
-      if (answer.afterMs === undefined) send();
-      else timers.add(setTimeout(send, answer.afterMs));
+      const send = () => response.writeHead(reply.status, reply.headers).end(reply.body);
+      if (reply.afterMs === undefined) send();
+      else timers.add(setTimeout(send, reply.afterMs));
     });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -60,7 +63,7 @@ export async function receiver(): Promise<Receiver> {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     received,
     answer: (next) => {
-      decide = typeof next === 'function' ? next : () => next;
+      behave = typeof next === 'function' ? next : () => next;
     },
     until: (predicate, deadlineMs = 10_000) =>
       eventually(() => (predicate(received) ? received : null), { deadlineMs }),

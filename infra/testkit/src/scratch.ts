@@ -5,22 +5,23 @@ import { join } from 'node:path';
 type Identity = NonNullable<ReturnType<typeof identityOf>>;
 
 const PREFIX = 'test-';
-let made: string | null = null;
+let root: string | null = null;
 let counter = 0;
 
-/** A directory of this process for data, logs and records. It is removed when the process is gone, however it went. */
+/** Creates a directory for data, logs and records. It is removed when this process ends, also when it is killed. */
 export function scratch(label: string): string {
-  made ??= makeScratch();
+  root ??= createRoot();
   counter += 1;
-  const directory = join(made, `${counter}-${label.replaceAll(/[^a-z0-9-]/gi, '_')}`);
+  const directory = join(root, `${counter}-${label.replaceAll(/[^a-z0-9-]/gi, '_')}`);
   mkdirSync(directory, { recursive: true, mode: 0o700 });
   return directory;
 }
 
-function makeScratch(): string {
+function createRoot(): string {
   const own = identityOf(process.pid);
-  if (own === null) throw new Refusal('This system does not tell when a process began; tests need /proc or ps.');
-  sweep();
+  if (own === null)
+    throw new Refusal('Tests need /proc or ps to read the start time of a process, and this system has neither.');
+  removeLeftovers();
   const directory = join(LOCAL, `${PREFIX}${process.pid}`);
   rmSync(directory, { recursive: true, force: true });
   mkdirSync(directory, { recursive: true, mode: 0o700 });
@@ -29,8 +30,8 @@ function makeScratch(): string {
   return directory;
 }
 
-/** What remains of processes that were killed together with their reaper. */
-function sweep(): void {
+/** Removes the directories of processes that were killed together with their reaper. */
+function removeLeftovers(): void {
   for (const name of list(LOCAL).filter((entry) => entry.startsWith(PREFIX))) {
     const directory = join(LOCAL, name);
     const owner = ownerOf(directory);

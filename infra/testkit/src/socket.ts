@@ -2,8 +2,7 @@ import type { SyncAction } from '@wts/contracts';
 import { WebSocket } from 'ws';
 import type { RawData } from 'ws';
 
-/** A frame the server sent. */
-export interface ServerFrame {
+export interface ReceivedFrame {
   readonly type: string;
   readonly afterSyncId?: string;
   readonly groups?: readonly string[];
@@ -13,18 +12,18 @@ export interface ServerFrame {
 
 export interface SocketOptions {
   readonly token: string;
-  /** Cursor, exclusive. */
+  /** The cursor, exclusive. */
   readonly after?: string;
-  /** Narrows what is heard, and asks for letters. */
+  /** Only these groups, and actions as letters. */
   readonly groups?: readonly string[];
-  /** False: connected, but the test sends its own frames. */
+  /** False: the test sends its own subscribe frame. */
   readonly subscribe?: boolean;
 }
 
 const DEADLINE_MS = 10_000;
 const CLOSE_MS = 1_000;
 
-/** Connects, subscribes, and resolves when the server has answered `subscribed`. */
+/** Connects, subscribes, and resolves after the `subscribed` frame. */
 export async function socketOf(target: { readonly baseUrl: string }, options: SocketOptions): Promise<LiveSocket> {
   const { token, after = '0', groups, subscribe = true } = options;
   const url = `${target.baseUrl.replace(/^http/, 'ws')}/sync/ws?token=${encodeURIComponent(token)}`;
@@ -40,9 +39,9 @@ export async function socketOf(target: { readonly baseUrl: string }, options: So
   return live;
 }
 
-/** A real WebSocket client that keeps every frame and action it heard, in order. */
+/** A real WebSocket client that stores every frame and action it receives, in order. */
 export class LiveSocket implements AsyncDisposable {
-  readonly frames: ServerFrame[] = [];
+  readonly frames: ReceivedFrame[] = [];
   readonly actions: SyncAction[] = [];
   /** When each action arrived, in milliseconds of `performance.now`. */
   readonly arrivals: number[] = [];
@@ -53,7 +52,9 @@ export class LiveSocket implements AsyncDisposable {
 
   constructor(socket: WebSocket) {
     this.#socket = socket;
-    socket.on('message', (data: RawData) => this.#hear(JSON.parse((data as Buffer).toString('utf8')) as ServerFrame));
+    socket.on('message', (data: RawData) =>
+      this.#receive(JSON.parse((data as Buffer).toString('utf8')) as ReceivedFrame),
+    );
     socket.on('close', (code, reason) => {
       this.#ended = { code, reason: reason.toString('utf8') };
       this.#wake();
@@ -61,7 +62,7 @@ export class LiveSocket implements AsyncDisposable {
     socket.on('error', () => {});
   }
 
-  /** The highest place heard of, also from packets without actions. */
+  /** The highest position received, also from packets without actions. */
   readonly cursor = (): string => this.#cursor;
 
   /** How the connection ended; null while it is open. */
@@ -80,31 +81,30 @@ export class LiveSocket implements AsyncDisposable {
     this.#socket.resume();
   }
 
-  /** Gone without a word. */
+  /** Ends the connection without a close frame. */
   cut(): void {
     this.#socket.terminate();
   }
 
-  /** Resolves when `predicate` holds for what was heard; looked at after every frame and at the end of the connection. */
+  /** Resolves when `predicate` holds; checks it after every frame and at the end of the connection. */
   until(predicate: (socket: LiveSocket) => boolean, deadlineMs = DEADLINE_MS): Promise<void> {
     return new Promise((resolve, reject) => {
       const done = (settle: () => void) => {
         clearTimeout(timer);
-        this.#waiters.delete(look);
+        this.#waiters.delete(check);
         settle();
       };
       const fail = (text: string) => {
-        const heard = `${this.frames.length} frames, ${this.actions.length} actions, cursor ${this.#cursor}`;
-        done(() => reject(new Error(`${text}; it heard ${heard}`)));
+        const received = `${this.frames.length} frames, ${this.actions.length} actions, cursor ${this.#cursor}`;
+        done(() => reject(new Error(`${text}; it received ${received}`)));
       };
-      const look = () => {
+      const check = () => {
         if (predicate(this)) done(resolve);
-        // Nothing more will come: waiting on would only hide why.
         else if (this.#ended !== null) fail(`the socket ended with ${this.#ended.code} "${this.#ended.reason}"`);
       };
-      const timer = setTimeout(() => fail(`the socket did not hear it in ${deadlineMs} ms`), deadlineMs);
-      this.#waiters.add(look);
-      look();
+      const timer = setTimeout(() => fail(`the condition was not met in ${deadlineMs} ms`), deadlineMs);
+      this.#waiters.add(check);
+      check();
     });
   }
 
@@ -116,7 +116,7 @@ export class LiveSocket implements AsyncDisposable {
   async close(): Promise<void> {
     if (this.#ended !== null) return;
     const closed = new Promise<void>((resolve) => this.#socket.once('close', () => resolve()));
-    // A paused socket would never see the answer to its close frame.
+    // A paused socket never receives the close frame of the server.
     this.#socket.resume();
     this.#socket.close();
     const timer = setTimeout(() => this.#socket.terminate(), CLOSE_MS);
@@ -128,7 +128,7 @@ export class LiveSocket implements AsyncDisposable {
     return this.close();
   }
 
-  #hear(frame: ServerFrame): void {
+  #receive(frame: ReceivedFrame): void {
     this.frames.push(frame);
     if (frame.packet !== undefined) {
       const now = performance.now();
@@ -146,7 +146,7 @@ export class LiveSocket implements AsyncDisposable {
   }
 }
 
-/** Rejects with the answer when the upgrade is refused. */
+/** Rejects with the response when the upgrade is refused. */
 function opened(socket: WebSocket): Promise<void> {
   return new Promise((resolve, reject) => {
     socket.once('open', resolve);

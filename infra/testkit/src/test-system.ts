@@ -1,6 +1,6 @@
 /**
- * A whole system for a test: real services as processes of their own, a real database, a real NATS server, reached
- * through the public doors. Every part can be killed, stopped, paused and cut off.
+ * A whole system for a test: every service as its own process, a real database and a real NATS server, used through the
+ * public API. A test can kill, stop, pause and disconnect every part.
  */
 import { servicePrincipal, tokenMinter } from '@wts/access';
 import type { InternalCommitReply, InternalMutation, NewApiKey, Principal, Role, ServiceName } from '@wts/contracts';
@@ -9,13 +9,14 @@ import type { NatsServer, PostgresServer, SupervisedProcess } from '@wts/local';
 import { LOCAL_JWT, Stack, makeSecrets } from '@wts/local';
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
-import type { Reply } from './ask.ts';
-import { ask } from './ask.ts';
+
 import type { TestDatabase } from './database.ts';
 import { openTestPostgres, testDatabase } from './database.ts';
 import { testNats } from './nats.ts';
-import type { Claims, Issuing } from './person.ts';
+import type { Issuer, TokenClaims } from './person.ts';
 import { signToken } from './person.ts';
+import type { Reply, RequestContent } from './request.ts';
+import { sendRequest } from './request.ts';
 import { scratch } from './scratch.ts';
 import type { LiveSocket, SocketOptions } from './socket.ts';
 import { socketOf } from './socket.ts';
@@ -25,13 +26,13 @@ import { openWire } from './wire.ts';
 export interface TestSystemOptions {
   readonly label?: string;
   readonly syncReplicas?: number;
-  /** The first is `baseUrl`; the others are `service('gateway', 1).url` and so on. */
+  /** The first one is at `baseUrl`, the others are at `service('gateway', 1).url` and so on. */
   readonly gatewayReplicas?: number;
-  /** A PostgreSQL server of this system's own, for tests that stop or kill it. */
+  /** True: a separate PostgreSQL server, for tests that stop or kill it. */
   readonly ownPostgres?: boolean;
-  /** Settings of single services: `{ sync: { LOG_LEVEL: 'debug' } }`. */
+  /** Settings of services: `{ sync: { LOG_LEVEL: 'debug' } }`. */
   readonly overrides?: { readonly [service: string]: { readonly [variable: string]: string } };
-  /** True: a wire stands between each process and each store; see `TestSystem.wire`. */
+  /** True: a wire between each process and each store; see `TestSystem.wire`. */
   readonly wires?: boolean;
 }
 
@@ -50,14 +51,14 @@ interface Parts {
   readonly nats: NatsServer;
   readonly postgres: PostgresServer | null;
   readonly wires: ReadonlyMap<string, Wire>;
-  readonly jwt: Issuing;
+  readonly jwt: Issuer;
   readonly internalTokenSecret: string;
 }
 
 const CALL_MS = 15_000;
 
 export async function startTestSystem(options: TestSystemOptions = {}): Promise<TestSystem> {
-  // Closes what was opened when a later part cannot be.
+  // Closes the parts that are open when a later one fails.
   await using opening = new AsyncDisposableStack();
   const { label = 'testSystem', syncReplicas = 1, gatewayReplicas = 1 } = options;
   const directory = scratch(label);
@@ -77,7 +78,7 @@ export async function startTestSystem(options: TestSystemOptions = {}): Promise<
       secrets,
       replicas: { sync: syncReplicas, gateway: gatewayReplicas },
       restarts: false,
-      // Every answer a test gets is checked against its contract.
+      // Services check every response against its contract.
       env: { CHECK_REPLIES: 'on', ...process.env },
       overrides: options.overrides ?? {},
       route: (service, replica, store, url) => wires.get(`${service} ${replica} ${store}`)?.through(url) ?? url,
@@ -91,19 +92,18 @@ export async function startTestSystem(options: TestSystemOptions = {}): Promise<
   return new TestSystem(parts, await stack.demo(), opening.move());
 }
 
-type AskedThere = Parameters<typeof ask> extends [string, string | null, ...infer Request] ? Request : never;
 type Demo = Awaited<ReturnType<Stack['demo']>>;
 
 export class TestSystem implements AsyncDisposable {
   readonly baseUrl: string;
   readonly authUrl: string;
-  /** Of the owner of the demo workspace. */
+  /** A key of the owner of the demo workspace. */
   readonly apiKey: string;
   readonly readOnlyApiKey: string;
   readonly userId: string;
   readonly workspaceId: string;
   /** The identity provider of this system: `signToken(testSystem.jwt, subject, claims)`. */
-  readonly jwt: Issuing;
+  readonly jwt: Issuer;
   readonly internalTokenSecret: string;
   readonly database: TestDatabase;
   readonly nats: NatsServer;
@@ -130,7 +130,7 @@ export class TestSystem implements AsyncDisposable {
   /** Only with `ownPostgres`. */
   get postgres(): PostgresServer {
     if (this.#parts.postgres !== null) return this.#parts.postgres;
-    throw new Error('this system shares its PostgreSQL server: start it with ownPostgres');
+    throw new Error('this system shares its PostgreSQL server; start it with ownPostgres');
   }
 
   service(name: string, replica = 0): SupervisedProcess {
@@ -141,11 +141,11 @@ export class TestSystem implements AsyncDisposable {
   wire(service: string, store: Store, replica = 0): Wire {
     const found = this.#parts.wires.get(`${service} ${replica} ${store}`);
     if (found !== undefined) return found;
-    throw new Error(`no wire between ${service} ${replica} and ${store}: start the system with wires`);
+    throw new Error(`no wire between ${service} ${replica} and ${store}; start the system with wires`);
   }
 
-  /** Somebody who signs in with a token of their own; belongs to no workspace yet. */
-  async person(name: string, claims: Claims = {}): Promise<Person> {
+  /** Creates a person who signs in with a token and is in no workspace yet. */
+  async person(name: string, claims: TokenClaims = {}): Promise<Person> {
     const subject = `${name.toLowerCase().replaceAll(/\s+/g, '-')}-${randomUUID()}`;
     const { email = `${subject}@example.com`, email_verified: emailVerified = true } = claims;
     const identity = { issuer: this.jwt.issuer, subject, name: claims.name ?? name, email, emailVerified };
@@ -155,7 +155,7 @@ export class TestSystem implements AsyncDisposable {
     return { userId, name, token };
   }
 
-  /** Somebody who belongs to the demo workspace, or another. */
+  /** Creates a person who is a member of the demo workspace, or of another one. */
   async member(name: string, role: Role = 'member', workspaceId = this.workspaceId): Promise<Person> {
     const person = await this.person(name);
     const payload = { workspaceId, userId: person.userId, role };
@@ -163,7 +163,7 @@ export class TestSystem implements AsyncDisposable {
     return person;
   }
 
-  /** An API key of somebody, also of the kinds REST does not make. */
+  /** Creates an API key of a person, also of the kinds that REST cannot create. */
   async keyOf(
     { userId }: Pick<Person, 'userId'>,
     key: Omit<NewApiKey, 'label'>,
@@ -180,18 +180,18 @@ export class TestSystem implements AsyncDisposable {
     return reply.key;
   }
 
-  /** A unit of changes under the authority of a service, past every permission: for arranging a test. */
+  /** Commits changes as a service, without permission checks, to arrange a test. */
   commit(mutations: readonly InternalMutation[]): Promise<InternalCommitReply> {
     const unit = { clientId: 'testkit', clientTxId: randomUUID(), authority: 'service', mutations };
     return this.#internal({ from: 'workspace', to: 'sync' }, syncApi.internalCommit.path, unit);
   }
 
-  /** A request through the first door; see `ask`. */
-  ask(token: string | null, ...request: AskedThere): Promise<Reply> {
-    return ask(this.baseUrl, token, ...request);
+  /** Sends a request to the first gateway. */
+  request(token: string | null, method: string, path: string, content?: RequestContent): Promise<Reply> {
+    return sendRequest({ baseUrl: this.baseUrl, token }, method, path, content);
   }
 
-  /** A live socket of the demo owner, or whoever has the token. */
+  /** Opens a socket as the demo owner, or with another token. */
   socket(options: Partial<SocketOptions> = {}): Promise<LiveSocket> {
     return socketOf(this, { token: this.apiKey, ...options });
   }
@@ -208,7 +208,7 @@ export class TestSystem implements AsyncDisposable {
     return this.close();
   }
 
-  /** A call as services make it among each other. */
+  /** Calls an internal operation as another service does. */
   async #internal<T>(
     { from, to }: { from: ServiceName; to: ServiceName },
     path: string,

@@ -1,56 +1,56 @@
 import type { AddressInfo, Server, Socket } from 'node:net';
 import { connect, createServer } from 'node:net';
 
-/** A wire between a service and a store, or between any two: it can be cut, frozen and mended. */
+/** A TCP proxy between a service and a store that can break, freeze and restore the connections. */
 export interface Wire extends AsyncDisposable {
   readonly port: number;
-  /** `url` with the near end of this wire as its address. */
+  /** The same URL, with the address of this wire. */
   readonly through: (url: string) => string;
-  /** Connections break at once, new ones are refused: the other side is gone. */
+  /** Resets all connections and refuses new ones, as when the server is down. */
   readonly cut: () => void;
-  /** Connections stay open but nothing passes, new ones are accepted and hang: the other side fell silent. */
+  /** Passes nothing: connections stay open, new ones are accepted and hang. */
   readonly freeze: () => void;
-  /** What the near side says arrives, what the far side answers is held: done, and nobody learns of it. */
-  readonly deafen: () => void;
-  /** Works again; what was held passes now. */
+  /** Passes requests and holds replies: the server does the work, and the client does not learn of it. */
+  readonly holdReplies: () => void;
+  /** Passes everything again, first what was held. */
   readonly mend: () => void;
-  /** Connections from now on go elsewhere, as behind an address that moves to another server. */
-  readonly lead: (to: Far) => void;
+  /** Sends new connections to another server. */
+  readonly redirect: (to: Address) => void;
 }
 
-interface Far {
+interface Address {
   readonly host: string;
   readonly port: number;
 }
 
-type State = 'whole' | 'cut' | 'frozen' | 'deaf';
+type State = 'open' | 'cut' | 'frozen' | 'holding-replies';
 
-export async function openWire(target: Far): Promise<Wire> {
-  let state: State = 'whole';
-  let end = target;
+export async function openWire(address: Address): Promise<Wire> {
+  let state: State = 'open';
+  let target = address;
   const pairs = new Set<readonly [Socket, Socket]>();
   const waiting = new Set<() => void>();
 
-  const join = (near: Socket) => {
-    const far = connect(end);
-    const pair = [near, far] as const;
+  const connectPair = (client: Socket) => {
+    const server = connect(target);
+    const pair = [client, server] as const;
     pairs.add(pair);
     endTogether(pair, () => pairs.delete(pair));
-    near.pipe(far).pipe(near);
+    client.pipe(server).pipe(client);
     if (state === 'frozen') for (const socket of pair) stopReading(socket);
-    if (state === 'deaf') stopReading(far);
+    if (state === 'holding-replies') stopReading(server);
   };
 
-  const server: Server = createServer((near) => {
-    near.on('error', () => {});
-    if (state === 'cut') near.resetAndDestroy();
-    else if (state === 'frozen') waiting.add(() => join(near));
-    else join(near);
+  const proxy: Server = createServer((client) => {
+    client.on('error', () => {});
+    if (state === 'cut') client.resetAndDestroy();
+    else if (state === 'frozen') waiting.add(() => connectPair(client));
+    else connectPair(client);
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
+  await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
+  const { port } = proxy.address() as AddressInfo;
 
-  const breakAll = () => {
+  const resetAll = () => {
     waiting.clear();
     for (const pair of pairs) for (const socket of pair) socket.resetAndDestroy();
   };
@@ -64,30 +64,30 @@ export async function openWire(target: Far): Promise<Wire> {
     },
     cut: () => {
       state = 'cut';
-      breakAll();
+      resetAll();
     },
     freeze: () => {
       state = 'frozen';
       for (const pair of pairs) for (const socket of pair) stopReading(socket);
     },
-    deafen: () => {
-      state = 'deaf';
-      for (const [, far] of pairs) stopReading(far);
+    holdReplies: () => {
+      state = 'holding-replies';
+      for (const [, server] of pairs) stopReading(server);
     },
     mend: () => {
-      // Piping twice would pass everything twice.
-      if (state === 'frozen') for (const [near, far] of pairs) near.pipe(far).pipe(near);
-      if (state === 'deaf') for (const [near, far] of pairs) far.pipe(near);
-      state = 'whole';
-      for (const go of waiting) go();
+      // Only the pipes that were stopped: a second pipe would pass everything twice.
+      if (state === 'frozen') for (const [client, server] of pairs) client.pipe(server).pipe(client);
+      if (state === 'holding-replies') for (const [client, server] of pairs) server.pipe(client);
+      state = 'open';
+      for (const start of waiting) start();
       waiting.clear();
     },
-    lead: (to) => {
-      end = to;
+    redirect: (to) => {
+      target = to;
     },
     [Symbol.asyncDispose]: async () => {
-      breakAll();
-      await new Promise((resolve) => server.close(resolve));
+      resetAll();
+      await new Promise((resolve) => proxy.close(resolve));
     },
   };
 }

@@ -13,7 +13,7 @@ async function query(url: string, sql: string): Promise<unknown[]> {
 }
 
 describe('testDatabase', () => {
-  it('gives each service its own schema and nobody the right to write in it but its owner', async () => {
+  it('gives each service its own schema, in which only that service may write', async () => {
     await using database = await testDatabase('rights');
     await query(database.urlOf('wts_sync'), 'CREATE TABLE things (id int); INSERT INTO things VALUES (1)');
     deepEqual(await query(database.url, `SELECT schemaname FROM pg_tables WHERE tablename = 'things'`), [
@@ -30,7 +30,7 @@ describe('testDatabase', () => {
     await rejects(query(database.urlOf('wts_sync'), 'SELECT id FROM workspace.secrets'), { code: '42501' });
   });
 
-  it('keeps two databases apart, also when made at the same time', async () => {
+  it('separates two databases that are created at the same time', async () => {
     const [one, two] = await Promise.all([testDatabase('same'), testDatabase('same')]);
     await query(one.urlOf('wts_sync'), 'CREATE TABLE only_here (id int)');
     deepEqual(await query(two.url, `SELECT tablename FROM pg_tables WHERE tablename = 'only_here'`), []);
@@ -38,7 +38,7 @@ describe('testDatabase', () => {
     await rejects(query(one.url, 'SELECT 1'), { code: '3D000' });
   });
 
-  it('leaves durability as in production', async () => {
+  it('keeps the durability settings of production', async () => {
     await using database = await testDatabase('durable');
     for (const name of ['fsync', 'synchronous_commit', 'full_page_writes']) {
       deepEqual(await query(database.url, `SELECT setting FROM pg_settings WHERE name = '${name}'`), [

@@ -2,25 +2,25 @@ import { deepEqual, equal, match, rejects } from 'node:assert/strict';
 import { eventually, receiver, testClock, testNats } from '../src/index.ts';
 
 describe('eventually', () => {
-  it('gives back the first answer that is something', async () => {
-    let looks = 0;
-    equal(await eventually(() => (++looks < 3 ? null : `look ${looks}`)), 'look 3');
+  it('resolves to the first result that is not null', async () => {
+    let calls = 0;
+    equal(await eventually(() => (++calls < 3 ? null : `call ${calls}`)), 'call 3');
   });
 
-  it('ends at its deadline with the last fault as cause', async () => {
-    const fault = new Error('still closed');
+  it('rejects at its deadline with the last error as cause', async () => {
+    const lastError = new Error('still closed');
     await rejects(
-      eventually(() => Promise.reject(fault), { deadlineMs: 30 }),
+      eventually(() => Promise.reject(lastError), { deadlineMs: 30 }),
       (error: Error) => {
-        match(error.message, /not so after 30 ms: still closed/);
-        return error.cause === fault;
+        match(error.message, /condition not met after 30 ms: still closed/);
+        return error.cause === lastError;
       },
     );
   });
 });
 
 describe('testClock', () => {
-  it('moves only when told to', () => {
+  it('moves only when a test moves it', () => {
     const clock = testClock('2026-01-01T00:00:00Z');
     const before = clock.now();
     clock.advance(1_500);
@@ -31,12 +31,15 @@ describe('testClock', () => {
 });
 
 describe('receiver', () => {
-  it('keeps what it was sent and answers as told', async () => {
-    await using far = await receiver();
-    equal((await fetch(far.url, { method: 'POST', body: 'one' })).status, 204);
-    far.answer({ status: 410, body: 'gone' });
-    equal((await fetch(`${far.url}/two?x=1`, { method: 'POST', body: 'two', headers: { 'x-n': '2' } })).status, 410);
-    const all = await far.until((received) => received.length === 2);
+  it('stores requests and replies as set', async () => {
+    await using endpoint = await receiver();
+    equal((await fetch(endpoint.url, { method: 'POST', body: 'one' })).status, 204);
+    endpoint.answer({ status: 410, body: 'gone' });
+    equal(
+      (await fetch(`${endpoint.url}/two?x=1`, { method: 'POST', body: 'two', headers: { 'x-n': '2' } })).status,
+      410,
+    );
+    const all = await endpoint.until((received) => received.length === 2);
     deepEqual(
       all.map(({ method, path, body }) => [method, path, body]),
       [
@@ -45,13 +48,13 @@ describe('receiver', () => {
       ],
     );
     equal(all[1]?.headers['x-n'], '2');
-    far.answer('reset');
-    await rejects(fetch(far.url));
+    endpoint.answer('reset');
+    await rejects(fetch(endpoint.url));
   });
 });
 
 describe('testNats', () => {
-  it('starts, dies and comes back at the same address with what was stored', async () => {
+  it('starts again at the same address after a kill', async () => {
     await using nats = await testNats();
     const first = nats.pid();
     await nats.kill();

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { TestSystem } from '../src/index.ts';
 import { eventually, signToken, startTestSystem } from '../src/index.ts';
 
-describe('a testSystem', function () {
+describe('a test system', function () {
   this.timeout(120_000);
   let testSystem: TestSystem;
   before(async () => {
@@ -33,7 +33,7 @@ describe('a testSystem', function () {
     return (await answer.json()) as { success: boolean };
   };
 
-  it('has an owner with keys, members and strangers', async () => {
+  it('has an owner with keys, members, and people without access', async () => {
     deepEqual(
       (await workspacesOf(testSystem.apiKey)).map(({ id, role }) => [id, role]),
       [[testSystem.workspaceId, 'owner']],
@@ -52,21 +52,21 @@ describe('a testSystem', function () {
     equal(answer.status, 401);
   });
 
-  it('has sockets that hear what others do', async () => {
+  it('has sockets that receive the changes of others', async () => {
     const ann = await testSystem.member('Ann');
     await using socket = await testSystem.socket({ token: ann.token });
-    const title = `heard ${randomUUID()}`;
+    const title = `received ${randomUUID()}`;
     equal((await createTask(testSystem.apiKey, title)).success, true);
     const action = await socket.untilAction(({ data }) => data['title'] === title);
     equal(action.action, 'INSERT');
     ok(BigInt(socket.cursor()) >= BigInt(action.syncId));
   });
 
-  it('refuses a socket without a credential, with the answer as error', async () => {
+  it('rejects a socket without a valid credential with the status of the response', async () => {
     await rejects(testSystem.socket({ token: 'wts_nonsense' }), { statusCode: 401 });
   });
 
-  it('keeps a killed service dead until the test starts it, at the same address', async () => {
+  it('starts a killed service only when the test does, at the same address', async () => {
     const [first, second] = [testSystem.service('sync', 0), testSystem.service('sync', 1)];
     await first.kill();
     equal(first.pid, null);
@@ -77,7 +77,7 @@ describe('a testSystem', function () {
     equal(await statusOf(`${first.url}/health`), 200);
   });
 
-  it('can cut one process off its database and mend it', async () => {
+  it('can disconnect one process from its database and reconnect it', async () => {
     const { url } = testSystem.service('workspace');
     testSystem.wire('workspace', 'postgres').cut();
     await eventually(async () => (await statusOf(`${url}/ready`)) === 503);
@@ -86,8 +86,8 @@ describe('a testSystem', function () {
     await eventually(async () => (await statusOf(`${url}/ready`)) === 200);
   });
 
-  it('can kill its database and have it back with everything that was acknowledged', async () => {
-    const title = `kept ${randomUUID()}`;
+  it('has every acknowledged change after its database was killed and restarted', async () => {
+    const title = `acknowledged ${randomUUID()}`;
     equal((await createTask(testSystem.apiKey, title)).success, true);
     await testSystem.postgres.kill();
     await eventually(async () => (await statusOf(`${testSystem.service('sync').url}/ready`)) === 503);
@@ -97,7 +97,7 @@ describe('a testSystem', function () {
     await socket.untilAction(({ data }) => data['title'] === title);
   });
 
-  it('says which part it was not started with', async () => {
+  it('names the missing option when a test uses a part without it', async () => {
     await rejects(async () => testSystem.wire('nothing', 'nats'), /no wire between nothing 0 and nats/);
     match(testSystem.nats.version, /^\d/);
   });

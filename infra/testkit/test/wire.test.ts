@@ -18,29 +18,29 @@ describe('a wire', () => {
     server.closeAllConnections();
     server.close();
   });
-  const ask = async () =>
+  const get = async () =>
     (await fetch(wire.through('http://somewhere:1/'), { headers: { connection: 'close' } })).text();
 
-  it('carries what is sent', async () => {
-    equal(await ask(), 'through');
+  it('passes requests and responses', async () => {
+    equal(await get(), 'through');
   });
 
-  it('breaks and refuses connections while it is cut, and carries again once mended', async () => {
+  it('refuses connections while it is cut, and passes data again after mend()', async () => {
     wire.cut();
-    await rejects(ask());
+    await rejects(get());
     wire.mend();
-    equal(await ask(), 'through');
+    equal(await get(), 'through');
   });
 
-  it('brings what is asked while deaf, and the answer once mended', async () => {
-    let [asked, answered] = [false, false];
-    server.once('request', () => (asked = true));
-    wire.deafen();
-    const held = ask().then((text) => {
+  it('passes requests while it holds replies, and the replies after mend()', async () => {
+    let [requested, answered] = [false, false];
+    server.once('request', () => (requested = true));
+    wire.holdReplies();
+    const held = get().then((text) => {
       answered = true;
       return text;
     });
-    await eventually(() => asked);
+    await eventually(() => requested);
     const other = await fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`);
     equal(await other.text(), 'through');
     equal(answered, false);
@@ -48,22 +48,22 @@ describe('a wire', () => {
     equal(await held, 'through');
   });
 
-  it('leads new connections elsewhere when told to', async () => {
+  it('sends new connections to another server after redirect()', async () => {
     const other = createServer((_request, response) => response.end('elsewhere'));
     other.listen(0, '127.0.0.1');
     await once(other, 'listening');
-    wire.lead({ host: '127.0.0.1', port: (other.address() as AddressInfo).port });
-    equal(await ask(), 'elsewhere');
-    wire.lead({ host: '127.0.0.1', port: (server.address() as AddressInfo).port });
-    equal(await ask(), 'through');
+    wire.redirect({ host: '127.0.0.1', port: (other.address() as AddressInfo).port });
+    equal(await get(), 'elsewhere');
+    wire.redirect({ host: '127.0.0.1', port: (server.address() as AddressInfo).port });
+    equal(await get(), 'through');
     other.closeAllConnections();
     other.close();
   });
 
-  it('holds what is sent while frozen and delivers it once mended', async () => {
+  it('passes nothing while it is frozen, and everything after mend()', async () => {
     wire.freeze();
     let answered = false;
-    const held = ask().then((text) => {
+    const held = get().then((text) => {
       answered = true;
       return text;
     });

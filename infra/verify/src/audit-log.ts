@@ -1,25 +1,25 @@
 import { columnsOf, MODELS, modelNamed, snakeCase, type Model } from '@wts/models';
 import type { ClientBase } from 'pg';
-import { FINDINGS_MAX, type Finding } from './finding.ts';
+import { FINDINGS_MAX, type AuditFinding } from './finding.ts';
 
 export interface LogAudit {
   readonly head: bigint;
   readonly floor: bigint;
   readonly entries: number;
-  readonly findings: readonly Finding[];
+  readonly findings: readonly AuditFinding[];
 }
 
-/** Where the log begins: what is below was trimmed, or lies before the gap of the last epoch. As SQL. */
+/** SQL of the first position: entries below it were trimmed, or lie before the gap of the last epoch. */
 const BEGINNING = 'greatest(floor, began_at)';
 
 /**
- * Audits log and tables in one snapshot: nothing that is committed meanwhile can disturb it.
+ * Audits the log and the tables in one database snapshot, so concurrent commits cannot disturb it.
  *
- * - *dense*: every place from the floor to the head is taken, once (the primary key sees to once);
+ * - *dense*: every position from the floor to the head has an entry (the primary key allows only one);
  * - *one-group*: an entry's group is its workspace, its person, or a private project of its workspace;
- * - *state-is-log*: the last entry of a record says what its row says, and a record whose last entry is DELETE has no row;
- * - *columns-are-record*: the columns hold what the record says;
- * - *place-follows-parent*: what is inside something has its group.
+ * - *state-is-log*: the last entry of a record equals its row, and a record whose last entry is DELETE has no row;
+ * - *columns-are-record*: the columns equal the fields of the record;
+ * - *group-follows-parent*: a record has the group of the record that contains it.
  */
 export async function auditLog(client: ClientBase): Promise<LogAudit> {
   await client.query('begin isolation level repeatable read read only');
@@ -32,15 +32,15 @@ export async function auditLog(client: ClientBase): Promise<LogAudit> {
     );
     const [state] = rows;
     if (state === undefined)
-      throw new Error('sync.log_state has no row: is this the database of the sync service, migrated?');
-    const findings: Finding[] = [];
+      throw new Error('sync.log_state has no row. Check that DATABASE_URL names the migrated database of sync.');
+    const findings: AuditFinding[] = [];
     if (!state.dense) findings.push(...(await holes(client)));
     findings.push(...(await strayGroups(client)));
     for (const model of MODELS) {
       findings.push(
         ...(await stateOf(client, model)),
         ...(await columnsAgainstRecord(client, model)),
-        ...(await placeAgainstParent(client, model)),
+        ...(await groupAgainstParent(client, model)),
       );
     }
     return { head: BigInt(state.head), floor: BigInt(state.floor), entries: Number(state.entries), findings };
@@ -49,42 +49,42 @@ export async function auditLog(client: ClientBase): Promise<LogAudit> {
   }
 }
 
-async function holes(client: ClientBase): Promise<Finding[]> {
+async function holes(client: ClientBase): Promise<AuditFinding[]> {
   const { rows } = await client.query<{ after: string; next: string }>(
     `select after::text, next::text from (
        select sync_id as next, lag(sync_id, 1, s.at) over (order by sync_id) as after
        from (select ${BEGINNING} as at from sync.log_state) s join sync.sync_actions a on a.sync_id > s.at
      ) steps where next <> after + 1 limit ${FINDINGS_MAX}`,
   );
-  return rows.map(({ after, next }) => ({ promise: 'dense', seen: `nothing stands between ${after} and ${next}` }));
+  return rows.map(({ after, next }) => ({ guarantee: 'dense', seen: `no entry between ${after} and ${next}` }));
 }
 
-async function strayGroups(client: ClientBase): Promise<Finding[]> {
+async function strayGroups(client: ClientBase): Promise<AuditFinding[]> {
   const { rows } = await client.query<{ sync_id: string; group_id: string }>(
     `select sync_id::text, group_id from sync.sync_actions a
      where group_id is distinct from workspace_id
        and not exists (select from sync.users u where u.id = a.group_id)
        and not exists (select from sync.projects p where p.id = a.group_id and p.workspace_id = a.workspace_id)
        and not exists (select from sync.sync_actions p where p.model = 'Project' and p.model_id = a.group_id and p.workspace_id = a.workspace_id)
-       -- The beginning of a project that is gone may have been trimmed.
+       -- The first entries of a deleted project may have been trimmed.
        and (select floor from sync.log_state) = 0
      limit ${FINDINGS_MAX}`,
   );
   return rows.map(({ sync_id, group_id }) => ({
-    promise: 'one-group',
-    seen: `entry ${sync_id} is for ${group_id}, which is no workspace of its, no person and no project`,
+    guarantee: 'one-group',
+    seen: `entry ${sync_id} has group ${group_id}, which is not its workspace, a person or a project of its workspace`,
   }));
 }
 
-async function stateOf(client: ClientBase, model: Model): Promise<Finding[]> {
+async function stateOf(client: ClientBase, model: Model): Promise<AuditFinding[]> {
   const { rows } = await client.query<{ id: string; seen: string }>(
     `with last as (
        select distinct on (model_id) model_id, sync_id, action, record::text as record from sync.sync_actions where model = $1 order by model_id, sync_id desc
      )
      select coalesce(l.model_id, t.id)::text as id,
-       case when t.id is null then 'entry ' || l.sync_id || ' says it is there, no row is'
-            when l.model_id is null then 'a row is there, no entry says so'
-            when l.action = 'DELETE' then 'entry ' || l.sync_id || ' deletes it, a row is there'
+       case when t.id is null then 'has entry ' || l.sync_id || ' and no row'
+            when l.model_id is null then 'has a row and no entry'
+            when l.action = 'DELETE' then 'has a row, although entry ' || l.sync_id || ' deletes it'
             else 'entry ' || l.sync_id || ' and the row differ' end as seen
      from last l full join sync.${model.table} t on t.id = l.model_id
      where (t.id is null and l.action <> 'DELETE')
@@ -93,10 +93,10 @@ async function stateOf(client: ClientBase, model: Model): Promise<Finding[]> {
      limit ${FINDINGS_MAX}`,
     [model.name],
   );
-  return rows.map(({ id, seen }) => ({ promise: 'state-is-log', seen: `${model.name} ${id}: ${seen}` }));
+  return rows.map(({ id, seen }) => ({ guarantee: 'state-is-log', seen: `${model.name} ${id}: ${seen}` }));
 }
 
-async function columnsAgainstRecord(client: ClientBase, model: Model): Promise<Finding[]> {
+async function columnsAgainstRecord(client: ClientBase, model: Model): Promise<AuditFinding[]> {
   const columns = columnsOf(model);
   const typed = columns.map(({ field, type }) => `"${field}" ${type}`).join(', ');
   const differing = columns.map(({ field, name }) => `t.${name} is distinct from c."${field}"`).join(' or ');
@@ -104,12 +104,12 @@ async function columnsAgainstRecord(client: ClientBase, model: Model): Promise<F
     `select t.id::text from sync.${model.table} t, json_to_record(t.record) as c(${typed}) where ${differing} limit ${FINDINGS_MAX}`,
   );
   return rows.map(({ id }) => ({
-    promise: 'columns-are-record',
+    guarantee: 'columns-are-record',
     seen: `${model.name} ${id}: a column differs from the record`,
   }));
 }
 
-async function placeAgainstParent(client: ClientBase, model: Model): Promise<Finding[]> {
+async function groupAgainstParent(client: ClientBase, model: Model): Promise<AuditFinding[]> {
   const { audience } = model;
   const field =
     audience.kind === 'parent' || audience.kind === 'membership' || audience.kind === 'project' ? audience.field : 'id';
@@ -118,11 +118,11 @@ async function placeAgainstParent(client: ClientBase, model: Model): Promise<Fin
   const { rows } = await client.query<{ id: string }>(
     `select t.id::text from sync.${model.table} t left join sync.${modelNamed(parent).table} p on p.id = t.${snakeCase(field)}
      where t.${snakeCase(field)} is not null and (p.id is null or p.group_id <> t.group_id)
-       -- What is left below what was deleted or moved is on its way.
+       -- A sweep has yet to change the rest.
        and not exists (select from sync.sweeps s where s.workspace_id = t.workspace_id) limit ${FINDINGS_MAX}`,
   );
   return rows.map(({ id }) => ({
-    promise: 'place-follows-parent',
-    seen: `${model.name} ${id} is not where its ${parent} is`,
+    guarantee: 'group-follows-parent',
+    seen: `${model.name} ${id} does not have the group of its ${parent}`,
   }));
 }

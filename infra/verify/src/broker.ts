@@ -3,9 +3,9 @@ import { STREAM } from '@wts/contracts';
 import { natsConnectionOptions } from '@wts/service-kit/nats';
 import { connect, type NatsConnection } from 'nats';
 
-/** `urls` as in NATS_URL: one address, or several of one cluster divided by commas. */
+/** `urls` as in NATS_URL: one address, or several addresses of one cluster separated by commas. */
 export function connectToBroker(urls: string): Promise<NatsConnection> {
-  // A broker that dies comes back, or another of its cluster answers; who waits for it says for how long.
+  // Reconnects without limit, because callers have deadlines of their own.
   return connect({
     ...natsConnectionOptions(urls.split(',').map((url) => url.trim())),
     maxReconnectAttempts: -1,
@@ -13,12 +13,12 @@ export function connectToBroker(urls: string): Promise<NatsConnection> {
   });
 }
 
-/** Where the stream stands: the number of its last message, and the place in the log it has come to. */
-export async function endOfStream(url: string): Promise<{ sequence: number; place: bigint }> {
+/** The end of the stream: the sequence number of its last message, and the position of its last entry. */
+export async function endOfStream(url: string): Promise<{ sequence: number; position: bigint }> {
   const nc = await connectToBroker(url);
   try {
     const { state } = await (await nc.jetstreamManager()).streams.info(STREAM.name);
-    return { sequence: state.last_seq, place: (await openPublisher(nc).last())?.last ?? 0n };
+    return { sequence: state.last_seq, position: (await openPublisher(nc).last())?.last ?? 0n };
   } finally {
     await nc.close();
   }

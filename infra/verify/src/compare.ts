@@ -1,44 +1,43 @@
 import type { SyncAction } from '@wts/contracts';
-import { FINDINGS_MAX, type Finding } from './finding.ts';
+import { FINDINGS_MAX, type AuditFinding } from './finding.ts';
 
-/**
- * Compares what one listener received with what the log holds for its groups: nothing missing, nothing doubled, ascending.
- * The one check that every surface is judged by.
- */
+/** Compares what one follower received with the entries of its groups: nothing missing, nothing doubled, ascending. */
 export function compareDeliveries(
-  listener: string,
+  name: string,
   expected: readonly string[],
   received: readonly string[],
-): Finding[] {
-  const findings: Finding[] = [];
-  const found = (promise: Finding['promise'], seen: string): void => {
-    findings.push({ promise, seen: `${listener}: ${seen}` });
+): AuditFinding[] {
+  const findings: AuditFinding[] = [];
+  const found = (guarantee: AuditFinding['guarantee'], seen: string): void => {
+    findings.push({ guarantee, seen: `${name}: ${seen}` });
   };
   const wanted = new Set(expected);
   const got = new Set<string>();
   let last = -1n;
   for (const id of received) {
-    if (got.has(id)) found('nothing-doubled', `${id} came twice`);
-    else if (BigInt(id) <= last) found('in-order', `${id} came after ${last}`);
-    if (!wanted.has(id)) found('nothing-foreign', `${id} is not for it`);
+    if (got.has(id)) found('nothing-doubled', `received ${id} twice`);
+    else if (BigInt(id) <= last) found('in-order', `received ${id} after ${last}`);
+    if (!wanted.has(id)) found('nothing-foreign', `received ${id}, which is for others`);
     got.add(id);
     last = BigInt(id);
   }
   const missing = expected.filter((id) => !got.has(id));
-  for (const id of missing.slice(0, FINDINGS_MAX)) found('nothing-missing', `${id} did not come`);
-  if (missing.length > FINDINGS_MAX) found('nothing-missing', `${missing.length - FINDINGS_MAX} more did not come`);
+  for (const id of missing.slice(0, FINDINGS_MAX)) found('nothing-missing', `did not receive ${id}`);
+  if (missing.length > FINDINGS_MAX) found('nothing-missing', `did not receive ${missing.length - FINDINGS_MAX} more`);
   return findings;
 }
 
-export type Replica = Map<string, { readonly modelName: string; record: Record<string, unknown> }>;
+/** The records of a client, by model and id. */
+export type ClientRecords = Map<string, { readonly modelName: string; record: Record<string, unknown> }>;
 
-/** A client's copy, kept as the interface says a client may keep it. */
-export function applyActions(replica: Replica, actions: readonly SyncAction[]): void {
+/** Applies entries to records as the interface specifies it for clients. */
+export function applyActions(records: ClientRecords, actions: readonly SyncAction[]): void {
   for (const { modelName, modelId, action, data } of actions) {
-    const known = replica.get(`${modelName} ${modelId}`);
-    if (action === 'DELETE') replica.delete(`${modelName} ${modelId}`);
-    else if (action === 'INSERT') replica.set(`${modelName} ${modelId}`, { modelName, record: { ...data } });
-    else if (known) known.record = { ...known.record, ...data };
-    else replica.set(`${modelName} ${modelId}`, { modelName, record: { id: modelId, ...data } });
+    const key = `${modelName} ${modelId}`;
+    const stored = records.get(key);
+    if (action === 'DELETE') records.delete(key);
+    else if (action === 'INSERT') records.set(key, { modelName, record: { ...data } });
+    else if (stored) stored.record = { ...stored.record, ...data };
+    else records.set(key, { modelName, record: { id: modelId, ...data } });
   }
 }

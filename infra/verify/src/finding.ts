@@ -1,12 +1,11 @@
-/** Something that must never happen, and did. */
-export interface Finding {
-  /** Which promise is broken. */
-  readonly promise:
+/** A broken guarantee that an audit found. */
+export interface AuditFinding {
+  readonly guarantee:
     | 'dense'
     | 'one-group'
     | 'state-is-log'
     | 'columns-are-record'
-    | 'place-follows-parent'
+    | 'group-follows-parent'
     | 'stream-is-log'
     | 'nothing-missing'
     | 'nothing-doubled'
@@ -14,12 +13,12 @@ export interface Finding {
     | 'nothing-foreign'
     | 'acknowledged-is-there'
     | 'applied-once'
-    | 'nobody-stands-still'
-    | 'replica-is-state'
+    | 'readers-advance'
+    | 'copy-is-state'
     | 'content-stays-in-tables';
-  /** What was seen, with the place or id to look at. */
+  /** What the audit saw, with the position or id. */
   readonly seen: string;
 }
 
-/** As many of a kind as help; the rest only counts. */
+/** An audit reports at most so many findings of one kind. */
 export const FINDINGS_MAX = 20;

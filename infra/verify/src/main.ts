@@ -1,29 +1,29 @@
 /**
- * `npm run verify:log`: audits a running system and ends with 0 when everything holds, 1 when something does not.
+ * `npm run verify:log`: audits a running system. Exits with 0 when every guarantee holds, otherwise with 1.
  *
- *   -- --seconds 10    listen that long by sockets and pollers
- *   -- --sockets 4     so many sockets
- *   -- --writes 20     write so many tasks a second meanwhile, and delete them for good at the end (default none)
- *   -- --follow        again and again until stopped; then the code tells of all it has seen
+ *   -- --seconds 10    follow the log by sockets and polling for this time
+ *   -- --sockets 4     the number of sockets
+ *   -- --writes 20     write so many tasks per second meanwhile, and delete them for good at the end (default none)
+ *   -- --follow        repeat until stopped; the exit code covers all rounds
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { Client } from 'pg';
-import { auditCopy, auditListeners, auditNewcomer, loadCopy } from './audit-live.ts';
+import { auditCopy, auditFollowers, auditNewCopy, loadCopy } from './audit-live.ts';
 import { auditLog } from './audit-log.ts';
 import { auditStream } from './audit-stream.ts';
 import { connectToBroker } from './broker.ts';
-import type { Finding } from './finding.ts';
-import { listenByPolling, listenBySocket, readPage, readSnapshot, type Listener } from './listeners.ts';
+import type { AuditFinding } from './finding.ts';
+import { followByPolling, followBySocket, readPage, readSnapshot, type Follower } from './followers.ts';
 import { numbersOf } from './numbers.ts';
 import { isOutage } from './load/outage.ts';
 import { OwnTasks } from './own-tasks.ts';
-import { findSystem, type System } from './target.ts';
+import { findSystem, type RunningSystem } from './running-system.ts';
 
 const CATCH_UP_MS = 15_000;
-const LOOK_AGAIN_MS = 5_000;
+const RETRY_MS = 5_000;
 
-const say = (line: string): void => void process.stdout.write(`${line}\n`);
+const print = (line: string): void => void process.stdout.write(`${line}\n`);
 
 const stopping = new AbortController();
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stopping.abort());
@@ -55,54 +55,58 @@ async function main(): Promise<boolean> {
   const options = numbersOf(values, { seconds: 0, sockets: 0, writes: 0 });
   const system = await findSystem(process.env);
   const tasks = new OwnTasks(system);
-  let isSound = true;
+  let isPassed = true;
   try {
-    if (!follow) isSound = await verify(system, options, tasks);
-    else while (!stopping.signal.aborted) isSound = (await verifyOrWait(system, options, tasks)) && isSound;
+    if (!follow) isPassed = await verify(system, options, tasks);
+    else while (!stopping.signal.aborted) isPassed = (await verifyOrWait(system, options, tasks)) && isPassed;
   } finally {
     const left = await tasks.remove();
     if (left > 0) {
-      say(`left     ${left} tasks titled "Written by verify:log" that could not be deleted`);
-      isSound = false;
+      print(`left     ${left} tasks with the title "Written by verify:log" could not be deleted. Delete them by hand.`);
+      isPassed = false;
     }
   }
-  return isSound;
+  return isPassed;
 }
 
-/** A process beside the system outlives its restarts: what is away is looked at when it is back. */
-async function verifyOrWait(system: System, options: Options, tasks: OwnTasks): Promise<boolean> {
+/** With --follow the program outlives restarts of the system: it skips a round while the system is unavailable. */
+async function verifyOrWait(system: RunningSystem, options: Options, tasks: OwnTasks): Promise<boolean> {
   try {
     return await verify(system, options, tasks);
   } catch (error) {
     if (!isOutage(error)) throw error;
-    say(`away     ${(error as Error).message}`);
-    await rest(LOOK_AGAIN_MS);
+    print(`down     the system is unavailable (${(error as Error).message}); trying again in ${RETRY_MS / 1000} s`);
+    await rest(RETRY_MS);
     return true;
   }
 }
 
-async function verify(system: System, options: Options, tasks: OwnTasks): Promise<boolean> {
+async function verify(system: RunningSystem, options: Options, tasks: OwnTasks): Promise<boolean> {
   const client = new Client({ connectionString: system.databaseUrl, connectionTimeoutMillis: 10_000 });
-  // Told by the query that is under way, or by the next one.
+  // The current query, or the next one, rejects with the same error.
   client.on('error', () => {});
   await client.connect();
   const nc = await connectToBroker(system.natsUrl);
   try {
     const copy = await loadCopy(system);
-    const live = await listen(system, client, options, tasks);
+    const live = await followLive(system, client, options, tasks);
     const log = await auditLog(client);
     const stream = await auditStream(nc, client);
-    const newcomer = await auditNewcomer(client, system, live.groups);
+    const newCopy = await auditNewCopy(client, system, live.groups);
     const isSame = new Set(copy.groups).symmetricDifference(new Set(live.groups)).size === 0;
-    const replica = isSame ? await auditCopy(client, system, copy) : null;
-    const findings = [log, stream, live, newcomer, ...(replica ? [replica] : [])].flatMap((audit) => audit.findings);
-    say(`log      ${log.entries} entries, ${log.floor}..${log.head}`);
-    say(`stream   ${stream.chunks} chunks`);
-    say(`live     ${live.words}`);
-    say(`newcomer ${newcomer.records} records, loaded and followed`);
-    if (replica) say(`replica  ${replica.records} records, loaded before and followed since`);
-    for (const { promise, seen } of findings) say(`BROKEN   ${promise}: ${seen}`);
-    say(findings.length === 0 ? 'Sound: nothing missing, doubled or out of order.' : `${findings.length} findings.`);
+    const oldCopy = isSame ? await auditCopy(client, system, copy) : null;
+    const findings = [log, stream, live, newCopy, ...(oldCopy ? [oldCopy] : [])].flatMap((audit) => audit.findings);
+    print(`log      ${log.entries} entries, positions ${log.floor} to ${log.head}`);
+    print(`stream   ${stream.chunks} chunks`);
+    print(`live     ${live.text}`);
+    print(`new copy ${newCopy.records} records, loaded at the end`);
+    if (oldCopy) print(`old copy ${oldCopy.records} records, loaded at the start and then updated from the log`);
+    for (const { guarantee, seen } of findings) print(`BROKEN   ${guarantee}: ${seen}`);
+    print(
+      findings.length === 0
+        ? 'Passed: nothing is missing, doubled or out of order.'
+        : `FAILED: ${findings.length} findings, see above.`,
+    );
     return findings.length === 0;
   } finally {
     await nc.close();
@@ -110,30 +114,30 @@ async function verify(system: System, options: Options, tasks: OwnTasks): Promis
   }
 }
 
-interface Received {
+interface LiveAudit {
   readonly groups: readonly string[];
-  readonly words: string;
-  readonly findings: readonly Finding[];
+  readonly text: string;
+  readonly findings: readonly AuditFinding[];
 }
 
-async function listen(
-  system: System,
+async function followLive(
+  system: RunningSystem,
   client: Client,
   { seconds, sockets, writes }: Options,
   tasks: OwnTasks,
-): Promise<Received> {
-  // Also where the log has lost its beginning, a snapshot says where one stands and what one may hear.
+): Promise<LiveAudit> {
+  // A snapshot has a position and the groups, also when the start of the log was trimmed.
   const { lastSyncId: start, groups, rows } = await readSnapshot(system, ['Workspace']);
   await using stack = new AsyncDisposableStack();
-  const listeners: Listener[] = Array.from({ length: sockets }, (_, index) =>
-    stack.use(listenBySocket(system, `socket ${index + 1}`, start)),
+  const followers: Follower[] = Array.from({ length: sockets }, (_, index) =>
+    stack.use(followBySocket(system, `socket ${index + 1}`, start)),
   );
-  listeners.push(stack.use(listenByPolling(system, 'poller', start)));
+  followers.push(stack.use(followByPolling(system, 'poller', start)));
   const workspaceId = rows[0]?.id;
   const endMs = performance.now() + seconds * 1000;
   while (performance.now() < endMs && !stopping.signal.aborted) {
     if (writes > 0) {
-      if (workspaceId === undefined) throw new Error('--writes needs the credential of a member of a workspace.');
+      if (workspaceId === undefined) throw new Error('--writes needs an API key of a member of a workspace.');
       await tasks.write(workspaceId);
     }
     await rest(writes > 0 ? 1000 / writes : 100);
@@ -141,26 +145,26 @@ async function listen(
   await tasks.remove();
   const upTo = BigInt(await headAfter(system, start));
   const deadlineMs = performance.now() + CATCH_UP_MS;
-  while (listeners.some(({ at }) => at() < upTo) && performance.now() < deadlineMs) await pause(50);
+  while (followers.some(({ cursor }) => cursor() < upTo) && performance.now() < deadlineMs) await pause(50);
 
   const now = await readSnapshot(system, ['Workspace']);
   if (new Set(now.groups).symmetricDifference(new Set(groups)).size > 0) {
     return {
       groups: now.groups,
-      words: 'not checked: the memberships of the listener changed in the meantime',
+      text: 'not checked, because the memberships of the person changed meanwhile',
       findings: [],
     };
   }
-  const received = listeners[0]?.received.length ?? 0;
-  const hint = received === 0 ? ' (no changes came; --writes 20 makes some)' : '';
+  const received = followers[0]?.received.length ?? 0;
+  const hint = received === 0 ? ' (nothing changed; add --writes 20 to write tasks)' : '';
   return {
     groups,
-    words: `${received} entries to each of ${listeners.length} listeners${hint}`,
-    findings: await auditListeners(client, listeners, groups, BigInt(start), upTo),
+    text: `${received} entries to each of ${followers.length} followers${hint}`,
+    findings: await auditFollowers(client, followers, { groups, after: BigInt(start), upTo }),
   };
 }
 
-async function headAfter(system: System, start: string): Promise<string> {
+async function headAfter(system: RunningSystem, start: string): Promise<string> {
   for (let after = start; ;) {
     const page = await readPage(system, after);
     after = page.lastSyncId;

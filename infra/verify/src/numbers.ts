@@ -1,4 +1,4 @@
-/** What was asked for on the command line: each a number and within its bound, or one sentence that says which is not. */
+/** Parses numbers of the command line. Throws a sentence that names the first one which is not a number or too small. */
 export function numbersOf<Name extends string>(
   values: Readonly<Record<Name, string>>,
   least: Readonly<Record<NoInfer<Name>, number>>,
@@ -6,13 +6,13 @@ export function numbersOf<Name extends string>(
   const read = Object.entries<string>(values).map(([name, text]) => {
     const number = /^\d+(\.\d+)?$/.test(text) ? Number(text) : Number.NaN;
     const min = least[name as Name];
-    if (!(number >= min)) throw new Error(`--${name} must be a number, ${min} or more; it is "${text}".`);
+    if (!(number >= min)) throw new Error(`--${name} must be a number of at least ${min}, not "${text}".`);
     return [name, number];
   });
   return Object.fromEntries(read) as Record<Name, number>;
 }
 
-/** The same for a program that has nothing to clean up yet: the sentence is all it says. */
+/** The same for a program that has nothing to clean up yet: prints the sentence and exits. */
 export function numbersOrExit<Name extends string>(
   values: Readonly<Record<Name, string>>,
   least: Readonly<Record<NoInfer<Name>, number>>,

@@ -2,19 +2,19 @@ import type { SyncTransaction } from '@wts/contracts';
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { send } from './load/writers.ts';
-import type { System } from './target.ts';
+import type { RunningSystem } from './running-system.ts';
 
 const TRANSACTIONS_MAX = 100;
 const REMOVE_MS_MAX = 15_000;
 const RETRY_MS = 250;
 
-/** The tasks that an audit writes so that something happens. They are deleted for good when it ends. */
+/** The tasks that an audit writes to produce changes. It deletes them for good at the end. */
 export class OwnTasks {
-  readonly #system: System;
+  readonly #system: RunningSystem;
   readonly #clientId = 'verify-log';
   readonly #ids = new Set<string>();
 
-  constructor(system: System) {
+  constructor(system: RunningSystem) {
     this.#system = system;
   }
 
@@ -22,13 +22,13 @@ export class OwnTasks {
     const modelId = randomUUID();
     const payload = { workspaceId, title: 'Written by verify:log' };
     const results = await this.#send([{ ...this.#transaction(modelId), action: 'INSERT', payload }]);
-    // Also a task whose answer was lost: it may exist.
+    // A task whose response was lost may exist.
     this.#ids.add(modelId);
     const refused = results?.find(({ success }) => !success);
-    if (refused !== undefined) throw new Error(`--writes: a change was refused: ${refused.error}`);
+    if (refused !== undefined) throw new Error(`--writes: the service refused a task: ${refused.error}`);
   }
 
-  /** Waits a while for a system that is away. Returns how many are left; the next call tries those again. */
+  /** Retries for a while when the system is unavailable. Resolves to the number of tasks that are left for the next call. */
   async remove(): Promise<number> {
     const deadlineMs = performance.now() + REMOVE_MS_MAX;
     while (this.#ids.size > 0 && performance.now() < deadlineMs) {

@@ -4,18 +4,18 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { auditCopy, auditNewcomer, loadCopy, type Copy } from '../src/audit-live.ts';
-import type { Target } from '../src/listeners.ts';
-import { Table } from './table.ts';
+import { auditCopy, auditNewCopy, loadCopy, type ClientCopy } from '../src/audit-live.ts';
+import type { Account } from '../src/followers.ts';
+import { AuditedDatabase } from './audited-database.ts';
 
-/** A sync service that says what it is told to say, true or not. */
-class Storyteller {
-  /** What the deltas tell. */
+/** A sync service that answers what the test sets, right or wrong. */
+class FakeSync {
+  /** The entries of /sync/deltas. */
   actions: object[] = [];
-  /** What a snapshot shows, as of this place. */
+  /** The rows of /sync/bootstrap, and their position. */
   rows: object[] = [];
-  at = '3';
-  isCutOff = false;
+  position = '3';
+  isIncomplete = false;
   readonly #server: Server = createServer((req, res) => {
     const { pathname, searchParams } = new URL(req.url ?? '', 'http://here');
     const after = Number(searchParams.get('after'));
@@ -25,14 +25,14 @@ class Storyteller {
       return;
     }
     const lines = [
-      { lastSyncId: this.at, subscribedSyncGroups: [] },
+      { lastSyncId: this.position, subscribedSyncGroups: [] },
       ...this.rows,
-      ...(this.isCutOff ? [] : [{ type: 'end', rowCount: this.rows.length }]),
+      ...(this.isIncomplete ? [] : [{ type: 'end', rowCount: this.rows.length }]),
     ];
     res.end(lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
   });
 
-  async open(): Promise<Target> {
+  async open(): Promise<Account> {
     await once(this.#server.listen(0, '127.0.0.1'), 'listening');
     return { baseUrl: `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`, token: 'any' };
   }
@@ -43,27 +43,27 @@ class Storyteller {
   }
 }
 
-describe('the audit of a client’s copy', function () {
+describe('the audit of a client copy', function () {
   this.timeout(60_000);
-  let table: Table;
-  let storyteller: Storyteller;
-  let target: Target;
+  let audited: AuditedDatabase;
+  let fake: FakeSync;
+  let account: Account;
 
   beforeEach(async () => {
-    table = await Table.set();
-    storyteller = new Storyteller();
-    target = await storyteller.open();
+    audited = await AuditedDatabase.open();
+    fake = new FakeSync();
+    account = await fake.open();
   });
   afterEach(async () => {
-    storyteller.close();
-    await table[Symbol.asyncDispose]();
+    fake.close();
+    await audited[Symbol.asyncDispose]();
   });
 
-  const told = (
+  const entry = (
     syncId: string,
     action: SyncAction['action'],
     data: object,
-    modelId: string = table.team.id,
+    modelId: string = audited.team.id,
   ): object => ({
     syncId,
     modelName: 'Team',
@@ -71,67 +71,66 @@ describe('the audit of a client’s copy', function () {
     action,
     data,
   });
-  const shown = (record: object): object => ({ __class: 'Team', ...record });
-  const groups = (): string[] => [table.workspaceId];
-  /** Loaded before there was anything. */
-  const empty = (): Copy => ({ records: new Map(), at: '0', groups: groups() });
-  const replica = async (): Promise<string[]> =>
-    (await auditCopy(table.client, target, empty(), groups())).findings.map(({ seen }) => seen);
-  const newcomer = async (): Promise<string[]> =>
-    (await auditNewcomer(table.client, target, groups())).findings.map(({ seen }) => seen);
+  const row = (record: object): object => ({ __class: 'Team', ...record });
+  const groups = (): string[] => [audited.workspaceId];
+  /** A copy loaded before the first entry. */
+  const empty = (): ClientCopy => ({ records: new Map(), position: '0', groups: groups() });
+  const oldCopy = async (): Promise<string[]> =>
+    (await auditCopy(audited.client, account, empty(), groups())).findings.map(({ seen }) => seen);
+  const newCopy = async (): Promise<string[]> =>
+    (await auditNewCopy(audited.client, account, groups())).findings.map(({ seen }) => seen);
 
-  it('is content with one that says what the tables say', async () => {
-    storyteller.actions = [
-      told('1', 'INSERT', { ...table.record, name: 'Old' }),
-      told('3', 'UPDATE', { name: 'Team' }),
-    ];
-    assert.deepEqual(await replica(), []);
-    storyteller.rows = [shown(table.record)];
-    assert.deepEqual(await newcomer(), []);
+  it('finds nothing when the copy equals the tables', async () => {
+    fake.actions = [entry('1', 'INSERT', { ...audited.record, name: 'Old' }), entry('3', 'UPDATE', { name: 'Team' })];
+    assert.deepEqual(await oldCopy(), []);
+    fake.rows = [row(audited.record)];
+    assert.deepEqual(await newCopy(), []);
   });
 
-  it('finds a record that did not come', async () => {
-    const missing = `Team ${table.team.id}: a client does not have it`;
-    assert.deepEqual(await replica(), [missing]);
-    assert.deepEqual(await newcomer(), [missing]);
+  it('finds a record that the copy lacks', async () => {
+    const missing = `Team ${audited.team.id}: a client does not have it`;
+    assert.deepEqual(await oldCopy(), [missing]);
+    assert.deepEqual(await newCopy(), [missing]);
   });
 
   it('finds a field that differs', async () => {
-    storyteller.actions = [told('1', 'INSERT', { ...table.record, name: 'Old' })];
-    assert.deepEqual(await replica(), [`Team ${table.team.id}: a client has another name`]);
+    fake.actions = [entry('1', 'INSERT', { ...audited.record, name: 'Old' })];
+    assert.deepEqual(await oldCopy(), [`Team ${audited.team.id}: a client has another name`]);
   });
 
-  it('finds a record of which nobody said that it went, and one that is for others', async () => {
+  it('finds a record that was deleted without an entry, and one of a group without access', async () => {
     const gone = randomUUID();
-    storyteller.actions = [told('1', 'INSERT', table.record), told('2', 'INSERT', { ...table.record, id: gone }, gone)];
-    assert.deepEqual(await replica(), [`Team ${gone}: a client has it, and it is gone or not for it`]);
-    storyteller.rows = [shown(table.record)];
-    const stranger = await auditNewcomer(table.client, target, [randomUUID()]);
+    fake.actions = [entry('1', 'INSERT', audited.record), entry('2', 'INSERT', { ...audited.record, id: gone }, gone)];
+    assert.deepEqual(await oldCopy(), [
+      `Team ${gone}: a client has it, although it is deleted or not visible to that client`,
+    ]);
+    fake.rows = [row(audited.record)];
+    const other = await auditNewCopy(audited.client, account, [randomUUID()]);
     assert.deepEqual(
-      stranger.findings.map(({ seen }) => seen),
-      [`Team ${table.team.id}: a client has it, and it is gone or not for it`],
+      other.findings.map(({ seen }) => seen),
+      [`Team ${audited.team.id}: a client has it, although it is deleted or not visible to that client`],
     );
   });
 
-  it('leaves what changed after the place the client has come to for the next time', async () => {
-    await table.append(4);
-    assert.deepEqual(await replica(), []);
-    storyteller.actions = [told('1', 'INSERT', table.record)];
-    await table.client.query('delete from sync.teams');
-    assert.deepEqual(await replica(), []);
+  it('does not compare records that changed after the position of the copy', async () => {
+    await audited.append(4);
+    assert.deepEqual(await oldCopy(), []);
+    fake.actions = [entry('1', 'INSERT', audited.record)];
+    await audited.client.query('delete from sync.teams');
+    assert.deepEqual(await oldCopy(), []);
   });
 
-  it('takes no snapshot for whole that does not say so', async () => {
-    storyteller.rows = [shown(table.record)];
-    storyteller.isCutOff = true;
-    await assert.rejects(newcomer(), /The snapshot is not whole/);
+  it('rejects a snapshot without its last line', async () => {
+    fake.rows = [row(audited.record)];
+    fake.isIncomplete = true;
+    await assert.rejects(newCopy(), /The snapshot is not whole/);
   });
 
-  it('goes on from what was loaded, with the groups of then', async () => {
-    storyteller.rows = [shown({ ...table.record, name: 'Old' })];
-    storyteller.at = '1';
-    const copy = await loadCopy(target);
-    storyteller.actions = [told('1', 'DELETE', {}), told('3', 'UPDATE', { name: 'Team' })];
-    assert.deepEqual((await auditCopy(table.client, target, copy, groups())).findings, []);
+  it('applies only the entries after the position of the copy', async () => {
+    fake.rows = [row({ ...audited.record, name: 'Old' })];
+    fake.position = '1';
+    const copy = await loadCopy(account);
+    fake.actions = [entry('1', 'DELETE', {}), entry('3', 'UPDATE', { name: 'Team' })];
+    assert.deepEqual((await auditCopy(audited.client, account, copy, groups())).findings, []);
   });
 });

@@ -1,61 +1,62 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { auditLog } from '../src/audit-log.ts';
-import { Table } from './table.ts';
+import { AuditedDatabase } from './audited-database.ts';
 
 describe('the audit of log and tables', function () {
   this.timeout(60_000);
-  let table: Table;
+  let audited: AuditedDatabase;
 
   beforeEach(async () => {
-    table = await Table.set();
+    audited = await AuditedDatabase.open();
   });
-  afterEach(() => table[Symbol.asyncDispose]());
+  afterEach(() => audited[Symbol.asyncDispose]());
 
-  const promises = async (): Promise<string[]> => (await auditLog(table.client)).findings.map(({ promise }) => promise);
+  const brokenGuarantees = async (): Promise<string[]> =>
+    (await auditLog(audited.client)).findings.map(({ guarantee }) => guarantee);
 
-  it('finds nothing in a sound log', async () => {
-    assert.deepEqual(await promises(), []);
-  });
-
-  it('finds a hole', async () => {
-    await table.client.query('delete from sync.sync_actions where sync_id = 2');
-    assert.deepEqual(await promises(), ['dense']);
+  it('finds nothing in a correct log', async () => {
+    assert.deepEqual(await brokenGuarantees(), []);
   });
 
-  it('finds an entry for a group that is nobody’s', async () => {
-    await table.append(4, randomUUID());
-    assert.deepEqual(await promises(), ['one-group']);
+  it('finds a missing position', async () => {
+    await audited.client.query('delete from sync.sync_actions where sync_id = 2');
+    assert.deepEqual(await brokenGuarantees(), ['dense']);
   });
 
-  it('finds a row that says other than the log', async () => {
-    await table.client.query(`update sync.teams set name = 'Other', record = $1`, [
-      JSON.stringify({ ...table.record, name: 'Other' }),
+  it('finds an entry whose group does not exist', async () => {
+    await audited.append(4, randomUUID());
+    assert.deepEqual(await brokenGuarantees(), ['one-group']);
+  });
+
+  it('finds a row that differs from its last entry', async () => {
+    await audited.client.query(`update sync.teams set name = 'Other', record = $1`, [
+      JSON.stringify({ ...audited.record, name: 'Other' }),
     ]);
-    assert.deepEqual(await promises(), ['state-is-log']);
+    assert.deepEqual(await brokenGuarantees(), ['state-is-log']);
   });
 
-  it('finds a row that vanished, and one that should have', async () => {
-    await table.append(4, table.workspaceId, 'DELETE');
-    assert.deepEqual(await promises(), ['state-is-log']);
-    await table.client.query('delete from sync.teams');
-    assert.deepEqual(await promises(), []);
-    await table.append(5);
-    assert.deepEqual(await promises(), ['state-is-log']);
+  it('finds a deleted row without a DELETE entry, and a row that a DELETE entry left', async () => {
+    await audited.append(4, audited.workspaceId, 'DELETE');
+    assert.deepEqual(await brokenGuarantees(), ['state-is-log']);
+    await audited.client.query('delete from sync.teams');
+    assert.deepEqual(await brokenGuarantees(), []);
+    await audited.append(5);
+    assert.deepEqual(await brokenGuarantees(), ['state-is-log']);
   });
 
   it('finds a column that differs from its record', async () => {
-    await table.client.query(`update sync.teams set name = 'Other'`);
-    assert.deepEqual(await promises(), ['columns-are-record']);
+    await audited.client.query(`update sync.teams set name = 'Other'`);
+    assert.deepEqual(await brokenGuarantees(), ['columns-are-record']);
   });
 
-  it('finds a part that is not where its whole is', async () => {
-    const { team, userId, workspaceId, now } = table;
+  it('finds a record whose group differs from the group of its parent', async () => {
+    const { team, userId, workspaceId, now } = audited;
     const member = { id: randomUUID(), teamId: team.id, userId, createdAt: now, updatedAt: now };
-    await table.client.query(
+    await audited.client.query(
       `insert into sync.team_members (id, team_id, user_id, created_at, updated_at, workspace_id, group_id, record) values ($1, $2, $3, $4, $4, $5, $6, $7)`,
       [member.id, team.id, userId, now, workspaceId, randomUUID(), JSON.stringify(member)],
     );
-    assert.deepEqual((await promises()).toSorted(), ['place-follows-parent', 'state-is-log']);
+    assert.deepEqual((await brokenGuarantees()).toSorted(), ['group-follows-parent', 'state-is-log']);
   });
 });

@@ -13,7 +13,7 @@ const failureOf = (work: Promise<unknown>): Promise<unknown> =>
   );
 
 describe('an outage', () => {
-  it('is a database, a broker or a door where nobody listens', async () => {
+  it('is a database, a broker or an HTTP server that refuses connections', async () => {
     const client = new Client({ connectionString: 'postgres://nobody@127.0.0.1:1/none' });
     for (const work of [
       () => client.connect(),
@@ -25,7 +25,7 @@ describe('an outage', () => {
     }
   });
 
-  it('is a database that goes away between two questions', async () => {
+  it('is a database connection that ends between two queries', async () => {
     await using database = await testDatabase('outage');
     const client = new Client({ connectionString: database.url });
     client.on('error', () => {});
@@ -36,7 +36,7 @@ describe('an outage', () => {
     }
   });
 
-  it('is a broker that goes away in the middle', async function () {
+  it('is a broker that dies during a request', async function () {
     this.timeout(30_000);
     await using server = await testNats('outage');
     const nc = await connectToBroker(server.url);
@@ -46,16 +46,16 @@ describe('an outage', () => {
     assert.ok(isOutage(error), String(error));
   });
 
-  it('is a service that says so, and no other answer', () => {
+  it('is a 503, and no other error of a service', () => {
     assert.ok(isOutage(new Error('/sync/deltas answered 503: {}')));
     const lost = new SyncError('connection_failed', 'lost');
     const unreadable = new SyncError('answer_invalid', 'not JSON');
-    const [gaveUp, gaveUpUnread] = [lost, unreadable].map(
+    const [gaveUp, gaveUpInvalid] = [lost, unreadable].map(
       (cause) => new SyncError('deadline_exceeded', 'no', { cause }),
     );
     for (const error of [lost, gaveUp, new SyncError('unavailable', 'away', { status: 503 })])
       assert.ok(isOutage(error));
-    for (const error of [unreadable, gaveUpUnread, new SyncError('internal', 'a bug', { status: 500 })]) {
+    for (const error of [unreadable, gaveUpInvalid, new SyncError('internal', 'a bug', { status: 500 })]) {
       assert.ok(!isOutage(error));
     }
     for (const fault of ['answered 500: {}', 'answered 409: {}', 'a change was refused']) {

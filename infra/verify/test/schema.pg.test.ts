@@ -14,7 +14,7 @@ const RELEASED = join(ROOT, 'infra/postgres/released.sql');
 const SCHEMAS = ['sync', 'workspace'] as const;
 const log = createLogger({ name: 'test', level: 'silent' });
 
-/** The parts of each table in alphabetical order: a column that came later stands last in its table. */
+/** The parts of each table in alphabetical order, because a migration adds columns at the end. */
 function partsOf(tables: readonly TableSchema[]): Map<string, string[]> {
   const parts = tables.map(({ name, columns, constraints, indexes }): [string, string[]] => [
     name,
@@ -52,7 +52,7 @@ async function dump({ url }: TestDatabase): Promise<string> {
 describe('the schema of the database', function () {
   this.timeout(60_000);
 
-  it('is the committed one after all migrations', async () => {
+  it('equals infra/postgres/schema.sql after all migrations', async () => {
     await using database = await testDatabase('schema');
     await migrateUp(database);
     const text = await dump(database);
@@ -61,7 +61,7 @@ describe('the schema of the database', function () {
   });
 
   for (const file of [COMMITTED, RELEASED]) {
-    it(`is the committed one after the migrations that ${file.slice(ROOT.length + 1)} lacks`, async () => {
+    it(`equals infra/postgres/schema.sql when ${file.slice(ROOT.length + 1)} is migrated`, async () => {
       await using database = await testDatabase('schema');
       await using(database.url, async (client) => client.query(await readFile(file, 'utf8')));
       await migrateUp(database);

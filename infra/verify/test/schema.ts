@@ -6,21 +6,21 @@ export interface TableSchema {
   readonly constraints: readonly string[];
   readonly indexes: readonly string[];
   readonly triggers: readonly string[];
-  /** How it is partitioned; null: it is not. */
+  /** Its partition key; null: it is not partitioned. */
   readonly partitions: string | null;
-  /** Whose partition it is, and which; null: nobody's. */
+  /** The table and bound of which it is a partition; null: it is none. */
   readonly partOf: string | null;
 }
 
-export interface Schema {
+export interface DatabaseSchema {
   readonly sequences: readonly string[];
   readonly tables: readonly TableSchema[];
   readonly functions: readonly string[];
   readonly migrations: readonly string[];
 }
 
-/** What a schema holds, as PostgreSQL itself writes it down. */
-export async function readSchema(client: ClientBase, schema: string): Promise<Schema> {
+/** Reads a schema in the notation of PostgreSQL's own catalog functions. */
+export async function readSchema(client: ClientBase, schema: string): Promise<DatabaseSchema> {
   const texts = async (sql: string): Promise<string[]> =>
     (await client.query<{ text: string }>(sql, [schema])).rows.map(({ text }) => text);
   const tables = (await client.query<TableSchema>(TABLES, [schema])).rows;
@@ -40,7 +40,7 @@ export async function readSchema(client: ClientBase, schema: string): Promise<Sc
   };
 }
 
-/** In PostgreSQL 18 `not null` is a constraint too; here it stands with its column. */
+/** PostgreSQL 18 also lists `not null` as a constraint; here it is part of the column. */
 const TABLES = `select c.relname as name,
     array(select concat(quote_ident(a.attname), ' ', format_type(a.atttypid, a.atttypmod),
           ' default ' || pg_get_expr(d.adbin, d.adrelid), case when a.attnotnull then ' not null' end)
@@ -57,8 +57,8 @@ const TABLES = `select c.relname as name,
   from pg_class c where c.relnamespace = to_regnamespace($1) and c.relkind in ('r', 'p')
   order by c.relispartition, c.relname`;
 
-/** The schema as statements that make it, in a database with the roles of `infra/postgres/roles.sql`. */
-export function schemaSql(schema: string, { sequences, tables, functions, migrations }: Schema): string {
+/** The statements that create the schema in a database with the roles of `infra/postgres/roles.sql`. */
+export function schemaSql(schema: string, { sequences, tables, functions, migrations }: DatabaseSchema): string {
   return [
     `set role wts_${schema};`,
     ...sequences.map((sequence) => `create sequence ${sequence};`),

@@ -1,14 +1,14 @@
 import {
   ATTACK_NAMES,
   Attackers,
-  DEEDS,
   HonestPerson,
+  REQUEST_KINDS,
   latencies,
   type AttackName,
-  type Deed,
-  type Latency,
-  type Met,
-  type Sample,
+  type AttackResult,
+  type RequestKind,
+  type RequestLatency,
+  type RequestSample,
 } from '@wts/verify';
 import { setTimeout as pause } from 'node:timers/promises';
 import { grid, percent, type Row } from '../report.ts';
@@ -26,15 +26,15 @@ const CALM_AGAIN_MS_MAX = 60_000;
 
 /** One turn beside an attack, or without one. */
 interface Turn {
-  readonly samples: readonly Sample[];
-  readonly met: Met | null;
+  readonly samples: readonly RequestSample[];
+  readonly attack: AttackResult | null;
   /** From the end of the attack until writes were as when it is calm. */
   readonly recoveredMs: number;
 }
 
-interface Beside extends Readonly<Record<Deed, Latency>> {
+interface Beside extends Readonly<Record<RequestKind, RequestLatency>> {
   readonly refusals: readonly string[];
-  readonly answers: Readonly<Record<string, number>>;
+  readonly outcomes: Readonly<Record<string, number>>;
   readonly leaks: readonly string[];
   readonly recoveredMs: number;
   /** Of one processor. */
@@ -47,7 +47,7 @@ interface Beside extends Readonly<Record<Deed, Latency>> {
  */
 export async function neighborRows({ testSystem, rounds, seconds, say }: Scene): Promise<Findings> {
   const names = chosen(process.env['ATTACKS']);
-  await using honest = await HonestPerson.settle(testSystem);
+  await using honest = await HonestPerson.start(testSystem);
   await using attackers = await Attackers.prepare(testSystem, names, {
     onPrepared: (name) => say(`${name} is prepared`),
   });
@@ -57,8 +57,8 @@ export async function neighborRows({ testSystem, rounds, seconds, say }: Scene):
     await attackers.begin(name);
     await pause(WARM_UP_MS);
     const { samples } = await work(honest, seconds);
-    const met = await attackers.end(name);
-    return { samples, met, recoveredMs: await untilCalm(honest, calmWriteMs) };
+    const attack = await attackers.end(name);
+    return { samples, attack, recoveredMs: await untilCalm(honest, calmWriteMs) };
   };
   const measured = await inTurns<AttackName | 'calm', Turn>(rounds, {
     calm: () => work(honest, seconds),
@@ -86,7 +86,7 @@ async function work(honest: HonestPerson, seconds: number): Promise<Turn> {
   honest.begin();
   await pause(seconds * 1000);
   await honest.end();
-  return { samples: honest.take(), met: null, recoveredMs: 0 };
+  return { samples: honest.take(), attack: null, recoveredMs: 0 };
 }
 
 async function untilCalm(honest: HonestPerson, calmWriteMs: number): Promise<number> {
@@ -106,29 +106,30 @@ async function untilCalm(honest: HonestPerson, calmWriteMs: number): Promise<num
 
 function together(turns: readonly Turn[]): Beside {
   const samples = turns.flatMap((turn) => turn.samples);
-  const answers: Record<string, number> = {};
-  for (const { met } of turns)
-    for (const [answer, count] of Object.entries(met?.answers ?? {})) answers[answer] = (answers[answer] ?? 0) + count;
+  const outcomes: Record<string, number> = {};
+  for (const { attack } of turns)
+    for (const [outcome, count] of Object.entries(attack?.outcomes ?? {}))
+      outcomes[outcome] = (outcomes[outcome] ?? 0) + count;
   return {
     ...latencies(samples),
-    refusals: samples.flatMap(({ deed, refusal }) => (refusal === null ? [] : [`${deed}: ${refusal}`])),
-    leaks: turns.flatMap(({ met }) => met?.leaks ?? []),
-    answers,
+    refusals: samples.flatMap(({ kind, refusal }) => (refusal === null ? [] : [`${kind}: ${refusal}`])),
+    leaks: turns.flatMap(({ attack }) => attack?.leaks ?? []),
+    outcomes,
     recoveredMs: Math.max(...turns.map(({ recoveredMs }) => recoveredMs)),
-    attackerCpu: turns.reduce((sum, { met }) => sum + (met?.cpuShare ?? 0), 0) / turns.length,
+    attackerCpu: turns.reduce((sum, { attack }) => sum + (attack?.cpuShare ?? 0), 0) / turns.length,
   };
 }
 
 /** The worst of the three. */
 function ratios(one: Beside, calm: Beside): { p50: number; p99: number } {
-  const most = (of: (latency: Latency) => number): number =>
-    Math.max(...DEEDS.map((deed) => of(one[deed]) / of(calm[deed])));
+  const most = (of: (latency: RequestLatency) => number): number =>
+    Math.max(...REQUEST_KINDS.map((kind) => of(one[kind]) / of(calm[kind])));
   return { p50: most(({ p50Ms }) => p50Ms), p99: most(({ p99Ms }) => p99Ms) };
 }
 
 const short = (value: number): string => value.toFixed(value < 10 ? 1 : 0);
 const words = (one: Beside): string =>
-  `${DEEDS.map((deed) => `${deed} ${short(one[deed].p50Ms)}/${short(one[deed].p99Ms)}`).join(', ')} ms`;
+  `${REQUEST_KINDS.map((kind) => `${kind} ${short(one[kind].p50Ms)}/${short(one[kind].p99Ms)}`).join(', ')} ms`;
 
 function rowOf(name: AttackName, one: Beside, calm: Beside): Row {
   const { p50, p99 } = ratios(one, calm);
@@ -145,28 +146,28 @@ function rowOf(name: AttackName, one: Beside, calm: Beside): Row {
 
 /** Every figure in a column of its own. */
 function wide(calm: Beside, all: readonly (readonly [AttackName, Beside])[]): string {
-  const header = ['ms', ...DEEDS.flatMap((deed) => [`${deed} p50`, 'p99', 'ratio'])];
+  const header = ['ms', ...REQUEST_KINDS.flatMap((kind) => [`${kind} p50`, 'p99', 'ratio'])];
   const cells = (one: Beside): string[] =>
-    DEEDS.flatMap((deed) => {
-      const { p50Ms, p99Ms } = one[deed];
-      const ratio = `${short(p50Ms / calm[deed].p50Ms)}x ${short(p99Ms / calm[deed].p99Ms)}x`;
+    REQUEST_KINDS.flatMap((kind) => {
+      const { p50Ms, p99Ms } = one[kind];
+      const ratio = `${short(p50Ms / calm[kind].p50Ms)}x ${short(p99Ms / calm[kind].p99Ms)}x`;
       return [short(p50Ms), short(p99Ms), one === calm ? '' : ratio];
     });
-  const answersOf = ({ answers }: Beside): string =>
-    Object.entries(answers)
-      .map(([answer, count]) => `${count} x ${answer}`)
+  const outcomesOf = ({ outcomes }: Beside): string =>
+    Object.entries(outcomes)
+      .map(([outcome, count]) => `${count} x ${outcome}`)
       .join(', ');
   return grid(
-    [...header, 'refused', 'calm after', 'its CPU', 'the attacker met'],
+    [...header, 'refused', 'calm after', 'attacker CPU', 'outcomes of the attacker'],
     [
       ['calm', ...cells(calm), String(calm.refusals.length), '', '', ''],
       ...all.map(([name, one]) => [
         name,
         ...cells(one),
-        `${one.refusals.length} of ${DEEDS.reduce((sum, deed) => sum + one[deed].count, 0)}`,
+        `${one.refusals.length} of ${REQUEST_KINDS.reduce((sum, kind) => sum + one[kind].count, 0)}`,
         `${(one.recoveredMs / 1000).toFixed(1)} s`,
         percent(one.attackerCpu),
-        answersOf(one),
+        outcomesOf(one),
       ]),
     ],
   );

@@ -87,7 +87,7 @@ export async function openPostgres(options: PostgresOptions): Promise<PostgresSe
     {
       ...options,
       name: 'PostgreSQL',
-      launch: () => startServer(data, port, user, options, url()),
+      launch: () => startServer(options, { data, port, user, url: url() }),
       stopSignal: 'SIGINT',
     },
     () => {
@@ -154,11 +154,8 @@ function localeOf(major: number): string[] {
 }
 
 async function startServer(
-  data: string,
-  port: number,
-  user: Unprivileged,
   options: PostgresOptions,
-  url: string,
+  { data, port, user, url }: { data: string; port: number; user: Unprivileged; url: string },
 ): Promise<RunningProcess> {
   removeStalePidFile(data);
   const { command, args } = user.command('postgres', [

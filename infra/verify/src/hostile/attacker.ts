@@ -1,24 +1,24 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { connect, type Socket } from 'node:net';
-import type { Asked, Caller } from './caller.ts';
+import type { RequestOptions, HttpCaller } from './http-caller.ts';
 
-/** What an attack met: how often which status, or the code of the network. */
-export type Answers = { readonly [answer: string]: number };
+/** How often the requests of an attack ended with which status, or which network error. */
+export type Outcomes = { readonly [outcome: string]: number };
 
-/** Who was refused or cut off comes again after this: the attack, not the speed of one generator, is to be measured. */
-export const AGAIN_MS = 100;
+/** A refused or disconnected attacker waits so long, so that the speed of the attacker's process does not count. */
+export const RETRY_MS = 100;
 
-/** One person who takes what they can get, with a second one for what needs two. */
+/** One hostile person, with a second one for attacks that need two. */
 export class Attacker implements AsyncDisposable {
-  readonly caller: Caller;
-  readonly other: Caller;
-  /** Between 0 and 1: how much of the full amount of data there is to be. */
+  readonly caller: HttpCaller;
+  readonly other: HttpCaller;
+  /** Between 0 and 1: the share of the full amount of data. */
   readonly scale: number;
-  /** What was read that must not have been. */
+  /** Data that the attacker read without access. */
   readonly leaks: string[] = [];
-  #answers = new Map<string, number>();
+  #outcomes = new Map<string, number>();
 
-  constructor(caller: Caller, other: Caller, scale: number) {
+  constructor(caller: HttpCaller, other: HttpCaller, scale: number) {
     this.caller = caller;
     this.other = other;
     this.scale = scale;
@@ -28,46 +28,50 @@ export class Attacker implements AsyncDisposable {
     return Math.ceil(count * this.scale);
   }
 
-  count(answer: string | number): void {
-    this.#answers.set(String(answer), (this.#answers.get(String(answer)) ?? 0) + 1);
+  count(outcome: string | number): void {
+    this.#outcomes.set(String(outcome), (this.#outcomes.get(String(outcome)) ?? 0) + 1);
   }
 
-  /** What was met since this was asked last. */
-  takeAnswers(): Answers {
-    const answers = Object.fromEntries(this.#answers);
-    this.#answers = new Map();
-    return answers;
+  /** The outcomes since the last call. */
+  takeOutcomes(): Outcomes {
+    const outcomes = Object.fromEntries(this.#outcomes);
+    this.#outcomes = new Map();
+    return outcomes;
   }
 
-  /** `clients` at a time, each again as soon as it was answered, until stopped: then all hang up. */
-  async flood(clients: number, stop: AbortSignal, request: (nth: number) => [string, string, Asked?]): Promise<void> {
+  /** `clients` send one request after another until stopped; then all disconnect. */
+  async flood(
+    clients: number,
+    stop: AbortSignal,
+    request: (nth: number) => [string, string, RequestOptions?],
+  ): Promise<void> {
     let nth = 0;
     const client = async (): Promise<void> => {
       while (!stop.aborted) {
-        const [method, path, asked] = request(nth++);
-        const status = await this.caller.status(method, path, { ...asked, signal: stop }).catch(codeOf);
+        const [method, path, options] = request(nth++);
+        const status = await this.caller.status(method, path, { ...options, signal: stop }).catch(codeOf);
         if (stop.aborted) return;
         this.count(status);
-        if (status !== 200) await rest(AGAIN_MS, stop);
+        if (status !== 200) await rest(RETRY_MS, stop);
       }
     };
     await Promise.all(Array.from({ length: clients }, client));
   }
 
-  /** Bytes on a connection of their own, of which nothing is read but counted; it is gone with the attack. */
+  /** Sends bytes on a new connection and counts the status of the first response. The connection ends with the attack. */
   raw(bytes: string, stop: AbortSignal): Socket {
     const { hostname, port } = new URL(this.caller.baseUrl);
     const socket = connect(Number(port), hostname);
     socket.on('error', (error) => this.count(codeOf(error)));
     socket.once('data', (data: Buffer) => this.count(data.toString('latin1', 9, 12)));
-    const leave = (): void => void socket.destroy();
-    stop.addEventListener('abort', leave, { once: true });
-    socket.once('close', () => stop.removeEventListener('abort', leave));
+    const disconnect = (): void => void socket.destroy();
+    stop.addEventListener('abort', disconnect, { once: true });
+    socket.once('close', () => stop.removeEventListener('abort', disconnect));
     socket.write(bytes);
     return socket;
   }
 
-  /** A request as `raw` takes it. */
+  /** A request as bytes for `raw`. */
   bytesOf(method: string, path: string, body = ''): string {
     const head = [`${method} ${path} HTTP/1.1`, 'Host: localhost', `Authorization: Bearer ${this.caller.token}`];
     if (body !== '') head.push('Content-Type: application/json', `Content-Length: ${Buffer.byteLength(body)}`);

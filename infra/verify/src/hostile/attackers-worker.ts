@@ -1,10 +1,10 @@
-/** The process of all attackers: prepares an attack, begins it and ends it as told. It ends with the process that started it. */
+/** The process of all attackers: prepares, begins and ends attacks by command. It exits when its parent process exits. */
 import { setTimeout as pause } from 'node:timers/promises';
-import { Attacker, codeOf, type Answers } from './attacker.ts';
+import { Attacker, codeOf, type Outcomes } from './attacker.ts';
 import { ATTACKS, type AttackName } from './attacks.ts';
-import { Caller } from './caller.ts';
+import { HttpCaller } from './http-caller.ts';
 
-export type Order =
+export type AttackerCommand =
   | {
       readonly do: 'prepare';
       readonly name: AttackName;
@@ -14,13 +14,13 @@ export type Order =
     }
   | { readonly do: 'begin' | 'end'; readonly name: AttackName };
 
-/** The outcome of the order of that number. */
-export interface Done {
+/** The reply to the command with that number. */
+export interface AttackerReply {
   readonly nth: number;
-  readonly fault?: string;
-  readonly answers?: Answers;
+  readonly error?: string;
+  readonly outcomes?: Outcomes;
   readonly leaks?: readonly string[];
-  /** Of one processor, for as long as the attack lasted: what the system could not have on a machine with few. */
+  /** CPU time of this process during the attack, as a share of one processor. */
   readonly cpuShare?: number;
 }
 
@@ -37,30 +37,29 @@ interface Prepared {
   running: Running | null;
 }
 
-/** The most requests of one attack at a time. */
-const CONNECTIONS = 256;
+const CONNECTIONS_MAX = 256;
 const END_MS = 1_000;
 const prepared = new Map<AttackName, Prepared>();
 
 process.on('disconnect', () => process.exit(0));
-process.on('message', ({ nth, order }: { nth: number; order: Order }) => {
-  obey(order)
-    .catch((error: unknown) => ({ fault: `${order.do} ${order.name}: ${String(error)}` }))
+process.on('message', ({ nth, command }: { nth: number; command: AttackerCommand }) => {
+  execute(command)
+    .catch((error: unknown) => ({ error: `${command.do} ${command.name}: ${String(error)}` }))
     .then((outcome) => process.send?.({ nth, ...outcome }))
     .catch(() => process.exit(1));
 });
 
-async function obey(order: Order): Promise<Omit<Done, 'nth'>> {
-  if (order.do === 'prepare') {
-    const [caller, other] = order.tokens.map((token) => new Caller(order.baseUrl, token, CONNECTIONS));
+async function execute(command: AttackerCommand): Promise<Omit<AttackerReply, 'nth'>> {
+  if (command.do === 'prepare') {
+    const [caller, other] = command.tokens.map((token) => new HttpCaller(command.baseUrl, token, CONNECTIONS_MAX));
     if (caller === undefined || other === undefined) throw new Error('two people are needed');
-    const attacker = new Attacker(caller, other, order.scale);
-    prepared.set(order.name, { attacker, run: await ATTACKS[order.name](attacker), running: null });
+    const attacker = new Attacker(caller, other, command.scale);
+    prepared.set(command.name, { attacker, run: await ATTACKS[command.name](attacker), running: null });
     return {};
   }
-  const attack = prepared.get(order.name);
+  const attack = prepared.get(command.name);
   if (attack === undefined) throw new Error('not prepared');
-  if (order.do === 'begin') {
+  if (command.do === 'begin') {
     const stop = new AbortController();
     const count = (error: unknown): void => attack.attacker.count(codeOf(error));
     const [startedMs, cpu] = [performance.now(), process.cpuUsage()];
@@ -69,10 +68,10 @@ async function obey(order: Order): Promise<Omit<Done, 'nth'>> {
   }
   const cpuShare = attack.running === null ? 0 : cpuShareOf(attack.running);
   attack.running?.stop.abort();
-  // What waits for an answer may wait for long.
+  // A pending request may take long.
   await Promise.race([attack.running?.over, pause(END_MS)]);
   attack.running = null;
-  return { answers: attack.attacker.takeAnswers(), leaks: attack.attacker.leaks.splice(0), cpuShare };
+  return { outcomes: attack.attacker.takeOutcomes(), leaks: attack.attacker.leaks.splice(0), cpuShare };
 }
 
 function cpuShareOf({ startedMs, cpu }: Running): number {

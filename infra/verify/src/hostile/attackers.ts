@@ -1,45 +1,46 @@
 import type { TestSystem } from '@wts/testkit';
 import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import type { Answers } from './attacker.ts';
-import type { Done, Order } from './attackers-worker.ts';
+import type { Outcomes } from './attacker.ts';
+import type { AttackerCommand, AttackerReply } from './attackers-worker.ts';
 import type { AttackName } from './attacks.ts';
 
-export interface Met {
-  readonly answers: Answers;
-  /** What came to people it was not for. */
+export interface AttackResult {
+  readonly outcomes: Outcomes;
+  /** Data that an attacker read without access. */
   readonly leaks: readonly string[];
-  /** Of one processor: what attacking took itself. */
+  /** CPU time of the attackers, as a share of one processor. */
   readonly cpuShare: number;
 }
 
 interface Preparation {
-  /** Between 0 and 1: how much of the full amount of data there is to be. Default 1. */
+  /** Between 0 and 1: the share of the full amount of data. Default 1. */
   readonly scale?: number;
   readonly onPrepared?: (name: AttackName) => void;
 }
 
 /**
- * Attackers, each a person of their own, in a process of their own: their work must not delay who measures. Between
- * `begin` and `end` an attack goes on; it is gone with the process, however this one ends.
+ * Attackers in a separate process, so that their work does not delay the process that measures. Each attack has its own
+ * person. It runs from `begin` to `end`, or until this process ends.
  */
 export class Attackers implements AsyncDisposable {
   readonly #process: ChildProcess;
-  readonly #waiting = new Map<number, (done: Done) => void>();
-  #orders = 0;
+  readonly #waiting = new Map<number, (reply: AttackerReply) => void>();
+  #commands = 0;
 
   private constructor(process: ChildProcess) {
     this.#process = process;
-    process.on('message', (done: Done) => {
-      this.#waiting.get(done.nth)?.(done);
-      this.#waiting.delete(done.nth);
+    process.on('message', (reply: AttackerReply) => {
+      this.#waiting.get(reply.nth)?.(reply);
+      this.#waiting.delete(reply.nth);
     });
     process.on('exit', (code) => {
-      for (const [nth, settle] of this.#waiting) settle({ nth, fault: `the process of the attackers ended: ${code}` });
+      for (const [nth, settle] of this.#waiting)
+        settle({ nth, error: `the process of the attackers exited with ${code}` });
     });
   }
 
-  /** People of the system, with all they need for these attacks. */
+  /** Creates the people and the data for these attacks. */
   static async prepare(
     testSystem: TestSystem,
     names: readonly AttackName[],
@@ -50,7 +51,7 @@ export class Attackers implements AsyncDisposable {
       for (const name of names) {
         const [one, other] = [await testSystem.person(`Attacker ${name}`), await testSystem.person(`Other ${name}`)];
         const tokens = [one.token, other.token] as const;
-        await attackers.#order({ do: 'prepare', name, baseUrl: testSystem.baseUrl, tokens, scale });
+        await attackers.#command({ do: 'prepare', name, baseUrl: testSystem.baseUrl, tokens, scale });
         onPrepared?.(name);
       }
       return attackers;
@@ -61,31 +62,30 @@ export class Attackers implements AsyncDisposable {
   }
 
   async begin(name: AttackName): Promise<void> {
-    await this.#order({ do: 'begin', name });
+    await this.#command({ do: 'begin', name });
   }
 
-  /** What the attack met. */
-  async end(name: AttackName): Promise<Met> {
-    const { answers = {}, leaks = [], cpuShare = 0 } = await this.#order({ do: 'end', name });
-    return { answers, leaks, cpuShare };
+  async end(name: AttackName): Promise<AttackResult> {
+    const { outcomes = {}, leaks = [], cpuShare = 0 } = await this.#command({ do: 'end', name });
+    return { outcomes, leaks, cpuShare };
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     if (this.#process.exitCode !== null || this.#process.signalCode !== null) return;
-    const gone = once(this.#process, 'exit');
+    const exited = once(this.#process, 'exit');
     this.#process.kill('SIGKILL');
-    await gone;
+    await exited;
   }
 
-  async #order(order: Order): Promise<Done> {
-    if (!this.#process.connected) throw new Error('the process of the attackers has ended');
-    this.#orders += 1;
-    const nth = this.#orders;
-    const done = await new Promise<Done>((resolve) => {
+  async #command(command: AttackerCommand): Promise<AttackerReply> {
+    if (!this.#process.connected) throw new Error('the process of the attackers has exited');
+    this.#commands += 1;
+    const nth = this.#commands;
+    const reply = await new Promise<AttackerReply>((resolve) => {
       this.#waiting.set(nth, resolve);
-      this.#process.send({ nth, order });
+      this.#process.send({ nth, command });
     });
-    if (done.fault !== undefined) throw new Error(done.fault);
-    return done;
+    if (reply.error !== undefined) throw new Error(reply.error);
+    return reply;
   }
 }

@@ -2,10 +2,10 @@ import type { Attacker } from './attacker.ts';
 import { READING_ATTACKS } from './reading-attacks.ts';
 import { WRITING_ATTACKS } from './writing-attacks.ts';
 
-/** Makes what the attack needs, by ordinary means, and returns the attack: it lasts until stopped. */
+/** Creates the data that the attack needs through the public API, and returns the attack, which runs until stopped. */
 export type Attack = (attacker: Attacker) => Promise<(stop: AbortSignal) => Promise<void>>;
 
-/** Everything known to have taken the system from the others, or to have opened what is not for them. */
+/** Every attack that once slowed or stopped the service for other people, or read data without access. */
 export const ATTACKS = { ...READING_ATTACKS, ...WRITING_ATTACKS } satisfies { readonly [name: string]: Attack };
 
 export type AttackName = keyof typeof ATTACKS;

@@ -1,50 +1,50 @@
 import type { TestSystem } from '@wts/testkit';
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
-import type { Told } from './honest-worker.ts';
-import type { Sample } from './samples.ts';
+import type { WorkerMessage } from './honest-worker.ts';
+import type { RequestSample } from './samples.ts';
 
-const SETTLES_MS = 120_000;
+const START_MS = 120_000;
 
 /**
- * A person of another workspace who writes, reads a page of the log and loads a snapshot at an even pace. In a thread of its
- * own, so that what it waits for is the system.
+ * A person of another workspace who writes, reads a page of the log and loads a snapshot at a fixed pace. It runs in a
+ * separate thread, so that only the system delays it.
  */
 export class HonestPerson implements AsyncDisposable {
   readonly #worker: Worker;
-  #samples: Sample[] = [];
+  #samples: RequestSample[] = [];
   #ended = Promise.withResolvers<void>();
 
   private constructor(worker: Worker) {
     this.#worker = worker;
-    worker.on('message', (told: Told) => {
-      if (told.type === 'sample') this.#samples.push(told.sample);
-      if (told.type === 'ended') this.#ended.resolve();
+    worker.on('message', (message: WorkerMessage) => {
+      if (message.type === 'sample') this.#samples.push(message.sample);
+      if (message.type === 'ended') this.#ended.resolve();
     });
   }
 
-  static async settle(testSystem: TestSystem): Promise<HonestPerson> {
+  static async start(testSystem: TestSystem): Promise<HonestPerson> {
     const { token } = await testSystem.person('Neighbor');
     const workerData = { baseUrl: testSystem.baseUrl, token };
     const worker = new Worker(new URL('honest-worker.ts', import.meta.url), { workerData });
     const person = new HonestPerson(worker);
-    await once(worker, 'message', { signal: AbortSignal.timeout(SETTLES_MS) });
+    await once(worker, 'message', { signal: AbortSignal.timeout(START_MS) });
     return person;
   }
 
   begin(): void {
-    this.#order('begin');
+    this.#post('begin');
   }
 
-  /** When everything that was asked for is answered. */
+  /** Resolves when every request has its response. */
   async end(): Promise<void> {
     this.#ended = Promise.withResolvers();
-    this.#order('end');
+    this.#post('end');
     await this.#ended.promise;
   }
 
-  /** What was answered since this was asked last. */
-  take(): readonly Sample[] {
+  /** The samples since the last call. */
+  take(): readonly RequestSample[] {
     const samples = this.#samples;
     this.#samples = [];
     return samples;
@@ -54,8 +54,8 @@ export class HonestPerson implements AsyncDisposable {
     await this.#worker.terminate();
   }
 
-  #order(order: 'begin' | 'end'): void {
+  #post(command: 'begin' | 'end'): void {
     // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has no origin
-    this.#worker.postMessage(order);
+    this.#worker.postMessage(command);
   }
 }

@@ -2,9 +2,9 @@ import { createApiKey } from '@wts/access';
 import { randomUUID } from 'node:crypto';
 import type { Socket } from 'node:net';
 import { WebSocket } from 'ws';
-import { AGAIN_MS, codeOf, rest, type Attacker } from './attacker.ts';
+import { RETRY_MS, codeOf, rest, type Attacker } from './attacker.ts';
 import type { Attack } from './attacks.ts';
-import { CONTENT_MARK, type Caller } from './caller.ts';
+import { CONTENT_MARK, type HttpCaller } from './http-caller.ts';
 
 const PIPELINED = 50_000;
 const PIPELINE_MS = 1_000;
@@ -18,9 +18,9 @@ const SOCKETS_AT_ONCE = 50;
 const REPLAYS = 200;
 const REPLAYED_PACKETS = 20;
 
-/** Tasks of an ordinary size; the place of the log where they begin. */
+/** Writes thousands of ordinary tasks. Resolves to the position before them. */
 async function longLog(attacker: Attacker): Promise<{ workspaceId: string; start: string }> {
-  const workspaceId = await attacker.caller.openWorkspace();
+  const workspaceId = await attacker.caller.createWorkspace();
   const payload = { workspaceId, title: CONTENT_MARK };
   const label = {
     action: 'INSERT',
@@ -33,52 +33,52 @@ async function longLog(attacker: Attacker): Promise<{ workspaceId: string; start
   return { workspaceId, start };
 }
 
-const socketUrl = ({ baseUrl, token }: Caller): string =>
+const socketUrl = ({ baseUrl, token }: HttpCaller): string =>
   `${baseUrl.replace(/^http/, 'ws')}/sync/ws?token=${encodeURIComponent(token)}`;
 
-/** Tasks of 40 KB each. */
+/** Writes tasks of 40 KB each. */
 async function largeWorkspace(attacker: Attacker, tasks: number): Promise<void> {
-  const workspaceId = await attacker.caller.openWorkspace();
+  const workspaceId = await attacker.caller.createWorkspace();
   const payload = { workspaceId, title: CONTENT_MARK, description: CONTENT_MARK.padEnd(LARGE_TEXT_CHARS, 'd') };
   await attacker.caller.insertMany(attacker.sized(tasks), 20, { modelName: 'Task', payload });
 }
 
-/** No two of a thousand ask for the same: one snapshot cannot serve them all. */
+/** A different set of models for each of a thousand requests, so that they cannot share one snapshot. */
 function differentSnapshot(nth: number): string {
   const others = MODELS.split(',').filter((_, bit) => (nth >> bit) & 1);
   return `/sync/bootstrap?onlyModels=${['Task', ...others].join(',')}`;
 }
 
-/** What attackers read, and how they hold connections. */
+/** Attacks by reading, and by holding connections. */
 export const READING_ATTACKS = {
-  /** Without a credential: one connection with tens of thousands of requests, each with another well-formed key. */
+  /** One connection sends tens of thousands of pipelined requests, each with another well-formed key that does not exist. */
   pipeline: async (attacker) => {
     const request = (): string =>
       `GET /api/workspaces HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${createApiKey('wts_').token}\r\n\r\n`;
     const bytes = Array.from({ length: attacker.sized(PIPELINED) }, request).join('');
     return async (stop) => {
       while (!stop.aborted) {
-        const leaving = new AbortController();
-        attacker.raw(bytes, leaving.signal).resume();
+        const disconnecting = new AbortController();
+        attacker.raw(bytes, disconnecting.signal).resume();
         await rest(PIPELINE_MS, stop);
-        leaving.abort();
+        disconnecting.abort();
       }
     };
   },
 
-  /** 240 large snapshots at a time, no two alike. */
+  /** 240 clients load large snapshots, each a different one. */
   boots: async (attacker) => {
     await largeWorkspace(attacker, 400);
     return (stop) => attacker.flood(240, stop, (nth) => ['GET', differentSnapshot(nth)]);
   },
 
-  /** 64 at a time who want large snapshots compressed. */
+  /** 64 clients load large compressed snapshots. */
   gzip: async (attacker) => {
     await largeWorkspace(attacker, 400);
     return (stop) => attacker.flood(64, stop, (nth) => ['GET', differentSnapshot(nth), { encoding: 'gzip' }]);
   },
 
-  /** Large snapshots of which each reader takes one piece a second. */
+  /** 60 clients load large snapshots and read one chunk per second. */
   slow: async (attacker) => {
     await largeWorkspace(attacker, 1_000);
     return async (stop) => {
@@ -97,13 +97,13 @@ export const READING_ATTACKS = {
     };
   },
 
-  /** 240 who read the log from its beginning, in the largest pages. */
+  /** 240 clients read the log from its start in the largest pages. */
   polls: async (attacker) => {
     await longLog(attacker);
     return (stop) => attacker.flood(240, stop, () => ['GET', '/sync/deltas?after=0&limit=5000']);
   },
 
-  /** 64 at a time who ask a hundred times in one request for everything of a workspace. */
+  /** 64 clients request all tasks of a workspace a hundred times in one batch request. */
   batches: async (attacker) => {
     const { workspaceId } = await longLog(attacker);
     const one = { modelName: 'Task', groupId: workspaceId };
@@ -111,41 +111,41 @@ export const READING_ATTACKS = {
     return (stop) => attacker.flood(64, stop, () => ['POST', '/sync/batch', { body }]);
   },
 
-  /** Two hundred sockets that follow the log from an early place, again and again. */
+  /** 200 sockets subscribe from an early position and reconnect, again and again. */
   replays: async (attacker) => {
     const { start } = await longLog(attacker);
     const subscribe = JSON.stringify({ type: 'subscribe', afterSyncId: start, token: attacker.caller.token });
     const once = (stop: AbortSignal): Promise<void> =>
       new Promise((resolve) => {
         const socket = new WebSocket(socketUrl(attacker.caller), { perMessageDeflate: false });
-        const leave = (): void => socket.terminate();
-        stop.addEventListener('abort', leave, { once: true });
+        const disconnect = (): void => socket.terminate();
+        stop.addEventListener('abort', disconnect, { once: true });
         let packets = 0;
         socket.once('open', () => socket.send(subscribe));
-        socket.on('message', () => (packets += 1) > REPLAYED_PACKETS && leave());
+        socket.on('message', () => (packets += 1) > REPLAYED_PACKETS && disconnect());
         socket.on('error', (error) => attacker.count(codeOf(error)));
         socket.once('close', (code) => {
           attacker.count(`closed ${code}`);
-          stop.removeEventListener('abort', leave);
+          stop.removeEventListener('abort', disconnect);
           resolve();
         });
       });
     return async (stop) => {
       const client = async (): Promise<void> => {
-        while (!stop.aborted) await once(stop).then(() => rest(AGAIN_MS, stop));
+        while (!stop.aborted) await once(stop).then(() => rest(RETRY_MS, stop));
       };
       await Promise.all(Array.from({ length: attacker.sized(REPLAYS) }, client));
     };
   },
 
-  /** Without a credential: 64 at a time, each with another well-formed key. */
+  /** 64 clients send requests, each with another well-formed key that does not exist. */
   lookups: async (attacker) => (stop) =>
     attacker.flood(64, stop, () => ['GET', '/api/workspaces', { token: createApiKey('wts_').token }]),
 
-  /** 30 at a time who ask for news, as a person with 20 000 private projects. */
+  /** 30 clients poll the log as a person with 20 000 private projects. */
   groups: async (attacker) => {
     const { caller } = attacker;
-    const workspaceId = await caller.openWorkspace();
+    const workspaceId = await caller.createWorkspace();
     const payload = { workspaceId, key: 'K', name: CONTENT_MARK, isPrivate: true };
     await caller.insertMany(attacker.sized(20_000), 100, { modelName: 'Project', payload });
     const { lastSyncId } = await caller.commit([
@@ -154,10 +154,10 @@ export const READING_ATTACKS = {
     return (stop) => attacker.flood(30, stop, () => ['GET', `/sync/deltas?after=${lastSyncId}`]);
   },
 
-  /** A thousand sockets that subscribe again and again, as often as is allowed. */
+  /** A thousand sockets send subscribe frames as often as the limit allows. */
   sockets: async (attacker) => {
     const { token } = attacker.caller;
-    await attacker.caller.openWorkspace();
+    await attacker.caller.createWorkspace();
     const url = socketUrl(attacker.caller);
     const subscribe = JSON.stringify({ type: 'subscribe', afterSyncId: '1', token });
     const open = (): Promise<WebSocket> =>

@@ -1,25 +1,25 @@
-/** What an honest person does. */
-export const DEEDS = ['write', 'deltas', 'bootstrap'] as const;
-export type Deed = (typeof DEEDS)[number];
+/** The requests of an honest person. */
+export const REQUEST_KINDS = ['write', 'deltas', 'bootstrap'] as const;
+export type RequestKind = (typeof REQUEST_KINDS)[number];
 
-export interface Sample {
-  readonly deed: Deed;
-  /** When it was asked for, by the wall clock. */
+export interface RequestSample {
+  readonly kind: RequestKind;
+  /** When it was sent, by the wall clock. */
   readonly atMs: number;
   readonly tookMs: number;
-  /** Null when it was answered as it should be, else the status, or the code of the network. */
+  /** Null: the response was correct. Otherwise the status or the network error. */
   readonly refusal: string | null;
 }
 
-export interface Latency {
+export interface RequestLatency {
   readonly count: number;
   readonly p50Ms: number;
   readonly p99Ms: number;
   readonly refused: number;
 }
 
-/** Refused ones count by the time they took: who waits does not know yet what the answer will be. */
-function latencyOf(samples: readonly Sample[]): Latency {
+/** Refused requests count too, because a caller waits for a refusal as well. */
+function latencyOf(samples: readonly RequestSample[]): RequestLatency {
   const sorted = samples.map(({ tookMs }) => tookMs).toSorted((a, b) => a - b);
   const at = (share: number): number =>
     sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
@@ -27,7 +27,7 @@ function latencyOf(samples: readonly Sample[]): Latency {
   return { count: sorted.length, p50Ms: at(0.5), p99Ms: at(0.99), refused };
 }
 
-export function latencies(samples: readonly Sample[]): Record<Deed, Latency> {
-  const of = (deed: Deed): Latency => latencyOf(samples.filter((sample) => sample.deed === deed));
+export function latencies(samples: readonly RequestSample[]): Record<RequestKind, RequestLatency> {
+  const of = (kind: RequestKind): RequestLatency => latencyOf(samples.filter((sample) => sample.kind === kind));
   return { write: of('write'), deltas: of('deltas'), bootstrap: of('bootstrap') };
 }

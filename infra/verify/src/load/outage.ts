@@ -5,8 +5,8 @@ const MESSAGE =
   /^(Connection terminated|Client has encountered a connection error|terminated$|timeout expired|Query read timeout|fetch failed)|answered 503\b/;
 
 /**
- * True when the other side is away, or went away in the middle: a connection that was lost or refused, a database that is
- * starting or stopping (SQLSTATE classes 08 and 57), a broker that is gone, a service that says so. Anything else is a fault.
+ * True when a server is unavailable: the connection was lost or refused, the database is starting or stopping (SQLSTATE
+ * classes 08 and 57), the broker is down, or a service answers 503. Any other error is a bug.
  */
 export function isOutage(error: unknown): boolean {
   if (error instanceof SyncError) return isOutageOfServer(error);

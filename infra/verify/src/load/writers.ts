@@ -10,14 +10,14 @@ export interface Sent {
   readonly modelId: string;
 }
 
-/** What writers did: what was acknowledged, and how often they had to try again. */
+/** The acknowledged changes of writers, and how often they had to retry. */
 export interface Written {
   readonly acknowledged: ReadonlyMap<string, { readonly modelId: string; readonly syncId: string }>;
   readonly retries: number;
 }
 
 const RETRY_MS = 50;
-const TRIES_MS_MAX = 60_000;
+const RETRYING_MS_MAX = 60_000;
 
 export interface Acknowledgement {
   readonly clientTxId: string;
@@ -26,16 +26,16 @@ export interface Acknowledgement {
 }
 
 interface Writing {
-  /** Each device makes one change in so many milliseconds; 0 for one after the other. */
+  /** Each writer makes one change in so many milliseconds; 0: without pause. */
   readonly everyMs?: () => number;
-  /** Where they write; the first door when nothing is said. */
-  readonly door?: () => string;
-  /** Each change is sent up to so many times at once, as by clients that lose patience. Every answer must be the same. */
+  /** Where they write. Default: the first gateway. */
+  readonly baseUrl?: () => string;
+  /** Each change is sent up to so many times in parallel, as impatient clients do. */
   readonly copiesMax?: number;
-  readonly onAcknowledged: (answer: Acknowledgement) => void;
+  readonly onAcknowledged: (acknowledged: Acknowledgement) => void;
 }
 
-/** What writers did, kept whole: for storms of seconds. */
+/** Writes until stopped, and keeps every acknowledgement: for runs of seconds. */
 export async function writeUntil(testSystem: TestSystem, count: number, stop: AbortSignal): Promise<Written> {
   const acknowledged = new Map<string, { modelId: string; syncId: string }>();
   const { retries } = await keepWriting(testSystem, count, stop, {
@@ -45,17 +45,17 @@ export async function writeUntil(testSystem: TestSystem, count: number, stop: Ab
 }
 
 /**
- * `count` devices that make one task after the other until stopped, at a pace of one every `everyMs`. A change whose answer was an outage is sent again, as
- * the same transaction, until it is answered: that is what makes "acknowledged and lost" and "applied twice" visible.
+ * `count` writers create one task after another until stopped. While the system is unavailable a writer sends the same
+ * transaction again, so that an audit can find changes that were acknowledged and lost, or applied twice.
  */
 export async function keepWriting(
   testSystem: TestSystem,
   count: number,
   stop: AbortSignal,
-  { everyMs = () => 0, door = () => testSystem.baseUrl, copiesMax = 1, onAcknowledged }: Writing,
+  { everyMs = () => 0, baseUrl = () => testSystem.baseUrl, copiesMax = 1, onAcknowledged }: Writing,
 ): Promise<{ retries: number }> {
   let retries = 0;
-  const device = async (): Promise<void> => {
+  const writer = async (): Promise<void> => {
     const clientId = randomUUID();
     let dueMs = performance.now() + Math.random() * everyMs();
     while (!stop.aborted) {
@@ -64,25 +64,26 @@ export async function keepWriting(
       for (;;) {
         const copies = 1 + Math.floor(Math.random() * copiesMax);
         const results = await Promise.all(
-          Array.from({ length: copies }, () => send(door(), testSystem.apiKey, [taskOf(testSystem, transaction)])),
+          Array.from({ length: copies }, () => send(baseUrl(), testSystem.apiKey, [taskOf(testSystem, transaction)])),
         );
         const answers = results.flatMap((result) => result ?? []);
         for (const { success, syncId = '', error } of answers) {
-          if (!success) throw new Error(`refused: ${error}`);
+          if (!success) throw new Error(`the service refused a task: ${error}`);
           onAcknowledged({ clientTxId: transaction.clientTxId, modelId: transaction.modelId, syncId });
         }
         if (answers.length > 0) break;
-        if (performance.now() - startedMs > TRIES_MS_MAX) throw new Error('a change was not taken within a minute');
+        if (performance.now() - startedMs > RETRYING_MS_MAX)
+          throw new Error('the service did not accept a task within a minute');
         retries += 1;
         await pause(RETRY_MS);
       }
-      // What could not be written in time is not made up for: after an outage the pace is what it was before.
+      // After an outage a writer continues at its pace and does not catch up.
       const pace = everyMs();
       dueMs = Math.max(dueMs + pace, performance.now());
       if (pace > 0) await pause(Math.max(0, dueMs - performance.now()));
     }
   };
-  await Promise.all(Array.from({ length: count }, device));
+  await Promise.all(Array.from({ length: count }, writer));
   return { retries };
 }
 
@@ -94,14 +95,14 @@ function taskOf(
   return { clientTxId, clientId, modelName: 'Task', modelId, action: 'INSERT', payload };
 }
 
-/** The result of each transaction. Null when the system could not answer: nothing is known of them. */
+/** Resolves to the result of each transaction; to null when the system is unavailable and the results are unknown. */
 export async function send(
-  door: string,
+  baseUrl: string,
   token: string,
   transactions: readonly SyncTransaction[],
 ): Promise<MutateReply['results'] | null> {
   try {
-    const { statusCode, body } = await request(`${door}/sync/mutate`, {
+    const { statusCode, body } = await request(`${baseUrl}/sync/mutate`, {
       method: 'POST',
       headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
       body: JSON.stringify({ batchId: randomUUID(), transactions }),

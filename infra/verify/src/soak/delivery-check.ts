@@ -1,83 +1,84 @@
-import type { SyncAction } from '@wts/contracts';
 import type { TestSystem } from '@wts/testkit';
 import { Client } from 'pg';
 import { expectedIds } from '../audit-live.ts';
 import { compareDeliveries } from '../compare.ts';
-import type { Finding } from '../finding.ts';
-import type { Listener } from '../listeners.ts';
+import type { AuditFinding } from '../finding.ts';
+import type { Follower } from '../followers.ts';
 import { isOutage } from '../load/outage.ts';
 import type { Acknowledgement } from '../load/writers.ts';
 
 interface Watched {
-  readonly listener: Listener;
+  readonly follower: Follower;
   readonly expects: Expects;
   checkedUpTo: bigint;
-  /** Judged once more, and then let go. */
-  isLeaving: boolean;
+  /** The next round checks it once more, and then closes it. */
+  isClosing: boolean;
 }
 
-/** What somebody is to hear: all of these groups, or as a visitor, who comes and goes, what falls into their memberships. */
-export type Expects = { readonly groups: readonly string[] } | { readonly visitor: string };
+/** What a follower must receive: all of these groups, or the entries during the memberships of this temporary member. */
+export type Expects = { readonly groups: readonly string[] } | { readonly temporaryMember: string };
 
 /**
- * Judges while things happen: again and again each listener's deliveries since the last time are held against the log and
- * forgotten, and each acknowledgement is looked up at the place that was answered. So a soak may last as long as it likes.
+ * Checks while the soak runs. Each round compares what each follower received since the last round with the log and drops
+ * it, and looks up each acknowledged change at its position. So memory does not grow with the length of a soak.
  */
 export class DeliveryCheck {
-  readonly findings: Finding[] = [];
+  readonly findings: AuditFinding[] = [];
   delivered = 0;
   acknowledged = 0;
   rounds = 0;
   readonly #testSystem: TestSystem;
   #watched: Watched[] = [];
-  #answers: Acknowledgement[] = [];
+  #acknowledgements: Acknowledgement[] = [];
 
   constructor(testSystem: TestSystem) {
     this.#testSystem = testSystem;
   }
 
-  watch(listener: Listener, expects: Expects, from: bigint): void {
-    this.#watched.push({ listener, expects, checkedUpTo: from, isLeaving: false });
+  watch(follower: Follower, expects: Expects, from: bigint): void {
+    this.#watched.push({ follower, expects, checkedUpTo: from, isClosing: false });
   }
 
-  /** Who was watched goes: what came until then is checked. */
-  dismiss(listener: Listener): void {
-    for (const one of this.#watched) if (one.listener === listener) one.isLeaving = true;
+  /** Closes the follower after the next round, which checks what it received. */
+  unwatch(follower: Follower): void {
+    for (const one of this.#watched) if (one.follower === follower) one.isClosing = true;
   }
 
-  acknowledge(answer: Acknowledgement): void {
+  acknowledge(acknowledgement: Acknowledgement): void {
     this.acknowledged += 1;
-    this.#answers.push(answer);
+    this.#acknowledgements.push(acknowledgement);
   }
 
-  /** How far the last of all listeners is. */
+  /** The cursor of the slowest follower. */
   get reached(): bigint {
-    return this.#watched.reduce((least, { listener }) => (listener.at() < least ? listener.at() : least), 1n << 62n);
+    return this.#watched
+      .map(({ follower }) => follower.cursor())
+      .reduce((least, cursor) => (cursor < least ? cursor : least), 1n << 62n);
   }
 
-  /** False when the log could not be read, as while PostgreSQL restarts: the next round checks more. */
+  /** Resolves to false when the log cannot be read, for example while PostgreSQL restarts: the next round checks more. */
   async runRound(): Promise<boolean> {
-    const answers = this.#answers;
-    this.#answers = [];
+    const acknowledgements = this.#acknowledgements;
+    this.#acknowledgements = [];
     try {
       await this.#withLog(async (client) => {
-        await this.#checkAnswers(client, answers.splice(0));
-        for (const one of this.#watched) await this.#checkListener(client, one);
+        await this.#checkAcknowledged(client, acknowledgements.splice(0));
+        for (const one of this.#watched) await this.#checkFollower(client, one);
       });
-      const leaving = this.#watched.filter(({ isLeaving }) => isLeaving);
-      this.#watched = this.#watched.filter((one) => !leaving.includes(one));
-      await Promise.all(leaving.map(({ listener }) => listener[Symbol.asyncDispose]()));
+      const closing = this.#watched.filter(({ isClosing }) => isClosing);
+      this.#watched = this.#watched.filter((one) => !closing.includes(one));
+      await Promise.all(closing.map(({ follower }) => follower[Symbol.asyncDispose]()));
       this.rounds += 1;
       return true;
     } catch (error) {
       if (!isOutage(error)) throw error;
       return false;
     } finally {
-      this.#answers.unshift(...answers);
+      this.#acknowledgements.unshift(...acknowledgements);
     }
   }
 
-  /** At the end: no transaction stands in the log twice. */
+  /** At the end: finds transactions that are in the log twice. */
   async findDoubled(): Promise<void> {
     await this.#withLog(async (client) => {
       const { rows } = await client.query<{ id: string; n: string }>(
@@ -88,62 +89,56 @@ export class DeliveryCheck {
     });
   }
 
-  report(findings: readonly Finding[]): void {
+  report(findings: readonly AuditFinding[]): void {
     this.findings.push(...findings);
   }
 
-  #find(promise: Finding['promise'], seen: string): void {
-    this.findings.push({ promise, seen });
+  #find(guarantee: AuditFinding['guarantee'], seen: string): void {
+    this.findings.push({ guarantee, seen });
   }
 
-  async #checkAnswers(client: Client, answers: readonly Acknowledgement[]): Promise<void> {
-    const { rows } = await client.query<{ at: string; tx: string; id: string }>(
-      `select sync_id::text as at, client_tx_id as tx, model_id::text as id from sync.sync_actions where sync_id = any($1::bigint[])`,
-      [answers.map(({ syncId }) => syncId)],
+  async #checkAcknowledged(client: Client, acknowledgements: readonly Acknowledgement[]): Promise<void> {
+    const { rows } = await client.query<{ position: string; tx: string; id: string }>(
+      `select sync_id::text as position, client_tx_id as tx, model_id::text as id from sync.sync_actions where sync_id = any($1::bigint[])`,
+      [acknowledgements.map(({ syncId }) => syncId)],
     );
-    const byPlace = new Map(rows.map((row) => [row.at, row]));
-    for (const { clientTxId, modelId, syncId } of answers) {
-      const row = byPlace.get(syncId);
+    const byPosition = new Map(rows.map((row) => [row.position, row]));
+    for (const { clientTxId, modelId, syncId } of acknowledgements) {
+      const row = byPosition.get(syncId);
       if (row?.tx !== clientTxId || row.id !== modelId)
-        this.#find('acknowledged-is-there', `acknowledged at ${syncId} and not there: task ${modelId}`);
+        this.#find('acknowledged-is-there', `task ${modelId} was acknowledged at ${syncId} and is not there`);
     }
   }
 
-  async #checkListener(client: Client, one: Watched): Promise<void> {
-    const { listener, expects, checkedUpTo } = one;
-    const upTo = listener.at();
-    const received = listener.take(upTo);
-    if ('visitor' in expects) {
-      await this.#checkVisitor(client, listener.name, expects.visitor, received, checkedUpTo, upTo);
+  async #checkFollower(client: Client, one: Watched): Promise<void> {
+    const { follower, expects, checkedUpTo: after } = one;
+    const upTo = follower.cursor();
+    const received = follower.take(upTo);
+    if ('temporaryMember' in expects) {
+      const { temporaryMember: userId } = expects;
+      const own = received.filter(({ groupId }) => groupId === userId).map(({ syncId }) => syncId);
+      const expected = await expectedIds(client, { groups: [userId], after, upTo });
+      this.report(compareDeliveries(follower.name, expected, own));
+      const others = received.filter(({ groupId }) => groupId !== userId).map(({ syncId }) => BigInt(syncId));
+      this.#checkMemberships(follower.name, others, await absencesOf(client, userId, upTo));
     } else {
-      const expected = await expectedIds(client, expects.groups, checkedUpTo, upTo);
+      const expected = await expectedIds(client, { groups: expects.groups, after, upTo });
       const ids = received.map(({ syncId }) => syncId);
-      this.report(compareDeliveries(listener.name, expected, ids));
+      this.report(compareDeliveries(follower.name, expected, ids));
     }
     this.delivered += received.length;
     one.checkedUpTo = upTo;
   }
 
-  async #checkVisitor(
-    client: Client,
-    name: string,
-    userId: string,
-    received: readonly SyncAction[],
-    after: bigint,
-    upTo: bigint,
-  ): Promise<void> {
-    const own = received.filter(({ groupId }) => groupId === userId).map(({ syncId }) => syncId);
-    this.report(compareDeliveries(name, await expectedIds(client, [userId], after, upTo), own));
-    const absences = await absencesOf(client, userId, upTo);
-    const others = received.filter(({ groupId }) => groupId !== userId).map(({ syncId }) => BigInt(syncId));
-    const leaked = others.filter((id) => absences.some(({ from, to }) => id > from && id < to));
-    for (const id of leaked) this.#find('nothing-foreign', `${name}: ${id} came and is of a time without membership`);
-    const last = others.findIndex((id, index) => index > 0 && id <= (others[index - 1] ?? 0n));
-    if (last >= 0) this.#find('in-order', `${name}: ${others[last]} came after ${others[last - 1]}`);
+  #checkMemberships(name: string, received: readonly bigint[], absences: readonly Absence[]): void {
+    const leaked = received.filter((id) => absences.some(({ from, to }) => id > from && id < to));
+    for (const id of leaked) this.#find('nothing-foreign', `${name}: received ${id}, written while it was no member`);
+    const last = received.findIndex((id, index) => index > 0 && id <= (received[index - 1] ?? 0n));
+    if (last >= 0) this.#find('in-order', `${name}: received ${received[last]} after ${received[last - 1]}`);
   }
 
-  /** For whoever else wants to look into the log while it lasts. Nothing is found while it cannot be read. */
-  async withLog(work: (client: Client) => Promise<readonly Finding[]>): Promise<void> {
+  /** Runs another audit on the log. It does nothing while the log cannot be read. */
+  async withLog(work: (client: Client) => Promise<readonly AuditFinding[]>): Promise<void> {
     try {
       await this.#withLog(async (client) => this.report(await work(client)));
     } catch (error) {
@@ -163,15 +158,20 @@ export class DeliveryCheck {
   }
 }
 
-/** From each loss of the workspace, exclusive, to the next gain, exclusive. */
-async function absencesOf(client: Client, userId: string, upTo: bigint): Promise<{ from: bigint; to: bigint }[]> {
-  const { rows } = await client.query<{ at: string; action: string }>(
-    `select sync_id::text as at, action from sync.sync_actions
+/** From a loss of the workspace, exclusive, to the next gain, exclusive. */
+interface Absence {
+  readonly from: bigint;
+  readonly to: bigint;
+}
+
+async function absencesOf(client: Client, userId: string, upTo: bigint): Promise<Absence[]> {
+  const { rows } = await client.query<{ position: string; action: string }>(
+    `select sync_id::text as position, action from sync.sync_actions
      where group_id = $1 and model = 'WorkspaceMember' and action in ('INSERT', 'DELETE') and sync_id <= $2 order by sync_id`,
     [userId, upTo.toString()],
   );
-  return rows.flatMap(({ at, action }, index) => {
+  return rows.flatMap(({ position, action }, index) => {
     if (action !== 'DELETE') return [];
-    return [{ from: BigInt(at), to: BigInt(rows[index + 1]?.at ?? upTo + 1n) }];
+    return [{ from: BigInt(position), to: BigInt(rows[index + 1]?.position ?? upTo + 1n) }];
   });
 }

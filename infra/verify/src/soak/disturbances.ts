@@ -6,63 +6,63 @@ import { connectToBroker } from '../broker.ts';
 
 export interface Disturbance {
   readonly name: string;
-  readonly happen: () => Promise<void>;
+  readonly run: () => Promise<void>;
 }
 
 const READY_MS = 60_000;
-const ASLEEP_MS = 5_000;
-const AWAY_MS = 2_000;
-/** Longer than a silent connection to NATS goes unnoticed. */
-const CUT_OFF_MS = 15_000;
+const PAUSED_MS = 5_000;
+const DOWN_MS = 2_000;
+/** Longer than a service takes to detect a frozen connection to NATS. */
+const NATS_FROZEN_MS = 15_000;
 const HELD_MS = 5_000;
-const CUTS = 3;
+const TERMINATIONS = 3;
 const STALLED = 100;
 const STALLED_MS = 10_000;
 
 /**
- * One turn: every process is killed, those that can sleep sleep and wake as zombies, stores go away and come back, and
- * what lies between them fails. A transaction is held open beside, and sessions of the database die in the middle.
+ * One round: every process is killed or paused, the stores are killed and restarted, connections freeze, a transaction stays
+ * open, and database sessions are terminated.
  */
 export function disturbancesOf(testSystem: TestSystem): Disturbance[] {
   const syncs = testSystem.services.filter(({ name }) => name.startsWith('sync'));
   const [gateway, workspace] = [testSystem.service('gateway'), testSystem.service('workspace')];
   return [
     ...syncs.map(kill),
-    { name: 'SIGKILL NATS', happen: () => comeBack(testSystem.nats) },
-    ...syncs.slice(0, 2).map((service) => sleep(service, ASLEEP_MS)),
-    sleep(gateway, AWAY_MS),
+    { name: 'SIGKILL NATS', run: () => killAndRestart(testSystem.nats) },
+    ...syncs.slice(0, 2).map((service) => suspend(service, PAUSED_MS)),
+    suspend(gateway, DOWN_MS),
     kill(gateway),
     kill(workspace),
-    { name: 'SIGKILL PostgreSQL', happen: () => comeBack(testSystem.postgres) },
+    { name: 'SIGKILL PostgreSQL', run: () => killAndRestart(testSystem.postgres) },
     ...syncs.map((service) => ({
       name: `rolling restart of ${service.name}`,
-      happen: () => service.restart(READY_MS),
+      run: () => service.restart(READY_MS),
     })),
-    { name: 'a transaction held open beside', happen: () => holdOpen(testSystem) },
-    { name: 'all sessions of the database cut, again and again', happen: () => cutSessions(testSystem) },
-    { name: `${STALLED} readers who never read`, happen: () => stall(testSystem) },
-    { name: 'the stream deleted', happen: () => deleteStream(testSystem) },
-    silence(testSystem, 0, 'nats', CUT_OFF_MS),
-    silence(testSystem, syncs.length - 1, 'postgres', HELD_MS),
+    { name: 'a database transaction stays open', run: () => holdOpen(testSystem) },
+    { name: 'all database sessions are terminated, several times', run: () => terminateSessions(testSystem) },
+    { name: `${STALLED} sockets that never read`, run: () => openStalledSockets(testSystem) },
+    { name: 'the stream is deleted', run: () => deleteStream(testSystem) },
+    freeze(testSystem, 0, 'nats', NATS_FROZEN_MS),
+    freeze(testSystem, syncs.length - 1, 'postgres', HELD_MS),
   ];
 }
 
 function kill(service: SupervisedProcess): Disturbance {
   return {
     name: `SIGKILL ${service.name}`,
-    happen: async () => {
+    run: async () => {
       await service.kill('SIGKILL');
-      await pause(AWAY_MS / 4);
+      await pause(DOWN_MS / 4);
       await service.start();
       await service.untilReady(READY_MS);
     },
   };
 }
 
-function sleep(service: SupervisedProcess, ms: number): Disturbance {
+function suspend(service: SupervisedProcess, ms: number): Disturbance {
   return {
     name: `SIGSTOP ${service.name}`,
-    happen: async () => {
+    run: async () => {
       service.pause();
       await pause(ms);
       service.resume();
@@ -70,17 +70,17 @@ function sleep(service: SupervisedProcess, ms: number): Disturbance {
   };
 }
 
-async function comeBack(server: { kill: () => Promise<void>; start: () => Promise<void> }): Promise<void> {
+async function killAndRestart(server: { kill: () => Promise<void>; start: () => Promise<void> }): Promise<void> {
   await server.kill();
-  await pause(AWAY_MS);
+  await pause(DOWN_MS);
   await server.start();
 }
 
-/** Connections stay open and nothing passes. */
-function silence(testSystem: TestSystem, replica: number, store: Store, ms: number): Disturbance {
+/** The connections stay open and pass nothing. */
+function freeze(testSystem: TestSystem, replica: number, store: Store, ms: number): Disturbance {
   return {
-    name: `sync ${replica + 1} expects nothing of ${store}`,
-    happen: async () => {
+    name: `the connection of sync ${replica + 1} to ${store} freezes`,
+    run: async () => {
       const wire = testSystem.wire('sync', store, replica);
       wire.freeze();
       await pause(ms);
@@ -89,7 +89,7 @@ function silence(testSystem: TestSystem, replica: number, store: Store, ms: numb
   };
 }
 
-/** It has written, so whoever waits for older transactions waits for it. */
+/** The transaction has an id, so everything that waits for older transactions waits for it. */
 async function holdOpen(testSystem: TestSystem): Promise<void> {
   await withDatabase(testSystem, async (client) => {
     await client.query('begin; create table held_open (n int); select pg_current_xact_id()');
@@ -98,19 +98,19 @@ async function holdOpen(testSystem: TestSystem): Promise<void> {
   });
 }
 
-async function cutSessions(testSystem: TestSystem): Promise<void> {
+async function terminateSessions(testSystem: TestSystem): Promise<void> {
   await withDatabase(testSystem, async (client) => {
-    for (let cut = 0; cut < CUTS; cut += 1) {
+    for (let round = 0; round < TERMINATIONS; round += 1) {
       await client.query(
         `select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and usename like 'wts_%'`,
       );
-      await pause(AWAY_MS / 2);
+      await pause(DOWN_MS / 2);
     }
   });
 }
 
-/** They ask for the whole log and take nothing of it: what is kept for them is bounded, and the others do not feel it. */
-async function stall(testSystem: TestSystem): Promise<void> {
+/** They request the whole log and read nothing: the server's buffers for them are bounded, and other clients do not wait. */
+async function openStalledSockets(testSystem: TestSystem): Promise<void> {
   using readers = new DisposableStack();
   const opening = Array.from({ length: STALLED }, async () => {
     const reader = readers.adopt(await testSystem.socket({ after: '1' }), (socket) => socket.cut());

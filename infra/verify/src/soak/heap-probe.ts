@@ -1,8 +1,8 @@
 /**
- * Preloaded into each service of a soak: notes every few seconds what the process takes right after a full collection.
+ * Preloaded into each service of a soak: every few seconds it collects all garbage and writes down the memory of the process.
  *
- * Without that, memory cannot be judged within minutes. V8 lets garbage lie until its heap is a multiple of what is alive,
- * so for the first quarter of an hour a sound process under light load looks like a leak, and a leak like a sound one.
+ * Without that, a soak of minutes cannot find a leak. V8 keeps garbage until its heap is a multiple of the live objects, so for
+ * the first quarter of an hour a process under light load grows whether it leaks or not.
  */
 import { appendFileSync } from 'node:fs';
 import { setFlagsFromString } from 'node:v8';
@@ -10,16 +10,16 @@ import { runInNewContext } from 'node:vm';
 
 /** One line of the file of a process. */
 export interface HeapSample {
-  readonly bornMs: number;
+  readonly startedMs: number;
   readonly atMs: number;
-  /** What V8 and what it knows of outside its heap hold, all garbage gone. */
+  /** Live objects in V8's heap, and memory outside the heap that V8 counts. */
   readonly aliveBytes: number;
   readonly residentBytes: number;
-  /** What is resident outside of V8's heap: buffers, native code and its data. The heap itself comes and goes in large pieces. */
+  /** Resident memory outside V8's heap: buffers, native code and its data. The heap itself changes in large steps. */
   readonly nativeBytes: number;
 }
 
-/** Set for a process that is to be watched: the file it writes to. */
+/** The directory in which a watched process writes its file. */
 export const PROBE_VARIABLE = 'HEAP_PROBE_DIRECTORY';
 const EVERY_MS = 5_000;
 
@@ -30,12 +30,12 @@ function probe(file: string): void {
   setFlagsFromString('--expose-gc');
   const collect = runInNewContext('gc') as () => void;
   setInterval(() => {
-    // What is only held weakly goes with the second collection.
+    // The second collection frees objects that were only weakly referenced.
     collect();
     collect();
     const { heapUsed, heapTotal, external, rss } = process.memoryUsage();
     const line: HeapSample = {
-      bornMs: performance.timeOrigin,
+      startedMs: performance.timeOrigin,
       atMs: Date.now(),
       aliveBytes: heapUsed + external,
       residentBytes: rss,

@@ -1,32 +1,32 @@
 /**
- * `npm run soak [-- --minutes 10 --writers 8 --sockets 6 --replicas 2]`: a system of its own, people who write and listen,
- * and every process killed or put to sleep in turn, judged all the while. Ends with 0 when nothing was missing, doubled or
- * out of order, every acknowledged change is there, and memory is flat; with 1 otherwise, also when one of these could not
- * be shown.
+ * `npm run soak [-- --minutes 10 --writers 8 --sockets 6 --replicas 2]`: starts a system, writes and follows, kills or pauses
+ * every process in round, and checks all deliveries meanwhile. Exits with 0 when nothing was missing, doubled or out of order,
+ * every acknowledged change is in the log, and memory is flat. Exits with 1 otherwise, also when it could not check one of
+ * these.
  *
- * The first part of the time is stormy, for one whole turn of disturbances at least. The last part is calm and long enough
- * to judge memory, because only a process that lives can show a slope.
+ * The first part has disturbances, at least one whole round of them. The last part is calm and long enough to measure memory,
+ * because a slope needs a process that runs for minutes.
  *
- * With `--hostile`, attackers of every kind are at work for all of the minutes, beside the disturbances that fit; the calm
- * part follows. An honest person must not be refused while nothing is away, and no log may hold what records say.
+ * With `--hostile`, attackers of every kind run for all of the minutes, together with as many disturbances as fit; the calm
+ * part follows. The service must not refuse an honest request outside disturbances, and no log may contain content of records.
  */
 import { startTestSystem, type TestSystem } from '@wts/testkit';
 import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { Client } from 'pg';
-import { auditCopy, loadCopy, type Copy } from '../audit-live.ts';
+import { auditCopy, loadCopy, type ClientCopy } from '../audit-live.ts';
 import { auditLog } from '../audit-log.ts';
 import { auditStream } from '../audit-stream.ts';
 import { connectToBroker } from '../broker.ts';
-import type { Finding } from '../finding.ts';
+import type { AuditFinding } from '../finding.ts';
 import { rest } from '../hostile/attacker.ts';
 import { numbersOrExit } from '../numbers.ts';
 import { keepWriting } from '../load/writers.ts';
 import { DeliveryCheck } from './delivery-check.ts';
 import { disturbancesOf } from './disturbances.ts';
-import { contentInLogs, Hostility } from './hostility.ts';
+import { contentInLogs, HostileLoad } from './hostile-load.ts';
 import { ProcessMemory } from './process-memory.ts';
-import { gather, headOf } from './people.ts';
+import { headOf, startFollowers } from './soak-followers.ts';
 import { CALM_MS_MIN, verdictOf } from './verdict.ts';
 
 const { values } = parseArgs({
@@ -39,21 +39,21 @@ const { values } = parseArgs({
   },
 });
 const { hostile: isHostile, ...numbers } = values;
-const STORMY_SHARE = 0.5;
-/** Of each writer. When it is calm, a pace that any machine can keep: what recent entries take follows the pace. */
-const WRITES_EVERY_MS = { stormy: 60, calm: 200 };
+const DISTURBED_SHARE = 0.5;
+/** Of each writer. The calm pace is one that any machine can keep, because the memory of recent entries follows the pace. */
+const WRITES_EVERY_MS = { disturbed: 60, calm: 200 };
 const COPIES_MAX = 3;
-const JUDGE_EVERY_MS = 3_000;
-const LOOK_EVERY_MS = 1_000;
-const NEWS_EVERY_MS = 15_000;
+const CHECK_EVERY_MS = 3_000;
+const SAMPLE_EVERY_MS = 1_000;
+const PROGRESS_EVERY_MS = 15_000;
 const BETWEEN_MS = 4_000;
-/** Most of the time nothing is away: then nobody may be refused. */
+/** Longer, because honest requests only count while everything is up. */
 const BETWEEN_HOSTILE_MS = 15_000;
 const CATCH_UP_MS = 60_000;
 
-const asked = numbersOrExit(numbers, { minutes: 0, writers: 1, sockets: 0, replicas: 1 });
+const options = numbersOrExit(numbers, { minutes: 0, writers: 1, sockets: 0, replicas: 1 });
 const beganMs = performance.now();
-const say = (line: string): void => {
+const print = (line: string): void => {
   const seconds = Math.floor((performance.now() - beganMs) / 1000);
   process.stdout.write(
     `${String(Math.floor(seconds / 60)).padStart(2, '0')}:${String(seconds % 60).padStart(2, '0')}  ${line}\n`,
@@ -63,22 +63,22 @@ const say = (line: string): void => {
 using memory = new ProcessMemory();
 const testSystem = await startTestSystem({
   label: 'soak',
-  syncReplicas: asked.replicas,
+  syncReplicas: options.replicas,
   ownPostgres: true,
   wires: true,
   overrides: memory.overrides,
 });
 try {
-  process.exitCode = (await soak(testSystem, asked.minutes * 60_000)) ? 0 : 1;
+  process.exitCode = (await soak(testSystem, options.minutes * 60_000)) ? 0 : 1;
 } catch (error) {
   process.exitCode = 1;
   console.error(error);
-  say(`NOT SOUND: the run did not finish, ${(error as Error).message}`);
+  print(`FAILED: the run did not finish: ${(error as Error).message}`);
 } finally {
   await testSystem.close();
 }
 if (process.exitCode === 1) {
-  // What did not end as it should may wait for what will not come.
+  // After a failure something may still be open and keep the process alive.
   memory[Symbol.dispose]();
   process.exit();
 }
@@ -87,10 +87,10 @@ async function soak(system: TestSystem, lastsMs: number): Promise<boolean> {
   const check = new DeliveryCheck(system);
   const stop = new AbortController();
   await using stack = new AsyncDisposableStack();
-  const hostility = isHostile ? stack.use(await Hostility.prepare(system)) : null;
+  const hostileLoad = isHostile ? stack.use(await HostileLoad.prepare(system)) : null;
   let calmSinceMs: number | null = null;
   const attacking = new AbortController();
-  const scene = {
+  const context = {
     testSystem: system,
     check,
     start: await headOf(system),
@@ -99,44 +99,44 @@ async function soak(system: TestSystem, lastsMs: number): Promise<boolean> {
     stack,
   };
   const copy = await loadCopy({ baseUrl: system.baseUrl, token: system.apiKey });
-  const people = await gather(scene, asked.sockets);
-  const writing = keepWriting(system, asked.writers, stop.signal, {
-    everyMs: () => WRITES_EVERY_MS[calmSinceMs === null ? 'stormy' : 'calm'],
+  const following = await startFollowers(context, options.sockets);
+  const writing = keepWriting(system, options.writers, stop.signal, {
+    everyMs: () => WRITES_EVERY_MS[calmSinceMs === null ? 'disturbed' : 'calm'],
     copiesMax: COPIES_MAX,
-    onAcknowledged: (answer) => check.acknowledge(answer),
+    onAcknowledged: (acknowledgement) => check.acknowledge(acknowledgement),
   });
   const background = [
-    every(JUDGE_EVERY_MS, stop.signal, async () => void (await check.runRound())),
-    every(LOOK_EVERY_MS, stop.signal, () => memory.look(system)),
-    every(NEWS_EVERY_MS, stop.signal, async () => say(news(check))),
+    every(CHECK_EVERY_MS, stop.signal, async () => void (await check.runRound())),
+    every(SAMPLE_EVERY_MS, stop.signal, () => memory.sample(system)),
+    every(PROGRESS_EVERY_MS, stop.signal, async () => print(progress(check))),
   ];
   const disturbing = disturbThenRest(system, {
     lastsMs,
-    hostility,
+    hostileLoad,
     stop: stop.signal,
     onCalm: () => {
       calmSinceMs = Date.now();
       attacking.abort();
     },
   });
-  if (hostility !== null) {
-    const report = (findings: readonly Finding[]): void => check.report(findings);
-    background.push(hostility.work({ stop: stop.signal, say }));
-    background.push(hostility.attack({ stop: attacking.signal, report }).then(async () => void (await disturbing)));
+  if (hostileLoad !== null) {
+    const report = (findings: readonly AuditFinding[]): void => check.report(findings);
+    background.push(hostileLoad.runHonest({ stop: stop.signal, print }));
+    background.push(hostileLoad.attack({ stop: attacking.signal, report }).then(async () => void (await disturbing)));
   }
-  // Whoever fails ends the soak at once.
-  await Promise.race([disturbing, writing, ...people, ...background]).finally(() => stop.abort());
+  // The first error ends the soak.
+  await Promise.race([disturbing, writing, ...following, ...background]).finally(() => stop.abort());
   const disturbances = await disturbing;
   const { retries } = await writing;
-  await Promise.all([...people, ...background]);
+  await Promise.all([...following, ...background]);
   await system.untilReady();
-  await checkTheEnd(system, check, copy);
-  if (hostility !== null) {
+  await checkEnd(system, check, copy);
+  if (hostileLoad !== null) {
     const logs = [system.postgres, ...system.services].map(({ log }) => log);
     check.report(await contentInLogs(logs));
   }
 
-  const { isSound, lines } = verdictOf({
+  const { isPassed, lines } = verdictOf({
     acknowledged: check.acknowledged,
     retries,
     delivered: check.delivered,
@@ -148,66 +148,69 @@ async function soak(system: TestSystem, lastsMs: number): Promise<boolean> {
     alive: memory.alive(),
     native: memory.native(),
     resident: [...memory.resident(), ...memory.nats()],
-    fairness: hostility?.fairness ?? null,
+    fairness: hostileLoad?.fairness ?? null,
   });
-  for (const line of lines) say(line);
-  return isSound;
+  for (const line of lines) print(line);
+  return isPassed;
 }
 
-function news({ acknowledged, delivered, findings }: DeliveryCheck): string {
+function progress({ acknowledged, delivered, findings }: DeliveryCheck): string {
   const resident = [...memory.resident(), ...memory.nats()].map(
     ({ process: name, samples }) => [name, Math.round(samples.at(-1)?.megabytes ?? 0)] as const,
   );
   const megabytes = [...new Map(resident)].map((one) => one.join(' ')).join(', ');
-  return `${acknowledged} acknowledged, ${delivered} heard, ${findings.length} findings; MB resident: ${megabytes}`;
+  return `${acknowledged} acknowledged, ${delivered} received, ${findings.length} findings; resident MB: ${megabytes}`;
 }
 
-interface Course {
+interface DisturbOptions {
   readonly lastsMs: number;
-  readonly hostility: Hostility | null;
+  readonly hostileLoad: HostileLoad | null;
   readonly stop: AbortSignal;
   readonly onCalm: () => void;
 }
 
-/** Resolves to the number of disturbances, when the time is over and enough of it was calm. */
-async function disturbThenRest(system: TestSystem, { lastsMs, hostility, stop, onCalm }: Course): Promise<number> {
-  const turn = disturbancesOf(system);
+/** Resolves to the number of disturbances, after the calm part. */
+async function disturbThenRest(
+  system: TestSystem,
+  { lastsMs, hostileLoad, stop, onCalm }: DisturbOptions,
+): Promise<number> {
+  const round = disturbancesOf(system);
   const startedMs = performance.now();
-  const stormyMs = hostility === null ? lastsMs - Math.max(lastsMs * (1 - STORMY_SHARE), CALM_MS_MIN) : lastsMs;
-  const countMin = hostility === null ? turn.length : 0;
+  const disturbedMs = hostileLoad === null ? lastsMs - Math.max(lastsMs * (1 - DISTURBED_SHARE), CALM_MS_MIN) : lastsMs;
+  const countMin = hostileLoad === null ? round.length : 0;
   let count = 0;
-  while (!stop.aborted && (count < countMin || performance.now() - startedMs < stormyMs)) {
-    const next = turn[count % turn.length];
+  while (!stop.aborted && (count < countMin || performance.now() - startedMs < disturbedMs)) {
+    const next = round[count % round.length];
     if (next === undefined) break;
-    say(next.name);
-    const happen = async (): Promise<void> => {
-      await next.happen();
+    print(next.name);
+    const run = async (): Promise<void> => {
+      await next.run();
       await system.untilReady();
     };
-    await (hostility === null ? happen() : hostility.disturb(happen));
+    await (hostileLoad === null ? run() : hostileLoad.disturb(run));
     count += 1;
-    await rest(hostility === null ? BETWEEN_MS : BETWEEN_HOSTILE_MS, stop);
+    await rest(hostileLoad === null ? BETWEEN_MS : BETWEEN_HOSTILE_MS, stop);
   }
   const calmMs = Math.max(lastsMs - (performance.now() - startedMs), CALM_MS_MIN);
   onCalm();
-  say(`calm for ${Math.round(calmMs / 1000)} s, to see what memory does`);
+  print(`no disturbances for ${Math.round(calmMs / 1000)} s, to measure memory`);
   await rest(calmMs, stop);
   return count;
 }
 
-async function checkTheEnd(system: TestSystem, check: DeliveryCheck, copy: Copy): Promise<void> {
+async function checkEnd(system: TestSystem, check: DeliveryCheck, copy: ClientCopy): Promise<void> {
   const client = new Client({ connectionString: system.database.url });
   await client.connect();
   const nc = await connectToBroker(system.nats.url);
   try {
-    // Who left meanwhile is judged as of then.
+    // Checks and closes the followers that were unwatched meanwhile.
     await check.runRound();
     const log = await auditLog(client);
     const deadlineMs = performance.now() + CATCH_UP_MS;
     while (check.reached < log.head && performance.now() < deadlineMs) await pause(50);
     if (check.reached < log.head)
       check.report([
-        { promise: 'nobody-stands-still', seen: `one is at ${check.reached}; the log has come to ${log.head}` },
+        { guarantee: 'readers-advance', seen: `the slowest reader is at ${check.reached}; the log is at ${log.head}` },
       ]);
     if (!(await check.runRound())) throw new Error('the log cannot be read at the end');
     await check.findDoubled();

@@ -1,53 +1,53 @@
-/** What a process took at a moment. */
-export interface Sample {
+export interface MemorySample {
   readonly atMs: number;
   readonly megabytes: number;
 }
 
-/** A process from its start to its end; the next one of that name begins small again. */
-export interface Life {
+/** One process from its start to its exit. A restarted service has another one with the same name. */
+export interface ProcessRun {
   readonly process: string;
-  readonly bornMs: number;
-  readonly samples: readonly Sample[];
+  readonly startedMs: number;
+  readonly samples: readonly MemorySample[];
 }
 
 export interface MemoryRules {
-  /** Growth of a young process says nothing: caches fill, the ring of recent entries reaches its age. */
+  /** Growth in this time does not count: caches fill, and the ring of recent entries reaches its age. */
   readonly warmUpMs: number;
-  /** Since then the load is the same. What follows a load rises and falls with it, and says nothing either. */
+  /** From here on the load is constant. Memory that follows the load says nothing about leaks. */
   readonly steadySinceMs: number;
-  /** A life is judged when it was looked at for this long after its warm-up. */
-  readonly judgedMsMin: number;
+  /** A process must be watched for this long after its warm-up. */
+  readonly watchedMsMin: number;
   readonly perMinuteMax: number;
 }
 
 export interface Growth {
   readonly process: string;
-  /** Megabytes a minute in the life that grew most. Null when no life was long enough to say: then nothing is shown. */
+  /** Megabytes per minute of the run that grew most. Null: no run was watched for long enough. */
   readonly perMinute: number | null;
-  readonly judgedProcesses: number;
+  readonly runs: number;
   readonly latest: number;
   readonly peak: number;
   readonly isFlat: boolean;
 }
 
 const SAMPLES_MIN = 10;
-/** Every pair of samples is looked at: of a run of a day, so many are enough. */
+/** The slope compares every pair of samples: of a run of a day, so many are enough. */
 const SAMPLES_MAX = 400;
 
 /**
- * Judges each life by itself and after its warm-up: a fit over several lives would take a restart for shrinking, and one
- * that begins at birth would take warming up for a leak. A process is flat when it was judged, and no life of it grew.
+ * Measures the growth of each run after its warm-up. One slope over several runs would count a restart as shrinking, and a
+ * slope from the start would count the warm-up as a leak. A process is flat when at least one run was watched for long enough
+ * and none grew.
  */
-export function judgeMemory(lives: readonly Life[], rules: MemoryRules): Growth[] {
-  return [...Map.groupBy(lives, ({ process }) => process)].map(([process, ofIt]) => {
-    const slopes = ofIt.flatMap((life) => slopeOf(life, rules) ?? []);
+export function measureGrowth(runs: readonly ProcessRun[], rules: MemoryRules): Growth[] {
+  return [...Map.groupBy(runs, (run) => run.process)].map(([process, ofProcess]) => {
+    const slopes = ofProcess.flatMap((run) => slopeOf(run, rules) ?? []);
     const perMinute = slopes.length === 0 ? null : Math.max(...slopes);
-    const samples = ofIt.flatMap((life) => life.samples);
+    const samples = ofProcess.flatMap((run) => run.samples);
     return {
       process,
       perMinute,
-      judgedProcesses: slopes.length,
+      runs: slopes.length,
       latest: samples.reduce((last, one) => (one.atMs >= last.atMs ? one : last), { atMs: 0, megabytes: 0 }).megabytes,
       peak: samples.reduce((most, { megabytes }) => Math.max(most, megabytes), 0),
       isFlat: perMinute !== null && perMinute <= rules.perMinuteMax,
@@ -55,22 +55,23 @@ export function judgeMemory(lives: readonly Life[], rules: MemoryRules): Growth[
   });
 }
 
-function slopeOf({ bornMs, samples }: Life, { warmUpMs, steadySinceMs, judgedMsMin }: MemoryRules): number | null {
-  const warm = samples.filter(({ atMs }) => atMs >= Math.max(bornMs, steadySinceMs) + warmUpMs);
-  const judgedMs = (warm.at(-1)?.atMs ?? 0) - (warm[0]?.atMs ?? 0);
-  return warm.length < SAMPLES_MIN || judgedMs < judgedMsMin ? null : robustSlope(thin(warm));
+function slopeOf({ startedMs, samples }: ProcessRun, rules: MemoryRules): number | null {
+  const { warmUpMs, steadySinceMs, watchedMsMin } = rules;
+  const warm = samples.filter(({ atMs }) => atMs >= Math.max(startedMs, steadySinceMs) + warmUpMs);
+  const watchedMs = (warm.at(-1)?.atMs ?? 0) - (warm[0]?.atMs ?? 0);
+  return warm.length < SAMPLES_MIN || watchedMs < watchedMsMin ? null : robustSlope(thin(warm));
 }
 
-function thin(samples: readonly Sample[]): readonly Sample[] {
+function thin(samples: readonly MemorySample[]): readonly MemorySample[] {
   const step = Math.ceil(samples.length / SAMPLES_MAX);
   return samples.filter((_, index) => index % step === 0);
 }
 
 /**
- * Megabytes a minute: the median of the slopes between any two samples (Theil and Sen). Up to a quarter of the samples
- * may be anything, such as one taken in the middle of a large answer, and it does not move.
+ * Megabytes per minute: the median of the slopes between any two samples (Theil-Sen estimator). Outliers in up to a quarter of
+ * the samples, such as one taken during a large response, do not change it.
  */
-export function robustSlope(samples: readonly Sample[]): number {
+export function robustSlope(samples: readonly MemorySample[]): number {
   const slopes = samples.flatMap((one, index) =>
     samples
       .slice(index + 1)

@@ -1,45 +1,42 @@
 import { LIMITS } from '@wts/contracts';
-import type { Finding } from '../finding.ts';
-import { DEEDS } from '../hostile/samples.ts';
-import { undisturbed, wordsOf as fairnessInWords, type Fairness } from './hostility.ts';
-import { judgeMemory, type Growth, type Life, type MemoryRules } from './memory.ts';
+import type { AuditFinding } from '../finding.ts';
+import { REQUEST_KINDS } from '../hostile/samples.ts';
+import { fairnessText, undisturbed, type Fairness } from './hostile-load.ts';
+import { measureGrowth, type Growth, type MemoryRules, type ProcessRun } from './memory.ts';
 
-/** What a soak has come to know. */
+/** The results of a soak. */
 export interface Evidence {
   readonly acknowledged: number;
   readonly retries: number;
   readonly delivered: number;
   readonly rounds: number;
   readonly disturbances: number;
-  readonly findings: readonly Finding[];
-  /** Since then nobody was disturbed and the pace was one. */
+  readonly findings: readonly AuditFinding[];
+  /** From here on there were no disturbances and the load was constant. */
   readonly calmSinceMs: number;
-  /** All that must have been seen. */
+  /** The processes that must have been watched. */
   readonly processes: readonly string[];
-  readonly alive: readonly Life[];
-  readonly native: readonly Life[];
-  /** Told, and not judged: V8 lets its heap grow and shrink in large pieces. */
-  readonly resident: readonly Life[];
-  /** Null where nobody attacked. */
+  readonly alive: readonly ProcessRun[];
+  readonly native: readonly ProcessRun[];
+  /** Only printed, because V8 changes the size of its heap in large steps. */
+  readonly resident: readonly ProcessRun[];
+  /** Null without attackers. */
   readonly fairness: Fairness | null;
 }
 
 export interface Verdict {
-  readonly isSound: boolean;
+  readonly isPassed: boolean;
   readonly lines: readonly string[];
 }
 
-/** The ring of recent entries is full by then, and what else warms up has. */
+/** After this the ring of recent entries and the caches are full. */
 const WARM_UP_MS = LIMITS.ringAgeMs + 20_000;
-const JUDGED_MS_MIN = 90_000;
-/** Calm has to last so long for a verdict on memory. */
-export const CALM_MS_MIN = WARM_UP_MS + JUDGED_MS_MIN + 15_000;
-/**
- * What is alive is counted to the byte. What grows faster than this is a leak that would fill 1 GB within a day; half of it
- * is what compiled code still grows by in the first minutes of a process.
- */
+const WATCHED_MS_MIN = 90_000;
+/** The length of the calm part that a verdict on memory needs. */
+export const CALM_MS_MIN = WARM_UP_MS + WATCHED_MS_MIN + 15_000;
+/** Megabytes. A faster growth is a leak that fills 1 GB within a day. Compiled code alone still grows by half of it at first. */
 const ALIVE_PER_MINUTE_MAX = 1;
-/** What V8 knows nothing of moves by the pages of an allocator. */
+/** Native memory grows and shrinks by the pages of its allocator. */
 const NATIVE_PER_MINUTE_MAX = 3;
 const FINDINGS_SHOWN = 50;
 
@@ -47,45 +44,51 @@ const DELIVERY = [
   ['nothing-missing', 'missing'],
   ['nothing-doubled', 'doubled'],
   ['in-order', 'out of order'],
-  ['nothing-foreign', 'foreign'],
+  ['nothing-foreign', 'without access'],
   ['acknowledged-is-there', 'acknowledged and lost'],
   ['applied-once', 'applied twice'],
 ] as const;
 
-/** Sound is what was shown to be: nothing found, and each process seen for long enough and not growing. */
+/** A soak passes when nothing was found, each process was watched for long enough, and none grew. */
 export function verdictOf(evidence: Evidence): Verdict {
   const { findings, calmSinceMs } = evidence;
-  const rules = { warmUpMs: WARM_UP_MS, steadySinceMs: calmSinceMs, judgedMsMin: JUDGED_MS_MIN };
+  const rules = { warmUpMs: WARM_UP_MS, steadySinceMs: calmSinceMs, watchedMsMin: WATCHED_MS_MIN };
   const alive = { ...rules, perMinuteMax: ALIVE_PER_MINUTE_MAX };
   const native = { ...rules, perMinuteMax: NATIVE_PER_MINUTE_MAX };
-  const unseen = evidence.processes.filter((name) => !evidence.alive.some(({ process }) => process === name));
+  const unwatched = evidence.processes.filter((name) => !evidence.alive.some(({ process }) => process === name));
   const growths = [
-    ...judgeMemory(evidence.alive, alive).map((growth) => ({ growth, words: wordsOf('alive', growth, alive) })),
-    ...judgeMemory(evidence.native, native).map((growth) => ({ growth, words: wordsOf('native', growth, native) })),
+    ...measureGrowth(evidence.alive, alive).map((growth) => ({ growth, text: growthText('alive', growth, alive) })),
+    ...measureGrowth(evidence.native, native).map((growth) => ({ growth, text: growthText('native', growth, native) })),
   ];
-  const isKept = findings.length === 0;
-  const isFlat = unseen.length === 0 && growths.every(({ growth }) => growth.isFlat);
+  const isDelivered = findings.length === 0;
+  const isFlat = unwatched.length === 0 && growths.every(({ growth }) => growth.isFlat);
   const fair = evidence.fairness === null ? null : fairnessOf(evidence.fairness, calmSinceMs);
-  const isSound = isKept && isFlat && fair?.isFair !== false;
-  const told = judgeMemory(evidence.resident, native).map(
+  const isPassed = isDelivered && isFlat && fair?.isFair !== false;
+  const resident = measureGrowth(evidence.resident, native).map(
     ({ process, latest, peak }) => `${process} ${mb(latest)}, at most ${mb(peak)}`,
   );
   return {
-    isSound,
+    isPassed,
     lines: [
       `changes    ${evidence.acknowledged} acknowledged, ${evidence.retries} sent again; ${evidence.disturbances} disturbances`,
-      `heard      ${evidence.delivered} entries judged in ${evidence.rounds} rounds`,
-      `kept       ${tally(findings)}`,
-      ...growths.map(({ words }) => `memory     ${words}`),
-      ...unseen.map((name) => `memory     ${name}: WAS NEVER SEEN`),
-      `resident   ${told.join('; ')}`,
+      `received   ${evidence.delivered} entries, checked in ${evidence.rounds} rounds`,
+      `findings   ${tally(findings)}`,
+      ...growths.map(({ text }) => `memory     ${text}`),
+      ...unwatched.map((name) => `memory     ${name}: WAS NEVER MEASURED`),
+      `resident   ${resident.join('; ')}`,
       ...trends(evidence.alive).map((trend) => `trend      ${trend}`),
       ...(fair?.lines ?? []),
-      ...findings.slice(0, FINDINGS_SHOWN).map(({ promise, seen }) => `BROKEN     ${promise}: ${seen}`),
-      isKept ? 'Kept: nothing missing, doubled or out of order.' : `NOT KEPT: ${findings.length} findings, see above.`,
-      isFlat ? 'Flat: memory does not grow.' : 'NOT FLAT: memory grows, or was not seen for long enough.',
-      ...(fair === null ? [] : [fair.isFair ? 'Fair: no honest person was refused.' : `NOT FAIR: ${fair.why}.`]),
-      isSound ? 'SOUND' : 'NOT SOUND',
+      ...findings.slice(0, FINDINGS_SHOWN).map(({ guarantee, seen }) => `BROKEN     ${guarantee}: ${seen}`),
+      isDelivered
+        ? 'Delivery passed: nothing is missing, doubled or out of order.'
+        : `DELIVERY FAILED: ${findings.length} findings, see above.`,
+      isFlat
+        ? 'Memory passed: no process grows.'
+        : 'MEMORY FAILED: a process grows, or was not measured for long enough.',
+      ...(fair === null
+        ? []
+        : [fair.isFair ? 'Fairness passed: no honest request was refused.' : `FAIRNESS FAILED: ${fair.why}.`]),
+      isPassed ? 'PASSED' : 'FAILED',
     ],
   };
 }
@@ -94,52 +97,54 @@ function fairnessOf(fairness: Fairness, calmSinceMs: number): { isFair: boolean;
   const { samples, disturbed, attacks } = fairness;
   const attacked = samples.filter(({ atMs }) => atMs < calmSinceMs);
   const calm = samples.filter(({ atMs }) => atMs >= calmSinceMs);
-  const judged = undisturbed(fairness);
-  const unseen = DEEDS.filter((wanted) => !judged.some(({ deed, refusal }) => deed === wanted && refusal === null));
-  const refusals = judged.flatMap(({ deed, refusal }) => (refusal === null ? [] : [`${deed}: ${refusal}`]));
+  const counting = undisturbed(fairness);
+  const missing = REQUEST_KINDS.filter(
+    (wanted) => !counting.some(({ kind, refusal }) => kind === wanted && refusal === null),
+  );
+  const refusals = counting.flatMap(({ kind, refusal }) => (refusal === null ? [] : [`${kind}: ${refusal}`]));
   const counted = [...Map.groupBy(refusals, (one) => one)].map(([text, same]) => `${same.length} x ${text}`);
   return {
-    isFair: refusals.length === 0 && attacks.size > 0 && unseen.length === 0,
+    isFair: refusals.length === 0 && attacks.size > 0 && missing.length === 0,
     why:
       attacks.size === 0
-        ? 'nobody attacked'
+        ? 'no attack ran'
         : refusals.length > 0
-          ? `${refusals.length} honest requests were refused while nothing was away`
-          : `no honest ${unseen.join(', ')} was seen while nothing was away`,
+          ? `${refusals.length} honest requests were refused outside disturbances`
+          : `no honest ${missing.join(', ')} succeeded outside disturbances`,
     lines: [
       `attacks    ${[...attacks].map(([name, count]) => `${count} x ${name}`).join(', ')}`,
-      `honest     beside attackers: ${fairnessInWords({ samples: attacked, disturbed })}`,
-      `honest     calm: ${fairnessInWords({ samples: calm, disturbed })}`,
+      `honest     during attacks: ${fairnessText({ samples: attacked, disturbed })}`,
+      `honest     calm: ${fairnessText({ samples: calm, disturbed })}`,
       ...counted.slice(0, FINDINGS_SHOWN).map((line) => `refused    ${line}`),
     ],
   };
 }
 
-/** What was alive in each process at the end of each minute, over all its lives. */
-function trends(lives: readonly Life[]): string[] {
-  const beganMs = Math.min(...lives.flatMap(({ samples }) => samples.map(({ atMs }) => atMs)));
-  return [...Map.groupBy(lives, ({ process }) => process)].map(([process, ofIt]) => {
+/** The live memory of each process at the end of each minute, over all its runs. */
+function trends(runs: readonly ProcessRun[]): string[] {
+  const beganMs = Math.min(...runs.flatMap(({ samples }) => samples.map(({ atMs }) => atMs)));
+  return [...Map.groupBy(runs, (run) => run.process)].map(([process, ofProcess]) => {
     const minutes: number[] = [];
-    const samples = ofIt.flatMap((life) => life.samples).toSorted((a, b) => a.atMs - b.atMs);
+    const samples = ofProcess.flatMap((run) => run.samples).toSorted((a, b) => a.atMs - b.atMs);
     for (const { atMs, megabytes } of samples) minutes[Math.floor((atMs - beganMs) / 60_000)] = Math.round(megabytes);
     return `${process}: ${Array.from(minutes, (one) => one ?? '-').join(' ')} MB alive, minute by minute`;
   });
 }
 
-function tally(findings: readonly Finding[]): string {
-  const counted = DELIVERY.map(([promise, word]) => {
-    const count = findings.filter((finding) => finding.promise === promise).length;
-    return { count, words: `${count} ${word}` };
+function tally(findings: readonly AuditFinding[]): string {
+  const counted = DELIVERY.map(([guarantee, word]) => {
+    const count = findings.filter((finding) => finding.guarantee === guarantee).length;
+    return { count, text: `${count} ${word}` };
   });
   const others = findings.length - counted.reduce((sum, { count }) => sum + count, 0);
-  return `${counted.map(({ words }) => words).join(', ')}, ${others} other findings`;
+  return `${counted.map(({ text }) => text).join(', ')}, ${others} other findings`;
 }
 
-function wordsOf(what: string, growth: Growth, { perMinuteMax }: MemoryRules): string {
+function growthText(what: string, growth: Growth, { perMinuteMax }: MemoryRules): string {
   const { process, perMinute, latest, peak, isFlat } = growth;
   const size = `${process}: ${mb(latest)} ${what}, at most ${mb(peak)}`;
-  if (perMinute === null) return `${size}: NO LIFE OF IT WAS LONG ENOUGH TO JUDGE`;
-  return `${size}; ${perMinute.toFixed(2)} MB a minute, ${perMinuteMax} allowed${isFlat ? '' : ': GROWS'}`;
+  if (perMinute === null) return `${size}: WAS NOT MEASURED FOR LONG ENOUGH`;
+  return `${size}; ${perMinute.toFixed(2)} MB per minute, ${perMinuteMax} allowed${isFlat ? '' : ': GROWS'}`;
 }
 
 function mb(megabytes: number): string {

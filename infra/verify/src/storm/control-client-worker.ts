@@ -1,43 +1,41 @@
-/** The thread of a control: works where it is told to, and tells what it met when it is called off. */
+/** The thread of a control client: writes at an address until it is stopped, then posts its result. */
 import type { MutateReply } from '@wts/contracts';
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { parentPort, workerData } from 'node:worker_threads';
 import { request } from 'undici';
 
-/** A door to work at, or null to stop and tell. */
-export interface Order {
-  readonly work: string | null;
+export interface ControlCommand {
+  /** The address to write at. Null: stop and post the result. */
+  readonly writeTo: string | null;
 }
 
-/** What somebody met who only wanted to work meanwhile. */
-export interface Experience {
-  /** Of each change, in milliseconds, ascending. */
+export interface ControlResult {
+  /** The time of each change, ascending. */
   readonly tookMs: readonly number[];
-  /** How often a change was refused in the designed way, 503 with Retry-After, and sent again. */
+  /** How often a change got 503 with Retry-After, as designed, and was sent again. */
   readonly refusals: number;
-  /** Anything else. */
+  /** Any other error. */
   readonly failures: readonly string[];
 }
 
 const EVERY_MS = 50;
-/** Nobody waits for a change longer than this. */
-const PATIENCE_MS = 15_000;
+const TIMEOUT_MS = 15_000;
 const { token, workspaceId } = workerData as { token: string; workspaceId: string };
 
-let working: { stop: AbortController; met: Promise<Experience> } | null = null;
-parentPort?.on('message', ({ work: door }: Order) => {
-  if (door !== null) {
+let writing: { stop: AbortController; result: Promise<ControlResult> } | null = null;
+parentPort?.on('message', ({ writeTo }: ControlCommand) => {
+  if (writeTo !== null) {
     const stop = new AbortController();
-    working = { stop, met: work(door, stop.signal) };
+    writing = { stop, result: write(writeTo, stop.signal) };
   } else {
-    working?.stop.abort();
+    writing?.stop.abort();
     // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has no origin
-    void working?.met.then((experience) => parentPort?.postMessage(experience));
+    void writing?.result.then((result) => parentPort?.postMessage(result));
   }
 });
 
-async function work(door: string, stop: AbortSignal): Promise<Experience> {
+async function write(baseUrl: string, stop: AbortSignal): Promise<ControlResult> {
   const tookMs: number[] = [];
   const failures: string[] = [];
   let refusals = 0;
@@ -45,11 +43,13 @@ async function work(door: string, stop: AbortSignal): Promise<Experience> {
     const startedMs = performance.now();
     const clientTxId = randomUUID();
     for (;;) {
-      const answer = await change(door, clientTxId).catch((error: unknown) => `failed: ${(error as Error).message}`);
-      if (typeof answer === 'string') failures.push(answer);
-      if (typeof answer !== 'number') break;
+      const outcome = await insertTask(baseUrl, clientTxId).catch(
+        (error: unknown) => `failed: ${(error as Error).message}`,
+      );
+      if (typeof outcome === 'string') failures.push(outcome);
+      if (typeof outcome !== 'number') break;
       refusals += 1;
-      await pause(answer * 1000);
+      await pause(outcome * 1000);
     }
     tookMs.push(performance.now() - startedMs);
     await pause(Math.max(0, EVERY_MS - (performance.now() - startedMs)));
@@ -57,9 +57,9 @@ async function work(door: string, stop: AbortSignal): Promise<Experience> {
   return { tookMs: tookMs.toSorted((a, b) => a - b), refusals, failures };
 }
 
-/** Null when it is done; the seconds after which to try again; or what must not happen. */
-async function change(door: string, clientTxId: string): Promise<null | number | string> {
-  const payload = { workspaceId, title: 'Beside the storm' };
+/** Resolves to null when it succeeded, to the seconds after which to retry, or to the text of an unexpected error. */
+async function insertTask(baseUrl: string, clientTxId: string): Promise<null | number | string> {
+  const payload = { workspaceId, title: 'Written during the storm' };
   const transaction = {
     clientTxId,
     clientId: 'control',
@@ -68,12 +68,12 @@ async function change(door: string, clientTxId: string): Promise<null | number |
     action: 'INSERT',
     payload,
   };
-  const { statusCode, headers, body } = await request(`${door}/sync/mutate`, {
+  const { statusCode, headers, body } = await request(`${baseUrl}/sync/mutate`, {
     method: 'POST',
     headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
     body: JSON.stringify({ batchId: randomUUID(), transactions: [transaction] }),
-    headersTimeout: PATIENCE_MS,
-    bodyTimeout: PATIENCE_MS,
+    headersTimeout: TIMEOUT_MS,
+    bodyTimeout: TIMEOUT_MS,
   });
   const text = await body.text();
   const retryAfter = Number(headers['retry-after']);

@@ -2,11 +2,11 @@ import type { TestSystem } from '@wts/testkit';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
-import type { Experience, Order } from './control-client-worker.ts';
+import type { ControlCommand, ControlResult } from './control-client-worker.ts';
 
 /**
- * A person of another workspace who makes one change after the other during the storm. In a thread of its own, so that what
- * it waits for is the system and not the work of the storm's clients.
+ * A person of another workspace who makes one change after another during the storm. It runs in a separate thread, so that
+ * only the system delays it, and not the work of the storm's clients.
  */
 export class ControlClient implements AsyncDisposable {
   readonly #worker: Worker;
@@ -15,7 +15,7 @@ export class ControlClient implements AsyncDisposable {
     this.#worker = worker;
   }
 
-  static async settle(testSystem: TestSystem): Promise<ControlClient> {
+  static async start(testSystem: TestSystem): Promise<ControlClient> {
     const { userId, token } = await testSystem.person('ControlClient');
     const workspaceId = randomUUID();
     const urlKey = `elsewhere-${workspaceId.slice(0, 8)}`;
@@ -32,15 +32,15 @@ export class ControlClient implements AsyncDisposable {
     return new ControlClient(new Worker(new URL('control-client-worker.ts', import.meta.url), { workerData }));
   }
 
-  /** Works at a door until it is called off, and tells what it met. */
-  work(door: string): { callOff: () => Promise<Experience> } {
-    this.#order({ work: door });
+  /** Writes at an address until it is stopped. */
+  write(baseUrl: string): { stop: () => Promise<ControlResult> } {
+    this.#post({ writeTo: baseUrl });
     return {
-      callOff: async () => {
-        const told = once(this.#worker, 'message');
-        this.#order({ work: null });
-        const [experience] = (await told) as [Experience];
-        return experience;
+      stop: async () => {
+        const message = once(this.#worker, 'message');
+        this.#post({ writeTo: null });
+        const [result] = (await message) as [ControlResult];
+        return result;
       },
     };
   }
@@ -49,8 +49,8 @@ export class ControlClient implements AsyncDisposable {
     await this.#worker.terminate();
   }
 
-  #order(order: Order): void {
+  #post(command: ControlCommand): void {
     // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has no origin
-    this.#worker.postMessage(order);
+    this.#worker.postMessage(command);
   }
 }

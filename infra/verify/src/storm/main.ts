@@ -1,8 +1,8 @@
 /**
- * `npm run storm [-- --clients 5000 --people 50]`: a system of its own with two doors, clients with open sockets, all of
- * them dropped in one moment and back in the next: by the death of a door, by that of a sync replica, and by a door that
- * restarts. Ends with 0 when every client then has everything, once and in order, and nobody beside them met anything but
- * the designed; with 1 otherwise.
+ * `npm run storm [-- --clients 5000 --people 50]`: starts a system with two gateways, opens sockets, drops all of them at the
+ * same time and lets them reconnect: when a gateway is killed, when a sync replica is killed, and when a gateway restarts.
+ * Exits with 0 when every client received everything once and in order and no other client got an unexpected error;
+ * otherwise with 1.
  */
 import { openFilesMax } from '@wts/service-kit/life';
 import { startTestSystem } from '@wts/testkit';
@@ -10,22 +10,22 @@ import { parseArgs } from 'node:util';
 import { numbersOrExit } from '../numbers.ts';
 import { ControlClient } from './control-client.ts';
 import { StormClients } from './storm-clients.ts';
-import { faultsOf, dropAndReturn, wordsOf, type Fault } from './drop-and-return.ts';
+import { dropAndReconnect, linesOf, problemsOf, type Disruption } from './drop-and-reconnect.ts';
 
 const { values } = parseArgs({
   options: { clients: { type: 'string', default: '5000' }, people: { type: 'string', default: '50' } },
 });
-const FORGETFUL_ONE_IN = 10;
-/** A door has two for each client, and some for itself. */
-const FILES_EACH = 2.5;
+const RELOAD_ONE_IN = 10;
+/** A gateway needs two open files for each client, and some for itself. */
+const FILES_PER_CLIENT = 2.5;
 
-const say = (line: string): void => void process.stdout.write(`${line}\n`);
+const print = (line: string): void => void process.stdout.write(`${line}\n`);
 const { clients, people } = numbersOrExit(values, { clients: 1, people: 1 });
-const files = Math.ceil(clients * FILES_EACH) + 500;
+const files = Math.ceil(clients * FILES_PER_CLIENT) + 500;
 if (openFilesMax() < files) {
-  say(`${clients} clients take up to ${files} open files in one process, and ${openFilesMax()} are allowed here.`);
-  say(
-    `Raise the limit (ulimit -n ${files}), or ask for fewer: npm run storm -- --clients ${Math.floor((openFilesMax() - 500) / FILES_EACH)}`,
+  print(`A process needs up to ${files} open files for ${clients} clients, but the limit here is ${openFilesMax()}.`);
+  print(
+    `Raise the limit (ulimit -n ${files}), or use fewer clients: npm run storm -- --clients ${Math.floor((openFilesMax() - 500) / FILES_PER_CLIENT)}`,
   );
   process.exitCode = 1;
 } else {
@@ -34,45 +34,49 @@ if (openFilesMax() < files) {
 
 async function storm(): Promise<boolean> {
   await using testSystem = await startTestSystem({ label: 'storm', syncReplicas: 2, gatewayReplicas: 2 });
-  const [one, other, sync] = [
+  const [first, second, sync] = [
     testSystem.service('gateway', 0),
     testSystem.service('gateway', 1),
     testSystem.service('sync', 0),
   ];
-  await using control = await ControlClient.settle(testSystem);
-  await using storm = await StormClients.gather(testSystem, { clients, people, forgetfulOneIn: FORGETFUL_ONE_IN });
-  say(
-    `${clients} sockets of ${people} people, two doors, two sync replicas; one client in ${FORGETFUL_ONE_IN} comes back without its copy`,
+  await using control = await ControlClient.start(testSystem);
+  await using storm = await StormClients.open(testSystem, { clients, people, reloadOneIn: RELOAD_ONE_IN });
+  print(
+    `${clients} sockets of ${people} people, two gateways, two sync replicas; one client in ${RELOAD_ONE_IN} loads everything again when it reconnects`,
   );
-  const faults: (Fault & { readonly mend: () => Promise<void> })[] = [
+  const disruptions: (Disruption & { readonly repair: () => Promise<void> })[] = [
     {
-      name: 'one door is killed: all come to the other',
-      door: other.url,
-      happen: () => one.kill(),
-      mend: () => one.start(),
+      name: 'The first gateway is killed: all clients reconnect to the second',
+      baseUrl: second.url,
+      run: () => first.kill(),
+      repair: () => first.start(),
     },
     {
-      name: 'a sync replica is killed: half come to the other',
-      door: other.url,
-      happen: () => sync.kill(),
-      mend: () => sync.start(),
+      name: 'A sync replica is killed: half of the clients reconnect to the other replica',
+      baseUrl: second.url,
+      run: () => sync.kill(),
+      repair: () => sync.start(),
     },
     {
-      name: 'the other door restarts: all come to the first',
-      door: one.url,
-      happen: () => other.restart(),
-      mend: async () => {},
+      name: 'The second gateway restarts: all clients reconnect to the first',
+      baseUrl: first.url,
+      run: () => second.restart(),
+      repair: async () => {},
     },
   ];
-  let isAllSound = true;
-  for (const fault of faults) {
-    say(`\n${fault.name}`);
-    const passage = await dropAndReturn(testSystem, storm, control, fault);
-    for (const line of wordsOf(passage)) say(line);
-    isAllSound &&= faultsOf(passage).length === 0;
-    await fault.mend();
+  let isPassed = true;
+  for (const disruption of disruptions) {
+    print(`\n${disruption.name}`);
+    const result = await dropAndReconnect(testSystem, storm, control, disruption);
+    for (const line of linesOf(result)) print(line);
+    isPassed &&= problemsOf(result).length === 0;
+    await disruption.repair();
     await testSystem.untilReady();
   }
-  say(isAllSound ? '\nSound: everybody has everything, and nobody was harmed.' : '\nNOT SOUND: see above.');
-  return isAllSound;
+  print(
+    isPassed
+      ? '\nPassed: every client has everything, and no other client got an unexpected error.'
+      : '\nFAILED: see the lines marked BROKEN.',
+  );
+  return isPassed;
 }

@@ -2,12 +2,16 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { request } from 'undici';
 import { WebSocket, type RawData } from 'ws';
 
-/** What all clients of a storm share. */
-export interface SharedByClients {
-  /** The door to come back to, which may be another one than before. */
-  readonly door: () => string;
-  /** A connection that did not come to be or was closed: an HTTP status, a close code, or the code of the network. */
-  readonly onTurnedAway: (reason: string) => void;
+export interface StormClientOptions {
+  readonly name: string;
+  readonly credential: Credential;
+  readonly after: string;
+  /** The address to reconnect to; it may change. */
+  readonly baseUrl: () => string;
+  /** Called when a connection is refused or closed, with the HTTP status, the close code or the network error. */
+  readonly onRejected: (reason: string) => void;
+  /** True: it loads everything again whenever it was dropped, as a client without a local copy. */
+  readonly isReloading: boolean;
 }
 
 export interface Credential {
@@ -15,37 +19,34 @@ export interface Credential {
   readonly token: string;
 }
 
-/** Where nothing says when to come again. Always the same: what members do at once, they do at once again. */
+/** Without Retry-After. It is constant and has no jitter, so that all clients retry at the same time. */
 const RETRY_MS = 250;
 const HANDSHAKE_MS = 20_000;
 const BOOTSTRAP_MS = 60_000;
 
 /**
- * One client of the storm. It waits as little as a client may: it comes back the moment it is dropped, and when it is told to
- * wait, not a moment later than told. It keeps the ids it was sent since its beginning, to be judged.
+ * One client of the storm. It waits as little as a client may: it reconnects immediately when it is dropped, or after exactly
+ * the time in Retry-After. It keeps the received ids for the audit.
  */
 export class StormClient {
   readonly name: string;
   readonly credential: Credential;
-  /** The place after which everything must have come: where it began, or began anew. */
+  /** It must receive every entry after this position: its start, or its last bootstrap. */
   after: string;
   cursor: bigint;
   ids: string[] = [];
-  /** Since the last drop: until it was subscribed. */
+  /** Null while it is not subscribed. */
   subscribedAtMs: number | null = null;
-  readonly #shared: SharedByClients;
-  readonly #isForgetful: boolean;
+  readonly #options: StormClientOptions;
   #socket: WebSocket | undefined;
-  #isLeaving = false;
+  #isClosed = false;
 
-  /** A forgetful one loads everything anew whenever it was dropped. */
-  constructor(name: string, credential: Credential, after: string, shared: SharedByClients, isForgetful: boolean) {
-    this.name = name;
-    this.credential = credential;
-    this.after = after;
-    this.cursor = BigInt(after);
-    this.#shared = shared;
-    this.#isForgetful = isForgetful;
+  constructor(options: StormClientOptions) {
+    this.name = options.name;
+    this.credential = options.credential;
+    this.after = options.after;
+    this.cursor = BigInt(options.after);
+    this.#options = options;
   }
 
   get isSubscribed(): boolean {
@@ -54,49 +55,48 @@ export class StormClient {
 
   connect(): void {
     const { token } = this.credential;
-    const url = `${this.#shared.door().replace(/^http/, 'ws')}/sync/ws?token=${encodeURIComponent(token)}`;
+    const url = `${this.#options.baseUrl().replace(/^http/, 'ws')}/sync/ws?token=${encodeURIComponent(token)}`;
     const socket = new WebSocket(url, { perMessageDeflate: false, handshakeTimeout: HANDSHAKE_MS });
     this.#socket = socket;
     let retryMs = 0;
     socket.on('open', () =>
       socket.send(JSON.stringify({ type: 'subscribe', afterSyncId: String(this.cursor), token })),
     );
-    socket.on('message', (data: RawData) => this.#hear((data as Buffer).toString('utf8')));
+    socket.on('message', (data: RawData) => this.#receive((data as Buffer).toString('utf8')));
     socket.on('unexpected-response', (_request, { statusCode, headers }) => {
       retryMs = Number(headers['retry-after'] ?? 0) * 1000 || RETRY_MS;
-      this.#shared.onTurnedAway(`answered ${statusCode}${headers['retry-after'] === undefined ? '' : ', Retry-After'}`);
+      this.#options.onRejected(`answered ${statusCode}${headers['retry-after'] === undefined ? '' : ', Retry-After'}`);
       socket.terminate();
     });
     socket.on('error', (error: NodeJS.ErrnoException) => {
       if (retryMs > 0) return;
       retryMs = RETRY_MS;
-      this.#shared.onTurnedAway(error.code ?? error.message);
+      this.#options.onRejected(error.code ?? error.message);
       socket.terminate();
     });
     socket.on('close', (code) => {
-      if (retryMs === 0) this.#shared.onTurnedAway(`closed ${code}`);
-      void this.#comeBack(retryMs);
+      if (retryMs === 0) this.#options.onRejected(`closed ${code}`);
+      void this.#reconnect(retryMs);
     });
   }
 
-  leave(): void {
-    this.#isLeaving = true;
+  close(): void {
+    this.#isClosed = true;
     this.#socket?.terminate();
   }
 
-  /** At once, unless it was refused: whatever the close code says. */
-  async #comeBack(afterMs: number): Promise<void> {
+  async #reconnect(afterMs: number): Promise<void> {
     const wasSubscribed = this.isSubscribed;
     this.subscribedAtMs = null;
     if (afterMs > 0) await pause(afterMs);
-    if (this.#isForgetful && wasSubscribed) await this.#bootstrap();
-    if (!this.#isLeaving) this.connect();
+    if (this.#options.isReloading && wasSubscribed) await this.#bootstrap();
+    if (!this.#isClosed) this.connect();
   }
 
-  /** Loads everything, and goes on from there. */
+  /** Loads everything and continues from the position of the snapshot. */
   async #bootstrap(): Promise<void> {
-    while (!this.#isLeaving) {
-      const { statusCode, headers, body } = await request(`${this.#shared.door()}/sync/bootstrap`, {
+    while (!this.#isClosed) {
+      const { statusCode, headers, body } = await request(`${this.#options.baseUrl()}/sync/bootstrap`, {
         headers: { authorization: `Bearer ${this.credential.token}` },
         headersTimeout: BOOTSTRAP_MS,
         bodyTimeout: BOOTSTRAP_MS,
@@ -105,7 +105,8 @@ export class StormClient {
       if (statusCode === 200) {
         const lines = text.trimEnd().split('\n');
         const { rowCount } = JSON.parse(lines.at(-1) ?? '{}') as { rowCount?: number };
-        if (rowCount !== lines.length - 2) throw new Error(`a snapshot of ${lines.length} lines says ${rowCount} rows`);
+        if (rowCount !== lines.length - 2)
+          throw new Error(`a snapshot has ${lines.length} lines and the row count ${rowCount}`);
         const { lastSyncId } = JSON.parse(lines[0] ?? '{}') as { lastSyncId: string };
         this.after = lastSyncId;
         this.cursor = BigInt(lastSyncId);
@@ -114,12 +115,12 @@ export class StormClient {
       }
       const retryAfter = Number(headers['retry-after']);
       if (statusCode !== 503 || !(retryAfter > 0)) throw new Error(`bootstrap answered ${statusCode}: ${text}`);
-      this.#shared.onTurnedAway('bootstrap answered 503, Retry-After');
+      this.#options.onRejected('bootstrap answered 503, Retry-After');
       await pause(retryAfter * 1000);
     }
   }
 
-  #hear(text: string): void {
+  #receive(text: string): void {
     const frame = JSON.parse(text) as {
       type: string;
       packet?: { lastSyncId: string; actions: { syncId: string }[] };

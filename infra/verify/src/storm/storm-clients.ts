@@ -3,72 +3,72 @@ import { Client } from 'pg';
 import { setTimeout as pause } from 'node:timers/promises';
 import { expectedIds } from '../audit-live.ts';
 import { compareDeliveries } from '../compare.ts';
-import type { Finding } from '../finding.ts';
+import type { AuditFinding } from '../finding.ts';
 import { StormClient, type Credential } from './storm-client.ts';
 
 export interface StormClientsOptions {
   readonly clients: number;
-  /** They share the clients among them: each has several devices. */
+  /** Each person has `clients / people` of the clients. */
   readonly people: number;
-  /** One in so many lost its copy, and loads everything anew when it comes back. */
-  readonly forgetfulOneIn: number;
+  /** One client in so many has no local copy and loads everything again when it reconnects. */
+  readonly reloadOneIn: number;
 }
 
-/** How the clients came back. */
-export interface Return {
-  /** How often which refusal or close was met, the drop itself included. */
-  readonly turnedAway: ReadonlyMap<string, number>;
-  /** From the fault until each that was dropped was subscribed again, ascending. */
+/** How the clients reconnected. */
+export interface Reconnect {
+  /** How often connections were refused or closed for which reason, including the drop itself. */
+  readonly rejections: ReadonlyMap<string, number>;
+  /** The times from the drop until each client was subscribed again, ascending. */
   readonly subscribedMs: readonly number[];
   readonly caughtUpMs: number;
-  readonly findings: readonly Finding[];
+  readonly findings: readonly AuditFinding[];
 }
 
-const AT_ONCE = 32;
-const GATHER_MS = 120_000;
-const RETURN_MS = 120_000;
-const LOOK_MS = 50;
+const PARALLEL = 32;
+const OPEN_MS = 120_000;
+const RECONNECT_MS = 120_000;
+const POLL_MS = 50;
 
 /**
- * Clients with open sockets that are all dropped in the same moment and all come back in the next. They stand at one door;
- * after `moveTo` they come back to another, as when a balancer sends them elsewhere.
+ * Clients with open sockets that are all dropped at the same time and reconnect immediately. After `reconnectTo` they use
+ * another address, as behind a load balancer that moves them.
  */
 export class StormClients implements AsyncDisposable {
   readonly #testSystem: TestSystem;
   readonly #log: Client;
   readonly #clients: StormClient[] = [];
-  #door: string;
-  #turnedAway = new Map<string, number>();
+  #baseUrl: string;
+  #rejections = new Map<string, number>();
 
   private constructor(testSystem: TestSystem, log: Client) {
     this.#testSystem = testSystem;
     this.#log = log;
-    this.#door = testSystem.baseUrl;
+    this.#baseUrl = testSystem.baseUrl;
   }
 
-  static async gather(
+  static async open(
     testSystem: TestSystem,
-    { clients, people, forgetfulOneIn }: StormClientsOptions,
+    { clients, people, reloadOneIn }: StormClientsOptions,
   ): Promise<StormClients> {
     const log = new Client({ connectionString: testSystem.database.url });
     await log.connect();
     const storm = new StormClients(testSystem, log);
     const credentials: Credential[] = [];
-    for (let index = 0; index < people; index += 1)
-      credentials.push(await testSystem.member(`StormClients ${index + 1}`));
-    const start = await storm.#lastPlace();
-    const count = (reason: string): void =>
-      void storm.#turnedAway.set(reason, (storm.#turnedAway.get(reason) ?? 0) + 1);
-    const shared = { door: () => storm.#door, onTurnedAway: count };
+    for (let index = 0; index < people; index += 1) credentials.push(await testSystem.member(`Person ${index + 1}`));
+    const after = await storm.#head();
+    const onRejected = (reason: string): void =>
+      void storm.#rejections.set(reason, (storm.#rejections.get(reason) ?? 0) + 1);
     for (let index = 0; index < clients; index += 1) {
       const credential = credentials[index % people] as Credential;
-      const isForgetful = index % forgetfulOneIn === forgetfulOneIn - 1;
-      storm.#clients.push(new StormClient(`client ${index + 1}`, credential, start, shared, isForgetful));
+      const isReloading = index % reloadOneIn === reloadOneIn - 1;
+      const name = `client ${index + 1}`;
+      const baseUrl = (): string => storm.#baseUrl;
+      storm.#clients.push(new StormClient({ name, credential, after, baseUrl, onRejected, isReloading }));
     }
-    for (let from = 0; from < clients; from += AT_ONCE) {
-      const some = storm.#clients.slice(from, from + AT_ONCE);
-      for (const member of some) member.connect();
-      await storm.#until(() => some.every(({ isSubscribed }) => isSubscribed), GATHER_MS);
+    for (let from = 0; from < clients; from += PARALLEL) {
+      const some = storm.#clients.slice(from, from + PARALLEL);
+      for (const client of some) client.connect();
+      await storm.#until(() => some.every(({ isSubscribed }) => isSubscribed), OPEN_MS);
     }
     return storm;
   }
@@ -77,34 +77,34 @@ export class StormClients implements AsyncDisposable {
     return this.#clients.length;
   }
 
-  /** Where they come back to, the next time they are dropped. */
-  moveTo(door: string): void {
-    this.#door = door;
+  /** Sets the address that they use from the next reconnect on. */
+  reconnectTo(baseUrl: string): void {
+    this.#baseUrl = baseUrl;
   }
 
-  /** Drops them all by `fault`, and judges them when the last has everything that was written until then. */
-  async dropAll(fault: () => Promise<unknown>, whileAway: () => Promise<void>): Promise<Return> {
-    this.#turnedAway = new Map();
+  /** Drops all clients by `disrupt`, waits until each has everything written until then, and audits them. */
+  async dropAll(disrupt: () => Promise<unknown>, write: () => Promise<void>): Promise<Reconnect> {
+    this.#rejections = new Map();
     const startedMs = performance.now();
-    await Promise.all([fault(), whileAway()]);
-    // Nobody who was dropped may be away, and a fault that drops nobody would show nothing.
-    await this.#until(() => this.#turnedAway.size > 0, RETURN_MS);
-    await this.#until(() => this.#clients.every(({ isSubscribed }) => isSubscribed), RETURN_MS);
-    const last = BigInt(await this.#lastPlace());
-    await this.#until(() => this.#clients.every(({ cursor }) => cursor >= last), RETURN_MS);
+    await Promise.all([disrupt(), write()]);
+    // Without a rejection no client was dropped, and the test would show nothing.
+    await this.#until(() => this.#rejections.size > 0, RECONNECT_MS);
+    await this.#until(() => this.#clients.every(({ isSubscribed }) => isSubscribed), RECONNECT_MS);
+    const head = BigInt(await this.#head());
+    await this.#until(() => this.#clients.every(({ cursor }) => cursor >= head), RECONNECT_MS);
     const caughtUpMs = performance.now() - startedMs;
     return {
-      turnedAway: this.#turnedAway,
+      rejections: this.#rejections,
       subscribedMs: this.#clients
         .map(({ subscribedAtMs }) => (subscribedAtMs ?? 0) - startedMs)
         .filter((tookMs) => tookMs > 0)
         .toSorted((a, b) => a - b),
       caughtUpMs,
-      findings: await this.#check(),
+      findings: await this.#audit(),
     };
   }
 
-  /** Connections of the services to PostgreSQL, right now. */
+  /** The current number of connections from services to PostgreSQL. */
   async connections(): Promise<number> {
     const { rows } = await this.#log.query<{ n: string }>(
       `select count(*)::text as n from pg_stat_activity where datname = current_database() and application_name like 'wts-%'`,
@@ -113,19 +113,19 @@ export class StormClients implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    for (const member of this.#clients) member.leave();
+    for (const client of this.#clients) client.close();
     await this.#log.end();
   }
 
-  /** Each against the log, from where it began up to where it is. */
-  async #check(): Promise<Finding[]> {
-    const findings: Finding[] = [];
-    for (const [userId, devices] of Map.groupBy(this.#clients, ({ credential }) => credential.userId)) {
+  /** Compares each client with the log, from its start to its cursor. */
+  async #audit(): Promise<AuditFinding[]> {
+    const findings: AuditFinding[] = [];
+    for (const [userId, clients] of Map.groupBy(this.#clients, ({ credential }) => credential.userId)) {
       const groups = [userId, this.#testSystem.workspaceId];
-      const from = devices.map(({ after }) => BigInt(after)).reduce((least, one) => (one < least ? one : least));
-      const to = devices.map(({ cursor }) => cursor).reduce((most, one) => (one > most ? one : most));
-      const entries = await expectedIds(this.#log, groups, from, to);
-      for (const { name, after, cursor, ids } of devices) {
+      const least = clients.map(({ after }) => BigInt(after)).reduce((min, one) => (one < min ? one : min));
+      const upTo = clients.map(({ cursor }) => cursor).reduce((max, one) => (one > max ? one : max));
+      const entries = await expectedIds(this.#log, { groups, after: least, upTo });
+      for (const { name, after, cursor, ids } of clients) {
         const expected = entries.filter((id) => BigInt(id) > BigInt(after) && BigInt(id) <= cursor);
         findings.push(...compareDeliveries(name, expected, ids));
       }
@@ -133,8 +133,8 @@ export class StormClients implements AsyncDisposable {
     return findings;
   }
 
-  /** The last place that concerns them. */
-  async #lastPlace(): Promise<string> {
+  /** The position of the newest entry of their workspace. */
+  async #head(): Promise<string> {
     const { rows } = await this.#log.query<{ last: string | null }>(
       'select max(sync_id)::text as last from sync.sync_actions where group_id = $1',
       [this.#testSystem.workspaceId],
@@ -145,14 +145,15 @@ export class StormClients implements AsyncDisposable {
   async #until(isSo: () => boolean, deadlineMs: number): Promise<void> {
     const deadline = performance.now() + deadlineMs;
     while (!isSo()) {
-      if (performance.now() > deadline) throw new Error(`not all came back in ${deadlineMs} ms: ${this.#standing()}`);
-      await pause(LOOK_MS);
+      if (performance.now() > deadline)
+        throw new Error(`not all clients reconnected in ${deadlineMs} ms: ${this.#status()}`);
+      await pause(POLL_MS);
     }
   }
 
-  #standing(): string {
+  #status(): string {
     const subscribed = this.#clients.filter(({ isSubscribed }) => isSubscribed).length;
-    const reasons = [...this.#turnedAway].map(([reason, count]) => `${count} x ${reason}`).join(', ');
-    return `${subscribed} of ${this.#clients.length} are subscribed; met ${reasons || 'nothing'}`;
+    const reasons = [...this.#rejections].map(([reason, count]) => `${count} x ${reason}`).join(', ');
+    return `${subscribed} of ${this.#clients.length} are subscribed; rejections: ${reasons || 'none'}`;
   }
 }

@@ -76,7 +76,7 @@ describe('a failover to a streaming standby', function () {
     await admin.connect();
     await eventually(() => admin.query('select pg_promote()'));
     await admin.end();
-    address.lead({ host: '127.0.0.1', port: standby.port });
+    address.redirect({ host: '127.0.0.1', port: standby.port });
     await eventually(async () => !(await pool.query<{ is: boolean }>('select pg_is_in_recovery() as is')).rows[0]?.is);
   }
 

@@ -2,8 +2,8 @@ import { testDatabase } from '@wts/testkit';
 import { randomUUID } from 'node:crypto';
 import { Client } from 'pg';
 
-/** A table of one team and the log that made it: what the audits look at, to be broken by tests. */
-export class Table implements AsyncDisposable {
+/** A database with one team and its log entries. Tests break it, so that audits have something to find. */
+export class AuditedDatabase implements AsyncDisposable {
   readonly client: Client;
   readonly workspaceId = randomUUID();
   readonly userId = randomUUID();
@@ -19,16 +19,16 @@ export class Table implements AsyncDisposable {
     this.team = { id, workspaceId, key: 'T', name: 'Team', description: null, createdAt, updatedAt: createdAt };
   }
 
-  static async set(entries = 3): Promise<Table> {
+  static async open(entries = 3): Promise<AuditedDatabase> {
     const database = await testDatabase('audit', { migrated: true });
-    const table = new Table(new Client({ connectionString: database.url }), () => database.drop());
-    await table.client.connect();
-    await table.client.query(
+    const audited = new AuditedDatabase(new Client({ connectionString: database.url }), () => database.drop());
+    await audited.client.connect();
+    await audited.client.query(
       `insert into sync.teams (id, workspace_id, key, name, created_at, updated_at, group_id, record) values ($1, $2, 'T', 'Team', $3, $3, $2, $4)`,
-      [table.team.id, table.workspaceId, table.now, JSON.stringify(table.record)],
+      [audited.team.id, audited.workspaceId, audited.now, JSON.stringify(audited.record)],
     );
-    for (let place = 1; place <= entries; place += 1) await table.append(place);
-    return table;
+    for (let position = 1; position <= entries; position += 1) await audited.append(position);
+    return audited;
   }
 
   get record() {
@@ -36,11 +36,15 @@ export class Table implements AsyncDisposable {
   }
 
   /** Resolves to the id of its event. */
-  async append(place: number, group = this.workspaceId, action = place === 1 ? 'INSERT' : 'UPDATE'): Promise<string> {
+  async append(
+    position: number,
+    group = this.workspaceId,
+    action = position === 1 ? 'INSERT' : 'UPDATE',
+  ): Promise<string> {
     const { rows } = await this.client.query<{ event_id: string }>(
       `insert into sync.sync_actions (sync_id, event_id, workspace_id, group_id, model, model_id, action, record, changed, actor_id, client_id, client_tx_id, created_at)
        values ($1, gen_random_uuid(), $2, $3, 'Team', $4, $5, $6, '{}', $7, 'c', 't', $8) returning event_id::text`,
-      [place, this.workspaceId, group, this.team.id, action, JSON.stringify(this.record), this.userId, this.now],
+      [position, this.workspaceId, group, this.team.id, action, JSON.stringify(this.record), this.userId, this.now],
     );
     return rows[0]?.event_id ?? '';
   }

@@ -3,13 +3,13 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Pool } from 'undici';
 
-export interface Asked {
+export interface RequestOptions {
   readonly body?: string | Buffer;
-  /** Ends the request, and with it the connection, as a client does that leaves. */
+  /** Aborts the request and closes its connection. */
   readonly signal?: AbortSignal;
-  /** Instead of one's own. */
+  /** Instead of the caller's own token. */
   readonly token?: string;
-  /** Of the answer. */
+  /** Of the response. */
   readonly encoding?: 'gzip';
 }
 
@@ -20,16 +20,16 @@ export interface Transaction {
   readonly payload?: { readonly [field: string]: unknown };
 }
 
-/** Part of every text these people write: no log of a server may hold it. */
+/** Part of every text that attackers and honest people write. No server log may contain it. */
 export const CONTENT_MARK = 'CONTENT-OF-A-RECORD';
 
-const ANSWER_MS = 15_000;
-const AT_ONCE = 4;
-const AGAIN_MS = 500;
-const TRIES_MAX = 120;
+const TIMEOUT_MS = 15_000;
+const PARALLEL = 4;
+const RETRY_MS = 500;
+const ATTEMPTS_MAX = 120;
 
-/** One person at the public door, with a connection for each request that is under way, up to a bound. */
-export class Caller implements AsyncDisposable {
+/** One person at the public API, with a connection for each concurrent request, up to a maximum. */
+export class HttpCaller implements AsyncDisposable {
   readonly baseUrl: string;
   readonly token: string;
   readonly #pool: Pool;
@@ -37,35 +37,34 @@ export class Caller implements AsyncDisposable {
   constructor(baseUrl: string, token: string, connections: number) {
     this.baseUrl = baseUrl;
     this.token = token;
-    const patience = { headersTimeout: ANSWER_MS, bodyTimeout: ANSWER_MS, connect: { timeout: ANSWER_MS } };
-    this.#pool = new Pool(baseUrl, { connections, pipelining: 1, ...patience });
+    const timeouts = { headersTimeout: TIMEOUT_MS, bodyTimeout: TIMEOUT_MS, connect: { timeout: TIMEOUT_MS } };
+    this.#pool = new Pool(baseUrl, { connections, pipelining: 1, ...timeouts });
   }
 
-  /** An answer, read whole. */
-  async ask(method: string, path: string, asked: Asked = {}): Promise<{ status: number; text: string }> {
-    const { statusCode, body } = await this.#request(method, path, asked);
+  async request(method: string, path: string, options: RequestOptions = {}): Promise<{ status: number; text: string }> {
+    const { statusCode, body } = await this.#send(method, path, options);
     return { status: statusCode, text: await body.text() };
   }
 
-  /** The status of an answer that is read and thrown away. */
-  async status(method: string, path: string, asked: Asked = {}): Promise<number> {
-    const { statusCode, body } = await this.#request(method, path, asked);
+  /** Reads and discards the body. */
+  async status(method: string, path: string, options: RequestOptions = {}): Promise<number> {
+    const { statusCode, body } = await this.#send(method, path, options);
     await body.dump({ limit: Number.MAX_SAFE_INTEGER });
     return statusCode;
   }
 
-  /** Sends the same changes again until they are decided; throws when one of them is refused. */
+  /** Retries the same changes until the service has decided them; throws when it refuses one. */
   async commit(transactions: readonly Transaction[]): Promise<MutateReply> {
     const body = bodyOf(transactions);
-    for (let tries = 1; ; tries += 1) {
-      const { status, text } = await this.ask('POST', '/sync/mutate', { body });
+    for (let attempt = 1; ; attempt += 1) {
+      const { status, text } = await this.request('POST', '/sync/mutate', { body });
       if (status === 200) {
         const reply = JSON.parse(text) as MutateReply;
         if (reply.success) return reply;
       }
-      if (status < 429 || tries === TRIES_MAX)
+      if (status < 429 || attempt === ATTEMPTS_MAX)
         throw new Error(`/sync/mutate answered ${status}: ${text.slice(0, 300)}`);
-      await pause(AGAIN_MS);
+      await pause(RETRY_MS);
     }
   }
 
@@ -75,26 +74,30 @@ export class Caller implements AsyncDisposable {
     return modelId;
   }
 
-  /** So many records of one kind, `each` in a request. */
-  async insertMany(count: number, each: number, one: Pick<Transaction, 'modelName' | 'payload'>): Promise<string[]> {
+  /** Inserts `count` records of one model, `perRequest` in each request. */
+  async insertMany(
+    count: number,
+    perRequest: number,
+    one: Pick<Transaction, 'modelName' | 'payload'>,
+  ): Promise<string[]> {
     const ids = Array.from({ length: count }, () => randomUUID());
     const left = ids.map((modelId) => ({ action: 'INSERT' as const, modelId, ...one }));
-    const sending = Array.from({ length: AT_ONCE }, async () => {
-      while (left.length > 0) await this.commit(left.splice(0, each));
+    const sending = Array.from({ length: PARALLEL }, async () => {
+      while (left.length > 0) await this.commit(left.splice(0, perRequest));
     });
     await Promise.all(sending);
     return ids;
   }
 
-  async openWorkspace(): Promise<string> {
+  async createWorkspace(): Promise<string> {
     const body = JSON.stringify({ name: CONTENT_MARK, urlKey: `w-${randomUUID().slice(0, 13)}` });
-    const { status, text } = await this.ask('POST', '/api/workspaces', { body });
+    const { status, text } = await this.request('POST', '/api/workspaces', { body });
     if (status !== 201) throw new Error(`/api/workspaces answered ${status}: ${text}`);
     return (JSON.parse(text) as { workspace: { id: string } }).workspace.id;
   }
 
   async userId(): Promise<string> {
-    const { text } = await this.ask('GET', '/sync/bootstrap?onlyModels=User');
+    const { text } = await this.request('GET', '/sync/bootstrap?onlyModels=User');
     const { subscribedSyncGroups } = JSON.parse(text.split('\n')[0] ?? '') as { subscribedSyncGroups: string[] };
     return subscribedSyncGroups[0] ?? '';
   }
@@ -103,8 +106,8 @@ export class Caller implements AsyncDisposable {
     return this.#pool.destroy();
   }
 
-  #request(method: string, path: string, asked: Asked): ReturnType<Pool['request']> {
-    const { body, signal, token = this.token, encoding } = asked;
+  #send(method: string, path: string, options: RequestOptions): ReturnType<Pool['request']> {
+    const { body, signal, token = this.token, encoding } = options;
     const headers = {
       authorization: `Bearer ${token}`,
       ...(body && { 'content-type': 'application/json' }),
@@ -125,10 +128,10 @@ export function bodyOf(transactions: readonly Transaction[]): string {
 const NONCE = 'ffffffff';
 const hex8 = (): string => randomUUID().slice(0, 8);
 
-/** An id that is another one in each use of a `template`. */
+/** An id that differs in each use of a `template`. */
 export const freshId = (): string => NONCE + randomUUID().slice(8);
 
-/** A body that is made once, because making it costs as much as reading it; each use names new transactions. */
+/** Builds a body once, because that costs as much CPU as parsing it. Each call returns it with new transaction ids. */
 export function template(transactions: readonly Transaction[]): () => string {
   const text = bodyOf(transactions.map((one) => ({ clientTxId: freshId(), ...one })));
   return () => text.replaceAll(NONCE, hex8());

@@ -1,15 +1,15 @@
 import { readFile } from 'node:fs/promises';
 
-/** A running system: where its doors and stores are. */
-export interface System {
+/** The addresses of a running system and its stores. */
+export interface RunningSystem {
   readonly baseUrl: string;
   readonly token: string;
   readonly databaseUrl: string;
   readonly natsUrl: string;
 }
 
-/** From the environment, else from the stack that `npm start` runs here. */
-export async function findSystem(env: NodeJS.ProcessEnv): Promise<System> {
+/** Reads them from the environment, or else from the stack that `npm start` runs here. */
+export async function findSystem(env: NodeJS.ProcessEnv): Promise<RunningSystem> {
   const local = await readFile('.local/stack.json', 'utf8').then(
     (text) => JSON.parse(text) as { baseUrl: string; apiKey: string; databaseUrl: string; natsUrl: string },
     () => null,
@@ -20,7 +20,7 @@ export async function findSystem(env: NodeJS.ProcessEnv): Promise<System> {
   const natsUrl = env['NATS_URL'] ?? local?.natsUrl;
   if (baseUrl === undefined || token === undefined || databaseUrl === undefined || natsUrl === undefined) {
     throw new Error(
-      'The service is not running. Start it with npm start, or name a system with BASE_URL, API_KEY, DATABASE_URL and NATS_URL.',
+      'The service is not running. Start it with npm start, or set BASE_URL, API_KEY, DATABASE_URL and NATS_URL for another system.',
     );
   }
   return { baseUrl, token, databaseUrl, natsUrl };

@@ -4,24 +4,24 @@ import type { DeltasReply, SyncAction } from '@wts/contracts';
 import { setTimeout as pause } from 'node:timers/promises';
 import { WebSocket } from 'ws';
 
-export interface Target {
+/** A system and the credential to use there. */
+export interface Account {
   readonly baseUrl: string;
   readonly token: string;
 }
 
-/** Somebody who follows the log through a public door and keeps what came, in order. */
-export interface Listener extends AsyncDisposable {
+/** A client that follows the log through the public API and keeps the received entries in order. */
+export interface Follower extends AsyncDisposable {
   readonly name: string;
   readonly received: readonly SyncAction[];
-  /** The place up to which it was told everything. */
-  readonly at: () => bigint;
-  /** Hands over what was received up to a place, and forgets it. */
+  /** The cursor: it has received everything up to this position. */
+  readonly cursor: () => bigint;
+  /** Returns the entries up to a position and removes them from `received`. */
   readonly take: (upTo: bigint) => SyncAction[];
 }
 
-/** A socket that can be treated badly. */
-export interface SocketListener extends Listener {
-  /** As when the network goes: no close frame. */
+export interface SocketFollower extends Follower {
+  /** Ends the connection without a close frame, as a network failure does. */
   readonly cut: () => void;
   /** Stops reading, so that the server's buffers fill. */
   readonly pause: () => void;
@@ -31,18 +31,18 @@ export interface SocketListener extends Listener {
 const RETRY_MS = 200;
 const RETRY = { firstPauseMs: RETRY_MS, pauseMsMax: RETRY_MS };
 const PAGE_LIMIT = 5000;
-/** A system that is away is reported, and looked at again by who asks. */
+/** After this a caller treats the system as unavailable. */
 const DEADLINE_MS = 20_000;
 
-/** A socket that resumes from its cursor whenever it is closed, as clients do. */
-export function listenBySocket(target: Target, name: string, after: string): SocketListener {
+/** Follows by a socket, which resumes from its cursor whenever it is closed. */
+export function followBySocket(account: Account, name: string, after: string): SocketFollower {
   const received: SyncAction[] = [];
   const closing = new AbortController();
   let cursor = after;
   let current: WebSocket | undefined;
   const openSocket = (url: string): WebSocket => (current = new WebSocket(url, { perMessageDeflate: false }));
-  const client = new SyncClient({ ...target, openSocket, retry: RETRY });
-  const listen = async (): Promise<void> => {
+  const client = new SyncClient({ ...account, openSocket, retry: RETRY });
+  const receive = async (): Promise<void> => {
     for await (const event of client.follow({ after: cursor, signal: closing.signal })) {
       if (event.type !== 'delta') continue;
       received.push(...event.actions);
@@ -51,15 +51,15 @@ export function listenBySocket(target: Target, name: string, after: string): Soc
   };
   const loop = async (): Promise<void> => {
     while (!closing.signal.aborted) {
-      // What cannot be had is no finding: the cursor brings what was missed, or the comparison says so.
-      await listen().catch(() => pause(RETRY_MS));
+      // An error is no finding: the cursor brings the missed entries, or the comparison finds that they are missing.
+      await receive().catch(() => pause(RETRY_MS));
     }
   };
   const running = loop();
   return {
     name,
     received,
-    at: () => BigInt(cursor),
+    cursor: () => BigInt(cursor),
     take: (upTo) => takeUpTo(received, upTo),
     cut: () => current?.terminate(),
     pause: () => current?.pause(),
@@ -72,11 +72,11 @@ export function listenBySocket(target: Target, name: string, after: string): Soc
   };
 }
 
-/** A poller: page after page by cursor. */
-export function listenByPolling(target: Target, name: string, after: string, everyMs = 250): Listener {
+/** Follows by polling one page after another. */
+export function followByPolling(account: Account, name: string, after: string, everyMs = 250): Follower {
   const received: SyncAction[] = [];
   const closing = new AbortController();
-  const client = new SyncClient({ ...target, retry: RETRY });
+  const client = new SyncClient({ ...account, retry: RETRY });
   let cursor = after;
   const loop = async (): Promise<void> => {
     while (!closing.signal.aborted) {
@@ -92,7 +92,7 @@ export function listenByPolling(target: Target, name: string, after: string, eve
   return {
     name,
     received,
-    at: () => BigInt(cursor),
+    cursor: () => BigInt(cursor),
     take: (upTo) => takeUpTo(received, upTo),
     [Symbol.asyncDispose]: async () => {
       closing.abort();
@@ -102,25 +102,25 @@ export function listenByPolling(target: Target, name: string, after: string, eve
 }
 
 function takeUpTo(received: SyncAction[], upTo: bigint): SyncAction[] {
-  // From the end: entries ascend, or the comparison that follows says so.
+  // Searches from the end: entries ascend, and the comparison reports it when they do not.
   const kept = received.findLastIndex(({ syncId }) => BigInt(syncId) <= upTo) + 1;
   return received.splice(0, kept);
 }
 
-export function readPage(target: Target, after: string): Promise<DeltasReply> {
-  return new SyncClient(target).deltas(after, { limit: PAGE_LIMIT, deadlineMs: DEADLINE_MS });
+export function readPage(account: Account, after: string): Promise<DeltasReply> {
+  return new SyncClient(account).deltas(after, { limit: PAGE_LIMIT, deadlineMs: DEADLINE_MS });
 }
 
-export interface Snapshot {
+export interface WholeSnapshot {
   readonly lastSyncId: string;
   /** All groups of the caller, their own first. */
   readonly groups: readonly string[];
   readonly rows: readonly SnapshotRecord[];
 }
 
-/** A whole snapshot. One that ends without its last line is a fault: its reader could take it for whole. */
-export async function readSnapshot(target: Target, onlyModels: readonly string[]): Promise<Snapshot> {
-  const client = new SyncClient({ ...target, attemptMs: DEADLINE_MS });
+/** Reads a whole snapshot. Throws when the last line is missing, because the rest could be missing too. */
+export async function readSnapshot(account: Account, onlyModels: readonly string[]): Promise<WholeSnapshot> {
+  const client = new SyncClient({ ...account, attemptMs: DEADLINE_MS });
   const snapshot = await client.bootstrap({ onlyModels: onlyModels.join(',') }, { deadlineMs: DEADLINE_MS });
   const rows = (await Array.fromAsync(snapshot.records)).flat();
   return { lastSyncId: snapshot.lastSyncId, groups: snapshot.subscribedSyncGroups, rows };
