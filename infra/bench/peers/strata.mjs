@@ -1,6 +1,6 @@
 /* oxlint-disable -- nothing here can be typed: its packages are installed only on request. */
-// Strata's server as its documentation sets it up (README.md beside this). Runs as a copy inside .installed, where its
-// packages are.
+// Strata's server as its documentation sets it up (README.md in this folder). A copy of this file runs in .installed, where
+// its packages are.
 /** @param {string} name */
 const load = (name) => import(name);
 const [{ createSyncServer }, drizzle, pg, orm, { default: fastify }, { default: websocket }, { default: driver }] =
@@ -19,7 +19,7 @@ const [{ createSyncServer }, drizzle, pg, orm, { default: fastify }, { default: 
 const { DATABASE_URL: connectionString, USER_ID: userId, WORKSPACE_ID: workspaceId } = process.env;
 /** As many connections as our sync service has. */
 const pool = new driver.Pool({ connectionString, max: 16 });
-// A server that goes before it must not end it with a trace.
+// Without a handler, the end of the PostgreSQL server would end this process with a stack trace.
 pool.on('error', () => {});
 await pool.query(`
   create schema if not exists strata;
@@ -110,7 +110,7 @@ const insertFields = {
   createdAt: { type: 'dateNow' },
   updatedAt: { type: 'dateNow' },
 };
-/** What a client may not change after the insert. */
+/** Fields that a client may not change after the insert. */
 const FIXED = new Set(['workspaceId', 'creatorId', 'createdAt', 'archivedAt']);
 
 const sync = await createSyncServer({

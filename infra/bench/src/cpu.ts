@@ -1,12 +1,12 @@
 import { readFileSync, readdirSync } from 'node:fs';
 
-/** What the processors did since the machine started, in milliseconds. */
+/** Processor time since the machine started. */
 export interface MachineTime {
   readonly busyMs: number;
   readonly allMs: number;
 }
 
-/** One process; `cpuMs` with its children that have ended and were waited for. */
+/** One process; `cpuMs` includes its children that have exited. */
 export interface ProcessTime {
   readonly pid: number;
   readonly parent: number;
@@ -17,7 +17,7 @@ export interface ProcessTime {
 /** USER_HZ, which is 100 on every Linux. */
 const TICK_MS = 10;
 
-/** `/proc/stat` (proc(5)). Guests are counted in user time already; what a hypervisor gave to others counts as busy. */
+/** Parses `/proc/stat` (proc(5)). User time includes guests; time that a hypervisor gave to other machines counts as busy. */
 export function parseMachine(text: string): MachineTime {
   const ticks = (text.split('\n', 1)[0] ?? '').trim().split(/\s+/).slice(1, 9).map(Number);
   const [user = 0, nice = 0, system = 0, idle = 0, ioWait = 0, irq = 0, softIrq = 0, steal = 0] = ticks;
@@ -25,7 +25,7 @@ export function parseMachine(text: string): MachineTime {
   return { busyMs: busy * TICK_MS, allMs: (busy + idle + ioWait) * TICK_MS };
 }
 
-/** `/proc/<pid>/stat`. The name in it may hold anything, also blanks and brackets. */
+/** Parses `/proc/<pid>/stat`. The process name in it may contain blanks and brackets. */
 export function parseProcess(text: string): ProcessTime {
   const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
   const ticks = (at: number): number => Number(fields[at] ?? 0);
@@ -38,7 +38,7 @@ export function parseProcess(text: string): ProcessTime {
   };
 }
 
-/** What a process and everything below it used. */
+/** The CPU time of a process and all its descendants. */
 export function sumOfTree(processes: readonly ProcessTime[], root: number): number {
   const byParent = Map.groupBy(processes, ({ parent }) => parent);
   let sum = processes.find(({ pid }) => pid === root)?.cpuMs ?? 0;
@@ -50,32 +50,29 @@ export function sumOfTree(processes: readonly ProcessTime[], root: number): numb
   return sum;
 }
 
-/** CPU time of single processes, for what a row cost them; null where the system does not tell. */
+/** The CPU time of these processes without their children; null without `/proc`. */
 export function cpuMsOf(pids: readonly number[]): number | null {
   const times = pids.map((pid) => readProcess(pid)?.ownMs);
   return times.every((time) => time !== undefined) ? times.reduce((sum, time) => sum + time, 0) : null;
 }
 
-/**
- * How much of the machine others had while we measured: all that was busy, less this process and what it started. Null
- * where there is no `/proc`.
- */
+/** The share of the machine that other programs used: all busy time minus that of this process and its descendants. */
 export class OtherProcesses {
-  #from: { readonly machine: MachineTime; readonly oursMs: number } | null = look();
+  #from: { readonly machine: MachineTime; readonly oursMs: number } | null = readTimes();
 
-  /** The share since the beginning, or since it was asked last. */
+  /** The share since the constructor or the last call; null without `/proc`. */
   share(): number | null {
-    const [from, to] = [this.#from, look()];
+    const [from, to] = [this.#from, readTimes()];
     this.#from = to;
     if (from === null || to === null) return null;
     const allMs = to.machine.allMs - from.machine.allMs;
     const othersMs = to.machine.busyMs - from.machine.busyMs - (to.oursMs - from.oursMs);
-    // Ticks are coarse: over a short time the difference may come out below nothing.
+    // Ticks are coarse, so over a short time the difference may be negative.
     return allMs <= 0 ? null : Math.min(1, Math.max(0, othersMs / allMs));
   }
 }
 
-function look(): { machine: MachineTime; oursMs: number } | null {
+function readTimes(): { machine: MachineTime; oursMs: number } | null {
   try {
     const machine = parseMachine(readFileSync('/proc/stat', 'utf8'));
     const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
@@ -90,7 +87,7 @@ function readProcess(pid: number): ProcessTime | undefined {
   try {
     return parseProcess(readFileSync(`/proc/${pid}/stat`, 'utf8'));
   } catch {
-    // Gone in the meantime, or another system.
+    // The process has exited, or the system has no /proc.
     return undefined;
   }
 }

@@ -1,14 +1,14 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
 export interface Measured {
-  /** Operations counted, as each call says how many it was. */
+  /** Operations; a call may consist of several. */
   readonly perSecond: number;
   readonly p50Ms: number;
   readonly p95Ms: number;
   readonly p99Ms: number;
 }
 
-/** `clients` callers, each calling again as soon as it was answered. The call returns how many operations it did. */
+/** `clients` callers, each of which calls again as soon as it has the reply. The call returns its number of operations. */
 export async function closedLoop(
   clients: number,
   seconds: number,
@@ -21,8 +21,7 @@ export async function closedLoop(
   const client = async (index: number): Promise<void> => {
     while (performance.now() < endMs) {
       const sentMs = performance.now();
-      const done = await call(index);
-      operations += done;
+      operations += await call(index);
       latenciesMs.push(performance.now() - sentMs);
     }
   };
@@ -30,7 +29,7 @@ export async function closedLoop(
   return { perSecond: operations / ((performance.now() - startedMs) / 1000), ...percentiles(latenciesMs) };
 }
 
-/** So many calls, `clients` at a time. */
+/** Makes `count` calls, `clients` in parallel. */
 export async function inParallel(clients: number, count: number, call: () => Promise<unknown>): Promise<void> {
   let left = count;
   const client = async (): Promise<void> => {
@@ -43,30 +42,30 @@ export async function inParallel(clients: number, count: number, call: () => Pro
 }
 
 export interface Paced {
-  /** Calls answered, over the time until the last answer. */
+  /** Replies per second. */
   readonly perSecond: number;
-  /** False when answers fell behind the pace. */
+  /** False: the target was slower than the load. */
   readonly isKept: boolean;
 }
 
-/** A pace is kept while this much of it is answered. */
+/** A target keeps the pace when it replies to this share of the calls. */
 const KEPT_SHARE = 0.95;
-/** With this many seconds' worth of calls unanswered no more are sent: it would only take longer to find out the same. */
+/** The loop stops when so many seconds' worth of calls are pending, because the target does not keep the pace. */
 const BEHIND_SECONDS_MAX = 2;
 
-/** `perSecond` calls on a fixed clock, whether or not earlier ones were answered: a slow system cannot slow its own load down. */
+/** Makes `perSecond` calls by the clock, also while earlier calls are pending, so that a slow target cannot reduce its load. */
 export async function openLoop(perSecond: number, seconds: number, call: () => Promise<void>): Promise<Paced> {
   const startedMs = performance.now();
   const total = Math.round(perSecond * seconds);
   const calls: Promise<void>[] = [];
-  let answered = 0;
-  const isBehind = (): boolean => calls.length - answered > perSecond * BEHIND_SECONDS_MAX;
-  const answer = (): void => {
-    answered += 1;
+  let replies = 0;
+  const isBehind = (): boolean => calls.length - replies > perSecond * BEHIND_SECONDS_MAX;
+  const onReply = (): void => {
+    replies += 1;
   };
   while (calls.length < total && !isBehind()) {
     const due = Math.min(total, Math.floor(((performance.now() - startedMs) / 1000) * perSecond) + 1);
-    while (calls.length < due) calls.push(call().then(answer));
+    while (calls.length < due) calls.push(call().then(onReply));
     await pause(1);
   }
   await Promise.all(calls);

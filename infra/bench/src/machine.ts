@@ -6,11 +6,11 @@ export function machineLine(): string {
   return `${cpus().length} cores (${cpu?.model.trim() ?? 'unknown'}), ${Math.round(totalmem() / 2 ** 30)} GiB, ${process.platform} ${process.arch}`;
 }
 
-/** The state of the code that was measured; null outside of a clone. */
+/** The measured commit; null outside a clone. */
 export function commitLine(): string | null {
   const git = (...args: string[]): string => execFileSync('git', args, { cwd: import.meta.dirname, encoding: 'utf8' });
   try {
-    // Results that are being written are no change of what is measured.
+    // Written results do not change the measured code.
     const isChanged = git('status', '--porcelain', '--', ':/', ':!*/bench/results/*').trim() !== '';
     return `${git('rev-parse', '--short', 'HEAD').trim()}${isChanged ? ' with changes' : ''}`;
   } catch {

@@ -1,38 +1,38 @@
 /**
- * `npm run bench`: systems of their own on this machine, one generator, every figure beside a limit or a peer measured in
- * the same rounds. `npm run bench -- --help` says the rest.
+ * `npm run bench`: starts systems on this machine, measures them with one load generator, and compares each figure with a limit
+ * or a peer measured in the same rounds. `npm run bench -- --help` prints the options.
  */
 import { Refusal, runTask } from '@wts/local';
 import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { OtherProcesses } from './cpu.ts';
 import { commitLine, machineLine } from './machine.ts';
-import { PART_NAMES, PARTS, type BenchPart, type PartName } from './parts.ts';
+import { BENCHMARK_NAMES, BENCHMARKS, type Benchmark, type BenchmarkName } from './benchmarks.ts';
 import { PEER_VERSIONS } from './peer.ts';
 import { percent, table } from './report.ts';
-import { keep, QUIET_SHARE_MAX, type PartResult } from './results.ts';
-import type { Findings, Scene } from './scene.ts';
-import { openSystem, type System } from './system.ts';
+import { keep, QUIET_SHARE_MAX, type KeptResult } from './results.ts';
+import type { BenchmarkResult, BenchmarkContext } from './context.ts';
+import { openSystem, type MeasuredSystem } from './system.ts';
 
 const USAGE = `npm run bench [-- options]
 
-  --peer         installs Strata's server at the first time and measures it beside ours
-  --full         the largest sizes, longer rounds, and keeps the results in infra/bench/results
-  --keep         keeps the results of a shorter run too
-  --only A,B     these parts: ${PART_NAMES.join(', ')}
-  --rounds N     default 3; the middle one counts
-  --seconds N    of a round; default 3, with --full 5
-  --help
+  --peer         also measure Strata's server; the first time this installs it
+  --full         use the largest sizes and longer rounds, and keep the results in infra/bench/results
+  --keep         keep the results of a shorter run
+  --only A,B     run only these benchmarks: ${BENCHMARK_NAMES.join(', ')}
+  --rounds N     number of rounds, default 3; the middle one counts
+  --seconds N    length of a round, default 3, with --full 5
+  --help         print this text
 
-Kept results of single parts take the place of the same parts in what was kept before.`;
+Kept results replace earlier results of the same benchmarks only.`;
 
-/** A part that takes so many times as long as it should hangs. */
-const PATIENCE = 4;
-const PATIENCE_SECONDS_MIN = 240;
-const QUIET_MS = 2_000;
+/** A benchmark that takes so many times as long as expected hangs. */
+const TIMEOUT_FACTOR = 4;
+const TIMEOUT_SECONDS_MIN = 240;
+const IDLE_CHECK_MS = 2_000;
 
 interface Options {
-  readonly parts: readonly PartName[];
+  readonly names: readonly BenchmarkName[];
   readonly withPeer: boolean;
   readonly isFull: boolean;
   readonly keeps: boolean;
@@ -48,34 +48,34 @@ await runTask(async (stack) => {
     console.log(USAGE);
     return 0;
   }
-  await greet(options);
-  const measured: Record<string, PartResult> = {};
-  const left = [...options.parts];
+  await printHeader(options);
+  const measured: Record<string, KeptResult> = {};
+  const left = [...options.names];
   stack.defer(() => {
-    if (left.length > 0) console.log(`\nNot measured. Go on with: ${commandOf(options, left)}`);
+    if (left.length > 0) console.log(`\n${left.length} benchmarks are left. To run them: ${commandOf(options, left)}`);
   });
-  const failed: PartName[] = [];
-  for (const name of options.parts) {
-    const result = await measurePart(stack, name, options);
-    // Told to stop: what it was measured on is gone.
+  const failed: BenchmarkName[] = [];
+  for (const name of options.names) {
+    const result = await runBenchmark(stack, name, options);
+    // The user stopped the run, which closed the system.
     if (stack.disposed) return 1;
     if (result === null) failed.push(name);
     else {
       measured[name] = result;
-      if (options.keeps) await keep({ [name]: result }, PART_NAMES);
+      if (options.keeps) await keep({ [name]: result }, BENCHMARK_NAMES);
       left.splice(left.indexOf(name), 1);
     }
   }
   const rows = Object.values(measured).flatMap((part) => part.rows);
   if (rows.length > 0) console.log(`\n${table(rows)}\n`);
-  if (options.keeps) console.log(`Kept in ${await keep({}, PART_NAMES)}`);
+  if (options.keeps) console.log(`The results are in ${await keep({}, BENCHMARK_NAMES)}`);
   return failed.length === 0 ? 0 : 1;
 });
 
 function readOptions(): Options | null {
   const { values } = parseArgs({
     options: {
-      only: { type: 'string', default: PART_NAMES.join(',') },
+      only: { type: 'string', default: BENCHMARK_NAMES.join(',') },
       peer: { type: 'boolean', default: false },
       full: { type: 'boolean', default: false },
       keep: { type: 'boolean', default: false },
@@ -86,10 +86,11 @@ function readOptions(): Options | null {
   });
   if (values.help) return null;
   const wanted = values.only.split(',').map((name) => name.trim());
-  const unknown = wanted.filter((name) => !(PART_NAMES as readonly string[]).includes(name));
-  if (unknown.length > 0) throw new Refusal(`No such part: ${unknown.join(', ')}. There are ${PART_NAMES.join(', ')}.`);
+  const unknown = wanted.filter((name) => !(BENCHMARK_NAMES as readonly string[]).includes(name));
+  if (unknown.length > 0)
+    throw new Refusal(`There is no benchmark ${unknown.join(', ')}. Choose from ${BENCHMARK_NAMES.join(', ')}.`);
   return {
-    parts: PART_NAMES.filter((name) => wanted.includes(name)),
+    names: BENCHMARK_NAMES.filter((name) => wanted.includes(name)),
     withPeer: values.peer,
     isFull: values.full,
     keeps: values.full || values.keep,
@@ -101,48 +102,60 @@ function readOptions(): Options | null {
 function wholeNumber(name: string, text: string): number {
   const value = Number(text);
   if (Number.isInteger(value) && value >= 1 && value <= 60) return value;
-  throw new Refusal(`--${name} takes a whole number from 1 to 60, not "${text}".`);
+  throw new Refusal(`--${name} must be a whole number from 1 to 60, not "${text}".`);
 }
 
-async function greet(options: Options): Promise<void> {
+async function printHeader(options: Options): Promise<void> {
   const others = new OtherProcesses();
-  await pause(QUIET_MS);
+  await pause(IDLE_CHECK_MS);
   const share = others.share();
-  const seconds = options.parts.reduce((sum, name) => sum + secondsOf(name, options), 0);
+  const seconds = options.names.reduce((sum, name) => sum + secondsOf(name, options), 0);
   console.log(`${machineLine()}, Node ${process.versions.node}`);
   console.log(
-    `${options.parts.length} parts, about ${Math.ceil(seconds / 60)} min. CPU of others now: ${percent(share)}`,
+    `${options.names.length} benchmarks, about ${Math.ceil(seconds / 60)} min. CPU used by other programs now: ${percent(share)}`,
   );
   if ((share ?? 0) > QUIET_SHARE_MAX)
-    console.log('The machine is not quiet: ratios may hold, single figures will not.');
+    console.log('Other programs use the CPU: ratios may be reliable, single figures are not.');
 }
 
-function secondsOf(name: PartName, { isFull }: Options): number {
-  const { seconds, secondsFull } = PARTS[name];
+function secondsOf(name: BenchmarkName, { isFull }: Options): number {
+  const { seconds, secondsFull } = BENCHMARKS[name];
   return isFull ? secondsFull : seconds;
 }
 
-/** Null when it failed, which is told and does not stop the others. */
-async function measurePart(stack: AsyncDisposableStack, name: PartName, options: Options): Promise<PartResult | null> {
-  const { measure, start }: BenchPart = PARTS[name];
-  const { parts, withPeer, isFull, rounds, seconds } = options;
-  say(`${name} (${parts.indexOf(name) + 1} of ${parts.length}), about ${secondsOf(name, options)} s`);
+/** Resolves to null when it failed; it prints the error, and the other benchmarks still run. */
+async function runBenchmark(
+  stack: AsyncDisposableStack,
+  name: BenchmarkName,
+  options: Options,
+): Promise<KeptResult | null> {
+  const { measure, start }: Benchmark = BENCHMARKS[name];
+  const { names, withPeer, isFull, rounds, seconds } = options;
+  print(`${name} (${names.indexOf(name) + 1} of ${names.length}), about ${secondsOf(name, options)} s`);
   const startedMs = performance.now();
   const others = new OtherProcesses();
   try {
-    // Disposed of here, or by whoever stops the run.
+    // Closed below, or when the user stops the run.
     const system = stack.use(await openSystem(withPeer, start));
     try {
       const { testSystem, ours, peer } = system;
       const versions = await versionsOf(system);
-      const scene: Scene = { testSystem, ours, peer, rounds, seconds, isFull, say: (text) => say(`  ${text}`) };
-      const findings = await inTime(
-        measure(scene),
-        Math.max(PATIENCE_SECONDS_MIN, secondsOf(name, options) * PATIENCE),
+      const context: BenchmarkContext = {
+        testSystem,
+        ours,
+        peer,
+        rounds,
+        seconds,
+        isFull,
+        print: (text) => print(`  ${text}`),
+      };
+      const result = await withTimeout(
+        measure(context),
+        Math.max(TIMEOUT_SECONDS_MIN, secondsOf(name, options) * TIMEOUT_FACTOR),
       );
       const tookSeconds = (performance.now() - startedMs) / 1000;
       const othersShare = others.share();
-      say(`  done in ${Math.round(tookSeconds)} s; CPU of others: ${percent(othersShare)}`);
+      print(`  done in ${Math.round(tookSeconds)} s; CPU used by other programs: ${percent(othersShare)}`);
       return {
         at: new Date().toISOString(),
         command: commandOf(options),
@@ -153,52 +166,52 @@ async function measurePart(stack: AsyncDisposableStack, name: PartName, options:
         seconds,
         tookSeconds,
         othersShare,
-        ...findings,
+        ...result,
       };
     } finally {
       await system[Symbol.asyncDispose]();
     }
   } catch (error) {
     if (stack.disposed) return null;
-    say(`  ${name} could not be measured`);
+    print(`  ${name} failed:`);
     console.error(error);
     return null;
   }
 }
 
-async function inTime(measuring: Promise<Findings>, seconds: number): Promise<Findings> {
+async function withTimeout(measuring: Promise<BenchmarkResult>, seconds: number): Promise<BenchmarkResult> {
   const over = new AbortController();
   const late = pause(seconds * 1000, null, { signal: over.signal }).catch(() => null);
   try {
-    const findings = await Promise.race([measuring, late]);
-    if (findings === null) throw new Error(`not done in ${seconds} s`);
-    return findings;
+    const result = await Promise.race([measuring, late]);
+    if (result === null) throw new Error(`it did not finish in ${seconds} s`);
+    return result;
   } finally {
     over.abort();
-    // What is still under way fails when its system goes.
+    // A benchmark that still runs fails when its system is closed.
     measuring.catch(() => undefined);
   }
 }
 
-async function versionsOf({ testSystem, peer }: System): Promise<string> {
+async function versionsOf({ testSystem, peer }: MeasuredSystem): Promise<string> {
   const { postgres, nats } = testSystem;
   const own = [`Node ${process.versions.node}`, `PostgreSQL ${postgres.version}`, `NATS ${nats.version}`];
   return [...own, ...(peer === null ? [] : [PEER_VERSIONS])].join(', ');
 }
 
-function commandOf({ parts, withPeer, isFull, keeps, rounds, seconds }: Options, only = parts): string {
+function commandOf({ names, withPeer, isFull, keeps, rounds, seconds }: Options, only = names): string {
   const flags = [
     ...(withPeer ? ['--peer'] : []),
     ...(isFull ? ['--full'] : []),
     ...(keeps && !isFull ? ['--keep'] : []),
-    ...(only.length === PART_NAMES.length ? [] : [`--only ${only.join(',')}`]),
+    ...(only.length === BENCHMARK_NAMES.length ? [] : [`--only ${only.join(',')}`]),
     ...(rounds === 3 ? [] : [`--rounds ${rounds}`]),
     ...(seconds === (isFull ? 5 : 3) ? [] : [`--seconds ${seconds}`]),
   ];
   return ['npm run bench', ...(flags.length === 0 ? [] : ['--', ...flags])].join(' ');
 }
 
-function say(text: string): void {
+function print(text: string): void {
   const seconds = Math.floor((performance.now() - beganMs) / 1000);
   console.log(`${String(Math.floor(seconds / 60)).padStart(2, '0')}:${String(seconds % 60).padStart(2, '0')}  ${text}`);
 }

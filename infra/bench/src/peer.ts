@@ -5,15 +5,15 @@ import { copyFile, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { oneTask, type Target } from './target.ts';
+import { createTask, type Target } from './target.ts';
 import { cloneTasks } from './seed.ts';
 
-const run = promisify(execFile);
+const exec = promisify(execFile);
 const FOLDER = join(import.meta.dirname, '..', 'peers');
 const INSTALLED = join(FOLDER, '.installed');
 const COMPLETE = join(INSTALLED, 'complete.json');
 const LOG = join(INSTALLED, 'strata.log');
-/** To the patch, so that a figure of today can be had again. */
+/** Exact versions, so that a measurement can be repeated. */
 const PACKAGES = {
   '@stratasync/server': '0.5.1',
   '@fastify/websocket': '11.3.6',
@@ -28,17 +28,16 @@ const STOP_MS = 2_000;
 
 export interface Peer extends Target, AsyncDisposable {}
 
-/** What a result says it was measured beside. */
 export const PEER_VERSIONS = `Strata ${PACKAGES['@stratasync/server']} (fastify ${PACKAGES.fastify}, drizzle ${PACKAGES['drizzle-orm']}, pg ${PACKAGES.pg})`;
 
-/** Strata's server as a process of its own, beside ours on the same PostgreSQL. Installed at the first time. */
+/** Starts Strata's server as a separate process on the same PostgreSQL. Installs it on first use. */
 export async function openPeer(testSystem: TestSystem, nodeOptions: string): Promise<Peer> {
   await install();
   const file = join(INSTALLED, 'strata.mjs');
   await copyFile(join(FOLDER, 'strata.mjs'), file);
   await rm(LOG, { force: true });
   const { userId, workspaceId, database } = testSystem;
-  const { promise: listening, resolve } = Promise.withResolvers<string>();
+  const { promise: baseUrl, resolve } = Promise.withResolvers<string>();
   const server = await launch({
     name: 'strata',
     command: process.execPath,
@@ -59,25 +58,25 @@ export async function openPeer(testSystem: TestSystem, nodeOptions: string): Pro
   });
   const target: Target = {
     name: `Strata ${PACKAGES['@stratasync/server']}`,
-    baseUrl: await untilListening(server, listening),
+    baseUrl: await untilReady(server, baseUrl),
     apiKey: 'bench',
     userId,
     workspaceId,
-    parts: () => [{ name: 'strata', pid: server.pid, log: LOG }],
-    log: { table: 'strata.sync_actions', place: 'id' },
+    processes: () => [{ name: 'strata', pid: server.pid, log: LOG }],
+    log: { table: 'strata.sync_actions', positionColumn: 'id' },
     seedTasks: async (count) =>
-      cloneTasks(database.url, { table: 'strata.tasks', modelId: await oneTask(target), count }),
+      cloneTasks(database.url, { table: 'strata.tasks', modelId: await createTask(target), count }),
   };
   return { ...target, [Symbol.asyncDispose]: async () => void (await server.stop('SIGTERM', STOP_MS)) };
 }
 
-async function untilListening(server: RunningProcess, listening: Promise<string>): Promise<string> {
+async function untilReady(server: RunningProcess, baseUrl: Promise<string>): Promise<string> {
   const over = new AbortController();
-  // A timer that keeps this process waiting: a server in the background does not.
+  // This timer keeps our process alive, because a background process does not.
   const late = pause(START_MS, null, { signal: over.signal }).catch(() => null);
-  const address = await Promise.race([listening, late, server.exited.then(() => null)]);
+  const ready = await Promise.race([baseUrl, late, server.exited.then(() => null)]);
   over.abort();
-  if (address !== null) return address;
+  if (ready !== null) return ready;
   await server.stop('SIGKILL', STOP_MS);
   throw new Error(`the peer did not start:\n${await readFile(LOG, 'utf8')}`);
 }
@@ -85,7 +84,7 @@ async function untilListening(server: RunningProcess, listening: Promise<string>
 async function install(): Promise<void> {
   const wanted = JSON.stringify(PACKAGES);
   if ((await readFile(COMPLETE, 'utf8').catch(() => '')) === wanted) return;
-  process.stdout.write('installing the peer ...\n');
+  process.stdout.write('Installing the peer\n');
   await rm(INSTALLED, { recursive: true, force: true });
   await mkdir(INSTALLED, { recursive: true });
   await writeFile(
@@ -93,6 +92,6 @@ async function install(): Promise<void> {
     JSON.stringify({ name: 'peers', private: true, type: 'module', dependencies: PACKAGES }),
   );
   const options = ['install', '--no-audit', '--no-fund', '--no-package-lock', '--ignore-scripts', '--legacy-peer-deps'];
-  await run('npm', options, { cwd: INSTALLED, timeout: INSTALL_MS });
+  await exec('npm', options, { cwd: INSTALLED, timeout: INSTALL_MS });
   await writeFile(COMPLETE, wanted);
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { figure, plot, scale, type Line } from './plot.ts';
+import { figure, plot, scale, type PlotLine } from './plot.ts';
 
-const line = (of: Omit<Line, 'points'>, costs: readonly number[]): Line => ({
+const line = (of: Omit<PlotLine, 'points'>, costs: readonly number[]): PlotLine => ({
   ...of,
   points: costs.map((cost, index) => ({ size: 10 ** (index + 1), cost })),
 });
@@ -15,20 +15,20 @@ describe('the plot', () => {
   ];
   const svg = plot(lines, 'How <cost> grows', 'two cores');
 
-  it('has a panel for each thing that grows and each unit, with both axes named', () => {
+  it('has a panel for each axis and unit, with the names of both axes', () => {
     assert.equal(svg.match(/<g transform/g)?.length, 3);
     for (const name of ['ms over tasks', 'MB over tasks', 'ms over groups']) assert.ok(svg.includes(`>${name}<`), name);
     for (const axis of ['tasks', 'groups']) assert.match(svg, new RegExp(`text-anchor="middle">${axis}<`));
   });
 
-  it('shows whose each line is, also without colors', () => {
+  it('distinguishes ours from the peer, also without colors', () => {
     assert.equal(svg.match(/class="line ours" d="M[\d. L]+"/g)?.length, 3);
     assert.equal(svg.match(/class="line peer" d="M[\d. L]+"/g)?.length, 1);
     assert.ok(svg.includes('>one change, ours<') && svg.includes('>one change, Strata<'));
     assert.match(svg, /\.peer\.line \{ stroke-dasharray/);
   });
 
-  it('draws within its field', () => {
+  it('draws every point inside its panel', () => {
     for (const [, x, y] of svg.matchAll(/<circle[^>]* cx="([\d.-]+)" cy="([\d.-]+)"/g)) {
       assert.ok(Number(x) >= 0 && Number(x) <= 470, `x ${x}`);
       assert.ok(Number(y) >= 0 && Number(y) <= 320, `y ${y}`);
@@ -36,15 +36,15 @@ describe('the plot', () => {
     assert.doesNotMatch(svg, /NaN|Infinity|undefined/);
   });
 
-  it('brings its own background in both schemes, and escapes what it is given', () => {
+  it('has a background in both color schemes, and escapes text', () => {
     assert.match(svg, /prefers-color-scheme: dark/);
     assert.match(svg, /<rect class="paper" width="940"/);
     assert.ok(svg.includes('How &lt;cost&gt; grows'));
   });
 
-  it('leaves out what cannot stand on a scale of powers', () => {
-    const flawed = plot([line({ name: 'memory', who: 'ours', unit: 'MB', axis: 'tasks' }, [0, 5, 0])], 'title', '');
-    assert.equal(flawed.match(/<circle/g)?.length, 2, 'one point and its legend');
+  it('leaves out zeros, which a logarithmic scale cannot show', () => {
+    const withZeros = plot([line({ name: 'memory', who: 'ours', unit: 'MB', axis: 'tasks' }, [0, 5, 0])], 'title', '');
+    assert.equal(withZeros.match(/<circle/g)?.length, 2, 'one point and its legend');
     assert.equal(
       plot([line({ name: 'memory', who: 'ours', unit: 'MB', axis: 'tasks' }, [0])], 'title', '').includes('<circle'),
       false,
@@ -59,17 +59,17 @@ describe('a scale', () => {
     assert.deepEqual([of(1), of(1000)], [100, 0]);
   });
 
-  it('takes a power of ten as its end, and stays a scale when all values are one', () => {
+  it('ends at a power of ten, and has two decades when all values are equal', () => {
     assert.deepEqual(scale([10, 1000], 0, 1).decades, [10, 100, 1000]);
     assert.deepEqual(scale([10], 0, 1).decades, [10, 100]);
   });
 
-  it('marks more where there are few powers of ten', () => {
+  it('has more ticks when there are few powers of ten', () => {
     assert.deepEqual(scale([1, 9], 0, 1).ticks, [1, 10, 2, 5]);
     assert.deepEqual(scale([1, 9_000], 0, 1).ticks, [1, 10, 100, 1_000, 10_000]);
   });
 
-  it('has figures people read', () => {
+  it('has readable figures', () => {
     assert.deepEqual([0.001, 1, 1_000, 10_000, 1_000_000].map(figure), ['0.001', '1', '1000', '10 k', '1 M']);
   });
 });

@@ -1,10 +1,10 @@
-/** How one cost grows with the size of something. A flat line is a cost that does not. */
-export interface Line {
+/** How one cost grows with a size. */
+export interface PlotLine {
   readonly name: string;
   readonly who: 'ours' | 'peer';
-  /** Of the cost. */
+  /** The unit of the cost. */
   readonly unit: string;
-  /** What grows. Lines over the same axis, in the same unit, share a panel. */
+  /** The size. Lines with the same axis and unit share a panel. */
   readonly axis: string;
   readonly points: readonly { readonly size: number; readonly cost: number }[];
 }
@@ -12,23 +12,23 @@ export interface Line {
 interface Panel {
   readonly axis: string;
   readonly unit: string;
-  readonly lines: readonly Line[];
+  readonly lines: readonly PlotLine[];
 }
 
 const COLUMNS = 2;
 const [PANEL_WIDTH, PANEL_HEIGHT] = [470, 320];
-/** Around the field of a panel; above it stands the legend. */
+/** The margins of a panel; the top one has the legend. */
 const [LEFT, RIGHT, TOP, BOTTOM] = [62, 28, 92, 46];
 const FIELD = { width: PANEL_WIDTH - LEFT - RIGHT, height: PANEL_HEIGHT - TOP - BOTTOM };
 const HEAD = 58;
 const LEGEND_STEP = 18;
-/** Shapes tell the costs of one panel apart, colors and dashes whose they are: it reads without colors too. */
+/** Each cost of a panel has a shape. Ours and the peer's differ by color and by dashes, so that the plot works without colors. */
 const SHAPES = ['circle', 'square', 'triangle'] as const;
 
 const LIGHT = { paper: '#ffffff', ink: '#1f2328', faint: '#59636e', grid: '#d1d9e0', ours: '#0550ae', peer: '#bc4c00' };
 const DARK = { paper: '#0d1117', ink: '#f0f6fc', faint: '#9198a1', grid: '#3d444d', ours: '#79c0ff', peer: '#ffa657' };
 
-/** Its own background in both schemes, because a page cannot tell a picture which one it has. */
+/** The picture has its own background in both color schemes, because it cannot detect the background of the page. */
 const STYLE = `
 text { font: 12px system-ui, "Segoe UI", "Helvetica Neue", Arial, sans-serif; }
 .title { font-size: 17px; font-weight: 600; }
@@ -41,7 +41,7 @@ ${colors(DARK)}
 }
 `;
 
-/** Spelled out for each, because not every viewer knows variables. */
+/** Without CSS variables, because not every viewer supports them. */
 function colors({ paper, ink, faint, grid, ours, peer }: typeof LIGHT): string {
   return [
     `.paper { fill: ${paper}; }`,
@@ -54,8 +54,8 @@ function colors({ paper, ink, faint, grid, ours, peer }: typeof LIGHT): string {
   ].join('\n');
 }
 
-/** All lines as one picture: a panel for each thing that grows, both scales by powers of ten. */
-export function plot(lines: readonly Line[], title: string, note: string): string {
+/** Draws all lines: one panel for each axis and unit, with logarithmic scales. */
+export function plot(lines: readonly PlotLine[], title: string, note: string): string {
   const panels = panelsOf(lines);
   const width = PANEL_WIDTH * Math.min(COLUMNS, Math.max(1, panels.length));
   const height = HEAD + PANEL_HEIGHT * Math.ceil(panels.length / COLUMNS);
@@ -75,7 +75,7 @@ export function plot(lines: readonly Line[], title: string, note: string): strin
   ].join('\n');
 }
 
-function panelsOf(lines: readonly Line[]): Panel[] {
+function panelsOf(lines: readonly PlotLine[]): Panel[] {
   const drawable = lines.filter(({ points }) => points.some(({ cost }) => cost > 0));
   return [...Map.groupBy(drawable, ({ axis, unit }) => `${axis} ${unit}`).values()].flatMap((same) => {
     const [first] = same;
@@ -116,20 +116,19 @@ function drawPanel({ axis, unit, lines }: Panel): string {
 }
 
 function drawLine(
-  { who, points }: Line,
+  { who, points }: PlotLine,
   shape: number,
   x: (size: number) => number,
   y: (cost: number) => number,
 ): string {
-  const places = points.filter(({ cost }) => cost > 0).map(({ size, cost }) => [x(size), y(cost)] as const);
-  const path = places.map((place) => place.join(' ')).join('L');
-  return [`<path class="line ${who}" d="M${path}"/>`, ...places.map((place) => drawMark(who, shape, ...place))].join(
-    '\n',
-  );
+  const coordinates = points.filter(({ cost }) => cost > 0).map(({ size, cost }) => [x(size), y(cost)] as const);
+  const path = coordinates.map((point) => point.join(' ')).join('L');
+  const marks = coordinates.map((point) => drawMark(who, shape, ...point));
+  return [`<path class="line ${who}" d="M${path}"/>`, ...marks].join('\n');
 }
 
-/** In two columns, ours on the left. */
-function drawLegend({ name, who }: Line, shape: number, index: number): string {
+/** Two columns, ours on the left. */
+function drawLegend({ name, who }: PlotLine, shape: number, index: number): string {
   const [column, row] = [index % 2, Math.floor(index / 2)];
   const [left, line] = [LEFT + column * (FIELD.width / 2 + 10), 36 + row * LEGEND_STEP];
   return [
@@ -139,7 +138,7 @@ function drawLegend({ name, who }: Line, shape: number, index: number): string {
   ].join('\n');
 }
 
-function drawMark(who: Line['who'], shape: number, x: number, y: number): string {
+function drawMark(who: PlotLine['who'], shape: number, x: number, y: number): string {
   const kind = SHAPES[shape % SHAPES.length];
   if (kind === 'circle') return `<circle class="${who}" cx="${x}" cy="${y}" r="4"/>`;
   if (kind === 'square') return `<rect class="${who}" x="${x - 4}" y="${y - 4}" width="8" height="8"/>`;
@@ -147,16 +146,16 @@ function drawMark(who: Line['who'], shape: number, x: number, y: number): string
 }
 
 export interface Scale {
-  /** Powers of ten, which enclose everything. */
+  /** Powers of ten that enclose all values. */
   readonly decades: readonly number[];
-  /** To be marked: those, and where there are few of them twos and fives. */
+  /** The decades, and when there are few of them also 2 and 5 times each. */
   readonly ticks: readonly number[];
   readonly of: (value: number) => number;
 }
 
 const FEW_DECADES = 2;
 
-/** By powers of ten, from one end to the other. */
+/** A logarithmic scale. */
 export function scale(values: readonly number[], from: number, to: number): Scale {
   const first = Math.floor(Math.log10(Math.min(...values)) + 1e-9);
   const last = Math.max(first + 1, Math.ceil(Math.log10(Math.max(...values)) - 1e-9));

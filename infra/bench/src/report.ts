@@ -1,13 +1,13 @@
 import type { Ratio } from './rounds.ts';
 
-/** One line of the table: what was measured, beside what, and what is to be reached. */
-export interface Row {
+/** One line of the table: a measurement, the measurement it is compared with, and the goal. */
+export interface ReportRow {
   readonly what: string;
   readonly ours: string;
   readonly against: string;
   readonly ratio: string;
   readonly goal: string;
-  /** Null where the goal is no number of this run. */
+  /** Null: there is no goal, or this run cannot decide it. */
   readonly isReached: boolean | null;
 }
 
@@ -15,9 +15,9 @@ export const number = (value: number): string =>
   value >= 100 ? Math.round(value).toLocaleString('en-US') : value.toFixed(value >= 10 ? 1 : 2);
 export const count = (value: number): string => value.toLocaleString('en-US');
 export const ms = (value: number): string => `${value.toFixed(2)} ms`;
-export const percent = (share: number | null): string => (share === null ? 'not told' : `${Math.round(share * 100)} %`);
+export const percent = (share: number | null): string => (share === null ? 'unknown' : `${Math.round(share * 100)} %`);
 
-/** The ratio that is shown, and between which the rounds lay. */
+/** The ratio of the medians, and the range of the rounds. */
 export function ratioText(ratio: Ratio | null): string {
   if (ratio === null) return '';
   const { middle, least, most } = ratio;
@@ -25,21 +25,21 @@ export function ratioText(ratio: Ratio | null): string {
   return of(least) === of(most) ? `${of(middle)}x` : `${of(middle)}x (${of(least)}-${of(most)})`;
 }
 
-/** Without a peer there is nothing to be judged against. */
+/** Null without a peer. */
 export function reaches(ratio: Ratio | null, least: number): boolean | null {
   return ratio === null ? null : ratio.middle >= least;
 }
 
-/** Several goals of one row; one that is missed decides, whatever is not known of the others. */
+/** Combines the goals of one row: one missed goal decides, also when others are unknown. */
 export function all(...goals: readonly (boolean | null)[]): boolean | null {
   if (goals.includes(false)) return false;
   return goals.includes(null) ? null : true;
 }
 
-const HEADER = ['measure', 'ours', 'beside', 'ratio', 'goal', ''] as const;
+const HEADER = ['measure', 'ours', 'compared with', 'ratio', 'goal', ''] as const;
 
-/** Columns padded, so that it reads the same on a terminal and in a browser. */
-export function table(rows: readonly Row[]): string {
+/** Pads the columns, so that the table is readable in a terminal and as Markdown. */
+export function table(rows: readonly ReportRow[]): string {
   return grid(
     HEADER,
     rows.map((row) => [row.what, row.ours, row.against, row.ratio, row.goal, mark(row.isReached)]),
@@ -57,5 +57,5 @@ export function grid(header: readonly string[], cells: readonly (readonly string
 
 function mark(isReached: boolean | null): string {
   if (isReached === null) return '';
-  return isReached ? '✓ met' : '✗ SHORT';
+  return isReached ? '✓ met' : '✗ MISSED';
 }

@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { keep, markdown, merge, type PartResult } from './results.ts';
+import { keep, markdown, merge, type KeptResult } from './results.ts';
 
 const ORDER = ['mutate', 'live', 'growth'];
 
-function result(what: string, more: Partial<PartResult> = {}): PartResult {
+function result(what: string, more: Partial<KeptResult> = {}): KeptResult {
   return {
     at: '2026-01-02T03:04:05.000Z',
     command: 'npm run bench',
@@ -23,21 +23,21 @@ function result(what: string, more: Partial<PartResult> = {}): PartResult {
   };
 }
 
-describe('results made in parts', () => {
-  it('take the place of the same part, and leave the others', () => {
-    const known = merge({ parts: {} }, { live: result('live'), mutate: result('mutate') }, ORDER);
-    const merged = merge(known, { live: result('live again') }, ORDER);
-    assert.deepEqual(Object.keys(merged.parts), ['mutate', 'live']);
-    assert.equal(merged.parts['live']?.rows[0]?.what, 'live again');
-    assert.equal(merged.parts['mutate']?.rows[0]?.what, 'mutate');
+describe('kept results', () => {
+  it('are replaced by newer results of the same benchmark only', () => {
+    const kept = merge({ benchmarks: {} }, { live: result('live'), mutate: result('mutate') }, ORDER);
+    const merged = merge(kept, { live: result('live again') }, ORDER);
+    assert.deepEqual(Object.keys(merged.benchmarks), ['mutate', 'live']);
+    assert.equal(merged.benchmarks['live']?.rows[0]?.what, 'live again');
+    assert.equal(merged.benchmarks['mutate']?.rows[0]?.what, 'mutate');
   });
 
-  it('lose a part that is measured no more', () => {
-    const merged = merge({ parts: { former: result('former') } }, { live: result('live') }, ORDER);
-    assert.deepEqual(Object.keys(merged.parts), ['live']);
+  it('are dropped when the benchmark no longer exists', () => {
+    const merged = merge({ benchmarks: { former: result('former') } }, { live: result('live') }, ORDER);
+    assert.deepEqual(Object.keys(merged.benchmarks), ['live']);
   });
 
-  it('are kept as three files that belong together', async () => {
+  it('are written as three files', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'bench-results-'));
     try {
       const line = { name: 'page', who: 'ours', unit: 'ms', axis: 'groups', points: [{ size: 1, cost: 2 }] } as const;
@@ -55,7 +55,7 @@ describe('results made in parts', () => {
 
 describe('the page of results', () => {
   const page = markdown({
-    parts: {
+    benchmarks: {
       mutate: result('mutate'),
       live: result('live', {
         othersShare: 0.4,
@@ -67,17 +67,17 @@ describe('the page of results', () => {
     },
   });
 
-  it('says what is met and what is short, and counts only what has a goal', () => {
+  it('shows met and missed goals, and counts only rows with a goal', () => {
     assert.match(page, /\*\*1 of 2 goals met\.\*\*/);
     assert.match(page, /\| mutate .* ✓ met/);
-    assert.match(page, /\| live .* ✗ SHORT/);
+    assert.match(page, /\| live .* ✗ MISSED/);
   });
 
-  it('says where others had a say', () => {
+  it('names benchmarks that were disturbed by other programs', () => {
     assert.match(page, /\*\*Not quiet\*\*: .* during live\./);
   });
 
-  it('names machine and versions once, and how each part was measured', () => {
+  it('names machine and versions once, and the conditions of each benchmark', () => {
     assert.equal(page.match(/Machine: 2 cores/g)?.length, 1);
     assert.match(page, /\| mutate +\| 2026-01-02 03:04 \| abc1234 \| 3 of 5 s +\| 61 s +\| 1 % +\| `npm run bench` \|/);
   });

@@ -1,52 +1,56 @@
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { plot, type Line } from './plot.ts';
-import { grid, number, percent, table, type Row } from './report.ts';
+import { plot, type PlotLine } from './plot.ts';
+import { grid, number, percent, table, type ReportRow } from './report.ts';
 
-/** How and on what something was measured. Parts that are measured later may differ in it. */
-export interface Circumstances {
+/** How and on which machine a benchmark ran. Each benchmark of a file may have other conditions. */
+export interface Conditions {
   readonly at: string;
   readonly command: string;
   readonly machine: string;
   readonly versions: string;
-  /** Null outside of a clone. */
+  /** Null outside a clone. */
   readonly commit: string | null;
   readonly rounds: number;
   readonly seconds: number;
   readonly tookSeconds: number;
-  /** Of the processor time of the machine; null where the system does not tell. */
+  /** The CPU share of other programs; null without `/proc`. */
   readonly othersShare: number | null;
 }
 
-export interface PartResult extends Circumstances {
-  readonly rows: readonly Row[];
-  readonly lines?: readonly Line[];
+export interface KeptResult extends Conditions {
+  readonly rows: readonly ReportRow[];
+  readonly lines?: readonly PlotLine[];
   readonly raw: unknown;
 }
 
-/** The newest result of each part, in the order of the table. */
+/** The newest result of each benchmark, in the order of the table. */
 export interface Results {
-  readonly parts: { readonly [part: string]: PartResult };
+  readonly benchmarks: { readonly [name: string]: KeptResult };
 }
 
-/** Above this share others had a say in the figures. */
+/** Above this CPU share of other programs single figures are not reliable. */
 export const QUIET_SHARE_MAX = 0.05;
 
 const FOLDER = join(import.meta.dirname, '..', 'results');
 const NAME = 'sync';
 
-/** What is measured now takes the place of what was; everything else stays, so that a run may be made in parts. */
-export function merge(known: Results, measured: Results['parts'], order: readonly string[]): Results {
-  const all = { ...known.parts, ...measured };
+/** Replaces the results of the measured benchmarks and keeps the others, so that benchmarks can run one by one. */
+export function merge(kept: Results, measured: Results['benchmarks'], order: readonly string[]): Results {
+  const all = { ...kept.benchmarks, ...measured };
   const names = Object.keys(all).toSorted((a, b) => order.indexOf(a) - order.indexOf(b));
-  // A part that is measured no more has no place in the table.
+  // Results of removed benchmarks are dropped.
   return {
-    parts: Object.fromEntries(names.filter((name) => order.includes(name)).map((name) => [name, all[name]])),
+    benchmarks: Object.fromEntries(names.filter((name) => order.includes(name)).map((name) => [name, all[name]])),
   } as Results;
 }
 
-/** Writes three files beside the code, so that a change of the figures shows in a review. Returns the one to read. */
-export async function keep(measured: Results['parts'], order: readonly string[], folder = FOLDER): Promise<string> {
+/** Writes the results as three files, so that a review shows changed figures. Resolves to the path of the Markdown file. */
+export async function keep(
+  measured: Results['benchmarks'],
+  order: readonly string[],
+  folder = FOLDER,
+): Promise<string> {
   await mkdir(folder, { recursive: true });
   const results = merge(await read(folder), measured, order);
   const lines = linesOf(results);
@@ -59,52 +63,52 @@ export async function keep(measured: Results['parts'], order: readonly string[],
 
 async function read(folder: string): Promise<Results> {
   const text = await readFile(join(folder, `${NAME}.json`), 'utf8').catch(() => null);
-  return text === null ? { parts: {} } : (JSON.parse(text) as Results);
+  return text === null ? { benchmarks: {} } : (JSON.parse(text) as Results);
 }
 
-/** A run may be stopped at any time; what is there is then whole. */
+/** A rename, so that the file is complete when the run is stopped. */
 async function replace(path: string, text: string): Promise<void> {
   await writeFile(`${path}.new`, text);
   await rename(`${path}.new`, path);
 }
 
-function linesOf({ parts }: Results): Line[] {
-  return Object.values(parts).flatMap(({ lines }) => lines ?? []);
+function linesOf({ benchmarks }: Results): PlotLine[] {
+  return Object.values(benchmarks).flatMap(({ lines }) => lines ?? []);
 }
 
-function picture({ parts }: Results, lines: readonly Line[]): string {
-  const from = Object.values(parts).find((part) => part.lines !== undefined);
+function picture({ benchmarks }: Results, lines: readonly PlotLine[]): string {
+  const from = Object.values(benchmarks).find((one) => one.lines !== undefined);
   return plot(
     lines,
     'How cost grows',
-    from === undefined ? '' : `${from.machine} · ${from.at.slice(0, 10)} · both scales by powers of ten`,
+    from === undefined ? '' : `${from.machine} · ${from.at.slice(0, 10)} · logarithmic scales`,
   );
 }
 
 export function markdown(results: Results): string {
-  const parts = Object.entries(results.parts);
-  const rows = parts.flatMap(([, part]) => part.rows);
-  const judged = rows.filter(({ isReached }) => isReached !== null);
-  const met = judged.filter(({ isReached }) => isReached === true).length;
+  const benchmarks = Object.entries(results.benchmarks);
+  const rows = benchmarks.flatMap(([, one]) => one.rows);
+  const withGoal = rows.filter(({ isReached }) => isReached !== null);
+  const met = withGoal.filter(({ isReached }) => isReached === true).length;
   const lines = linesOf(results);
   return [
     '# Sync, measured\n',
-    'Made by `npm run bench`; what is measured and how is in [the README](../README.md), how the peer is set up in',
-    '[its own](../peers/README.md). Every round as a number: [sync.json](sync.json).\n',
-    `**${met} of ${judged.length} goals met.**\n`,
+    'Written by `npm run bench`. [README](../README.md) describes the measurements, [peers](../peers/README.md) the setup of',
+    'the peer; [sync.json](sync.json) has the numbers of every round.\n',
+    `**${met} of ${withGoal.length} goals met.**\n`,
     table(rows),
     '',
     ...(lines.length === 0
       ? []
       : ['## How cost grows\n', '![Cost over tasks, sockets and groups](growth.svg)\n', growth(lines), '']),
-    '## Circumstances\n',
-    circumstances(parts),
+    '## Conditions\n',
+    conditions(benchmarks),
     '',
   ].join('\n');
 }
 
-/** A table for each thing that grows. */
-function growth(lines: readonly Line[]): string {
+/** One table for each axis. */
+function growth(lines: readonly PlotLine[]): string {
   return [...Map.groupBy(lines, ({ axis }) => axis)]
     .map(([axis, same]) => {
       const sizes = [...new Set(same.flatMap(({ points }) => points.map(({ size }) => size)))].toSorted(
@@ -120,20 +124,20 @@ function growth(lines: readonly Line[]): string {
     .join('\n\n');
 }
 
-/** What is the same for all parts once; the rest part by part. */
-function circumstances(parts: readonly (readonly [string, PartResult])[]): string {
-  const machines = new Set(parts.map(([, { machine }]) => machine));
-  const versions = new Set(parts.map(([, one]) => one.versions));
-  const noisy = parts.filter(([, { othersShare }]) => (othersShare ?? 0) > QUIET_SHARE_MAX).map(([name]) => name);
-  const header = ['part', 'measured', 'commit', 'rounds', 'took', 'CPU of others', 'command'];
-  const cells = parts.map(([name, part]) => [
+/** Machines and versions once, the rest for each benchmark. */
+function conditions(benchmarks: readonly (readonly [string, KeptResult])[]): string {
+  const machines = new Set(benchmarks.map(([, { machine }]) => machine));
+  const versions = new Set(benchmarks.map(([, one]) => one.versions));
+  const noisy = benchmarks.filter(([, { othersShare }]) => (othersShare ?? 0) > QUIET_SHARE_MAX).map(([name]) => name);
+  const header = ['benchmark', 'measured', 'commit', 'rounds', 'took', 'CPU of others', 'command'];
+  const cells = benchmarks.map(([name, one]) => [
     name,
-    part.at.slice(0, 16).replace('T', ' '),
-    part.commit ?? '',
-    `${part.rounds} of ${part.seconds} s`,
-    `${Math.round(part.tookSeconds)} s`,
-    percent(part.othersShare),
-    `\`${part.command}\``,
+    one.at.slice(0, 16).replace('T', ' '),
+    one.commit ?? '',
+    `${one.rounds} of ${one.seconds} s`,
+    `${Math.round(one.tookSeconds)} s`,
+    percent(one.othersShare),
+    `\`${one.command}\``,
   ]);
   return [
     ...[...machines].map((machine) => `- Machine: ${machine}`),
@@ -141,7 +145,7 @@ function circumstances(parts: readonly (readonly [string, PartResult])[]): strin
     ...(noisy.length === 0
       ? []
       : [
-          `- **Not quiet**: others took more than ${percent(QUIET_SHARE_MAX)} of the machine during ${noisy.join(', ')}.`,
+          `- **Not quiet**: other programs used more than ${percent(QUIET_SHARE_MAX)} of the CPU during ${noisy.join(', ')}.`,
         ]),
     '',
     grid(header, cells),

@@ -1,22 +1,19 @@
-/**
- * Rounds in which each contender has its turn, in one order and then in the other, so that whatever disturbs the machine
- * for a while disturbs all of them alike.
- */
-export async function inTurns<Name extends string, T>(
+/** Measures each contender in every round, in alternating order, so that a disturbance of the machine affects all alike. */
+export async function alternate<Name extends string, T>(
   rounds: number,
   contenders: { readonly [name in Name]?: (() => Promise<T>) | undefined },
 ): Promise<Record<Name, readonly T[]>> {
-  const taking = Object.entries<(() => Promise<T>) | undefined>(contenders);
-  const measured = Object.fromEntries(taking.map(([name]) => [name, [] as T[]]));
+  const entries = Object.entries<(() => Promise<T>) | undefined>(contenders);
+  const measured = Object.fromEntries(entries.map(([name]) => [name, [] as T[]]));
   for (let round = 0; round < rounds; round += 1) {
-    for (const [name, measure] of round % 2 === 0 ? taking : taking.toReversed()) {
+    for (const [name, measure] of round % 2 === 0 ? entries : entries.toReversed()) {
       if (measure !== undefined) measured[name]?.push(await measure());
     }
   }
   return measured as Record<Name, T[]>;
 }
 
-/** The middle one of several rounds by a measure: one disturbed round does not decide. */
+/** The middle round by a measure, so that one disturbed round does not count. */
 export function median<T>(rounds: readonly T[], measure: (round: T) => number): T {
   const middle = rounds.toSorted((a, b) => measure(a) - measure(b))[rounds.length >> 1];
   if (middle === undefined) throw new Error('a benchmark needs at least one round');
@@ -24,14 +21,14 @@ export function median<T>(rounds: readonly T[], measure: (round: T) => number): 
 }
 
 export interface Ratio {
-  /** Of the medians, which are what is shown. */
+  /** The ratio of the medians. */
   readonly middle: number;
-  /** Of the rounds in which both were measured side by side: how far noise moves it. */
+  /** The smallest and largest ratio of a round, which show the noise. */
   readonly least: number;
   readonly most: number;
 }
 
-/** How many times as much of a measure; null where nobody else was measured. */
+/** Null without measurements of the other. */
 export function ratioOf(ours: readonly number[], theirs: readonly number[]): Ratio | null {
   if (theirs.length === 0) return null;
   const of = (numbers: readonly number[]): number => median(numbers, (one) => one);

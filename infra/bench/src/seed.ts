@@ -1,17 +1,17 @@
 import { Client, escapeIdentifier } from 'pg';
 
 export interface Seed {
-  /** With its schema. */
+  /** With the name of its schema. */
   readonly table: string;
-  /** The task that all others are made after. */
+  /** The task to copy. */
   readonly modelId: string;
   readonly count: number;
-  /** Where the last number of a workspace is kept. */
+  /** The table with the last task number of each workspace. */
   readonly counter?: string;
 }
 
-/** What differs from task to task. A stored record repeats id and number in its text. */
-const OWN: { readonly [column: string]: string } = {
+/** The columns that differ from copy to copy. A record contains the id and the number as text. */
+const COLUMNS: { readonly [column: string]: string } = {
   id: 'made.id',
   number: 'made.number',
   record: `replace(replace(model.record::text, model.id::text, made.id::text),
@@ -19,8 +19,8 @@ const OWN: { readonly [column: string]: string } = {
 };
 
 /**
- * Copies one task many times, each with an id and a number of its own: a million in a minute, where a million changes would
- * take ten. The table is left analyzed and written out, so that no background work follows into what is measured.
+ * Copies one task many times, each with a new id and number: a million copies take a minute, a million changes ten. Then it
+ * analyzes the table and writes a checkpoint, so that no background work disturbs the measurement.
  */
 export async function cloneTasks(databaseUrl: string, { table, modelId, count, counter }: Seed): Promise<void> {
   if (count <= 0) return;
@@ -32,8 +32,8 @@ export async function cloneTasks(databaseUrl: string, { table, modelId, count, c
       [table],
     );
     const columns = rows.map(({ name }) => name);
-    const values = columns.map((name) => OWN[name] ?? `model.${escapeIdentifier(name)}`);
-    // What depends on `n` is worked out for each row, and once: the record needs the same id as its column.
+    const values = columns.map((name) => COLUMNS[name] ?? `model.${escapeIdentifier(name)}`);
+    // The lateral subquery runs once per row, because the record needs the same id as the column.
     await client.query(
       `insert into ${table} (${columns.map(escapeIdentifier).join(', ')})
        select ${values.join(', ')} from ${table} model, generate_series(1, $2::int) n,

@@ -4,7 +4,7 @@ import { Client, escapeIdentifier, escapeLiteral } from 'pg';
 import { targetOf, type Target } from './target.ts';
 import { openPeer, type Peer } from './peer.ts';
 
-export interface System extends AsyncDisposable {
+export interface MeasuredSystem extends AsyncDisposable {
   readonly testSystem: TestSystem;
   readonly ours: Target;
   readonly peer: Peer | null;
@@ -12,26 +12,29 @@ export interface System extends AsyncDisposable {
 
 const MEASURED = ['gateway', 'sync', 'workspace'] as const;
 
-export interface Start {
-  /** Of the processes measured. */
+export interface StartOptions {
+  /** Of the measured processes. */
   readonly nodeOptions?: string;
-  /** Settings of the server, beside those it always has. */
+  /** More settings of PostgreSQL. */
   readonly postgres?: Readonly<Record<string, string>>;
 }
 
-/** Ours, and the peer beside it on the same PostgreSQL server; both gone with it. */
-export async function openSystem(withPeer: boolean, { nodeOptions = '', postgres }: Start = {}): Promise<System> {
+/** Starts our system and, on the same PostgreSQL server, the peer. */
+export async function openSystem(
+  withPeer: boolean,
+  { nodeOptions = '', postgres }: StartOptions = {},
+): Promise<MeasuredSystem> {
   await using opening = new AsyncDisposableStack();
-  const overrides = Object.fromEntries(MEASURED.map((name) => [name, asInProduction(nodeOptions)]));
+  const overrides = Object.fromEntries(MEASURED.map((name) => [name, productionSettings(nodeOptions)]));
   const testSystem = opening.use(await startTestSystem({ label: 'bench', ownPostgres: true, overrides }));
-  await restartWith(testSystem, { ...asOnAServer(), ...postgres });
+  await restartWith(testSystem, { ...serverSettings(), ...postgres });
   const peer = withPeer ? opening.use(await openPeer(testSystem, nodeOptions)) : null;
   const opened = opening.move();
   return { testSystem, ours: targetOf(testSystem), peer, [Symbol.asyncDispose]: () => opened.disposeAsync() };
 }
 
-/** Answers are not checked against their contracts, as they are in tests; logs of requests would measure the disk. */
-function asInProduction(nodeOptions: string): Record<string, string> {
+/** Without the contract checks of tests, and without request logs, which would measure the disk. */
+function productionSettings(nodeOptions: string): Record<string, string> {
   return {
     NODE_ENV: 'production',
     CHECK_REPLIES: 'off',
@@ -41,15 +44,15 @@ function asInProduction(nodeOptions: string): Record<string, string> {
 }
 
 /**
- * As the manual of PostgreSQL advises for a server: a quarter of the memory, here up to 2 GB. The default of 128 MB is for
- * machines on which everything starts; a log of two million entries does not fit into it.
+ * A quarter of the memory, as the manual of PostgreSQL advises for a server, but at most 2 GB. A log of two million entries
+ * does not fit into the default of 128 MB.
  */
-function asOnAServer(): Record<string, string> {
+function serverSettings(): Record<string, string> {
   const megabytes = Math.min(2048, Math.floor(totalmem() / 4 / 2 ** 20));
   return { shared_buffers: `${megabytes}MB` };
 }
 
-/** Some settings count from the start of the server on. */
+/** PostgreSQL reads some settings only when it starts. */
 async function restartWith(testSystem: TestSystem, settings: Readonly<Record<string, string>>): Promise<void> {
   const client = new Client({ connectionString: testSystem.database.url });
   await client.connect();

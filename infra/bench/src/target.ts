@@ -2,22 +2,22 @@ import type { TestSystem } from '@wts/testkit';
 import { cloneTasks } from './seed.ts';
 import { mutate, openClients, type Writer } from './traffic.ts';
 
-/** A process that an answer or a socket passes through. */
-export interface Part {
+/** A process between a client and PostgreSQL. */
+export interface TargetProcess {
   readonly name: string;
   readonly pid: number;
   readonly log: string;
 }
 
-/** A system under measurement, as its callers see it, and where it keeps its log. */
+/** A system to measure: its public address and the table of its log. */
 export interface Target extends Writer {
   readonly name: string;
   readonly baseUrl: string;
   readonly userId: string;
-  /** All its processes between a client and PostgreSQL. */
-  readonly parts: () => readonly Part[];
-  readonly log: { readonly table: string; readonly place: string };
-  /** Tasks like those that clients make, but loaded past the target. */
+
+  readonly processes: () => readonly TargetProcess[];
+  readonly log: { readonly table: string; readonly positionColumn: string };
+  /** Loads tasks like those of clients directly into the database. */
   readonly seedTasks: (count: number) => Promise<void>;
 }
 
@@ -29,17 +29,17 @@ export function targetOf(testSystem: TestSystem): Target {
     apiKey,
     userId,
     workspaceId,
-    parts: () =>
+    processes: () =>
       ['gateway', 'sync'].map((name) => {
         const { pid, log } = testSystem.service(name);
-        if (pid === null) throw new Error(`${name} has ended; its log: ${log}`);
+        if (pid === null) throw new Error(`${name} has exited; its log is ${log}`);
         return { name, pid, log };
       }),
-    log: { table: 'sync.sync_actions', place: 'sync_id' },
+    log: { table: 'sync.sync_actions', positionColumn: 'sync_id' },
     seedTasks: async (count) =>
       cloneTasks(testSystem.database.url, {
         table: 'sync.tasks',
-        modelId: await oneTask(target),
+        modelId: await createTask(target),
         count,
         counter: 'sync.task_counters',
       }),
@@ -47,8 +47,8 @@ export function targetOf(testSystem: TestSystem): Target {
   return target;
 }
 
-/** The id of a task that came the usual way. */
-export async function oneTask(target: Target): Promise<string> {
+/** Creates a task through the API and resolves to its id. */
+export async function createTask(target: Target): Promise<string> {
   const pool = openClients(target.baseUrl, 1);
   try {
     const { modelIds } = await mutate(pool, target, 1);

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { MutateReply } from '@wts/contracts';
 import { Pool } from 'undici';
 
-/** What a busy client sends: tasks of ordinary size. */
+/** A task of ordinary size. */
 export function newTask(workspaceId: string): { modelId: string; payload: Record<string, unknown> } {
   return {
     modelId: randomUUID(),
@@ -10,18 +10,17 @@ export function newTask(workspaceId: string): { modelId: string; payload: Record
   };
 }
 
-/** A connection of its own for each client, as real clients have. */
+/** One connection for each client. */
 export function openClients(origin: string, clients: number): Pool {
   return new Pool(origin, { connections: clients, pipelining: 1 });
 }
 
-/** Where changes are sent, and by whom. */
 export interface Writer {
   readonly apiKey: string;
   readonly workspaceId: string;
 }
 
-/** What every sync server of this protocol answers, and the ids of the tasks in the order they were sent. */
+/** The reply of any sync server of this protocol, and the ids of the tasks in the order they were sent. */
 export interface Mutated extends Pick<MutateReply, 'success' | 'lastSyncId' | 'results'> {
   readonly modelIds: readonly string[];
 }
@@ -45,6 +44,6 @@ export async function mutate(
   });
   const reply = (await body.json()) as Omit<Mutated, 'modelIds'>;
   if (statusCode !== 200 || !reply.success)
-    throw new Error(`a change was not taken: ${statusCode} ${JSON.stringify(reply).slice(0, 300)}`);
+    throw new Error(`the server did not accept a change: ${statusCode} ${JSON.stringify(reply).slice(0, 300)}`);
   return { ...reply, modelIds: transactions.map(({ modelId }) => modelId) };
 }

@@ -5,7 +5,7 @@ describe('counting the rows of a bootstrap', () => {
   const text =
     '{"lastSyncId":"5"}\n{"__class":"Task","id":"1"}\n{"__class":"Task","title":"{\\"__class\\":\\"Task\\""}\n{"type":"end"}\n';
 
-  it('counts each task once, wherever the stream is cut', () => {
+  it('counts each task once, wherever the stream is split', () => {
     for (let cut = 1; cut < text.length; cut += 1) {
       const counter = new RowCounter();
       counter.take(Buffer.from(text.slice(0, cut)));
@@ -14,7 +14,7 @@ describe('counting the rows of a bootstrap', () => {
     }
   });
 
-  it('counts them when they come byte by byte', () => {
+  it('counts them when they arrive byte by byte', () => {
     const counter = new RowCounter();
     for (const byte of Buffer.from(text)) counter.take(Buffer.of(byte));
     assert.equal(counter.rows, 2);

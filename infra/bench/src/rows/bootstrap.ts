@@ -1,48 +1,48 @@
 import type { Target } from '../target.ts';
 import { peakWhile, type Peak } from '../memory.ts';
-import type { Row } from '../report.ts';
+import type { ReportRow } from '../report.ts';
 import { count, number, ratioText, reaches } from '../report.ts';
-import { inTurns, median, ratioOf } from '../rounds.ts';
-import type { Findings, Scene } from '../scene.ts';
+import { alternate, median, ratioOf } from '../rounds.ts';
+import type { BenchmarkResult, BenchmarkContext } from '../context.ts';
 import { mutate, openClients } from '../traffic.ts';
 
 const TASKS = 50_000;
 const SHAPES = [
-  { atOnce: 1, ratioMin: 4 },
-  { atOnce: 10, ratioMin: 5 },
+  { clients: 1, ratioMin: 4 },
+  { clients: 10, ratioMin: 5 },
 ] as const;
-const MOMENT_MS = 1_000;
+const MEASURE_MS = 1_000;
 const MARK = Buffer.from('{"__class":"Task"');
 
 /**
- * Rows a second of a whole workspace: one client, and ten at once. A change before each round sees to it that no snapshot of
- * the round before serves; ten at once may share one, as they do in a reconnect storm.
+ * Rows per second when clients load a whole workspace: one client, and ten in parallel. A change before each round prevents
+ * the reuse of an earlier snapshot; ten parallel clients may share one, as they do after a restart of the server.
  */
-export async function bootstrapRows({ ours, peer, rounds, say }: Scene): Promise<Findings> {
+export async function bootstrapRows({ ours, peer, rounds, print }: BenchmarkContext): Promise<BenchmarkResult> {
   for (const target of peer === null ? [ours] : [ours, peer]) {
     await target.seedTasks(TASKS);
     await load(target, 1, TASKS);
-    say(`${target.name} has ${count(TASKS)} tasks`);
+    print(`${target.name} has ${count(TASKS)} tasks`);
   }
-  const rows: Row[] = [];
+  const rows: ReportRow[] = [];
   const raw: Record<string, unknown> = {};
-  for (const { atOnce, ratioMin } of SHAPES) {
-    const measured = await inTurns<'ours' | 'peer', Loaded>(rounds, {
-      ours: () => load(ours, atOnce, TASKS),
-      peer: peer === null ? undefined : () => load(peer, atOnce, TASKS),
+  for (const { clients, ratioMin } of SHAPES) {
+    const measured = await alternate<'ours' | 'peer', Loaded>(rounds, {
+      ours: () => load(ours, clients, TASKS),
+      peer: peer === null ? undefined : () => load(peer, clients, TASKS),
     });
-    const what = `bootstrap of ${count(TASKS)} tasks, ${atOnce === 1 ? 'one' : 'ten'} at once`;
+    const what = `bootstrap of ${count(TASKS)} tasks, ${clients === 1 ? 'one client' : 'ten clients'}`;
     raw[what] = measured;
     const ratio = ratioOf(measured.ours.map(rate), measured.peer.map(rate));
     rows.push({
       what,
-      ours: words(measured.ours),
-      against: peer === null ? '' : `${peer.name} ${words(measured.peer)}`,
+      ours: textOf(measured.ours),
+      against: peer === null ? '' : `${peer.name} ${textOf(measured.peer)}`,
       ratio: ratioText(ratio),
       goal: `>= ${ratioMin}x`,
       isReached: reaches(ratio, ratioMin),
     });
-    say(`${what}: ${rows.at(-1)?.ours}; ${rows.at(-1)?.against}`);
+    print(`${what}: ${rows.at(-1)?.ours}; ${rows.at(-1)?.against}`);
   }
   return { rows, raw };
 }
@@ -53,27 +53,27 @@ export interface Loaded extends Peak {
 }
 
 const rate = ({ perSecond }: Loaded): number => perSecond;
-const words = (all: readonly Loaded[]): string =>
+const textOf = (all: readonly Loaded[]): string =>
   `${number(median(all, rate).perSecond)} rows/s, +${number(median(all, ({ grownMb }) => grownMb).grownMb)} MB`;
 
 /**
- * Everything, `atOnce` times at once, as often as fills a moment: a single answer may be too quick to be timed. Whoever is
- * told fewer rows than there are is not quick but wrong.
+ * Loads everything with `clients` in parallel, repeatedly for a second, because a single response may be too quick to measure.
+ * Throws when a response has fewer rows than the workspace.
  */
-export async function load(target: Target, atOnce: number, rowsMin: number): Promise<Loaded> {
-  const pool = openClients(target.baseUrl, atOnce);
+export async function load(target: Target, clients: number, rowsMin: number): Promise<Loaded> {
+  const pool = openClients(target.baseUrl, clients);
   let [rows, bytes, ms] = [0, 0, 0];
   try {
-    const { result: _, ...peak } = await peakWhile(target.parts(), async () => {
-      while (ms < MOMENT_MS) {
+    const { result: _, ...peak } = await peakWhile(target.processes(), async () => {
+      while (ms < MEASURE_MS) {
         await mutate(pool, target, 1);
         const startedMs = performance.now();
-        const answers = await Promise.all(Array.from({ length: atOnce }, () => readAll(pool, target)));
+        const responses = await Promise.all(Array.from({ length: clients }, () => readAll(pool, target)));
         ms += performance.now() - startedMs;
-        for (const answer of answers) {
-          if (answer.rows < rowsMin) throw new Error(`${target.name} sent ${answer.rows} tasks of at least ${rowsMin}`);
-          rows += answer.rows;
-          bytes += answer.bytes;
+        for (const response of responses) {
+          if (response.rows < rowsMin) throw new Error(`${target.name} sent ${response.rows} of ${rowsMin} tasks`);
+          rows += response.rows;
+          bytes += response.bytes;
         }
       }
     });
@@ -96,11 +96,11 @@ async function readAll(pool: ReturnType<typeof openClients>, { apiKey }: Target)
   });
   const counter = new RowCounter();
   for await (const chunk of body as AsyncIterable<Buffer>) counter.take(chunk);
-  if (statusCode !== 200) throw new Error(`a bootstrap was answered ${statusCode}`);
+  if (statusCode !== 200) throw new Error(`a bootstrap got status ${statusCode}`);
   return counter;
 }
 
-/** Counts lines that are tasks; a line may come in two pieces. */
+/** Counts the lines of tasks; a line may be split between two chunks. */
 export class RowCounter implements Counted {
   rows = 0;
   bytes = 0;

@@ -5,31 +5,31 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Client } from 'pg';
 import type { Target } from '../target.ts';
-import { listenAtHead, untilHeard } from '../listening.ts';
+import { subscribeAtHead, untilReceived } from '../subscriber.ts';
 import { percentiles, type Measured } from '../load.ts';
-import { ms, number, type Row } from '../report.ts';
+import { ms, number, type ReportRow } from '../report.ts';
 import { mutate, openClients } from '../traffic.ts';
 
 const PAGE = 1000;
 const GROUPS = 400;
 const OWN_GROUPS = 200;
-const AT_ONCE = 50_000;
+const ENTRIES_PER_TRANSACTION = 50_000;
 const SETTLE_MS = 300_000;
 const ROWS_AT_REST_MAX = 20_000;
 const WARM_UP_MS = 500;
 
 export interface LargeLog {
   readonly entries: number;
-  /** Of the reader; the first is in a tenth of all entries. */
+  /** The groups of the reader; the first has a tenth of all entries. */
   readonly groups: readonly string[];
   readonly from: bigint;
 }
 
-/** A log in which half of the traffic is others'. Written past the rules: only its size matters here. */
+/** Fills the log, half of it with entries of other groups. Written by SQL, because only the size matters here. */
 export async function growLog(testSystem: TestSystem, ours: Target, entries: number): Promise<LargeLog> {
   const groups = Array.from({ length: GROUPS }, () => randomUUID() as string);
   const client = new Client({ connectionString: testSystem.database.url });
-  // Unheard, the end of the server would end the bench without a word of what came before it.
+  // Without a handler, the error at the end of the server would end the process and hide the error before it.
   client.on('error', () => {});
   await client.connect();
   try {
@@ -39,9 +39,9 @@ export async function growLog(testSystem: TestSystem, ours: Target, entries: num
       [testSystem.userId, groups.slice(0, OWN_GROUPS)],
     );
     const from = await headOf(client);
-    // In pieces: until a transaction ends, whoever asks for the head walks past all it has written.
-    for (let left = entries; left > 0; left -= AT_ONCE)
-      await write(client, groups, testSystem.userId, Math.min(left, AT_ONCE));
+    // Several transactions, because a query for the head scans all uncommitted entries.
+    for (let left = entries; left > 0; left -= ENTRIES_PER_TRANSACTION)
+      await write(client, groups, testSystem.userId, Math.min(left, ENTRIES_PER_TRANSACTION));
     await client.query('vacuum analyze sync.sync_actions');
     await settle(ours, client);
     return { entries, groups: groups.slice(0, OWN_GROUPS), from };
@@ -70,17 +70,17 @@ async function write(client: Client, groups: readonly string[], userId: string, 
 }
 
 /**
- * Relay and hub walk through what was written before anything else is measured. The hub has when it tells of the last
- * change, and both have when next to nothing is read any more.
+ * Waits until relay and hub have read the new entries. The hub has when a socket receives the last change; both have when
+ * PostgreSQL returns almost no rows any more.
  */
 async function settle(ours: Target, client: Client): Promise<void> {
-  const [socket] = await listenAtHead(ours, 1);
-  if (socket === undefined) throw new Error('nobody listens');
+  const [socket] = await subscribeAtHead(ours, 1);
+  if (socket === undefined) throw new Error('no socket was opened');
   const pool = openClients(ours.baseUrl, 1);
   await mutate(pool, ours, 1);
   await pool.close();
-  await untilHeard([socket], 1, SETTLE_MS, SETTLE_MS);
-  if (socket.actions === 0) throw new Error('the system does not come to the end of its log');
+  await untilReceived([socket], 1, SETTLE_MS, SETTLE_MS);
+  if (socket.actions === 0) throw new Error('the system did not reach the end of its log in time');
   socket.close();
   const rowsRead = async (): Promise<number> => {
     const { rows } = await client.query<{ count: string }>(
@@ -90,37 +90,34 @@ async function settle(ours: Target, client: Client): Promise<void> {
   };
   const until = performance.now() + SETTLE_MS;
   for (let before = -Infinity, now = await rowsRead(); now - before > ROWS_AT_REST_MAX;) {
-    if (performance.now() > until) throw new Error('the system does not come to rest');
-    // Servers hand in their counts once a second.
+    if (performance.now() > until) throw new Error('the system still reads many rows');
+    // PostgreSQL updates these statistics once per second.
     await pause(3_000);
     [before, now] = [now, await rowsRead()];
   }
 }
 
-/**
- * Pages as the sync service gives them and as they come through the gateway, beside as many rows as a page has, read from
- * the log one after another by bare `pg`.
- */
+/** Measures pages of the sync service and of the gateway, and compares them with a bare `pg` query for as many rows. */
 export async function deltaRows(
   testSystem: TestSystem,
   ours: Target,
   entries: number,
   seconds: number,
-): Promise<Row[]> {
+): Promise<ReportRow[]> {
   const log = await growLog(testSystem, ours, entries);
   const raw = await readRows(testSystem, log, seconds);
   const limits = [
     { groups: 1, p50MsMax: 5 },
     { groups: OWN_GROUPS, p50MsMax: 50 },
   ];
-  const rows: Row[] = [];
+  const rows: ReportRow[] = [];
   for (const { groups, p50MsMax } of limits) {
-    const service = await readPages(serviceDoor(testSystem), log, groups, seconds);
+    const service = await readPages(syncTarget(testSystem), log, groups, seconds);
     const gateway = await readPages(ours, log, groups, seconds);
     rows.push({
       what: `delta page of ${PAGE}, ${groups === 1 ? 'one group' : `${groups} groups`}, log of ${number(entries)}`,
-      ours: `p50 ${ms(service.p50Ms)}, p99 ${ms(service.p99Ms)}; by the gateway p50 ${ms(gateway.p50Ms)}`,
-      against: `as many rows in a row p50 ${ms(raw.p50Ms)}`,
+      ours: `p50 ${ms(service.p50Ms)}, p99 ${ms(service.p99Ms)}; through the gateway p50 ${ms(gateway.p50Ms)}`,
+      against: `the same number of rows with bare pg p50 ${ms(raw.p50Ms)}`,
       ratio: (service.p50Ms / raw.p50Ms).toFixed(2),
       goal: `<= ${p50MsMax} ms`,
       isReached: service.p50Ms <= p50MsMax,
@@ -129,19 +126,18 @@ export async function deltaRows(
   return rows;
 }
 
-/** Where pages are asked for, and how. */
 interface PageTarget {
   readonly baseUrl: string;
   readonly headers: Record<string, string>;
 }
 
-function serviceDoor(testSystem: TestSystem): PageTarget {
+function syncTarget(testSystem: TestSystem): PageTarget {
   const principal = {
     userId: testSystem.userId,
     scopes: ['read' as const],
     credential: { kind: 'api_key' as const, id: 'bench' },
   };
-  // Tokens live for a minute; this measures for seconds.
+  // A token is valid for a minute, and the measurement takes seconds.
   const headers = {
     [HEADERS.principal]: tokenMinter({ from: 'gateway', to: 'sync', secret: testSystem.internalTokenSecret })(
       principal,
@@ -152,7 +148,7 @@ function serviceDoor(testSystem: TestSystem): PageTarget {
 
 async function readRows(testSystem: TestSystem, { entries, from }: LargeLog, seconds: number): Promise<Measured> {
   const client = new Client({ connectionString: testSystem.database.url });
-  // Unheard, the end of the server would end the bench without a word of what came before it.
+  // Without a handler, the error at the end of the server would end the process and hide the error before it.
   client.on('error', () => {});
   await client.connect();
   try {
@@ -164,14 +160,14 @@ async function readRows(testSystem: TestSystem, { entries, from }: LargeLog, sec
           from sync.sync_actions where sync_id > $1 order by sync_id limit $2`,
         values: [after.toString(), PAGE],
       });
-      if (rows.length !== PAGE) throw new Error(`${rows.length} rows were read`);
+      if (rows.length !== PAGE) throw new Error(`the query returned ${rows.length} of ${PAGE} rows`);
     });
   } finally {
     await client.end();
   }
 }
 
-/** Full pages from random places, one reader. An answer is there when its last byte is; what a client makes of it is its own time. */
+/** Reads full pages from random positions. The time ends with the last byte; parsing does not count. */
 export async function readPages(
   target: PageTarget | Target,
   { entries, groups, from }: LargeLog,
@@ -180,17 +176,17 @@ export async function readPages(
 ): Promise<Measured> {
   const headers = 'headers' in target ? target.headers : { authorization: `Bearer ${target.apiKey}` };
   const pool = openClients(target.baseUrl, 1);
-  const asked = groups.slice(0, count).join(',');
+  const syncGroups = groups.slice(0, count).join(',');
   try {
     return await timedLoop(seconds, async () => {
       const after = from + BigInt(Math.floor(Math.random() * entries * 0.4));
-      const path = `/sync/deltas?after=${after}&limit=${PAGE}&syncGroups=${asked}`;
+      const path = `/sync/deltas?after=${after}&limit=${PAGE}&syncGroups=${syncGroups}`;
       const { statusCode, body } = await pool.request({ method: 'GET', path, headers });
       const text = await body.text();
       return () => {
         const { actions } = JSON.parse(text) as { actions: unknown[] };
         if (statusCode !== 200 || actions.length !== PAGE)
-          throw new Error(`a page was answered ${statusCode} with ${actions.length} actions`);
+          throw new Error(`a page got status ${statusCode} and ${actions.length} actions`);
       };
     });
   } finally {
@@ -198,7 +194,7 @@ export async function readPages(
   }
 }
 
-/** One call after another; what a call returns is run outside of its time. The first half second warms up and does not count. */
+/** Makes one call after another. A function that a call returns runs outside its time. The first half second does not count. */
 async function timedLoop(seconds: number, call: () => Promise<void | (() => void)>): Promise<Measured> {
   const latenciesMs: number[] = [];
   const startedMs = performance.now();

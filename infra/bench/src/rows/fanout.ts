@@ -2,13 +2,13 @@ import { tokenMinter } from '@wts/access';
 import { HEADERS } from '@wts/contracts';
 import type { TestSystem } from '@wts/testkit';
 import { cpuMsOf } from '../cpu.ts';
-import type { Target, Part } from '../target.ts';
-import { listenAtHead, untilHeard, type SocketWay } from '../listening.ts';
+import type { Target, TargetProcess } from '../target.ts';
+import { subscribeAtHead, untilReceived, type SocketAddress } from '../subscriber.ts';
 import { inParallel } from '../load.ts';
-import type { Row } from '../report.ts';
+import type { ReportRow } from '../report.ts';
 import { number, ratioText, reaches } from '../report.ts';
-import { inTurns, median, ratioOf } from '../rounds.ts';
-import type { Findings, Scene } from '../scene.ts';
+import { alternate, median, ratioOf } from '../rounds.ts';
+import type { BenchmarkResult, BenchmarkContext } from '../context.ts';
 import { mutate, openClients } from '../traffic.ts';
 
 const SOCKETS = 500;
@@ -19,24 +19,24 @@ const SILENT_MS = 2_000;
 const DEADLINE_MS = 60_000;
 
 /**
- * Actions a second to 500 sockets; writing them, one at a time, is part of it. The peer sends a frame for each action, ours
- * may put several into one, so what is counted is actions delivered. Once at the sync process itself, as the peer's sockets
- * are at theirs, and once through the gateway, which is one more process between.
+ * Actions per second to 500 sockets, including the time to write them one by one. It counts actions and not frames, because
+ * ours may put several actions into one frame. Measured once at the sync process, as the peer's sockets are, and once through
+ * the gateway, which is one more process.
  */
-export async function fanoutRows({ testSystem, ours, peer, rounds }: Scene): Promise<Findings> {
-  const sync = ours.parts().find(({ name }) => name === 'sync');
-  const measured = await inTurns<'ours' | 'gateway' | 'peer', Delivered>(rounds, {
-    ours: () => measure(ours, sync === undefined ? [] : [sync], straightAt(testSystem)),
-    peer: peer === null ? undefined : () => measure(peer, peer.parts()),
-    gateway: () => measure(ours, ours.parts()),
+export async function fanoutRows({ testSystem, ours, peer, rounds }: BenchmarkContext): Promise<BenchmarkResult> {
+  const sync = ours.processes().find(({ name }) => name === 'sync');
+  const measured = await alternate<'ours' | 'gateway' | 'peer', Delivered>(rounds, {
+    ours: () => measure(ours, sync === undefined ? [] : [sync], syncAddress(testSystem)),
+    peer: peer === null ? undefined : () => measure(peer, peer.processes()),
+    gateway: () => measure(ours, ours.processes()),
   });
   const theirs = measured.peer.map(rate);
-  const row = (what: string, all: readonly Delivered[]): Row => {
+  const row = (what: string, all: readonly Delivered[]): ReportRow => {
     const ratio = ratioOf(all.map(rate), theirs);
     return {
       what,
-      ours: words(median(all, rate)),
-      against: peer === null ? '' : `${peer.name} ${words(median(measured.peer, rate))}`,
+      ours: textOf(median(all, rate)),
+      against: peer === null ? '' : `${peer.name} ${textOf(median(measured.peer, rate))}`,
       ratio: ratioText(ratio),
       goal: `>= ${RATIO_MIN}x`,
       isReached: reaches(ratio, RATIO_MIN),
@@ -46,7 +46,7 @@ export async function fanoutRows({ testSystem, ours, peer, rounds }: Scene): Pro
   return {
     rows: [
       row(`actions to ${SOCKETS} sockets of one process`, measured.ours),
-      // The goal is that of one process; with two on the way the ratio is for information.
+      // The goal is for one process; the ratio through the gateway is for information.
       { ...through, goal: '', isReached: null },
     ],
     raw: measured,
@@ -56,16 +56,16 @@ export async function fanoutRows({ testSystem, ours, peer, rounds }: Scene): Pro
 interface Delivered {
   readonly perSecond: number;
   readonly framesPerSecond: number;
-  /** Of the processes on the way, for each action delivered. */
+  /** Of the processes between writer and sockets, per delivered action. */
   readonly cpuMicros: number | null;
 }
 
 const rate = ({ perSecond }: Delivered): number => perSecond;
-const words = ({ perSecond, cpuMicros }: Delivered): string =>
-  `${number(perSecond)}/s${cpuMicros === null ? '' : `, ${cpuMicros.toFixed(1)} µs of CPU each`}`;
+const textOf = ({ perSecond, cpuMicros }: Delivered): string =>
+  `${number(perSecond)}/s${cpuMicros === null ? '' : `, ${cpuMicros.toFixed(1)} µs of CPU per action`}`;
 
-/** At the sync service, with the token that the gateway would have given the caller. */
-function straightAt(testSystem: TestSystem): SocketWay {
+/** The address of the sync service, with the internal token that the gateway would add. */
+function syncAddress(testSystem: TestSystem): SocketAddress {
   const { userId, internalTokenSecret } = testSystem;
   const url = `${testSystem.service('sync').url.replace(/^http/, 'ws')}/sync/ws`;
   return () => {
@@ -79,16 +79,20 @@ function straightAt(testSystem: TestSystem): SocketWay {
   };
 }
 
-async function measure(target: Target, onTheWay: readonly Part[], way?: SocketWay): Promise<Delivered> {
-  const sockets = await listenAtHead(target, SOCKETS, 'count', way);
+async function measure(
+  target: Target,
+  processes: readonly TargetProcess[],
+  address?: SocketAddress,
+): Promise<Delivered> {
+  const sockets = await subscribeAtHead(target, SOCKETS, 'count', address);
   const pool = openClients(target.baseUrl, WRITERS);
-  const cpuMs = (): number | null => cpuMsOf(onTheWay.map(({ pid }) => pid));
+  const cpuMs = (): number | null => cpuMsOf(processes.map(({ pid }) => pid));
   try {
     const before = cpuMs();
     const frames = sockets.reduce((sum, socket) => sum + socket.frames, 0);
     const startedMs = performance.now();
     await inParallel(WRITERS, ACTIONS, () => mutate(pool, target, 1));
-    const lastMs = await untilHeard(sockets, ACTIONS * SOCKETS, SILENT_MS, DEADLINE_MS);
+    const lastMs = await untilReceived(sockets, ACTIONS * SOCKETS, SILENT_MS, DEADLINE_MS);
     const seconds = (lastMs - startedMs) / 1000;
     const after = cpuMs();
     const delivered = sockets.reduce((sum, { actions }) => sum + actions, 0);

@@ -1,9 +1,9 @@
 import type { Target } from '../target.ts';
 import { closedLoop, type Measured } from '../load.ts';
-import type { Line } from '../plot.ts';
-import { count, number, type Row } from '../report.ts';
-import { inTurns, median } from '../rounds.ts';
-import type { Findings, Scene } from '../scene.ts';
+import type { PlotLine } from '../plot.ts';
+import { count, number, type ReportRow } from '../report.ts';
+import { alternate, median } from '../rounds.ts';
+import type { BenchmarkResult, BenchmarkContext } from '../context.ts';
 import { mutate, openClients } from '../traffic.ts';
 import { load, type Loaded } from './bootstrap.ts';
 import { growLog, readPages } from './deltas.ts';
@@ -19,53 +19,53 @@ export interface GrowthSizes {
 export const QUICK: GrowthSizes = { tasks: [10_000, 100_000], groups: [1, 10, 100], sockets: [10, 100, 1_000] };
 export const FULL: GrowthSizes = { ...QUICK, tasks: [10_000, 100_000, 1_000_000] };
 const LOG_ENTRIES = 200_000;
-/** What both can keep up with before a thousand sockets: cost is to be seen, not overload. */
+/** A pace that both can keep with a thousand sockets, because the benchmark measures cost and not overload. */
 const PACE_PER_SECOND = 20;
 const SECONDS_MAX = 3;
-/** From here on one reading takes so long that a short disturbance does not show. */
+/** From here on one load takes so long that a short disturbance has no effect. */
 const LARGE_TASKS = 1_000_000;
-/** A heap finds its size with the first answers; only then does more of it mean anything. */
+/** The heap grows to its usual size with the first responses, which do not count. */
 const WARM_UPS = 3;
-/** A heap breathes: what matters is that a hundred times as much to load is not seen in it. */
+/** The heap varies by itself. The goal is that a hundred times as many tasks do not make it larger. */
 const FLAT = { ratioMax: 1.5, growthMin: 100 };
 
-/** How the cost of one thing grows with the size of another. A flat line is a cost that does not. */
-export async function growthLines(scene: Scene, sizes: GrowthSizes): Promise<Findings> {
-  const lines = new Lines(scene);
+/** Measures how costs grow with the number of tasks, sockets and groups. */
+export async function growthLines(context: BenchmarkContext, sizes: GrowthSizes): Promise<BenchmarkResult> {
+  const lines = new LineCollector(context);
   await overTasks(lines, sizes.tasks);
   await overSockets(lines, sizes.sockets);
   await overGroups(lines, sizes.groups);
-  return { rows: memoryRows(scene, lines.all), lines: lines.all, raw: lines.all };
+  return { rows: memoryRows(context, lines.all), lines: lines.all, raw: lines.all };
 }
 
 const MEMORY = 'memory, at most';
 
 type Contender = 'ours' | 'peer';
 
-/** Gathers points into lines; measures ours and the peer by turns. */
-class Lines {
-  readonly all: Line[] = [];
-  readonly scene: Scene;
+/** Measures ours and the peer alternately, and collects the points of each line. */
+class LineCollector {
+  readonly all: PlotLine[] = [];
+  readonly context: BenchmarkContext;
 
-  constructor(scene: Scene) {
-    this.scene = scene;
+  constructor(context: BenchmarkContext) {
+    this.context = context;
   }
 
   get targets(): readonly Target[] {
-    const { ours, peer } = this.scene;
+    const { ours, peer } = this.context;
     return peer === null ? [ours] : [ours, peer];
   }
 
-  async take<T>(rounds: number, measure: (target: Target) => Promise<T>): Promise<Record<Contender, readonly T[]>> {
-    const { ours, peer } = this.scene;
-    return inTurns<Contender, T>(rounds, {
+  async measure<T>(rounds: number, measure: (target: Target) => Promise<T>): Promise<Record<Contender, readonly T[]>> {
+    const { ours, peer } = this.context;
+    return alternate<Contender, T>(rounds, {
       ours: () => measure(ours),
       peer: peer === null ? undefined : () => measure(peer),
     });
   }
 
   add<T>(
-    line: Omit<Line, 'who' | 'points'>,
+    line: Omit<PlotLine, 'who' | 'points'>,
     size: number,
     measured: Record<Contender, readonly T[]>,
     cost: (one: T) => number,
@@ -73,9 +73,9 @@ class Lines {
     for (const who of ['ours', 'peer'] as const) {
       if (measured[who].length === 0) continue;
       const point = { size, cost: median(measured[who].map(cost), (one) => one) };
-      const known = this.all.findIndex((one) => one.name === line.name && one.axis === line.axis && one.who === who);
-      const { points = [] } = this.all[known] ?? {};
-      this.all.splice(known < 0 ? this.all.length : known, known < 0 ? 0 : 1, {
+      const at = this.all.findIndex((one) => one.name === line.name && one.axis === line.axis && one.who === who);
+      const { points = [] } = this.all[at] ?? {};
+      this.all.splice(at < 0 ? this.all.length : at, at < 0 ? 0 : 1, {
         ...line,
         who,
         points: [...points, point],
@@ -84,44 +84,49 @@ class Lines {
   }
 }
 
-async function overTasks(lines: Lines, sizes: readonly number[]): Promise<void> {
-  const { rounds, seconds, say } = lines.scene;
+async function overTasks(lines: LineCollector, sizes: readonly number[]): Promise<void> {
+  const { rounds, seconds, print } = lines.context;
   let seeded = 0;
   for (const tasks of sizes) {
     for (const target of lines.targets) await target.seedTasks(tasks - seeded);
-    say(`${count(tasks)} tasks are there`);
+    print(`loaded ${count(tasks)} tasks`);
     for (let time = 0; seeded === 0 && time < WARM_UPS; time += 1)
-      await lines.take(1, (target) => load(target, 10, tasks));
+      await lines.measure(1, (target) => load(target, 10, tasks));
     seeded = tasks;
     const axis = 'tasks in the workspace';
-    const loaded = await lines.take<Loaded>(tasks >= LARGE_TASKS ? 1 : rounds, (target) => load(target, 1, tasks));
+    const loaded = await lines.measure<Loaded>(tasks >= LARGE_TASKS ? 1 : rounds, (target) => load(target, 1, tasks));
     lines.add({ name: 'bootstrap, each 1,000', unit: 'ms', axis }, tasks, loaded, ({ perSecond }) => 1e6 / perSecond);
     lines.add({ name: MEMORY, unit: 'MB', axis }, tasks, loaded, ({ peakMb }) => peakMb);
-    const changed = await lines.take<Measured>(rounds, (target) => changes(target, Math.min(seconds, SECONDS_MAX)));
+    const changed = await lines.measure<Measured>(rounds, (target) => changes(target, Math.min(seconds, SECONDS_MAX)));
     lines.add({ name: 'one change, p50', unit: 'ms', axis }, tasks, changed, ({ p50Ms }) => p50Ms);
   }
 }
 
-async function overSockets(lines: Lines, sizes: readonly number[]): Promise<void> {
-  const { rounds, seconds, say } = lines.scene;
-  const axis = 'sockets listening';
+async function overSockets(lines: LineCollector, sizes: readonly number[]): Promise<void> {
+  const { rounds, seconds, print } = lines.context;
+  const axis = 'sockets';
   for (const sockets of sizes) {
-    const heard = await lines.take<Latency>(rounds, (target) =>
+    const received = await lines.measure<Latency>(rounds, (target) =>
       measureLatency(target, { perSecond: PACE_PER_SECOND, seconds: Math.min(seconds, SECONDS_MAX), sockets }),
     );
-    lines.add({ name: 'to the last of them, p50', unit: 'ms', axis }, sockets, heard, ({ fromSend }) => fromSend.p50Ms);
-    lines.add({ name: 'CPU of a change', unit: 'ms', axis }, sockets, heard, (one) => one.cpuMsPerChange ?? 0);
-    say(`${count(sockets)} sockets have heard it`);
+    lines.add(
+      { name: 'to the last socket, p50', unit: 'ms', axis },
+      sockets,
+      received,
+      ({ fromSend }) => fromSend.p50Ms,
+    );
+    lines.add({ name: 'CPU of a change', unit: 'ms', axis }, sockets, received, (one) => one.cpuMsPerChange ?? 0);
+    print(`measured ${count(sockets)} sockets`);
   }
 }
 
-async function overGroups(lines: Lines, sizes: readonly number[]): Promise<void> {
-  const { testSystem, ours, peer, rounds, seconds, say } = lines.scene;
+async function overGroups(lines: LineCollector, sizes: readonly number[]): Promise<void> {
+  const { testSystem, ours, peer, rounds, seconds, print } = lines.context;
   const logs = new Map([[ours, await growLog(testSystem, ours, LOG_ENTRIES)]]);
   if (peer !== null) logs.set(peer, await growPeerLog(testSystem, LOG_ENTRIES));
-  say(`the log has ${count(LOG_ENTRIES)} entries`);
+  print(`the log has ${count(LOG_ENTRIES)} entries`);
   for (const groups of sizes) {
-    const read = await lines.take<Measured>(rounds, async (target) => {
+    const read = await lines.measure<Measured>(rounds, async (target) => {
       const log = logs.get(target);
       if (log === undefined) throw new Error(`${target.name} has no log`);
       return readPages(target, log, groups, Math.min(seconds, SECONDS_MAX));
@@ -144,22 +149,22 @@ async function changes(target: Target, seconds: number): Promise<Measured> {
   }
 }
 
-/** Memory is flat when it does not follow what is loaded. */
-function memoryRows({ peer }: Scene, lines: readonly Line[]): Row[] {
-  const of = (who: Contender): Line['points'] =>
+/** Memory is flat when it does not grow with the number of tasks. */
+function memoryRows({ peer }: BenchmarkContext, lines: readonly PlotLine[]): ReportRow[] {
+  const of = (who: Contender): PlotLine['points'] =>
     lines.find((line) => line.who === who && line.name === MEMORY)?.points ?? [];
-  const words = (all: Line['points']): string => `${all.map(({ cost }) => number(cost)).join(', ')} MB`;
+  const textOf = (all: PlotLine['points']): string => `${all.map(({ cost }) => number(cost)).join(', ')} MB`;
   const points = of('ours');
   const growth = (points.at(-1)?.cost ?? Infinity) / (points[0]?.cost ?? 0);
-  const isTelling = (points.at(-1)?.size ?? 0) >= FLAT.growthMin * (points[0]?.size ?? Infinity);
+  const hasGoal = (points.at(-1)?.size ?? 0) >= FLAT.growthMin * (points[0]?.size ?? Infinity);
   return [
     {
       what: `memory while ${points.map(({ size }) => count(size)).join(', ')} tasks are loaded`,
-      ours: words(points),
-      against: peer === null ? '' : `${peer.name} ${words(of('peer'))}`,
+      ours: textOf(points),
+      against: peer === null ? '' : `${peer.name} ${textOf(of('peer'))}`,
       ratio: `${growth.toFixed(2)}x from first to last`,
-      goal: isTelling ? `flat: <= ${FLAT.ratioMax}x` : '',
-      isReached: isTelling ? growth <= FLAT.ratioMax : null,
+      goal: hasGoal ? `flat: <= ${FLAT.ratioMax}x` : '',
+      isReached: hasGoal ? growth <= FLAT.ratioMax : null,
     },
   ];
 }

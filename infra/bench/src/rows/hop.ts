@@ -2,9 +2,9 @@ import { tokenMinter } from '@wts/access';
 import { HEADERS } from '@wts/contracts';
 import type { Pool } from 'undici';
 import { closedLoop, type Measured } from '../load.ts';
-import type { Findings, Scene } from '../scene.ts';
+import type { BenchmarkResult, BenchmarkContext } from '../context.ts';
 import { ms, number } from '../report.ts';
-import { inTurns, median } from '../rounds.ts';
+import { alternate, median } from '../rounds.ts';
 import { openClients } from '../traffic.ts';
 
 const MANY = 32;
@@ -17,8 +17,8 @@ interface Pair {
   readonly gateway: Measured;
 }
 
-/** What going through the gateway costs: the same read, straight at the sync service and through the public target. */
-export async function hopRows({ testSystem, rounds, seconds }: Scene): Promise<Findings> {
+/** The cost of the gateway: the same read directly at the sync service and through the gateway. */
+export async function hopRows({ testSystem, rounds, seconds }: BenchmarkContext): Promise<BenchmarkResult> {
   const token = tokenMinter({ from: 'gateway', to: 'sync', secret: testSystem.internalTokenSecret })({
     userId: testSystem.userId,
     scopes: ['read'],
@@ -39,7 +39,7 @@ export async function hopRows({ testSystem, rounds, seconds }: Scene): Promise<F
     }
   };
   const pairs = async (clients: number): Promise<readonly Pair[]> => {
-    const { direct, gateway } = await inTurns<'direct' | 'gateway', Measured>(rounds, {
+    const { direct, gateway } = await alternate<'direct' | 'gateway', Measured>(rounds, {
       direct: () => measure('direct', clients),
       gateway: () => measure('gateway', clients),
     });
@@ -78,6 +78,6 @@ export async function hopRows({ testSystem, rounds, seconds }: Scene): Promise<F
 async function read(pool: Pool, headers: Record<string, string>): Promise<number> {
   const { statusCode, body } = await pool.request({ method: 'GET', path: '/sync/deltas?after=1&limit=1', headers });
   await body.dump();
-  if (statusCode !== 200) throw new Error(`a read was answered ${statusCode}`);
+  if (statusCode !== 200) throw new Error(`a read got status ${statusCode}`);
   return 1;
 }

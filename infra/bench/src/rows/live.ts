@@ -1,12 +1,12 @@
 import { Client } from 'pg';
 import { cpuMsOf } from '../cpu.ts';
 import type { Target } from '../target.ts';
-import { listenAtHead, untilHeard } from '../listening.ts';
+import { subscribeAtHead, untilReceived } from '../subscriber.ts';
 import { openLoop, percentiles, type Paced, type Percentiles } from '../load.ts';
-import type { Findings, Scene } from '../scene.ts';
-import type { Row } from '../report.ts';
+import type { BenchmarkResult, BenchmarkContext } from '../context.ts';
+import type { ReportRow } from '../report.ts';
 import { ms, number } from '../report.ts';
-import { inTurns, median } from '../rounds.ts';
+import { alternate, median } from '../rounds.ts';
 import { mutate, openClients } from '../traffic.ts';
 
 interface Pace {
@@ -25,12 +25,19 @@ const SILENT_MS = 2_000;
 const DEADLINE_MS = 30_000;
 
 /** From the commit of a change to its arrival at another client's socket, at a fixed pace. */
-export async function liveRows({ testSystem, ours, peer, rounds, seconds, say }: Scene): Promise<Findings> {
-  const rows: Row[] = [];
+export async function liveRows({
+  testSystem,
+  ours,
+  peer,
+  rounds,
+  seconds,
+  print,
+}: BenchmarkContext): Promise<BenchmarkResult> {
+  const rows: ReportRow[] = [];
   const raw: Record<string, unknown> = {};
   const databaseUrl = testSystem.database.url;
   for (const { perSecond, p50MsMax, p99MsMax } of PACES) {
-    const measured = await inTurns<'ours' | 'peer', Latency>(rounds, {
+    const measured = await alternate<'ours' | 'peer', Latency>(rounds, {
       ours: () => measureLatency(ours, { perSecond, seconds, databaseUrl }),
       peer: peer === null ? undefined : () => measureLatency(peer, { perSecond, seconds, databaseUrl }),
     });
@@ -39,77 +46,77 @@ export async function liveRows({ testSystem, ours, peer, rounds, seconds, say }:
     const us = median(measured.ours, p99);
     rows.push({
       what,
-      ours: words(us),
-      against: peer === null ? '' : `${peer.name} ${words(median(measured.peer, p99))}`,
+      ours: textOf(us),
+      against: peer === null ? '' : `${peer.name} ${textOf(median(measured.peer, p99))}`,
       ratio: '',
       goal: `p50 <= ${p50MsMax} ms, p99 <= ${p99MsMax} ms`,
       isReached: us.pace.isKept && us.missing === 0 && of(us).p50Ms <= p50MsMax && of(us).p99Ms <= p99MsMax,
     });
-    say(`${what}: ${rows.at(-1)?.ours}; ${rows.at(-1)?.against}`);
+    print(`${what}: ${rows.at(-1)?.ours}; ${rows.at(-1)?.against}`);
   }
   return { rows, raw };
 }
 
 const of = ({ fromCommit, fromSend }: Latency): Percentiles => fromCommit ?? fromSend;
 const p99 = (one: Latency): number => of(one).p99Ms;
-const words = (one: Latency): string =>
+const textOf = (one: Latency): string =>
   [
     ...(one.pace.isKept ? [] : [`cannot: ${number(one.pace.perSecond)}/s`]),
     `p50 ${ms(of(one).p50Ms)}, p99 ${ms(of(one).p99Ms)}`,
-    ...(one.missing > 0 ? [`${one.missing} never came`] : []),
+    ...(one.missing > 0 ? [`${one.missing} never arrived`] : []),
   ].join(', ');
 
 export interface Latency {
-  /** From the instant PostgreSQL notes in its log before it makes a commit durable. Null when it was not asked. */
+  /** From PostgreSQL's commit timestamp, which it takes before it flushes the commit to disk. Null without `databaseUrl`. */
   readonly fromCommit: Percentiles | null;
   readonly fromSend: Percentiles;
-  /** From the answer to the writer; nothing where the socket was first. */
-  readonly fromAnswer: Percentiles;
+  /** From the reply to the writer; 0 when the socket received the change first. */
+  readonly fromReply: Percentiles;
   readonly pace: Paced;
-  /** Written, and not heard. */
+  /** Changes that did not arrive. */
   readonly missing: number;
-  /** Of all processes between writer and sockets; null where the system does not tell. */
+  /** Of all processes between writer and sockets; null without `/proc`. */
   readonly cpuMsPerChange: number | null;
 }
 
-interface Course {
+interface LoadOptions {
   readonly perSecond: number;
   readonly seconds: number;
   /** Default 1. */
   readonly sockets?: number;
-  /** Where commits are asked for; the server was started with `COMMIT_TIMES`. */
+  /** The database with the commit timestamps; its server must run with `COMMIT_TIMES`. */
   readonly databaseUrl?: string;
 }
 
-/** Settings of PostgreSQL with which it tells when a change was committed. */
+/** Settings with which PostgreSQL stores commit timestamps. */
 export const COMMIT_TIMES = { track_commit_timestamp: 'on' } as const;
 
-/** As one socket sees it among others; the one that subscribed last, which is told last. */
+/** Measures at the socket that subscribed last, because the server sends to it last. */
 export async function measureLatency(
   target: Target,
-  { perSecond, seconds, sockets = 1, databaseUrl }: Course,
+  { perSecond, seconds, sockets = 1, databaseUrl }: LoadOptions,
 ): Promise<Latency> {
   const pool = openClients(target.baseUrl, CONNECTIONS);
-  const crowd = sockets > 1 ? await listenAtHead(target, sockets - 1) : [];
-  const [socket] = await listenAtHead(target, 1, 'arrivals');
+  const others = sockets > 1 ? await subscribeAtHead(target, sockets - 1) : [];
+  const [socket] = await subscribeAtHead(target, 1, 'arrivals');
   const sent: Sent[] = [];
-  const cpuMs = (): number | null => cpuMsOf(target.parts().map(({ pid }) => pid));
+  const cpuMs = (): number | null => cpuMsOf(target.processes().map(({ pid }) => pid));
   try {
     const before = cpuMs();
     await openLoop(perSecond, WARM_UP_SECONDS, async () => void (await mutate(pool, target, 1)));
     const pace = await openLoop(perSecond, seconds, async () => {
       const sentMs = performance.now();
       const { modelIds } = await mutate(pool, target, 1);
-      sent.push({ id: modelIds[0] ?? '', sentMs, answeredMs: performance.now() });
+      sent.push({ id: modelIds[0] ?? '', sentMs, repliedMs: performance.now() });
     });
     const changes = sent.length + perSecond * WARM_UP_SECONDS;
-    await untilHeard(socket === undefined ? [] : [socket], changes, SILENT_MS, DEADLINE_MS);
+    await untilReceived(socket === undefined ? [] : [socket], changes, SILENT_MS, DEADLINE_MS);
     const after = cpuMs();
     const cpuMsPerChange = before === null || after === null ? null : (after - before) / changes;
     const commits = databaseUrl === undefined ? null : await commitsOf(databaseUrl, target, sent);
     return { pace, cpuMsPerChange, ...latencies(sent, socket?.arrivals ?? NOTHING, commits) };
   } finally {
-    for (const one of [...crowd, socket]) one?.close();
+    for (const one of [...others, socket]) one?.close();
     await pool.close();
   }
 }
@@ -119,10 +126,10 @@ const NOTHING: ReadonlyMap<string, number> = new Map();
 interface Sent {
   readonly id: string;
   readonly sentMs: number;
-  readonly answeredMs: number;
+  readonly repliedMs: number;
 }
 
-/** When each change was committed, in milliseconds of `performance.now`. */
+/** The commit time of each change, in milliseconds of `performance.now`. */
 async function commitsOf(databaseUrl: string, { log }: Target, sent: readonly Sent[]): Promise<Map<string, number>> {
   const client = new Client({ connectionString: databaseUrl });
   await client.connect();
@@ -139,7 +146,7 @@ async function commitsOf(databaseUrl: string, { log }: Target, sent: readonly Se
   }
 }
 
-/** What the wall clock shows more than `performance.now`, looked at the moment its millisecond turns. */
+/** The wall clock minus `performance.now`, read when the millisecond of the wall clock changes. */
 function wallClockOffset(): number {
   const began = Date.now();
   let now = began;
@@ -151,19 +158,19 @@ function latencies(
   sent: readonly Sent[],
   arrivals: ReadonlyMap<string, number>,
   commits: ReadonlyMap<string, number> | null,
-): Pick<Latency, 'fromCommit' | 'fromSend' | 'fromAnswer' | 'missing'> {
-  const [fromSend, fromCommit, fromAnswer] = [[], [], []] as [number[], number[], number[]];
-  for (const { id, sentMs, answeredMs } of sent) {
+): Pick<Latency, 'fromCommit' | 'fromSend' | 'fromReply' | 'missing'> {
+  const [fromSend, fromCommit, fromReply] = [[], [], []] as [number[], number[], number[]];
+  for (const { id, sentMs, repliedMs } of sent) {
     const atMs = arrivals.get(id);
     if (atMs === undefined) continue;
     fromSend.push(atMs - sentMs);
-    fromAnswer.push(Math.max(0, atMs - answeredMs));
+    fromReply.push(Math.max(0, atMs - repliedMs));
     fromCommit.push(atMs - (commits?.get(id) ?? Number.NaN));
   }
   return {
     fromSend: percentiles(fromSend),
     fromCommit: commits === null ? null : percentiles(fromCommit),
-    fromAnswer: percentiles(fromAnswer),
+    fromReply: percentiles(fromReply),
     missing: sent.length - fromSend.length,
   };
 }

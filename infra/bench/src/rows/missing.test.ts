@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { compare } from './missing.ts';
 
-describe('what sockets heard, beside the log', () => {
-  it('is all of it, once and in order', () => {
+describe('comparing received ids with the log', () => {
+  it('finds nothing when all were received once and in order', () => {
     assert.deepEqual(compare(['9', '10', '11'], [['9', '10', '11']]), {
       expected: 3,
       missing: 0,
@@ -11,8 +11,8 @@ describe('what sockets heard, beside the log', () => {
     });
   });
 
-  it('counts what is missing, doubled and out of order, over all sockets', () => {
-    const heard = compare(
+  it('counts missing, doubled and disordered ids over all sockets', () => {
+    const delivery = compare(
       ['9', '10', '11'],
       [
         ['9', '11', '10'],
@@ -20,6 +20,6 @@ describe('what sockets heard, beside the log', () => {
         ['11', '9', '10'],
       ],
     );
-    assert.deepEqual(heard, { expected: 9, missing: 1, doubled: 1, disordered: 3 });
+    assert.deepEqual(delivery, { expected: 9, missing: 1, doubled: 1, disordered: 3 });
   });
 });

@@ -1,10 +1,10 @@
 import { Client } from 'pg';
 import type { Target } from '../target.ts';
-import { listenAtHead, untilHeard } from '../listening.ts';
+import { subscribeAtHead, untilReceived } from '../subscriber.ts';
 import { closedLoop } from '../load.ts';
-import type { Findings, Scene } from '../scene.ts';
+import type { BenchmarkResult, BenchmarkContext } from '../context.ts';
 import { count } from '../report.ts';
-import { inTurns } from '../rounds.ts';
+import { alternate } from '../rounds.ts';
 import { mutate, openClients } from '../traffic.ts';
 
 const WRITERS = 32;
@@ -12,10 +12,16 @@ const SOCKETS = 8;
 const SILENT_MS = 2_000;
 const DEADLINE_MS = 30_000;
 
-/** What 32 writers wrote, and what of it live sockets did not get, or got wrong. The same checker for both. */
-export async function missingRows({ testSystem, ours, peer, rounds, seconds }: Scene): Promise<Findings> {
+/** Counts the changes of 32 writers that live sockets miss, receive twice or receive out of order. */
+export async function missingRows({
+  testSystem,
+  ours,
+  peer,
+  rounds,
+  seconds,
+}: BenchmarkContext): Promise<BenchmarkResult> {
   const databaseUrl = testSystem.database.url;
-  const measured = await inTurns<'ours' | 'peer', Heard>(rounds, {
+  const measured = await alternate<'ours' | 'peer', Delivery>(rounds, {
     ours: () => measure(databaseUrl, ours, seconds),
     peer: peer === null ? undefined : () => measure(databaseUrl, peer, seconds),
   });
@@ -24,8 +30,8 @@ export async function missingRows({ testSystem, ours, peer, rounds, seconds }: S
     rows: [
       {
         what: `actions missing on ${SOCKETS} live sockets, ${WRITERS} writers`,
-        ours: words(us),
-        against: peer === null ? '' : `${peer.name} ${words(sum(measured.peer))}`,
+        ours: textOf(us),
+        against: peer === null ? '' : `${peer.name} ${textOf(sum(measured.peer))}`,
         ratio: '',
         goal: '0 missing, doubled or disordered',
         isReached: us.missing + us.doubled + us.disordered === 0,
@@ -35,19 +41,19 @@ export async function missingRows({ testSystem, ours, peer, rounds, seconds }: S
   };
 }
 
-export interface Heard {
+export interface Delivery {
   readonly expected: number;
   readonly missing: number;
   readonly doubled: number;
-  /** Came after one with a higher place. */
+  /** Received after a higher position. */
   readonly disordered: number;
 }
 
-/** Compares what sockets heard, in the order they heard it, with the log. */
-export function compare(log: readonly string[], sockets: readonly (readonly string[])[]): Heard {
+/** Compares the ids that sockets received, in order, with the log. */
+export function compare(log: readonly string[], sockets: readonly (readonly string[])[]): Delivery {
   return sum(
     sockets.map((ids) => {
-      const came = new Set(ids);
+      const received = new Set(ids);
       let last = 0n;
       let disordered = 0;
       for (const id of ids.map(BigInt)) {
@@ -56,16 +62,16 @@ export function compare(log: readonly string[], sockets: readonly (readonly stri
       }
       return {
         expected: log.length,
-        missing: log.filter((id) => !came.has(id)).length,
-        doubled: ids.length - came.size,
+        missing: log.filter((id) => !received.has(id)).length,
+        doubled: ids.length - received.size,
         disordered,
       };
     }),
   );
 }
 
-function sum(all: readonly Heard[]): Heard {
-  const of = (field: keyof Heard): number => all.reduce((total, one) => total + one[field], 0);
+function sum(all: readonly Delivery[]): Delivery {
+  const of = (field: keyof Delivery): number => all.reduce((total, one) => total + one[field], 0);
   return {
     expected: of('expected'),
     missing: of('missing'),
@@ -74,21 +80,21 @@ function sum(all: readonly Heard[]): Heard {
   };
 }
 
-const words = ({ missing, expected, doubled, disordered }: Heard): string =>
+const textOf = ({ missing, expected, doubled, disordered }: Delivery): string =>
   [
     `${count(missing)} of ${count(expected)} missing (${((100 * missing) / Math.max(1, expected)).toFixed(2)} %)`,
     ...(doubled > 0 ? [`${count(doubled)} doubled`] : []),
     ...(disordered > 0 ? [`${count(disordered)} disordered`] : []),
   ].join(', ');
 
-async function measure(databaseUrl: string, target: Target, seconds: number): Promise<Heard> {
-  const sockets = await listenAtHead(target, SOCKETS, 'ids');
+async function measure(databaseUrl: string, target: Target, seconds: number): Promise<Delivery> {
+  const sockets = await subscribeAtHead(target, SOCKETS, 'ids');
   const pool = openClients(target.baseUrl, WRITERS);
-  const [before = '0'] = await placesAfter(databaseUrl, target, null);
+  const [before = '0'] = await positionsAfter(databaseUrl, target, null);
   try {
     await closedLoop(WRITERS, seconds, async () => (await mutate(pool, target, 1)).results.length);
-    const log = await placesAfter(databaseUrl, target, before);
-    await untilHeard(sockets, log.length * SOCKETS, SILENT_MS, DEADLINE_MS);
+    const log = await positionsAfter(databaseUrl, target, before);
+    await untilReceived(sockets, log.length * SOCKETS, SILENT_MS, DEADLINE_MS);
     return compare(
       log,
       sockets.map(({ ids }) => ids),
@@ -99,19 +105,20 @@ async function measure(databaseUrl: string, target: Target, seconds: number): Pr
   }
 }
 
-/** All places after one; with null only the last. */
-async function placesAfter(databaseUrl: string, target: Target, after: string | null): Promise<string[]> {
-  const { log, workspaceId } = target;
+/** All positions after one; with null only the last. */
+async function positionsAfter(databaseUrl: string, target: Target, after: string | null): Promise<string[]> {
+  const { workspaceId } = target;
+  const { table, positionColumn: column } = target.log;
   const client = new Client({ connectionString: databaseUrl });
   await client.connect();
   try {
-    const { rows } = await client.query<{ at: string }>(
+    const { rows } = await client.query<{ position: string }>(
       after === null
-        ? `select coalesce(max(${log.place}), 0)::text as at from ${log.table}`
-        : `select ${log.place}::text as at from ${log.table} where group_id = $1 and ${log.place} > $2 order by ${log.place}`,
+        ? `select coalesce(max(${column}), 0)::text as position from ${table}`
+        : `select ${column}::text as position from ${table} where group_id = $1 and ${column} > $2 order by ${column}`,
       after === null ? [] : [workspaceId, after],
     );
-    return rows.map(({ at }) => at);
+    return rows.map(({ position }) => position);
   } finally {
     await client.end();
   }

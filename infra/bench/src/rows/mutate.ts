@@ -3,16 +3,16 @@ import type { TestSystem } from '@wts/testkit';
 import { Pool as Connections } from 'pg';
 import { closedLoop, type Measured } from '../load.ts';
 import type { Target } from '../target.ts';
-import type { Findings, Scene } from '../scene.ts';
-import type { Row } from '../report.ts';
+import type { BenchmarkResult, BenchmarkContext } from '../context.ts';
+import type { ReportRow } from '../report.ts';
 import { all, ms, number, ratioText, reaches } from '../report.ts';
-import { inTurns, median, ratioOf } from '../rounds.ts';
+import { alternate, median, ratioOf } from '../rounds.ts';
 import { mutate, newTask, openClients } from '../traffic.ts';
 
 interface Shape {
   readonly clients: number;
   readonly batch: number;
-  /** Against the peer. */
+  /** Compared with the peer. */
   readonly ratioMin: number;
   readonly p50MsMax?: number;
 }
@@ -26,19 +26,25 @@ const WARM_UP_SECONDS = 1;
 const rate = ({ perSecond }: Measured): number => perSecond;
 
 /**
- * Changes accepted per second through the gateway. Beside the peer, and beside a raw limit: a bare loop that writes the same
- * task and log rows, with the same indexes, from as many connections in batches of the same size, and does nothing else. No
- * order, no rules.
+ * Accepted changes per second through the gateway, compared with the peer and with a limit: a bare loop that writes the same
+ * rows with the same indexes from as many connections in batches of the same size, without order, rules or HTTP.
  */
-export async function mutateRows({ testSystem, ours, peer, rounds, seconds, say }: Scene): Promise<Findings> {
-  const rows: Row[] = [];
+export async function mutateRows({
+  testSystem,
+  ours,
+  peer,
+  rounds,
+  seconds,
+  print,
+}: BenchmarkContext): Promise<BenchmarkResult> {
+  const rows: ReportRow[] = [];
   const raw: Record<string, unknown> = {};
   for (const { clients, batch, ratioMin, p50MsMax } of SHAPES) {
     for (const target of peer === null ? [ours] : [ours, peer])
-      await throughDoor(target, clients, batch, WARM_UP_SECONDS);
-    const measured = await inTurns<'ours' | 'peer' | 'bare', Measured>(rounds, {
-      ours: () => throughDoor(ours, clients, batch, seconds),
-      peer: peer === null ? undefined : () => throughDoor(peer, clients, batch, seconds),
+      await writeLoop(target, clients, batch, WARM_UP_SECONDS);
+    const measured = await alternate<'ours' | 'peer' | 'bare', Measured>(rounds, {
+      ours: () => writeLoop(ours, clients, batch, seconds),
+      peer: peer === null ? undefined : () => writeLoop(peer, clients, batch, seconds),
       bare: () => bareLoop(testSystem, clients, batch, seconds),
     });
     const what = `mutate ${clients}x${batch}`;
@@ -49,29 +55,29 @@ export async function mutateRows({ testSystem, ours, peer, rounds, seconds, say 
     rows.push({
       what,
       ours: `${number(us.perSecond)}/s, p50 ${ms(us.p50Ms)}, p99 ${ms(us.p99Ms)}`,
-      against: peer === null ? '' : words(peer, median(measured.peer, rate)),
+      against: peer === null ? '' : textOf(peer, median(measured.peer, rate)),
       ratio: ratioText(ratio),
       goal: `>= ${ratioMin}x${p50MsMax === undefined ? '' : `, p50 <= ${p50MsMax} ms`}`,
       isReached: all(reaches(ratio, ratioMin), isQuick),
     });
     const share = ratioOf(measured.ours.map(rate), measured.bare.map(rate));
     rows.push({
-      what: `${what}, of what PostgreSQL takes`,
+      what: `${what}, share of a bare PostgreSQL loop`,
       ours: `${number(us.perSecond)}/s`,
       against: `bare loop ${number(median(measured.bare, rate).perSecond)}/s`,
       ratio: share === null ? '' : `${share.middle.toFixed(2)}x`,
       goal: '',
       isReached: null,
     });
-    say(`${what}: ${rows.at(-2)?.ours}; ${rows.at(-2)?.against}`);
+    print(`${what}: ${rows.at(-2)?.ours}; ${rows.at(-2)?.against}`);
   }
   return { rows, raw };
 }
 
-const words = ({ name }: Target, { perSecond, p50Ms }: Measured): string =>
+const textOf = ({ name }: Target, { perSecond, p50Ms }: Measured): string =>
   `${name} ${number(perSecond)}/s, p50 ${ms(p50Ms)}`;
 
-async function throughDoor(target: Target, clients: number, batch: number, seconds: number): Promise<Measured> {
+async function writeLoop(target: Target, clients: number, batch: number, seconds: number): Promise<Measured> {
   const pool = openClients(target.baseUrl, clients);
   try {
     return await closedLoop(clients, seconds, async () => (await mutate(pool, target, batch)).results.length);
@@ -86,12 +92,12 @@ async function bareLoop(testSystem: TestSystem, clients: number, batch: number, 
     await connections.query(`create schema if not exists bench`);
     await connections.query(`create table if not exists bench.tasks (like sync.tasks including all)`);
     await connections.query(`create table if not exists bench.log (like sync.sync_actions including all)`);
-    let place = Number(
-      (await connections.query<{ at: string }>(`select coalesce(max(sync_id), 0)::text as at from bench.log`)).rows[0]
-        ?.at,
+    const { rows } = await connections.query<{ head: string }>(
+      `select coalesce(max(sync_id), 0)::text as head from bench.log`,
     );
+    let position = Number(rows[0]?.head);
     return await closedLoop(clients, seconds, async () => {
-      const [tasks, log] = bareRows(testSystem, batch, () => (place += 1));
+      const [tasks, log] = bareRows(testSystem, batch, () => (position += 1));
       await connections.query(
         `with t as (insert into bench.tasks select * from json_populate_recordset(null::bench.tasks, $1))
          insert into bench.log select * from json_populate_recordset(null::bench.log, $2)`,
@@ -110,8 +116,8 @@ function bareRows(testSystem: TestSystem, batch: number, next: () => number): [t
   const log: object[] = [];
   for (let index = 0; index < batch; index += 1) {
     const { modelId, payload } = newTask(testSystem.workspaceId);
-    const place = next();
-    const record = { id: modelId, ...payload, number: place, createdAt: now, updatedAt: now };
+    const position = next();
+    const record = { id: modelId, ...payload, number: position, createdAt: now, updatedAt: now };
     const { title, description, priority } = payload;
     const common = { workspace_id: testSystem.workspaceId, group_id: testSystem.workspaceId, record };
     tasks.push({
@@ -120,7 +126,7 @@ function bareRows(testSystem: TestSystem, batch: number, next: () => number): [t
       title,
       description,
       priority,
-      number: place,
+      number: position,
       creator_id: testSystem.userId,
       start: 'not_started',
       start_bucket: 'today',
@@ -130,7 +136,7 @@ function bareRows(testSystem: TestSystem, batch: number, next: () => number): [t
       updated_at: now,
     });
     log.push({
-      sync_id: place,
+      sync_id: position,
       event_id: randomUUID(),
       ...common,
       model: 'Task',

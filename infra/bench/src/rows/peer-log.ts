@@ -6,7 +6,7 @@ import type { LargeLog } from './deltas.ts';
 const GROUPS = 400;
 const OWN_GROUPS = 200;
 
-/** The peer's log, with the traffic of ours in `growLog`: a tenth in the first group, the rest spread, half of it others'. */
+/** Fills the peer's log as `growLog` fills ours: a tenth in the first group, half of the rest in groups of others. */
 export async function growPeerLog(testSystem: TestSystem, entries: number): Promise<LargeLog> {
   const groups = Array.from({ length: GROUPS }, () => randomUUID() as string);
   const client = new Client({ connectionString: testSystem.database.url });

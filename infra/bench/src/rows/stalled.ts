@@ -1,44 +1,44 @@
 import type { Target } from '../target.ts';
-import { listenAtHead } from '../listening.ts';
+import { subscribeAtHead } from '../subscriber.ts';
 import { inParallel } from '../load.ts';
-import { Inside, residentMb } from '../memory.ts';
+import { HeapInspector, residentMb } from '../memory.ts';
 import { number } from '../report.ts';
-import { inTurns, median } from '../rounds.ts';
-import type { Findings, Scene } from '../scene.ts';
+import { alternate, median } from '../rounds.ts';
+import type { BenchmarkResult, BenchmarkContext } from '../context.ts';
 import { mutate, openClients } from '../traffic.ts';
 
 const STALLED = 20;
-/** More than the system's own buffers of a connection take, on both sides of a gateway. */
+/** More than the socket buffers of the operating system hold, on both sides of the gateway. */
 const LARGE_BYTES = 10_000;
 const ACTIONS = 3_000;
 const BATCH = 10;
 const WRITERS = 4;
-/** Looked at so many times while it is written: a server that closes sockets that stall has held the most before. */
-const LOOKS = 3;
-/** Recent changes are kept in memory up to a bound; from then on more of them take no more. */
+/** Samples during the load, because a server that closes stalled sockets has its peak before. */
+const SAMPLES = 3;
+/** The server keeps recent changes in memory up to a bound, which these loads reach. */
 const WARM_UPS = 3;
 const GROWN_MB_MAX = 10;
 
-/** What 20 sockets that never read cost, beyond what writing the same to nobody costs. */
-export async function stalledRows({ ours, peer, rounds, say }: Scene): Promise<Findings> {
+/** The memory for 20 sockets that never read: the peak with them minus the peak of the same load without sockets. */
+export async function stalledRows({ ours, peer, rounds, print }: BenchmarkContext): Promise<BenchmarkResult> {
   await using opened = new AsyncDisposableStack();
-  const insides = new Map<Target, Inside>();
+  const inspectors = new Map<Target, HeapInspector>();
   for (const target of peer === null ? [ours] : [ours, peer]) {
-    insides.set(target, opened.use(await Inside.open(target.parts())));
+    inspectors.set(target, opened.use(await HeapInspector.open(target.processes())));
     for (let time = 0; time < WARM_UPS; time += 1) await write(target, ACTIONS);
-    say(`${target.name} is warm`);
+    print(`${target.name} is warmed up`);
   }
-  const measured = await inTurns<'ours' | 'peer', Grown>(rounds, {
-    ours: () => grown(ours, insides.get(ours)),
-    peer: peer === null ? undefined : () => grown(peer, insides.get(peer)),
+  const measured = await alternate<'ours' | 'peer', MemoryGrowth>(rounds, {
+    ours: () => growthOf(ours, inspectors.get(ours)),
+    peer: peer === null ? undefined : () => growthOf(peer, inspectors.get(peer)),
   });
   const us = median(measured.ours, ({ heldMb }) => heldMb);
   return {
     rows: [
       {
         what: `memory held for ${STALLED} stalled sockets`,
-        ours: words(us),
-        against: peer === null ? '' : `${peer.name} ${words(median(measured.peer, ({ heldMb }) => heldMb))}`,
+        ours: textOf(us),
+        against: peer === null ? '' : `${peer.name} ${textOf(median(measured.peer, ({ heldMb }) => heldMb))}`,
         ratio: '',
         goal: `< ${GROWN_MB_MAX} MB`,
         isReached: us.heldMb < GROWN_MB_MAX,
@@ -48,49 +48,48 @@ export async function stalledRows({ ours, peer, rounds, say }: Scene): Promise<F
   };
 }
 
-interface Grown {
+interface MemoryGrowth {
   readonly heldMb: number;
   readonly residentMb: number;
-  /** What each process holds more. */
-  readonly parts: { readonly [name: string]: number };
+  readonly processes: { readonly [name: string]: number };
 }
 
-const words = ({ heldMb, residentMb: resident }: Grown): string =>
+const textOf = ({ heldMb, residentMb: resident }: MemoryGrowth): string =>
   `${signed(heldMb)} MB (resident ${signed(resident)} MB)`;
 const signed = (megabytes: number): string => `${megabytes < 0 ? '-' : '+'}${number(Math.abs(megabytes))}`;
 const sum = (numbers: readonly number[]): number => numbers.reduce((total, one) => total + one, 0);
 
-async function grown(target: Target, inside: Inside | undefined): Promise<Grown> {
-  const alone = await most(target, inside);
-  const sockets = await listenAtHead(target, STALLED);
+async function growthOf(target: Target, inspector: HeapInspector | undefined): Promise<MemoryGrowth> {
+  const alone = await peakOf(target, inspector);
+  const sockets = await subscribeAtHead(target, STALLED);
   try {
     for (const socket of sockets) socket.pause();
-    const stalled = await most(target, inside);
-    const names = target.parts().map(({ name }) => name);
+    const stalled = await peakOf(target, inspector);
+    const names = target.processes().map(({ name }) => name);
     return {
       heldMb: sum(stalled.held) - sum(alone.held),
       residentMb: stalled.residentMb - alone.residentMb,
-      parts: Object.fromEntries(names.map((name, at) => [name, (stalled.held[at] ?? 0) - (alone.held[at] ?? 0)])),
+      processes: Object.fromEntries(names.map((name, at) => [name, (stalled.held[at] ?? 0) - (alone.held[at] ?? 0)])),
     };
   } finally {
     for (const socket of sockets) socket.close();
   }
 }
 
-/** The most that is held while a load is written. */
-async function most(
+/** The peak memory during a load. */
+async function peakOf(
   target: Target,
-  inside: Inside | undefined,
+  inspector: HeapInspector | undefined,
 ): Promise<{ held: readonly number[]; residentMb: number }> {
-  const seen: { held: readonly number[]; residentMb: number }[] = [];
-  for (let time = 0; time < LOOKS; time += 1) {
-    await write(target, ACTIONS / LOOKS);
-    const held = (await inside?.heldMb()) ?? [];
-    seen.push({ held, residentMb: residentMb(target.parts()) });
+  const samples: { held: readonly number[]; residentMb: number }[] = [];
+  for (let time = 0; time < SAMPLES; time += 1) {
+    await write(target, ACTIONS / SAMPLES);
+    const held = (await inspector?.heldMb()) ?? [];
+    samples.push({ held, residentMb: residentMb(target.processes()) });
   }
   return {
-    held: seen.reduce((top, one) => (sum(one.held) > sum(top) ? one.held : top), [] as readonly number[]),
-    residentMb: Math.max(...seen.map((one) => one.residentMb)),
+    held: samples.reduce((top, one) => (sum(one.held) > sum(top) ? one.held : top), [] as readonly number[]),
+    residentMb: Math.max(...samples.map((one) => one.residentMb)),
   };
 }
 

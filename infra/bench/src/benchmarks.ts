@@ -1,4 +1,4 @@
-import { INSPECTABLE } from './memory.ts';
+import { INSPECT_OPTION } from './memory.ts';
 import { bootstrapRows } from './rows/bootstrap.ts';
 import { deltaRows } from './rows/deltas.ts';
 import { fanoutRows } from './rows/fanout.ts';
@@ -9,30 +9,30 @@ import { missingRows } from './rows/missing.ts';
 import { mutateRows } from './rows/mutate.ts';
 import { neighborRows } from './rows/neighbor.ts';
 import { stalledRows } from './rows/stalled.ts';
-import type { Findings, Scene } from './scene.ts';
-import type { Start } from './system.ts';
+import type { BenchmarkResult, BenchmarkContext } from './context.ts';
+import type { StartOptions } from './system.ts';
 
-export interface BenchPart {
-  /** About how long it takes with the defaults and the peer, and with --full. */
+export interface Benchmark {
+  /** About how long it takes with the peer: with the defaults, and with --full. */
   readonly seconds: number;
   readonly secondsFull: number;
-  readonly measure: (scene: Scene) => Promise<Findings>;
-  /** How the processes measured are started. */
-  readonly start?: Start;
+  readonly measure: (context: BenchmarkContext) => Promise<BenchmarkResult>;
+  /** How the measured processes are started. */
+  readonly start?: StartOptions;
 }
 
-/** In the order of the table of the README. */
-export const PARTS = {
+/** In the order of the table in the README. */
+export const BENCHMARKS = {
   mutate: { seconds: 75, secondsFull: 110, measure: mutateRows },
   missing: { seconds: 35, secondsFull: 45, measure: missingRows },
   live: { seconds: 65, secondsFull: 90, measure: liveRows, start: { postgres: COMMIT_TIMES } },
   bootstrap: { seconds: 60, secondsFull: 60, measure: bootstrapRows },
   fanout: { seconds: 60, secondsFull: 60, measure: fanoutRows },
-  stalled: { seconds: 80, secondsFull: 80, measure: stalledRows, start: { nodeOptions: INSPECTABLE } },
+  stalled: { seconds: 80, secondsFull: 80, measure: stalledRows, start: { nodeOptions: INSPECT_OPTION } },
   deltas: {
     seconds: 25,
     secondsFull: 120,
-    measure: async ({ testSystem, ours, isFull, seconds }: Scene) => {
+    measure: async ({ testSystem, ours, isFull, seconds }: BenchmarkContext) => {
       const rows = await deltaRows(testSystem, ours, isFull ? 2_000_000 : 200_000, seconds);
       return { rows, raw: rows };
     },
@@ -42,10 +42,10 @@ export const PARTS = {
   growth: {
     seconds: 150,
     secondsFull: 480,
-    measure: (scene: Scene) => growthLines(scene, scene.isFull ? FULL : QUICK),
+    measure: (context: BenchmarkContext) => growthLines(context, context.isFull ? FULL : QUICK),
   },
-} satisfies Record<string, BenchPart>;
+} satisfies Record<string, Benchmark>;
 
-export type PartName = keyof typeof PARTS;
+export type BenchmarkName = keyof typeof BENCHMARKS;
 
-export const PART_NAMES = Object.keys(PARTS) as readonly PartName[];
+export const BENCHMARK_NAMES = Object.keys(BENCHMARKS) as readonly BenchmarkName[];

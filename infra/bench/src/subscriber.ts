@@ -5,24 +5,24 @@ import { mutate, openClients } from './traffic.ts';
 
 const OPEN_MS = 30_000;
 const MARK = Buffer.from('"syncId":"');
-const AT_ONCE = 25;
-const LOOK_MS = 10;
+const PARALLEL = 25;
+const POLL_MS = 10;
 
-/** What a listener keeps of what it hears. Counting costs the least: it looks for a mark and parses nothing. */
+/** What a subscriber stores. Counting costs the least, because it searches for a text and parses nothing. */
 export type Keeps = 'count' | 'ids' | 'arrivals';
 
-interface Heard {
+interface FrameContent {
   readonly packet?: { readonly actions: readonly { syncId: string; modelId: string }[] };
 }
 
-/** A socket that costs its reader little. */
-export class Listening {
+/** A socket that uses little CPU. */
+export class Subscriber {
   actions = 0;
   frames = 0;
   isOpen = true;
-  /** With `ids`, in the order they came. */
+  /** With `ids`, in the order of arrival. */
   readonly ids: string[] = [];
-  /** With `arrivals`, in milliseconds of `performance.now`, by the id of what was changed. */
+  /** With `arrivals`, in milliseconds of `performance.now`, by the id of the record. */
   readonly arrivals = new Map<string, number>();
   readonly #socket: WebSocket;
   readonly #keeps: Keeps;
@@ -30,7 +30,7 @@ export class Listening {
   constructor(socket: WebSocket, keeps: Keeps) {
     this.#socket = socket;
     this.#keeps = keeps;
-    socket.on('message', (data) => this.#hear(data as Buffer));
+    socket.on('message', (data) => this.#receive(data as Buffer));
     socket.on('error', () => socket.terminate());
     socket.on('close', () => {
       this.isOpen = false;
@@ -45,14 +45,14 @@ export class Listening {
     this.#socket.terminate();
   }
 
-  #hear(data: Buffer): void {
+  #receive(data: Buffer): void {
     this.frames += 1;
     if (this.#keeps === 'count') {
       for (let at = data.indexOf(MARK); at >= 0; at = data.indexOf(MARK, at + MARK.length)) this.actions += 1;
       return;
     }
     const atMs = performance.now();
-    const { packet } = JSON.parse(data.toString('utf8')) as Heard;
+    const { packet } = JSON.parse(data.toString('utf8')) as FrameContent;
     for (const { syncId, modelId } of packet?.actions ?? []) {
       this.actions += 1;
       if (this.#keeps === 'ids') this.ids.push(syncId);
@@ -61,28 +61,28 @@ export class Listening {
   }
 }
 
-/** Where a target takes sockets: its public address unless another is given. */
-export type SocketWay = (target: Target) => { readonly url: string; readonly headers?: Record<string, string> };
+/** Where a subscriber connects: the public address of a target, unless another one is given. */
+export type SocketAddress = (target: Target) => { readonly url: string; readonly headers?: Record<string, string> };
 
-const publicWay: SocketWay = ({ baseUrl, apiKey }) => ({
+const publicAddress: SocketAddress = ({ baseUrl, apiKey }) => ({
   url: `${baseUrl.replace(/^http/, 'ws')}/sync/ws?token=${encodeURIComponent(apiKey)}`,
 });
 
-/** Sockets that have subscribed from the log's present head on. */
-export async function listenAtHead(
+/** Opens sockets that subscribe from the head of the log. */
+export async function subscribeAtHead(
   target: Target,
   count: number,
   keeps: Keeps = 'count',
-  way: SocketWay = publicWay,
-): Promise<Listening[]> {
+  addressOf: SocketAddress = publicAddress,
+): Promise<Subscriber[]> {
   const pool = openClients(target.baseUrl, 1);
   const { lastSyncId } = await mutate(pool, target, 1);
   await pool.close();
-  const all: Listening[] = [];
+  const all: Subscriber[] = [];
   try {
     while (all.length < count) {
-      const next = Math.min(AT_ONCE, count - all.length);
-      all.push(...(await Promise.all(Array.from({ length: next }, () => open(target, lastSyncId, keeps, way)))));
+      const next = Math.min(PARALLEL, count - all.length);
+      all.push(...(await Promise.all(Array.from({ length: next }, () => open(target, lastSyncId, keeps, addressOf)))));
     }
     return all;
   } catch (error) {
@@ -91,11 +91,11 @@ export async function listenAtHead(
   }
 }
 
-async function open(target: Target, after: string, keeps: Keeps, way: SocketWay): Promise<Listening> {
-  const { url, headers = {} } = way(target);
+async function open(target: Target, after: string, keeps: Keeps, addressOf: SocketAddress): Promise<Subscriber> {
+  const { url, headers = {} } = addressOf(target);
   const socket = new WebSocket(url, { perMessageDeflate: false, headers });
-  // Before anything comes: several frames may arrive at once.
-  const listening = new Listening(socket, keeps);
+  // Created before the first frame, because several frames may arrive together.
+  const subscriber = new Subscriber(socket, keeps);
   await new Promise<void>((resolve, reject) => {
     const timer = setTimeout(() => reject(new Error(`a socket of ${target.name} did not subscribe`)), OPEN_MS);
     socket.once('error', reject);
@@ -107,24 +107,24 @@ async function open(target: Target, after: string, keeps: Keeps, way: SocketWay)
       resolve();
     });
   });
-  return listening;
+  return subscriber;
 }
 
-/** Waits until all have come, or nothing more arrives. Returns when the last came. */
-export async function untilHeard(
-  all: readonly Listening[],
+/** Waits until so many actions have arrived in all, or nothing more arrives. Resolves to the time of the last arrival. */
+export async function untilReceived(
+  all: readonly Subscriber[],
   actions: number,
   silentMs: number,
   deadlineMs: number,
 ): Promise<number> {
   const until = performance.now() + deadlineMs;
-  let heard = -1;
+  let received = -1;
   let changedMs = performance.now();
-  while (performance.now() < until && performance.now() - changedMs < silentMs && heard < actions) {
-    const now = all.reduce((sum, { actions: came }) => sum + came, 0);
-    if (now !== heard) changedMs = performance.now();
-    heard = now;
-    await pause(LOOK_MS);
+  while (performance.now() < until && performance.now() - changedMs < silentMs && received < actions) {
+    const now = all.reduce((sum, one) => sum + one.actions, 0);
+    if (now !== received) changedMs = performance.now();
+    received = now;
+    await pause(POLL_MS);
   }
   return changedMs;
 }

@@ -1,0 +1,24 @@
+import type { TestSystem } from '@wts/testkit';
+import type { Target } from './target.ts';
+import type { Peer } from './peer.ts';
+import type { PlotLine } from './plot.ts';
+import type { ReportRow } from './report.ts';
+
+/** What a benchmark measures. Each one gets a new system, so that the data of another does not change its results. */
+export interface BenchmarkContext {
+  readonly testSystem: TestSystem;
+  readonly ours: Target;
+  readonly peer: Peer | null;
+  readonly rounds: number;
+  readonly seconds: number;
+  readonly isFull: boolean;
+  readonly print: (text: string) => void;
+}
+
+export interface BenchmarkResult {
+  readonly rows: readonly ReportRow[];
+
+  readonly lines?: readonly PlotLine[];
+  /** All measurements, round by round. */
+  readonly raw: unknown;
+}
