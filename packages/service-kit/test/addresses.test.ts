@@ -34,7 +34,7 @@ describe('the addresses of a service', () => {
     assert.deepEqual(ports([1, 2, 3, 4].map(() => pick())), ['1', '2', '3', '1']);
   });
 
-  it('are taken by how few requests are under way there, sockets by how few sockets', () => {
+  it('are chosen by the fewest requests under way, for sockets by the fewest sockets', () => {
     const [one, two, three] = [pick(), pick(), pick()];
     const ends = [one, one, three].map((address) => addresses.begin(address));
     assert.deepEqual(ports([pick(), pick()]), ['2', '2']);
@@ -57,7 +57,7 @@ describe('the addresses of a service', () => {
     assert.deepEqual(ports(picks), ['1', '2', '3']);
   });
 
-  it('are passed over after a failure until they answer, and rest longer each time up to a bound', () => {
+  it('get no request after a failure until they reply, with pauses that grow up to a bound', () => {
     const first = pick();
     addresses.failed(first, refusal, 0);
     assert.deepEqual(ports([1, 2, 3, 4].map(() => pick())), ['2', '3', '2', '3']);
@@ -70,18 +70,18 @@ describe('the addresses of a service', () => {
     assert.ok([1, 2, 3].map(() => pick()).includes(first));
   });
 
-  it('rest no longer for many requests that failed at once than for one', () => {
+  it('pause no longer for many concurrent failures than for one', () => {
     const first = pick();
     for (let count = 0; count < 100; count += 1) addresses.failed(first, refusal, 1);
     assert.equal(first.backoffUntil, 1 + BACKOFF_MS);
   });
 
-  it('are tried all the same when all of them rest, the one that rested longest first', () => {
+  it('are tried when all of them have failed, the one whose pause ends first', () => {
     for (const now of [30, 10, 20]) addresses.failed(pick(), refusal, now);
     assert.equal(pick().origin.port, '2');
   });
 
-  it('take no more calls at a time than their bound [never.unbounded]', () => {
+  it('accept no more concurrent calls than their bound [never.unbounded]', () => {
     for (let count = 0; count < options.underWayMax; count += 1) addresses.enter();
     assert.throws(
       () => addresses.enter(),
@@ -131,7 +131,7 @@ class Replica {
   }
 }
 
-describe('a name that several addresses stand behind', () => {
+describe('a name with several addresses', () => {
   let replicas: Replica[];
   let found: LookupAddress[] | Error;
   let addresses: Addresses;
@@ -185,14 +185,14 @@ describe('a name that several addresses stand behind', () => {
     }
   }
 
-  it('counts as all of them, and each gets as much as the others [never.one-frozen]', async () => {
+  it('counts as all of them, and each gets as many requests as the others [never.one-frozen]', async () => {
     for (let count = 0; count < 30; count += 1) assert.equal(await ask(), new URL(url).host);
     assert.deepEqual(served(), [10, 10, 10, 0]);
     await Promise.all(Array.from({ length: 30 }, () => ask()));
     assert.deepEqual(served(), [20, 20, 20, 0]);
   });
 
-  it('is followed when it stands for others: new ones get work, those that left none, and what they had begun ends', async () => {
+  it('is resolved again: new addresses get requests, removed ones none, and their requests under way finish', async () => {
     const [, second] = replicas;
     second!.isFrozen = true;
     const answers = Array.from({ length: 3 }, () => ask());
@@ -209,7 +209,7 @@ describe('a name that several addresses stand behind', () => {
     assert.equal(second!.served, before);
   });
 
-  it('keeps its last addresses while it cannot be looked up, or stands for none', async () => {
+  it('keeps its last addresses while it cannot be resolved, or has none', async () => {
     for (const nothing of [new Error('no answer from the name server'), []]) {
       found = nothing;
       await new Promise((resolve) => setTimeout(resolve, 100));
@@ -222,7 +222,7 @@ describe('a name that several addresses stand behind', () => {
     assert.equal(replicas[3]!.served, 1);
   });
 
-  it('goes on without one that hangs: it takes a few requests and no more, they learn of it, and it comes back when it answers [never.one-frozen]', async () => {
+  it('works without one that hangs: it gets a few requests, which fail, and is used again when it replies [never.one-frozen]', async () => {
     const [frozen] = replicas;
     frozen!.isFrozen = true;
     let lost = 0;
@@ -248,7 +248,7 @@ describe('a name that several addresses stand behind', () => {
     });
   });
 
-  it('goes on without one that is gone, and no request has to find out when it is back', async () => {
+  it('works without one that is down, and no request fails when it is up again', async () => {
     const [gone] = replicas;
     const { port } = gone!.server.address() as AddressInfo;
     gone!.close();

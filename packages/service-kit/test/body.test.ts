@@ -61,14 +61,14 @@ describe('the body of a request', () => {
       });
     }
 
-    it('with keys of objects, where the fields are closed', async () => {
+    it('with keys that are names of Object.prototype, where the fields are closed', async () => {
       for (const key of ['__proto__', 'constructor', 'toString']) {
         isRefusal(await post(`{"title":"x","${key}":{"polluted":1}}`), 400, 'validation_failed');
       }
       assert.equal(({} as { polluted?: number }).polluted, undefined);
     });
 
-    it('but keeps such keys as data where they are open', async () => {
+    it('but may have such keys as data where the fields are open', async () => {
       const answer = await post('{"title":"x","payload":{"__proto__":{"polluted":1},"constructor":1}}').expect(201);
       assert.match(answer.text, /"payload":\{"__proto__":\{"polluted":1\},"constructor":1\}/);
     });
@@ -100,7 +100,7 @@ describe('the body of a request', () => {
       });
     }
 
-    it('that is missing, with a sentence that asks for it and none about its type [errors.400.json]', async () => {
+    it('when it is missing, with a message that names the body and not its type [errors.400.json]', async () => {
       const send = (): Test => request(demo.service.url).post('/things/a').set(as(ann));
       for (const sent of [
         send(),
@@ -113,7 +113,7 @@ describe('the body of a request', () => {
       }
     });
 
-    it('exactly as long as it may be is taken, one byte more is not', async () => {
+    it('is accepted at exactly its maximum size, and refused with one byte more', async () => {
       const body = (bytes: number): string =>
         JSON.stringify({ title: 'x', payload: { a: '' } }).replace('""', `"${'x'.repeat(bytes)}"`);
       const room = LIMIT_BYTES - body(0).length;
@@ -141,12 +141,12 @@ describe('the body of a request', () => {
         isRefusal(answer, 415, 'unsupported_media_type');
       });
     }
-    it('that is compressed, whatever it would become', async () => {
+    it('when it is compressed', async () => {
       for (const encoding of ['gzip', 'br', 'deflate', 'gzip, identity']) {
         isRefusal(await post({ title: 'x' }).set('content-encoding', encoding), 415, 'unsupported_media_type');
       }
     });
-    it('but takes every spelling of JSON in UTF-8', async () => {
+    it('is accepted with every spelling of JSON in UTF-8', async () => {
       for (const type of [
         'application/json;charset=utf-8',
         'Application/JSON; Charset="UTF-8"',
@@ -161,7 +161,7 @@ describe('the body of a request', () => {
       }
       await post({ title: 'x' }).set('content-encoding', 'identity').expect(201);
     });
-    it('only when there is one, where it may be left out', async () => {
+    it('is checked only when there is one, where it is optional', async () => {
       const maybe = (): Test => request(demo.service.url).post('/maybe');
       assert.deepEqual((await maybe().expect(200)).body, { ok: true, got: 'nothing' });
       assert.deepEqual((await maybe().set('content-length', '0').expect(200)).body, { ok: true, got: 'nothing' });
@@ -169,7 +169,7 @@ describe('the body of a request', () => {
       isRefusal(await maybe().send({ a: 1 }), 400, 'validation_failed');
       isRefusal(await maybe().type('text/plain').send('x'), 415, 'unsupported_media_type');
     });
-    it('before the handler sees anything of it', async () => {
+    it('is refused before the handler runs', async () => {
       const before = demo.levers.echoes;
       await post({ title: 1 });
       await post('{');

@@ -46,7 +46,7 @@ describe('the connections of a process', () => {
     assert.equal(answer.headers['x-request-id'], body.requestId);
   }
 
-  it('are bounded: one more is told to come again, whatever it asks for, and those who are in are served [never.unbounded]', async () => {
+  it('are bounded: one more gets 503 with Retry-After, and open connections are served [never.unbounded]', async () => {
     await hold(MAX);
     assertToldToComeAgain(await ask());
     assertToldToComeAgain(await ask(UPGRADE));
@@ -57,7 +57,7 @@ describe('the connections of a process', () => {
     assert.equal(demo.lines().filter(({ msg }) => String(msg).startsWith('too many connections')).length, 1);
   });
 
-  it('are given again when they are free', async () => {
+  it('are available again after they close', async () => {
     await hold(MAX);
     assertToldToComeAgain(await ask());
     for (const socket of held.splice(0, 2)) socket.destroy();
@@ -68,7 +68,7 @@ describe('the connections of a process', () => {
     assert.equal(answer.status, 200);
   });
 
-  it('count upgraded ones as long as they last', async () => {
+  it('include upgraded ones while they are open', async () => {
     await hold(MAX - 1);
     const upgraded = connect(demo.service.port, '127.0.0.1');
     held.push(upgraded);
@@ -77,13 +77,13 @@ describe('the connections of a process', () => {
     assertToldToComeAgain(await ask());
   });
 
-  it('leave a full server alive for its prober, and not ready', async () => {
+  it('do not fail /health of a full server, only /ready', async () => {
     await hold(MAX);
     assert.match((await ask('GET /health HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n')).text, /^HTTP\/1\.1 200 /);
     assertToldToComeAgain(await ask('GET /ready HTTP/1.1\r\nHost: a\r\n\r\n'));
   });
 
-  it('that say nothing beyond the bound are cut soon, and a flood of them costs no more than a few [never.unbounded]', async () => {
+  it('over the bound that send nothing are closed soon, and their number is bounded [never.unbounded]', async () => {
     await hold(MAX);
     await hold(40);
     const extra = held.splice(MAX);

@@ -12,10 +12,10 @@ const contracts = (Object.values(everything) as unknown[])
   .filter(isContract);
 
 describe('the contracts of the repository', () => {
-  it('are there', () => assert.ok(contracts.length >= 8));
+  it('are found', () => assert.ok(contracts.length >= 8));
 
   for (const { id, method, path, params, query, body, reply } of contracts) {
-    it(`${id} can be mounted, and its answer checked`, () => {
+    it(`${id} can be mounted, and its replies checked`, () => {
       for (const schema of [params, query, body, reply.schema]) if (schema !== undefined) compile(schema, id);
       const named = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
       const described = Object.keys(params?.properties ?? {});
@@ -23,7 +23,7 @@ describe('the contracts of the repository', () => {
       assert.ok(method !== 'GET' || body === undefined, 'a body of GET is never read');
     });
     if (reply.example !== undefined) {
-      it(`${id} shows an example that is one`, () => compile(reply.schema, id)(reply.example));
+      it(`${id} has an example that matches its schema`, () => compile(reply.schema, id)(reply.example));
     }
   }
 });

@@ -30,7 +30,7 @@ function dial(port: number, first = ''): Client {
 
 const get = (path: string): string => `GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`;
 
-describe('a service that is asked to stop', () => {
+describe('a service that stops', () => {
   let demo: Running;
   const clients: Client[] = [];
   const open = (first?: string): Client => {
@@ -44,7 +44,7 @@ describe('a service that is asked to stop', () => {
     await demo.service.close();
   });
 
-  it('finishes what it was doing, closes that connection, and then what it used', async () => {
+  it('finishes requests under way, closes their connections, then its resources', async () => {
     demo = await startDemo();
     const client = open(get('/hold'));
     const held = await eventually(() => demo.levers.held.at(-1));
@@ -59,7 +59,7 @@ describe('a service that is asked to stop', () => {
     assert.deepEqual(demo.levers.closed, ['goodbye', 'store']);
   });
 
-  it('takes no new connection and ends those without a request at once', async () => {
+  it('accepts no new connection and closes idle ones immediately', async () => {
     demo = await startDemo();
     const idle = open(get('/open'));
     const held = open(get('/hold'));
@@ -74,7 +74,7 @@ describe('a service that is asked to stop', () => {
     await closing;
   });
 
-  it('says that it is not ready before it closes its port, for as long as it was told', async () => {
+  it('is not ready for SHUTDOWN_DELAY_MS before it closes its port', async () => {
     demo = await startDemo({ SHUTDOWN_DELAY_MS: '400' });
     const closing = demo.service.close();
     const ready = await raw({ port: demo.service.port, parts: [get('/ready')] });
@@ -84,18 +84,18 @@ describe('a service that is asked to stop', () => {
     await closing;
   });
 
-  it('cuts off what does not end within the grace, upgraded sockets too [never.unbounded]', async () => {
+  it('aborts requests that do not end within the grace period, and closes upgraded sockets [never.unbounded]', async () => {
     demo = await startDemo({ SHUTDOWN_GRACE_MS: '100' });
     const held = open(get('/hold'));
     const upgraded = open('GET /keep HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n');
     await eventually(() => upgraded.text().includes('101') && demo.levers.held.length === 1);
     await demo.service.close();
     await eventually(() => held.isClosed() && upgraded.isClosed());
-    assert.ok(demo.lines().some(({ msg }) => msg === 'requests were cut off when the grace ended'));
+    assert.ok(demo.lines().some(({ msg }) => msg === 'requests were aborted when the grace period ended'));
     assert.deepEqual(demo.levers.closed, ['goodbye', 'store']);
   });
 
-  it('closes once, however often it is asked', async () => {
+  it('closes once when it is asked several times', async () => {
     demo = await startDemo();
     await Promise.all([demo.service.close(), demo.service.close()]);
     await demo.service.close();

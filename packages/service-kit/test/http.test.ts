@@ -17,7 +17,7 @@ describe('a service over HTTP', () => {
   const post = (body: object | string, path = '/things/a'): Test =>
     request(demo.service.url).post(path).set(as(ann)).set('content-type', 'application/json').send(body);
 
-  describe('answers', () => {
+  describe('replies', () => {
     it('with what the handler returned, the version and the id of the request', async () => {
       const answer = await post({ title: 'x' }, '/things/abc?limit=5').set('x-request-id', 'Mine.1').expect(201);
       assert.deepEqual(answer.body, {
@@ -31,7 +31,7 @@ describe('a service over HTTP', () => {
       assert.equal(answer.headers['cache-control'], 'no-store');
     });
 
-    it('with an id of its own when the caller sent none, or one that does not fit', async () => {
+    it('with a new request id when the caller sent none, or an invalid one', async () => {
       for (const id of [undefined, '', 'a b', 'x'.repeat(129), '{"a":1}']) {
         const answer = await (id === undefined ? get('/open') : get('/open').set('x-request-id', id));
         assert.match(String(answer.headers['x-request-id']), /^[0-9a-f-]{36}$/);
@@ -48,19 +48,19 @@ describe('a service over HTTP', () => {
       await get('/open').set('content-type', 'text/plain').send('{').expect(200);
     });
 
-    it('about its health and readiness to anybody', async () => {
+    it('to probes of health and readiness without a credential', async () => {
       assert.deepEqual((await get('/health').expect(200)).body, { ok: true, status: 'up' });
       assert.deepEqual((await get('/ready').expect(200)).body, { ok: true, status: 'ready' });
       await get('/health').set('authorization', 'nonsense').expect(200);
     });
   });
 
-  describe('finds a route only by its exact address', () => {
+  describe('finds a route only by its exact path', () => {
     for (const path of ['/', '/nope', '/OPEN', '/open/', '//open', '/open/x', '/things', '/things/a/b', '/internal']) {
       it(`${path} is 404`, async () => void isRefusal(await get(path), 404, 'not_found'));
     }
 
-    it('another method is 405 and names those there are [errors.shape.fields]', async () => {
+    it('another method is 405 and lists the methods of the path [errors.shape.fields]', async () => {
       const cases = [
         ['post', '/open', 'GET, HEAD'],
         ['delete', '/things/a', 'GET, HEAD, POST'],
@@ -73,13 +73,13 @@ describe('a service over HTTP', () => {
       }
     });
 
-    it('OPTIONS tells the methods and nothing else', async () => {
+    it('OPTIONS lists the methods and nothing else', async () => {
       const answer = await request(demo.service.url).options('/things/a').expect(204);
       assert.equal(answer.headers.allow, 'GET, HEAD, POST');
       isRefusal(await request(demo.service.url).options('/nope'), 404, 'not_found');
     });
 
-    it('a method named in a header or parameter is not one', async () => {
+    it('a method in a header or parameter is ignored', async () => {
       isRefusal(
         await request(demo.service.url).post('/open').set('x-http-method-override', 'GET'),
         405,
@@ -89,7 +89,7 @@ describe('a service over HTTP', () => {
     });
   });
 
-  describe('refuses an address that could be read in two ways [errors.400.bad-text]', () => {
+  describe('refuses a URL that could be read in two ways [errors.400.bad-text]', () => {
     const cases = [
       '/things/a%2Fb',
       '/things/a%5cb',
@@ -108,24 +108,24 @@ describe('a service over HTTP', () => {
       isRefusal(await get(`/open?x=${'a'.repeat(URL_BYTES)}`), 431, 'headers_too_large');
     });
 
-    it('a parameter of the path that does not fit its pattern', async () => {
+    it('a path parameter that does not match its pattern', async () => {
       const answer = isRefusal(await get('/things/A_b').set(as(ann)), 400, 'validation_failed');
       assert.match(messageOf(answer), /^path\/name must match pattern/);
     });
   });
 
-  describe('asks who calls, then what they may do, before it looks at what they sent', () => {
+  describe('checks the caller, then the scope, before the request', () => {
     it('without an internal token nothing is read [authentication.internal.doors]', async () => {
       isRefusal(await request(demo.service.url).post('/things/A_b').send('{'), 401, 'authorization_required');
     });
-    it('with a wrong one neither', async () => {
+    it('with a wrong internal token nothing is read', async () => {
       isRefusal(
         await request(demo.service.url).post('/things/a').set('x-wts-principal', 'x').send('{'),
         401,
         'token_invalid',
       );
     });
-    it('a missing scope is told before a wrong path or body', async () => {
+    it('a missing scope is reported before a wrong path or body', async () => {
       const answer = await request(demo.service.url).post('/things/A_b').set(as(reader)).send('{');
       isRefusal(answer, 403, 'insufficient_scope');
     });
@@ -144,11 +144,11 @@ describe('a service over HTTP', () => {
       for (const headers of [as(worker), as(worker, 'sync'), as(worker, 'demo'), as(ann, 'workspace'), as(ann)])
         isRefusal(await get('/internal/who').set(headers), 401, 'token_invalid');
     });
-    it('what is for people is refused to services that do not bring them in [authentication.internal.callers]', async () => {
+    it('an operation for people is refused to services other than the gateway [authentication.internal.callers]', async () => {
       for (const from of ['workspace', 'sync', 'demo', ''])
         isRefusal(await get('/things/a').set(as(ann, from)), 401, 'token_invalid');
     });
-    it('a token for another service, as one that passes on what it was given would send, is refused [authentication.internal.audience]', async () => {
+    it('a token for another service is refused, also one that a service passes on [authentication.internal.audience]', async () => {
       for (const to of ['sync', 'workspace', '']) {
         isRefusal(await get('/things/a').set(as(ann, 'gateway', to)), 401, 'token_invalid');
         isRefusal(await get('/internal/who').set(as(worker, 'workspace', to)), 401, 'token_invalid');
@@ -171,65 +171,64 @@ describe('a service over HTTP', () => {
         assert.match(messageOf(answer), sentence);
       });
     }
-    it('with a parameter twice also where it takes none', async () => {
+    it('with a parameter twice also where the operation has no parameters', async () => {
       isRefusal(await get('/open?x=1&x=2'), 400, 'validation_failed');
       await get('/open?x=1&y=2').expect(200);
     });
-    it('with two hundred parameters, of which none is dropped unseen', async () => {
+    it('with two hundred parameters, and silently drops none', async () => {
       const many = Array.from({ length: 1500 }, (_, at) => `a${at}`).join('&');
       isRefusal(await post({ title: 'x' }, `/things/a?limit=1&${many}&limit=2`), 400, 'validation_failed');
     });
   });
 
-  describe('refuses a version it does not serve', () => {
+  describe('refuses a version that it does not support', () => {
     for (const version of ['0', '2', '1.0', '01', '1, 1', '2026-01-01', ' ']) {
       it(JSON.stringify(version), async () => {
         const answer = isRefusal(await get('/open').set('api-version', version), 400, 'unsupported_api_version');
         assert.match(messageOf(answer), /Api-Version must be one of: 1/);
       });
     }
-    it('and serves the one it has', async () => void (await get('/open').set('api-version', '1').expect(200)));
+    it('and serves the version that it supports', async () =>
+      void (await get('/open').set('api-version', '1').expect(200)));
   });
 
-  describe('when something goes wrong', () => {
-    it('tells that a dependency is down, when to come back, and nothing of the cause [errors.5xx.no-cause, errors.503.retry-after]', async () => {
+  describe('on a failure', () => {
+    it('replies 503 with Retry-After and no cause when a dependency is down [errors.5xx.no-cause, errors.503.retry-after]', async () => {
       const answer = isRefusal(await get('/fail?how=fault'), 503, 'unavailable');
       assert.equal(answer.headers['retry-after'], '7');
       assert.equal((answer.body as { retryAfterSeconds: number }).retryAfterSeconds, 7);
       assert.ok(!answer.text.includes('secret-host'));
     });
-    it('takes its time to refuse one who has enough under way, so that asking again at once is not asking often [never.one-takes-all]', async () => {
+    it('delays a refusal because of too many requests, so that immediate retries are slow [never.one-takes-all]', async () => {
       const since = performance.now();
       const asked = Array.from({ length: 20 }, () => get('/things/too-much').set(as(ann)));
       for (const answer of await Promise.all(asked)) isRefusal(answer, 503, 'unavailable');
       // Each of them for itself; timers may be a millisecond early.
       assert.ok(performance.now() - since >= LIMITS.refusalPauseMs - 5);
     });
-    it('shows nothing of a bug, and logs all of it as something to act on [errors.5xx.no-cause]', async () => {
+    it('shows nothing of a bug, and logs all of it as an error [errors.5xx.no-cause]', async () => {
       const answer = isRefusal(await get('/fail').set('x-request-id', 'bug-1'), 500, 'internal');
       assert.ok(!/secret-host|select|people|stack|at /.test(answer.text), answer.text);
       const line = demo.lines().find(({ requestId }) => requestId === 'bug-1');
       assert.equal(line?.level, 'error');
       assert.match(JSON.stringify(line.err), /secret-host.*demo\.ts/);
     });
-    it('takes also what is no error', async () => void isRefusal(await get('/fail?how=text'), 500, 'internal'));
-    it('knows what a refusal of the database means [errors.409.conflict]', async () => {
+    it('handles a thrown value that is no Error', async () =>
+      void isRefusal(await get('/fail?how=text'), 500, 'internal'));
+    it('turns an error of the database into its fault [errors.409.conflict]', async () => {
       assert.ok(!isRefusal(await get('/fail?how=unique'), 409, 'conflict').text.includes('ann'));
     });
-    it('cuts off an answer that cannot be finished, so that nobody takes half for the whole', async () => {
+    it('closes the connection of an incomplete reply, so that the client can detect it', async () => {
       await assert.rejects(async () => get('/stream'), /aborted|socket hang up|ECONNRESET/);
     });
   });
 
-  it('can be told to check what it answers against its contracts', async () => {
+  it('checks its replies against its contracts when CHECK_REPLIES is on', async () => {
     await get('/lie').expect(200);
     const strict = await startDemo({ CHECK_REPLIES: 'on' });
     try {
       isRefusal(await request(strict.service.url).get('/lie'), 500, 'internal');
-      assert.match(
-        JSON.stringify(strict.lines()),
-        /lie answered what its contract does not allow.*reply must not have/,
-      );
+      assert.match(JSON.stringify(strict.lines()), /lie replied what its contract does not allow.*reply must not have/);
       strict.levers.echoes = -1;
       await request(strict.service.url).get('/lie').expect(200);
       await request(strict.service.url).get('/health').expect(200);

@@ -43,13 +43,13 @@ describe('migrating a schema', () => {
     return made;
   }
 
-  it('makes the schema and runs what has not run, in order, once', async () => {
+  it('creates the schema and runs each new migration once, in order', async () => {
     assert.deepEqual(await run(), all);
     assert.deepEqual(await run(), []);
     await query("insert into demo.things (id, name, day) values (gen_random_uuid(), 'a', '2026-11-21')");
   });
 
-  it('keeps its book in the schema of the service, by names without extension', async () => {
+  it('stores the names of its migrations in the schema of the service, without extension', async () => {
     await run();
     const rows = await query<{ name: string }>('select name from demo.migrations order by id');
     assert.deepEqual(
@@ -58,7 +58,7 @@ describe('migrating a schema', () => {
     );
   });
 
-  it('by many at once is done by one, and the others find it done', async () => {
+  it('by many processes runs once, and the others find nothing to do', async () => {
     const outcomes = await Promise.all(Array.from({ length: 5 }, () => run()));
     assert.deepEqual(
       outcomes.filter(({ length }) => length > 0),
@@ -66,13 +66,13 @@ describe('migrating a schema', () => {
     );
   });
 
-  it('goes on after one that was killed in the middle', async () => {
+  it('continues after a migration that was killed in the middle', async () => {
     await run();
     await query('update demo.migrations_lock set is_locked = 1');
     assert.deepEqual(await run(), []);
   });
 
-  it('can be undone and done again on data', async () => {
+  it('can be undone and repeated on data', async () => {
     await run();
     assert.deepEqual(await run({ direction: 'down' }), all.toReversed());
     assert.deepEqual(await query("select 1 from pg_tables where schemaname = 'demo' and tablename = 'things'"), []);
@@ -91,13 +91,13 @@ describe('migrating a schema', () => {
     assert.deepEqual(await query("select 1 from pg_tables where tablename = 'half'"), []);
   });
 
-  it('refuses two migrations of one number, because their order would be chance', async () => {
+  it('refuses two migrations with the same number, because their order is undefined', async () => {
     const text = 'export const up = async () => {}; export const down = up;';
     const twins = await folder({ '0001-one.js': text, '0001-two.js': text });
     await assert.rejects(run({ directory: twins }), /same number/);
   });
 
-  it('refuses a file that is no migration by its name, because it would never run', async () => {
+  it('refuses a file that is not named like a migration, because it would never run', async () => {
     const stray = await folder({ '1-one.js': '' });
     await assert.rejects(run({ directory: stray }), /1-one\.js/);
   });

@@ -34,23 +34,23 @@ describe('the connection to NATS', () => {
   });
   const open = (url = wire.through(server.url)): Nats => openNats({ urls: [url], name: 'demo', log, stack });
 
-  it('is there soon, with the credentials of its address', async () => {
+  it('is established with the credentials of its address', async () => {
     const nats = open();
     await nats.ready;
     await nats.connection()?.flush();
   });
 
-  it('is opened while there is no server, without waiting or failing, and comes with it', async () => {
+  it('is opened while there is no server, without waiting or failing, and is established when it is up', async () => {
     wire.cut();
     const nats = open();
     assert.equal(nats.connection(), null);
-    await eventually(() => written.some((line) => line.includes('NATS is not there')));
+    await eventually(() => written.some((line) => line.includes('cannot connect to NATS')));
     wire.mend();
     await nats.ready;
     assert.ok(nats.connection());
   });
 
-  it('logs that something may not be published once, and not with each message', async () => {
+  it('logs a refused subject once, and not with each message', async () => {
     const nats = open(server.urlOf('gateway'));
     await nats.ready;
     for (let count = 0; count < 50; count += 1) nats.connection()?.publish('wts.log', 'x');
@@ -60,7 +60,7 @@ describe('the connection to NATS', () => {
     assert.equal(refusals().filter(({ level }) => level === 'warn').length, 1);
   });
 
-  it('is null while it is lost, so that nothing piles up, and tells when it is back', async () => {
+  it('is null while it is lost, so that no messages accumulate, and calls onConnect when it is back', async () => {
     const nats = open();
     let connections = 0;
     nats.onConnect(() => {
@@ -79,7 +79,7 @@ describe('the connection to NATS', () => {
     assert.equal(connections, 12, 'who comes late is told at once');
   });
 
-  it('survives what a listener throws', async () => {
+  it('survives an error of a listener', async () => {
     const nats = open();
     await nats.ready;
     nats.onConnect(() => {
@@ -89,7 +89,7 @@ describe('the connection to NATS', () => {
     assert.match(written.join(''), /could not use the connection to NATS/);
   });
 
-  it('is closed at once while there is no server', async () => {
+  it('is closed immediately while there is no server', async () => {
     wire.freeze();
     open();
     const started = performance.now();

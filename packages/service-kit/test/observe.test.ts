@@ -94,7 +94,7 @@ describe('the traces of a service', () => {
     assert.ok(!JSON.stringify(exported).includes('hunter2'));
   });
 
-  it('cost nothing and go nowhere without a collector', async () => {
+  it('are not created without a collector', async () => {
     const demo = await startDemo();
     demo.levers.relay = async () => {
       const { isTracing } = await import('../src/observe/index.ts');
@@ -104,7 +104,7 @@ describe('the traces of a service', () => {
     await demo.service.close();
   });
 
-  it('that nobody collects do not keep a service from stopping', async () => {
+  it('do not keep a service from stopping when the collector is down', async () => {
     const demo = await startDemo({ OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${await freePort()}` });
     await fetch(`${demo.service.url}/open`);
     const started = performance.now();

@@ -84,8 +84,8 @@ async function open(port: number): Promise<{ socket: Socket; answers: () => stri
   return { socket, answers, text: () => text };
 }
 
-describe('requests sent behind each other without waiting', () => {
-  it('are held as bytes until it is their turn: 200 000 in one write are never more than a few requests [limits.pipelining, never.unbounded]', async () => {
+describe('pipelined requests', () => {
+  it('are parsed one at a time: 200 000 in one write are never more than a few requests in memory [limits.pipelining, never.unbounded]', async () => {
     await using stage = await Stage.open();
     const flood = await open(stage.port);
     flood.socket.write(get('/held') + get('/next').repeat(200_000));
@@ -114,7 +114,7 @@ describe('requests sent behind each other without waiting', () => {
     neighbor.socket.destroy();
   });
 
-  it('are all answered, in order, whatever kind they are and however they are cut', async () => {
+  it('all get their replies in order, for all kinds of requests and all splits of the bytes', async () => {
     await using stage = await Stage.open();
     const text = [
       get('/1'),
@@ -147,7 +147,7 @@ describe('requests sent behind each other without waiting', () => {
     }
   });
 
-  it('are not read behind one that asks for the end of the connection', async () => {
+  it('are not read after one with Connection: close', async () => {
     await using stage = await Stage.open();
     const client = await open(stage.port);
     client.socket.write(`GET /1 HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n${get('/2').repeat(100)}`);
@@ -155,7 +155,7 @@ describe('requests sent behind each other without waiting', () => {
     assert.deepEqual([client.answers(), stage.seen], [['/1 0'], ['/1']]);
   });
 
-  it('leave an upgrade and broken bytes behind them waiting for their answers', async () => {
+  it('get their replies before an upgrade or invalid bytes after them', async () => {
     await using stage = await Stage.open();
     const upgrade = 'GET /up HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n';
     for (const behind of [upgrade + FRAMES, 'NONSENSE\r\n\r\n']) {
@@ -174,7 +174,7 @@ describe('requests sent behind each other without waiting', () => {
     assert.equal(stage.frames.join(''), FRAMES);
   });
 
-  it('end with the connection when more than a few stand so close behind a body that they are taken together [limits.pipelining]', async () => {
+  it('close the connection when more than a few follow a body so closely that they are parsed together [limits.pipelining]', async () => {
     await using stage = await Stage.open();
     const body = `POST /1 HTTP/1.1\r\nHost: a\r\nContent-Length: 4\r\n\r\n`;
     const client = await open(stage.port);
@@ -186,7 +186,7 @@ describe('requests sent behind each other without waiting', () => {
     assert.ok(stage.begun > LIMITS.pipelinedRequestsMax && stage.begun < atOnce + 4, `${stage.begun} requests`);
   });
 
-  it('do not hide that their sender has left: what is under way for it ends [limits.pipelining]', async () => {
+  it('do not hide that their sender has disconnected: its requests under way are aborted [limits.pipelining]', async () => {
     await using stage = await Stage.open();
     for (const behind of ['G', get('/behind'), `${get('/held')}G`]) {
       stage.held = [];
@@ -200,7 +200,7 @@ describe('requests sent behind each other without waiting', () => {
     }
   });
 
-  it('are answered to a client that has closed its half, as far as that takes no time', async () => {
+  it('get their immediate replies when the client has closed its side', async () => {
     await using stage = await Stage.open();
     const client = await open(stage.port);
     client.socket.end(get('/1') + get('/2').repeat(20));
@@ -208,7 +208,7 @@ describe('requests sent behind each other without waiting', () => {
     client.socket.destroy();
   });
 
-  it('whose sender does not read the answers are not taken for ever', async () => {
+  it('whose sender does not read the replies are read up to a bound', async () => {
     await using stage = await Stage.open();
     const client = await open(stage.port);
     client.socket.pause();
@@ -225,7 +225,7 @@ describe('requests sent behind each other without waiting', () => {
     client.socket.destroy();
   });
 
-  it('to a server of services alone end with the connection above a few [limits.pipelining]', async () => {
+  it('to a server for services close the connection above a few [limits.pipelining]', async () => {
     await using stage = await Stage.open('services');
     const client = await open(stage.port);
     const closed = new Promise((resolve) => client.socket.once('close', resolve));

@@ -64,7 +64,7 @@ describe('PostgreSQL', () => {
     assert.deepEqual(await shown('application_name'), { value: 'kit-test' });
   });
 
-  it('may be away when a service starts, and is used when it comes', async () => {
+  it('may be down when a service starts, and is used when it is up', async () => {
     wire.cut();
     assert.ok(isUnavailable(await failureOf(postgres.ping())));
     await assert.rejects(readiness.check(), Fault);
@@ -76,7 +76,7 @@ describe('PostgreSQL', () => {
     });
   });
 
-  it('may go and come back: what was under way fails as unavailable, what comes after works', async () => {
+  it('may restart: queries under way fail as unavailable, later ones work', async () => {
     await Promise.all([1, 2, 3].map(() => sql('select pg_sleep(0.01)')));
     const underWay = failureOf(sql('select pg_sleep(5)'));
     await eventually(() => postgres.pool.idleCount === 2);
@@ -87,7 +87,7 @@ describe('PostgreSQL', () => {
     await postgres.ping();
   });
 
-  it('may end our sessions, as it does when it is restarted', async () => {
+  it('may end the sessions, as on a restart', async () => {
     await Promise.all([1, 2, 3].map(() => sql('select pg_sleep(0.01)')));
     const admin = new Client({ connectionString: database.url });
     await admin.connect();
@@ -112,7 +112,7 @@ describe('PostgreSQL', () => {
     await postgres.ping();
   });
 
-  it('that fell silent makes a service not ready in time', async () => {
+  it('that stops replying makes a service not ready in time', async () => {
     await postgres.ping();
     wire.freeze();
     const started = performance.now();
@@ -120,7 +120,7 @@ describe('PostgreSQL', () => {
     assert.ok(performance.now() - started < 2_000);
   });
 
-  it('is asked by knex over the same connections', async () => {
+  it('is queried by knex over the same connections', async () => {
     const { knex } = postgres;
     assert.equal(postgres.knex, knex);
     await knex.transaction(async (trx) => {
@@ -131,14 +131,14 @@ describe('PostgreSQL', () => {
     assert.ok(postgres.pool.totalCount <= 3);
   });
 
-  it('is asked by knex without parameters in what fails', async () => {
+  it('is queried by knex without parameters in error messages', async () => {
     const failure = await failureOf(postgres.knex('demo.things').insert({ id: 'hunter2', name: 'hunter2' }));
     assert.ok(failure instanceof Error);
     assert.equal(faultOfSqlState(failure)?.code, 'validation_failed');
     assert.ok(!failure.message.split(' - ')[0]?.includes('hunter2'), failure.message);
   });
 
-  describe('says with its own codes', () => {
+  describe('reports with its own codes', () => {
     const id = '018f2a3b-6c1d-7e00-9a00-3f5b8e7d2c10';
     const insert = 'insert into demo.things (id, name, count, parent, data, day) values ($1, $2, $3, $4, $5, $6)';
     const row = (...values: unknown[]): Promise<unknown> => sql(insert, values);
@@ -180,7 +180,7 @@ describe('PostgreSQL', () => {
       }
     }
 
-    it('a deadlock (40P01), which means to try again at once', async () => {
+    it('a deadlock (40P01), which may be retried immediately', async () => {
       const [one, two] = [await postgres.pool.connect(), await postgres.pool.connect()];
       await one.query('begin; select pg_advisory_xact_lock(1)');
       await two.query('begin; select pg_advisory_xact_lock(2)');
@@ -197,7 +197,7 @@ describe('PostgreSQL', () => {
       assert.equal(faultOfSqlState(failures[0])?.code, 'unavailable');
     });
 
-    it("a table or a right that is missing, which is a bug of ours and nobody else's", async () => {
+    it('a missing table or right, which is a bug', async () => {
       for (const text of ['select * from demo.nowhere', 'selekt 1', 'select nothing from demo.things']) {
         assert.equal(faultOfSqlState(await failureOf(sql(text))), undefined, text);
       }

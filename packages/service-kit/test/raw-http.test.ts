@@ -33,7 +33,7 @@ describe('bytes on the wire', () => {
   const post = (fields: string, body: string): Promise<RawAnswer> =>
     send(`POST /things/a HTTP/1.1\r\nHost: a\r\n${token}Content-Type: application/json\r\n${fields}\r\n${body}`);
 
-  describe('that are no request are answered in the common shape and the connection is closed [errors.shape.everywhere, never.shapeless-error]', () => {
+  describe('that are no request get an error in the common shape and the connection is closed [errors.shape.everywhere, never.shapeless-error]', () => {
     const chunked = 'Transfer-Encoding: chunked\r\n';
     const body = '{"title":"x"}';
     const cases: Readonly<Record<string, () => Promise<RawAnswer>>> = {
@@ -66,7 +66,7 @@ describe('bytes on the wire', () => {
       });
     }
 
-    it('chunks that make no sense reach no handler', async () => {
+    it('invalid chunks reach no handler', async () => {
       const before = demo.levers.echoes;
       for (const wrong of ['zz\r\n', '-1\r\n', '5;\u0000\r\n', '0x5\r\nabcde\r\n', 'fffffffffffffffff\r\n']) {
         isRefusal(await post(chunked, wrong), 400, 'malformed_request');
@@ -80,7 +80,7 @@ describe('bytes on the wire', () => {
     isRefusal(answer, 431, 'headers_too_large');
   });
 
-  it('with more headers than may be are 431, and none is dropped unseen', async () => {
+  it('with too many headers are 431, and none is silently dropped', async () => {
     const many = Array.from({ length: LIMITS.headerCount }, (_, at) => `a${at}: 1\r\n`).join('');
     isRefusal(await send(`GET /open HTTP/1.1\r\nHost: a\r\n${many}\r\n`), 431, 'headers_too_large');
   });
@@ -91,13 +91,13 @@ describe('bytes on the wire', () => {
     isRefusal(await send('GET /open HTTP/1.1\r\n\r\n'), 400, 'malformed_request');
   });
 
-  it('with a method that no parser knows are 405 like any other that is not served, and the connection ends', async () => {
+  it('with a method unknown to the parser are 405, and the connection closes', async () => {
     const answer = isRefusal(await send('FROB /open HTTP/1.1\r\nHost: a\r\n\r\nGET /open'), 405, 'method_not_allowed');
     assert.equal(answer.headers['allow'], 'GET, HEAD, POST, PATCH, DELETE, OPTIONS');
     assert.equal(answer.headers['connection'], 'close');
   });
 
-  it('with two content types are 415, because another reader might take the other', async () => {
+  it('with two content types are 415, because other software might use the other one', async () => {
     const [body, length] = ['{"title":"x"}', 'Content-Length: 13\r\n'];
     for (const other of ['text/plain', 'application/json']) {
       isRefusal(await post(`content-TYPE: ${other}\r\n${length}`, body), 415, 'unsupported_media_type');
@@ -105,7 +105,7 @@ describe('bytes on the wire', () => {
     assert.equal((await post(length, body)).status, 201);
   });
 
-  it('with an absolute address are served when it names the host that Host does, and are 400 otherwise [meta.target]', async () => {
+  it('with an absolute URL are served when its host equals Host, and are 400 otherwise [meta.target]', async () => {
     for (const target of ['http://a/open', 'HTTP://A:80/open', 'https://a:443/open?x=1']) {
       assert.equal((await send(`GET ${target} HTTP/1.1\r\nHost: a\r\n\r\n`)).status, 200, target);
     }
@@ -124,7 +124,7 @@ describe('bytes on the wire', () => {
     isRefusal(await send('GET /./open HTTP/1.1\r\nHost: a\r\n\r\n'), 404, 'not_found');
   });
 
-  it('that expect what we do not do are 417', async () => {
+  it('with an unsupported Expect are 417', async () => {
     isRefusal(await send('GET /open HTTP/1.1\r\nHost: a\r\nExpect: tea\r\n\r\n'), 417, 'expectation_failed');
   });
 
@@ -136,7 +136,7 @@ describe('bytes on the wire', () => {
     assert.match(answer.text, /^HTTP\/1.1 100 Continue\r\n\r\nHTTP\/1.1 201 Created/);
   });
 
-  it('of two requests in one are answered in order', async () => {
+  it('of two requests in one packet get their replies in order', async () => {
     const answer = await raw({
       port,
       parts: ['GET /nope HTTP/1.1\r\nHost: a\r\n\r\nGET /open HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n'],
@@ -152,7 +152,7 @@ describe('bytes on the wire', () => {
       assert.equal(answer.headers.connection, 'close');
     };
 
-    it('are refused by their length alone, before they are sent', async () => {
+    it('are refused by Content-Length, before they are sent', async () => {
       isTooLarge(await post(`Content-Length: ${50 * 1024 * 1024}\r\n`, ''));
     });
 
@@ -161,7 +161,7 @@ describe('bytes on the wire', () => {
       isTooLarge(await post('Transfer-Encoding: chunked\r\n', chunk.repeat(LIMIT_BYTES / 1024 + 1)));
     });
 
-    it('are not read for ever: the connection ends although more could come', async () => {
+    it('are read for a bounded time, then the connection closes', async () => {
       const started = performance.now();
       const answer = await raw({
         port,
@@ -175,7 +175,7 @@ describe('bytes on the wire', () => {
       assert.ok(performance.now() - started < 3_000);
     });
 
-    it('are refused in the same way by a route that never looks at bodies', async () => {
+    it('are refused in the same way by a route without a body', async () => {
       const head = 'POST /nope HTTP/1.1\r\nHost: a\r\nContent-Length: 99999999\r\n\r\n';
       const answer = await raw({ port, parts: [head], until: 'close', drip: 'x'.repeat(1000) });
       isRefusal(answer, 404, 'not_found');
@@ -183,7 +183,7 @@ describe('bytes on the wire', () => {
     });
   });
 
-  it('of a small body nobody wanted do not cost the connection', async () => {
+  it('of a small unread body keep the connection open', async () => {
     const answer = await raw({
       port,
       parts: [
@@ -195,7 +195,7 @@ describe('bytes on the wire', () => {
     assert.match(answer.text, /404 Not Found[^]*200 OK/);
   });
 
-  it('that stop in the middle of a body harm nobody', async () => {
+  it('that stop in the middle of a body do not affect other requests', async () => {
     const before = demo.levers.echoes;
     await raw({
       port,
@@ -209,7 +209,7 @@ describe('bytes on the wire', () => {
     assert.equal(demo.levers.echoes, before);
   });
 
-  it('that end while a handler works abort its signal', async () => {
+  it('of a client that disconnects while a handler works abort its signal', async () => {
     const { connect } = await import('node:net');
     const socket = connect(port, '127.0.0.1');
     socket.write('GET /hold HTTP/1.1\r\nHost: a\r\n\r\n');
@@ -221,7 +221,7 @@ describe('bytes on the wire', () => {
     await eventually(() => demo.lines().find(({ route, aborted }) => route === 'hold' && aborted === true));
   });
 
-  it('that are no request behind one under way leave it its own answer, and are refused in their turn', async () => {
+  it('that are no request, after a request under way, are refused after its reply', async () => {
     const hold = 'GET /hold HTTP/1.1\r\nHost: a\r\n';
     const count = demo.levers.held.length;
     for (const [index, [bytes, statuses]] of Object.entries([
@@ -243,11 +243,11 @@ describe('bytes on the wire', () => {
     }
   });
 
-  describe('that ask for another protocol', () => {
+  describe('of an upgrade', () => {
     const upgrade = (path: string, more = ''): string =>
       `GET ${path} HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n${more}\r\n`;
 
-    it('are handed to the service', async () => {
+    it('are passed to the service', async () => {
       const answer = await raw({ port, parts: [upgrade('/keep')], until: 'head' });
       assert.equal(answer.status, 101);
     });
@@ -255,14 +255,14 @@ describe('bytes on the wire', () => {
       const answer = isRefusal(await send(upgrade('/x')), 404, 'not_found');
       assert.equal(answer.headers['x-request-id'], 'request-1');
     });
-    it('are held to the same rules as requests', async () => {
+    it('are checked by the same rules as requests', async () => {
       isRefusal(await send(upgrade('/keep', 'Api-Version: 2\r\n')), 400, 'unsupported_api_version');
       isRefusal(await send(upgrade('/keep', 'Host: b\r\n')), 400, 'malformed_request');
       isRefusal(await send(upgrade('/a%2fb')), 400, 'malformed_request');
     });
-    it('end alone when they meet a bug', async () => {
+    it('close only their own connection on a bug', async () => {
       isRefusal(await send(upgrade('/throw')), 500, 'internal');
-      assert.ok(demo.lines().some(({ level, msg }) => level === 'error' && msg === 'could not take an upgrade'));
+      assert.ok(demo.lines().some(({ level, msg }) => level === 'error' && msg === 'could not handle an upgrade'));
     });
   });
 });

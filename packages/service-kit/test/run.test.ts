@@ -58,7 +58,7 @@ describe('the process of a service', () => {
     for (const child of children.splice(0)) child.kill('SIGKILL');
   });
 
-  it('says where it listens, to its parent and in the log', async () => {
+  it('reports its address to its parent and in the log', async () => {
     const child = start();
     const url = await listening(child);
     assert.equal((await fetch(`${url}/open`)).status, 200);
@@ -67,7 +67,7 @@ describe('the process of a service', () => {
     );
   });
 
-  it('says from where it can be reached, and how that is changed', async () => {
+  it('logs whether other machines can reach it, and how to change that', async () => {
     for (const [host, words] of [
       ['127.0.0.1', /^this machine only; HOST=0\.0\.0\.0 /],
       ['0.0.0.0', /^other machines too; .* expect a private one$/],
@@ -81,7 +81,7 @@ describe('the process of a service', () => {
   });
 
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-    it(`stops cleanly on ${signal} and leaves no line of log behind`, async () => {
+    it(`stops cleanly on ${signal} and writes all lines of its log`, async () => {
       const child = start();
       await listening(child);
       child.process.kill(signal);
@@ -93,7 +93,7 @@ describe('the process of a service', () => {
     });
   }
 
-  it('stops at once when it is asked a second time', async () => {
+  it('exits immediately on a second signal', async () => {
     const child = start({ MISHAP: 'never stops' });
     await listening(child);
     child.process.kill('SIGTERM');
@@ -117,7 +117,7 @@ describe('the process of a service', () => {
     assert.equal(child.process.exitCode, null);
   });
 
-  it('that is wrongly configured says every fault in one message and ends with 1', async () => {
+  it('with a wrong configuration prints every fault in one message and exits with 1', async () => {
     const child = start({ INTERNAL_TOKEN_SECRET: 'short', LOG_LEVEL: 'loud', METRICS_PORT: '-1' });
     assert.equal(await child.ended, 1);
     assert.equal(child.out(), '');
@@ -126,20 +126,20 @@ describe('the process of a service', () => {
     assert.ok(!child.err().includes('    at '), 'a stack tells an operator nothing');
   });
 
-  it('whose port is taken says so in a sentence and ends with 1', async () => {
+  it('whose port is taken prints one sentence and exits with 1', async () => {
     const child = start({ MISHAP: 'port taken' });
     assert.equal(await child.ended, 1);
     assert.match(child.err(), /^demo did not start\. Port \d+ on 127\.0\.0\.1 is taken; choose another one\.\n$/);
   });
 
-  it('that may open too few files says which limit to raise, and ends with 1', async () => {
+  it('that may open too few files prints which limit to raise, and exits with 1', async () => {
     const child = start({}, 200);
     assert.equal(await child.ended, 1);
     assert.match(child.err(), /^demo did not start\. This process may open 200 files.*ulimit -n/);
     assert.equal(child.err().trimEnd().split('\n').length, 1);
   });
 
-  it('that may open few files takes fewer connections, and says so', async () => {
+  it('that may open few files accepts fewer connections, and logs it', async () => {
     const child = start({}, 1024);
     await listening(child);
     const said = await eventually(() => child.lines().find(({ level }) => level === 'warn'));
@@ -147,14 +147,14 @@ describe('the process of a service', () => {
     assert.match(String(said['msg']), /ulimit -n/);
   });
 
-  it('that meets a bug at the start shows where, without secrets, and ends with 1', async () => {
+  it('with a bug at the start prints its stack without secrets, and exits with 1', async () => {
     const child = start({ MISHAP: 'bug at start' });
     assert.equal(await child.ended, 1);
     assert.match(child.err(), /TypeError[^]*main\.ts/);
     assert.ok(!child.err().includes('hunter2'));
   });
 
-  it('that meets a bug later logs it, without secrets and with all lines before it, and ends with 1', async () => {
+  it('with a bug later logs it without secrets, after all lines before it, and exits with 1', async () => {
     const child = start({ MISHAP: 'bug later' });
     assert.equal(await child.ended, 1);
     const lines = child.lines();

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { Semaphore, SenderSemaphores } from '../src/call/index.ts';
 
 describe('a semaphore', () => {
-  it('lets a bounded number through at once, in the order they came [never.unbounded]', async () => {
+  it('runs a bounded number of tasks concurrently, in order [never.unbounded]', async () => {
     const semaphore = new Semaphore(2);
     let running = 0;
     let most = 0;
@@ -24,7 +24,7 @@ describe('a semaphore', () => {
     );
   });
 
-  it('goes on after a task that failed', async () => {
+  it('continues after a task that failed', async () => {
     const semaphore = new Semaphore(1);
     await assert.rejects(
       semaphore.run(() => Promise.reject(new Error('no'))),
@@ -35,7 +35,7 @@ describe('a semaphore', () => {
 });
 
 describe('the semaphores of senders', () => {
-  it('refuse beyond a bound and past a time, and forget senders that wait for nothing [limits.look-ups.network, never.unbounded]', async () => {
+  it('refuse tasks over a bound and after a time, and store nothing of senders without tasks [limits.look-ups.network, never.unbounded]', async () => {
     const semaphores = new SenderSemaphores({ atOnce: 1, waitingMax: 2, waitMs: 20 });
     const { promise, resolve } = Promise.withResolvers<void>();
     let begun = 0;

@@ -108,7 +108,7 @@ describe('a call to another service', () => {
     );
   });
 
-  it('throws the fault of the other side with its code, its message and its time to retry', async () => {
+  it('throws the fault of the other service with its code, its message and its Retry-After', async () => {
     const { call } = caller(demo.service.url);
     await refuses(
       call(api.echo, { principal: reader, params: { name: 'a' }, body: { title: 'x' } }),
@@ -127,7 +127,7 @@ describe('a call to another service', () => {
     await refuses(call(api.fail, { principal: ann }), 'internal');
   });
 
-  it('never blames the person when it is our own token that was refused', async () => {
+  it('is unavailable when the internal token is refused', async () => {
     const other = createServiceClient({
       name: 'demo',
       urls: [demo.service.url],
@@ -140,20 +140,20 @@ describe('a call to another service', () => {
     assert.match(written.join(''), /"level":"error".*INTERNAL_TOKEN_SECRET differs/);
   });
 
-  it('to nobody is unavailable, and soon', async () => {
+  it('to a service that is down is unavailable, and soon', async () => {
     const started = performance.now();
     await refuses(caller(await nobody()).call(api.open, { principal: ann }), 'unavailable');
     assert.ok(performance.now() - started < 2_000);
   });
 
-  it('answered with something else than JSON, or an error of another shape, is unavailable', async () => {
+  it('is unavailable when the reply is not JSON, or an error of another shape', async () => {
     const html = await server((_req, res) => res.end('<html>'));
     const strange = await server((_req, res) => res.writeHead(502).end('{"code":"constructor"}'));
     await refuses(caller(html.url).call(api.open, { principal: ann }), 'unavailable');
     await refuses(caller(strange.url).call(api.open, { principal: ann }), 'unavailable');
   });
 
-  it('ends at its deadline, whether the other side hangs or drips [never.unbounded]', async () => {
+  it('ends at its deadline when the other service hangs or sends slowly [never.unbounded]', async () => {
     const hanging = await server(hang);
     const dripping = await server((_req, res) => {
       const timer = setInterval(() => res.write(' '), 10);
@@ -166,7 +166,7 @@ describe('a call to another service', () => {
     }
   });
 
-  it('ends when whoever asked for it is gone, also before it began', async () => {
+  it('ends when its signal aborts, also before it began', async () => {
     const hanging = await server(hang);
     const gone = new AbortController();
     const call = caller(hanging.url).call(api.open, { principal: ann, signal: gone.signal });
@@ -175,14 +175,14 @@ describe('a call to another service', () => {
     await refuses(caller(hanging.url).call(api.open, { principal: ann, signal: AbortSignal.abort() }), 'unavailable');
   });
 
-  it('is spread over all addresses', async () => {
+  it('is distributed over all addresses', async () => {
     const [one, two] = [await server(good), await server(good)];
     const { call } = caller(one.url, two.url);
     for (let count = 0; count < 10; count += 1) await call(api.open, { principal: ann });
     assert.deepEqual([one.asked(), two.asked()], [5, 5]);
   });
 
-  it('goes on without an address that is gone, for every method, and does not ask there again and again', async () => {
+  it('uses another address when one is down, for every method, and does not try that one each time', async () => {
     const well = await server((_req, res) => res.writeHead(201).end('{"ok":true,"got":1}'));
     const { call } = caller(await nobody(), well.url);
     for (let count = 0; count < 20; count += 1) {
@@ -193,7 +193,7 @@ describe('a call to another service', () => {
     assert.ok(failures >= 1 && failures <= 5, `${failures} calls met the dead address`);
   });
 
-  it('that was cut off in the middle is made again when that is harmless, and only then', async () => {
+  it('is repeated after the connection broke only when it is idempotent', async () => {
     const [bad, well] = [await server(cut), await server((_req, res) => res.end('{"ok":true,"got":1}'))];
     const post = { principal: ann, params: { name: 'a' }, body: { title: 'x' } };
     for (let count = 0; count < 4; count += 1) await caller(bad.url, well.url).call(api.open, { principal: ann });
@@ -206,7 +206,7 @@ describe('a call to another service', () => {
     assert.equal(well.asked(), before + 1);
   });
 
-  it('of a kind that may be repeated does not wait for a replica that hangs', async () => {
+  it('that is idempotent does not wait for a replica that hangs', async () => {
     const [hanging, well] = [await server(hang), await server(good)];
     const { call } = caller(hanging.url, well.url);
     const started = performance.now();
@@ -215,7 +215,7 @@ describe('a call to another service', () => {
     assert.ok(well.asked() >= 2);
   });
 
-  it('finds a service again that was restarted in the meantime', async () => {
+  it('finds a service that was restarted', async () => {
     const other = await startDemo();
     const { call } = caller(other.service.url);
     await call(api.open, { principal: ann });
@@ -227,7 +227,7 @@ describe('a call to another service', () => {
     await call(api.open, { principal: ann });
   });
 
-  it('is not multiplied without end when everything is down [never.unbounded]', async () => {
+  it('has a bounded number of retries when everything is down [never.unbounded]', async () => {
     const [one, two, three] = [await server(cut), await server(cut), await server(cut)];
     const { call } = caller(one.url, two.url, three.url);
     const calls = 300;
@@ -236,7 +236,7 @@ describe('a call to another service', () => {
     assert.ok(asked <= calls * 1.1 + 20, `${asked} requests for ${calls} calls`);
   });
 
-  it('is refused at once when too many are under way, and works again when they are over [never.unbounded]', async () => {
+  it('is refused immediately when too many are under way, and works again when they have ended [never.unbounded]', async () => {
     const held: (() => void)[] = [];
     const holding = await server((_req, res) => void held.push(() => res.end('{"ok":true}')));
     const { call } = caller(holding.url);
@@ -250,7 +250,7 @@ describe('a call to another service', () => {
     clearInterval(release);
   });
 
-  it('leaves no connection open when the caller is closed', async () => {
+  it('leaves no connection open when the client is closed', async () => {
     const well = await server(good);
     const made = caller(well.url);
     await made.call(api.open, { principal: ann });

@@ -8,7 +8,7 @@ import { raw } from './raw.ts';
 
 const PATIENCE_MS = 100;
 
-describe('a sender who takes too long', () => {
+describe('a slow sender', () => {
   let server: Server;
   let port: number;
   let failure: unknown;
@@ -19,23 +19,23 @@ describe('a sender who takes too long', () => {
         failure = error;
       });
     });
-    const patience = { headersTimeoutMs: PATIENCE_MS, requestTimeoutMs: 2 * PATIENCE_MS, checkMs: 20 };
-    server = createHttpServer(app, { patience });
+    const timeouts = { headersTimeoutMs: PATIENCE_MS, requestTimeoutMs: 2 * PATIENCE_MS, checkMs: 20 };
+    server = createHttpServer(app, { timeouts });
     port = await listen(server, '127.0.0.1', 0);
   });
   after(() => drainServer(server, 0));
 
   const cases: Readonly<Record<string, { parts: string[]; drip?: string }>> = {
-    'says nothing': { parts: [] },
+    'sends nothing': { parts: [] },
     'stops in the middle of the headers': { parts: ['GET / HTTP/1.1\r\nHost: a\r\n'] },
-    'sends one header after the other for ever': { parts: ['GET / HTTP/1.1\r\nHost: a\r\n'], drip: 'X-A: 1\r\n' },
+    'sends one header after the other': { parts: ['GET / HTTP/1.1\r\nHost: a\r\n'], drip: 'X-A: 1\r\n' },
     'sends one byte of the body after the other': {
       parts: ['POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 900\r\n\r\n'],
       drip: 'x',
     },
   };
   for (const [what, { parts, drip }] of Object.entries(cases)) {
-    it(`and ${what} is told so and cut off [limits.time.slow-sender]`, async () => {
+    it(`that ${what} gets 408 and is disconnected [limits.time.slow-sender]`, async () => {
       const answer = await raw({ port, parts, until: 'close', ...(drip === undefined ? {} : { drip }) });
       assert.equal(answer.status, 408, answer.text);
       assert.equal((JSON.parse(answer.body) as ErrorBody).code, 'request_timeout');

@@ -80,7 +80,7 @@ describe('a revoked credential', () => {
     const { token, principal } = testGateway.newKey(['read']);
     assert.equal((await call(token)).status, 200);
     await nats.stop();
-    await until('the gateway noticed', () => testGateway.logs().includes('lost NATS'));
+    await until('the gateway noticed', () => testGateway.logs().includes('lost the connection to NATS'));
     assert.equal((await call(token)).status, 200);
     assert.equal((await exchange(testGateway.api, request('GET /ready'))).status, 200);
     await nats.start();

@@ -129,7 +129,7 @@ function openStandby(
     url,
     poolMax,
     applicationName: 'wts-sync-read',
-    patienceMs: STANDBY_TIMEOUT_MS,
+    timeoutMs: STANDBY_TIMEOUT_MS,
     log,
     stack,
   });

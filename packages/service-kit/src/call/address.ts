@@ -11,30 +11,30 @@ interface Connecting {
   readonly bodyTimeoutMs: number;
 }
 
-/** One process of a service, as one caller of it knows it. */
+/** One process of a service, with what a caller measures of it. */
 export class Address {
-  /** As it was configured: what requests name as their host. */
+  /** The configured URL, which requests name as their host. */
   readonly origin: URL;
-  /** What the name stood for when it was looked up; null where it has not been, or is an IP address itself. */
+  /** What the name was resolved to; null until it is, or where it is an IP address. */
   readonly ip: string | null;
-  /** Connects to `ip`, whatever the name stands for by then. */
+  /** Connects to `ip`, also when the name resolves to another one by then. */
   readonly lookup: LookupFunction | undefined;
   readonly pool: Pool;
-  /** Failures in a row, and until when it is left alone because of them. */
+  /** Failures in a row, and until when it gets no request because of them. */
   failures = 0;
   backoffUntil = 0;
   /** Requests under way, and sockets. */
   underWay = 0;
   sockets = 0;
-  /** Of the last sign of life while requests were under way. */
-  quietSince = 0;
-  /** While it is asked for a sign of life. */
+  /** When it last replied, or had no request under way. */
+  silentSince = 0;
+  /** True while a health check is under way. */
   isProbed = false;
-  /** Since when it fails. */
+  /** When its failures began. */
   failingSince = 0;
-  /** What to call when it shows no sign of life any more, and when it has shown none for long. */
-  readonly onLost = new Set<() => void>();
-  readonly onGone = new Set<() => void>();
+  /** Called when a health check fails, and when health checks have failed for long. */
+  readonly onUnresponsive = new Set<() => void>();
+  readonly onDead = new Set<() => void>();
 
   constructor(origin: URL, found: LookupAddress | null, options: Connecting) {
     this.origin = origin;
@@ -56,7 +56,7 @@ export class Address {
   }
 }
 
-/** Where a connection to it leads, for who makes one without its pool. */
+/** The options of a connection to it that is not of its pool. */
 export function targetOf({ origin, lookup }: Pick<Address, 'origin' | 'lookup'>): {
   readonly host: string;
   readonly port?: number;
@@ -69,15 +69,15 @@ export function targetOf({ origin, lookup }: Pick<Address, 'origin' | 'lookup'>)
   };
 }
 
-/** Any answer is a sign of life. Asked on a connection of its own, because those of the pool may all have something to do. */
+/** Resolves with any reply. Uses a connection of its own, because those of the pool may all be busy. */
 export function probeHealth(address: Address, path: string, timeoutMs: number): Promise<void> {
   const get = address.origin.protocol === 'https:' ? httpsGet : httpGet;
   return new Promise((resolve, reject) => {
     const headers = { host: address.origin.host, connection: 'close' };
     const signal = AbortSignal.timeout(timeoutMs);
-    const request = get({ ...targetOf(address), path, headers, signal, agent: false }, (answer) => {
-      answer.on('error', () => undefined);
-      answer.destroy();
+    const request = get({ ...targetOf(address), path, headers, signal, agent: false }, (reply) => {
+      reply.on('error', () => undefined);
+      reply.destroy();
       resolve();
     });
     request.on('error', reject);

@@ -13,23 +13,23 @@ export interface AddressesOptions {
   readonly name: string;
   readonly urls: readonly string[];
   readonly log: Logger;
-  /** Calls under way or waiting, to all addresses. Above it waiting would only grow. */
+  /** Calls under way or waiting, to all addresses. More are refused. */
   readonly underWayMax: number;
   /** To each address. */
   readonly connections: number;
   readonly connectTimeoutMs: number;
-  /** 0: whoever calls has a deadline of their own. */
+  /** 0: each call has its own deadline. */
   readonly headersTimeoutMs: number;
   readonly bodyTimeoutMs: number;
-  /** How often names are looked up again. */
+  /** How often names are resolved again. */
   readonly refreshMs?: number;
   readonly lookUp?: LookUp;
   readonly watch?: Partial<Watch>;
 }
 
 /**
- * How long an address may be silent while it has something to do, how long it may take to show a sign of life, how long it
- * may show none until its sockets are given up, how often to look.
+ * An address with requests under way that is silent for `quietMs` gets a health check, which may take `probeMs`. When health
+ * checks have failed for `goneMs`, its sockets are closed. Addresses are checked every `everyMs`.
  */
 interface Watch {
   readonly quietMs: number;
@@ -38,28 +38,28 @@ interface Watch {
   readonly everyMs: number;
 }
 
-/** First rest of an address that failed; each further one is twice as long, up to the second figure. */
+/** First pause of an address that failed; each further one is twice as long, up to the maximum. */
 export const BACKOFF_MS = 500;
 export const BACKOFF_MS_MAX = 10_000;
 
-/** One of the configured URLs, and the processes it stands for. */
+/** One of the configured URLs, and the addresses it resolves to. */
 interface Source {
   readonly url: URL;
   readonly isName: boolean;
   addresses: Address[];
-  isAsked: boolean;
+  isLookedUp: boolean;
 }
 
 /**
- * The processes of one service: every address behind every name counts as one of its own, because behind a name there may
- * be any number of replicas, and a connection that stays open would bind a caller to one of them. Names are looked up again
- * every few seconds; a look-up that fails or finds nothing changes nothing. `getaddrinfo` answers, and not a DNS server:
- * only it knows /etc/hosts and the search domains by which a cluster names its services.
+ * The processes of one service. Every IP address of every name is an address of its own, because a name may stand for any number
+ * of replicas, and a connection that stays open would bind a caller to one of them. Names are resolved again every few seconds;
+ * a look-up that fails or finds nothing changes nothing. Names are resolved by `getaddrinfo`, because a DNS server has neither
+ * /etc/hosts nor the search domains by which a cluster names its services.
  *
- * The address with the fewest calls under way is taken, in turn where several have as few, so one that hangs is given little
- * more than others finish. One that failed, or was silent for long while calls waited, is passed over while there are
- * others, and asked for its `/health` in growing intervals: no caller's request finds out. When all are passed over, the
- * one that rested longest is tried anyway, so a service that came back is found at once. Keeps never.one-frozen.
+ * A request goes to the address with the fewest requests under way, in turn where several have as few, so an address that hangs
+ * gets few requests. An address that failed, or was silent for long while requests waited, gets no request while there are
+ * others; it gets health checks in growing intervals instead. When all addresses have failed, the one whose pause ends first gets
+ * the request, so a service that is back is found immediately. Keeps never.one-frozen.
  */
 export class Addresses {
   readonly name: string;
@@ -67,7 +67,7 @@ export class Addresses {
   readonly #watch: Watch;
   readonly #sources: readonly Source[];
   readonly #timers: readonly NodeJS.Timeout[];
-  readonly #leaving = new Set<Address>();
+  readonly #retired = new Set<Address>();
   #all: readonly Address[] = [];
   #underWay = 0;
   #next = 0;
@@ -87,15 +87,15 @@ export class Addresses {
     };
     this.#sources = urls.map((text) => {
       const url = new URL(text);
-      // Until it is looked up a name counts as one address.
+      // Until it is resolved a name counts as one address.
       const addresses = [new Address(url, null, options)];
-      return { url, isName: isIP(hostOf(url)) === 0, addresses, isAsked: false };
+      return { url, isName: isIP(hostOf(url)) === 0, addresses, isLookedUp: false };
     });
     this.#gather();
     this.#refresh();
     this.#timers = [
       setInterval(() => this.#refresh(), refreshMs).unref(),
-      setInterval(() => this.#look(), this.#watch.everyMs).unref(),
+      setInterval(() => this.#checkHealth(), this.#watch.everyMs).unref(),
     ];
   }
 
@@ -103,75 +103,75 @@ export class Addresses {
     return this.#all.length;
   }
 
-  /** The address to try next; null when `tried` holds them all. */
+  /** The address to try next; null when all have been tried. */
   pick(tried: ReadonlySet<Address> | null = null, load: (address: Address) => number = requestsOf): Address | null {
     const all = this.#all;
     let best: Address | null = null;
-    let resting: Address | null = null;
+    let failing: Address | null = null;
     let at = 0;
     for (let step = 0; step < all.length; step += 1) {
       const index = (this.#next + step) % all.length;
       const address = all[index] as Address;
       if (tried?.has(address)) continue;
       if (address.failures > 0 || address.isProbed) {
-        if (resting === null || address.backoffUntil < resting.backoffUntil) resting = address;
+        if (failing === null || address.backoffUntil < failing.backoffUntil) failing = address;
       } else if (best === null || load(address) < load(best)) {
         best = address;
         at = index;
       }
     }
     if (best !== null) this.#next = (at + 1) % all.length;
-    return best ?? resting;
+    return best ?? failing;
   }
 
   /**
-   * A request goes to this address; what is returned is called when it is over. `onLost` is called when the address shows
-   * no sign of life while the request waits for its answer.
+   * Counts a request to this address; returns the function that ends it. `onUnresponsive` is called when a health check of the
+   * address fails while the request waits for its reply.
    */
-  begin(address: Address, onLost?: () => void): () => void {
-    if (isIdle(address)) address.quietSince = performance.now();
+  begin(address: Address, onUnresponsive?: () => void): () => void {
+    if (isIdle(address)) address.silentSince = performance.now();
     address.underWay += 1;
-    if (onLost !== undefined) address.onLost.add(onLost);
+    if (onUnresponsive !== undefined) address.onUnresponsive.add(onUnresponsive);
     let isOver = false;
     return () => {
       if (isOver) return;
       isOver = true;
       address.underWay -= 1;
-      if (onLost !== undefined) address.onLost.delete(onLost);
+      if (onUnresponsive !== undefined) address.onUnresponsive.delete(onUnresponsive);
     };
   }
 
-  /** A socket stands at this address; what is returned is called when it is over. */
-  beginSocket(address: Address, onGone: () => void): () => void {
+  /** Counts a socket to this address; returns the function that ends it. */
+  beginSocket(address: Address, onDead: () => void): () => void {
     address.sockets += 1;
-    address.onGone.add(onGone);
+    address.onDead.add(onDead);
     return () => {
       address.sockets -= 1;
-      address.onGone.delete(onGone);
+      address.onDead.delete(onDead);
     };
   }
 
-  /** Lets the address rest. Failures while it rests are those of calls that were already on their way to it. */
+  /** Pauses the address. Failures during the pause are of calls that had begun before it, and do not count. */
   failed(address: Address, cause: unknown, now = performance.now()): void {
     if (now < address.backoffUntil) return;
     address.backoffUntil = now + Math.min(BACKOFF_MS * 2 ** address.failures, BACKOFF_MS_MAX);
     address.failures += 1;
     if (address.failures > 1) return;
     address.failingSince = now;
-    this.#options.log.warn({ peer: this.name, origin: address.name, err: cause }, 'a service does not answer');
-    // Its name may stand for another one by now.
+    this.#options.log.warn({ peer: this.name, origin: address.name, err: cause }, 'a service does not reply');
+    // Its name may have another address by now.
     this.#refresh();
   }
 
   answered(address: Address): void {
-    address.quietSince = performance.now();
+    address.silentSince = performance.now();
     if (address.failures === 0) return;
     address.failures = 0;
     address.backoffUntil = 0;
-    this.#options.log.info({ peer: this.name, origin: address.name }, 'a service answers again');
+    this.#options.log.info({ peer: this.name, origin: address.name }, 'a service replies again');
   }
 
-  /** Takes a place among the calls under way; every `enter` has its `leave`. */
+  /** Counts a call under way; every `enter` needs one `leave`. */
   enter(): void {
     if (this.#underWay >= this.#options.underWayMax) throw new Fault('unavailable');
     this.#underWay += 1;
@@ -184,45 +184,45 @@ export class Addresses {
   async close(): Promise<void> {
     this.#isClosed = true;
     for (const timer of this.#timers) clearInterval(timer);
-    await Promise.all([...this.#all, ...this.#leaving].map(({ pool }) => pool.destroy()));
+    await Promise.all([...this.#all, ...this.#retired].map(({ pool }) => pool.destroy()));
   }
 
   #refresh(): void {
-    for (const source of this.#sources) if (source.isName && !source.isAsked) void this.#ask(source);
+    for (const source of this.#sources) if (source.isName && !source.isLookedUp) void this.#resolve(source);
   }
 
-  async #ask(source: Source): Promise<void> {
-    const { lookUp = lookUpByTheSystem, log } = this.#options;
-    source.isAsked = true;
+  async #resolve(source: Source): Promise<void> {
+    const { lookUp = lookUpBySystem, log } = this.#options;
+    source.isLookedUp = true;
     try {
       const found = await lookUp(hostOf(source.url));
-      if (found.length > 0 && !this.#isClosed) this.#follow(source, found.slice(0, LIMITS.addressesOfNameMax));
+      if (found.length > 0 && !this.#isClosed) this.#update(source, found.slice(0, LIMITS.addressesOfNameMax));
     } catch (err) {
-      log.debug({ peer: this.name, origin: source.url.origin, err }, 'a name could not be looked up');
+      log.debug({ peer: this.name, origin: source.url.origin, err }, 'a name could not be resolved');
     } finally {
-      source.isAsked = false;
+      source.isLookedUp = false;
     }
   }
 
-  /** Addresses that stay keep what is known of them; those that left end what they have begun. */
-  #follow(source: Source, found: readonly LookupAddress[]): void {
-    const known = new Map(source.addresses.map((address) => [address.ip, address]));
-    const next = found.map((one) => known.get(one.address) ?? new Address(source.url, one, this.#options));
+  /** Addresses that are still there keep their state; those that are not finish their requests. */
+  #update(source: Source, found: readonly LookupAddress[]): void {
+    const current = new Map(source.addresses.map((address) => [address.ip, address]));
+    const next = found.map((one) => current.get(one.address) ?? new Address(source.url, one, this.#options));
     const isSame = next.length === source.addresses.length && next.every((one) => source.addresses.includes(one));
     if (isSame) return;
-    const left = source.addresses.filter((address) => !next.includes(address));
+    const removed = source.addresses.filter((address) => !next.includes(address));
     source.addresses = [...new Set(next)];
     this.#gather();
-    for (const address of left) this.#retire(address);
+    for (const address of removed) this.#retire(address);
     this.#options.log.info(
       { peer: this.name, origin: source.url.origin, addresses: source.addresses.map(({ ip }) => ip) },
       'a service has other addresses',
     );
   }
 
-  /** It is watched on for as long as it has something to do. */
+  /** Health checks go on until its requests and sockets have ended. */
   #retire(address: Address): void {
-    this.#leaving.add(address);
+    this.#retired.add(address);
     address.pool.close().catch(() => undefined);
   }
 
@@ -230,15 +230,15 @@ export class Addresses {
     this.#all = this.#sources.flatMap(({ addresses }) => addresses);
   }
 
-  /** Asks for a sign of life where there was none for long, and where the rest of one that failed is over. */
-  #look(): void {
+  /** Checks addresses that are silent for too long, and those whose pause is over. */
+  #checkHealth(): void {
     const now = performance.now();
-    for (const address of this.#leaving) if (isIdle(address)) this.#leaving.delete(address);
-    for (const address of [...this.#all, ...this.#leaving]) {
+    for (const address of this.#retired) if (isIdle(address)) this.#retired.delete(address);
+    for (const address of [...this.#all, ...this.#retired]) {
       const isDue =
         address.failures > 0
           ? now >= address.backoffUntil
-          : !isIdle(address) && now - address.quietSince >= this.#watch.quietMs;
+          : !isIdle(address) && now - address.silentSince >= this.#watch.quietMs;
       if (isDue && !address.isProbed) void this.#probe(address);
     }
   }
@@ -251,18 +251,18 @@ export class Addresses {
     } catch (cause) {
       if (this.#isClosed) return;
       this.failed(address, cause);
-      // A process that stops takes no connections any more and ends what it has begun.
+      // A process that stops accepts no connection and finishes its requests.
       if ((cause as NodeJS.ErrnoException).code === 'ECONNREFUSED') return;
-      for (const lose of address.onLost) lose();
+      for (const notify of address.onUnresponsive) notify();
       if (performance.now() - address.failingSince < this.#watch.goneMs) return;
-      for (const end of address.onGone) end();
+      for (const notify of address.onDead) notify();
     } finally {
       address.isProbed = false;
     }
   }
 }
 
-/** Sockets stay for hours, so they are spread by their number. */
+/** Sockets stay open for hours, so they are distributed by their number. */
 export function socketsOf({ sockets, underWay }: Address): number {
   return sockets + underWay;
 }
@@ -275,7 +275,7 @@ function requestsOf({ underWay }: Address): number {
   return underWay;
 }
 
-const lookUpByTheSystem: LookUp = (name) => lookup(name, { all: true, order: 'verbatim' });
+const lookUpBySystem: LookUp = (name) => lookup(name, { all: true, order: 'verbatim' });
 
 /** Without the brackets of IPv6. */
 function hostOf({ hostname }: URL): string {

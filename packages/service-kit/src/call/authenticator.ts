@@ -13,9 +13,8 @@ interface AuthenticatorKit {
 }
 
 /**
- * Credential -> principal, with the two look-ups that only the workspace service can answer. Of one sender (a network, as
- * the gateway names it) only so many are made at a time, because made-up credentials cost their sender nothing. Keeps
- * limits.look-ups.network.
+ * Resolves credentials to principals, with two look-ups at the workspace service. The look-ups of one sender (a network, as the
+ * gateway names it) are limited, because a sender can make up any number of credentials. Keeps limits.look-ups.network.
  */
 export function openAuthenticator(
   { name, stack }: AuthenticatorKit,
@@ -28,19 +27,19 @@ export function openAuthenticator(
     waitingMax: LIMITS.lookUpsWaitingOfSenderMax,
     waitMs: LIMITS.lookUpWaitMs,
   });
-  const inTurn = <T>(sender: string, lookUp: () => Promise<T>): Promise<T> =>
+  const limited = <T>(sender: string, lookUp: () => Promise<T>): Promise<T> =>
     sender === '' ? lookUp() : lookUps.run(sender, lookUp);
   const authenticator = createAuthenticator({
     issuers,
     apiKeyPrefix,
     resolveApiKey: async (tokenHash, sender) => {
       const request = { principal, body: { tokenHash }, idempotent: true };
-      const reply = await inTurn(sender, () => workspace.call(workspaceApi.internalResolveApiKey, request));
+      const reply = await limited(sender, () => workspace.call(workspaceApi.internalResolveApiKey, request));
       return reply.principal;
     },
     resolvePerson: async (identity, sender) => {
       const request = { principal, body: identity, idempotent: true };
-      const reply = await inTurn(sender, () => workspace.call(workspaceApi.internalResolvePerson, request));
+      const reply = await limited(sender, () => workspace.call(workspaceApi.internalResolvePerson, request));
       return reply.userId;
     },
   });

@@ -1,8 +1,8 @@
-/** Retries may be this share of calls. */
+/** Retries per call. */
 const SHARE = 0.1;
 const TOKENS_MAX = 20;
 
-/** A bucket that each call fills a little and each retry empties by one: retries never become a flood of their own. */
+/** A token bucket: each call adds a fraction of a token and each retry takes one, so retries stay a share of the calls. */
 export class RetryBudget {
   #tokens = TOKENS_MAX;
 
@@ -10,7 +10,7 @@ export class RetryBudget {
     this.#tokens = Math.min(this.#tokens + SHARE, TOKENS_MAX);
   }
 
-  /** False when the budget is spent: fail instead. */
+  /** False when the budget is used up. */
   withdraw(): boolean {
     if (this.#tokens < 1) return false;
     this.#tokens -= 1;

@@ -14,13 +14,13 @@ export interface ServiceReply {
   readonly body: string;
 }
 
-/** An answer between services is a page of data at most; more is a fault, and must not fill the memory. */
-const ANSWER_BYTES_MAX = 32 * 1024 * 1024;
+/** A reply between services is a page of data at most; more is a fault, and must not fill the memory. */
+const REPLY_BYTES_MAX = 32 * 1024 * 1024;
 
 /**
- * One request, with one deadline over all of it: waiting for a connection, connecting, sending, every byte of the answer.
+ * One request, with one deadline over all of it: waiting for a connection, connecting, sending, every byte of the reply.
  * (undici's own timeouts start again with each byte.) `deadlineMs` is on the clock of `performance.now()`. Rejects with
- * the error of undici, a TimeoutError, or an AbortError when the caller gave up.
+ * the error of undici, a TimeoutError, or an AbortError when the caller cancelled.
  */
 export async function dispatch({ pool }: Address, outgoing: Outgoing, deadlineMs: number): Promise<ServiceReply> {
   const exchange = new ClientExchange(outgoing.signal, deadlineMs);
@@ -29,16 +29,16 @@ export async function dispatch({ pool }: Address, outgoing: Outgoing, deadlineMs
       const { method, path, headers, body } = outgoing;
       pool.dispatch({ method, path, headers, body }, exchange);
     }
-    return await exchange.answer;
+    return await exchange.reply;
   } finally {
     exchange.release();
   }
 }
 
 class ClientExchange implements Dispatcher.DispatchHandler {
-  readonly answer: Promise<ServiceReply>;
+  readonly reply: Promise<ServiceReply>;
   isOver = false;
-  readonly #resolve: (answer: ServiceReply) => void;
+  readonly #resolve: (reply: ServiceReply) => void;
   readonly #reject: (reason: Error) => void;
   readonly #signal: AbortSignal | undefined;
   readonly #timer: NodeJS.Timeout;
@@ -49,7 +49,7 @@ class ClientExchange implements Dispatcher.DispatchHandler {
 
   constructor(signal: AbortSignal | undefined, deadlineMs: number) {
     const { promise, resolve, reject } = Promise.withResolvers<ServiceReply>();
-    this.answer = promise;
+    this.reply = promise;
     this.#resolve = resolve;
     this.#reject = reject;
     this.#signal = signal;
@@ -66,8 +66,8 @@ class ClientExchange implements Dispatcher.DispatchHandler {
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller;
-    // It waited for a connection longer than anybody waited for it.
-    if (this.isOver) controller.abort(new DOMException('Nobody waits for this any more.', 'AbortError'));
+    // The call ended while it waited for a connection.
+    if (this.isOver) controller.abort(new DOMException('The call has ended.', 'AbortError'));
   }
 
   onResponseStart(_controller: Dispatcher.DispatchController, status: number): void {
@@ -76,7 +76,7 @@ class ClientExchange implements Dispatcher.DispatchHandler {
 
   onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
     this.#bytes += chunk.length;
-    if (this.#bytes > ANSWER_BYTES_MAX) this.#giveUp(new Error('The answer is too large.'));
+    if (this.#bytes > REPLY_BYTES_MAX) this.#fail(new Error('The reply is too large.'));
     else this.#chunks.push(chunk);
   }
 
@@ -88,10 +88,10 @@ class ClientExchange implements Dispatcher.DispatchHandler {
     this.#reject(error);
   }
 
-  readonly #onDeadline = (): void => this.#giveUp(new DOMException('The deadline has passed.', 'TimeoutError'));
-  readonly #onCancel = (): void => this.#giveUp(new DOMException('The caller gave up.', 'AbortError'));
+  readonly #onDeadline = (): void => this.#fail(new DOMException('The deadline has passed.', 'TimeoutError'));
+  readonly #onCancel = (): void => this.#fail(new DOMException('The caller cancelled.', 'AbortError'));
 
-  #giveUp(reason: Error): void {
+  #fail(reason: Error): void {
     this.isOver = true;
     this.#chunks = [];
     this.#reject(reason);

@@ -1,8 +1,8 @@
 import { comeAgainSeconds, Fault } from '@wts/contracts';
 
 /**
- * Runs a bounded number of tasks at once; the others wait in order. Thousands of clients that reconnect in the same second
- * must not take all of a process from the requests of the others.
+ * Runs a bounded number of tasks concurrently; the others wait in order, so that thousands of clients that reconnect in the same
+ * second leave time for other requests.
  */
 export class Semaphore {
   readonly #atOnce: number;
@@ -19,7 +19,7 @@ export class Semaphore {
     try {
       return await task();
     } finally {
-      // The place passes to the first task that waits, so that a new task cannot overtake it.
+      // The first waiting task starts before any new one.
       const next = this.#waiting.shift();
       if (next === undefined) this.#running -= 1;
       else next();
@@ -29,15 +29,15 @@ export class Semaphore {
 
 export interface SenderBounds {
   readonly atOnce: number;
-  /** Beyond it the next one is refused. */
+  /** More waiting tasks are refused. */
   readonly waitingMax: number;
-  /** A task whose turn comes later is refused and not begun. */
+  /** A task that waited longer is refused and not started. */
   readonly waitMs: number;
 }
 
 /**
- * A semaphore for each sender: a sender with many tasks waits for its own. A sender without a task takes no memory. A task
- * keeps its place when its client has left, so the number of waiting tasks is bounded, and a task past its time ends at once.
+ * A semaphore for each sender, so that a sender with many tasks delays only its own. A sender without a task takes no memory. A
+ * task waits on when its client disconnects, so the number of waiting tasks and their time are bounded.
  */
 export class SenderSemaphores {
   readonly #bounds: SenderBounds;
@@ -50,13 +50,13 @@ export class SenderSemaphores {
   async run<T>(sender: string, task: () => Promise<T>): Promise<T> {
     const { atOnce, waitingMax, waitMs } = this.#bounds;
     const own = this.#semaphores.get(sender) ?? { semaphore: new Semaphore(atOnce), tasks: 0 };
-    if (own.tasks >= atOnce + waitingMax) throw comeAgain();
+    if (own.tasks >= atOnce + waitingMax) throw tooMany();
     this.#semaphores.set(sender, own);
     own.tasks += 1;
     const endsAt = performance.now() + waitMs;
     try {
       return await own.semaphore.run(() => {
-        if (performance.now() > endsAt) throw comeAgain();
+        if (performance.now() > endsAt) throw tooMany();
         return task();
       });
     } finally {
@@ -66,7 +66,7 @@ export class SenderSemaphores {
   }
 }
 
-function comeAgain(): Fault {
+function tooMany(): Fault {
   return new Fault('unavailable', {
     message: 'Too many credentials from your network are being checked; try again shortly',
     retryAfterSeconds: comeAgainSeconds(),

@@ -11,18 +11,18 @@ import type { ServiceReply, Outgoing } from './dispatch.ts';
 import { dispatch } from './dispatch.ts';
 
 interface ServiceClientOptions {
-  /** The service that is called: the only one its tokens are good for. */
+  /** The service that is called: its tokens are valid there only. */
   readonly name: string;
   readonly urls: readonly string[];
   readonly secret: string;
   /** The service that calls. */
   readonly self: string;
   readonly log: Logger;
-  /** How often names are looked up again. */
+  /** How often names are resolved again. */
   readonly refreshMs?: number;
 }
 
-/** What a caller needs of the service that calls; it closes with that service. */
+/** What a client needs of the service that calls; it closes with that service. */
 interface ServiceClientKit {
   readonly name: string;
   readonly internalTokenSecret: string;
@@ -39,7 +39,7 @@ export interface ServiceCallOptions<C> {
   readonly requestId?: string;
   readonly signal?: AbortSignal;
   readonly timeoutMs?: number;
-  /** True when doing it twice is doing it once, so that a call cut off in the middle may be made again. Default: GET. */
+  /** True when the call may be repeated after the connection broke. Default: true for GET. */
   readonly idempotent?: boolean;
 }
 
@@ -48,35 +48,34 @@ export interface ServiceClient {
   readonly close: () => Promise<void>;
 }
 
-/** The first try and two more, each elsewhere while there is an elsewhere. */
+/** The first try and two more, each at another address while there is one. */
 const TRIES_MAX = 3;
 const CONNECTING = {
   underWayMax: 1024,
   connections: 64,
-  /** Services stand next to each other: a connection that takes longer is not coming. */
+  /** Services are close to each other: a connection that takes longer will fail. */
   connectTimeoutMs: 1_000,
-  /** Every call has a deadline of its own over all of these. */
+  /** 0: each call has its own deadline. */
   headersTimeoutMs: 0,
   bodyTimeoutMs: 0,
 };
-/** Where there is no elsewhere: it may be restarting. */
+/** Before the same address is tried again, which may be restarting. */
 const RETRY_PAUSE_MS = 50;
-/** A try that may be repeated elsewhere gets half of the time left, but never less than this. */
+/** A try that may be repeated at another address gets half of the time left, but at least this. */
 const TRY_MS_MIN = 1_000;
 
-/** Opens the one caller that a running service has of another one. */
+/** Opens the client that a running service has of another one. */
 export function openServiceClient(kit: ServiceClientKit, name: ServiceName, urls: readonly string[]): ServiceClient {
   const { name: self, internalTokenSecret: secret, addressRefreshMs: refreshMs, log, stack } = kit;
-  const caller = createServiceClient({ name, urls, secret, self, log, refreshMs });
-  stack.defer(() => caller.close());
-  return caller;
+  const client = createServiceClient({ name, urls, secret, self, log, refreshMs });
+  stack.defer(() => client.close());
+  return client;
 }
 
 /**
- * Calls operations of another service. A fault of the other side is thrown here with the same code; a service that cannot
- * be reached is `unavailable`. What was refused a connection is tried elsewhere whatever the method, because nothing was
- * sent; what was cut off in the middle, or hangs, only when repeating it is harmless. All retries together stay within a
- * budget, so that a struggling service is not buried under them.
+ * Calls operations of another service. A fault of the other service is thrown with the same code; a service that cannot be reached
+ * is `unavailable`. A call that got no connection is tried at another address, because nothing was sent. A call whose connection
+ * broke, or that takes too long, is repeated only when it is idempotent. A retry budget protects an overloaded service.
  */
 export function createServiceClient({ name, urls, secret, self, log, refreshMs }: ServiceClientOptions): ServiceClient {
   const addresses = new Addresses({
@@ -89,18 +88,22 @@ export function createServiceClient({ name, urls, secret, self, log, refreshMs }
   const budget = new RetryBudget();
   const mintToken = tokenMinter({ from: self, to: name, secret });
 
-  async function ask(outgoing: Outgoing, isRepeatable: boolean, deadlineMs: number): Promise<ServiceReply> {
+  async function send(outgoing: Outgoing, isRepeatable: boolean, deadlineMs: number): Promise<ServiceReply> {
     const tried = new Set<Address>();
     budget.deposit();
     for (let tries = 1; ; tries += 1) {
       const address = (addresses.pick(tried) ?? addresses.pick()) as Address;
       tried.add(address);
       const end = addresses.begin(address);
-      const hasElsewhere = tries < Math.min(addresses.count, TRIES_MAX);
+      const hasOtherAddress = tries < Math.min(addresses.count, TRIES_MAX);
       try {
-        const answer = await dispatch(address, outgoing, isRepeatable && hasElsewhere ? half(deadlineMs) : deadlineMs);
+        const reply = await dispatch(
+          address,
+          outgoing,
+          isRepeatable && hasOtherAddress ? half(deadlineMs) : deadlineMs,
+        );
         addresses.answered(address);
-        return answer;
+        return reply;
       } catch (cause) {
         const failure = kindOf(cause);
         if (failure !== 'cancelled') addresses.failed(address, cause);
@@ -110,7 +113,7 @@ export function createServiceClient({ name, urls, secret, self, log, refreshMs }
         if (!mayRetry || !hasTime || tries === TRIES_MAX || !budget.withdraw()) {
           throw new Fault('unavailable', { cause });
         }
-        if (!hasElsewhere) await pause(RETRY_PAUSE_MS);
+        if (!hasOtherAddress) await pause(RETRY_PAUSE_MS);
       } finally {
         end();
       }
@@ -125,11 +128,11 @@ export function createServiceClient({ name, urls, secret, self, log, refreshMs }
       try {
         addresses.enter();
         const deadlineMs = performance.now() + timeoutMs;
-        const answer = await ask(compose(contract, options, headers), idempotent, deadlineMs).finally(() =>
+        const reply = await send(compose(contract, options, headers), idempotent, deadlineMs).finally(() =>
           addresses.leave(),
         );
         if (span !== undefined) endCallSpan(span);
-        return readAnswer(answer, name, log) as ReplyOf<typeof contract>;
+        return readReply(reply, name, log) as ReplyOf<typeof contract>;
       } catch (failure) {
         if (span !== undefined) endCallSpan(span, failure);
         throw failure;
@@ -180,7 +183,7 @@ function pathOf<C extends Contract>(contract: C, { params, query }: ServiceCallO
   return `${path}?${new URLSearchParams(pairs.map(([key, value]) => [key, String(value)])).toString()}`;
 }
 
-/** Nothing was sent; it broke in the middle; it took too long; the caller gave up. */
+/** `unreachable`: nothing was sent. `cut`: the connection broke. `overdue`: it took too long. `cancelled`: by the caller. */
 type FailureKind = 'unreachable' | 'cut' | 'overdue' | 'cancelled';
 
 const NOTHING_SENT: readonly string[] = [
@@ -200,7 +203,7 @@ function kindOf(cause: unknown): FailureKind {
   return 'cut';
 }
 
-/** Refusals of our own internal token: a fault of the deployment, never of the person on whose behalf we call. */
+/** Codes that refuse the internal token: a fault of the deployment, not of the person on whose behalf the call is. */
 const INTERNAL_REFUSALS: readonly string[] = [
   'authorization_required',
   'authorization_malformed',
@@ -208,17 +211,17 @@ const INTERNAL_REFUSALS: readonly string[] = [
   'api_key_invalid',
 ];
 
-function readAnswer(answer: ServiceReply, name: string, log: Logger): unknown {
-  const body = parse(answer);
-  if (answer.status < 400) return body;
+function readReply(reply: ServiceReply, name: string, log: Logger): unknown {
+  const body = parse(reply);
+  if (reply.status < 400) return body;
   const { code, message, retryAfterSeconds } = (body ?? {}) as Record<string, unknown>;
   if (typeof code !== 'string' || !Object.hasOwn(ERRORS, code)) {
-    throw new Fault('unavailable', { cause: new Error(`${name} answered with status ${answer.status}`) });
+    throw new Fault('unavailable', { cause: new Error(`${name} answered with status ${reply.status}`) });
   }
   if (INTERNAL_REFUSALS.includes(code)) {
     log.error(
       { peer: name, code },
-      'refused our internal token: INTERNAL_TOKEN_SECRET differs between services, or it does not serve this one',
+      'the service refused the internal token: INTERNAL_TOKEN_SECRET differs between services, or the operation is not open to this service',
     );
     throw new Fault('unavailable', { cause: new Error(`${name} refused the internal token`) });
   }

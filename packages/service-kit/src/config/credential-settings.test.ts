@@ -7,7 +7,7 @@ import { parseSettings } from './settings.ts';
 const prefixOf = (text: string): string => parseSettings(credentialSettings, { API_KEY_PREFIX: text }).apiKeyPrefix;
 
 describe('the prefix of API keys', () => {
-  it('is one by which logs know a key, so that they leave it out [never.secret-in-clear]', () => {
+  it('is recognized in logs, so that keys are redacted [never.secret-in-clear]', () => {
     for (const prefix of ['wts_', 'a_', 'Key1234_']) {
       const { token } = createApiKey(prefixOf(prefix));
       assert.ok(!scrub(`{"text":"${token}"}`).includes(token.slice(prefix.length)), prefix);

@@ -49,7 +49,7 @@ describe('the configuration', () => {
     });
   });
 
-  it('that is wrong is told in one message that names every fault', () => {
+  it('with faults is refused with one message that names every fault', () => {
     const env = {
       PORT: '70000',
       POOL: '0',
@@ -93,7 +93,7 @@ describe('the configuration', () => {
     assert.ok(!text.includes('hunter2'));
   });
 
-  it('of every service demands a secret of 32 characters and no more', () => {
+  it('of every service requires only a secret of 32 characters', () => {
     assert.throws(() => parseSettings(serviceSettings, {}), /INTERNAL_TOKEN_SECRET is missing/);
     assert.throws(() => parseSettings(serviceSettings, { INTERNAL_TOKEN_SECRET: 'x'.repeat(31) }), /at least 32/);
     const config = parseSettings(serviceSettings, {
@@ -102,7 +102,7 @@ describe('the configuration', () => {
     assert.equal(config.otelEndpoint, undefined);
   });
 
-  it('of every service opens it to this machine alone', () => {
+  it('of every service listens on this machine only', () => {
     const config = parseSettings(serviceSettings, {
       INTERNAL_TOKEN_SECRET: 'a secret of thirty-two characters or more',
     });
@@ -122,7 +122,7 @@ describe('the configuration', () => {
     }
   });
 
-  it('describes itself for the reference, with defaults as one would write them and without secrets', () => {
+  it('is described for the reference, with defaults as text and without secrets', () => {
     const rows = Object.fromEntries(describeSettings(settings).map((row) => [row.variable, row]));
     assert.deepEqual(rows.PORT, {
       variable: 'PORT',

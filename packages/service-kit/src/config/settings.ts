@@ -1,6 +1,6 @@
 import { SetupError } from '../life/setup-error.ts';
 
-/** What one environment variable means. `doc` is a sentence of the generated reference. */
+/** One environment variable. `doc` is a sentence of the generated reference. */
 export interface Setting<T> {
   readonly variable: string;
   readonly kind: string;
@@ -14,7 +14,7 @@ export interface Setting<T> {
 
 type AnySetting = Setting<unknown>;
 
-/** The type a set of settings is read into. */
+/** The configuration of a set of settings. */
 export type ConfigOf<S> = { readonly [K in keyof S]: S[K] extends Setting<infer T> ? T : never };
 
 interface Common {
@@ -24,15 +24,15 @@ interface Common {
 }
 type Presence<T> = { readonly default?: T; readonly optional?: false } | { readonly optional: true };
 type Options<T, Extra = object> = Common & Presence<T> & Extra;
-/** Optional settings may be undefined, all others never are. */
+/** Only optional settings may be undefined. */
 type Read<T, O> = O extends { readonly optional: true } ? T | undefined : T;
 
-/** Every setting of a service, once. The keys become the fields of its configuration. */
+/** All settings of a service. The keys become the fields of its configuration. */
 export function defineSettings<S extends Readonly<Record<string, AnySetting>>>(settings: S): S {
   return settings;
 }
 
-/** Everything that is wrong with the environment, as one message. */
+/** All faults of the environment, as one message. */
 export class ConfigError extends SetupError {
   readonly faults: readonly string[];
 
@@ -77,7 +77,7 @@ interface SettingDescription {
   readonly doc: string;
   readonly required: boolean;
   readonly secret: boolean;
-  /** As one would write it; absent for secrets and settings without a default. */
+  /** As text; absent for secrets and settings without a default. */
   readonly default?: string;
 }
 
@@ -123,7 +123,7 @@ function whole(text: string, { min = 0, max = Number.MAX_SAFE_INTEGER }: Range, 
 
 function address(text: string, protocols: readonly string[] | undefined): string {
   const url = URL.parse(text);
-  // The text is not repeated: it may hold a password.
+  // Without the text, because it may contain a password.
   if (url === null) throw new Error('must be an absolute URL');
   if (protocols !== undefined && !protocols.includes(url.protocol.slice(0, -1))) {
     throw new Error(`must be a URL that starts with ${protocols.map((protocol) => `${protocol}://`).join(' or ')}`);
@@ -140,7 +140,7 @@ function list(text: string): string[] {
 
 /** Kinds of settings. Lengths of `text` count characters. */
 export const setting = {
-  /** `refuse` says what is wrong with a text, as the end of the sentence "VARIABLE ..."; null for nothing. */
+  /** `refuse` returns the fault of a text, as the end of the sentence "VARIABLE ..."; null for none. */
   text: <const O extends Options<string, Range & { pattern?: RegExp; refuse?: (text: string) => string | null }>>(
     variable: string,
     options: O,
@@ -181,10 +181,10 @@ export const setting = {
       if (urls.length === 0) throw new Error('must name at least one URL');
       return urls;
     }),
-  /** A comma-separated list; empty by default unless said otherwise. */
+  /** A comma-separated list. */
   texts: <const O extends Options<readonly string[]>>(variable: string, options: O) =>
     build<readonly string[], O>(variable, 'texts, comma-separated', options, list),
-  /** `read` gets the text, and says in an Error what is wrong with it. */
+  /** `read` parses the text, and throws an Error with its fault. */
   json: <T, const O extends Options<T> = Options<T>>(
     variable: string,
     options: O & { readonly read: (text: string) => T },

@@ -1,4 +1,4 @@
-/** Whether a client takes gzip (RFC 9110 section 12.5.3): by a name of it, or the asterisk, and not with a weight of nothing. */
+/** Whether a client accepts gzip (RFC 9110 section 12.5.3): by one of its names or `*`, with a weight above 0. */
 export function acceptsGzip(acceptEncoding = ''): boolean {
   const weights = new Map(
     acceptEncoding.split(',').map((part) => {

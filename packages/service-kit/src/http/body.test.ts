@@ -23,8 +23,8 @@ function* endless(): Generator<Buffer> {
 
 const roomForAll = (): null => null;
 
-describe('a body on its way', () => {
-  it('arrives whole when it ends at its bound, with its length or without', async () => {
+describe('collecting a body', () => {
+  it('returns a body that ends at its bound, with a declared length or without', async () => {
     for (const declared of [4, null]) {
       const { req } = sender([Buffer.from('ab'), Buffer.from('cd')]);
       assert.equal((await collectBody(req, { declared, bytesMax: 4, hold: roomForAll })).toString(), 'abcd');
@@ -32,14 +32,14 @@ describe('a body on its way', () => {
     assert.equal((await collectBody(sender([]).req, { declared: null, bytesMax: 4, hold: roomForAll })).length, 0);
   });
 
-  it('ends in a fault at the first byte past its bound, and no more of it is taken', async () => {
+  it('rejects at the first byte over the bound, and reads no more', async () => {
     const { req, taken } = sender(endless());
     const collected = collectBody(req, { declared: null, bytesMax: 100_000, hold: roomForAll });
     await assert.rejects(collected, (error: Fault) => error.code === 'payload_too_large');
     assert.ok(taken() < 300_000, `${taken()} bytes were taken`);
   });
 
-  it('ends where there is no room for more of it, and no more of it is taken [never.unbounded]', async () => {
+  it('rejects when there is no memory left, and reads no more [never.unbounded]', async () => {
     const { req, taken } = sender(endless());
     let room = 50_000;
     const hold = (bytes: number): Fault | null => {
@@ -53,7 +53,7 @@ describe('a body on its way', () => {
     assert.ok(taken() < 300_000, `${taken()} bytes were taken`);
   });
 
-  it('breaks off when the sender leaves in the middle', async () => {
+  it('rejects when the sender disconnects in the middle', async () => {
     const { req } = sender(endless());
     req.once('data', () => req.destroy());
     await assert.rejects(

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { Fault } from '@wts/contracts';
 
-/** Called with the bytes of a body as they arrive; returns the fault to refuse it with when there is no room for them. */
+/** Called with the number of bytes of each part of a body; returns a fault when there is no memory left for them. */
 export type ReserveBytes = (bytes: number) => Fault | null;
 
 interface BodyBounds {
@@ -12,9 +12,9 @@ interface BodyBounds {
 }
 
 /**
- * Collects a body. A declared length over the bound is refused before a byte is read, an undeclared one the moment it
- * grows past it. Resolves with exactly the declared bytes without waiting for the end of the stream. After a refusal
- * nothing more is read: whether the rest is dropped or the connection is cut is decided with the answer.
+ * Collects a body. A declared length over the bound is refused before a byte is read, an undeclared one as soon as it is over the
+ * bound. Resolves with exactly the declared bytes without waiting for the end of the stream. After a refusal nothing more is read:
+ * the code that replies decides whether the rest is dropped or the connection is closed.
  */
 export function collectBody(req: IncomingMessage, { declared, bytesMax, hold }: BodyBounds): Promise<Buffer> {
   return new Promise((resolve, reject) => {
@@ -22,7 +22,7 @@ export function collectBody(req: IncomingMessage, { declared, bytesMax, hold }: 
     if (req.destroyed) return reject(new ClientClosedError());
     const parts: Buffer[] = [];
     let received = 0;
-    // Every request closes; before it is whole that means that the client has left.
+    // A request that closes before it is complete was aborted by the client.
     const onClose = (): void => reject(new ClientClosedError());
     const done = (): void => {
       req.off('close', onClose);
@@ -50,10 +50,10 @@ function tooLarge(bytesMax: number): Fault {
   return new Fault('payload_too_large', { message: `The body may have at most ${bytesMax} bytes.` });
 }
 
-/** Thrown where a client left before its request was whole, so that no answer can reach it. */
+/** The client closed the connection before its request was complete, so no reply can reach it. */
 export class ClientClosedError extends Error {
   constructor() {
-    super('the client closed the connection before its request was whole');
+    super('the client closed the connection before its request was complete');
     this.name = 'ClientClosedError';
   }
 }

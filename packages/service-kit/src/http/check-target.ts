@@ -1,11 +1,11 @@
 import { Fault, LIMITS } from '@wts/contracts';
 
-/** Visible ASCII without `#`, which clients must keep to themselves, and without the backslash some read as a slash. */
+/** Visible ASCII without `#`, which clients must not send, and without the backslash, which some software reads as a slash. */
 const TARGET = /^[\x21\x22\x24-\x5b\x5d-\x7e]*$/;
 
 /**
- * What is wrong with a request target; null when nothing is. Two readers of it (the gateway and a service) must never
- * disagree about where it leads. The address of our own host is a path by now (`originForm`); no other host may be named.
+ * The fault of a request target; null when it is valid. The gateway and a service must never read it differently. An absolute URL
+ * of this host is a path by now (`originForm`); other hosts are refused.
  */
 export function faultOfTarget(url: string, method: string): Fault | null {
   if (url.length > LIMITS.urlBytes) {
@@ -15,7 +15,7 @@ export function faultOfTarget(url: string, method: string): Fault | null {
     return malformed('The request target must be a path, or a URL of the host named by the Host header.');
   }
   if (!TARGET.test(url)) return malformed('The URL contains characters that must be percent-encoded.');
-  return url.includes('%') ? faultOfHiddenPath(url.split('?', 1)[0] as string) : null;
+  return url.includes('%') ? faultOfEncodedPath(url.split('?', 1)[0] as string) : null;
 }
 
 /** RFC 9112 section 3.2: exactly one Host, which HTTP/1.0 may leave out. */
@@ -24,8 +24,8 @@ export function faultOfHosts(hosts: number, httpVersion: string): Fault | null {
   return malformed('A request must have exactly one Host header.');
 }
 
-/** Percent-encoding may carry any letter, but nothing that would change the path when it is decoded. */
-function faultOfHiddenPath(path: string): Fault | null {
+/** Refuses percent-encoded characters that would change the path when they are decoded. */
+function faultOfEncodedPath(path: string): Fault | null {
   for (const segment of path.split('/')) {
     if (!segment.includes('%')) continue;
     let text: string;

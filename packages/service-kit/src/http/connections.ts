@@ -4,30 +4,30 @@ import type { Duplex } from 'node:stream';
 import { comeAgainSeconds, Fault, LIMITS, meta } from '@wts/contracts';
 import type { Logger } from '../observe/logger.ts';
 
-/** How often it is said that connections are turned away: a flood of them must not become a flood of lines. */
-const SAID_EVERY_MS = 10_000;
+/** Refused connections are logged at most this often, so that many of them do not fill the log. */
+const LOGGED_EVERY_MS = 10_000;
 
-/** Connections beyond a bound: their first request is answered with why. */
+/** Connections over a bound, with the message that their first request gets. */
 const surplus = new WeakMap<Duplex, string>();
 const ALL_TAKEN = 'All connections of this server are in use; try again shortly';
 const SHARE_TAKEN =
   'Your network uses its whole share of the connections of this server; close some, or try again shortly';
 
-/** Whether a new connection is taken; `isFull` when there are as many as the process can hold. */
+/** Whether a new connection is accepted; `isFull` when the process has as many as it can hold. */
 export type Admission = (socket: Socket, isFull: boolean) => boolean;
 
 /**
- * How many connections a process takes, over all its ports. One more is taken all the same, for as long as it takes to
- * answer its first request with 503 and a time to come again: whoever is merely dropped cannot tell a full server from a
- * broken one. Only so many are answered at a time; any more are dropped before they cost a handshake.
+ * Bounds the connections of a process, over all its ports. A connection over the bound is accepted until its first request got
+ * 503 with Retry-After, because a client cannot distinguish a dropped connection from a broken server. The number of these is
+ * bounded too; more are closed on accept.
  *
- * Sockets get less than all, so that requests and probes still come in when no more sockets do.
+ * WebSockets get a share of all connections, so that requests and probes are still served when there are too many sockets.
  */
 export class Connections {
   readonly max: number;
   readonly #log: Pick<Logger, 'warn'> | undefined;
   #open = 0;
-  #silentUntil = 0;
+  #logSilentUntil = 0;
   #admit: Admission = (_socket, isFull) => !isFull;
 
   constructor(max: number, log?: Pick<Logger, 'warn'>) {
@@ -43,7 +43,7 @@ export class Connections {
     return Math.floor(this.max * LIMITS.socketsShare);
   }
 
-  /** Lets a door decide whom it takes. Only the gateway has strangers; all others are called by services. */
+  /** Sets the rule for new connections. Only the gateway has one; the other servers are called by services. */
   setAdmission(admit: Admission): void {
     this.#admit = admit;
   }
@@ -59,22 +59,22 @@ export class Connections {
       if (this.#admit(socket, isFull)) return;
       this.#warn(isFull ? undefined : socket.remoteAddress);
       surplus.set(socket, isFull ? ALL_TAKEN : SHARE_TAKEN);
-      // One who says nothing is not waited for as long as others are.
+      // It gets less time to send its request than other connections.
       const timer = setTimeout(() => socket.destroy(), LIMITS.connectionRefusalMs);
       socket.once('close', () => clearTimeout(timer));
     });
   }
 
-  /** With an address, it is only its network that has too many. */
+  /** With an address, only its network has too many connections. */
   #warn(address?: string): void {
-    if (performance.now() < this.#silentUntil) return;
-    this.#silentUntil = performance.now() + SAID_EVERY_MS;
-    const who = address === undefined ? 'new ones' : 'new ones of this network, which has its share of them,';
-    this.#log?.warn({ connectionsMax: this.max, address }, `too many connections: ${who} are turned away`);
+    if (performance.now() < this.#logSilentUntil) return;
+    this.#logSilentUntil = performance.now() + LOGGED_EVERY_MS;
+    const scope = address === undefined ? '' : ' of one network';
+    this.#log?.warn({ connectionsMax: this.max, address }, `too many connections${scope}: new ones are refused`);
   }
 }
 
-/** What a request or upgrade on a surplus connection is answered with; null on all others. */
+/** The fault for a request or upgrade on a surplus connection; null on all others. */
 export function refusalOf(socket: Duplex): Fault | null {
   const message = surplus.get(socket);
   if (message === undefined) return null;
@@ -84,7 +84,7 @@ export function refusalOf(socket: Duplex): Fault | null {
   });
 }
 
-/** Passes on what comes by connections within the bound. A probe learns also of a full server that it is alive. */
+/** Passes on the requests of connections within the bound, and health checks of all, because a full server is alive. */
 export function unlessSurplus(
   listener: RequestListener,
   refuse: (fault: Fault, ...rest: Parameters<RequestListener>) => void,

@@ -4,21 +4,21 @@ import type { Socket } from 'node:net';
 import { LIMITS } from '@wts/contracts';
 
 /**
- * Node's parser turns everything that a connection has sent into requests at once, about 5 KB of memory for each, however
- * many were answered. Here a connection gives its requests out one at a time: the bytes behind a request stay in the buffer
- * of the socket, which is not read while it is full, until the request is answered. So what a connection holds is bounded
- * whatever arrives in one write, answers keep their order, an upgrade or broken bytes behind a request wait for its answer,
- * and a client that has left takes everything with it that was not begun.
+ * Node's parser makes requests of all bytes that a connection has sent, about 5 KB of memory for each, also while earlier ones
+ * have no reply. Here the requests of a connection are parsed one at a time: the bytes after a request stay in the buffer of the
+ * socket, which is not read while it is full, until the request got its reply. So the memory of a connection is bounded, replies
+ * keep their order, an upgrade or invalid bytes after a request wait for its reply, and requests that were not parsed are dropped
+ * when the client disconnects.
  *
- * Bytes are cut behind each end of a header section (a blank line). In a body a blank line means nothing, so there the cuts
- * are at least LIMITS.pipelinedBytesMin apart, and a few requests may be taken together behind the end of a body; above
+ * Bytes are split after each end of a header section (a blank line). A body may contain blank lines, so there the parts have at
+ * least LIMITS.pipelinedBytesMin, and a few requests after the end of a body may be parsed together; above
  * LIMITS.pipelinedRequestsMax of them the connection is closed. Keeps limits.pipelining.
  */
-export function takeInTurn(server: Server): void {
-  server.on('connection', (socket) => new RequestLine(socket));
+export function serializePipelining(server: Server): void {
+  server.on('connection', (socket) => new RequestQueue(socket));
 }
 
-/** For a server that only other services reach: a connection that sends more than it waits for is closed. */
+/** For a server that only other services call: closes a connection with too many requests under way. */
 export function boundPipelining(server: Server): void {
   const unanswered = new WeakMap<Socket, number>();
   server.on('request', ({ socket }, res) => {
@@ -29,25 +29,25 @@ export function boundPipelining(server: Server): void {
   });
 }
 
-/** Reports each request to the line of its connection; everything else is Node's. Each server of `takeInTurn` needs it. */
-export class LinedResponse extends ServerResponse {
+/** Reports each request to the queue of its connection. Each server of `serializePipelining` needs it. */
+export class QueuedResponse extends ServerResponse {
   constructor(req: IncomingMessage, options?: object) {
     // Node passes options that its types do not have.
     super(...([req, options] as unknown as ConstructorParameters<typeof ServerResponse>));
-    lines.get(req.socket)?.begin(req, this);
+    queues.get(req.socket)?.begin(req, this);
   }
 }
 
-const lines = new WeakMap<Socket, RequestLine>();
+const queues = new WeakMap<Socket, RequestQueue>();
 const BLANK_LINE = '\r\n\r\n';
 
-/** What Node keeps on a socket: the parser while it speaks HTTP, and whether Node itself waits until answers are read. */
+/** Fields that Node sets on a socket: the parser while it is HTTP, and whether Node has paused it until replies are read. */
 interface Parsed {
   readonly parser?: object | null;
   readonly _paused?: boolean;
 }
 
-class RequestLine {
+class RequestQueue {
   readonly #socket: Socket & Parsed;
   readonly #parse: (bytes: Buffer) => void;
   #unanswered = 0;
@@ -58,16 +58,16 @@ class RequestLine {
   constructor(socket: Socket) {
     this.#socket = socket;
     this.#parse = socket.listeners('data')[0] as (bytes: Buffer) => void;
-    lines.set(socket, this);
+    queues.set(socket, this);
     socket.off('data', this.#parse);
     socket.on('data', this.#onData);
-    // A stream that holds bytes does not report its end, so the end is noticed where the connection hands it over.
+    // A stream with buffered bytes does not emit its end, so the end is observed in `push`.
     const push = socket.push.bind(socket);
     socket.push = (bytes: unknown, encoding?: BufferEncoding) => {
       const takesMore = push(bytes, encoding);
       if (bytes === null) {
         this.#isEnded = true;
-        setImmediate(this.#leave);
+        setImmediate(this.#abortUnread);
       }
       return takesMore;
     };
@@ -83,22 +83,22 @@ class RequestLine {
     });
   }
 
-  /** It is the turn of this connection. */
+  /** Called when it is the turn of this connection. */
   proceed(): void {
     if (this.#mayParse()) this.#socket.resume();
   }
 
   readonly #onData = (bytes: Buffer): void => {
     const socket = this.#socket;
-    // The last answer is out: what stands behind its request is read by nobody, or it could pass for another one.
+    // The last reply is sent. Bytes after its request are not parsed, because they would be taken for another request.
     if (socket.writableEnded) return;
     const isTaken = this.#mayParse();
-    const end = isTaken ? this.#cut(bytes) : 0;
+    const end = isTaken ? this.#splitAt(bytes) : 0;
     if (end < bytes.length) {
-      // Put back before anything is parsed: an upgrade puts what stands behind it in front of this.
+      // Put back before parsing, because an upgrade puts its own rest in front of these bytes.
       socket.pause();
       socket.unshift(bytes.subarray(end));
-      if (this.#isEnded) setImmediate(this.#leave);
+      if (this.#isEnded) setImmediate(this.#abortUnread);
     }
     if (!isTaken) return;
     this.#parse(bytes.subarray(0, end));
@@ -107,15 +107,15 @@ class RequestLine {
   };
 
   /**
-   * A client that has closed its half while a whole request of it is under way has left, as it has without bytes behind that
-   * request: its work ends with the connection. Behind more bytes than the buffer holds, an end cannot be seen.
+   * A client that closed its side while a complete request of it is under way has disconnected; Node does the same when no bytes
+   * follow that request. When more bytes follow than the buffer holds, the end cannot be observed.
    */
-  readonly #leave = (): void => {
+  readonly #abortUnread = (): void => {
     const isWaiting = this.#unanswered > 0 && this.#last?.complete === true;
     if (isWaiting && this.#socket.readableLength > 0) this.#socket.destroy();
   };
 
-  /** The connection has no request, and may have none any more, or has still to send the body of its only one, for which there is room. */
+  /** True without a request under way, and while the body of the only one is incomplete and has room in its buffer. */
   #mayParse(): boolean {
     if (this.#socket.destroyed || this.#socket._paused === true) return false;
     if (this.#unanswered === 0 || this.#socket.writableEnded) return true;
@@ -124,7 +124,7 @@ class RequestLine {
     return last.readableLength < last.readableHighWaterMark;
   }
 
-  #cut(bytes: Buffer): number {
+  #splitAt(bytes: Buffer): number {
     const isBody = this.#last?.complete === false;
     const found = bytes.indexOf(BLANK_LINE, isBody ? LIMITS.pipelinedBytesMin : 0, 'latin1');
     return found === -1 ? bytes.length : found + BLANK_LINE.length;
@@ -132,24 +132,24 @@ class RequestLine {
 }
 
 /**
- * Connections that have more to give, of the whole process: so many are taken in each turn of the event loop, in the order
- * they came, and whatever else there is to do comes between.
+ * The connections of the process with bytes to parse. LIMITS.pipelinedTurns of them proceed in each turn of the event loop, in
+ * order, so that other work runs in between.
  */
 class Turns {
-  readonly #waiting = new Set<RequestLine>();
+  readonly #waiting = new Set<RequestQueue>();
 
-  add(line: RequestLine): void {
-    this.#waiting.add(line);
+  add(queue: RequestQueue): void {
+    this.#waiting.add(queue);
     if (this.#waiting.size === 1) setImmediate(this.#take);
   }
 
   readonly #take = (): void => {
     let taken = 0;
-    for (const line of this.#waiting) {
+    for (const queue of this.#waiting) {
       if (taken === LIMITS.pipelinedTurns) break;
       taken += 1;
-      this.#waiting.delete(line);
-      line.proceed();
+      this.#waiting.delete(queue);
+      queue.proceed();
     }
     if (this.#waiting.size > 0) setImmediate(this.#take);
   };

@@ -4,30 +4,30 @@ import { collectBody } from './body.ts';
 import { timesGiven, type BodyAdmission } from './request-context.ts';
 import { hasBody } from './unread-body.ts';
 
-/** Blanks stand in it a few at a time, because what may be repeated without a bound in two places costs the square. */
+/** The number of blanks is bounded, because two unbounded repetitions take quadratic time. */
 const jsonType =
   /^application\/json[ \t]{0,8}(?:;[ \t]{0,8}charset[ \t]{0,8}=[ \t]{0,8}"?utf-8"?[ \t]{0,8})?;?[ \t]{0,8}$/i;
 
-/** Whose body it is, and how the service lets large ones in. */
-export interface InTurn {
+/** The sender of a body, and the admission of large bodies. */
+export interface LargeBodyAdmission {
   readonly bodies: BodyAdmission;
   readonly person: string;
   readonly signal: () => AbortSignal;
 }
 
 /**
- * Reads a JSON body. The type must be `application/json` in UTF-8 and not compressed: inflating is how a small message
- * becomes a large one. What the text may hold is the rule of `parseJson`.
+ * Reads a JSON body. The type must be `application/json` in UTF-8, not compressed, because decompression makes a large body of a
+ * small message. `parseJson` checks the text.
  * Keeps errors.415.media-type.
  */
 export async function readJson(
   req: IncomingMessage,
   bytesMax: number = LIMITS.bodyBytes,
-  inTurn?: InTurn,
+  admission?: LargeBodyAdmission,
 ): Promise<unknown> {
   if (!hasBody(req)) throw new Fault('malformed_json', { message: NO_BODY });
   const type = req.headers['content-type'];
-  // Node keeps the first; whoever reads next might keep the last.
+  // Node keeps the first one; other software might keep the last.
   if (timesGiven(req.rawHeaders, 'content-type') > 1) {
     throw new Fault('unsupported_media_type', { message: 'Content-Type must be given once.' });
   }
@@ -35,8 +35,8 @@ export async function readJson(
     throw new Fault('unsupported_media_type', { message: 'The body must be application/json in UTF-8.' });
   }
   const bytes = Math.min(Number(req.headers['content-length'] ?? bytesMax), bytesMax);
-  if (inTurn === undefined || bytes <= LIMITS.bodyBytesLarge) return parse(await readBytes(req, bytesMax));
-  const { bodies, person, signal } = inTurn;
+  if (admission === undefined || bytes <= LIMITS.bodyBytesLarge) return parse(await readBytes(req, bytesMax));
+  const { bodies, person, signal } = admission;
   using _held = bodies.hold(person, bytes);
   const body = await readBytes(req, bytesMax);
   using _turn = await bodies.turn(person, body.length, signal());
@@ -50,7 +50,7 @@ function parse(bytes: Buffer): unknown {
   return parseJson(bytes);
 }
 
-/** Reads a body of any type, up to a size. Rejects as soon as the size is known to be passed. */
+/** Reads a body of any type, up to a size. Rejects as soon as it is larger. */
 export async function readBytes(req: IncomingMessage, bytesMax: number): Promise<Buffer> {
   const encoding = req.headers['content-encoding'];
   if (encoding !== undefined && encoding.toLowerCase() !== 'identity') {

@@ -6,10 +6,10 @@ import type { RequestMetrics } from '../observe/metrics.ts';
 import { unmatchedPath } from '../observe/scrub.ts';
 import { endRequestSpan } from '../observe/tracing.ts';
 
-/** One request that is over, at the gateway or at a service. */
+/** One request that has ended, at the gateway or at a service. */
 export interface RequestRecord {
   readonly method: string;
-  /** Id of the contract that answered; null where none did. */
+  /** Id of the contract that served it; null where none did. */
   readonly route: string | null;
   readonly status: number;
   readonly startedAt: number;
@@ -17,11 +17,11 @@ export interface RequestRecord {
   readonly userId: string | undefined;
   readonly failure: Fault | null;
   readonly span: Span | null;
-  /** False when the client left before it had the whole answer. */
+  /** False when the client disconnected before the end of the reply. */
   readonly isComplete: boolean;
   /** Without its query, which may hold a token. */
   readonly path: string;
-  /** Reads the address of the client, where it is known. */
+  /** Returns the address of the client, at the gateway. */
   readonly client?: () => string;
 }
 
@@ -30,7 +30,7 @@ interface Records {
   readonly requests: RequestMetrics;
 }
 
-/** Probes are most requests of an idle system. */
+/** Most requests of an idle system are probes, so they are logged as `debug`. */
 const PROBES: ReadonlySet<string> = new Set([meta.health.id, meta.ready.id]);
 
 /** Writes the metric, the end of the span and the one log line of a request. */
@@ -58,7 +58,7 @@ export function recordRequest({ log, requests }: Records, record: RequestRecord)
   log[level](line, 'request');
 }
 
-/** A bug needs an engineer; a service that is away comes back by itself, and probes of it say so all the time. */
+/** `error` for a bug; `warn` for an unavailable service, which may recover by itself. */
 function levelOf(failure: Fault | null, route: string): 'debug' | 'info' | 'warn' | 'error' {
   if (failure?.code === 'internal') return 'error';
   if (PROBES.has(route)) return 'debug';

@@ -9,18 +9,18 @@ export interface RenderedFault {
   readonly lines: string[];
 }
 
-/** The one rendering of a failure, of the gateway and of the services. Keeps never.shapeless-error. */
+/** Renders a fault, for the gateway and the services. Keeps never.shapeless-error. */
 export function renderFault(fault: Fault, requestId: string): RenderedFault {
   const body = Buffer.from(JSON.stringify(errorBody(fault, requestId)));
   const lines = ['Content-Type', 'application/json', 'Content-Length', String(body.length)];
-  // A cache may keep some statuses by default, and what is not there now may be made in a moment.
+  // A cache may store some error statuses by default, and the next request may succeed.
   lines.push('Cache-Control', 'no-store');
   for (const [name, value] of Object.entries(fault.headers)) lines.push(name, value);
   if (fault.retryAfterSeconds !== undefined) lines.push('Retry-After', String(fault.retryAfterSeconds));
   return { status: fault.status, body, lines };
 }
 
-/** The head of an answer where there is no response object. Values come from our tables or Node's parser: without CR or LF. */
+/** The head of a reply without a response object. Values are constants or from Node's parser, so they have no CR or LF. */
 export function responseHead(status: number, ...groups: readonly (readonly string[])[]): string {
   let head = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n`;
   for (const lines of groups) {

@@ -11,37 +11,37 @@ import { faultOfHosts, faultOfTarget } from './check-target.ts';
 import { recordRequest } from './record-request.ts';
 import { originForm } from './target.ts';
 
-/** What the HTTP side of a service needs to know of the service. */
+/** The parts of a service that its HTTP side uses. */
 export interface HttpOptions {
   readonly log: Logger;
   readonly readToken: ReadToken;
   readonly requests: RequestMetrics;
-  /** Whether answers are checked against their contracts. */
+  /** Whether replies are checked against their contracts. */
   readonly checkReplies: boolean;
-  /** While true, every answer closes its connection. */
+  /** While true, every reply closes its connection. */
   readonly isDraining: () => boolean;
   readonly bodies?: BodyAdmission;
   /** Called with the person of each request. */
   readonly onPerson?: (person: string) => void;
 }
 
-/** How a service lets large bodies in, so that one caller does not take its memory and its event loop from the others. */
+/** Bounds the large bodies of each person, so that one caller leaves memory and time of the event loop for others. */
 export interface BodyAdmission {
-  /** Before it is received: it counts as this person's until it is parsed. Throws when they have too much under way. */
+  /** Called before a body is received; it counts until it is parsed. Throws when the person has too much under way. */
   hold(person: string, bytes: number): Disposable;
-  /** Before it is parsed. */
+  /** Waits for the person's turn to parse a body. */
   turn(person: string, bytes: number, signal: AbortSignal): Promise<Disposable>;
 }
 
-/** One request and its answer, from the first middleware to the log line. */
+/** One request and its reply, from the first middleware to the log line. */
 export interface RequestContext {
   readonly http: HttpOptions;
   readonly requestId: string;
   readonly startedAt: number;
-  /** Id of the contract that answers; what metrics and logs group by. */
+  /** Id of the contract that serves it, by which metrics and logs are grouped. */
   route: string | null;
   userId: string | undefined;
-  /** What was answered as an error: for the log. */
+  /** The fault of the reply, for the log. */
   failure: Fault | null;
   span: Span | null;
 }
@@ -65,8 +65,8 @@ export function chooseRequestId(given: string): string {
 }
 
 /**
- * The first and only middleware: gives the request its id, puts the two headers of every answer on, refuses what no route
- * may see, and writes the log line and the metric when the answer is done or the client is gone.
+ * The only middleware: sets the request id and the headers of every reply, refuses invalid messages, and records the request when
+ * the reply has ended or the client disconnected.
  */
 export function enter(http: HttpOptions): (req: Request, res: Response, next: NextFunction) => void {
   return (req, res, next) => {
@@ -98,7 +98,7 @@ export function enter(http: HttpOptions): (req: Request, res: Response, next: Ne
   };
 }
 
-/** What is wrong with the message itself, whoever sends it and wherever to. */
+/** The fault of a message of any route and sender; null when it is valid. */
 export function checkMessage(req: IncomingMessage): Fault | null {
   const url = req.url ?? '';
   const version = req.headers[HEADERS.apiVersion];
@@ -113,7 +113,7 @@ export function checkMessage(req: IncomingMessage): Fault | null {
   return fault ?? faultOfQuery(url);
 }
 
-/** How many lines a header has. Of most that are given twice, Node itself drops all but the first. */
+/** How many lines a header has. Of most headers given twice, Node drops all but the first. */
 export function timesGiven(rawHeaders: readonly string[], lowerName: string): number {
   let times = 0;
   for (let at = 0; at < rawHeaders.length; at += 2) {

@@ -9,16 +9,16 @@ import { Connections, refusalOf, unlessSurplus } from './connections.ts';
 import { checkMessage, requestIdOf } from './request-context.ts';
 import { responseHead, renderFault } from './render-fault.ts';
 import type { RenderedFault } from './render-fault.ts';
-import { boundPipelining, LinedResponse, takeInTurn } from './pipelining.ts';
+import { boundPipelining, QueuedResponse, serializePipelining } from './pipelining.ts';
 import { originForm } from './target.ts';
 
-/** How often Node looks for connections that passed their time. */
+/** How often Node checks for connections over their time. */
 const CONNECTION_CHECK_MS = 5_000;
-/** How often a draining server looks for connections that became idle. */
-const SWEEP_MS = 50;
+/** How often a draining server closes idle connections. */
+const IDLE_CHECK_MS = 50;
 
-/** How long a sender may take. Node enforces it as often as it checks. */
-interface Patience {
+/** How long a sender may take. Node checks it every `checkMs`. */
+interface SenderTimeouts {
   readonly headersTimeoutMs: number;
   readonly requestTimeoutMs: number;
   readonly checkMs: number;
@@ -28,57 +28,57 @@ export type ServerCallers = 'anyone' | 'services';
 
 interface ServerOptions {
   readonly log?: Logger;
-  readonly patience?: Partial<Patience>;
-  /** Of the process, when the server is not the only one of it. */
+  readonly timeouts?: Partial<SenderTimeouts>;
+  /** The bound of the process, when it has several servers. */
   readonly connections?: Connections;
   /**
-   * Who connects. Other services send one request at a time, so what they send needs no look at each byte, which costs a
-   * server some percent of what it can do.
+   * Clients of the server. Other services send one request at a time, so their bytes are not split, which saves some percent of
+   * the throughput.
    */
   readonly callers?: ServerCallers;
 }
 
 /**
- * A server with the limits every door has. Answers of Node's own parser have the common shape too. A slow sender
- * is refused and cut off, whatever part of the request is late: keeps limits.time.slow-sender.
+ * A server with the common limits. Errors of Node's parser have the common shape too. A slow sender is refused and disconnected,
+ * whichever part of the request is late: keeps limits.time.slow-sender.
  */
 export function createHttpServer(listener: RequestListener, options: ServerOptions = {}): Server {
-  const { log, patience = {}, connections = new Connections(LIMITS.connectionsMax, log) } = options;
+  const { log, timeouts = {}, connections = new Connections(LIMITS.connectionsMax, log) } = options;
   const isPublic = options.callers !== 'services';
   const server = createServer(
     {
       maxHeaderSize: LIMITS.headerBytes,
-      headersTimeout: patience.headersTimeoutMs ?? LIMITS.headersTimeoutMs,
-      requestTimeout: patience.requestTimeoutMs ?? LIMITS.requestTimeoutMs,
+      headersTimeout: timeouts.headersTimeoutMs ?? LIMITS.headersTimeoutMs,
+      requestTimeout: timeouts.requestTimeoutMs ?? LIMITS.requestTimeoutMs,
       keepAliveTimeout: LIMITS.keepAliveTimeoutMs,
-      connectionsCheckingInterval: patience.checkMs ?? CONNECTION_CHECK_MS,
+      connectionsCheckingInterval: timeouts.checkMs ?? CONNECTION_CHECK_MS,
       noDelay: true,
-      // Node would answer in its own shape; `checkMessage` looks at the same.
+      // Node would reply in its own shape; `checkMessage` checks the same.
       requireHostHeader: false,
-      ...(isPublic && { ServerResponse: LinedResponse }),
+      ...(isPublic && { ServerResponse: QueuedResponse }),
     },
     unlessSurplus(listener, refuse),
   );
   // Node would silently drop headers past its count; `checkMessage` refuses the request instead.
   server.maxHeadersCount = 0;
-  if (isPublic) takeInTurn(server);
+  if (isPublic) serializePipelining(server);
   else boundPipelining(server);
   connections.hold(server);
   attachParserErrors(server, log);
   return server;
 }
 
-/** Answers in the common shape what never becomes a request: bad syntax, headers too large, senders too slow. */
+/** Replies in the common shape to bytes that are no request: bad syntax, headers too large, senders too slow. */
 function attachParserErrors(server: Server, log?: Logger): void {
   const refused = new WeakSet<Duplex>();
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
-    // The parser says it again of everything that comes behind.
+    // The parser emits it again for all bytes that follow.
     if (refused.has(socket)) return;
     refused.add(socket);
     const fault = faultOfParser(error);
     const requestId = randomUUID();
     log?.info({ status: fault.status, code: fault.code, reason: error.code, requestId }, 'refused by the HTTP parser');
-    // A connection that is gone cannot be told anything.
+    // A closed connection gets no reply.
     if (!socket.writable || error.code === 'ECONNRESET') socket.destroy();
     else refuseInTurn(socket, fault, requestId);
   });
@@ -87,41 +87,41 @@ function attachParserErrors(server: Server, log?: Logger): void {
   });
 }
 
-/** What Node keeps on a socket: the answer whose turn it is. */
-interface Answering {
+/** A field that Node sets on a socket: the response under way. */
+interface ReplyingSocket {
   readonly _httpMessage?: (Pick<ServerResponse, 'headersSent' | 'once'> & { readonly req: IncomingMessage }) | null;
 }
 
 /**
- * Whole requests that came before the fault are under way, and what they change is changed: their callers get their own
- * answers first, because this one would pass for it.
+ * Complete requests before the invalid bytes are under way: they get their replies first, because a client would take this one
+ * for theirs.
  */
 function refuseInTurn(socket: Duplex, fault: Fault, requestId: string): void {
-  const { _httpMessage: answer } = socket as Answering;
-  if (answer?.req.complete === true) {
-    answer.once('close', () => {
-      // An answer may be the last of its connection, which then ends by itself.
+  const { _httpMessage: reply } = socket as ReplyingSocket;
+  if (reply?.req.complete === true) {
+    reply.once('close', () => {
+      // A reply may be the last one of its connection, which then closes by itself.
       if (socket.writable) refuseInTurn(socket, fault, requestId);
     });
-  } else if (answer?.headersSent === true) socket.destroy();
+  } else if (reply?.headersSent === true) socket.destroy();
   else writeFault(socket, fault, requestId);
 }
 
-/** Answers a request that no application sees. */
+/** Refuses a request before the application gets it. */
 function refuse(fault: Fault, req: IncomingMessage, res: ServerResponse): void {
   const { status, body, lines } = render(fault, requestIdOf(req));
   res.writeHead(status, lines).end(body);
 }
 
-/** A request line whose method is a word, though none the parser knows (RFC 9110 section 9.1). */
+/** A request line with a method that the parser does not support (RFC 9110 section 9.1). */
 const REQUEST_LINE = /^[A-Za-z0-9_-]{1,32} \/[\x21-\x7e]* HTTP\/1\.[01]\r?\n/;
 
-/** The parser's error says which bytes it was given, and how many of them it had read. */
+/** The parser's error has the bytes that it got, and how many of them it had read. */
 type ParserError = NodeJS.ErrnoException & { readonly rawPacket?: Buffer; readonly bytesParsed?: number };
 
 function faultOfParser({ code, rawPacket, bytesParsed = 0 }: ParserError): Fault {
   if (code === 'HPE_INVALID_METHOD') {
-    // Other requests may stand before it in the same packet.
+    // Other requests may precede it in the same packet.
     const start = (rawPacket?.lastIndexOf('\n', bytesParsed) ?? -1) + 1;
     if (REQUEST_LINE.test(rawPacket?.toString('latin1', start, start + LIMITS.headerBytes) ?? '')) {
       return new Fault('method_not_allowed', { headers: { Allow: 'GET, HEAD, POST, PATCH, DELETE, OPTIONS' } });
@@ -135,12 +135,12 @@ function faultOfParser({ code, rawPacket, bytesParsed = 0 }: ParserError): Fault
 
 export type UpgradeListener = (req: IncomingMessage, socket: Duplex, head: Buffer) => void;
 
-/** Sockets that left HTTP. Node forgets them, so a server that drains must know them itself. */
+/** Upgraded sockets. Node does not store them, so a server that drains needs its own list. */
 const upgraded = new WeakMap<Server, Set<Duplex>>();
 
 /**
- * Takes upgrades of a server. What is wrong with the message is refused before `listener` sees it, what `listener` throws
- * is a bug that ends this one connection, and a reset never ends the process.
+ * Handles upgrades of a server. An invalid message is refused before `listener` is called, an error of `listener` is a bug that
+ * closes this one connection, and a reset never ends the process.
  */
 export function onUpgrade(server: Server, listener: UpgradeListener, log?: Logger): void {
   const sockets = new Set<Duplex>();
@@ -155,13 +155,13 @@ export function onUpgrade(server: Server, listener: UpgradeListener, log?: Logge
     try {
       return listener(req, socket, head);
     } catch (err) {
-      log?.error({ err }, 'could not take an upgrade');
+      log?.error({ err }, 'could not handle an upgrade');
       return refuseUpgrade(socket, new Fault('internal', { cause: err }), requestIdOf(req));
     }
   });
 }
 
-/** Answers an upgrade that is not accepted, and closes the connection. */
+/** Refuses an upgrade, and closes the connection. */
 export function refuseUpgrade(socket: Duplex, fault: Fault, requestId: string): void {
   if (socket.writable) writeFault(socket, fault, requestId);
   else socket.destroy();
@@ -169,7 +169,7 @@ export function refuseUpgrade(socket: Duplex, fault: Fault, requestId: string): 
 
 function writeFault(socket: Duplex, fault: Fault, requestId: string): void {
   const { status, body, lines } = render(fault, requestId);
-  // Nobody else listens for a reset while the last bytes leave.
+  // Without a listener, a reset while the last bytes are sent would end the process.
   socket.on('error', () => socket.destroy());
   socket.end(responseHead(status, lines) + body.toString(), () => {
     socket.destroy();
@@ -177,12 +177,12 @@ function writeFault(socket: Duplex, fault: Fault, requestId: string): void {
 }
 
 function render(fault: Fault, requestId: string): RenderedFault {
-  const answer = renderFault(fault, requestId);
+  const rendered = renderFault(fault, requestId);
   const common = ['Api-Version', API_VERSION, 'X-Request-Id', requestId, 'X-Content-Type-Options', 'nosniff'];
-  return { ...answer, lines: [...common, ...answer.lines, 'Connection', 'close'] };
+  return { ...rendered, lines: [...common, ...rendered.lines, 'Connection', 'close'] };
 }
 
-/** Binds the port and returns it. Rejects with a sentence when that is not possible. */
+/** Binds the port and returns it. Rejects with a SetupError for what an operator can change. */
 export async function listen(server: Server, host: string, port: number): Promise<number> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   server.once('error', reject);
@@ -208,18 +208,18 @@ function setupErrorOf(cause: unknown, host: string, port: number): unknown {
 }
 
 /**
- * Stops a server: takes no new connection, lets requests in progress end within the grace, then cuts what is left.
- * Connections without a request are closed at once and again and again, because one becomes idle with every answer.
+ * Stops a server: accepts no new connection, lets requests under way end within the grace period, then closes all connections.
+ * Idle connections are closed repeatedly, because connections become idle with each reply.
  */
 export async function drainServer(server: Server, graceMs: number): Promise<{ cut: boolean }> {
   const closed = new Promise<void>((resolve) => {
     server.close(() => resolve());
   });
-  const sweep = setInterval(() => server.closeIdleConnections(), SWEEP_MS);
+  const idleCheck = setInterval(() => server.closeIdleConnections(), IDLE_CHECK_MS);
   const { promise: overdue, resolve } = Promise.withResolvers<'overdue'>();
   const timer = setTimeout(() => resolve('overdue'), graceMs);
   const outcome = await Promise.race([closed, overdue]);
-  clearInterval(sweep);
+  clearInterval(idleCheck);
   clearTimeout(timer);
   if (outcome !== 'overdue') return { cut: false };
   server.closeAllConnections();
@@ -228,7 +228,7 @@ export async function drainServer(server: Server, graceMs: number): Promise<{ cu
   return { cut: true };
 }
 
-/** Stops a server without a word to anybody. Does nothing when it has stopped. */
+/** Stops a server and closes its connections without a reply. Does nothing when it has stopped. */
 export async function closeNow(server: Server): Promise<void> {
   if (!server.listening) return;
   const closed = new Promise((resolve) => server.close(resolve));

@@ -1,11 +1,11 @@
-/** Scheme, authority, and whatever follows. */
+/** Scheme, authority, and the rest. */
 const ABSOLUTE = /^(https?):\/\/([^/?#]+)(.*)$/is;
 const USUAL_PORT: Readonly<Record<string, string>> = { http: ':80', https: ':443' };
 
 /**
- * A request target as a path. Clients may name the whole address (RFC 9112 section 3.2.2), which a server must take; only
- * one whose authority is what Host says is taken, so that nothing a client wrote ever leads elsewhere, and what follows the
- * authority is all that anybody reads from then on. Any other target is returned as it is, for others to refuse.
+ * A request target as a path. Clients may send an absolute URL (RFC 9112 section 3.2.2), which a server must accept. The path is
+ * taken from one whose authority equals Host, so that a request never leads to another host. Any other target is returned
+ * unchanged, and refused by `faultOfTarget`.
  * Keeps meta.target.
  */
 export function originForm(target: string, host: string | undefined): string {

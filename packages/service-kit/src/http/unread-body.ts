@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 
-/** The rest of a body up to this size is read and dropped, and the connection is used again. */
+/** The rest of a body up to this size is read and dropped, and the connection stays open. */
 const DROPPED_BYTES_MAX = 64 * 1024;
-/** A longer rest is read and dropped for so long, so that the client can read the answer before the connection ends. */
+/** A longer rest is read and dropped for this long, so that the client can read the reply before the connection closes. */
 const LINGER_MS = 1_000;
 
 /** RFC 9112 section 6.3: without either header a request has no body. */
@@ -11,15 +11,15 @@ export function hasBody({ headers }: IncomingMessage): boolean {
   return headers['transfer-encoding'] !== undefined || (length !== undefined && length !== '0');
 }
 
-/** Whether more of the body is still to come than is worth reading. */
+/** Whether the unread rest of the body is too large to read it for reusing the connection. */
 export function hasLargeUnreadBody(req: IncomingMessage): boolean {
   return !req.complete && hasBody(req) && !(Number(req.headers['content-length']) <= DROPPED_BYTES_MAX);
 }
 
 /**
- * Makes the connection end gently with this answer. Closing a socket whose peer still sends makes the kernel answer with a
- * reset, and a reset may overtake the answer. So the end of our side is sent first, then the rest is read and dropped for a
- * moment, and then the connection is cut.
+ * A lingering close of the connection after this reply. When a socket is closed while its peer still sends, the kernel sends a
+ * reset, which may overtake the reply. So this side is closed first, then the rest is read and dropped for LINGER_MS, and then
+ * the socket is destroyed.
  */
 export function closeWithLinger(req: IncomingMessage): void {
   const { socket } = req;

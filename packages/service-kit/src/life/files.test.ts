@@ -5,8 +5,8 @@ import { SetupError } from './setup-error.ts';
 
 const quiet = { warn: () => undefined };
 
-describe('files and connections', () => {
-  it('are what was asked for where enough files may be opened', () => {
+describe('the connections that the files allow', () => {
+  it('are the configured number where enough files may be opened', () => {
     const said: unknown[] = [];
     const log = { warn: (...line: unknown[]) => void said.push(line) };
     assert.equal(connectionsWithin(Infinity, { wanted: 18_000, filesEach: 2 }, log), 18_000);
@@ -17,7 +17,7 @@ describe('files and connections', () => {
     assert.deepEqual(said, []);
   });
 
-  it('are fewer where fewer files may be opened, and the log says what to raise', () => {
+  it('are fewer where fewer files may be opened, and the log names the limit to raise', () => {
     const said: unknown[][] = [];
     const max = connectionsWithin(
       1024,
@@ -30,7 +30,7 @@ describe('files and connections', () => {
     assert.match(sentence, /ulimit -n/);
   });
 
-  it('never need more files than there are, those that are refused included', () => {
+  it('need at most the files that may be opened, with refused connections included', () => {
     for (const files of [500, 1_024, 4_096, 19_999, 65_536, 1_048_576]) {
       for (const wanted of [64, 1_000, 18_000, 100_000]) {
         for (const filesEach of [1, 2]) {
@@ -43,14 +43,14 @@ describe('files and connections', () => {
     }
   });
 
-  it('are a reason not to start, said in a sentence, where nobody could be served', () => {
+  it('are an error at the start where they are too few', () => {
     assert.throws(
       () => connectionsWithin(256, { wanted: 18_000, filesEach: 1 }, quiet),
       (error) => error instanceof SetupError && /may open 256 files.*ulimit -n/.test(error.message),
     );
   });
 
-  it('are known to this process', () => {
+  it('are computed from the limit of this process', () => {
     assert.ok(openFilesMax() > 100);
   });
 });

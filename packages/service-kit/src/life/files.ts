@@ -7,7 +7,7 @@ const RAISE = 'raise the limit of open files (ulimit -n; LimitNOFILE of systemd;
 /** Files, sockets among them, that this process may have open. Node has raised its limit as far as the system allows. */
 export function openFilesMax(): number {
   const { report } = process;
-  // The names of addresses are not asked for: looking them up can take seconds. @types/node does not know the switch yet.
+  // Without the host names of connections, whose look-up can take seconds. @types/node lacks this option.
   Object.assign(report, { excludeNetwork: true });
   const { userLimits } = report.getReport() as { userLimits?: { open_files?: { soft: number | 'unlimited' } } };
   const soft = userLimits?.open_files?.soft ?? 'unlimited';
@@ -15,8 +15,8 @@ export function openFilesMax(): number {
 }
 
 /**
- * The connections a process can hold of those it is asked to. Beyond the system's limit a connection would be cut before
- * it could be told why, and stores and spools would fail for want of a file.
+ * The number of connections a process can hold, at most `wanted`. Over the system's limit of files a connection would be closed
+ * without a reply, and database connections and spools could not be opened.
  */
 export function connectionsWithin(
   files: number,
@@ -26,11 +26,11 @@ export function connectionsWithin(
   const possible = Math.floor((files - LIMITS.filesReserved) / (filesEach + LIMITS.connectionsRefusedShare));
   if (possible >= wanted) return wanted;
   if (possible < LIMITS.connectionsMin) {
-    throw new SetupError(`This process may open ${files} files, which is too few to serve anybody; ${RAISE}.`);
+    throw new SetupError(`This process may open ${files} files, which is too few to serve requests; ${RAISE}.`);
   }
   log.warn(
     { filesMax: files, connectionsMax: possible, wanted },
-    `few files may be opened, so fewer connections are taken than CONNECTIONS_MAX; ${RAISE}`,
+    `few files may be opened, so fewer connections are accepted than CONNECTIONS_MAX; ${RAISE}`,
   );
   return possible;
 }

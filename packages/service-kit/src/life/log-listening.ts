@@ -4,9 +4,9 @@ const THIS_MACHINE = 'this machine only; HOST=0.0.0.0 opens it to others';
 const OTHERS =
   'other machines too; only the gateway is made for a public network, the other services expect a private one';
 
-/** Logs where a service listens, and from where that address can be reached. */
-export function logListening(log: Logger, host: string, port: number, what: object = {}): void {
-  log.info({ host, port, ...what, reachableFrom: isLoopback(host) ? THIS_MACHINE : OTHERS }, 'listening');
+/** Logs the address of a service, and whether other machines can reach it. */
+export function logListening(log: Logger, host: string, port: number, fields: object = {}): void {
+  log.info({ host, port, ...fields, reachableFrom: isLoopback(host) ? THIS_MACHINE : OTHERS }, 'listening');
 }
 
 function isLoopback(host: string): boolean {

@@ -20,7 +20,7 @@ function watched(): Watched {
 const isNotReady = (fault: unknown): boolean => fault instanceof Fault && fault.code === 'unavailable';
 
 describe('readiness', () => {
-  it('is when every check passes, and when there is none', async () => {
+  it('succeeds when every check passes, and when there is none', async () => {
     const { readiness } = watched();
     await readiness.check();
     readiness.add('one', async () => {});
@@ -28,7 +28,7 @@ describe('readiness', () => {
     await readiness.check();
   });
 
-  it('is not when one check fails, and does not say which to the outside', async () => {
+  it('fails when one check fails, and shows not which', async () => {
     const { readiness, lines } = watched();
     readiness.add('postgres', () => Promise.reject(new Error('db:5432 refused')));
     await assert.rejects(readiness.check(), (fault) => {
@@ -42,7 +42,7 @@ describe('readiness', () => {
     );
   });
 
-  it('is answered in time although a check hangs, which is told to stop', async () => {
+  it('fails in time when a check hangs, and aborts the check', async () => {
     const { readiness } = watched();
     let aborted = false;
     readiness.add('hangs', (signal) => {
@@ -57,7 +57,7 @@ describe('readiness', () => {
     assert.ok(aborted);
   });
 
-  it('is checked once for a flood of probes', async () => {
+  it('runs the checks once for many probes', async () => {
     const { readiness } = watched();
     let checks = 0;
     readiness.add('postgres', async () => {
@@ -67,7 +67,7 @@ describe('readiness', () => {
     assert.equal(checks, 1);
   });
 
-  it('ends for good when a loop that cannot go on says so, once in the log', async () => {
+  it('fails until a restart after `fail`, which is logged once', async () => {
     const { readiness, lines } = watched();
     readiness.fail('relay', 'the stream is of another epoch');
     readiness.fail('relay', 'again');
@@ -75,7 +75,7 @@ describe('readiness', () => {
     assert.equal(lines().filter(({ level }) => level === 'error').length, 1);
   });
 
-  it('ends when draining begins', async () => {
+  it('fails when draining begins', async () => {
     const { readiness } = watched();
     readiness.drain();
     await assert.rejects(readiness.check(), isNotReady);

@@ -1,15 +1,15 @@
 import { Fault, LIMITS } from '@wts/contracts';
 import type { Logger } from '../observe/logger.ts';
 
-/** Resolves when the thing works, rejects when it does not. Must stop when the signal aborts. */
+/** Resolves when what it checks works, rejects otherwise. Must stop when the signal aborts. */
 export type ReadinessCheck = (signal: AbortSignal) => Promise<unknown>;
 
-/** An answer is shared this long, because probes of a public door must not become load on the database. */
+/** Probes within this time share a result, so that probes of a public server put no load on the database. */
 const SHARED_MS = 250;
 
 /**
- * Whether a service can do its work. `/ready` runs all checks side by side within LIMITS.readyTimeoutMs. A background
- * loop that died for good calls `fail`; from then on the service is not ready until it is restarted.
+ * Whether a service can serve requests. `/ready` runs all checks concurrently within LIMITS.readyTimeoutMs. A background loop that
+ * cannot continue calls `fail`; from then on the service is not ready until it is restarted.
  */
 export class Readiness {
   readonly #checks = new Map<string, ReadinessCheck>();
@@ -17,7 +17,7 @@ export class Readiness {
   readonly #log: Logger;
   #draining = false;
   #wasReady = true;
-  #last: { readonly at: number; readonly answer: Promise<readonly string[]> } | null = null;
+  #last: { readonly at: number; readonly result: Promise<readonly string[]> } | null = null;
 
   constructor(log: Logger) {
     this.#log = log;
@@ -27,9 +27,9 @@ export class Readiness {
     this.#checks.set(name, check);
   }
 
-  /** For loops that cannot go on. */
+  /** For background loops that cannot continue. */
   fail(name: string, reason: string): void {
-    if (!this.#failed.has(name)) this.#log.error({ check: name, reason }, 'not ready for good; restart this service');
+    if (!this.#failed.has(name)) this.#log.error({ check: name, reason }, 'not ready until this service is restarted');
     this.#failed.set(name, reason);
   }
 
@@ -37,7 +37,7 @@ export class Readiness {
     this.#draining = true;
   }
 
-  /** Throws `unavailable` unless everything works. The names of what does not are for the log only. */
+  /** Throws `unavailable` unless all checks pass. The names of failing checks are in the log only. */
   async check(): Promise<void> {
     if (this.#draining || this.#failed.size > 0) throw new Fault('unavailable');
     const failing = await this.#run();
@@ -52,8 +52,8 @@ export class Readiness {
 
   #run(): Promise<readonly string[]> {
     const at = performance.now();
-    if (this.#last === null || at - this.#last.at > SHARED_MS) this.#last = { at, answer: this.#runAll() };
-    return this.#last.answer;
+    if (this.#last === null || at - this.#last.at > SHARED_MS) this.#last = { at, result: this.#runAll() };
+    return this.#last.result;
   }
 
   async #runAll(): Promise<readonly string[]> {

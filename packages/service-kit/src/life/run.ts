@@ -6,31 +6,31 @@ import type { Environment, RunningService, ServiceDefinition } from './service.t
 import { startService } from './service.ts';
 import { SetupError } from './setup-error.ts';
 
-/** Past the grace, closing what a service opened gets this long before the process ends anyway. */
+/** After the grace period, closing resources may take this long before the process exits anyway. */
 const CLOSE_MS = 5_000;
-/** The last lines of the log get this long to leave, when whoever reads them has stopped. */
+/** Writing the last lines of the log may take this long, because their reader may have stopped. */
 const FLUSH_MS = 500;
 
 /**
  * The whole of a service's `main.ts`: reads the environment, starts, and stops on SIGTERM, SIGINT, or when the supervisor
- * that started it is gone (WTS_SUPERVISED=1). Exit codes: 0 stopped as asked, 1 could not start or met a bug, 130 asked
- * twice. With `--settings` it only prints what it can be configured by, as JSON.
+ * that started it is gone (WTS_SUPERVISED=1). Exit codes: 0 stopped by a signal, 1 could not start or a bug, 130 a second signal.
+ * With `--settings` it only prints its settings as JSON.
  */
 export async function run<C>(definition: ServiceDefinition<C>): Promise<void> {
   const { env, argv } = process;
   if (argv.includes('--settings')) return printSettings(definition);
-  endOnBugs(definition.name);
+  exitOnBugs(definition.name);
   let running: RunningService;
   try {
     running = await startService(definition, env);
   } catch (failure) {
     process.stderr.write(`${definition.name} did not start. ${scrub(describe(failure))}\n`);
     process.exitCode = 1;
-    // What was opened before is closed by now; a handle that lingers must not keep a dead service alive.
+    // Resources are closed by now; a remaining handle must not keep the process running.
     setTimeout(() => process.exit(1), CLOSE_MS).unref();
     return;
   }
-  stopWhenAsked(running, env);
+  stopOnSignal(running, env);
   process.send?.({ listening: running.url });
 }
 
@@ -40,17 +40,17 @@ function printSettings<C>({ name, settings }: ServiceDefinition<C>): void {
   );
 }
 
-/** A sentence for what an operator can change; everything for what only a programmer can. */
+/** The message of what an operator can change; the stack of a bug. */
 function describe(failure: unknown): string {
   if (failure instanceof SetupError) return failure.message;
   return failure instanceof Error ? (failure.stack ?? failure.message) : String(failure);
 }
 
-function stopWhenAsked(running: RunningService, env: Environment): void {
-  let isAsked = false;
+function stopOnSignal(running: RunningService, env: Environment): void {
+  let isStopping = false;
   const stop = (reason: string): void => {
-    if (isAsked) return exit(running, 130);
-    isAsked = true;
+    if (isStopping) return exit(running, 130);
+    isStopping = true;
     running.log.info({ reason }, 'stopping');
     setTimeout(() => {
       running.log.error('did not stop in time');
@@ -67,7 +67,7 @@ function stopWhenAsked(running: RunningService, env: Environment): void {
   process.on('SIGTERM', () => stop('SIGTERM'));
   process.on('SIGINT', () => stop('SIGINT'));
   if (env.WTS_SUPERVISED !== '1') return;
-  // A supervised service whose supervisor was killed must not live on with its port.
+  // A supervised service must not keep its port when its supervisor was killed.
   process.once('disconnect', () => stop('the supervisor is gone'));
   if (!process.connected) stop('the supervisor is gone');
 }
@@ -78,10 +78,10 @@ function exit(running: RunningService, code: number): void {
 }
 
 /**
- * After a bug nobody caught, the state of the process is unknown: say it and end; whoever supervises starts it again.
- * Lines still waiting in the service's own log are written by its exit hook.
+ * After an uncaught error the state of the process is unknown, so it logs the error and exits; its supervisor starts it again.
+ * Buffered lines of the service's own log are written by its exit hook.
  */
-function endOnBugs(name: string): void {
+function exitOnBugs(name: string): void {
   process.on('uncaughtException', (error) => {
     const line = {
       level: 'fatal',

@@ -20,30 +20,30 @@ import { logListening } from './log-listening.ts';
 import { connectionsWithin, openFilesMax } from './files.ts';
 import { Readiness } from './readiness.ts';
 
-/** A service: what it is configured by, and how it opens what it needs. */
+/** A service: its settings, and how it opens what it needs. */
 export interface ServiceDefinition<C> {
   readonly name: string;
   readonly settings: { readonly [K in keyof C]: Setting<C[K]> };
-  /** Files a connection of a caller takes: two when the service opens one of its own for it. */
+  /** Files per connection of a caller: two when the service opens a connection of its own for each. */
   readonly filesPerConnection?: number;
   open(kit: ServiceContext, config: C): Promise<Opened>;
 }
 
-/** What a service hands back when everything it needs is open. */
+/** What a service returns when everything it needs is open. */
 export interface Opened {
   readonly app: Express;
   readonly onUpgrade?: UpgradeListener;
   readonly port: number;
   readonly host: string;
-  /** Who connects; other services, unless it is said. */
+  /** Clients of the service; by default other services. */
   readonly callers?: ServerCallers;
-  /** Gets the server before its port opens: for what is neither a request nor an upgrade. */
+  /** Called with the server before its port opens, to add listeners. */
   readonly prepare?: (server: Server) => void;
-  /** Runs before the port closes: tell long-lived connections to go elsewhere. */
+  /** Runs before the port closes: closes long-lived connections, whose clients then connect to another replica. */
   readonly beforeDrain?: () => Promise<void>;
 }
 
-/** What a service gets. Whatever is put on `stack` is closed in reverse order after the last request ended. */
+/** What a service is given. Resources on `stack` are closed in reverse order after the last request ended. */
 export interface ServiceContext {
   readonly name: string;
   readonly log: Logger;
@@ -51,15 +51,15 @@ export interface ServiceContext {
   readonly metrics: Registry;
   readonly readiness: Readiness;
   readonly http: HttpOptions;
-  /** All ports of the process share them. */
+  /** Shared by all ports of the process. */
   readonly connections: Connections;
   readonly internalTokenSecret: string;
   readonly addressRefreshMs: number;
-  /** Those of the cluster, the one that signs first. */
+  /** The secrets of internal tokens: the first one signs, all are accepted. */
   readonly secrets: readonly [string, ...string[]];
   /** Reads the internal token of a call to this service. */
   readonly readToken: ReadToken;
-  /** Aborts when draining begins: loops that nobody waits for end here. */
+  /** Aborts when draining begins: background loops end. */
   readonly signal: AbortSignal;
 }
 
@@ -68,7 +68,7 @@ export interface RunningService {
   readonly url: string;
   readonly port: number;
   readonly log: Logger;
-  /** `close` takes this long at most, beside what closing the stores takes. */
+  /** Time that `close` takes at most, without closing the stores. */
   readonly stopMsMax: number;
   /** Drains and closes everything; the same promise however often it is called. */
   close(): Promise<void>;
@@ -79,7 +79,7 @@ interface StartOptions {
   readonly logTo?: DestinationStream;
 }
 
-/** Starts a service in this process. Rejects with a ConfigError, or when something it needs cannot be opened. */
+/** Starts a service in this process. Rejects with a ConfigError, or when a resource cannot be opened. */
 export async function startService<C>(
   definition: ServiceDefinition<C>,
   env: Environment,
@@ -130,7 +130,7 @@ export async function startService<C>(
   };
   const { opened, server, port } = await open(definition, kit, config, draining);
   logListening(log, opened.host, port);
-  const everything = stack.move();
+  const resources = stack.move();
   let closing: Promise<void> | undefined;
   return {
     url: `http://${localHost(opened.host)}:${port}`,
@@ -138,7 +138,7 @@ export async function startService<C>(
     log,
     stopMsMax: config.shutdownDelayMs + config.shutdownGraceMs,
     close: () => {
-      closing ??= close({ opened, server, everything, draining, readiness, log, config });
+      closing ??= close({ opened, server, resources, draining, readiness, log, config });
       return closing;
     },
   };
@@ -161,7 +161,7 @@ async function open<C>(
     opened.prepare?.(server);
     return { opened, server, port: await listen(server, opened.host, opened.port) };
   } catch (failure) {
-    // Loops that were begun wait for this; closing the stack waits for them.
+    // Closing the stack waits for background loops, which end with this signal.
     draining.abort();
     throw failure;
   }
@@ -170,15 +170,15 @@ async function open<C>(
 interface Closing {
   readonly opened: Opened;
   readonly server: Server;
-  readonly everything: AsyncDisposableStack;
+  readonly resources: AsyncDisposableStack;
   readonly draining: AbortController;
   readonly readiness: Readiness;
   readonly log: Logger;
   readonly config: ServiceConfig;
 }
 
-/** Not ready first, so that nobody sends new work; then the port; then the work in progress; then what it used. */
-async function close({ opened, server, everything, draining, readiness, log, config }: Closing): Promise<void> {
+/** First /ready fails, so that balancers send no new requests; then the port closes, requests under way end, resources close. */
+async function close({ opened, server, resources, draining, readiness, log, config }: Closing): Promise<void> {
   readiness.drain();
   log.info('draining');
   if (config.shutdownDelayMs > 0) await new Promise((resolve) => setTimeout(resolve, config.shutdownDelayMs));
@@ -187,11 +187,11 @@ async function close({ opened, server, everything, draining, readiness, log, con
   try {
     await opened.beforeDrain?.();
   } catch (err) {
-    log.warn({ err }, 'could not say goodbye to all connections');
+    log.warn({ err }, 'could not close all sockets gracefully');
   }
   const { cut } = await drained;
-  if (cut) log.warn('requests were cut off when the grace ended');
-  await everything.disposeAsync();
+  if (cut) log.warn('requests were aborted when the grace period ended');
+  await resources.disposeAsync();
   log.info('stopped');
 }
 

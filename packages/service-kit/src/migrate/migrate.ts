@@ -14,7 +14,7 @@ interface MigrateOptions {
   readonly url: string;
   /** Folder of the migrations, `NNNN-verb-noun.ts`. */
   readonly directory: string;
-  /** The schema the service owns; made when it is missing and the role may. */
+  /** The schema of the service; created when it is missing and the role has the right. */
   readonly schema: string;
   readonly log: Logger;
   /** `down` undoes every migration; for tests. */
@@ -32,8 +32,8 @@ const VERSION_MIN = 150_000;
 
 /**
  * Brings a service's schema up to date; returns the names of the migrations that ran. Any number of replicas may call it
- * at once: an advisory lock, held by a connection of its own so that it dies with the process, lets one of them work
- * while the others wait and then find nothing to do.
+ * concurrently: an advisory lock, held by a connection of its own so that it ends with the process, lets one of them work while the
+ * others wait and then find nothing to do.
  */
 export async function migrate(options: MigrateOptions): Promise<string[]> {
   const { url, schema, log, direction = 'up' } = options;
@@ -43,7 +43,7 @@ export async function migrate(options: MigrateOptions): Promise<string[]> {
   await guard.connect();
   try {
     await checkVersion(guard);
-    // Before the lock: left behind on a session of a pooler, it would stop all migrations to come.
+    // Before the lock: a lock left on a session of a pooler would block all later migrations.
     try {
       await other.connect();
       await refuseMixedSessions(guard, other);
@@ -82,7 +82,7 @@ async function runAll(knex: Knex, { directory, schema }: MigrateOptions, directi
     schemaName: schema,
     tableName: 'migrations',
   };
-  // A migration that was killed leaves knex's own lock behind. Ours is held now, so that one is stale.
+  // A killed migration leaves knex's own lock. Our lock is held now, so that one is stale.
   await knex.migrate.forceFreeMigrationsLock(config);
   const [, names] = (await (direction === 'up'
     ? knex.migrate.latest(config)
@@ -97,7 +97,7 @@ async function checkVersion(client: Client): Promise<void> {
   throw new SetupError(`PostgreSQL ${Math.floor(version / 10_000)} is too old; 15 or newer is needed.`);
 }
 
-/** A migration may take its time over a large table; the roles have bounds meant for the short statements of services. */
+/** A migration of a large table may take long; the timeouts of the roles are for the short statements of services. */
 const UNBOUND = `set statement_timeout = 0; set idle_in_transaction_session_timeout = 0; set lock_timeout = ${LOCK_WAIT_MS}`;
 
 async function lock(client: Client, schema: string): Promise<void> {

@@ -4,7 +4,7 @@ import { connect, Events } from 'nats';
 import type { Logger } from '../observe/logger.ts';
 
 interface NatsOptions {
-  /** Of one cluster: `nats://user:password@host:4222`, `tls://...`. Credentials stand in the first, for all. */
+  /** Servers of one cluster: `nats://user:password@host:4222`, `tls://...`. The credentials of the first are used for all. */
   readonly urls: readonly string[];
   readonly name: string;
   readonly log: Logger;
@@ -15,29 +15,28 @@ interface NatsOptions {
 type OnConnect = (connection: NatsConnection) => void;
 
 export interface Nats {
-  /** The connection while it is up, else null: what cannot be sent now must not pile up in a buffer. */
+  /** The connection while it is up, else null, so that messages do not accumulate in its buffer. */
   readonly connection: () => NatsConnection | null;
-  /** Resolves at the first connection. */
+  /** Resolves with the first connection. */
   readonly ready: Promise<void>;
-  /** Runs at once when connected, and after every reconnection. */
+  /** Called immediately when connected, and after every reconnection. */
   readonly onConnect: (callback: OnConnect) => void;
 }
 
 const RECONNECT_MS = 250;
 const RETRY_MS = 1_000;
-/** A refusal is logged so often; a flood of them must not become a flood of lines. */
-const REFUSAL_SAID_EVERY_MS = 10_000;
+/** Refusals are logged at most this often, so that many of them do not fill the log. */
+const REFUSAL_LOGGED_EVERY_MS = 10_000;
 const CONNECT_TIMEOUT_MS = 3_000;
 /** A dead connection is noticed after two of these. */
 const PING_MS = 5_000;
 
 /**
- * The connection to NATS. Opening never waits and never fails: the connection comes when the server does, and comes back
- * for ever.
+ * The connection to NATS. Opening never waits and never fails: it connects when the server is up, and reconnects without limit.
  */
 export function openNats({ urls, name, log, stack }: NatsOptions): Nats {
-  const link = new Link({ ...natsConnectionOptions(urls), name }, log);
-  void link.stay();
+  const link = new ReconnectingLink({ ...natsConnectionOptions(urls), name }, log);
+  void link.keepConnected();
   stack.defer(() => link.close());
   return {
     connection: () => link.connection,
@@ -46,7 +45,7 @@ export function openNats({ urls, name, log, stack }: NatsOptions): Nats {
   };
 }
 
-/** Subscribes on every connection there will be: one that comes back keeps its subscriptions, a new one has none. */
+/** Subscribes on every new connection. A connection that reconnects keeps its subscriptions. */
 export function subscribe(nats: Pick<Nats, 'onConnect'>, subject: string, onMessage: (message: Msg) => void): void {
   const subscribed = new WeakSet<NatsConnection>();
   nats.onConnect((connection) => {
@@ -60,7 +59,7 @@ export function subscribe(nats: Pick<Nats, 'onConnect'>, subject: string, onMess
   });
 }
 
-class Link {
+class ReconnectingLink {
   readonly ready: Promise<void>;
   readonly #setReady: () => void;
   readonly #options: ConnectionOptions;
@@ -69,8 +68,8 @@ class Link {
   readonly #callbacks: OnConnect[] = [];
   #current: NatsConnection | null = null;
   #isUp = false;
-  #isMissed = false;
-  #silentUntil = 0;
+  #isFailureLogged = false;
+  #logSilentUntil = 0;
 
   constructor(options: ConnectionOptions, log: Logger) {
     const { promise, resolve } = Promise.withResolvers<void>();
@@ -83,7 +82,7 @@ class Link {
       reconnectTimeWait: RECONNECT_MS,
       pingInterval: PING_MS,
       maxPingOut: 2,
-      // A password that is being changed is wrong for a moment, not for ever.
+      // While a password is being changed, authentication fails only for a moment.
       ignoreAuthErrorAbort: true,
     };
     this.#log = log;
@@ -95,22 +94,22 @@ class Link {
 
   onConnect(callback: OnConnect): void {
     this.#callbacks.push(callback);
-    if (this.connection !== null) this.#tell(callback, this.connection);
+    if (this.connection !== null) this.#call(callback, this.connection);
   }
 
-  /** Connects, and again when the client itself gave up; ends when closed. */
-  async stay(): Promise<void> {
+  /** Connects again whenever the client has ended its connection, until closed. */
+  async keepConnected(): Promise<void> {
     const { signal } = this.#closing;
     while (!signal.aborted) {
       try {
         const connection = await connect(this.#options);
         this.#current = connection;
-        // `close` may have come while connecting, and then found nothing to close.
+        // `close` may have been called while connecting.
         if (signal.aborted) await connection.close();
         else await this.#use(connection);
       } catch (err) {
-        this.#log[this.#isMissed ? 'debug' : 'warn']({ err }, 'NATS is not there; trying on');
-        this.#isMissed = true;
+        this.#log[this.#isFailureLogged ? 'debug' : 'warn']({ err }, 'cannot connect to NATS; trying again');
+        this.#isFailureLogged = true;
       }
       this.#isUp = false;
       await sleep(RETRY_MS, undefined, { signal }).catch(() => {});
@@ -124,7 +123,7 @@ class Link {
   }
 
   async #use(connection: NatsConnection): Promise<void> {
-    // Not awaited: the client never ends this iteration, not even when the connection is closed.
+    // Not awaited: the client never ends this iteration, also when the connection is closed.
     void this.#follow(connection);
     this.#up(connection);
     const err = await connection.closed();
@@ -135,32 +134,32 @@ class Link {
     for await (const { type, data } of connection.status()) {
       if (type === Events.Disconnect) this.#down();
       else if (type === Events.Reconnect) this.#up(connection);
-      // What this user may not publish or receive: its rights on the server are not those of infra/nats.
+      // The user has no right to publish or receive a subject: its rights on the server differ from infra/nats.
       else if (type === Events.Error) this.#warnOfRefusal(data);
     }
   }
 
-  /** Each message that a service may not publish is refused anew, hundreds a second. */
+  /** Each message that a service may not publish is refused, possibly hundreds a second. */
   #warnOfRefusal(refused: unknown): void {
-    const isSaid = performance.now() < this.#silentUntil;
-    this.#log[isSaid ? 'debug' : 'warn']({ refused }, 'NATS refused what was asked of it');
-    if (!isSaid) this.#silentUntil = performance.now() + REFUSAL_SAID_EVERY_MS;
+    const isLogged = performance.now() < this.#logSilentUntil;
+    this.#log[isLogged ? 'debug' : 'warn']({ refused }, 'NATS refused a message or subscription');
+    if (!isLogged) this.#logSilentUntil = performance.now() + REFUSAL_LOGGED_EVERY_MS;
   }
 
   #up(connection: NatsConnection): void {
     this.#isUp = true;
-    this.#isMissed = false;
+    this.#isFailureLogged = false;
     this.#log.info({ server: connection.getServer() }, 'connected to NATS');
     this.#setReady();
-    for (const callback of this.#callbacks) this.#tell(callback, connection);
+    for (const callback of this.#callbacks) this.#call(callback, connection);
   }
 
   #down(): void {
-    if (this.#isUp) this.#log.warn('lost NATS');
+    if (this.#isUp) this.#log.warn('lost the connection to NATS');
     this.#isUp = false;
   }
 
-  #tell(callback: OnConnect, connection: NatsConnection): void {
+  #call(callback: OnConnect, connection: NatsConnection): void {
     try {
       callback(connection);
     } catch (err) {
@@ -169,7 +168,7 @@ class Link {
   }
 }
 
-/** Addresses as the client takes them, which reads neither credentials nor `tls:` from one. */
+/** The options of the NATS client, which reads neither credentials nor `tls:` from an address. */
 export function natsConnectionOptions(texts: readonly string[]): ConnectionOptions {
   const urls = texts.map((text) => new URL(text));
   const [first] = urls;

@@ -4,8 +4,8 @@ import type { Nats } from './nats.ts';
 import { subscribe } from './nats.ts';
 
 /**
- * Hears of credentials and memberships that died. Nothing rests on it: a message that never arrives costs
- * LIMITS.credentialCacheMs, after which every credential is asked about again.
+ * Receives revocations of credentials and memberships. When a message is lost, a revoked credential is accepted until it is
+ * looked up again, LIMITS.credentialCacheMs at most.
  */
 export function onRevocation(nats: Pick<Nats, 'onConnect'>, onRevoked: (revocation: Revocation) => void): void {
   subscribe(nats, STREAM.revoked, ({ data }) => {
@@ -14,7 +14,7 @@ export function onRevocation(nats: Pick<Nats, 'onConnect'>, onRevoked: (revocati
   });
 }
 
-/** Null for anything that is no revocation: whoever can publish on our NATS must still not be able to stop us. */
+/** Null for anything that is no revocation, because a wrong message must not stop the process. */
 function readRevocation(data: Uint8Array): Revocation | null {
   let value: unknown;
   try {

@@ -32,18 +32,18 @@ const secrets: Readonly<Record<string, string>> = {
 describe('a line of log', () => {
   it('is one JSON object with time, level by name, service and message', () => {
     const { log, lines } = recorder();
-    log.warn({ attempt: 3 }, 'NATS is not there');
+    log.warn({ attempt: 3 }, 'cannot connect to NATS');
     const [line] = lines();
     assert.match(String(line?.time), /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
     assert.deepEqual(
       { ...line, time: '' },
-      { level: 'warn', time: '', service: 'demo', attempt: 3, msg: 'NATS is not there' },
+      { level: 'warn', time: '', service: 'demo', attempt: 3, msg: 'cannot connect to NATS' },
     );
   });
 
   describe('never shows [never.secret-in-clear]', () => {
     for (const [what, secret] of Object.entries(secrets)) {
-      it(`${what}, wherever it stands`, () => {
+      it(`${what}, anywhere`, () => {
         const { log, text } = recorder();
         const error = new Error(`could not use ${secret}`, { cause: new Error(`because of "${secret}"`) });
         log.error({ err: error }, `failed with ${secret}`);
@@ -55,7 +55,7 @@ describe('a line of log', () => {
       });
     }
 
-    it('the value of a field whose name says that it is secret, at any depth', () => {
+    it('the value of a field with the name of a secret, at any depth', () => {
       const names = ['token', 'accessToken', 'refresh_token', 'authorization', 'Authorization', 'set-cookie', 'cookie'];
       names.push('password', 'secret', 'apiKey', 'API_KEY', 'client_secret', 'x-wts-principal', 'databaseUrl');
       for (const name of names) {
@@ -70,14 +70,14 @@ describe('a line of log', () => {
       }
     });
 
-    it('passwords in addresses, whatever the address is of', () => {
+    it('passwords in URLs of every kind', () => {
       const { log, text } = recorder();
       log.info({ to: 'postgres://wts:hunter2@db:5432/wts' }, 'nats://u:hunter2@nats:4222, redis://:hunter2@r');
       assert.ok(!text().includes('hunter2'), text());
       assert.ok(text().includes('db:5432'));
     });
 
-    it('basic credentials and parameters that carry secrets', () => {
+    it('basic credentials and parameters with secrets', () => {
       const { log, text } = recorder();
       log.info({
         a: 'Basic aHVudGVyMjpodW50ZXIy',
@@ -87,7 +87,7 @@ describe('a line of log', () => {
       assert.ok(!/hunter2|aHVudGVy/.test(text()), text());
     });
 
-    it('what drivers hang on their errors', () => {
+    it('fields that drivers add to their errors', () => {
       const { log, text } = recorder();
       const error = Object.assign(new Error('duplicate key'), {
         code: '23505',
@@ -102,7 +102,7 @@ describe('a line of log', () => {
     });
   });
 
-  it('keeps ids, routes and texts that only look a little like secrets', () => {
+  it('keeps ids, routes and texts that resemble secrets', () => {
     const { log, text } = recorder();
     const harmless = [
       '018f2a3b-6c1d-7e00-9a00-3f5b8e7d2c10',
@@ -124,14 +124,14 @@ describe('a line of log', () => {
     assert.deepEqual(fields, { token: 'hunter2', nested: { password: 'hunter2' } });
   });
 
-  it('is cut where data is nested too deep, and never written for bytes', () => {
+  it('leaves out data that is nested too deep, and bytes', () => {
     const { log, text } = recorder();
     log.info({ a: { b: { c: { d: { e: { f: 'far down' } } } } }, body: Buffer.from('raw bytes') });
     assert.ok(!text().includes('far down'));
     assert.ok(text().includes('[bytes]'));
   });
 
-  it('tells the chain of causes of an error, which may be endless', () => {
+  it('has the causes of an error up to a bound, as the chain may be endless', () => {
     const { log, lines } = recorder();
     const loop = new Error('outer');
     loop.cause = new Error('inner', { cause: loop });

@@ -3,23 +3,23 @@ import type { DestinationStream, Logger as PinoLogger } from 'pino';
 import { scrub } from './scrub.ts';
 
 /**
- * JSON lines, one per request and one per thing an operator should know. `error` means that somebody must act now,
- * `warn` that something got worse and the service copes, `info` what happened, `debug` how.
+ * JSON lines, one per request and one per event for an operator. `error`: an operator must act now. `warn`: something got worse and
+ * the service still works. `info`: what happened. `debug`: how.
  */
 export type Logger = PinoLogger;
 
 interface LoggerOptions {
   readonly name: string;
   readonly level?: string;
-  /** Where lines go; standard output when left out. Tests give their own. */
+  /** Where lines are written; by default standard output. */
   readonly destination?: DestinationStream;
 }
 
-/** Lines wait this long at most before they are written; a crash flushes them. */
+/** Lines are buffered this long at most; a crash writes them. */
 const FLUSH_MS = 100;
 const BUFFER_BYTES = 4096;
 
-/** Names of fields whose values are never logged, in lower case without `-` and `_`. `scrub` is the net below. */
+/** Names of fields whose values are never logged, in lower case without `-` and `_`. `scrub` finds others by shape. */
 const SECRET_NAMES: ReadonlySet<string> = new Set([
   'authorization',
   'proxyauthorization',
@@ -42,11 +42,11 @@ const SECRET_NAMES: ReadonlySet<string> = new Set([
   'natsurl',
 ]);
 const CENSORED = '[redacted]';
-/** Objects nested deeper than this in a line of log are data nobody reads; they are cut off. */
+/** Objects nested deeper than this are left out of a line. */
 const DEPTH_MAX = 4;
 
 /**
- * A logger whose lines never hold a secret: known fields are cut by name, and each line is scrubbed by shape.
+ * A logger whose lines never hold a secret: fields are censored by name, and each line is scrubbed by shape.
  * Keeps never.secret-in-clear.
  */
 export function createLogger({ name, level = 'info', destination }: LoggerOptions): Logger {
@@ -69,8 +69,8 @@ export function createLogger({ name, level = 'info', destination }: LoggerOption
 }
 
 /**
- * The fields of a line without the values of secrets. Written by hand because pino's own redaction costs ten times the
- * rest of a line. Nothing is copied while nothing is found.
+ * The fields of a line without the values of secrets. Not pino's own redaction, which takes ten times as long as the rest of a
+ * line. Fields are copied only when they have a secret.
  */
 function censor(fields: Record<string, unknown>, depth: number): Record<string, unknown> {
   let copy: Record<string, unknown> | undefined;
@@ -98,20 +98,20 @@ function censorValue(value: unknown, depth: number): unknown {
 const secretByName = new Map<string, boolean>();
 
 function isSecret(name: string): boolean {
-  let known = secretByName.get(name);
-  if (known === undefined) {
-    known = SECRET_NAMES.has(name.toLowerCase().replaceAll(/[-_]/g, ''));
-    // Names come from our code; a log of foreign keys must not grow this for ever.
-    if (secretByName.size < 1000) secretByName.set(name, known);
+  let isKnownSecret = secretByName.get(name);
+  if (isKnownSecret === undefined) {
+    isKnownSecret = SECRET_NAMES.has(name.toLowerCase().replaceAll(/[-_]/g, ''));
+    // Bounded, in case the keys of foreign data are logged.
+    if (secretByName.size < 1000) secretByName.set(name, isKnownSecret);
   }
-  return known;
+  return isKnownSecret;
 }
 
 interface Parent {
   child: (this: Parent, fields: Record<string, unknown>, options?: unknown) => Parent;
 }
 
-/** pino does not put the fields of a child through `formatters`. Children inherit the method that is set here. */
+/** pino does not apply `formatters` to the fields of a child. Children inherit the method that is set here. */
 function censorChildren(parent: Parent): void {
   const { child } = parent;
   parent.child = function censored(fields, options) {
@@ -131,7 +131,7 @@ const CAUSES_MAX = 4;
 const MESSAGE_CHARS_MAX = 1000;
 
 /**
- * An error for the log. Only these fields: drivers hang queries, parameters, sockets and whole requests on their errors.
+ * An error for the log, with these fields only: drivers add queries, parameters, sockets and whole requests to their errors.
  */
 export function describeError(error: unknown, depth = 0): ErrorDescription {
   if (!(error instanceof Error)) return { type: typeof error, message: String(error).slice(0, MESSAGE_CHARS_MAX) };

@@ -2,7 +2,7 @@ import type { Server } from 'node:http';
 import { createServer } from 'node:http';
 import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 
-/** Seconds. Most answers take under 5 ms; the upper end is where callers give up. */
+/** Seconds. Most replies take under 5 ms; callers give up after the largest. */
 const BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
 export interface RequestMetrics {
@@ -38,7 +38,7 @@ export function createMetrics(service: string): { registry: Registry; requests: 
   };
 }
 
-/** How near a process is to its bound. */
+/** Gauges of the connections of a process, and their bound. */
 export function watchConnections(
   registry: Registry,
   connections: { readonly open: number; readonly max: number },
@@ -60,7 +60,7 @@ export function watchConnections(
   }
 }
 
-/** Serves `/metrics` on a port of its own, which no balancer publishes. Collecting starts only when it does. */
+/** Serves `/metrics` on a port of its own, which no balancer publishes, and starts collecting. */
 export async function serveMetrics(registry: Registry, host: string, port: number): Promise<Server> {
   collectDefaultMetrics({ register: registry });
   const server = createServer((req, res) => {

@@ -11,12 +11,12 @@ interface TracingOptions {
 const SHUTDOWN_MS = 2_000;
 let active = false;
 
-/** Whether traces are collected. While they are not, every hook below costs one comparison. */
+/** Whether traces are collected. Otherwise each function below costs one comparison. */
 export function isTracing(): boolean {
   return active;
 }
 
-/** Starts to send traces to a collector. The packages that do it are loaded only now. Call once, before serving. */
+/** Starts to send traces to a collector, and loads the packages for it. Call once, before serving. */
 export async function startTracing({ service, endpoint }: TracingOptions): Promise<AsyncDisposable> {
   const [sdk, exporter, resources, core, hooks] = await Promise.all([
     import('@opentelemetry/sdk-trace'),
@@ -37,7 +37,7 @@ export async function startTracing({ service, endpoint }: TracingOptions): Promi
   return {
     async [Symbol.asyncDispose]() {
       active = false;
-      // Spans are worth a moment, not a service that cannot stop because its collector is away.
+      // A collector that is down must not keep the service from stopping.
       await Promise.race([provider.shutdown().catch(() => {}), sleep(SHUTDOWN_MS)]);
       trace.disable();
       context.disable();
@@ -53,7 +53,7 @@ export function traceRequest(headers: IncomingHttpHeaders, method: string, insid
   context.with(trace.setSpan(parent, span), inside, undefined, span);
 }
 
-/** Ends a request's span once the contract and the status are known. */
+/** Ends a request's span with its contract and status. */
 export function endRequestSpan(span: Span, route: string, method: string, status: number): void {
   span.updateName(`${method} ${route}`);
   span.setAttributes({ 'http.route': route, 'http.request.method': method, 'http.response.status_code': status });
@@ -61,14 +61,14 @@ export function endRequestSpan(span: Span, route: string, method: string, status
   span.end();
 }
 
-/** A span for a call to another service, with the headers that carry it there. */
+/** Starts a span for a call to another service, and writes it into the headers. */
 export function startCallSpan(name: string, headers: Record<string, string>): Span {
   const span = tracer().startSpan(name, { kind: SpanKind.CLIENT });
   injectTrace(headers, trace.setSpan(context.active(), span));
   return span;
 }
 
-/** Writes the active trace into headers of something that is about to be sent: a request, a message. */
+/** Writes the active trace into the headers of a request or message. */
 export function injectTrace(headers: Record<string, string>, from: Context = context.active()): void {
   if (active) propagation.inject(from, headers);
 }

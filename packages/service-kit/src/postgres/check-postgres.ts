@@ -3,47 +3,47 @@ import { Client } from 'pg';
 import type { Readiness } from '../life/readiness.ts';
 import { SetupError } from '../life/setup-error.ts';
 import type { Logger } from '../observe/logger.ts';
-import { setUp } from './postgres.ts';
+import { setUpSession } from './postgres.ts';
 
-interface ExamineOptions {
+interface CheckOptions {
   readonly url: string;
   /** Shows in pg_stat_activity. */
   readonly applicationName: string;
   readonly log: Logger;
   readonly readiness: Readiness;
-  /** Ends the waiting for a server that is away. */
+  /** Ends the checks of a server that is down. */
   readonly signal: AbortSignal;
 }
 
-const ANSWER_MS = 3_000;
+const REPLY_MS = 3_000;
 const RETRY_MS = 2_000;
-/** A pooler with other work may by chance give the same backend again; not so often. */
+/** A busy pooler may give the same backend twice by chance, but not this often. */
 const ROUNDS = 3;
 
 /**
- * Looks at the server before it is relied on: a pooler that mixes sessions is refused, and what would let records into the
- * server's log is said. A server that is away is not waited for; it is examined when it comes, and then a refusal makes the
- * service unready for good.
+ * Checks the server at the start: refuses a pooler that mixes sessions, and warns when records could get into the server's log.
+ * Does not wait for a server that is down: that one is checked when it is up, and a refusal then makes the service unready until it
+ * is restarted.
  */
-export async function checkPostgres(options: ExamineOptions): Promise<void> {
+export async function checkPostgres(options: CheckOptions): Promise<void> {
   const { log, readiness, signal } = options;
-  if (await examineOnce(options)) return;
-  const whenItComes = async (): Promise<void> => {
+  if (await checkOnce(options)) return;
+  const checkLater = async (): Promise<void> => {
     while (!signal.aborted) {
       await sleep(RETRY_MS, undefined, { signal, ref: false }).catch(() => undefined);
       try {
-        if (signal.aborted || (await examineOnce(options))) return;
+        if (signal.aborted || (await checkOnce(options))) return;
       } catch (failure) {
         readiness.fail('postgres', (failure as Error).message);
         return;
       }
     }
   };
-  whenItComes().catch((err: unknown) => log.error({ err }, 'PostgreSQL could not be examined'));
+  checkLater().catch((err: unknown) => log.error({ err }, 'PostgreSQL could not be checked'));
 }
 
-/** False when the server did not answer. */
-async function examineOnce({ url, applicationName, log }: ExamineOptions): Promise<boolean> {
+/** False when the server did not reply. */
+async function checkOnce({ url, applicationName, log }: CheckOptions): Promise<boolean> {
   const [one, other] = [openClient(url, applicationName), openClient(url, applicationName)];
   try {
     await Promise.all([one.connect(), other.connect()]);
@@ -52,7 +52,7 @@ async function examineOnce({ url, applicationName, log }: ExamineOptions): Promi
     return true;
   } catch (failure) {
     if (failure instanceof SetupError) throw failure;
-    log.debug({ err: failure }, 'PostgreSQL was not there to be examined');
+    log.debug({ err: failure }, 'PostgreSQL was down and could not be checked');
     return false;
   } finally {
     await Promise.all([one, other].map((client) => client.end().catch(() => undefined)));
@@ -63,31 +63,31 @@ function openClient(connectionString: string, applicationName: string): Client {
   const client = new Client({
     connectionString,
     application_name: applicationName,
-    connectionTimeoutMillis: ANSWER_MS,
-    query_timeout: ANSWER_MS,
+    connectionTimeoutMillis: REPLY_MS,
+    query_timeout: REPLY_MS,
   });
-  // Told by the query that is under way, or by the next one.
+  // The current query or the next one rejects with it.
   client.on('error', () => undefined);
   return client;
 }
 
 /**
- * Throws when two connections share sessions of the server, as behind a pooler that gives each transaction, or each
- * statement, whatever session is free: settings, prepared statements and advisory locks of one would then be those of
- * another. A session of one's own has one process of the server, always the same, that no other connection has. A pooler
- * takes the session that was used last, or the next of a ring: either way a few turns tell.
+ * Throws when two connections share sessions of the server, as behind a pooler that gives each transaction, or each statement, any
+ * free session: settings, prepared statements and advisory locks of one connection would then apply to another. A connection with
+ * its own session always has the same process of the server, and no other connection has it. A pooler takes the session that was
+ * used last, or the next in order: a few rounds show both.
  */
 export async function refuseMixedSessions(one: Client, other: Client): Promise<void> {
-  await Promise.all([setUp(one), setUp(other)]);
+  await Promise.all([setUpSession(one), setUpSession(other)]);
   const own = await backendOf(one);
   for (let round = 0; round < ROUNDS; round += 1) {
     const again = await backendOf(one);
     const others = await backendOf(other);
-    if (again !== own || others === own) throw mixed();
+    if (again !== own || others === own) throw mixedSessions();
   }
 }
 
-function mixed(): SetupError {
+function mixedSessions(): SetupError {
   return new SetupError(
     'DATABASE_URL leads to a pooler that mixes sessions (PgBouncer: pool_mode = transaction or statement), and commits and migrations need sessions of their own. ' +
       'Set pool_mode = session for this database, or name PostgreSQL itself; see infra/postgres/README.md.',
@@ -99,26 +99,26 @@ async function backendOf(client: Client): Promise<number | undefined> {
   return rows[0]?.pid;
 }
 
-/** What keeps records out of the server's log, as infra/postgres/roles.sql sets it for each role. */
+/** The settings that keep records out of the server's log, as infra/postgres/roles.sql sets them for each role. */
 const LOGGING = `select name, setting from pg_settings
   where name in ('log_min_messages', 'log_min_error_statement', 'log_statement', 'log_min_duration_statement')`;
 
-/** Statements hold the texts of records, also of other people than the one whose change failed. */
+/** Logged statements would contain records, also of other people than the one whose change failed. */
 async function warnOfLogging(client: Client, log: Logger): Promise<void> {
   const { rows } = await client.query<{ name: string; setting: string }>(LOGGING);
-  const inForce = Object.fromEntries(rows.map(({ name, setting }) => [name, setting]));
-  if (keepsRecordsOut(inForce)) return;
+  const current = Object.fromEntries(rows.map(({ name, setting }) => [name, setting]));
+  if (keepsRecordsOut(current)) return;
   log.warn(
-    { inForce },
-    'the log of PostgreSQL may be given the contents of records: run infra/postgres/roles.sql as a superuser, or have log_min_messages = fatal and log_min_error_statement = panic set for this role',
+    { inForce: current },
+    'the log of PostgreSQL may contain records: run infra/postgres/roles.sql as a superuser, or have log_min_messages = fatal and log_min_error_statement = panic set for this role',
   );
 }
 
-/** Whether no failure and no slow statement of these sessions is written with a value in it. Keeps never.logs.postgres. */
-function keepsRecordsOut(inForce: Readonly<Record<string, string>>): boolean {
-  if (inForce['log_min_error_statement'] !== 'panic') return false;
-  const written = inForce['log_min_messages'] ?? '';
-  // What is fatal is the end of a session. An error names the value that is wrong.
-  if (['fatal', 'panic'].includes(written)) return true;
-  return written === 'log' && inForce['log_statement'] === 'none' && inForce['log_min_duration_statement'] === '-1';
+/** Whether no failed and no slow statement is logged with its values. Keeps never.logs.postgres. */
+function keepsRecordsOut(settings: Readonly<Record<string, string>>): boolean {
+  if (settings['log_min_error_statement'] !== 'panic') return false;
+  const level = settings['log_min_messages'] ?? '';
+  // `fatal` is the end of a session. An `error` contains the wrong value.
+  if (['fatal', 'panic'].includes(level)) return true;
+  return level === 'log' && settings['log_statement'] === 'none' && settings['log_min_duration_statement'] === '-1';
 }

@@ -2,10 +2,10 @@ import type { Knex } from 'knex';
 import type { Logger } from '../observe/logger.ts';
 
 /**
- * Where knex says what it has to say: our log, where it is scrubbed. Left to itself it prints to standard output, between
- * the lines of the log. Whatever fails is thrown as well, and whoever catches it decides how bad it is.
+ * Writes the messages of knex to our log, where they are scrubbed; by default knex prints them to standard output. Errors are also
+ * thrown, and logged with their level where they are caught.
  */
 export function knexLog(log: Logger): Knex.Logger {
-  const say = (text: unknown): void => log.debug({ text: String(text) }, 'knex');
-  return { warn: say, error: say, debug: say, deprecate: say, enableColors: false };
+  const write = (text: unknown): void => log.debug({ text: String(text) }, 'knex');
+  return { warn: write, error: write, debug: write, deprecate: write, enableColors: false };
 }

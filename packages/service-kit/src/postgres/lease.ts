@@ -11,7 +11,7 @@ interface LeaseOptions {
   readonly key: number;
   readonly name: string;
   readonly logger: { warn(fields: object, text: string): void };
-  /** The server ends the session, and with it the lease, after this long without a sign of life. */
+  /** The server ends the session, and with it the lease, after this long without a query. */
   readonly silenceMaxMs?: number;
 }
 
@@ -19,13 +19,13 @@ const SILENCE_MAX_MS = 4_000;
 const CONNECT_TIMEOUT_MS = 5_000;
 
 /**
- * A lease is a session-level advisory lock on a connection of its own: PostgreSQL gives it to one session and takes it
- * back when the session ends, however it ends. A holder that is stopped, or whose host lost its network, keeps its
- * connection open, so the server ends the session after a time without a query, and the holder sends one now and then.
+ * A lease is a session-level advisory lock on a connection of its own: PostgreSQL grants it to one session and releases it when the
+ * session ends for any reason. The connection of a holder that is paused, or whose host lost its network, stays open, so the server
+ * ends a session without a query for `silenceMaxMs`, and a holder sends queries more often.
  *
- * A holder notices a moment later that its lease is lost, so what it does under the lease must be harmless in that moment.
+ * A holder learns a moment later that its lease is lost, so its work under the lease must be harmless in that moment.
  *
- * Returns null when another session holds the lease. Throws when PostgreSQL does not answer.
+ * Returns null when another session holds the lease. Throws when PostgreSQL does not reply.
  */
 export async function tryLease(options: LeaseOptions): Promise<Lease | null> {
   const { url, key, name, logger, silenceMaxMs = SILENCE_MAX_MS } = options;
@@ -55,17 +55,17 @@ export async function tryLease(options: LeaseOptions): Promise<Lease | null> {
     await client.end().catch(() => undefined);
     throw error;
   }
-  let isAsking = false;
-  const sign = setInterval(() => {
-    if (isAsking) return;
-    isAsking = true;
+  let isQuerying = false;
+  const heartbeat = setInterval(() => {
+    if (isQuerying) return;
+    isQuerying = true;
     client.query('select 1').then(
-      () => (isAsking = false),
+      () => (isQuerying = false),
       () => lost.abort(),
     );
   }, silenceMaxMs / 4);
-  sign.unref();
-  lost.signal.addEventListener('abort', () => clearInterval(sign));
+  heartbeat.unref();
+  lost.signal.addEventListener('abort', () => clearInterval(heartbeat));
   return {
     lost: lost.signal,
     async [Symbol.asyncDispose]() {

@@ -14,10 +14,10 @@ interface PostgresOptions {
   readonly applicationName: string;
   /** Settings of PostgreSQL for these connections. */
   readonly settings?: Readonly<Record<string, string>>;
-  /** Statements are sent without waiting for the answer to the one before; whoever shares a connection has to bear that. */
+  /** Statements are sent without waiting for the result of the previous one. */
   readonly pipeline?: boolean;
-  /** For a server one can do without: connecting and short answers are waited for no longer than this. */
-  readonly patienceMs?: number;
+  /** Timeout of connecting and of statements, for a server that is not essential. */
+  readonly timeoutMs?: number;
   readonly log: Logger;
   /** Closes the pool with the service. */
   readonly stack: AsyncDisposableStack;
@@ -27,19 +27,19 @@ interface PostgresOptions {
 
 export interface Postgres {
   readonly pool: Pool;
-  /** Made when first asked for; shares the pool. */
+  /** Created at its first use; shares the pool. */
   readonly knex: Knex;
-  /** Resolves when the database answers. */
+  /** Resolves when the database replies. */
   ping(signal?: AbortSignal): Promise<void>;
 }
 
-/** Where another bound was in force for a while, this one comes back. */
+/** The lock timeout of every session, to restore it after another one. */
 export const LOCK_TIMEOUT = '5s';
 
 /**
- * Of every session: no statement, no lock and no forgotten transaction holds others up for longer, and no statement is
- * compiled, because all of them are short. The roles have the same as their defaults (infra/postgres/roles.sql). They are
- * set by a statement and not when connecting, because poolers refuse parameters of a connection that they do not know.
+ * Settings of every session: bound the time that a statement, a lock or a forgotten transaction blocks others, and compile no
+ * statement, because all of them are short. The roles have the same defaults (infra/postgres/roles.sql). A statement sets them and
+ * not the connection, because poolers refuse connection parameters that they do not support.
  */
 const SESSION = {
   statement_timeout: '15s',
@@ -49,35 +49,35 @@ const SESSION = {
 } as const;
 
 const TIMEOUTS = {
-  /** Our side of statement_timeout: holds when the network is gone and no answer will ever come. */
+  /** The client side of statement_timeout, for a lost network. */
   query_timeout: 20_000,
   connectionTimeoutMillis: 3_000,
   idleTimeoutMillis: 30_000,
 } as const satisfies PoolConfig;
 
 /**
- * The connections of one service. Opening never fails and never waits: while PostgreSQL is away, queries fail with errors
- * that render as `unavailable`, and when it is back they work. Connections that died are forgotten
- * as they are noticed, so right after a restart one query per connection may still fail.
+ * The connections of one service. Opening never fails and never waits: while PostgreSQL is down, queries fail with errors that
+ * render as `unavailable`, and when it is back they work. A dead connection is removed when it is detected, so right after a restart
+ * one query per connection may still fail.
  */
 export function openPostgres(options: PostgresOptions): Postgres {
-  const { url, poolMax, applicationName, settings = {}, pipeline = false, patienceMs, log, stack, readiness } = options;
+  const { url, poolMax, applicationName, settings = {}, pipeline = false, timeoutMs, log, stack, readiness } = options;
   const pool = new Pool({
     connectionString: url,
     max: poolMax,
     application_name: applicationName,
-    // The pool waits for it, which its types do not say.
+    // The pool awaits it, which its types lack.
     // oxlint-disable-next-line typescript/no-misused-promises
-    onConnect: (client) => setUp(client, settings),
+    onConnect: (client) => setUpSession(client, settings),
     pipeline,
     keepAlive: true,
     keepAliveInitialDelayMillis: 10_000,
     ...TIMEOUTS,
-    ...(patienceMs === undefined ? {} : { query_timeout: patienceMs, connectionTimeoutMillis: patienceMs }),
+    ...(timeoutMs === undefined ? {} : { query_timeout: timeoutMs, connectionTimeoutMillis: timeoutMs }),
   });
-  // Idle connections die with the server. Unheard, that event would end the process.
+  // Idle connections end with the server. Without a listener, that event would end the process.
   pool.on('error', (err) => log.warn({ err }, 'lost an idle connection to PostgreSQL'));
-  // So would that of a connection that is in use but between two statements; whoever uses it is told by the next one.
+  // The same of a connection in use between two statements; the next statement rejects.
   pool.on('connect', (client) => {
     client.on('error', (err) => log.debug({ err }, 'lost a connection to PostgreSQL'));
   });
@@ -100,13 +100,13 @@ export function openPostgres(options: PostgresOptions): Postgres {
   };
 }
 
-/** The settings of a session that was just opened, in one message. */
-export async function setUp(client: ClientBase, settings: Readonly<Record<string, string>> = {}): Promise<void> {
+/** Sets the settings of a new session, in one message. */
+export async function setUpSession(client: ClientBase, settings: Readonly<Record<string, string>> = {}): Promise<void> {
   const all = Object.entries({ ...SESSION, ...settings });
   await client.query(all.map(([name, value]) => `set ${name} = '${value}'`).join(';'));
 }
 
-/** knex costs 100 ms and 30 MB to load, so only a service that asks for it loads it. */
+/** Loading knex takes 100 ms and 30 MB, so it is loaded only for a service that uses it. */
 function openKnex(pool: Pool, log: Logger): Knex {
   const { knex } = createRequire(import.meta.url)('knex') as typeof KnexModule;
   return knex({

@@ -3,7 +3,7 @@ import { faultOfSqlState } from './sqlstate.ts';
 
 type Bindings = Readonly<Record<string, string | number | boolean | Date | Buffer | readonly string[] | null>>;
 
-/** Runs a statement with named bindings. What PostgreSQL refuses or fails to answer leaves here as a Fault. */
+/** Runs a statement with named bindings. Rejects with a Fault for an error of PostgreSQL or of the connection. */
 export async function rows<T>(knex: Knex, sql: string, bindings: Bindings = {}): Promise<T[]> {
   try {
     const result = await knex.raw<{ rows: T[] }>(sql, bindings as Record<string, Knex.Value>);

@@ -32,19 +32,18 @@ describe('an error of the database', () => {
     XX000: undefined,
   };
   for (const [code, meaning] of Object.entries(meanings)) {
-    it(`${code} means ${meaning ?? 'a bug of ours'}`, () =>
-      assert.equal(faultOfSqlState(database(code))?.code, meaning));
+    it(`${code} means ${meaning ?? 'a bug'}`, () => assert.equal(faultOfSqlState(database(code))?.code, meaning));
   }
 
-  it('is worth another try at once only when it lost against a neighbour', () => {
+  it('may be retried immediately only after a conflict with another transaction', () => {
     for (const code of ['40001', '40P01', '55P03']) assert.ok(isRetryableSqlState(database(code)), code);
     for (const code of ['23505', '57014', '08006', '22P02']) assert.ok(!isRetryableSqlState(database(code)), code);
     assert.ok(!isRetryableSqlState(null));
   });
 });
 
-describe('an error on the way to the database', () => {
-  it('means that it is unavailable', () => {
+describe('an error of the connection to the database', () => {
+  it('means unavailable', () => {
     for (const code of ['ECONNREFUSED', 'ECONNRESET', 'ETIMEDOUT', 'ENOTFOUND', 'EPIPE', 'ENOENT']) {
       assert.equal(faultOfSqlState(system(code))?.code, 'unavailable', code);
     }
@@ -59,7 +58,7 @@ describe('an error on the way to the database', () => {
     assert.equal(faultOfSqlState(both)?.code, 'unavailable');
   });
 
-  it('is not seen in errors that have nothing to do with it', () => {
+  it('is not recognized in other errors', () => {
     const others = [new Error('x'), new TypeError('Connection'), 'ECONNREFUSED', null, undefined, 7, { code: '23505' }];
     others.push(Object.assign(new Error('a code that only looks alike'), { code: '23505' }));
     others.push(Object.assign(new Error('a file'), { code: 'ENOENT', syscall: 'open' }));

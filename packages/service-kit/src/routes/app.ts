@@ -13,8 +13,8 @@ interface AppOptions {
 }
 
 /**
- * An Express app as every service has it: strict and case-sensitive routes, one middleware, `/health` and `/ready`
- * mounted. Mount the service's routes on it, then call `notFoundAndErrors`.
+ * The Express app of a service: strict and case-sensitive routes, one middleware, `/health` and `/ready`. Mount the service's routes
+ * on it, then call `notFoundAndErrors`.
  */
 export function createApp({ http, readiness }: AppOptions): Express {
   const app = express();
@@ -32,10 +32,10 @@ export function createApp({ http, readiness }: AppOptions): Express {
   return app;
 }
 
-/** Answers what no route answered, and everything that was thrown. Called last. */
+/** Handles requests without a route, and everything that was thrown. Called last. */
 export function notFoundAndErrors(app: Express): void {
   app.use((req: Request, res: Response, next: NextFunction) => {
-    // Of the server as a whole (RFC 9110 section 9.3.7); `checkMessage` lets it pass for OPTIONS alone.
+    // OPTIONS of the server as a whole (RFC 9110 section 9.3.7); `checkMessage` refuses `*` for other methods.
     if (req.url === '*') return res.writeHead(204, { Allow: METHODS.join(', ') }).end();
     const methods = methodsOf(app.router, req.path);
     if (methods.length === 0) return next(new Fault('not_found', { message: 'There is no operation at this path.' }));
@@ -43,11 +43,11 @@ export function notFoundAndErrors(app: Express): void {
     if (req.method !== 'OPTIONS') return next(new Fault('method_not_allowed', { headers: { Allow: allow } }));
     return res.writeHead(204, { Allow: allow }).end();
   });
-  // Express tells error handlers by their four parameters.
+  // Express recognizes an error handler by its four parameters.
   app.use((error: unknown, req: Request, res: Response, _next: NextFunction) => answerFailure(error, req, res));
 }
 
-/** What any operation is asked by. */
+/** The methods of all operations. */
 const METHODS = ['GET', 'HEAD', 'POST', 'PATCH', 'DELETE', 'OPTIONS'] as const;
 
 interface RouteLayer {
@@ -57,7 +57,7 @@ interface RouteLayer {
   readonly handle: { readonly stack?: readonly RouteLayer[] };
 }
 
-/** The methods a path answers, from the router's own table, so that no second table can disagree with it. */
+/** The methods of a path, from the router's own table, so that no second table can differ from it. */
 function methodsOf(router: Router, path: string): string[] {
   const methods = new Set<string>();
   collect((router as unknown as { stack: readonly RouteLayer[] }).stack, path, methods);

@@ -14,11 +14,11 @@ interface Parts<C> {
   readonly res: Response;
 }
 
-/** One request, read and checked, as a handler sees it. What few handlers use is made when it is asked for. */
+/** One checked request for a handler. What few handlers use is created at its first use. */
 export class Call<C = unknown> {
-  /** Who calls. Nobody (an empty id, no scopes) where the contract asks for no credential. */
+  /** The caller. An empty id and no scopes where the contract needs no credential. */
   readonly principal: Principal;
-  /** The service that calls; empty where the contract asks for no credential. */
+  /** The service that calls; empty where the contract needs no credential. */
   readonly caller: string;
   readonly params: ParamsOf<C>;
   readonly query: QueryOf<C>;
@@ -26,8 +26,8 @@ export class Call<C = unknown> {
   readonly req: Request;
   readonly res: Response;
   /**
-   * Names what this request is to bring about, the same each time it comes with its `Idempotency-Key`; undefined without
-   * one. For effects of which nobody may know whether they happened: done again under this id, they happen once.
+   * An id of the effect of this request, the same for each repetition with its `Idempotency-Key`; undefined without one. A handler
+   * that repeats an effect with an unknown outcome under this id causes it once.
    */
   effectId: string | undefined;
   #signal: AbortSignal | undefined;
@@ -53,23 +53,23 @@ export class Call<C = unknown> {
     return this.#log;
   }
 
-  /** From now on the client's leaving stops nothing; only the time a request may take does. */
+  /** From now on `signal` does not abort when the client disconnects, only after the time a request may take. */
   outliveClient(): void {
     this.#signal = AbortSignal.timeout(LIMITS.requestTimeoutMs);
   }
 
-  /** Aborts when the client is gone, or when the request has had LIMITS.requestTimeoutMs and no answer has begun. */
+  /** Aborts when the client disconnects, or when no reply has begun after LIMITS.requestTimeoutMs. */
   get signal(): AbortSignal {
     this.#signal ??= signalOf(this.res);
     return this.#signal;
   }
 }
 
-/** Aborts when the client is gone, or took too long. */
+/** Aborts when the client disconnects, or the request took too long. */
 export function signalOf(res: Response): AbortSignal {
   const controller = new AbortController();
   const timer = setTimeout(() => {
-    // An answer under way has its own pace; a stream may take long.
+    // A reply that has begun may take longer, such as a stream.
     if (!res.headersSent) controller.abort(new DOMException('The request took too long.', 'TimeoutError'));
   }, LIMITS.requestTimeoutMs);
   timer.unref();

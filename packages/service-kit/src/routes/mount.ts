@@ -18,12 +18,12 @@ export interface MountOptions {
   readonly idempotency?: Idempotency;
 }
 
-/** A reply whose literals keep their types (`ok: true`), because inference alone would widen them to `boolean`. */
+/** A reply with literal types (`ok: true`), which inference would widen to `boolean`. */
 type Frozen<T> = T extends object ? { readonly [K in keyof T]: Frozen<T[K]> } : T;
 
 /**
- * Mounts an operation. The order of what is checked is the order of what may be told: who calls (the internal token),
- * whether they hold the scope, then path, query and body. Only then the handler runs; what it returns is the answer.
+ * Mounts an operation. Checks the caller (the internal token) first, then the scope, path, query and body, so that a caller without
+ * access learns nothing about them. Then the handler runs and returns the reply.
  * Keeps meta.paths.uuids.
  */
 export function mount<C extends Contract, const R extends Frozen<ReplyOf<C>>>(
@@ -51,24 +51,24 @@ export function mount<C extends Contract, const R extends Frozen<ReplyOf<C>>>(
     const reply = kept?.body ?? (await handler(call));
     if (contextOf(call.req).http.checkReplies) {
       checkReply ??= compile(schema, 'reply');
-      holdToContract(contract.id, reply, checkReply);
+      checkAgainstContract(contract.id, reply, checkReply);
     }
-    // The client may be gone by now; Node ignores what is written to nobody.
+    // Node ignores what is written to a closed connection.
     sendJson(call.req, call.res, { status, body: reply, headers });
   });
 }
 
-/** An answer that is not what the description promises is a bug of ours, not a fault of the caller. */
-function holdToContract(id: string, reply: unknown, check: Validate): void {
+/** Throws a bug when the reply does not match its contract. */
+function checkAgainstContract(id: string, reply: unknown, check: Validate): void {
   try {
-    // As the client will see it: without what JSON leaves out.
+    // As the client will see it: without fields that JSON leaves out.
     check(JSON.parse(JSON.stringify(reply)));
   } catch (cause) {
-    throw new Error(`${id} answered what its contract does not allow`, { cause });
+    throw new Error(`${id} replied what its contract does not allow`, { cause });
   }
 }
 
-/** Mounts an operation whose handler writes the answer itself. What it throws before the first byte is rendered as usual. */
+/** Mounts an operation whose handler writes the reply itself. What it throws before the first byte is rendered as usual. */
 export function mountStream<C extends Contract>(
   router: IRouter,
   contract: C,
@@ -87,12 +87,12 @@ export function mountStream<C extends Contract>(
   });
 }
 
-/** Nothing failed: this service has decided that the caller has enough under way. */
+/** True when this service refused the caller because of a limit, and nothing failed. */
 function isRefusal(error: unknown): boolean {
   return error instanceof Fault && error.code === 'unavailable' && error.cause === undefined;
 }
 
-/** A client that asks again at once, whatever it is told, is slowed down to what refusing costs. */
+/** Delays a refusal, to slow down a client that ignores Retry-After. */
 async function pause(res: Response): Promise<void> {
   const pausing = new AbortController();
   const stop = (): void => pausing.abort();
@@ -116,8 +116,8 @@ function readerOf<C extends Contract>(contract: C): (req: Request, res: Response
     let body: unknown;
     if (checkBody !== undefined && !(contract.bodyOptional && !hasBody(req))) {
       const { bodies } = context.http;
-      const inTurn = bodies && { bodies, person: principal.userId, signal: () => signalOf(res) };
-      body = await readJson(req, contract.bodyBytesMax, inTurn);
+      const admission = bodies && { bodies, person: principal.userId, signal: () => signalOf(res) };
+      body = await readJson(req, contract.bodyBytesMax, admission);
       checkBody(body);
     }
     return new Call<C>({
@@ -140,10 +140,10 @@ function readParams(req: Request, check: Validate | undefined): unknown {
 function readQuery(req: Request, check: Validate | undefined): unknown {
   const start = req.url.indexOf('?');
   if (start === -1 && check === undefined) return EMPTY;
-  // 0: no bound on the number of parameters, because what is past a bound would be dropped silently. The address has one.
+  // 0: no bound on the number of parameters, because more would be dropped silently. The length of the URL is bounded.
   const query = start === -1 ? {} : parseQueryString(req.url.slice(start + 1), '&', '=', { maxKeys: 0 });
   for (const name in query) {
-    // What other frameworks read as a list or an object, such as `limit[]` or `id[$ne]`, must not pass as unknown.
+    // Refuses names that other frameworks read as a list or an object, such as `limit[]` or `id[$ne]`.
     if (!PLAIN_NAME.test(name)) {
       throw new Fault('validation_failed', { message: `query must not have the property "${name.slice(0, 100)}"` });
     }

@@ -5,11 +5,11 @@ describe('sealing', () => {
   const key = deriveKey('the secret of a cluster', 'test');
   const name = Buffer.from('one');
 
-  it('gives the text back under the same key and name', () => {
+  it('returns the text with the same key and name', () => {
     assert.equal(unseal(key, name, seal(key, name, 'a secret that is shown once')), 'a secret that is shown once');
   });
 
-  it('gives nothing back under another name, under a key of another use, or with a changed byte', () => {
+  it('throws with another name, with a key of another use, or with a changed byte', () => {
     const sealed = seal(key, name, 'text');
     assert.throws(() => unseal(key, Buffer.from('other'), sealed));
     assert.throws(() => unseal(deriveKey('the secret of a cluster', 'other'), name, sealed));
@@ -17,7 +17,7 @@ describe('sealing', () => {
     assert.throws(() => unseal(key, name, sealed));
   });
 
-  it('never looks the same twice', () => {
+  it('makes different bytes each time', () => {
     assert.notDeepEqual(seal(key, name, 'text'), seal(key, name, 'text'));
   });
 });

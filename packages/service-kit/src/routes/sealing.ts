@@ -9,7 +9,7 @@ export function deriveKey(secret: string, use: string): Buffer {
   return Buffer.from(hkdfSync('sha256', secret, '', `wts ${use}`, KEY_BYTES));
 }
 
-/** Encrypts with AES-256-GCM. `name` is authenticated with the text, so that nothing sealed can be moved to another name. */
+/** Encrypts with AES-256-GCM. `name` is authenticated with the text, so that a sealed text cannot be moved to another name. */
 export function seal(key: Buffer, name: Buffer, text: string): Buffer {
   const nonce = randomBytes(NONCE_BYTES);
   const cipher = createCipheriv('aes-256-gcm', key, nonce).setAAD(name);
@@ -17,7 +17,7 @@ export function seal(key: Buffer, name: Buffer, text: string): Buffer {
   return Buffer.concat([nonce, cipher.getAuthTag(), encrypted]);
 }
 
-/** Throws when the key or the name is another one than that of `seal`, or when a byte was changed. */
+/** Throws when the key or the name differs from that of `seal`, or when a byte was changed. */
 export function unseal(key: Buffer, name: Buffer, sealed: Buffer): string {
   const decipher = createDecipheriv('aes-256-gcm', key, sealed.subarray(0, NONCE_BYTES)).setAAD(name);
   decipher.setAuthTag(sealed.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES));

@@ -5,19 +5,19 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import type { FormatsPlugin } from 'ajv-formats';
 import formats from 'ajv-formats';
 
-/** Throws `validation_failed` with a message that starts with where the fault is: `body/urlKey must have ...`. */
+/** Throws `validation_failed` with a message that starts with the place of the fault: `body/urlKey must have ...`. */
 export type Validate = (value: unknown) => void;
 
 const MESSAGE_CHARS_MAX = 1000;
-/** Faults named in one answer. */
+/** Faults named in one reply. */
 const FAULTS_MAX = 5;
-/** Only a value up to this size is searched for more than its first fault: a caller could otherwise order that work in bulk. */
+/** Only in a value up to this size are more faults than the first searched, because a caller could otherwise cause much work. */
 const SEARCHED_CHARS_MAX = 65_536;
 const CHARS_PER_VALUE = 64;
-/** Errors of the compiled schema that are looked at; several of them may be about one fault. */
+/** Errors of the compiled schema that are read; several of them may be about one fault. */
 const ERRORS_MAX = 200;
 
-/** RFC 6531 without its quoted names: letters of every script, before the sign and behind it. */
+/** RFC 6531 without quoted names: letters of every script, before and after the `@`. */
 const ADDRESS =
   /^[^\s@"(),:;<>[\\\]\p{Cc}]+@(?:[\p{L}\p{N}](?:[\p{L}\p{M}\p{N}-]*[\p{L}\p{M}\p{N}])?\.)+[\p{L}\p{M}\p{N}-]{2,}$/u;
 
@@ -31,7 +31,7 @@ function createAjv(allErrors: boolean): Ajv2020 {
     removeAdditional: false,
     allErrors,
     verbose: allErrors,
-    // A schema that is none stops the start.
+    // An invalid schema is an error at the start.
     validateSchema: true,
   });
   ajv.addVocabulary(['example']);
@@ -64,7 +64,7 @@ function faultsOf(schema: JsonSchema, value: unknown): ErrorObject[] | null {
   return check.errors ?? null;
 }
 
-/** What is left of a budget of characters after this value; negative as soon as the value is larger. */
+/** The rest of a budget of characters after this value; negative when the value is larger. */
 function charsLeft(value: unknown, budget: number): number {
   let left = budget - CHARS_PER_VALUE - (typeof value === 'string' ? value.length : 0);
   if (typeof value !== 'object' || value === null) return left;
@@ -118,7 +118,7 @@ const TYPES: Readonly<Record<string, string>> = {
   array: 'an array',
 };
 
-/** What a format asks for, in words. */
+/** Each format in words. */
 const FORMATS: Readonly<Record<string, string>> = {
   uuid: 'a UUID',
   'idn-email': 'an e-mail address',
@@ -169,7 +169,7 @@ function items(limit: unknown): string {
   return limit === 1 ? '1 item' : `${String(limit)} items`;
 }
 
-/** What the object may have instead, where the schema is at hand. */
+/** The properties that the object may have, where the schema is available. */
 function knownNames({ parentSchema }: ErrorObject): string {
   const names = Object.keys((parentSchema?.['properties'] as object | undefined) ?? {});
   return names.length === 0 ? '' : `; it may have ${names.join(', ')}`;

@@ -4,23 +4,23 @@ import type { Contract, Principal } from '@wts/contracts';
 import { callersOf, Fault, HEADERS } from '@wts/contracts';
 import type { Request } from 'express';
 
-/** Of an operation that asks for nobody. */
-const NOBODY: InternalCall = Object.freeze({
+/** The caller of an operation without a credential. */
+const ANONYMOUS: InternalCall = Object.freeze({
   principal: { userId: '', scopes: [], credential: { kind: 'service' as const, id: '' } },
   caller: '',
 });
 
 // Keeps authentication.internal.doors.
 export function whoCalls(req: Request, contract: Contract, readToken: ReadToken): InternalCall {
-  if (contract.scope === 'none' && contract.internal === undefined) return NOBODY;
+  if (contract.scope === 'none' && contract.internal === undefined) return ANONYMOUS;
   const call = readInternalToken(req.headers[HEADERS.principal], contract, readToken);
   if (contract.scope !== 'none') requireScope(call.principal, contract.scope);
   return call;
 }
 
 /**
- * Who calls an operation, by the token that came with it: for this service, and from a service that the operation is
- * served to. Keeps authentication.internal.callers.
+ * The caller of an operation, from its internal token. The token must be for this service, and from a service that may call the
+ * operation. Keeps authentication.internal.callers.
  */
 export function readInternalToken(
   token: string | string[] | undefined,
@@ -41,7 +41,7 @@ function isService({ credential }: Principal): boolean {
   return credential.kind === 'service';
 }
 
-/** A fault of the deployment: the person on whose behalf it was called can do nothing about it. */
+/** A fault of the deployment, not of the person on whose behalf the call is. */
 function unserved(why: string): Fault {
   return new Fault('token_invalid', { cause: new Error(why) });
 }
