@@ -53,7 +53,7 @@ describe('requests without a valid credential', () => {
     const neighbor = await RawClient.open(testGateway.api, '127.0.0.2');
     neighbor.send(mine);
     await until(
-      'that of the neighbor is looked up beside them',
+      'the credential of the other network is looked up in parallel',
       () => testGateway.workspace.lookUps > LIMITS.lookUpsOfSenderMax,
     );
     assert.equal(testGateway.workspace.lookUps, LIMITS.lookUpsOfSenderMax + 1);
@@ -89,7 +89,7 @@ describe('the connections of one network', () => {
       for (let count = 0; count < 40; count += 1) {
         const client = await RawClient.open(testGateway.api);
         held.push(client.send(request('GET /sync/deltas', [`Authorization: Bearer ${testGateway.fullKey}`])));
-        await until('it is at the service', () => testGateway.sync.started === held.length);
+        await until('the request is at the service', () => testGateway.sync.started === held.length);
       }
       assert.equal((await exchange(testGateway.api, request('GET /openapi.json'))).status, 200);
     } finally {

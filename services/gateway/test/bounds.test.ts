@@ -185,7 +185,7 @@ describe('a client that does not read its answer', () => {
     const client = await RawClient.open(testGateway.api);
     client.socket.pause();
     client.send(request('GET /sync/deltas', [`Authorization: Bearer ${testGateway.fullKey}`]));
-    await until('the service is freed', () => isFreed);
+    await until('the service connection is free', () => isFreed);
     client.destroy();
     await testGateway.close();
   });

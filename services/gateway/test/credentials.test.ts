@@ -66,8 +66,8 @@ describe('credentials', () => {
     assert.equal(testGateway.workspace.last.headers.authorization, undefined);
     assert.doesNotMatch(JSON.stringify(testGateway.workspace.last.headers), new RegExp(token));
 
-    await call(`Authorization: Bearer ${testGateway.jwt({ sub: 'someone' })}`);
-    assert.equal(testGateway.workspace.last.principal?.userId, 'someone');
+    await call(`Authorization: Bearer ${testGateway.jwt({ sub: 'subject-of-token' })}`);
+    assert.equal(testGateway.workspace.last.principal?.userId, 'subject-of-token');
     assert.equal(testGateway.workspace.last.principal?.credential.kind, 'jwt');
   });
 
@@ -141,9 +141,9 @@ describe('credentials', () => {
     const { lookUps } = testGateway.workspace;
     const client = await RawClient.open(testGateway.api);
     client.send(request('GET /api/workspaces', [`Authorization: Bearer ${testGateway.newKey(['read']).token}`]));
-    await until('it is looked up', () => testGateway.workspace.lookUps > lookUps);
+    await until('the credential is looked up', () => testGateway.workspace.lookUps > lookUps);
     client.destroy();
-    await until('the gateway saw it leave', () => testGateway.logs().includes('"aborted":true'));
+    await until('the gateway logged the disconnect', () => testGateway.logs().includes('"aborted":true'));
     gate.resolve();
     assert.equal((await call(`Authorization: Bearer ${testGateway.fullKey}`)).status, 200);
     assert.equal(testGateway.workspace.started, 1);

@@ -10,7 +10,7 @@ import type { TestGateway } from './test-gateway.ts';
 /** A page, the URLs it loaded, and the errors the browser reported. */
 interface Watched {
   readonly page: Page;
-  readonly asked: Set<string>;
+  readonly loaded: Set<string>;
   readonly faults: string[];
 }
 
@@ -46,19 +46,19 @@ describe('the reference page in a browser (skipped where there is no Chromium)',
   const open = async (base: string): Promise<Watched> => {
     const page = await browser!.newPage();
     page.setDefaultTimeout(WAIT_MS);
-    const watched = { page, asked: new Set<string>(), faults: [] as string[] };
+    const watched = { page, loaded: new Set<string>(), faults: [] as string[] };
     // The browser reports policy violations, failed loads and thrown errors here.
     page.on('console', (message) => {
       if (['error', 'warning'].includes(message.type())) watched.faults.push(message.text());
     });
     page.on('pageerror', (error) => watched.faults.push(String(error)));
-    page.on('request', (request) => watched.asked.add(request.url()));
+    page.on('request', (request) => watched.loaded.add(request.url()));
     await page.goto(`${base}/docs`);
     return watched;
   };
 
   it('shows every operation, keeps its Content-Security-Policy and calls no other origin [meta.docs.page, meta.docs.closed]', async () => {
-    const { page, asked, faults } = await open(direct);
+    const { page, loaded, faults } = await open(direct);
     const description = (await (await fetch(`${direct}/openapi.json`)).json()) as {
       info: { title: string };
       paths: Record<string, Record<string, { summary: string }>>;
@@ -75,7 +75,7 @@ describe('the reference page in a browser (skipped where there is no Chromium)',
     const unfolded = page.locator('#operations-Sync-syncMutate');
     await unfolded.locator('.opblock-summary-control').click();
     await unfolded.locator('.responses-table').first().waitFor();
-    for (const url of asked) assert.ok(url.startsWith(`${direct}/`) || url.startsWith('data:'), url);
+    for (const url of loaded) assert.ok(url.startsWith(`${direct}/`) || url.startsWith('data:'), url);
     assert.deepEqual(faults, []);
     await page.close();
   });

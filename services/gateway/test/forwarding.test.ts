@@ -145,7 +145,7 @@ describe('the gateway', () => {
     const client = await RawClient.open(testGateway.api);
     client.send(deltas() + deltas() + request('GET /health'));
     for (const count of [1, 2]) {
-      await until('it is at the service', () => held.length > 0);
+      await until('the request is at the service', () => held.length > 0);
       assert.equal(testGateway.sync.started, count);
       held.pop()?.end(String(count));
       assert.equal((await client.reply()).body, String(count));
@@ -173,7 +173,7 @@ describe('the gateway', () => {
     client.socket.pause();
     client.send(deltas());
     let last = -1;
-    await until('the service is held', () => {
+    await until('the service is paused', () => {
       const isHeld = written > 0 && written === last;
       last = written;
       return isHeld;
@@ -192,7 +192,7 @@ describe('the gateway', () => {
     };
     const client = await RawClient.open(testGateway.api);
     client.send(deltas());
-    await until('the head is there', () => client.received > 0);
+    await until('the head is received', () => client.received > 0);
     (more as ServerResponse | null)?.end('{}\n');
     assert.equal((await client.reply()).body, '{}\n');
     client.destroy();
@@ -208,7 +208,7 @@ describe('the gateway', () => {
     client.send(deltas());
     await client.bytes(1);
     client.destroy();
-    await until('the service hears of it', () => isCancelled);
+    await until('the service received the cancellation', () => isCancelled);
   });
 
   it('cancels a request at the service before its answer', async () => {
@@ -216,9 +216,9 @@ describe('the gateway', () => {
     testGateway.sync.answer = (req) => void req.socket.once('close', () => (isCancelled = true));
     const client = await RawClient.open(testGateway.api);
     client.send(deltas());
-    await until('it is there', () => testGateway.sync.seen.length === 1);
+    await until('the request is at the service', () => testGateway.sync.seen.length === 1);
     client.destroy();
-    await until('the service hears of it', () => isCancelled);
+    await until('the service received the cancellation', () => isCancelled);
   });
 
   it('breaks off an answer when the service breaks off, instead of ending it', async () => {
@@ -236,10 +236,10 @@ describe('the gateway', () => {
 
 describe('a service that fails', () => {
   let testGateway: TestGateway;
-  let dead: number;
+  let closedPort: number;
   let credential: string;
   before(async () => {
-    dead = await freePort();
+    closedPort = await freePort();
     testGateway = await startTestGateway();
     credential = `Authorization: Bearer ${testGateway.fullKey}`;
     await exchange(testGateway.api, request('GET /sync/deltas', [credential]));
@@ -282,7 +282,7 @@ describe('a service that fails', () => {
 
   it('at one address is skipped while another answers, and each request is sent once', async () => {
     const two = await startTestGateway({
-      SYNC_URL: `http://127.0.0.1:${dead},${testGateway.sync.url},http://127.0.0.1:${dead}`,
+      SYNC_URL: `http://127.0.0.1:${closedPort},${testGateway.sync.url},http://127.0.0.1:${closedPort}`,
     });
     const lines = [`Authorization: Bearer ${two.fullKey}`, 'Content-Length: 2'];
     for (let count = 1; count <= 5; count += 1) {
@@ -323,7 +323,7 @@ describe('a service that fails', () => {
     testGateway.sync.answer = (req) => void req.socket.once('close', () => (isCancelled = true));
     const lines = [`Authorization: Bearer ${impatient.fullKey}`];
     errorOf(await exchange(impatient.api, request('GET /sync/deltas', lines)), 503, 'unavailable');
-    await until('the service hears of it', () => isCancelled);
+    await until('the service received the cancellation', () => isCancelled);
     await impatient.close();
   });
 });

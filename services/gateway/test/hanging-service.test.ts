@@ -30,21 +30,21 @@ const SECRET = 'a-secret-of-the-cluster-with-32-characters';
 
 describe('a process of a service that accepts connections and does not answer', () => {
   let upstream: Upstream;
-  let frozen: FakeService;
-  let alive: FakeService;
+  let hanging: FakeService;
+  let working: FakeService;
   beforeEach(async () => {
-    [frozen, alive] = [await FakeService.start('sync', SECRET), await FakeService.start('sync', SECRET)];
-    frozen.server.removeAllListeners('request');
-    frozen.server.on('request', () => void (frozen.started += 1));
-    frozen.onUpgrade = () => void (frozen.started += 1);
-    upstream = openUpstream('sync', [frozen.url, alive.url], createLogger({ name: 'test', level: 'silent' }), {
+    [hanging, working] = [await FakeService.start('sync', SECRET), await FakeService.start('sync', SECRET)];
+    hanging.server.removeAllListeners('request');
+    hanging.server.on('request', () => void (hanging.started += 1));
+    hanging.onUpgrade = () => void (hanging.started += 1);
+    upstream = openUpstream('sync', [hanging.url, working.url], createLogger({ name: 'test', level: 'silent' }), {
       headersTimeoutMs: 1_000,
       watch: { quietMs: 100, probeMs: 100, goneMs: 300, everyMs: 20 },
     });
   });
   afterEach(async () => {
     await upstream.close();
-    await Promise.all([frozen.close(), alive.close()]);
+    await Promise.all([hanging.close(), working.close()]);
   });
 
   it('delays a GET, which another process answers; a change is not sent twice [never.one-frozen]', async () => {
@@ -58,21 +58,21 @@ describe('a process of a service that accepts connections and does not answer', 
       first.map(({ status }) => status),
       [200, 200, 200, 200],
     );
-    assert.ok(frozen.started > 0);
+    assert.ok(hanging.started > 0);
     for (let count = 0; count < 20; count += 1)
       assert.equal((await exchange(edge.port, request('GET /open'))).status, 200);
 
     // The hanging address is used when there is no other.
-    const before = alive.started;
-    await alive.close();
+    const before = working.started;
+    await working.close();
     errorOf(await exchange(edge.port, request('POST /open')), 503, 'unavailable');
-    assert.equal(alive.started, before);
+    assert.equal(working.started, before);
   });
 
   it('does not delay a GET further that waited for a connection to it [never.one-frozen]', async () => {
     const narrow = new Addresses({
       name: 'sync',
-      urls: [frozen.url, alive.url],
+      urls: [hanging.url, working.url],
       log: createLogger({ name: 'test', level: 'silent' }),
       underWayMax: 100,
       connections: 1,
@@ -82,9 +82,9 @@ describe('a process of a service that accepts connections and does not answer', 
       watch: { quietMs: 100, probeMs: 100, everyMs: 20 },
     });
     // The process answers for a moment; requests that started then are broken off.
-    frozen.server.removeAllListeners('request');
-    frozen.server.on('request', (req: IncomingMessage, res: ServerResponse) => {
-      if (req.url !== '/open' || (frozen.started += 1) === 1) return;
+    hanging.server.removeAllListeners('request');
+    hanging.server.on('request', (req: IncomingMessage, res: ServerResponse) => {
+      if (req.url !== '/open' || (hanging.started += 1) === 1) return;
       res.writeHead(200, { 'content-length': '100' }).write('a part');
       setTimeout(() => res.destroy(), 20);
     });
@@ -94,18 +94,18 @@ describe('a process of a service that accepts connections and does not answer', 
       answers.map(({ status, body }) => [status, body.includes('a part')]),
       Array.from({ length: 4 }, () => [200, false]),
     );
-    assert.equal(alive.seen.length, 4);
+    assert.equal(working.seen.length, 4);
   });
 
   it('does not make the gateway unready while another one answers [never.one-frozen, meta.ready.ping]', async () => {
     for (let count = 0; count < 4; count += 1) await checkUpstream(upstream, AbortSignal.timeout(1_500));
-    assert.ok(frozen.started > 0);
-    await alive.close();
+    assert.ok(hanging.started > 0);
+    await working.close();
     await assert.rejects(checkUpstream(upstream, AbortSignal.timeout(100)));
   });
 
   it('delays a socket, which is opened at another process [never.one-frozen]', async () => {
-    alive.onUpgrade = (_req, socket) => {
+    working.onUpgrade = (_req, socket) => {
       socket.on('error', () => undefined);
       socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n');
     };
@@ -126,11 +126,11 @@ describe('a process of a service that accepts connections and does not answer', 
     for (const client of clients) client.send(request('GET /ws', lines));
     await until('all are open', () => answers.length === 4);
     assert.deepEqual(answers, [true, true, true, true]);
-    assert.ok(frozen.started > 0);
+    assert.ok(hanging.started > 0);
 
     // The gateway closes the sockets of a process that hangs for long.
-    alive.server.removeAllListeners('request');
-    await until('the sockets are given up', () => gone === 4);
+    working.server.removeAllListeners('request');
+    await until('the sockets are closed', () => gone === 4);
     for (const client of clients) client.destroy();
     server.close();
   });

@@ -51,7 +51,7 @@ describe('readiness', () => {
     const replies = await Promise.all([1, 2, 3].map(() => exchange(hanging.api, request('GET /ready'))));
     assert.ok(performance.now() - before < 2_000);
     for (const reply of replies) errorOf(reply, 503, 'unavailable');
-    assert.equal(sockets.size, 1, 'one question for many probes');
+    assert.equal(sockets.size, 1, 'many probes cause one check');
     await hanging.close();
     for (const socket of sockets) socket.destroy();
     silent.close();
@@ -66,7 +66,7 @@ describe('the shutdown of a gateway', () => {
     const client = await RawClient.open(testGateway.api);
     const idle = await RawClient.open(testGateway.auth);
     client.send(request('GET /sync/deltas', [`Authorization: Bearer ${testGateway.fullKey}`]));
-    await until('it is at the service', () => held.length === 1);
+    await until('the request is at the service', () => held.length === 1);
     const closing = testGateway.service.close();
     await idle.ended();
     await assert.rejects(RawClient.open(testGateway.api));
@@ -96,7 +96,7 @@ describe('the shutdown of a gateway', () => {
     testGateway.sync.answer = () => undefined;
     const client = await RawClient.open(testGateway.api);
     client.send(request('GET /sync/deltas', [`Authorization: Bearer ${testGateway.fullKey}`]));
-    await until('it is at the service', () => testGateway.sync.seen.length === 1);
+    await until('the request is at the service', () => testGateway.sync.seen.length === 1);
     await testGateway.close();
     await client.ended();
     client.destroy();

@@ -171,15 +171,15 @@ for (const way of ['nothing', 'nginx', 'haproxy'] as const) {
     });
 
     it('streams: the client gets the first part before the service sends the next', async () => {
-      let say: ServerResponse | undefined;
+      let response: ServerResponse | undefined;
       testGateway.sync.answer = (_req, res) => {
-        say = res.writeHead(200, { 'content-type': 'application/x-ndjson' });
+        response = res.writeHead(200, { 'content-type': 'application/x-ndjson' });
         res.write('{"first":1}\n');
       };
       const client = await RawClient.open(port);
       client.send(request('GET /sync/deltas', [bearer(sender.token)]));
-      await until('the first line is there', () => client.rest.includes('{"first":1}'));
-      say?.end('{"second":2}\n');
+      await until('the first line is received', () => client.rest.includes('{"first":1}'));
+      response?.end('{"second":2}\n');
       assert.equal((await client.reply()).body, '{"first":1}\n{"second":2}\n');
       client.destroy();
     });

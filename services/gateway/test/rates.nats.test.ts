@@ -79,7 +79,7 @@ describe('a rate limit', () => {
       const [eve, mia, tom] = [1, 2, 3].map(() => testGateway.newKey(['admin']).token) as [string, string, string];
       assert.deepEqual(await statuses(3, () => guess(eve, '203.0.113.2')), [404, 404, 429]);
       assert.deepEqual(await statuses(2, () => guess(mia, '203.0.113.2')), [404, 404]);
-      assert.equal((await guess(tom, '203.0.113.2')).status, 429, 'the address has had its guesses');
+      assert.equal((await guess(tom, '203.0.113.2')).status, 429, 'the address has used its guesses');
       assert.equal((await guess(tom, '203.0.113.3')).status, 404, 'other addresses have not');
     });
 
@@ -93,9 +93,9 @@ describe('a rate limit', () => {
       const all = Array.from({ length: 40 }, () => join(eve));
       await eventually(() => testGateway.workspace.started === 2);
       resolve();
-      const judged = (await Promise.all(all)).filter(({ status }) => status === 404);
-      assert.equal(judged.length, 2);
-      assert.equal(testGateway.workspace.started, 2, 'nothing else was judged');
+      const accepted = (await Promise.all(all)).filter(({ status }) => status === 404);
+      assert.equal(accepted.length, 2);
+      assert.equal(testGateway.workspace.started, 2, 'no other request reached the service');
 
       // A request whose client disconnects counts too.
       const mia = testGateway.newKey(['admin']).token;
@@ -197,7 +197,7 @@ describe('a rate limit', () => {
 
       await nats.stop();
       assert.deepEqual(await statuses(7, () => bad(one, '203.0.113.3')), [...Array<number>(6).fill(401), 429]);
-      assert.equal((await bad(other, '203.0.113.3')).status, 401, 'alone it has counted nothing');
+      assert.equal((await bad(other, '203.0.113.3')).status, 401, 'it has counted none by itself');
       await nats.start();
       await untilRefused(other, '203.0.113.3');
     });
@@ -221,10 +221,10 @@ describe('a rate limit', () => {
         // With these each gateway has received a message of the other.
         for (const testGateway of gateways) assert.equal((await call(testGateway, path, token)).status, 404);
         const all = Array.from({ length: 200 }, (_, index) => call(gateways[index % 2] as TestGateway, path, token));
-        const judged = (await Promise.all(all)).filter(({ status }) => status === 404).length + 2;
+        const accepted = (await Promise.all(all)).filter(({ status }) => status === 404).length + 2;
         // Each alone accepts 30, and what it counts while its message is on the way to the other.
-        assert.ok(judged > 2 && judged <= 40, `${judged} judged`);
-        assert.equal(one.workspace.started + other.workspace.started, judged);
+        assert.ok(accepted > 2 && accepted <= 40, `${accepted} accepted`);
+        assert.equal(one.workspace.started + other.workspace.started, accepted);
       } finally {
         for (const testGateway of [one, other]) await testGateway.close();
       }

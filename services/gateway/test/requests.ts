@@ -44,7 +44,7 @@ export function ambiguousRequests({ credential, hidden }: Sender): Readonly<Reco
     'a NUL in a header': mutate(['X-A: b\0c'], ''),
     'a header name with a blank': mutate(['X A: b'], ''),
     'a bad chunk size': mutate(CHUNKED, `zz\r\n{}\r\n0\r\n\r\n${hidden}`),
-    'a chunk longer than it says': mutate(CHUNKED, `1\r\n{}}\r\n0\r\n\r\n${hidden}`),
+    'a chunk longer than its size': mutate(CHUNKED, `1\r\n{}}\r\n0\r\n\r\n${hidden}`),
     'a chunk size with a sign': mutate(CHUNKED, `-2\r\n{}\r\n0\r\n\r\n${hidden}`),
     'a chunk size marked as hexadecimal': mutate(CHUNKED, `0x2\r\n{}\r\n0\r\n\r\n${hidden}`),
     'a chunk size beyond all numbers': mutate(CHUNKED, `10000000000000002\r\n{}\r\n0\r\n\r\n${hidden}`),
@@ -65,7 +65,7 @@ export function ambiguousRequests({ credential, hidden }: Sender): Readonly<Reco
     'a backslash in the address': request('GET /sync\\deltas', [credential]),
     'bytes beyond ASCII in the address': request('GET /sync/d\xc3\xa9ltas', [credential]),
     'HTTP/0.9': 'GET /sync/deltas\r\n\r\n',
-    'HTTP/2.0 by word only': request('GET /sync/deltas', [credential]).replace('1.1', '2.0'),
+    'HTTP/2.0 in the request line only': request('GET /sync/deltas', [credential]).replace('1.1', '2.0'),
   };
 }
 

@@ -24,7 +24,7 @@ describe('a revoked credential', () => {
     const server = new WebSocketServer({ noServer: true });
     testGateway.sync.onUpgrade = (req, socket: Duplex, head) =>
       server.handleUpgrade(req, socket, head, () => undefined);
-    await until('the gateway listens', () => testGateway.logs().includes('connected to NATS'));
+    await until('the gateway is connected to NATS', () => testGateway.logs().includes('connected to NATS'));
   });
   after(async () => {
     await testGateway.close();
@@ -54,7 +54,7 @@ describe('a revoked credential', () => {
         errorOf(reply, 401, 'api_key_invalid');
         break;
       }
-      assert.ok(performance.now() - startedAt < LIMITS.credentialCacheMs / 2, 'it still works');
+      assert.ok(performance.now() - startedAt < LIMITS.credentialCacheMs / 2, 'the credential still works');
     }
     assert.equal((await call(other.token)).status, 200);
   });
@@ -80,11 +80,13 @@ describe('a revoked credential', () => {
     const { token, principal } = testGateway.newKey(['read']);
     assert.equal((await call(token)).status, 200);
     await nats.stop();
-    await until('the gateway noticed', () => testGateway.logs().includes('lost the connection to NATS'));
+    await until('the gateway logged the lost connection', () =>
+      testGateway.logs().includes('lost the connection to NATS'),
+    );
     assert.equal((await call(token)).status, 200);
     assert.equal((await exchange(testGateway.api, request('GET /ready'))).status, 200);
     await nats.start();
-    await until('the gateway is back', () => testGateway.logs().split('connected to NATS').length >= 3);
+    await until('the gateway is connected again', () => testGateway.logs().split('connected to NATS').length >= 3);
     testGateway.forgetKey(token);
     await publisher.close();
     publisher = await connect({ servers: nats.url });

@@ -23,7 +23,7 @@ describe('a request that two parsers could read differently', () => {
     const client = await RawClient.open(testGateway.api);
     const reply = await client.send(bytes).reply();
     await client.ended();
-    assert.equal(client.rest.length, 0, 'a second answer came');
+    assert.equal(client.rest.length, 0, 'there was a second answer');
     return reply;
   }
 
@@ -88,7 +88,7 @@ describe('a request that two parsers could read differently', () => {
     const body = `${hidden.length.toString(16)};ext="a"\r\n${hidden}\r\n0\r\nTrailer-Field: x\r\n\r\n`;
     const reply = await exchange(testGateway.api, mutate(['Transfer-Encoding: chunked'], body));
     assert.equal(reply.status, 200);
-    await until('the service saw it', () => testGateway.sync.seen.length > 0);
+    await until('the service received the request', () => testGateway.sync.seen.length > 0);
     assert.equal(testGateway.sync.started, 1);
     assert.equal(testGateway.sync.last.body.toString(), hidden);
   });

@@ -60,7 +60,7 @@ describe('the socket proxy', () => {
     const received: Buffer[] = [];
     socket.on('message', (data: Buffer) => received.push(data));
     for (const frame of sent) socket.send(frame);
-    await until('all frames are back', () => received.length === sent.length);
+    await until('all frames are received', () => received.length === sent.length);
     assert.ok(sent.every((frame, at) => frame.equals(received[at] ?? Buffer.alloc(0))));
     socket.close(1000, 'done');
     const [code] = (await once(socket, 'close')) as [number];
@@ -215,40 +215,40 @@ describe('the socket proxy', () => {
       sent += 1;
       await new Promise((resolve) => setImmediate(resolve));
     }
-    assert.ok(sent < 400, 'the gateway took 100 MB for a reader that reads nothing');
+    assert.ok(sent < 400, 'the gateway buffered 100 MB for a client that reads nothing');
     let received = 0;
     socket.on('message', () => (received += 1));
     socket.resume();
-    await until('all frames are there', () => received === sent);
+    await until('all frames are received', () => received === sent);
     socket.terminate();
   });
 
   it('limits parallel handshakes with a service; the others wait, and requests are not delayed [never.unbounded]', async () => {
     const { onUpgrade } = testGateway.sync;
-    const held: (() => void)[] = [];
-    testGateway.sync.onUpgrade = (...asked) => void held.push(() => onUpgrade(...asked));
+    const pending: (() => void)[] = [];
+    testGateway.sync.onUpgrade = (...upgrade) => void pending.push(() => onUpgrade(...upgrade));
     const { handshakesAtOnce } = EDGE_LIMITS;
     const wave = Array.from({ length: handshakesAtOnce + 30 }, () => connect(testGateway));
-    await until('as many as may are asked', () => held.length === handshakesAtOnce);
+    await until('the limit of handshakes is reached', () => pending.length === handshakesAtOnce);
     const credential = `Authorization: Bearer ${testGateway.fullKey}`;
     assert.equal((await exchange(testGateway.api, request('GET /sync/deltas', [credential]))).status, 200);
-    assert.equal(held.length, handshakesAtOnce);
+    assert.equal(pending.length, handshakesAtOnce);
     // Each place that becomes free is used by the next.
-    held.shift()?.();
-    await until('the next one is asked', () => held.length === handshakesAtOnce);
+    pending.shift()?.();
+    await until('the next handshake is sent', () => pending.length === handshakesAtOnce);
     testGateway.sync.onUpgrade = onUpgrade;
-    for (const answer of held) answer();
+    for (const answer of pending) answer();
     for (const socket of await Promise.all(wave)) socket.terminate();
     assert.equal(service.requests.length, wave.length);
   });
 
   it('sends no handshake for a client that disconnected while it waited', async () => {
     const { onUpgrade } = testGateway.sync;
-    const held: (() => void)[] = [];
-    testGateway.sync.onUpgrade = (...asked) => void held.push(() => onUpgrade(...asked));
+    const pending: (() => void)[] = [];
+    testGateway.sync.onUpgrade = (...upgrade) => void pending.push(() => onUpgrade(...upgrade));
     const { handshakesAtOnce } = EDGE_LIMITS;
     const first = Array.from({ length: handshakesAtOnce }, () => connect(testGateway));
-    await until('as many as may are asked', () => held.length === handshakesAtOnce);
+    await until('the limit of handshakes is reached', () => pending.length === handshakesAtOnce);
     const leaving = await Promise.all(Array.from({ length: 10 }, () => RawClient.open(testGateway.api)));
     for (const client of leaving) {
       client.send(request(`GET /sync/ws?token=${testGateway.fullKey}`, HANDSHAKE));
@@ -258,7 +258,7 @@ describe('the socket proxy', () => {
     // Clients that waited before this one were served before it.
     const last = connect(testGateway);
     testGateway.sync.onUpgrade = onUpgrade;
-    for (const answer of held) answer();
+    for (const answer of pending) answer();
     for (const socket of await Promise.all([...first, last])) socket.terminate();
     assert.equal(service.requests.length, handshakesAtOnce + 1);
   });
@@ -269,7 +269,7 @@ describe('the socket proxy', () => {
       const server = service.sockets.at(-1);
       assert.ok(server);
       socket[end]();
-      await until('the service sees it', () => server.readyState === WebSocket.CLOSED);
+      await until('the service received the end', () => server.readyState === WebSocket.CLOSED);
 
       const other = await connect(testGateway);
       const peer = service.sockets.at(-1);
@@ -286,7 +286,7 @@ describe('the socket proxy', () => {
         await exchange(testGateway.api, request(`GET /nowhere?token=${token}`, lines));
       }
     }
-    await until('the lines are there', () => testGateway.logs().includes('"route":"syncSocket"'));
+    await until('the requests are logged', () => testGateway.logs().includes('"route":"syncSocket"'));
     for (const token of tokens) assert.ok(!testGateway.logs().includes(token), 'a token is in the log');
   });
 });

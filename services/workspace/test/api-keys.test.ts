@@ -119,9 +119,11 @@ describe('API keys', () => {
     const live = async (): Promise<boolean[]> =>
       Promise.all(chain.map(async ({ token }) => (await resolve(token)) !== null));
     assert.deepEqual(await live(), [true, false, true, true]);
-    const told = await testService.backends.revocations();
+    const published = await testService.backends.revocations();
     assert.equal(await revoke(ada, first.id, 'true'), 200);
-    const ended = new Set([await told.next(), await told.next(), await told.next()].map((one) => one.credentialId));
+    const ended = new Set(
+      [await published.next(), await published.next(), await published.next()].map((one) => one.credentialId),
+    );
     assert.deepEqual(ended, new Set([first, chain[2]!, chain[3]!].map(({ id }) => id)));
     assert.deepEqual(await live(), [false, false, false, false]);
     assert.notEqual(await resolve(other.token), null);

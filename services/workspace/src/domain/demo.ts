@@ -18,7 +18,7 @@ export function demoContent(workspaceId: string, ownerId: string): InternalMutat
   const label = insert('Label', { name: 'first steps', color: '#2563eb' });
   const task = (title: string, more: Record<string, unknown> = {}): InternalMutation =>
     insert('Task', { title, projectId: project.modelId, labelIds: [label.modelId], assigneeId: ownerId, ...more });
-  const watch = task('Watch a change travel live', {
+  const watch = task('Watch a change arrive live', {
     description:
       'Run `npm run watch` in a second terminal, then create a task with the curl line that `npm start` prints.',
     start: 'started',
