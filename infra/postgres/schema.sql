@@ -440,14 +440,14 @@ CREATE TRIGGER use_groups AFTER INSERT ON sync.workspaces REFERENCING NEW TABLE 
 insert into sync.migrations (batch, name) values
   (1, '0001-create-models'),
   (1, '0002-create-log'),
-  (1, '0003-let-the-log-age'),
-  (1, '0004-remember-client-models'),
-  (1, '0005-insist'),
-  (1, '0006-find-pages'),
-  (1, '0007-hide-project-keys'),
-  (1, '0008-show-from-the-gain'),
-  (1, '0009-sweep-cascades'),
-  (1, '0012-remember-losses');
+  (1, '0003-add-log-retention'),
+  (1, '0004-create-client-models'),
+  (1, '0005-create-insist-function'),
+  (1, '0006-create-page-search'),
+  (1, '0007-make-project-keys-unique-by-group'),
+  (1, '0008-create-used-groups'),
+  (1, '0009-create-sweeps'),
+  (1, '0012-create-membership-losses');
 
 reset role;
 

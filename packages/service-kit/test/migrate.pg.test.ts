@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { testDatabase } from '@wts/testkit';
@@ -56,6 +56,22 @@ describe('migrating a schema', () => {
       rows.map(({ name }) => name),
       all,
     );
+  });
+
+  it('keeps data and runs nothing again when the file of an applied migration was renamed', async () => {
+    await run();
+    await query("insert into demo.things (id, name, day) values (gen_random_uuid(), 'a', '2026-11-21')");
+    const [first, second] = await Promise.all(all.map((name) => readFile(join(directory, `${name}.ts`), 'utf8')));
+    const renamed = await folder({
+      '0001-create-things.ts': first ?? '',
+      '0002-give-things-a-day.ts': `${second}\nexport const formerName = '0002-add-day-to-things';\n`,
+    });
+    const rows = (): Promise<{ name: string }[]> => query('select name from demo.migrations order by id');
+    for (let start = 0; start < 2; start += 1) {
+      assert.deepEqual(await run({ directory: renamed }), []);
+      assert.deepEqual(await rows(), [{ name: '0001-create-things' }, { name: '0002-give-things-a-day' }]);
+    }
+    assert.equal((await query('select from demo.things')).length, 1);
   });
 
   it('by many processes runs once, and the others find nothing to do', async () => {

@@ -9,7 +9,7 @@ import { testDatabase } from '@wts/testkit';
 import knexFactory from 'knex';
 import { Client } from 'pg';
 import { addField } from '../src/store/add-field.ts';
-import * as sweepCascades from '../src/migrations/0009-sweep-cascades.ts';
+import * as createSweeps from '../src/migrations/0009-create-sweeps.ts';
 import { copiesOfTables, differencesOf, foldLog } from './fold.ts';
 import { applied, change, membership, TestPerson, TestEngines } from './test-engines.ts';
 
@@ -54,7 +54,37 @@ describe('the migrations', function () {
     await migrate(options);
     assert.deepEqual(await shape(), first);
   });
+
+  it('keep the data of a database that has recorded them under their former names', async () => {
+    await using engines = await TestEngines.open('migration_names', 1);
+    const owner = await engines.person('Owner');
+    await engines.workspace(owner);
+    const names = async (): Promise<string[]> => {
+      const { rows } = await engines.pool.query<{ name: string }>('select name from sync.migrations order by id');
+      return rows.map(({ name }) => name);
+    };
+    const [present, entries] = [await names(), await engines.entries()];
+    for (const [index, name] of FORMER_NAMES.entries())
+      await engines.pool.query(`update sync.migrations set name = $1 where name = $2`, [name, present[index]]);
+    assert.deepEqual(await names(), FORMER_NAMES);
+    assert.deepEqual(await migrate({ url: engines.database.urlOf('wts_sync'), directory, schema: 'sync', log }), []);
+    assert.deepEqual(await names(), present);
+    assert.deepEqual(await engines.entries(), entries);
+  });
 });
+
+const FORMER_NAMES = [
+  '0001-create-models',
+  '0002-create-log',
+  '0003-let-the-log-age',
+  '0004-remember-client-models',
+  '0005-insist',
+  '0006-find-pages',
+  '0007-hide-project-keys',
+  '0008-show-from-the-gain',
+  '0009-sweep-cascades',
+  '0012-remember-losses',
+];
 
 describe('a person who left a workspace before leaving froze people', function () {
   this.timeout(60_000);
@@ -80,8 +110,8 @@ describe('a person who left a workspace before leaving froze people', function (
     ]);
     const knex = knexFactory({ client: 'pg', connection: engines.database.urlOf('wts_sync') });
     try {
-      await knex.transaction((transaction) => sweepCascades.down(transaction));
-      await knex.transaction((transaction) => sweepCascades.up(transaction));
+      await knex.transaction((transaction) => createSweeps.down(transaction));
+      await knex.transaction((transaction) => createSweeps.up(transaction));
     } finally {
       await knex.destroy();
     }

@@ -26,6 +26,11 @@ interface Migration {
   readonly path: string;
 }
 
+interface MigrationModule extends Knex.Migration {
+  /** The name of the migration in earlier versions, under which databases have recorded it. */
+  readonly formerName?: string;
+}
+
 const fileName = /^\d{4}-[a-z0-9]+(?:-[a-z0-9]+)*\.(?:ts|js)$/;
 const LOCK_WAIT_MS = 60_000;
 const VERSION_MIN = 150_000;
@@ -36,7 +41,7 @@ const VERSION_MIN = 150_000;
  * others wait and then find nothing to do.
  */
 export async function migrate(options: MigrateOptions): Promise<string[]> {
-  const { url, schema, log, direction = 'up' } = options;
+  const { url, directory, schema, log, direction = 'up' } = options;
   const [guard, other] = [1, 2].map(
     () => new Client({ connectionString: url, application_name: `wts-migrate-${schema}` }),
   ) as [Client, Client];
@@ -53,6 +58,8 @@ export async function migrate(options: MigrateOptions): Promise<string[]> {
     await guard.query(UNBOUND);
     await lock(guard, schema);
     await makeSchema(guard, schema);
+    const migrations = await listMigrations(directory);
+    await renameRecorded(guard, schema, migrations);
     const knex = knexFactory({
       client: 'pg',
       connection: url,
@@ -65,7 +72,7 @@ export async function migrate(options: MigrateOptions): Promise<string[]> {
       log: knexLog(log),
     });
     try {
-      const names = await runAll(knex, options, direction);
+      const names = await runAll(knex, schema, migrations, direction);
       log.info({ schema, direction, migrations: names }, names.length === 0 ? 'schema is up to date' : 'migrated');
       return names;
     } finally {
@@ -76,9 +83,14 @@ export async function migrate(options: MigrateOptions): Promise<string[]> {
   }
 }
 
-async function runAll(knex: Knex, { directory, schema }: MigrateOptions, direction: 'up' | 'down'): Promise<string[]> {
+async function runAll(
+  knex: Knex,
+  schema: string,
+  migrations: readonly Migration[],
+  direction: 'up' | 'down',
+): Promise<string[]> {
   const config = {
-    migrationSource: sourceOf(await listMigrations(directory)),
+    migrationSource: sourceOf(migrations),
     schemaName: schema,
     tableName: 'migrations',
   };
@@ -110,6 +122,22 @@ async function makeSchema(client: Client, schema: string): Promise<void> {
   if (rows.length === 0) await client.query(`create schema ${client.escapeIdentifier(schema)}`);
 }
 
+/** Records applied migrations under the present names of their files: knex refuses a recorded name that has no file. */
+async function renameRecorded(client: Client, schema: string, migrations: readonly Migration[]): Promise<void> {
+  const table = `${client.escapeIdentifier(schema)}.migrations`;
+  const { rowCount } = await client.query('select 1 where to_regclass($1) is not null', [table]);
+  if (rowCount === 0) return;
+  for (const { name, path } of migrations) {
+    const { formerName } = await load(path);
+    if (formerName !== undefined)
+      await client.query(`update ${table} set name = $1 where name = $2`, [name, formerName]);
+  }
+}
+
+async function load(path: string): Promise<MigrationModule> {
+  return (await import(pathToFileURL(path).href)) as MigrationModule;
+}
+
 async function listMigrations(directory: string): Promise<Migration[]> {
   const files = (await readdir(directory))
     .filter((file) => !file.endsWith('.d.ts') && !file.endsWith('.test.ts'))
@@ -127,6 +155,6 @@ function sourceOf(migrations: readonly Migration[]): Knex.MigrationSource<Migrat
   return {
     getMigrations: async () => [...migrations],
     getMigrationName: ({ name }) => name,
-    getMigration: async ({ path }) => (await import(pathToFileURL(path).href)) as Knex.Migration,
+    getMigration: ({ path }) => load(path),
   };
 }

@@ -1,8 +1,8 @@
 import type { Knex } from 'knex';
 
 /**
- * The log, partitioned by place so that old entries are dropped by the partition and not row by row. `store/partitions.ts`
- * makes the partitions that follow; the default one only catches what arrives before it could.
+ * The log, partitioned by position so that old entries are dropped with their partition and not deleted row by row.
+ * `store/partitions.ts` makes the next partitions; the default one takes entries that arrive before that.
  */
 export async function up(knex: Knex): Promise<void> {
   await knex.raw(`create table sync.sync_actions (

@@ -1,16 +1,18 @@
 import type { Knex } from 'knex';
 
+export const formerName = '0006-find-pages';
+
 /**
- * How pages of the log are found, see `packages/log/src/read-entries.ts`.
+ * The search for pages of the log, see `packages/log/src/read-entries.ts`.
  *
- * `find_page` gives the first places at which some groups have entries. It looks at a window of places at a time, at each
- * group's own piece of index. A window as wide as the page holds no more than a page; the next is as wide as what was found
- * so far lets expect. One that holds far more is given up for a narrower one, so what is read follows the page, however
- * the entries of the groups lie.
+ * `find_page` returns the first positions at which some groups have entries. It reads one window of positions at a time, each
+ * group by its own range of the index. The first window is as wide as the page and so holds no more than a page; the width of the
+ * next is estimated from what was found. A window that holds far more is replaced by a narrower one, so the cost follows the size
+ * of the page, however the entries of the groups are distributed.
  *
- * The order by group and the settings leave one plan: only index (group_id, sync_id) has that order, and nothing may be
- * sorted into it. Left alone, the planner guesses how many entries a group has, and where it guesses wrong it reads and
- * sorts all of them, or walks past those of everybody else.
+ * The order by group and the settings leave one plan: only index (group_id, sync_id) has that order, and sorting is off.
+ * Otherwise the planner estimates how many entries a group has, and with a wrong estimate it reads and sorts all of them, or reads
+ * those of all other groups.
  */
 export async function up(knex: Knex): Promise<void> {
   await knex.raw(`create function sync.find_page(groups uuid[], after bigint, up_to bigint, size int) returns bigint[]
@@ -44,7 +46,7 @@ export async function up(knex: Knex): Promise<void> {
       return places;
     end
     $$`);
-  // What a person gained and lost is few, whatever else their own group holds.
+  // Gains and losses of a person are few, even where their own group has many entries.
   await knex.raw(`create index sync_actions_moves_idx on sync.sync_actions (group_id, sync_id)
     where model in ('WorkspaceMember', 'ProjectMember') and action in ('INSERT', 'DELETE')`);
 }

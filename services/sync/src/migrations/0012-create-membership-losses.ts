@@ -1,8 +1,10 @@
 import type { Knex } from 'knex';
 
+export const formerName = '0012-remember-losses';
+
 /**
- * What people lost in workspaces, for ever: the log, which also knows, is trimmed. The removals that the log still holds are
- * taken over.
+ * Memberships that ended and roles that were lowered. They are kept here without limit, because the log is trimmed. Removals that
+ * the log still holds are copied.
  */
 export async function up(knex: Knex): Promise<void> {
   await knex.raw(`create table sync.membership_losses (

@@ -1,6 +1,8 @@
 import type { Knex } from 'knex';
 
-/** Ends a transaction that rests on what is no longer so. The code says that trying again may help. */
+export const formerName = '0005-insist';
+
+/** A function that ends a transaction whose assumptions no longer hold, with a code that allows another try. */
 export async function up(knex: Knex): Promise<void> {
   await knex.raw(`create function sync.insist(holds boolean) returns void language plpgsql as $$
     begin

@@ -1,15 +1,17 @@
 import type { Knex } from 'knex';
 
+export const formerName = '0003-let-the-log-age';
+
 /**
- * What retention and promotion need.
+ * Columns and functions for retention and promotion.
  *
- * The default partition goes, because beside one PostgreSQL can neither attach nor detach a partition without locking out
- * everybody who reads or writes the log.
+ * The default partition is dropped, because with one PostgreSQL cannot attach or detach a partition without blocking all readers
+ * and writers of the log.
  */
 export async function up(knex: Knex): Promise<void> {
   await knex.raw(`drop table sync.sync_actions_default`);
-  // A promotion begins a new timeline; a restored dump lives on another server. The first is asked for with every commit, so
-  // it must cost nothing. Where a hosted PostgreSQL does not tell, an administrator begins epochs by hand.
+  // A promotion begins a new timeline; a restored dump has another system identifier. Every commit reads the timeline, so that
+  // must be cheap. Where a hosted PostgreSQL forbids both, an administrator begins epochs by hand.
   await knex.raw(`do $do$ begin
     perform pg_walfile_name(pg_current_wal_lsn()), system_identifier from pg_control_system();
     create function sync.log_timeline() returns text language sql volatile as
@@ -25,8 +27,8 @@ export async function up(knex: Knex): Promise<void> {
     add column floor_moved_at timestamptz not null default now(),
     add column lineage text not null default ''`);
   await knex.raw(`update sync.log_state set lineage = sync.log_lineage()`);
-  // The lock is that of the log (store/log.ts). Places of the old epoch may have been lost with the old primary, and
-  // clients may hold cursors among them: the new epoch leaves a gap that no cursor of the old one reaches across.
+  // The lock is that of the log (store/log.ts). Entries of the old epoch may have been lost with the old primary, and clients may
+  // have cursors among them: the new epoch begins after a gap, above all cursors of the old one.
   await knex.raw(`create function sync.begin_epoch() returns void language sql volatile as $$
     select pg_advisory_xact_lock(7368011);
     update sync.log_state set epoch = gen_random_uuid(), lineage = sync.log_lineage(),

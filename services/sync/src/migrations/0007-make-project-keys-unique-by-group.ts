@@ -1,8 +1,10 @@
 import type { Knex } from 'knex';
 
+export const formerName = '0007-hide-project-keys';
+
 /**
- * The key of a project is unique among those who see it, because one that is refused would tell of a private project.
- * Going down fails where a private project and another one have the same key by then: rename one of them first.
+ * The key of a project is unique in its group, because the refusal of a key would reveal a private project. Going down fails where
+ * a private project and another one have the same key: rename one of them first.
  */
 export async function up(knex: Knex): Promise<void> {
   await knex.raw(`create unique index if not exists projects_group_id_key_key on sync.projects (group_id, key)`);

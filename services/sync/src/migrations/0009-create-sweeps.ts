@@ -1,11 +1,13 @@
 import type { Knex } from 'knex';
 
+export const formerName = '0009-sweep-cascades';
+
 /**
- * What is left below records that were deleted or moved, for the sweeper (`sweeps/`), and what workspaces know of people who
+ * Tables for the sweeper (`sweeps/`), which does the rest of large deletions and moves, and for what workspaces see of people who
  * left them (infra/decisions/0004-who-sees-people.md).
  *
- * Who left before is frozen now, as they are, in the log as well: without their address where they left, and with it again in
- * their other groups, right behind. The lock is that of the log (`store/log.ts`).
+ * People who left before are frozen now, as they are, in the log as well: without e-mail address where they left, followed by
+ * entries with the address for their other groups. The lock is that of the log (`store/log.ts`).
  */
 export async function up(knex: Knex): Promise<void> {
   await knex.raw(`create table sync.sweeps (
@@ -61,5 +63,5 @@ export async function down(knex: Knex): Promise<void> {
   await knex.raw(`drop table sync.sweeps`);
 }
 
-/** Inside of a value the quotes would be escaped. */
+/** Cannot match inside a value, where quotes are escaped. */
 const WITHOUT_EMAIL = `regexp_replace(u.record::text, '"email":"([^"\\\\]|\\\\.)*"', '"email":null')::json`;

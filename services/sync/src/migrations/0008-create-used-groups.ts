@@ -1,12 +1,14 @@
 import type { Knex } from 'knex';
 
+export const formerName = '0008-show-from-the-gain';
+
 /**
- * What is shown of a group begins with the reader's own gain of it (`packages/read-model/src/visibility.ts`), so an id that once named a group
- * must never name another one: its entries are still in the log, and those who had it keep copies.
+ * The ids of all groups that ever were. A reader sees a group from their own gain of it on (`packages/read-model/src/visibility.ts`),
+ * so an id of a former group must not name another one: its entries are still in the log, and its former readers keep copies.
  */
 export async function up(knex: Knex): Promise<void> {
-  // A commit writes what it uses (`store/used-groups.ts`). The trigger is for whatever else makes such a record: replicas of
-  // the version before, and statements by hand.
+  // A commit inserts the ids that it uses (`store/used-groups.ts`). The trigger is for all other writers of such records:
+  // replicas of the version before, and statements by hand.
   await knex.raw(`create table sync.used_groups (id uuid primary key)`);
   await knex.raw(`create function sync.use_groups() returns trigger language plpgsql as $$
     begin
@@ -14,7 +16,7 @@ export async function up(knex: Knex): Promise<void> {
       return null;
     end
   $$`);
-  // The log may be large, so it is read before anything is locked; then what came meanwhile.
+  // The log may be large, so it is read before anything is locked; entries that are added meanwhile are read afterwards.
   const [head] = (
     await knex.raw<{ rows: { at: string }[] }>(`select coalesce(max(sync_id), 0)::text as at from sync.sync_actions`)
   ).rows;
@@ -27,8 +29,8 @@ export async function up(knex: Knex): Promise<void> {
     select id from sync.workspaces union select id from sync.users union select id from sync.projects
     on conflict do nothing`);
   await knex.raw(idsInLog('sync_id > ?'), [head?.at ?? '0']);
-  // For readers with more groups than there are places to look at. The settings leave one plan, by the primary key, also
-  // where the planner has no idea of how many these are.
+  // For readers with more groups than positions to read. The settings leave one plan, by the primary key, also where the planner
+  // has no estimate of their number.
   await knex.raw(`create function sync.groups_between(after bigint, up_to bigint) returns uuid[] language plpgsql stable
     set enable_seqscan = off set enable_bitmapscan = off set plan_cache_mode = force_generic_plan set jit = off
     as $$

@@ -1,6 +1,8 @@
 import type { Knex } from 'knex';
 
-/** Which models a published client has, by the hash of its schema: `bootstrap/client-models.ts`. */
+export const formerName = '0004-remember-client-models';
+
+/** The models of each published client, by the hash of its schema: `bootstrap/client-models.ts`. */
 export async function up(knex: Knex): Promise<void> {
   await knex.raw(`create table sync.client_models (
     user_id uuid not null,
