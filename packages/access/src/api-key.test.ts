@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { crc32 } from 'node:zlib';
 import fc from 'fast-check';
-import { createApiKey, readApiKey } from './api-key.ts';
+import { generateApiKey, readApiKey } from './api-key.ts';
 
 const PREFIX = 'wts_';
 
 describe('a personal API key', () => {
   it('is its prefix, 43 characters of secret and 6 of checksum, all safe in a header and a shell [api-keys.token.prefix]', () => {
-    const { token, hash, keyPrefix } = createApiKey(PREFIX);
+    const { token, hash, keyPrefix } = generateApiKey(PREFIX);
     assert.match(token, /^wts_[0-9A-Za-z]{49}$/);
     assert.match(hash, /^[0-9a-f]{64}$/);
     assert.equal(keyPrefix, token.slice(0, 12));
@@ -16,19 +16,19 @@ describe('a personal API key', () => {
   it('is read back to the hash it was made with, whatever the prefix', () => {
     fc.assert(
       fc.property(fc.stringMatching(/^[a-z][a-z0-9]{0,8}_$/), (prefix) => {
-        const { token, hash } = createApiKey(prefix);
+        const { token, hash } = generateApiKey(prefix);
         assert.equal(readApiKey(token, prefix)?.hash, hash);
       }),
     );
   });
 
   it('is never made twice', () => {
-    const keys = new Set(Array.from({ length: 1000 }, () => createApiKey(PREFIX).token));
+    const keys = new Set(Array.from({ length: 1000 }, () => generateApiKey(PREFIX).token));
     assert.equal(keys.size, 1000);
   });
 
   it('is refused without a look-up when one character is changed', () => {
-    const { token } = createApiKey(PREFIX);
+    const { token } = generateApiKey(PREFIX);
     const other = fc.constantFrom(...'0123456789ABCXYZabcxyz'.split(''));
     fc.assert(
       fc.property(fc.integer({ min: 0, max: token.length - 1 }), other, (at, character) => {
@@ -39,7 +39,7 @@ describe('a personal API key', () => {
   });
 
   it('is refused when two neighbours are swapped', () => {
-    const { token } = createApiKey(PREFIX);
+    const { token } = generateApiKey(PREFIX);
     fc.assert(
       fc.property(fc.integer({ min: PREFIX.length, max: token.length - 2 }), (at) => {
         const [a, b] = [token[at]!, token[at + 1]!];
@@ -50,8 +50,8 @@ describe('a personal API key', () => {
   });
 
   it('is refused when it is no key at all, of another prefix, cut, padded or doubled', () => {
-    const { token } = createApiKey(PREFIX);
-    const foreign = createApiKey('abc_').token;
+    const { token } = generateApiKey(PREFIX);
+    const foreign = generateApiKey('abc_').token;
     const wrong = ['', PREFIX, foreign, token.slice(0, -1), `${token}0`, ` ${token}`, `${token}\n`, token + token];
     for (const text of wrong) assert.equal(readApiKey(text, PREFIX), null, JSON.stringify(text));
     fc.assert(fc.property(fc.string({ unit: 'binary' }), (text) => readApiKey(PREFIX + text, PREFIX) === null));
@@ -68,7 +68,7 @@ describe('a personal API key', () => {
   });
 
   it('does not read with another prefix, even one that its own begins with', () => {
-    const { token } = createApiKey('wts_live_');
+    const { token } = generateApiKey('wts_live_');
     assert.equal(readApiKey(token, 'wts_'), null);
   });
 });

@@ -10,7 +10,7 @@ const SECRET_BYTES = 32;
 const KEY_PREFIX_CHARS = 12;
 const body = new RegExp(`^[0-9A-Za-z]{${SECRET_CHARS + CHECKSUM_CHARS}}$`);
 
-export interface NewApiKey {
+export interface GeneratedApiKey {
   /** Shown once, never stored. */
   readonly token: string;
   /** SHA-256 in lowercase hex: what is stored and looked up. The secret has 256 bits, so no slow hash is needed. */
@@ -25,14 +25,14 @@ export interface NewApiKey {
  * api-keys.token.prefix.
  * Keeps api-keys.token.stored-hashed.
  */
-export function createApiKey(prefix: string): NewApiKey {
+export function generateApiKey(prefix: string): GeneratedApiKey {
   const secret = base62(BigInt(`0x${randomBytes(SECRET_BYTES).toString('hex')}`), SECRET_CHARS);
   const token = prefix + secret + checksum(prefix + secret);
   return { token, hash: hashOf(token), keyPrefix: token.slice(0, KEY_PREFIX_CHARS) };
 }
 
 /** What a key is looked up and shown by, or null when the text cannot be a key of ours: other prefix, shape or checksum. */
-export function readApiKey(text: string, prefix: string): Omit<NewApiKey, 'token'> | null {
+export function readApiKey(text: string, prefix: string): Omit<GeneratedApiKey, 'token'> | null {
   if (!text.startsWith(prefix)) return null;
   const rest = text.slice(prefix.length);
   if (!body.test(rest)) return null;

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import type { ErrorCode, Principal } from '@wts/contracts';
 import { errorBody, Fault, LIMITS, SCOPES } from '@wts/contracts';
 import jwt from 'jsonwebtoken';
-import { createApiKey } from './api-key.ts';
-import type { Authenticator, Identity } from './authenticator.ts';
+import { generateApiKey } from './api-key.ts';
+import type { Authenticator, TokenIdentity } from './authenticator.ts';
 import { createAuthenticator } from './authenticator.ts';
 import { parseIssuers } from './issuers.ts';
 
@@ -15,7 +15,7 @@ const START_MS = 1_800_000_000_000;
 class Setup {
   nowMs = START_MS;
   readonly keys = new Map<string, Principal>();
-  readonly people: Identity[] = [];
+  readonly people: TokenIdentity[] = [];
   lookups = 0;
   /** What a look-up waits for, after it has read the store. */
   gate: Promise<unknown> = Promise.resolve();
@@ -40,7 +40,7 @@ class Setup {
   }
 
   addKey(more: Partial<Principal> = {}): { token: string; hash: string; id: string } {
-    const { token, hash } = createApiKey('wts_');
+    const { token, hash } = generateApiKey('wts_');
     const id = `key-${this.keys.size}`;
     this.keys.set(hash, { userId: 'ann', scopes: ['read'], credential: { kind: 'api_key', id }, ...more });
     return { token, hash, id };
@@ -100,11 +100,13 @@ describe('the Authorization header', () => {
 
   it('is refused with the exact texts of the specification', async () => {
     const setup = new Setup();
-    const texts = [[], ['Basic x'], [`Bearer ${createApiKey('wts_').token}`], ['Bearer a.b.c']].map(async (headers) => {
-      const { error, statusCode } = errorBody(await faultOf(setup.authenticator.authenticate(headers)));
-      assert.equal(statusCode, 401);
-      return error;
-    });
+    const texts = [[], ['Basic x'], [`Bearer ${generateApiKey('wts_').token}`], ['Bearer a.b.c']].map(
+      async (headers) => {
+        const { error, statusCode } = errorBody(await faultOf(setup.authenticator.authenticate(headers)));
+        assert.equal(statusCode, 401);
+        return error;
+      },
+    );
     assert.deepEqual(await Promise.all(texts), [
       'Authorization header required',
       'Invalid authorization format',
@@ -143,7 +145,7 @@ describe('an API key at the authenticator', () => {
     const revoked = setup.addKey();
     setup.keys.delete(revoked.hash);
     const expired = setup.addKey({ expiresAt: START_MS / 1000 });
-    const unknown = createApiKey('wts_').token;
+    const unknown = generateApiKey('wts_').token;
     const faults = await Promise.all(
       [unknown, revoked.token, expired.token].map((token) => faultOf(setup.bearer(token))),
     );
@@ -190,7 +192,7 @@ describe('an API key at the authenticator', () => {
 
   it('that was refused is not asked about again for a second, and works a second after it was made', async () => {
     const setup = new Setup();
-    const { token, hash } = createApiKey('wts_');
+    const { token, hash } = generateApiKey('wts_');
     await refuses(setup.bearer(token), 'api_key_invalid');
     await refuses(setup.bearer(token), 'api_key_invalid');
     assert.equal(setup.lookups, 1);
@@ -212,10 +214,10 @@ describe('an API key at the authenticator', () => {
     const setup = new Setup();
     const { token } = setup.addKey();
     await setup.bearer(token);
-    const first = createApiKey('wts_').token;
+    const first = generateApiKey('wts_').token;
     await refuses(setup.bearer(first), 'api_key_invalid');
     for (let index = 0; index < 10_000; index += 1) {
-      await refuses(setup.bearer(createApiKey('wts_').token), 'api_key_invalid');
+      await refuses(setup.bearer(generateApiKey('wts_').token), 'api_key_invalid');
     }
     const before = setup.lookups;
     await setup.bearer(token);
@@ -232,7 +234,7 @@ describe('a revocation', () => {
     const other = setup.addKey();
     await Promise.all([setup.bearer(one.token), setup.bearer(other.token)]);
     setup.keys.delete(one.hash);
-    setup.authenticator.forget({ kind: 'credential', credentialId: one.id });
+    setup.authenticator.revoke({ kind: 'credential', credentialId: one.id });
     await refuses(setup.bearer(one.token), 'api_key_invalid');
     const before = setup.lookups;
     await setup.bearer(other.token);
@@ -245,7 +247,7 @@ describe('a revocation', () => {
     const other = setup.addKey();
     await Promise.all([setup.bearer(one.token), setup.bearer(other.token)]);
     setup.keys.delete(one.hash);
-    setup.authenticator.forget({ kind: 'membership', userId: 'bob', workspaceId: 'w' });
+    setup.authenticator.revoke({ kind: 'membership', userId: 'bob', workspaceId: 'w' });
     await refuses(setup.bearer(one.token), 'api_key_invalid');
     const before = setup.lookups;
     await setup.bearer(other.token);
@@ -259,7 +261,7 @@ describe('a revocation', () => {
     setup.gate = gate.promise;
     const early = setup.bearer(token);
     setup.keys.delete(hash);
-    setup.authenticator.forget({ kind: 'credential', credentialId: id });
+    setup.authenticator.revoke({ kind: 'credential', credentialId: id });
     const late = setup.bearer(token);
     gate.resolve();
     await refuses(early, 'api_key_invalid');
@@ -274,7 +276,7 @@ describe('a revocation', () => {
     setup.gate = gate.promise;
     const early = setup.bearer(token);
     for (let count = 0; count < 100; count += 1) {
-      setup.authenticator.forget({ kind: 'credential', credentialId: `other-${count}`, userId: 'eve' });
+      setup.authenticator.revoke({ kind: 'credential', credentialId: `other-${count}`, userId: 'eve' });
     }
     gate.resolve();
     assert.equal((await early).userId, 'ann');

@@ -9,7 +9,7 @@ import type { VerifiedJwt } from './jwt.ts';
 import { verifyJwt } from './jwt.ts';
 
 /** What a verified JWT says of a person; the workspace service turns it into a user. */
-export interface Identity {
+export interface TokenIdentity {
   readonly issuer: string;
   readonly subject: string;
   readonly name?: string;
@@ -24,7 +24,7 @@ export interface AuthenticatorOptions {
   /** Null when no living key has this hash. */
   readonly resolveApiKey: (hash: string, sender: string) => Promise<Principal | null>;
   /** The user id of the person, created on first sight. */
-  readonly resolvePerson: (identity: Identity, sender: string) => Promise<string>;
+  readonly resolvePerson: (identity: TokenIdentity, sender: string) => Promise<string>;
   readonly fetchJwks?: FetchJwks;
   /** Milliseconds since 1970. */
   readonly clock?: () => number;
@@ -38,7 +38,7 @@ export interface Authenticator {
   authenticate(headers: readonly string[], sender?: string): Promise<Principal>;
   authenticateToken(token: string, sender?: string): Promise<Principal>;
   /** Drops what is remembered of a credential or person, at once and also for look-ups under way. */
-  forget(revocation: Revocation): void;
+  revoke(revocation: Revocation): void;
   close(): void;
 }
 
@@ -100,7 +100,7 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
   return {
     authenticateToken,
     authenticate: async (headers, sender) => authenticateToken(readHeader(headers), sender),
-    forget(revocation) {
+    revoke(revocation) {
       underWay = underWay.end(revocation);
       remembered.deleteWhere(({ outcome }) => isMeant(revocation, outcome));
       refused.clear();
@@ -190,7 +190,7 @@ async function verify(token: string, options: AuthenticatorOptions, clock: () =>
   }
 }
 
-function identityOf({ issuer, subject, claims }: VerifiedJwt, issuers: readonly Issuer[]): Identity {
+function identityOf({ issuer, subject, claims }: VerifiedJwt, issuers: readonly Issuer[]): TokenIdentity {
   const { name, email, picture } = claims;
   const emailVerified = isVerified(claims, issuers.find((one) => one.issuer === issuer)?.trustsEmails === true);
   return {

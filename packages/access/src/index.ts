@@ -1,8 +1,8 @@
-export { createApiKey, readApiKey } from './api-key.ts';
+export { generateApiKey, readApiKey } from './api-key.ts';
 export { BoundedMap } from './bounded-map.ts';
-export type { NewApiKey } from './api-key.ts';
+export type { GeneratedApiKey } from './api-key.ts';
 export { createAuthenticator } from './authenticator.ts';
-export type { Authenticator, AuthenticatorOptions, Identity } from './authenticator.ts';
+export type { Authenticator, AuthenticatorOptions, TokenIdentity } from './authenticator.ts';
 export { tokenMinter, tokenReader } from './internal-token.ts';
 export type { InternalCall, MintToken, ReadToken, TokenRoute } from './internal-token.ts';
 export { parseIssuers } from './issuers.ts';
@@ -11,5 +11,5 @@ export type { FetchJwks } from './jwks.ts';
 export type { VerifiedJwt } from './jwt.ts';
 export { requireScope, servicePrincipal } from './principal.ts';
 export { can } from './roles.ts';
-export type { Permission } from './roles.ts';
+export type { WorkspacePermission } from './roles.ts';
 export { weaknessOf } from './weak-secret.ts';

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import type { Role } from '@wts/contracts';
 import { ROLES } from '@wts/contracts';
-import type { Permission } from './roles.ts';
+import type { WorkspacePermission } from './roles.ts';
 import { can, PERMISSIONS } from './roles.ts';
 
-const permissions = Object.keys(PERMISSIONS) as Permission[];
+const permissions = Object.keys(PERMISSIONS) as WorkspacePermission[];
 
 describe('roles', () => {
   it('let owners and admins, and nobody else, manage members, teams, private projects and invitations [workspaces.roles.manage]', () => {

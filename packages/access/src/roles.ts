@@ -4,7 +4,7 @@ import type { Role } from '@wts/contracts';
  * What each role may do in a workspace, on one screen. `own`: only with what is theirs, created by them or assigned to them.
  *
  * Names with a dot are asked for where something is done; the other ones are the words in which a model says who may change
- * its records (`Permission` of `@wts/models`), judged with the commit. No other code compares roles.
+ * its records (`WorkspacePermission` of `@wts/models`), judged with the commit. No other code compares roles.
  */
 export const PERMISSIONS = {
   /** Invite people, see invitations and end them. */
@@ -23,14 +23,14 @@ export const PERMISSIONS = {
   anyone: { owner: 'all', admin: 'all', member: 'all', guest: 'all' },
 } as const satisfies Record<string, Partial<Record<Role, 'all' | 'own'>>>;
 
-export type Permission = keyof typeof PERMISSIONS;
+export type WorkspacePermission = keyof typeof PERMISSIONS;
 
 /**
  * Whether a role holds a permission. `isOwn` says that the person created, or is assigned to, the thing at hand; leave
  * it out where that has no meaning.
  * Keeps workspaces.roles.manage.
  */
-export function can(role: Role, permission: Permission, isOwn = false): boolean {
+export function can(role: Role, permission: WorkspacePermission, isOwn = false): boolean {
   const row: Partial<Record<Role, 'all' | 'own'>> = PERMISSIONS[permission];
   const reach = Object.hasOwn(row, role) ? row[role] : undefined;
   return reach === 'all' || (reach === 'own' && isOwn);

@@ -1,8 +1,8 @@
-import type { BootstrapQuestion, DeltasReply, MutateReply } from '@wts/contracts';
+import type { BootstrapParameters, DeltasReply, MutateReply } from '@wts/contracts';
 import { Follower } from './follow.ts';
 import type { FollowOptions, SyncEvent } from './follow.ts';
 import { Http } from './http.ts';
-import type { HttpOptions } from './http.ts';
+import type { ServerOptions } from './http.ts';
 import { RefusedError, outcomeOf, transactionsOf } from './mutate.ts';
 import type { Change, MutateOutcome } from './mutate.ts';
 import { retrying } from './retry.ts';
@@ -11,7 +11,7 @@ import { openSnapshot } from './snapshot.ts';
 import type { Snapshot } from './snapshot.ts';
 import type { SocketLike } from './socket.ts';
 
-export interface SyncClientOptions extends HttpOptions {
+export interface SyncClientOptions extends ServerOptions {
   /** Names this device or process; one that is kept lets `clientTxId`s be sent again after a restart. Default: a new one. */
   readonly clientId?: string;
   readonly retry?: RetryOptions;
@@ -19,7 +19,7 @@ export interface SyncClientOptions extends HttpOptions {
   readonly openSocket?: (url: string) => SocketLike;
 }
 
-export type BootstrapRequest = Pick<BootstrapQuestion, 'onlyModels' | 'syncGroups' | 'firstSyncId'>;
+export type BootstrapRequest = Pick<BootstrapParameters, 'onlyModels' | 'syncGroups' | 'firstSyncId'>;
 
 /** The sync operations of one caller. Nothing runs between calls; every call ends by its deadline or its signal. */
 export class SyncClient {

@@ -3,7 +3,7 @@ import { SyncError, errorOf } from './error.ts';
 /** Gives the credential for each call and each connection, so that one that expires can be renewed. */
 export type TokenSource = string | (() => string | Promise<string>);
 
-export interface HttpOptions {
+export interface ServerOptions {
   /** Where the API is, such as `https://api.example.com`. */
   readonly baseUrl: string;
   readonly token: TokenSource;
@@ -22,7 +22,7 @@ export class Http {
   readonly #token: TokenSource;
   readonly #fetch: typeof fetch;
 
-  constructor({ baseUrl, token, fetch = globalThis.fetch.bind(globalThis), attemptMs = ATTEMPT_MS }: HttpOptions) {
+  constructor({ baseUrl, token, fetch = globalThis.fetch.bind(globalThis), attemptMs = ATTEMPT_MS }: ServerOptions) {
     this.baseUrl = baseUrl.replace(/\/$/, '');
     this.attemptMs = attemptMs;
     this.#token = token;

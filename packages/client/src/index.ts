@@ -4,7 +4,7 @@ export { SyncError } from './error.ts';
 export type { SyncErrorCode } from './error.ts';
 export type { FollowOptions, SyncEvent } from './follow.ts';
 export { RefusedError } from './mutate.ts';
-export type { Change, MutateOutcome, Outcome } from './mutate.ts';
+export type { Change, MutateOutcome, ChangeResult } from './mutate.ts';
 export type { CallOptions, RetryOptions } from './retry.ts';
 export type { Snapshot, SnapshotRecord } from './snapshot.ts';
 export type { SocketLike } from './socket.ts';

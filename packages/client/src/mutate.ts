@@ -10,7 +10,7 @@ export type Change = Omit<SyncTransaction, 'clientTxId' | 'clientId' | 'payload'
 };
 
 /** What became of one change. A refusal comes in a 200, and does not stop the other changes. */
-export type Outcome =
+export type ChangeResult =
   | { readonly success: true; readonly clientTxId: string; readonly syncId: string }
   | {
       readonly success: false;
@@ -25,7 +25,7 @@ export interface MutateOutcome {
   /** A cursor at or past it has seen everything of this call. */
   readonly lastSyncId: string;
   /** One for each change, in their order. */
-  readonly results: readonly Outcome[];
+  readonly results: readonly ChangeResult[];
   /** The accepted ones, with their records. */
   readonly mutations: readonly AcceptedMutation[];
 }
@@ -61,5 +61,5 @@ export function outcomeOf(
   const isComplete =
     results.length === sent.length && results.every((one, at) => one.clientTxId === sent[at]?.clientTxId);
   if (!isComplete) throw new SyncError('answer_invalid', 'The answer does not have one result for each change');
-  return { lastSyncId, results: results as readonly Outcome[], mutations };
+  return { lastSyncId, results: results as readonly ChangeResult[], mutations };
 }

@@ -177,8 +177,8 @@ export class Fault extends Error {
 }
 
 /** Spread over a few seconds, so that those who were refused together do not come back together. */
-export function comeAgainSeconds(): number {
-  return 1 + Math.floor(Math.random() * LIMITS.comeAgainSecondsMax);
+export function randomRetryAfterSeconds(): number {
+  return 1 + Math.floor(Math.random() * LIMITS.retryAfterSecondsMax);
 }
 
 /** A message that only repeats `error` is replaced by the text of the table. */

@@ -20,7 +20,7 @@ export * as workspaceApi from './workspaces.ts';
 export type {
   AcceptedMutation,
   BatchRequest,
-  BootstrapQuestion,
+  BootstrapParameters,
   DeltasReply,
   InternalMutation,
   InternalCommitReply,
@@ -30,6 +30,6 @@ export type {
 } from './sync.ts';
 export type { ServerFrame, SocketErrorCode, SubscribeFrame } from './sync/frames.ts';
 export type { NewWorkspace, Workspace } from './workspaces.ts';
-export type { PageQuestion, PrivateProject } from './private-projects.ts';
+export type { PageQuery, PrivateProject } from './private-projects.ts';
 export type { ApiKey, KeyMaker, KeyPermissions, NewApiKey } from './api-keys.ts';
 export type { Invitation, InvitableRole, Member, NewInvitation, OpenInvitation } from './members.ts';

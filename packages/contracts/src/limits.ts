@@ -36,7 +36,7 @@ export const LIMITS = {
   /** Connections beyond the bound that are answered at a time, as a share of it; any more are dropped without a word. */
   connectionsRefusedShare: 0.05,
   connectionRefusalMs: 2_000,
-  comeAgainSecondsMax: 5,
+  retryAfterSecondsMax: 5,
   /** A refusal is answered after this: 240 clients that ask again at once would otherwise ask thousands of times a second. */
   refusalPauseMs: 500,
   /** Connections that the system holds until they are taken, in a wave of clients that come back. Linux allows as many. */

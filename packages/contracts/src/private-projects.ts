@@ -39,7 +39,7 @@ function pageQuery(after: string) {
 }
 
 /** Which page of a list: those after an id. */
-export type PageQuestion = TypeOf<ReturnType<typeof pageQuery>>;
+export type PageQuery = TypeOf<ReturnType<typeof pageQuery>>;
 
 const hasMore = { type: 'boolean', description: 'There is another page.' } as const;
 

@@ -1,5 +1,5 @@
 export type { Field, Reading, Reference } from './field.ts';
-export { isOf, type Audience, type Model, type Permission, type RecordOf } from './model.ts';
+export { isOf, type Audience, type Model, type ModelPermission, type RecordOf } from './model.ts';
 export * from './models/comment.ts';
 export * from './models/label.ts';
 export * from './models/project.ts';

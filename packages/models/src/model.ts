@@ -22,7 +22,7 @@ export type Audience =
  * `service`: only other services, which have decided it · `author`: whoever wrote it · `author_or_manage` · `self`: the
  * person it describes · `self_or_manage` · `project`: who manages, and who created or leads the project · `self_or_project`
  */
-export type Permission =
+export type ModelPermission =
   | 'service'
   | 'manage'
   | 'contribute'
@@ -44,7 +44,11 @@ interface Declaration<Name extends string, Fields extends DeclaredFields, Archiv
   readonly fields: Fields;
   readonly archivable?: Archivable;
   readonly audience: Audience;
-  readonly permissions: { readonly insert: Permission; readonly update: Permission; readonly delete: Permission };
+  readonly permissions: {
+    readonly insert: ModelPermission;
+    readonly update: ModelPermission;
+    readonly delete: ModelPermission;
+  };
   /** No two records share the values of these fields; `groupId` stands for those who see them. */
   readonly unique?: readonly (readonly string[])[];
   /** Fields of the persons whose work it is, for `own` and `author`. */

@@ -1,4 +1,4 @@
-import type { Permission } from '@wts/access';
+import type { WorkspacePermission } from '@wts/access';
 import { can } from '@wts/access';
 import type { Principal, Role } from '@wts/contracts';
 import { Fault, ROLES } from '@wts/contracts';
@@ -36,7 +36,7 @@ export class Roles {
   }
 
   /** Throws `not_found` before `forbidden`: only members learn what a role may do. Keeps workspaces.roles.manage. */
-  async requirePermission(principal: Principal, workspaceId: string, permission: Permission): Promise<void> {
+  async requirePermission(principal: Principal, workspaceId: string, permission: WorkspacePermission): Promise<void> {
     const role = await this.require(principal, workspaceId);
     if (can(role, permission)) return;
     const allowed = ROLES.filter((one) => can(one, permission)).join(' or ');

@@ -54,7 +54,7 @@ export const gateway: ServiceDefinition<GatewayConfig> = {
     const app = serve(api);
     const sockets = new SocketProxy(api);
     // The service that holds a socket closes it when its credential is revoked.
-    onRevocation(nats, (revocation) => shared.authenticator.forget(revocation));
+    onRevocation(nats, (revocation) => shared.authenticator.revoke(revocation));
     const authServer = await openAuthOrigin(kit, config, {
       ...shared,
       routes: compileRoutes(AUTH_ROUTES),

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { createApiKey } from '@wts/access';
+import { generateApiKey } from '@wts/access';
 import { LIMITS } from '@wts/contracts';
 import { RawClient, errorOf, request, exchange } from './raw.ts';
 import { startTestGateway, until } from './test-gateway.ts';
@@ -7,7 +7,7 @@ import type { TestGateway } from './test-gateway.ts';
 
 /** A request with a well-formed unknown key, which only a look-up can refuse. */
 const withUnknownKey = (): string =>
-  request('GET /api/workspaces', [`Authorization: Bearer ${createApiKey('wts_').token}`]);
+  request('GET /api/workspaces', [`Authorization: Bearer ${generateApiKey('wts_').token}`]);
 
 describe('requests without a valid credential', () => {
   let testGateway: TestGateway;

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { createApiKey } from '@wts/access';
+import { generateApiKey } from '@wts/access';
 import { RawClient, errorOf, request, exchange } from './raw.ts';
 import type { RawReply } from './raw.ts';
 import { startTestGateway, until } from './test-gateway.ts';
@@ -16,7 +16,7 @@ describe('credentials', () => {
   beforeEach(() => testGateway.workspace.reset());
 
   it('that are bad get the exact texts of the specification, and nothing reaches a service [authentication.bearer.every-call, errors.401.bad-format, errors.401.bad-jwt, errors.401.bad-key, errors.401.no-header]', async () => {
-    const wrongKey = createApiKey('wts_').token;
+    const wrongKey = generateApiKey('wts_').token;
     for (const [lines, error] of [
       [[], 'Authorization header required'],
       [['Authorization:'], 'Authorization header required'],

@@ -1,7 +1,7 @@
 import { createHash, createHmac, randomUUID } from 'node:crypto';
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
-import { createApiKey } from '@wts/access';
+import { generateApiKey } from '@wts/access';
 import type { Principal, Scope } from '@wts/contracts';
 import { startService } from '@wts/service-kit/life';
 import type { RunningService } from '@wts/service-kit/life';
@@ -60,7 +60,7 @@ export async function startTestGateway(env: Record<string, string> = {}): Promis
   });
 
   const newKey: TestGateway['newKey'] = (scopes) => {
-    const { token, hash } = createApiKey('wts_');
+    const { token, hash } = generateApiKey('wts_');
     const principal: Principal = { userId: randomUUID(), scopes, credential: { kind: 'api_key', id: randomUUID() } };
     workspace.keys.set(hash, principal);
     return { token, principal };

@@ -69,7 +69,7 @@ export function openLive({ kit, config, pool, gate, turns, groupCache, log, onCo
     }),
   );
   const onRevoked = (revocation: Revocation): void => {
-    authenticator.forget(revocation);
+    authenticator.revoke(revocation);
     socketServer.revoke(revocation);
   };
   onRevocation(nats, onRevoked);

@@ -1,4 +1,4 @@
-import { createApiKey } from '@wts/access';
+import { generateApiKey } from '@wts/access';
 import { memberApi, workspaceApi } from '@wts/contracts';
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
@@ -63,7 +63,7 @@ describe('people', () => {
   });
 
   it('are resolved only for services [authentication.internal.doors]', async () => {
-    const { token } = createApiKey('wts_');
+    const { token } = generateApiKey('wts_');
     for (const headers of [{}, { 'x-wts-principal': 'forged' }, { authorization: `Bearer ${token}` }]) {
       const answer = await fetch(`${testService.service.url}/internal/people/resolve`, {
         method: 'POST',

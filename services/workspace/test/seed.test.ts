@@ -1,4 +1,4 @@
-import { createApiKey, readApiKey } from '@wts/access';
+import { generateApiKey, readApiKey } from '@wts/access';
 import { workspaceApi } from '@wts/contracts';
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
@@ -36,7 +36,7 @@ describe('the seed', () => {
   };
 
   it('creates one demo with the given keys, in any number of runs, also in parallel', async () => {
-    const given = { SEED_API_KEY: createApiKey('wts_').token, SEED_READ_ONLY_API_KEY: createApiKey('wts_').token };
+    const given = { SEED_API_KEY: generateApiKey('wts_').token, SEED_READ_ONLY_API_KEY: generateApiKey('wts_').token };
     const demos = await Promise.all([seed(given), seed(given), seed(given)]);
     const [demo] = demos;
     assert.ok(demo);

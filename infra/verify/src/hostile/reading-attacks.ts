@@ -1,4 +1,4 @@
-import { createApiKey } from '@wts/access';
+import { generateApiKey } from '@wts/access';
 import { randomUUID } from 'node:crypto';
 import type { Socket } from 'node:net';
 import { WebSocket } from 'ws';
@@ -54,7 +54,7 @@ export const READING_ATTACKS = {
   /** One connection sends tens of thousands of pipelined requests, each with another well-formed key that does not exist. */
   pipeline: async (attacker) => {
     const request = (): string =>
-      `GET /api/workspaces HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${createApiKey('wts_').token}\r\n\r\n`;
+      `GET /api/workspaces HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${generateApiKey('wts_').token}\r\n\r\n`;
     const bytes = Array.from({ length: attacker.sized(PIPELINED) }, request).join('');
     return async (stop) => {
       while (!stop.aborted) {
@@ -140,7 +140,7 @@ export const READING_ATTACKS = {
 
   /** 64 clients send requests, each with another well-formed key that does not exist. */
   lookups: async (attacker) => (stop) =>
-    attacker.flood(64, stop, () => ['GET', '/api/workspaces', { token: createApiKey('wts_').token }]),
+    attacker.flood(64, stop, () => ['GET', '/api/workspaces', { token: generateApiKey('wts_').token }]),
 
   /** 30 clients poll the log as a person with 20 000 private projects. */
   groups: async (attacker) => {

@@ -35,7 +35,7 @@ const bootstrapQuestionSchema = {
 } as const;
 
 /** What may be asked of a bootstrap, in the query or, with POST, in the body. Anything else a client adds is ignored. */
-export type BootstrapQuestion = TypeOf<typeof bootstrapQuestionSchema>;
+export type BootstrapParameters = TypeOf<typeof bootstrapQuestionSchema>;
 
 const ndjson = 'application/x-ndjson';
 

@@ -1,4 +1,4 @@
-import { comeAgainSeconds, Fault } from '@wts/contracts';
+import { randomRetryAfterSeconds, Fault } from '@wts/contracts';
 
 /**
  * Runs a bounded number of tasks concurrently; the others wait in order, so that thousands of clients that reconnect in the same
@@ -69,6 +69,6 @@ export class SenderSemaphores {
 function tooMany(): Fault {
   return new Fault('unavailable', {
     message: 'Too many credentials from your network are being checked; try again shortly',
-    retryAfterSeconds: comeAgainSeconds(),
+    retryAfterSeconds: randomRetryAfterSeconds(),
   });
 }

@@ -1,4 +1,4 @@
-import { createApiKey } from '@wts/access';
+import { generateApiKey } from '@wts/access';
 import assert from 'node:assert/strict';
 import { scrub } from '../observe/scrub.ts';
 import { credentialSettings } from './credential-settings.ts';
@@ -9,7 +9,7 @@ const prefixOf = (text: string): string => parseSettings(credentialSettings, { A
 describe('the prefix of API keys', () => {
   it('is recognized in logs, so that keys are redacted [never.secret-in-clear]', () => {
     for (const prefix of ['wts_', 'a_', 'Key1234_']) {
-      const { token } = createApiKey(prefixOf(prefix));
+      const { token } = generateApiKey(prefixOf(prefix));
       assert.ok(!scrub(`{"text":"${token}"}`).includes(token.slice(prefix.length)), prefix);
     }
   });

@@ -1,7 +1,7 @@
 import type { RequestListener, Server } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { comeAgainSeconds, Fault, LIMITS, meta } from '@wts/contracts';
+import { randomRetryAfterSeconds, Fault, LIMITS, meta } from '@wts/contracts';
 import type { Logger } from '../observe/logger.ts';
 
 /** Refused connections are logged at most this often, so that many of them do not fill the log. */
@@ -80,7 +80,7 @@ export function refusalOf(socket: Duplex): Fault | null {
   if (message === undefined) return null;
   return new Fault('unavailable', {
     message,
-    retryAfterSeconds: comeAgainSeconds(),
+    retryAfterSeconds: randomRetryAfterSeconds(),
   });
 }
 

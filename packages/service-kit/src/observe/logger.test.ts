@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
-import { createApiKey, tokenMinter, servicePrincipal } from '@wts/access';
+import { generateApiKey, tokenMinter, servicePrincipal } from '@wts/access';
 import jwt from 'jsonwebtoken';
 import type { Logger } from './logger.ts';
 import { createLogger } from './logger.ts';
@@ -16,14 +16,14 @@ function recorder(level = 'trace'): { log: Logger; text: () => string; lines: ()
   };
 }
 
-const apiKey = createApiKey('wts_').token;
+const apiKey = generateApiKey('wts_').token;
 const session = jwt.sign({ sub: 'ann' }, 'a shared secret of 32 bytes or more');
 const internal = tokenMinter({ from: 'demo', to: 'demo', secret: 'a shared secret of 32 bytes or more' })(
   servicePrincipal('demo'),
 );
 const secrets: Readonly<Record<string, string>> = {
   'an API key': apiKey,
-  'an API key with another prefix': createApiKey('acme_').token,
+  'an API key with another prefix': generateApiKey('acme_').token,
   'a session': session,
   'an internal token': internal,
   'a webhook secret': `whsec_${randomBytes(24).toString('base64')}`,

@@ -2,7 +2,7 @@ import { request as httpRequest } from 'node:http';
 import type { IncomingMessage } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import type { Duplex } from 'node:stream';
-import { comeAgainSeconds, Fault, HEADERS, LIMITS } from '@wts/contracts';
+import { randomRetryAfterSeconds, Fault, HEADERS, LIMITS } from '@wts/contracts';
 import { Semaphore, socketsOf, targetOf } from '@wts/service-kit/call';
 import type { Address } from '@wts/service-kit/call';
 import { ClientClosedError } from '@wts/service-kit/http';
@@ -128,7 +128,7 @@ async function attemptAt(
 export function tooManyHandshakes(): Fault {
   return new Fault('unavailable', {
     message: 'Too many sockets are being opened; try again shortly',
-    retryAfterSeconds: comeAgainSeconds(),
+    retryAfterSeconds: randomRetryAfterSeconds(),
   });
 }
 

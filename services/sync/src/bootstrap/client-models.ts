@@ -1,5 +1,5 @@
 import { BoundedMap } from '@wts/access';
-import type { BootstrapQuestion } from '@wts/contracts';
+import type { BootstrapParameters } from '@wts/contracts';
 import type { Logger } from '@wts/service-kit/observe';
 import type { Reads } from '../fairness/reads.ts';
 import { findClientModels, storeClientModels } from '../store/client-models.ts';
@@ -25,7 +25,7 @@ export class ClientModels {
   }
 
   /** Adds the stored models to a partial load that names none. */
-  async complete(userId: string, requested: BootstrapQuestion, signal: AbortSignal): Promise<BootstrapQuestion> {
+  async complete(userId: string, requested: BootstrapParameters, signal: AbortSignal): Promise<BootstrapParameters> {
     const { type, schemaHash, onlyModels } = requested;
     if (type !== 'partial' || !schemaHash || onlyModels) return requested;
     const models = await this.#find(userId, schemaHash, signal);
@@ -35,7 +35,7 @@ export class ClientModels {
   /** Stores the models that a full load names. Called after the request was found valid. */
   async keep(
     userId: string,
-    { type, schemaHash, onlyModels: models }: BootstrapQuestion,
+    { type, schemaHash, onlyModels: models }: BootstrapParameters,
     signal: AbortSignal,
   ): Promise<void> {
     if (type !== 'full' || !schemaHash || !models) return;

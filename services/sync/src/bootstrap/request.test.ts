@@ -1,12 +1,12 @@
 import { servicePrincipal } from '@wts/access';
-import type { BootstrapQuestion } from '@wts/contracts';
+import type { BootstrapParameters } from '@wts/contracts';
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { parseBootstrapRequest } from './request.ts';
 
 describe('the groups of a bootstrap request', () => {
   const [userId, home] = [randomUUID(), randomUUID()];
-  const groupsOf = (requested: BootstrapQuestion): string[] | null => {
+  const groupsOf = (requested: BootstrapParameters): string[] | null => {
     const { groups } = parseBootstrapRequest({ ...servicePrincipal('test'), userId }, requested);
     return groups === null ? null : [...groups];
   };

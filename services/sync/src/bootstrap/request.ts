@@ -1,4 +1,4 @@
-import type { BootstrapQuestion, Principal } from '@wts/contracts';
+import type { BootstrapParameters, Principal } from '@wts/contracts';
 import { Fault, isUuid, parseSyncId } from '@wts/contracts';
 import { MODELS, MODEL_NAMES, unknownModel, type Model } from '@wts/models';
 
@@ -17,7 +17,7 @@ export interface BootstrapRequest {
   readonly reached: bigint;
 }
 
-export function parseBootstrapRequest(principal: Principal, requested: BootstrapQuestion): BootstrapRequest {
+export function parseBootstrapRequest(principal: Principal, requested: BootstrapParameters): BootstrapRequest {
   const groups = namesIn(requested.syncGroups);
   return {
     userId: principal.userId,

@@ -9,7 +9,7 @@ import {
   targetOf,
   WorkspaceMember,
   type Model,
-  type Permission,
+  type ModelPermission,
 } from '@wts/models';
 import type { Row } from '../store/rows.ts';
 import type { DecisionState } from './decision-state.ts';
@@ -143,7 +143,7 @@ function permitSelf({ principal }: Unit, { id, model }: Row): Refusal | null {
     : refuse('forbidden', `A credential restricted to one workspace cannot change a ${model.name}`);
 }
 
-function isPermitted(state: DecisionState, unit: Unit, row: Row, needed: Permission): boolean {
+function isPermitted(state: DecisionState, unit: Unit, row: Row, needed: ModelPermission): boolean {
   const { userId } = unit.principal;
   const role = callerRole(state, unit, row);
   if (role === null) return false;

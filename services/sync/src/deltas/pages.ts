@@ -1,4 +1,4 @@
-import { comeAgainSeconds, Fault, LIMITS } from '@wts/contracts';
+import { randomRetryAfterSeconds, Fault, LIMITS } from '@wts/contracts';
 import { type GroupCache, GroupReader, type Standby, pageReader } from '@wts/read-model';
 import { FairQuota, type QuotaHold } from '../fairness/fair-quota.ts';
 import type { Reads } from '../fairness/reads.ts';
@@ -71,7 +71,7 @@ export class Pages {
     this.#options.metrics.onRefused();
     return new Fault('unavailable', {
       message: 'Too many answers are waiting for you to read them; read them, or try again shortly',
-      retryAfterSeconds: comeAgainSeconds(),
+      retryAfterSeconds: randomRetryAfterSeconds(),
     });
   }
 }

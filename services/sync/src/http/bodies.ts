@@ -1,4 +1,4 @@
-import { comeAgainSeconds, Fault, LIMITS } from '@wts/contracts';
+import { randomRetryAfterSeconds, Fault, LIMITS } from '@wts/contracts';
 import type { BodyAdmission } from '@wts/service-kit/http';
 import { FairGate } from '../fairness/fair-gate.ts';
 import { FairQuota } from '../fairness/fair-quota.ts';
@@ -38,7 +38,7 @@ export class Bodies implements BodyAdmission {
     this.#metrics.onRefused();
     throw new Fault('unavailable', {
       message: 'Too many large requests at once; wait for the answers to your earlier ones, or try again shortly',
-      retryAfterSeconds: comeAgainSeconds(),
+      retryAfterSeconds: randomRetryAfterSeconds(),
     });
   }
 

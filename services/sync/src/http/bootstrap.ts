@@ -1,4 +1,4 @@
-import { syncApi, type BootstrapQuestion } from '@wts/contracts';
+import { syncApi, type BootstrapParameters } from '@wts/contracts';
 import { mountStream } from '@wts/service-kit/routes';
 import type { Call } from '@wts/service-kit/routes';
 import type { Router } from 'express';
@@ -11,7 +11,7 @@ type BootstrapCall = Pick<Call, 'principal' | 'res' | 'signal'>;
 
 /** GET and POST /sync/bootstrap. Parameters in the body override those in the query. Keeps sync.bootstrap.post. */
 export function mountBootstrap(router: Router, bootstraps: Bootstraps, clientModels: ClientModels): void {
-  const send = async ({ principal, res, signal }: BootstrapCall, parameters: BootstrapQuestion): Promise<void> => {
+  const send = async ({ principal, res, signal }: BootstrapCall, parameters: BootstrapParameters): Promise<void> => {
     const { userId } = principal;
     const requested = await clientModels.complete(userId, parameters, signal);
     const request = parseBootstrapRequest(principal, requested);

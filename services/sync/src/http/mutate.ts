@@ -1,5 +1,5 @@
 import type { AcceptedMutation, MutateReply, MutationResult } from '@wts/contracts';
-import { comeAgainSeconds, Fault, formatSyncId, LIMITS, syncApi } from '@wts/contracts';
+import { randomRetryAfterSeconds, Fault, formatSyncId, LIMITS, syncApi } from '@wts/contracts';
 import { mount } from '@wts/service-kit/routes';
 import type { Response, Router } from 'express';
 import type { CommitEngine } from '../commit/engine.ts';
@@ -81,6 +81,6 @@ function holdAnswer(held: FairQuota, person: string, res: Response, mutations: r
 function tooManyAnswers(): Fault {
   return new Fault('unavailable', {
     message: 'Too many answers are waiting for you to read them; read them, or try again shortly',
-    retryAfterSeconds: comeAgainSeconds(),
+    retryAfterSeconds: randomRetryAfterSeconds(),
   });
 }

@@ -1,4 +1,4 @@
-import { comeAgainSeconds, Fault } from '@wts/contracts';
+import { randomRetryAfterSeconds, Fault } from '@wts/contracts';
 import type { PersonGroups, Selection } from '@wts/read-model';
 import type { Pool } from 'pg';
 import type { LineSink } from '../store/copy-rows.ts';
@@ -203,7 +203,7 @@ export function tooManySnapshots(metrics: SnapshotMetrics): Fault {
   metrics.onRefused();
   return new Fault('unavailable', {
     message: 'Too many snapshots are being read; finish reading yours, or try again shortly',
-    retryAfterSeconds: comeAgainSeconds(),
+    retryAfterSeconds: randomRetryAfterSeconds(),
   });
 }
 

@@ -1,7 +1,7 @@
 import { requireScope } from '@wts/access';
 import type { ReadToken } from '@wts/access';
 import type { Logger } from '@wts/log';
-import { API_VERSION, comeAgainSeconds, Fault, HEADERS, LIMITS, syncApi } from '@wts/contracts';
+import { API_VERSION, randomRetryAfterSeconds, Fault, HEADERS, LIMITS, syncApi } from '@wts/contracts';
 import type { Principal, Revocation } from '@wts/contracts';
 import { refuseUpgrade, requestIdOf } from '@wts/service-kit/http';
 import { readInternalToken } from '@wts/service-kit/routes';
@@ -159,7 +159,7 @@ class Server implements SocketServer {
         throw new Fault('validation_failed', { message: 'query/actions must be "words" or "letters"' });
       }
       if (this.#isDraining || !this.#options.hub.isOpen || this.size >= this.#socketsMax)
-        throw new Fault('unavailable', { retryAfterSeconds: comeAgainSeconds() });
+        throw new Fault('unavailable', { retryAfterSeconds: randomRetryAfterSeconds() });
       this.#server.handleUpgrade(req, stream, head, (ws) =>
         this.#openSession(ws as SessionWebSocket, stream, principal, requested ?? undefined),
       );

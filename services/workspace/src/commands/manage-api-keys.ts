@@ -1,4 +1,4 @@
-import { can, createApiKey as mintApiKey, requireScope } from '@wts/access';
+import { can, generateApiKey, requireScope } from '@wts/access';
 import type { ApiKey, NewApiKey, Principal } from '@wts/contracts';
 import { Fault, LIMITS, ROLES } from '@wts/contracts';
 import type { Context } from '../context.ts';
@@ -20,7 +20,7 @@ export async function createApiKey(
 ): Promise<ApiKey & { readonly token: string }> {
   requireKeyAdmin(principal);
   if (workspaceId !== undefined) await roles.require(principal, workspaceId);
-  const { token, hash, keyPrefix } = mintApiKey(apiKeyPrefix);
+  const { token, hash, keyPrefix } = generateApiKey(apiKeyPrefix);
   const key = {
     userId: principal.userId,
     label,

@@ -1,4 +1,4 @@
-import { createApiKey, readApiKey, servicePrincipal } from '@wts/access';
+import { generateApiKey, readApiKey, servicePrincipal } from '@wts/access';
 import type { InternalMutation, KeyPermissions, Principal } from '@wts/contracts';
 import { Fault, LIMITS } from '@wts/contracts';
 import { randomUUID } from 'node:crypto';
@@ -91,7 +91,7 @@ async function demoKey(
   const read = given === undefined ? null : readApiKey(given, apiKeyPrefix);
   const candidates = [
     ...(given === undefined || read === null ? [] : [{ token: given, ...read }]),
-    createApiKey(apiKeyPrefix),
+    generateApiKey(apiKeyPrefix),
   ];
   for (const { token, ...candidate } of candidates) {
     let stored = await keys.findLive(candidate.hash);

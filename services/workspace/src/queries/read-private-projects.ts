@@ -1,4 +1,4 @@
-import type { Member, PageQuestion, Principal, PrivateProject } from '@wts/contracts';
+import type { Member, PageQuery, Principal, PrivateProject } from '@wts/contracts';
 import { Fault, LIMITS } from '@wts/contracts';
 import type { Context } from '../context.ts';
 import type { Page } from '../store/private-projects.ts';
@@ -16,7 +16,7 @@ export async function listPrivateProjects(
   { roles, privateProjects }: ProjectContext,
   principal: Principal,
   workspaceId: string,
-  query: PageQuestion,
+  query: PageQuery,
 ): Promise<{ projects: PrivateProject[]; hasMore: boolean }> {
   await roles.requirePermission(principal, workspaceId, 'manage');
   const { items, hasMore } = await pageOf(query, (page) => privateProjects.list(workspaceId, page));
@@ -28,7 +28,7 @@ export async function listPrivateProjectMembers(
   context: ProjectContext,
   principal: Principal,
   params: ProjectParams,
-  query: PageQuestion,
+  query: PageQuery,
 ): Promise<{ members: Member[]; hasMore: boolean }> {
   await requireProject(context, principal, params);
   const { items, hasMore } = await pageOf(query, (page) => context.privateProjects.membersOf(params.projectId, page));
@@ -47,7 +47,7 @@ export async function requireProject(
 
 /** Reads one item more than the page holds; `hasMore` is whether it exists. */
 async function pageOf<T>(
-  { after, limit = String(LIMITS.listPageDefault) }: PageQuestion,
+  { after, limit = String(LIMITS.listPageDefault) }: PageQuery,
   read: (page: Page) => Promise<T[]>,
 ): Promise<{ items: T[]; hasMore: boolean }> {
   const size = Math.min(Math.max(Number(limit), 1), LIMITS.listPageMax);
