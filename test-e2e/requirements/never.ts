@@ -27,7 +27,7 @@ export const never: readonly Rule[] = [
     id: 'never.shown-outside',
     source: 'Design 14.4',
     text: 'Data of a workspace or private project is never shown to someone outside, through any surface, id, count, error or timing.',
-    home: 'services/sync/src/commit/permit.ts',
+    home: 'services/sync/src/commit/permissions.ts',
     status: 'kept',
   },
   {

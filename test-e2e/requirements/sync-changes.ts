@@ -146,14 +146,14 @@ export const syncChanges: readonly Rule[] = [
     id: 'sync.mutate.roles',
     source: 'Design 4',
     text: 'Roles are enforced: a guest changes only tasks they created or are assigned.',
-    home: 'services/sync/src/commit/permit.ts',
+    home: 'services/sync/src/commit/permissions.ts',
     status: 'kept',
   },
   {
     id: 'sync.mutate.outsider',
     source: 'Design 4',
     text: 'A transaction on a workspace one is not in is refused as if its records did not exist.',
-    home: 'services/sync/src/commit/permit.ts',
+    home: 'services/sync/src/commit/permissions.ts',
     status: 'kept',
   },
   {
@@ -188,7 +188,7 @@ export const syncChanges: readonly Rule[] = [
     id: 'sync.mutate.changed-by',
     source: 'Design 4',
     text: '`isPrivate` and `leadId` of a project are changed by owners and admins of the workspace, and by who created or leads it while their role lets them work on projects; nobody else.',
-    home: 'services/sync/src/commit/permit.ts',
+    home: 'services/sync/src/commit/permissions.ts',
     status: 'kept',
   },
   {

@@ -4,7 +4,7 @@ import { LIMITS } from '@wts/contracts';
 import { TestEngines, applied, brief, change, only, refused } from '../../test/test-engines.ts';
 import type { TestPerson } from '../../test/test-engines.ts';
 
-describe('deleting', function () {
+describe('a deletion', function () {
   this.timeout(30_000);
   let engines: TestEngines;
   let owner: TestPerson;
@@ -20,7 +20,7 @@ describe('deleting', function () {
   const make = (model: string, payload: Record<string, unknown> = {}): Promise<string> =>
     owner.make(model, { workspaceId: workspace, ...payload });
 
-  it('takes what is inside, parts before wholes, each as an action of its own [sync.mutate.cascade]', async () => {
+  it('deletes all descendants, children before parents, each with an entry of its own [sync.mutate.cascade]', async () => {
     const project = await make('Project', { key: 'CASC', name: 'Cascade' });
     const task = await make('Task', { title: 'Whole', projectId: project });
     const item = await make('TaskChecklistItem', { taskId: task, title: 'Step' });
@@ -50,7 +50,7 @@ describe('deleting', function () {
       assert.equal(await engines.stored(model, id), null);
   });
 
-  it('reaches any number of tasks, each with parts of its own', async () => {
+  it('deletes any number of tasks, each with children of its own', async () => {
     const project = await make('Project', { key: 'MANY', name: 'Many' });
     const tasks = await Promise.all(
       Array.from({ length: 60 }, () => make('Task', { title: 'One', projectId: project })),
@@ -63,7 +63,7 @@ describe('deleting', function () {
     assert.deepEqual(rows, []);
   });
 
-  it('of a thread of answers goes level by level, and a thread has an end [sync.mutate.comment-depth]', async () => {
+  it('deletes a thread of replies level by level, and the depth of threads is limited [sync.mutate.comment-depth]', async () => {
     const taskId = await make('Task', { title: 'Talk' });
     const thread: string[] = [];
     const answer = (depth: number) =>
@@ -96,7 +96,7 @@ describe('deleting', function () {
     assert.deepEqual(gone, [...thread.slice(0, 12).toReversed(), taskId]);
   });
 
-  it('a label, a team or a first of a series leaves the tasks, which let go of it', async () => {
+  it('of a label, a team or a repeat template keeps the tasks and clears their references', async () => {
     const team = await make('Team', { key: 'T', name: 'Team' });
     const kept = await make('Label', { name: 'Kept' });
     const label = await make('Label', { name: 'Going', teamId: team });
@@ -118,7 +118,7 @@ describe('deleting', function () {
     }
   });
 
-  it('a workspace takes everything in it and nothing else, and nothing lets go of what goes anyway', async () => {
+  it('of a workspace deletes everything in it and nothing else, and clears no reference in a deleted record', async () => {
     const [own, other] = [await engines.person(), await engines.person()];
     const home = await engines.workspace(own);
     for (let n = 0; n < 30; n += 1) await engines.join(home, 'guest');
@@ -147,7 +147,7 @@ describe('deleting', function () {
     assert.ok(await engines.stored('Task', elsewhere));
   });
 
-  it('takes a part that has the same id as its whole: ids of two models may be equal', async () => {
+  it('deletes a child that has the same id as its parent, because ids of two models may be equal', async () => {
     const id = randomUUID();
     const project = await owner.make('Project', { workspaceId: workspace, key: 'SAME', name: 'Same' }, id);
     await owner.make('Task', { workspaceId: workspace, title: 'Same', projectId: project }, id);
@@ -155,7 +155,7 @@ describe('deleting', function () {
     assert.equal(await engines.stored('Task', id), null);
   });
 
-  it('something and making it again in one batch is one new record, except of a project, whose id names a group for ever', async () => {
+  it('followed by an INSERT of the same id in one batch makes one new record, except of a project, whose id is never used again', async () => {
     const id = await make('Task', { title: 'Old' });
     const commentId = await make('Comment', { taskId: id, body: 'Inside' });
     const project = await make('Project', { key: 'PHOENIX', name: 'Old' });

@@ -5,7 +5,7 @@ import type { DecisionState } from './decision-state.ts';
 import { lockDescendants } from './descendants.ts';
 import { deleteRow, moveRow, updateRow } from './effects.ts';
 import { flatMapCollecting, key, within, type Relation } from './lookup.ts';
-import { currentLocation } from './permit.ts';
+import { currentLocation } from './permissions.ts';
 import type { Effect, Unit } from './unit.ts';
 
 /**

@@ -15,7 +15,7 @@ import type { DecisionState } from './decision-state.ts';
 import { effectOf, ensureMembers, insertRow, moveRow, updateRow } from './effects.ts';
 import { checkKeys } from './keys.ts';
 import { locationOf, notFound } from './location.ts';
-import { belongsTo, forbidden, permit, permitFields, permitInsert } from './permit.ts';
+import { belongsTo, forbidden, permit, permitFields, permitInsert } from './permissions.ts';
 import { checkReferences } from './references.ts';
 import { refuse, type Refusal } from './refusal.ts';
 import { checkGroupId, checkMembership, derive } from './rules.ts';

@@ -30,9 +30,9 @@ export function lockDescendants(
       for (const child of relations(row).flatMap((relation) => state.related(relation, 'write'))) {
         if (child.workspaceId !== row.workspaceId) continue;
         const name = key(child.model, child.id);
-        const known = found.get(name);
-        own.push(known ?? child);
-        if (known) continue;
+        const seen = found.get(name);
+        own.push(seen ?? child);
+        if (seen) continue;
         found.set(name, child);
         next.push(child);
       }

@@ -13,7 +13,7 @@ import {
 import type { Row } from '../store/rows.ts';
 import type { DecisionState } from './decision-state.ts';
 import { lockDescendants } from './descendants.ts';
-import { roleIn } from './permit.ts';
+import { roleIn } from './permissions.ts';
 import type { Effect, Unit } from './unit.ts';
 
 /*
@@ -54,7 +54,7 @@ export function deleteRow(state: DecisionState, row: Row): Effect[] {
  * Changes the group of a record and its descendants: a task moves into or out of a private project, or a project becomes private
  * or public. First all are deleted in the old group, children before parents; then they are inserted in the new one. Where that
  * is more than a commit should hold, only the record moves, and a sweep moves its descendants; until then the rules use the
- * location of the record for them (`currentLocation` in `permit.ts`).
+ * location of the record for them (`currentLocation` in `permissions.ts`).
  */
 export function moveRow(
   state: DecisionState,

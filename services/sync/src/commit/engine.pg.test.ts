@@ -19,7 +19,7 @@ describe('the commit engine', function () {
 
   const task = (title = 'Task') => change('INSERT', 'Task', randomUUID(), { workspaceId: workspace, title });
 
-  it('makes all changes of a unit or none, and gives back what a refused one had taken', async () => {
+  it('commits all changes of a unit or none, and undoes all of a refused one', async () => {
     const newcomer = await engines.person();
     const decided = { ...owner.unit(task()), authority: 'service' as const };
     const head = await engines.head();
@@ -46,7 +46,7 @@ describe('the commit engine', function () {
     assert.equal(Number(next.record['number']), Number(after.mutations[0]?.record['number']) + 1);
   });
 
-  it('does not insist on what a refused unit had made and relied on', async () => {
+  it('does not check at commit the rows that a refused unit wrote and assumed', async () => {
     const hidden = { workspaceId: workspace, key: 'RELIED', name: 'P', isPrivate: true };
     const maker = await engines.join(workspace, 'member');
     const projectId = await maker.make('Project', hidden);
@@ -61,7 +61,7 @@ describe('the commit engine', function () {
     applied(outcomes[1]!);
   });
 
-  it('a unit of which one change is refused by a constraint leaves nothing either', async () => {
+  it('writes nothing of a unit when a constraint refuses one of its changes', async () => {
     await owner.make('Project', { workspaceId: workspace, key: 'ONE', name: 'One' });
     const head = await engines.head();
     const mutation = task();
@@ -77,7 +77,7 @@ describe('the commit engine', function () {
     assert.equal(await engines.stored('Task', mutation.modelId), null);
   });
 
-  it('answers what the server assigned, and keeps a record in the order of its fields [sync.mutate.server-assigned]', async () => {
+  it('returns the values that the server assigned, and stores a record in the order of its fields [sync.mutate.server-assigned]', async () => {
     const id = randomUUID();
     const payload = {
       id: id.toUpperCase(),
@@ -101,7 +101,7 @@ describe('the commit engine', function () {
     assert.equal(JSON.stringify((await engines.stored('Task', id))?.record), JSON.stringify(record));
   });
 
-  it('writes the changed fields only, and when [sync.action.update-changed-only, sync.mutate.archive]', async () => {
+  it('writes an entry with the changed fields and the time only [sync.action.update-changed-only, sync.mutate.archive]', async () => {
     const id = await owner.make('Task', { workspaceId: workspace, title: 'T', priority: 1 });
     const whole = (await engines.stored('Task', id))!.record;
     const { syncId } = await owner.change('Task', id, { ...whole, title: 'New', deadlineAt: 1_795_222_326_625 });
@@ -116,7 +116,7 @@ describe('the commit engine', function () {
     assert.equal(again.record['archivedAt'], shelved?.data['archivedAt']);
   });
 
-  it('keeps what is made once: later changes of it are refused, repeating it is not', async () => {
+  it('refuses changes of immutable fields, and accepts repeating their values', async () => {
     const id = await owner.make('Task', { workspaceId: workspace, title: 'T' });
     const other = await engines.workspace(owner);
     assert.deepEqual(refused(await owner.try('UPDATE', 'Task', id, { workspaceId: other })), {
@@ -131,7 +131,7 @@ describe('the commit engine', function () {
     );
   });
 
-  it('marks when a comment was edited and a project completed', async () => {
+  it('sets the time at which a comment was edited and a project completed', async () => {
     const taskId = await owner.make('Task', { workspaceId: workspace, title: 'T' });
     const comment = await owner.make('Comment', { workspaceId: workspace, taskId, body: 'One', editedAt: 1 });
     assert.equal((await engines.stored('Comment', comment))?.record['editedAt'], null);
@@ -147,7 +147,7 @@ describe('the commit engine', function () {
     );
   });
 
-  it('takes changes of many records of many parents in one request', async () => {
+  it('commits changes of many records of many parents in one request', async () => {
     const ids: string[] = [];
     for (let n = 0; n < 40; n += 1) {
       const projectId = await owner.make('Project', { workspaceId: workspace, key: `MANY${n}`, name: 'P' });
@@ -161,7 +161,7 @@ describe('the commit engine', function () {
     applied(await engines.send({ ...owner.unit(mutations[0]!), mutations }));
   });
 
-  it('answers what is committed, also when somebody who is told of it fails', async () => {
+  it('acknowledges a committed change also when a listener fails', async () => {
     const engine = openEngine({ pool: engines.pool });
     const told: string[] = [];
     engine.onCommitted(() => {

@@ -14,7 +14,7 @@ import type { Unit } from './unit.ts';
 /** What an engine may have under way, and the batch after it. */
 const SOON = 6 * 128;
 
-describe('changes of one person beside those of another [never.one-takes-all]', function () {
+describe('the changes of one person next to those of another [never.one-takes-all]', function () {
   this.timeout(30_000);
   let engines: TestEngines;
   let busy: TestPerson;
@@ -80,7 +80,7 @@ describe('changes of one person beside those of another [never.one-takes-all]', 
     return client;
   }
 
-  it('a request that goes in parts is answered unit by unit in its order, also when the answer to its first part takes longest', async () => {
+  it('a request in several batches gets its outcomes in order, also when those of its first part take longest', async () => {
     let batches = 0;
     const { engine, pool } = replica({ onBatch: () => (batches += 1) });
     // What is refused is looked up once more before it is answered.
@@ -98,7 +98,7 @@ describe('changes of one person beside those of another [never.one-takes-all]', 
     }
   });
 
-  it('a person in thousands of workspaces does not have all of them read with each change', async () => {
+  it('a change of a person in thousands of workspaces does not read all their memberships', async () => {
     const { engine, pool } = replica();
     const [where] = (
       await engines.pool.query<{ id: string }>(`select id from sync.workspace_members where user_id = $1`, [busy.id])
@@ -125,7 +125,7 @@ describe('changes of one person beside those of another [never.one-takes-all]', 
     }
   });
 
-  it('a refusal that takes long to find is found once, and not for each unit of its group again', async () => {
+  it('a change that is too large is decided once, and not again for each unit of its batch', async () => {
     const { engine, begun } = replica();
     const taskId = await busy.make('Task', { workspaceId: home, title: 'Large' });
     await busy.make('TaskChecklistItem', { workspaceId: home, taskId, title: 'Item' });
@@ -143,7 +143,7 @@ describe('changes of one person beside those of another [never.one-takes-all]', 
     assert.ok(begun() < 40, `${begun()} transactions`);
   });
 
-  it('a key that is taken refuses its own unit, and its neighbors are not read again', async () => {
+  it('a unique key that is taken refuses its own unit, and the other units are not read again', async () => {
     const { engine, begun } = replica();
     await busy.make('Project', { workspaceId: home, key: 'TAKEN', name: 'P' });
     const attack = Array.from({ length: 8 }, () =>
@@ -160,7 +160,7 @@ describe('changes of one person beside those of another [never.one-takes-all]', 
     assert.ok(begun() < 60, `${begun()} transactions`);
   });
 
-  it('a key that is taken, freed and changed within a batch is decided as one after the other would be', async () => {
+  it('a unique key that is taken, freed and taken again within a batch is decided as in separate batches', async () => {
     const { engine } = replica();
     const [one, two, three] = [randomUUID(), randomUUID(), randomUUID()];
     const project = (id: string, key: string) => change('INSERT', 'Project', id, { workspaceId: home, key, name: 'P' });
@@ -182,7 +182,7 @@ describe('changes of one person beside those of another [never.one-takes-all]', 
   });
 
   for (const requests of [64, 240]) {
-    it(`${requests} requests of 100 changes: another's single one is in the next batches, not behind them`, async () => {
+    it(`${requests} requests of 100 changes: the single request of another person is in one of the next batches, not after them`, async () => {
       const { engine } = replica();
       const end = attackOn(engine, requests, () => tasks(100));
       const from = await engines.head();
@@ -192,7 +192,7 @@ describe('changes of one person beside those of another [never.one-takes-all]', 
     });
   }
 
-  it('with two replicas, and while one of them dies', async () => {
+  it('are committed with two replicas, and while one of them is killed', async () => {
     const [here, there] = [replica(), replica({}, 'dying')];
     const ends = [here, there].map(({ engine }) => attackOn(engine, 40, () => tasks(100)));
     const killer = new Client({ connectionString: engines.database.adminUrl });
@@ -207,7 +207,7 @@ describe('changes of one person beside those of another [never.one-takes-all]', 
     for (const end of ends) await end();
   });
 
-  it('keeps the order of a request that goes in several parts [sync.mutate.order]', async () => {
+  it('keep the order of a request that several batches commit [sync.mutate.order]', async () => {
     const { engine } = replica();
     const id = await busy.make('Task', { workspaceId: home, title: 'Start' });
     const from = await engines.head();
@@ -225,7 +225,7 @@ describe('changes of one person beside those of another [never.one-takes-all]', 
     );
   });
 
-  it('a lock that another session holds stops those who need the row, and nobody else', async () => {
+  it('a lock that another session holds delays only the changes that need the row', async () => {
     const { engine } = replica();
     const ids = await Promise.all(
       Array.from({ length: 8 }, () => busy.make('Task', { workspaceId: home, title: 'T' })),
@@ -237,7 +237,7 @@ describe('changes of one person beside those of another [never.one-takes-all]', 
     for (const outcomes of await Promise.all(waiting)) applied(outcomes[0]!);
   });
 
-  it('what waits is refused to the person who has the most of it, with a time to try again [never.unbounded]', async () => {
+  it('when the queue is full, the person with most requests is refused, with a time to try again [never.unbounded]', async () => {
     let refusals = 0;
     const { engine } = replica({ onRefused: (requests) => (refusals += requests) });
     const lock = await blocker('lock table sync.tasks in access exclusive mode');
@@ -253,10 +253,10 @@ describe('changes of one person beside those of another [never.one-takes-all]', 
     await end();
   });
 
-  describe('whose client has left', () => {
+  describe('whose client has disconnected', () => {
     const large = 'd'.repeat(49_000);
 
-    it('is not begun, and what PostgreSQL works on for nobody is cancelled', async () => {
+    it('are not begun, and their running statement is cancelled', async () => {
       const dropped: string[] = [];
       const { engine } = replica({ onDropped: (reason) => dropped.push(reason) });
       const ids = Array.from({ length: 20 }, () => randomUUID());
@@ -279,7 +279,7 @@ describe('changes of one person beside those of another [never.one-takes-all]', 
       assert.ok((await engines.head()) - atLeaving <= SOON, 'the changes went on being made');
     });
 
-    it('gives its place back while it waits for a lock', async () => {
+    it('release their batch slot while they wait for a lock', async () => {
       let cancelled = 0;
       const { engine } = replica({ onCancelled: () => (cancelled += 1) });
       const id = await busy.make('Task', { workspaceId: home, title: 'T' });
@@ -303,7 +303,7 @@ describe('changes of one person beside those of another [never.one-takes-all]', 
       assert.deepEqual(rows, []);
     });
 
-    it('costs those nothing who are in the same batch', async () => {
+    it('do not affect the other requests of the batch', async () => {
       const { engine } = replica();
       const lock = await blocker('lock table sync.tasks in access exclusive mode');
       const first = engine.commit([honest()]);
@@ -322,7 +322,7 @@ describe('changes of one person beside those of another [never.one-takes-all]', 
       for (const [outcome] of await Promise.all([first, stays])) applied(outcome!);
     });
 
-    it('or whose deadline is past, is refused with a time to try again, and not begun', async () => {
+    it('or whose deadline is over, are refused with a time to try again, and not begun', async () => {
       const dropped: string[] = [];
       const { engine } = replica({ onDropped: (reason) => dropped.push(reason) });
       const first = engine.commit([honest()]);

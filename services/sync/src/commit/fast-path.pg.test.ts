@@ -57,7 +57,7 @@ describe('the fast path of a commit', function () {
   const settle = (): Promise<unknown> =>
     eventually(async () => (await messagesOf(() => engines.send(task(), ours))).length === 1);
 
-  it('commits a batch that only makes records with one message', async () => {
+  it('commits a batch of INSERTs in one message', async () => {
     await settle();
     const sent = await messagesOf(() => engines.send(task(), ours));
     assert.equal(sent.length, 1);
@@ -106,7 +106,7 @@ describe('the fast path of a commit', function () {
     assert.equal(await engines.stored('Task', late.mutations[0]!.modelId), null);
   });
 
-  it('lets no project take the id of a workspace or of a person, whose group it would open [never.shown-outside]', async () => {
+  it('refuses a project with the id of a workspace or of a person, because it would give access to that group [never.shown-outside]', async () => {
     const stranger = await engines.person();
     const theirWorkspace = await engines.workspace(stranger);
     await settle();
@@ -131,7 +131,7 @@ describe('the fast path of a commit', function () {
     applied(await engines.send(task(newcomer), ours));
   });
 
-  it('answers a unit that is sent again as the first time, and its neighbors as usual [sync.mutate.idempotent]', async () => {
+  it('answers a repeated unit as the first time, and commits the other units of its batch [sync.mutate.idempotent]', async () => {
     const known = task();
     const first = only(await engines.send(known, theirs));
     await settle();
@@ -147,7 +147,7 @@ describe('the fast path of a commit', function () {
     assert.equal(refused(foreign!).code, 'conflict');
   });
 
-  it('commits a batch that was sent behind one that failed', async () => {
+  it('commits a batch that was sent after one that failed', async () => {
     const known = task();
     const first = only(await engines.send(known, theirs));
     await settle();

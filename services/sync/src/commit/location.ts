@@ -1,6 +1,6 @@
 import { idIn, targetOf, type Model } from '@wts/models';
 import type { DecisionState } from './decision-state.ts';
-import { currentLocation, mayName } from './permit.ts';
+import { currentLocation, mayName } from './permissions.ts';
 import { refuse, type Refusal } from './refusal.ts';
 import type { Unit } from './unit.ts';
 

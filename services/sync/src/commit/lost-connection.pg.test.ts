@@ -10,7 +10,7 @@ import type { TestPerson } from '../../test/test-engines.ts';
 import { ownTransaction } from '../store/pipeline.ts';
 import type { Unit, UnitOutcome } from './unit.ts';
 
-describe('a commit whose connection dies', function () {
+describe('a commit whose connection is lost', function () {
   this.timeout(60_000);
   let engines: TestEngines;
   let owner: TestPerson;
@@ -50,7 +50,7 @@ describe('a commit whose connection dies', function () {
     }
   }
 
-  it('is applied once when it is sent until it is answered, wherever the connection died [never.acknowledged-lost] [never.applied-twice]', async () => {
+  it('is applied once when it is sent until it is answered, wherever the connection was lost [never.acknowledged-lost] [never.applied-twice]', async () => {
     const from = await engines.head();
     let isOver = false;
     const killing = (async () => {
@@ -87,7 +87,7 @@ describe('a commit whose connection dies', function () {
     assert.deepEqual([faults, differencesOf(copies, await copiesOfTables(engines.pool))], [[], []]);
   });
 
-  it('while it waits for the lock of the log leaves nothing, and the next one is not inside it', async () => {
+  it('while it waits for the lock of the log writes nothing, and the next commit has a transaction of its own', async () => {
     const blocker = new Client({ connectionString: engines.database.urlOf('wts_sync'), application_name: 'blocker' });
     await blocker.connect();
     await blocker.query('begin; select pg_advisory_xact_lock(7368011)');
@@ -116,7 +116,7 @@ describe('a commit whose connection dies', function () {
     assert.deepEqual(rows, []);
   });
 
-  it('leaves nothing behind on a connection whose number could not be asked for once: it is asked again', async () => {
+  it('reads the process id of the backend again after that failed once', async () => {
     const client = await engines.pool.connect();
     let failures = 1;
     const failing = new Proxy(client, {

@@ -24,7 +24,7 @@ describe('membership of a workspace', function () {
   const groupsOf = async (someone: TestPerson): Promise<ReadonlySet<string>> =>
     (await new GroupReader(engines.pool).of(someone.id)).groups;
 
-  it('introduces the person once, then the membership to all, then to the person [sync.membership.in-order]', async () => {
+  it('has an entry of the person first, then of the membership for the workspace, then for the person [sync.membership.in-order]', async () => {
     const owner = await engines.person('Owner');
     const workspace = await engines.workspace(owner);
     const someone = await engines.person('Newcomer');
@@ -54,7 +54,7 @@ describe('membership of a workspace', function () {
     ]);
   });
 
-  it('and of any number of projects in it keeps nobody from working in another one, nor from leaving that [never.unbounded]', async () => {
+  it('and of any number of projects prevents neither work in another workspace nor leaving that [never.unbounded]', async () => {
     const someone = await engines.person('Busy');
     const [home, elsewhere] = [await engines.workspace(someone), await engines.workspace(someone)];
     const heir = await engines.join(home, 'owner');
@@ -76,7 +76,7 @@ describe('membership of a workspace', function () {
     assert.equal(rows.length, 1);
   });
 
-  it('makes a new person, a workspace and its first member in one unit', async () => {
+  it('is made with a new person and a new workspace in one unit', async () => {
     const [user, workspace, member] = [randomUUID(), randomUUID(), randomUUID()];
     const from = await engines.head();
     await engines.decided(
@@ -94,7 +94,7 @@ describe('membership of a workspace', function () {
     ]);
   });
 
-  it('carries what a person changes of themselves to each workspace that knows them, and to themselves last', async () => {
+  it('gives a change of the person an entry for each workspace that sees them, that for the person last', async () => {
     const person = await engines.person('Before');
     const workspaces = [await engines.workspace(person), await engines.workspace(person)];
     const from = await engines.head();
@@ -114,7 +114,7 @@ describe('membership of a workspace', function () {
     }
   });
 
-  it('takes teams and projects along when it ends, also private ones, and nothing in other workspaces', async () => {
+  it('ends with those of its teams and projects, also private ones, and none in other workspaces', async () => {
     const owner = await engines.person();
     const [workspace, other] = [await engines.workspace(owner), await engines.workspace(owner)];
     const leaver = await engines.join(workspace, 'member');
@@ -144,7 +144,7 @@ describe('membership of a workspace', function () {
     assert.equal(refused(await leaver.try('UPDATE', 'Task', task, { title: 'x' })).error, 'Task not found');
   });
 
-  it('is of one kind at a time, told to both when it changes', async () => {
+  it('has one role at a time, and a change of it has entries for both groups', async () => {
     const owner = await engines.person();
     const workspace = await engines.workspace(owner);
     const someone = await engines.join(workspace, 'guest');
@@ -169,7 +169,7 @@ describe('membership of a workspace', function () {
   });
 
   describe('of owners', () => {
-    it('always keeps one: the last may neither leave nor step down, nor be removed by a service', async () => {
+    it('keeps one: the last may neither leave nor step down, nor be removed by a service', async () => {
       const owner = await engines.person();
       const workspace = await engines.workspace(owner);
       const own = await membershipOf(workspace, owner);
@@ -190,7 +190,7 @@ describe('membership of a workspace', function () {
       assert.deepEqual(await heir.try('DELETE', 'WorkspaceMember', await membershipOf(workspace, heir)), last);
     });
 
-    it('is made and unmade by owners only', async () => {
+    it('is given and taken by owners only', async () => {
       const owner = await engines.person();
       const workspace = await engines.workspace(owner);
       const [admin, member] = [await engines.join(workspace, 'admin'), await engines.join(workspace, 'member')];
@@ -209,7 +209,7 @@ describe('membership of a workspace', function () {
       assert.deepEqual(await groupsOf(owner), new Set([owner.id]));
     });
 
-    it('keeps one of two who leave at once through two replicas', async () => {
+    it('keeps one of two who leave concurrently through two replicas', async () => {
       for (let round = 0; round < 8; round += 1) {
         const one = await engines.person();
         const workspace = await engines.workspace(one);

@@ -19,7 +19,7 @@ describe('a change that changes nothing [sync.mutate.no-change]', function () {
   const task = (more: object = {}): Promise<string> =>
     owner.make('Task', { workspaceId: workspace, title: 'T', priority: 2, ...more });
 
-  it('succeeds with the place of the last entry of its record, and makes none', async () => {
+  it('succeeds with the position of the last entry of its record, and makes none', async () => {
     const id = await task();
     const made = await engines.head();
     await task();
@@ -41,7 +41,7 @@ describe('a change that changes nothing [sync.mutate.no-change]', function () {
     assert.equal(await engines.head(), lastId);
   });
 
-  it('is answered the same when it is sent again, whatever the record has become: it is not made then', async () => {
+  it('gets the same answer when it is sent again, also after the record has changed', async () => {
     const id = await task();
     const unit = owner.unit(change('UPDATE', 'Task', id, { priority: 2 }));
     const first = applied(await engines.send(unit));
@@ -54,7 +54,7 @@ describe('a change that changes nothing [sync.mutate.no-change]', function () {
     assert.equal(await engines.head(), head);
   });
 
-  it('stands at the entry that a neighbor in its group makes, and beside changes that are some', async () => {
+  it('has the position of the entry that another unit of its batch makes, and may be next to real changes', async () => {
     const id = await task();
     const other = await task();
     const twin = { ...owner.unit(change('UPDATE', 'Task', id, { priority: 3 })) };
@@ -78,7 +78,7 @@ describe('a change that changes nothing [sync.mutate.no-change]', function () {
     assert.equal(applied(await engines.send(twin)).lastId, one!.lastId);
   });
 
-  it('of a record whose entries were trimmed stands at the floor, and shows nobody what else is there', async () => {
+  it('of a record whose entries were trimmed has the position of the floor, and does not show the entry there', async () => {
     const id = await task();
     const stranger = await engines.person();
     await stranger.make('Task', { workspaceId: await engines.workspace(stranger), title: 'Secret' });
@@ -91,7 +91,7 @@ describe('a change that changes nothing [sync.mutate.no-change]', function () {
     await engines.pool.query('update sync.log_state set floor = 0');
   });
 
-  it('is one for a person and their memberships as well', async () => {
+  it('is detected for a person and their memberships as well', async () => {
     const someone = await engines.person('Ada');
     const home = await engines.workspace(someone);
     const head = await engines.head();

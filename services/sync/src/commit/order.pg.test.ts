@@ -53,7 +53,7 @@ describe('the order of the log', function () {
     };
   }
 
-  it('has no hole and no double under 64 writers on four replicas, with mutations that fail among them and a transaction held open beside [never.actions-lost]', async () => {
+  it('has no hole and no duplicate under 64 writers on four replicas, with refused mutations and an open transaction [never.actions-lost]', async () => {
     await owner.make('Project', { workspaceId: workspace, key: 'TAKEN', name: 'Taken' });
     const beside = await client();
     await beside.query(`begin; create table held_open (n int); select pg_current_xact_id()`);
@@ -115,7 +115,7 @@ describe('the order of the log', function () {
     );
   });
 
-  it('follows the order of a request, also when the request is divided by one of its mutations [sync.mutate.order] [sync.mutate.results]', async () => {
+  it('follows the order of a request, also when one of its mutations splits the batch [sync.mutate.order] [sync.mutate.results]', async () => {
     const from = await engines.head();
     const units = Array.from({ length: 100 }, (_, index) =>
       owner.unit(index === 61 ? project('TAKEN') : task(`Nr ${index}`)),
@@ -130,7 +130,7 @@ describe('the order of the log', function () {
     );
   });
 
-  it('lets each mutation of a request see the one before it', async () => {
+  it('shows each mutation of a request the ones before it', async () => {
     const home = { workspaceId: workspace };
     const [projectId, taskId, label] = [randomUUID(), randomUUID(), randomUUID()];
     const outcomes = await engines.any.commit([
@@ -153,7 +153,7 @@ describe('the order of the log', function () {
     assert.equal(await engines.stored('Task', taskId), null);
   });
 
-  it('gives first tasks of a new workspace dense numbers, through whichever replicas they come [sync.mutate.task-number]', async () => {
+  it('gives the first tasks of a new workspace dense numbers through several replicas [sync.mutate.task-number]', async () => {
     for (let round = 0; round < 5; round += 1) {
       const home = await engines.workspace(owner);
       const made = await Promise.all(
@@ -176,7 +176,7 @@ describe('the order of the log', function () {
     }
   });
 
-  it('costs no number when a task is refused after it was numbered', async () => {
+  it('skips no number when a task is refused after it was numbered', async () => {
     const home = await engines.workspace(owner);
     const first = change('INSERT', 'Task', randomUUID(), { workspaceId: home, title: 'One' });
     const unit = { ...owner.unit(first), mutations: [first, change('UPDATE', 'Task', randomUUID(), { title: 'x' })] };

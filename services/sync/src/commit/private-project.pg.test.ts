@@ -48,7 +48,7 @@ describe('a private project [sync.private-project.walls]', function () {
       )
     ).rows[0]!.id;
 
-  it('made so from the start is heard of by its maker only, who is its first member', async () => {
+  it('that is private from the start is visible to its creator only, who is its first member', async () => {
     const from = await engines.head();
     const hidden = await project({ isPrivate: true });
     const own = await memberOf(hidden, mover.id);
@@ -61,7 +61,7 @@ describe('a private project [sync.private-project.walls]', function () {
     assert.ok(!(await groupsOf(owner)).has(hidden));
   });
 
-  it('takes a task with all its parts out of the sight of the workspace: gone there, come here, side by side [sync.action.group]', async () => {
+  it('hides a task and its children from the workspace by adjacent DELETE and INSERT entries [sync.action.group]', async () => {
     const hidden = await project({ isPrivate: true });
     const { task, item, comment, answer } = await taskWithParts(null);
     const from = await engines.head();
@@ -99,7 +99,7 @@ describe('a private project [sync.private-project.walls]', function () {
     assert.equal((await engines.stored('Comment', comment))?.groupId, workspace);
   });
 
-  it('hands a task to another private project without a word to the workspace', async () => {
+  it('moves a task to another private project without an entry for the workspace', async () => {
     const [one, other] = [await project({ isPrivate: true }), await project({ isPrivate: true })];
     const { task } = await taskWithParts(one);
     const from = await engines.head();
@@ -108,7 +108,7 @@ describe('a private project [sync.private-project.walls]', function () {
     assert.deepEqual(groups, [one, one, one, one, other, other, other, other]);
   });
 
-  it('that becomes private and public again takes its members and tasks along, who hear of it once', async () => {
+  it('that becomes private and public again moves its members and tasks, with one entry for each', async () => {
     const hidden = await project();
     const theirs = await owner.make('ProjectMember', { projectId: hidden, userId: friend.id });
     const { task, item, comment, answer } = await taskWithParts(hidden);
@@ -145,7 +145,7 @@ describe('a private project [sync.private-project.walls]', function () {
     assert.ok(!(await groupsOf(friend)).has(hidden));
   });
 
-  it('is joined and left in log order: the person hears of a gain last and of a loss first [sync.membership.in-order]', async () => {
+  it('is joined and left in log order: the entry for the person is last for a gain and first for a loss [sync.membership.in-order]', async () => {
     const hidden = await project({ isPrivate: true });
     const from = await engines.head();
     const theirs = await mover.make('ProjectMember', { projectId: hidden, userId: friend.id });
@@ -158,7 +158,7 @@ describe('a private project [sync.private-project.walls]', function () {
     ]);
   });
 
-  it('that is public opens nothing: its members are told to the workspace alone', async () => {
+  it('that is public gives no access: its memberships have entries for the workspace only', async () => {
     const open = await project();
     const from = await engines.head();
     const theirs = await mover.make('ProjectMember', { projectId: open, userId: friend.id });
@@ -170,7 +170,7 @@ describe('a private project [sync.private-project.walls]', function () {
     assert.ok(!(await groupsOf(friend)).has(open));
   });
 
-  it('without members is found again by who manages the workspace', async () => {
+  it('without members can be joined by managers of the workspace', async () => {
     const lost = await project({ isPrivate: true });
     await mover.delete('ProjectMember', await memberOf(lost, mover.id));
     assert.equal(refused(await owner.try('UPDATE', 'Project', lost, { name: 'Found' })).code, 'not_found');
@@ -178,7 +178,7 @@ describe('a private project [sync.private-project.walls]', function () {
     await owner.change('Project', lost, { name: 'Found' });
   });
 
-  it('takes only members of the workspace', async () => {
+  it('accepts only members of the workspace', async () => {
     const hidden = await project({ isPrivate: true });
     const stranger = await engines.person();
     const refusal = refused(
@@ -187,7 +187,7 @@ describe('a private project [sync.private-project.walls]', function () {
     assert.deepEqual(refusal, { ok: false, code: 'not_found', error: 'userId: not a member of the workspace' });
   });
 
-  it('made private by a service has no member who is nobody', async () => {
+  it('that a service makes private gets no member for the service', async () => {
     const id = randomUUID();
     await engines.decided(
       randomUUID(),
@@ -197,7 +197,7 @@ describe('a private project [sync.private-project.walls]', function () {
     assert.deepEqual(rows, []);
   });
 
-  it('moves more tasks than one round could ask for one by one', async () => {
+  it('moves more tasks than one round of reading could read one by one', async () => {
     const hidden = await project();
     for (let n = 0; n < 40; n += 1)
       await mover.make('Task', { workspaceId: workspace, title: `T${n}`, projectId: hidden });

@@ -12,7 +12,7 @@ import type { Unit, UnitOutcome } from './unit.ts';
  * Two changes that must not both believe the old state, sent at once through different replicas, over and over. Whoever
  * comes first, afterwards everything stands where its parent stands, and the log tells the same story as the tables.
  */
-describe('changes that meet', function () {
+describe('concurrent changes of the same records', function () {
   this.timeout(60_000);
   let engines: TestEngines;
   let owner: TestPerson;
@@ -66,7 +66,7 @@ describe('changes that meet', function () {
   const insert = (model: string, payload: object): Unit =>
     owner.unit(change('INSERT', model, randomUUID(), { ...home(), ...payload }));
 
-  it('a member writes until they are removed, become a guest, or lose a private project [never.shown-outside]', async () => {
+  it('a member writes until the removal, the guest role or the loss of a private project is in the log [never.shown-outside]', async () => {
     const hidden = await project({ isPrivate: true });
     const inHidden = { model: 'Task', payload: { title: 'T', projectId: hidden } };
     // A guest may still make tasks.
@@ -103,7 +103,7 @@ describe('changes that meet', function () {
     }
   });
 
-  it('a task goes into a project that becomes private', async () => {
+  it('a task moves into a project that becomes private', async () => {
     for (let round = 0; round < ROUNDS; round += 1) {
       const projectId = await project();
       const taskId = await owner.make('Task', { ...home(), title: 'There' });
@@ -117,7 +117,7 @@ describe('changes that meet', function () {
     }
   });
 
-  it('something is said of a task that moves, or that is deleted', async () => {
+  it('a comment is added to a task that moves or is deleted', async () => {
     for (let round = 0; round < ROUNDS; round += 1) {
       const hidden = await project({ isPrivate: true });
       const [moving, going] = [
@@ -140,7 +140,7 @@ describe('changes that meet', function () {
     }
   });
 
-  it('a comment is answered while its deletion waits for an older answer', async () => {
+  it('a comment gets a reply while its deletion waits for an older reply', async () => {
     const taskId = await owner.make('Task', { ...home(), title: 'T' });
     const said = await owner.make('Comment', { ...home(), taskId, body: 'Said' });
     const older = await owner.make('Comment', { ...home(), taskId, parentId: said, body: 'Older' });
@@ -161,7 +161,7 @@ describe('changes that meet', function () {
     }
   });
 
-  it('a label is put on tasks while it is deleted, a team is chosen while it goes', async () => {
+  it('a label is added to tasks and a team is set while both are deleted', async () => {
     for (let round = 0; round < ROUNDS; round += 1) {
       const [label, team] = [
         await owner.make('Label', { ...home(), name: 'L' }),
@@ -180,7 +180,7 @@ describe('changes that meet', function () {
     }
   });
 
-  it('a project is deleted while tasks come in, and while it becomes private', async () => {
+  it('a project is deleted while tasks are added and while it becomes private', async () => {
     for (let round = 0; round < ROUNDS; round += 1) {
       const projectId = await project();
       const comes = await owner.make('Task', { ...home(), title: 'Comes' });
@@ -195,7 +195,7 @@ describe('changes that meet', function () {
     }
   });
 
-  it('who leaves a workspace is let into a private project and a team at the same moment, and stays in neither [sync.private-project.walls]', async () => {
+  it('a person who leaves a workspace while they are added to a private project and a team is in neither [sync.private-project.walls]', async () => {
     for (let round = 0; round < ROUNDS; round += 1) {
       const leaver = await engines.join(workspace, 'member');
       const [hidden, team] = [
@@ -223,7 +223,7 @@ describe('changes that meet', function () {
     }
   });
 
-  it('a person changes their name while they come into workspaces', async () => {
+  it('a person changes their name while they join workspaces', async () => {
     for (let round = 0; round < ROUNDS; round += 1) {
       const person = await engines.person('Before');
       const joining = (id: string): Unit => ({
@@ -243,7 +243,7 @@ describe('changes that meet', function () {
     }
   });
 
-  it('many move the same tasks to and fro between projects, open and private', async () => {
+  it('several people move the same tasks between public and private projects', async () => {
     const projects = [
       await project(),
       await project({ isPrivate: true }),

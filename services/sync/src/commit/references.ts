@@ -3,7 +3,7 @@ import { Comment, idsIn, targetOf, User, Workspace, type Model, type RecordOf } 
 import type { Row, RowOf } from '../store/rows.ts';
 import type { DecisionState } from './decision-state.ts';
 import { notFound } from './location.ts';
-import { mayName, roleIn } from './permit.ts';
+import { mayName, roleIn } from './permissions.ts';
 import { refuse, type Refusal } from './refusal.ts';
 import type { Unit } from './unit.ts';
 

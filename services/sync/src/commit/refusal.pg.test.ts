@@ -88,7 +88,7 @@ describe('a refusal [sync.mutate.results]', function () {
     .tuple(payload, fc.boolean())
     .map(([values, isHome]) => (isHome ? { ...values, workspaceId: workspace } : values));
 
-  it('is the answer to any bad payload: never an error, never a word that says too much', async () => {
+  it('is the result of any bad payload: never an error, never a text that reveals internals', async () => {
     const attempt = fc.record({
       model: fc.constantFrom(...MODELS.map(({ name }) => name), 'Nothing', '__proto__'),
       action: fc.constantFrom(...ACTIONS),
@@ -117,7 +117,7 @@ describe('a refusal [sync.mutate.results]', function () {
     assert.ok(refusals > 200);
   });
 
-  it('leaves what it refused unwritten, whatever stands in the text', async () => {
+  it('writes nothing, for any text in the payload', async () => {
     const texts = [
       `'; drop table sync.tasks; --`,
       '\\',
@@ -144,7 +144,7 @@ describe('a refusal [sync.mutate.results]', function () {
     }
   });
 
-  it('names what collided, in words that stay the same', async () => {
+  it('names the fields that conflict, in a stable text', async () => {
     const home = { workspaceId: workspace };
     const person = await engines.join(workspace, 'member');
     const team = await owner.make('Team', { ...home, key: 'T', name: 'T' });
@@ -173,7 +173,7 @@ describe('a refusal [sync.mutate.results]', function () {
     await owner.make('Team', { ...home, key: 'T', name: 'Heir' });
   });
 
-  it('says that a changed record is gone, and its neighbors are changed [sync.mutate.deleted]', async () => {
+  it('reports a deleted record as not found, and the other units are committed [sync.mutate.deleted]', async () => {
     const [gone, stays] = [
       await owner.make('Task', { workspaceId: workspace, title: 'G' }),
       await owner.make('Task', { workspaceId: workspace, title: 'S' }),

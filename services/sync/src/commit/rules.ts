@@ -1,7 +1,7 @@
 import { can } from '@wts/access';
 import { Comment, idIn, isOf, Project, User, Workspace, WorkspaceMember, type Model, type RecordOf } from '@wts/models';
 import type { Row } from '../store/rows.ts';
-import { roleIn } from './permit.ts';
+import { roleIn } from './permissions.ts';
 import { refuse, type Refusal } from './refusal.ts';
 import type { Unit } from './unit.ts';
 import type { DecisionState } from './decision-state.ts';

@@ -4,7 +4,7 @@ import { clearReference, deleteWithDescendants } from './cascade.ts';
 import type { DecisionState } from './decision-state.ts';
 import { moveRow } from './effects.ts';
 import { flatMapCollecting, type Extent } from './lookup.ts';
-import { currentLocation } from './permit.ts';
+import { currentLocation } from './permissions.ts';
 import type { Effect, Unit } from './unit.ts';
 
 /** A step of a sweep: records that referred to its root when the sweeper found them. */

@@ -21,7 +21,7 @@ function bytesOf({ type, body }: Message): Buffer {
 }
 
 describe('the tap on a connection', () => {
-  it('takes CopyData and leaves pg all else, in order, wherever the network cuts', () => {
+  it('reads CopyData and passes all else to pg, in order, wherever the network splits messages', () => {
     fc.assert(
       fc.property(
         fc.array(message, { maxLength: 30 }),

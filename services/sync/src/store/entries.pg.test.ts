@@ -154,7 +154,7 @@ describe('a page of the log', function () {
     },
   };
   for (const [state, arrange] of Object.entries(states)) {
-    it(`is read without looking at much more than its entries, ${state}`, async () => {
+    it(`is read at the cost of its entries, ${state}`, async () => {
       await arrange();
       // Where there are more groups than entries, the places of a window are looked at too, and what was deleted in them.
       for (const [name, groups] of Object.entries(shapes))
@@ -163,13 +163,13 @@ describe('a page of the log', function () {
     });
   }
 
-  it('is read without looking at much more than its entries, where one group has all of the log', async () => {
+  it('is read at the cost of its entries, where one group has all of the log', async () => {
     await fill(`md5('all')::uuid`);
     await pageIsCheap('all', [groupNamed('all')]);
     await pageIsCheap('all among 200', [...groupsNamed('nothing', 199), groupNamed('all')]);
   });
 
-  it('is found by its places and not by the groups, where a reader is in more groups than there are places [never.unbounded]', async () => {
+  it('is found by its positions and not by the groups, where a reader is in more groups than there are positions [never.unbounded]', async () => {
     await fill(mixed);
     const groups = new Set([...groupsNamed('busy', 200), ...groupsNamed('nothing', 19_800)]);
     for (const [after, upTo, limit] of [
@@ -200,13 +200,13 @@ describe('a page of the log', function () {
     );
   });
 
-  it('is read without looking at much more than its entries, where many groups begin to be busy at once', async () => {
+  it('is read at the cost of its entries, where many groups become busy at the same time', async () => {
     await fill(`md5(case when n < ${ENTRIES * 0.6} then 'other' else 'busy' end || s % 200)::uuid`);
     // Windows that prove too full are given up, not read.
     await pageIsCheap('busy later', groupsNamed('busy', 200), 30);
   });
 
-  it('holds the first entries of its groups, wherever they lie and however small it is', async () => {
+  it('holds the first entries of its groups, for any distribution and any size', async () => {
     // Stretches of one group, of many, and of none of those asked for.
     await fill(
       `md5('g' || case (n / 40) % 5 when 0 then 0 when 1 then s % 6 when 2 then 9 when 3 then s % 12 else 1 end)::uuid`,
@@ -227,7 +227,7 @@ describe('a page of the log', function () {
     );
   });
 
-  it('costs those who gained and lost groups what they gained, however much stands in their own group', async () => {
+  it('costs a person who gained and lost groups the number of their gains, however many entries their own group has', async () => {
     await fill(`md5('person')::uuid`);
     const [person, project, home] = [groupNamed('person'), groupNamed('project'), groupNamed('home')];
     await pool.query(

@@ -125,7 +125,7 @@ describe('a failover to a streaming standby', function () {
     await assertGoesOn(socket, next);
   });
 
-  it('that is asynchronous and behind takes no place twice: what was heard and lost is told by a new epoch [never.actions-lost]', async () => {
+  it('that is asynchronous and behind uses no position twice: a new epoch tells readers that entries were lost [never.actions-lost]', async () => {
     const socket = stack.use(await socketOf(replica, { token: user, after: '0' }));
     const before = await writer.append([{ groupId: workspace }]);
     const arrived = async (): Promise<boolean> => {

@@ -65,7 +65,7 @@ describe('the groups of a person in thousands of private projects', function () 
       { userId: user, after: BigInt(after), limit: 1000, requested: new Set(), spelling: 'words' },
     );
 
-  it('are read once, and after that only looked for changes [never.unbounded]', async () => {
+  it('are read once, and after that only checked for changes [never.unbounded]', async () => {
     const first = await groups().of(user);
     assert.equal(first.groups.size, PROJECTS + 2);
     asked = [];
@@ -80,7 +80,7 @@ describe('the groups of a person in thousands of private projects', function () 
     assert.ok(asked[0]!.bytes < 500, `${asked[0]!.bytes} bytes`);
   });
 
-  it('follow each gain and loss, whole only when a workspace is gained or lost', async () => {
+  it('follow each gain and loss, and are read again only when a workspace is gained or lost', async () => {
     const { groups: before } = await groups().of(user);
     asked = [];
     const project = randomUUID();
@@ -106,7 +106,7 @@ describe('the groups of a person in thousands of private projects', function () 
       assert.deepEqual(fresh, known.groups);
   });
 
-  it('cost a poller at the head nothing, and one shortly before it what lies between [sync.deltas.horizon, never.unbounded]', async () => {
+  it('cost a poller at the head nothing, and one shortly before it the entries between [sync.deltas.horizon, never.unbounded]', async () => {
     const start = (await writer.append([{ groupId: home }])).last;
     await poll(start);
     asked = [];
@@ -141,7 +141,7 @@ describe('the groups of a person in thousands of private projects', function () 
     );
   });
 
-  it('are read in one for all who ask at once, and remembered within a bound [never.unbounded]', async () => {
+  it('are read once for concurrent requests, and cached within a bound [never.unbounded]', async () => {
     const known = await Promise.all(Array.from({ length: 20 }, () => groups().of(user)));
     assert.equal(new Set(known.map((one) => one.groups)).size, 1);
     assert.equal(asked.filter(({ name }) => name === 'person_groups').length, 1);

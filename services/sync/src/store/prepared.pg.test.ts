@@ -19,7 +19,7 @@ describe('the statements of a commit', function () {
 
   const task = (title: string) => change('INSERT', 'Task', randomUUID(), { workspaceId: workspace, title });
 
-  it('carry any text a caller may choose, and find it again', async () => {
+  it('store and find any text that a caller may choose', async () => {
     const awkward = [
       'NULL',
       '',
@@ -49,7 +49,7 @@ describe('the statements of a commit', function () {
     }
   });
 
-  it('reach their rows by an index, however they were planned', async () => {
+  it('find their rows by an index, however they were planned', async () => {
     const project = only(
       await owner.try('INSERT', 'Project', randomUUID(), { workspaceId: workspace, key: 'P', name: 'P' }),
     );

@@ -76,7 +76,7 @@ describe('the epoch of the log', function () {
     await eventually(async () => !(await pool.query<{ is: boolean }>('select pg_is_in_recovery() as is')).rows[0]?.is);
   }
 
-  it('stays the same as long as the database does, also when it restarts', async () => {
+  it('stays the same until a promotion, also when the database restarts', async () => {
     const { epoch } = await log.head();
     await keep();
     await server.kill();
@@ -86,7 +86,7 @@ describe('the epoch of the log', function () {
     assert.equal((await log.head()).epoch, epoch);
   });
 
-  it('changes when a standby without the last entries is promoted, and nobody goes on from a place that was lost [sync.log.epoch]', async () => {
+  it('changes when a standby without the last entries is promoted, and no cursor continues from a lost position [sync.log.epoch]', async () => {
     const replica = stack.use(await openTestReplica({ pool, writer }));
     const socket = stack.use(await socketOf(replica, { token: user, after: '0' }));
     const before = await writer.append([{ groupId: workspace }]);
@@ -114,7 +114,7 @@ describe('the epoch of the log', function () {
     );
   });
 
-  it('changes without any commit, by the next round of upkeep, and only once', async () => {
+  it('changes without a commit by the next upkeep, and only once', async () => {
     const { epoch } = await log.head();
     await promoteStandby(async () => {});
     await Promise.all([keep(), keep(), keep()]);
@@ -125,7 +125,7 @@ describe('the epoch of the log', function () {
     assert.equal((await log.head()).epoch, now.epoch);
   });
 
-  it('can be begun by hand, for a database that does not tell where it comes from', async () => {
+  it('can be begun by hand, for a database that does not show its timeline', async () => {
     const { epoch, head } = await log.head();
     await pool.query('select sync.begin_epoch()');
     const now = await log.head();

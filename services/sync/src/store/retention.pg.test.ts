@@ -13,7 +13,7 @@ import { listPartitions, makePartitions } from './partitions.ts';
 
 const DAY_MS = 86_400_000;
 
-describe('the life of the log', function () {
+describe('the retention of the log', function () {
   this.timeout(60_000);
   let stack: AsyncDisposableStack;
   let database: TestDatabase;
@@ -68,7 +68,7 @@ describe('the life of the log', function () {
   }
   const isBootstrap = (error: unknown): boolean => error instanceof Fault && error.code === 'bootstrap_required';
 
-  it('takes whole partitions away, oldest first, and never the last entry: places go on from it [sync.log.retention, never.unbounded]', async () => {
+  it('drops whole partitions, oldest first, and never the last entry: positions continue from it [sync.log.retention, never.unbounded]', async () => {
     await writeUpTo(39);
     await keep();
     assert.equal(await floor(), 29n);
@@ -83,7 +83,7 @@ describe('the life of the log', function () {
     assert.equal(first, '41');
   });
 
-  it('keeps what is young, and what few entries follow', async () => {
+  it('keeps young entries, and those that few entries follow', async () => {
     await writeUpTo(45);
     await keep({ ageMs: DAY_MS, youngestMs: 0 });
     assert.equal(await floor(), 0n);
@@ -93,14 +93,14 @@ describe('the life of the log', function () {
     assert.equal(await floor(), 19n);
   });
 
-  it('lets a floor stand before what lies below it goes', async () => {
+  it('waits between raising a floor and dropping the entries below it', async () => {
     await writeUpTo(25);
     await keep(everything, 30_000);
     await keep(everything, 30_000);
     assert.equal((await places())[0], 1);
   });
 
-  it('makes partitions of another size follow those that are there', async () => {
+  it('adds partitions of another size after the existing ones', async () => {
     await maintainLogOnce({ ...options(everything, 30_000), partitionEntries: 100 });
     const bounds = (await listPartitions(pool)).map(({ from, to }) => [Number(from), Number(to)]);
     assert.deepEqual(bounds.slice(-3), [
@@ -111,7 +111,7 @@ describe('the life of the log', function () {
     for (const [index, [from]] of bounds.entries()) if (index > 0) assert.equal(from, bounds[index - 1]?.[1]);
   });
 
-  it('shows a page to a cursor at the floor, and the way to a bootstrap to one below it [sync.log.retention, sync.deltas.stale-cursor]', async () => {
+  it('returns a page to a cursor at the floor, and sends one below it to a bootstrap [sync.log.retention, sync.deltas.stale-cursor]', async () => {
     await writeUpTo(25);
     await keep();
     const at = await floor();
@@ -126,7 +126,7 @@ describe('the life of the log', function () {
     await assert.rejects(page(0n), isBootstrap);
   });
 
-  it('leaves no silent hole to pollers between pages while the log is written and trimmed under them', async () => {
+  it('gives pollers no page with a hole while the log is written and trimmed', async () => {
     let signals = 0;
     const pollers = [2, 3, 5, 8].map((limit) => {
       let cursor = 2n;
@@ -154,7 +154,7 @@ describe('the life of the log', function () {
     assert.ok(signals > 0, 'nobody was overtaken');
   });
 
-  it('tells a socket that slept while the log was trimmed, after a gapless beginning', async () => {
+  it('sends a socket that was slow while the log was trimmed to a bootstrap, after entries without a gap', async () => {
     const limits = { unsentBytesMax: 100_000, stalledMs: 600_000 };
     const replica = stack.use(await openTestReplica({ pool, writer, limits, ring: { bytesMax: 1, ageMs: 1 } }));
     const socket: LiveSocket = stack.use(await socketOf(replica, { token: user, after: '2' }));
@@ -179,7 +179,7 @@ describe('the life of the log', function () {
     await socket.untilAction(({ syncId }) => syncId === writer.committed.at(-1)!.syncId, 20_000);
   });
 
-  it('sends everybody to a bootstrap when a replica slept longer than the log reaches back', async () => {
+  it('sends all sockets to a bootstrap when a replica was suspended for longer than the retention', async () => {
     // Told by nobody, it reads the log only now and then.
     const replica = stack.use(await openTestReplica({ pool, pollMs: 1_500 }));
     const socket = stack.use(await socketOf(replica, { token: user, after: String(replica.hub.last) }));
@@ -190,7 +190,7 @@ describe('the life of the log', function () {
     assert.equal(replica.hub.last, BigInt(last));
   });
 
-  it('neither waits in front of writers nor lets readers wait, however long somebody looks at the log', async () => {
+  it('blocks neither writers nor readers, however long a transaction reads the log', async () => {
     await writeUpTo(35);
     await keep();
     const long = await pool.connect();
@@ -208,7 +208,7 @@ describe('the life of the log', function () {
     assert.equal((await places())[0], 30);
   });
 
-  it('waits for whoever still reads longer than for any other answer', async () => {
+  it('waits for readers longer than other statements wait', async () => {
     await writeUpTo(35);
     await keep();
     const long = await pool.connect();
@@ -224,7 +224,7 @@ describe('the life of the log', function () {
     assert.equal((await places())[0], 30);
   });
 
-  it('lets a service stop at once while somebody still reads what is taken away, and the next round ends it', async () => {
+  it('lets a service stop immediately while a partition that is dropped is still read, and the next round drops it', async () => {
     await writeUpTo(35);
     await keep();
     const long = await pool.connect();
@@ -242,7 +242,7 @@ describe('the life of the log', function () {
     });
   });
 
-  it('ends a detachment that broke off, and drops what was detached and forgotten', async () => {
+  it('finishes a DETACH that was interrupted, and drops detached partitions', async () => {
     await writeUpTo(35);
     await keep();
     const long = await pool.connect();
@@ -265,7 +265,7 @@ describe('the life of the log', function () {
     assert.deepEqual(rows, []);
   });
 
-  it('may be kept by several replicas at once', async () => {
+  it('may run on several replicas at the same time', async () => {
     await writeUpTo(55);
     for (let round = 0; round < 3; round += 1) await Promise.all([keep(), keep(), keep()]);
     await keep();
@@ -273,7 +273,7 @@ describe('the life of the log', function () {
     assert.equal((await places())[0], 50);
   });
 
-  it('still knows below the floor who had lost a group: what came while they were out stays hidden', async () => {
+  it('keeps losses below the floor: entries from the time between a loss and a gain stay hidden', async () => {
     const other = randomUUID();
     await writer.join(user, other);
     await writer.leave(user, other);

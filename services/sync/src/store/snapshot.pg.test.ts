@@ -56,7 +56,7 @@ describe('a snapshot', () => {
     );
   }
 
-  it('gives the stored text of every record byte by byte, with its class, whatever it holds and however long', async () => {
+  it('returns the stored text of every record byte by byte, with its class, for any content and length', async () => {
     const records = [
       '{"a":1}',
       '{"text":"\\u0000 \\\\ \\" \\n \\\\. | , ; \u007f é 漢 👩‍👩‍👧"}',
@@ -72,7 +72,7 @@ describe('a snapshot', () => {
     assert.deepEqual(sink.lines.sort(), expected.sort());
   });
 
-  it('stands still while others write, over all it is asked', async () => {
+  it('is consistent over several reads while others write', async () => {
     await insertLabels(['{"first":true}']);
     await using snapshot = await Snapshot.open(pool, userId, null);
     await insertLabels(['{"second":true}']);
@@ -83,7 +83,7 @@ describe('a snapshot', () => {
     }
   });
 
-  it('gives its connection back clean: the next one sees what came after', async () => {
+  it('returns its connection clean: the next snapshot reads later changes', async () => {
     for (const count of [1, 2, 3]) {
       await insertLabels(['{"label":true}']);
       await using snapshot = await Snapshot.open(pool, userId, null);
@@ -96,7 +96,7 @@ describe('a snapshot', () => {
     );
   });
 
-  it('makes PostgreSQL wait while the sink is full, and reads little ahead', async () => {
+  it('makes PostgreSQL wait while the sink is full, and reads little in advance', async () => {
     await insertLabels(Array.from({ length: 40_000 }, (_, index) => `{"index":${index},"pad":"${'x'.repeat(1000)}"}`));
     await using snapshot = await Snapshot.open(pool, userId, null);
     const sink = new Collector();
@@ -116,7 +116,7 @@ describe('a snapshot', () => {
     assert.equal(new Set(sink.lines).size, 40_000);
   });
 
-  it('that grows too old is cut, its connection with it [never.unbounded]', async () => {
+  it('that becomes too old ends with its connection [never.unbounded]', async () => {
     await insertLabels(Array.from({ length: 40_000 }, (_, index) => `{"index":${index},"pad":"${'x'.repeat(1000)}"}`));
     const snapshot = await Snapshot.open(pool, userId, null, 300);
     const sink = new Collector();
@@ -127,7 +127,7 @@ describe('a snapshot', () => {
     await snapshot.close();
   });
 
-  it('whose sink fails is cut, and the failure told', async () => {
+  it('whose sink fails ends with that error', async () => {
     await insertLabels(['{"label":true}']);
     const snapshot = await Snapshot.open(pool, userId, null);
     const sink = { write: () => Promise.reject(new Error('the disk is full')) };
@@ -135,7 +135,7 @@ describe('a snapshot', () => {
     assert.equal(pool.totalCount, 0);
   });
 
-  it('whose connection dies tells so, also between two statements, and the process goes on', async () => {
+  it('whose connection is lost rejects, also between two statements, and the process continues', async () => {
     const snapshot = await Snapshot.open(pool, userId, null);
     await admin.query(
       `select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()`,
@@ -144,7 +144,7 @@ describe('a snapshot', () => {
     await eventually(() => pool.totalCount === 0);
   });
 
-  it('is opened for people only: what is no id never becomes part of a statement', async () => {
+  it('is opened for ids only: no other text becomes part of a statement', async () => {
     await assert.rejects(Snapshot.open(pool, `${userId}' or true --`, null));
     await assert.rejects(Snapshot.open(pool, userId, `'`));
   });

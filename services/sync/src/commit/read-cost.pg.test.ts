@@ -7,7 +7,7 @@ import type { Unit } from './unit.ts';
 
 const UNITS = 20;
 
-describe('what a change costs that reads much and writes little [never.one-takes-all]', function () {
+describe('the weight of a change that reads much and writes little [never.one-takes-all]', function () {
   this.timeout(30_000);
   let engines: TestEngines;
   let busy: TestPerson;
@@ -42,7 +42,7 @@ describe('what a change costs that reads much and writes little [never.one-takes
       busy.unit(change('INSERT', 'Comment', randomUUID(), { workspaceId: home, taskId, body: 'C' })),
   };
   for (const [name, unitOf] of Object.entries(cases)) {
-    it(`${name} weighs what is read for it, and does not go with the changes of others`, async () => {
+    it(`${name} counts the text that is read, and is not in one batch with the changes of others`, async () => {
       for (const outcome of await engines.any.commit(ids.map(again))) applied(outcome);
       const sizes: number[] = [];
       const engine = openEngine({
@@ -61,7 +61,7 @@ describe('what a change costs that reads much and writes little [never.one-takes
     });
   }
 
-  it('a small change in the same batch is answered before what is read for the refusal of another', async () => {
+  it('lets a small change in the same batch be answered before the records for the refusal of another are read', async () => {
     const engine = openEngine({ pool: engines.pool });
     const query = engines.pool.query.bind(engines.pool) as (...args: unknown[]) => Promise<unknown>;
     let isAnswered = false;

@@ -7,7 +7,7 @@ import type { TestPerson } from '../../test/test-engines.ts';
 import { maintainLogOnce } from '../log-maintenance.ts';
 import type { Unit, UnitOutcome } from './unit.ts';
 
-describe('a unit that is sent again because its answer got lost', function () {
+describe('a unit that is sent again because its answer was lost', function () {
   this.timeout(60_000);
   let engines: TestEngines;
   let owner: TestPerson;
@@ -31,7 +31,7 @@ describe('a unit that is sent again because its answer got lost', function () {
     (await Promise.all(engines.all.flatMap((engine) => [engine.commit([unit]), engine.commit([unit])]))).flat();
   const task = (title = 'Task') => change('INSERT', 'Task', randomUUID(), { workspaceId: workspace, title });
 
-  it('is applied once and answered alike, also while the first sending is still under way [sync.mutate.idempotent, never.applied-twice]', async () => {
+  it('is applied once and gets the same answer, also while the first sending is running [sync.mutate.idempotent, never.applied-twice]', async () => {
     for (let round = 0; round < 10; round += 1) {
       const id = randomUUID();
       for (const action of ['INSERT', 'DELETE'] as const) {
@@ -43,7 +43,7 @@ describe('a unit that is sent again because its answer got lost', function () {
     }
   });
 
-  it('under another key is told what stands in its way [sync.mutate.insert-replay]', async () => {
+  it('under another key gets the conflict [sync.mutate.insert-replay]', async () => {
     const id = randomUUID();
     const first = { ...user(id, 'INSERT'), clientId: 'somebody else' };
     await engines.all[0]?.commit([first]);
@@ -51,7 +51,7 @@ describe('a unit that is sent again because its answer got lost', function () {
     assert.deepEqual(second?.ok === false && second.code, 'conflict');
   });
 
-  it('one to three times at once among others is in the log once, whatever it does [never.applied-twice]', async () => {
+  it('one to three times concurrently with others is in the log once, for every kind of change [never.applied-twice]', async () => {
     const before = await engines.head();
     const made = task('First');
     applied(await engines.send(owner.unit(made)));
@@ -81,7 +81,7 @@ describe('a unit that is sent again because its answer got lost', function () {
     assert.deepEqual(second, first);
   });
 
-  it('is answered with the record of the first time, not of today', async () => {
+  it('gets the record of the first time, not the present one', async () => {
     const made = owner.unit(task('Then'));
     const first = only(await engines.send(made));
     await owner.change('Task', first.modelId, { title: 'Now' });
@@ -105,7 +105,7 @@ describe('a unit that is sent again because its answer got lost', function () {
     assert.equal(new Set(places).size, 3);
   });
 
-  it('after a refusal is decided anew: a refusal is no result to repeat', async () => {
+  it('after a refusal is decided again', async () => {
     const taskId = randomUUID();
     const unit = owner.unit(
       change('INSERT', 'Comment', randomUUID(), { workspaceId: workspace, taskId, body: 'Early' }),
@@ -124,7 +124,7 @@ describe('a unit that is sent again because its answer got lost', function () {
     assert.ok(made! < second!);
   });
 
-  it('as a new record under a new key is the replay for the device that made it, a conflict for others [sync.mutate.insert-replay]', async () => {
+  it('with a new record under a new key is a replay for the device that made it, and a conflict for others [sync.mutate.insert-replay]', async () => {
     const mutation = task('Made');
     const first = only(await engines.send(owner.unit(mutation)));
     await owner.change('Task', mutation.modelId, { title: 'Changed' });
@@ -142,7 +142,7 @@ describe('a unit that is sent again because its answer got lost', function () {
     assert.equal(between - head, 4n);
   });
 
-  it('as a new record is the replay for who made it last, after it was deleted and made again, and moved [sync.mutate.insert-replay]', async () => {
+  it('with a new record is a replay for the device that made it last, after it was deleted, made again and moved [sync.mutate.insert-replay]', async () => {
     const mutation = task('Again');
     const other = { clientId: 'other device' };
     applied(await engines.send(owner.unit(mutation)));
@@ -154,7 +154,7 @@ describe('a unit that is sent again because its answer got lost', function () {
     assert.equal(refused(await engines.send(owner.unit(mutation))).code, 'conflict');
   });
 
-  it('as a new record under new keys at once through several replicas makes one record', async () => {
+  it('with a new record under new keys, concurrently through several replicas, makes one record', async () => {
     for (let round = 0; round < 10; round += 1) {
       const mutation = task('Raced');
       const outcomes = await Promise.all(engines.all.map((engine) => engines.send(owner.unit(mutation), engine)));
@@ -162,7 +162,7 @@ describe('a unit that is sent again because its answer got lost', function () {
     }
   });
 
-  it('as a new record under new keys in one group makes one record, which stays that of its maker [sync.mutate.insert-replay]', async () => {
+  it('with a new record under new keys in one batch makes one record, and is a replay for the device that made it [sync.mutate.insert-replay]', async () => {
     const mutation = task('Twice');
     const once = owner.unit(mutation);
     const other = { clientId: 'other device' };
@@ -184,7 +184,7 @@ describe('a unit that is sent again because its answer got lost', function () {
     );
   });
 
-  it('as a unit of which a part was made before answers each part from its own place', async () => {
+  it('and of which a part was made before gets the position of each part', async () => {
     const mutation = task('Part');
     const first = only(await engines.send(owner.unit(mutation)));
     const unit = { ...owner.unit(mutation), mutations: [mutation, task('Other part')] };
@@ -195,7 +195,7 @@ describe('a unit that is sent again because its answer got lost', function () {
     assert.equal(replay.lastId, outcome.lastId);
   });
 
-  it('is answered also when the log has lost what it did [sync.mutate.idempotent, never.applied-twice]', async () => {
+  it('is answered also when its entries were trimmed [sync.mutate.idempotent, never.applied-twice]', async () => {
     const unit = owner.unit(task());
     const first = applied(await engines.send(unit));
     await engines.send(owner.unit(task()));
@@ -207,7 +207,7 @@ describe('a unit that is sent again because its answer got lost', function () {
     assert.equal(await engines.head(), head);
   });
 
-  it('is known for thirty days and then forgotten [sync.mutate.idempotent]', async () => {
+  it('is a replay for thirty days [sync.mutate.idempotent]', async () => {
     const [known, old] = [owner.unit(task()), owner.unit(task())];
     for (const [unit, days] of [
       [known, 29],

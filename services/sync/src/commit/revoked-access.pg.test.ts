@@ -10,7 +10,7 @@ import type { UnitOutcome } from './unit.ts';
  * Somebody is put out while a change of theirs is under way: it was found to be allowed, and waits for something before it
  * is in the log. Once the removal has its place in the log, nothing of theirs may come after it.
  */
-describe('a change that is under way when its maker loses the right to it', function () {
+describe('a change that is running when its caller loses access', function () {
   this.timeout(30_000);
   let engines: TestEngines;
   let owner: TestPerson;
@@ -55,7 +55,7 @@ describe('a change that is under way when its maker loses the right to it', func
       engines.all[0],
     );
 
-  it('is refused when they were removed from the workspace meanwhile [never.shown-outside, workspaces.members.cut-off]', async () => {
+  it('is refused when they are removed from the workspace meanwhile [never.shown-outside, workspaces.members.cut-off]', async () => {
     const leaver = await engines.join(workspace, 'member');
     const membership = await membershipOf('workspace_members', leaver);
     let removedAt = 0n;
@@ -71,7 +71,7 @@ describe('a change that is under way when its maker loses the right to it', func
     assert.ok(after.every(({ actorId }) => actorId !== leaver.id));
   });
 
-  it('is refused when they became a guest meanwhile', async () => {
+  it('is refused when they become a guest meanwhile', async () => {
     const member = await engines.join(workspace, 'member');
     const membership = await membershipOf('workspace_members', member);
     const outcome = await overtaken(
@@ -84,7 +84,7 @@ describe('a change that is under way when its maker loses the right to it', func
     assert.equal(refused(outcome).code, 'forbidden');
   });
 
-  it('is refused when they were put out of the private project it is in [sync.private-project.walls]', async () => {
+  it('is refused when they are removed from its private project [sync.private-project.walls]', async () => {
     const member = await engines.join(workspace, 'member');
     const project = await owner.make('Project', { workspaceId: workspace, key: 'P', name: 'P', isPrivate: true });
     const inside = await owner.make('ProjectMember', { projectId: project, userId: member.id });
@@ -99,7 +99,7 @@ describe('a change that is under way when its maker loses the right to it', func
     assert.equal(refused(outcome).code, 'not_found');
   });
 
-  it('goes on when they only came into another workspace, and is decided by what they are now', async () => {
+  it('is committed when they only joined another workspace, with their present role', async () => {
     const member = await engines.join(workspace, 'member');
     const outcome = await overtaken(
       () => label(member),
@@ -108,7 +108,7 @@ describe('a change that is under way when its maker loses the right to it', func
     applied(outcome);
   });
 
-  it('harms no neighbor in its group', async () => {
+  it('does not affect the other units of its batch', async () => {
     const leaver = await engines.join(workspace, 'member');
     const membership = await membershipOf('workspace_members', leaver);
     const make = (by: TestPerson) =>

@@ -148,8 +148,8 @@ describe('the log and the tables', function () {
     [2, { recordsMax: 3, levelsMax: 1 }],
     [3, { recordsMax: 5, levelsMax: 2 }],
   ] as const) {
-    const how = seed > 1 ? ', with most deletions and moves swept behind their roots' : '';
-    it(`say the same after any changes by many people through several replicas, group by group (seed ${seed})${how}`, async () => {
+    const how = seed > 1 ? ', with sweeps for most deletions and moves' : '';
+    it(`are equal group by group after any changes by many people through several replicas (seed ${seed})${how}`, async () => {
       await using engines = await TestEngines.open('state_is_log', 3, bounds);
       const roll = dice(seed);
       const owner = await engines.person('Owner');

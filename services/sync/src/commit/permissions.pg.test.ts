@@ -215,7 +215,7 @@ describe('who may do what [sync.mutate.roles]', function () {
     });
   }
 
-  it('is said for every model and every action there is', () => {
+  it('is listed for every model and every action', () => {
     const said = new Set(ROWS.map(({ model, action }) => `${model} ${action}`));
     const all = MODELS.flatMap(({ name, archivable }) =>
       ['INSERT', 'UPDATE', 'DELETE', ...(archivable ? ['ARCHIVE'] : [])].map((action) => `${name} ${action}`),
@@ -226,13 +226,13 @@ describe('who may do what [sync.mutate.roles]', function () {
     );
   });
 
-  it('of what cannot be archived, nothing is archived', async () => {
+  it('refuses to archive records of a model that cannot be archived', async () => {
     const comment = await target('Comment', people.owner, '');
     const refusal = refused(await people.owner.try('ARCHIVE', 'Comment', comment));
     assert.deepEqual(refusal, { ok: false, code: 'validation_failed', error: 'A Comment cannot be archived' });
   });
 
-  it('a guest changes what they made and what they are assigned, until it is assigned to another', async () => {
+  it('lets a guest change the tasks they created or are assigned, until those are assigned to another', async () => {
     const { guest, owner } = people;
     const own = await guest.make('Task', { workspaceId: workspace, title: 'Own' });
     await guest.change('Task', own, { title: 'Still own', assigneeId: owner.id });
@@ -246,7 +246,7 @@ describe('who may do what [sync.mutate.roles]', function () {
     await guest.delete('Comment', comment);
   });
 
-  it('the lead of a project decides who sees it', async () => {
+  it('lets the lead of a project change its members', async () => {
     const { member, owner, guest } = people;
     const projectId = await owner.make('Project', {
       workspaceId: workspace,

@@ -10,7 +10,7 @@ import { claimSweep } from '../store/sweeps.ts';
 /** More than one commit takes along in these tests. */
 const MANY = 30;
 
-describe('what is too much for one commit [sync.mutate.always]', function () {
+describe('a cascade that is too large for one commit [sync.mutate.always]', function () {
   this.timeout(30_000);
   let engines: TestEngines;
   let owner: TestPerson;
@@ -52,7 +52,7 @@ describe('what is too much for one commit [sync.mutate.always]', function () {
     assert.deepEqual(differencesOf(copies, await copiesOfTables(engines.pool)), []);
   }
 
-  it('never keeps a member from being removed, who sees nothing from then on and finds nothing again [workspaces.members.cut-off]', async () => {
+  it('never prevents the removal of a member, who sees nothing from then on, also after joining again [workspaces.members.cut-off]', async () => {
     const projects = await times(MANY, () => project(member, { isPrivate: true }));
     await owner.delete('WorkspaceMember', await membershipOf('workspace_members', member));
     assert.equal(await engines.sweeps(), 1);
@@ -73,7 +73,7 @@ describe('what is too much for one commit [sync.mutate.always]', function () {
     await assertLogIsState();
   });
 
-  it('never keeps a member from being removed who is in more workspaces than a commit has room for', async () => {
+  it('never prevents the removal of a member who is in more workspaces than a commit may change', async () => {
     await using other = await TestEngines.open('everywhere', 1);
     const admin = await other.person('Admin');
     const office = await other.workspace(admin);
@@ -96,7 +96,7 @@ describe('what is too much for one commit [sync.mutate.always]', function () {
     );
   });
 
-  it('never comes back with who returns at the moment they are removed', async () => {
+  it('never leaves memberships to a person who joins again at the moment of the removal', async () => {
     for (let round = 0; round < 3; round += 1) {
       const leaver = await engines.join(workspace, 'member');
       await times(15, () => project(leaver, { isPrivate: true }));
@@ -115,7 +115,7 @@ describe('what is too much for one commit [sync.mutate.always]', function () {
     await assertLogIsState();
   });
 
-  it('goes all the same: a task with the comments of a guest, the task first and each part as an action of its own [sync.mutate.cascade]', async () => {
+  it('deletes the task first and each comment with an entry of its own [sync.mutate.cascade]', async () => {
     const taskId = await member.make('Task', home({ title: 'Pinned' }));
     const comments = await times(MANY, () => guest.make('Comment', home({ taskId, body: 'x'.repeat(5000) })));
     const from = await engines.head();
@@ -141,7 +141,7 @@ describe('what is too much for one commit [sync.mutate.always]', function () {
     await assertLogIsState();
   });
 
-  it('goes at any depth: a thread from before threads had an end', async () => {
+  it('deletes a thread of any depth, from before their depth was limited', async () => {
     await using old = await TestEngines.open('sweep_thread', 1, { recordsMax: 10, levelsMax: 3 });
     const author = await old.person();
     const taskId = await author.make('Task', { workspaceId: await old.workspace(author), title: 'Talk' });
@@ -162,7 +162,7 @@ describe('what is too much for one commit [sync.mutate.always]', function () {
     assert.deepEqual(rows, []);
   });
 
-  it('is gone at once when many of them go in one request, beside small ones', async () => {
+  it('deletes all roots of one request in its commit, also next to small ones', async () => {
     const taskIds = await times(9, () => member.make('Task', home({ title: 'T' })));
     for (const [index, taskId] of taskIds.entries())
       await times(index % 3 === 0 ? 2 : 13, () => guest.make('Comment', home({ taskId, body: 'C' })));
@@ -175,7 +175,7 @@ describe('what is too much for one commit [sync.mutate.always]', function () {
     await assertLogIsState();
   });
 
-  it('is let go in steps of as many bytes as a commit should hold', async () => {
+  it('clears references in steps of as many bytes as a commit should hold', async () => {
     const label = await owner.make('Label', home({ name: 'L' }));
     const description = 'x'.repeat(40_000);
     await times(12, () => owner.make('Task', home({ title: 'T', description, labelIds: [label] })));
@@ -188,7 +188,7 @@ describe('what is too much for one commit [sync.mutate.always]', function () {
     await assertLogIsState();
   });
 
-  it('is worked off after a crash between the root and the rest, by another replica, large parts on their own', async () => {
+  it('is finished by another replica after a crash between the root and the rest, with sweeps for large children', async () => {
     const hidden = await project(owner, { isPrivate: true });
     const tasks = await times(12, () => owner.make('Task', home({ title: 'T', projectId: hidden })));
     for (const taskId of tasks.slice(0, 2)) await times(14, () => owner.make('Comment', home({ taskId, body: 'C' })));
@@ -204,7 +204,7 @@ describe('what is too much for one commit [sync.mutate.always]', function () {
     await assertLogIsState();
   });
 
-  it('is not harmed by two replicas that sweep at once', async () => {
+  it('is swept by two replicas concurrently', async () => {
     const label = await owner.make('Label', home({ name: 'L' }));
     const other = await owner.make('Label', home({ name: 'Kept' }));
     const shared = await project(owner);
@@ -230,7 +230,7 @@ describe('what is too much for one commit [sync.mutate.always]', function () {
     await assertLogIsState();
   });
 
-  it('belongs where its project is from the moment that turns private: outsiders change nothing, and what is new is inside [never.shown-outside]', async () => {
+  it('moves with its project from the commit that makes that private: others change nothing, and new children are private [never.shown-outside]', async () => {
     const shared = await project(owner);
     const taskIds = await times(MANY, () => member.make('Task', home({ title: 'T', projectId: shared })));
     const [first, second, third] = taskIds as [string, string, string];
@@ -257,7 +257,7 @@ describe('what is too much for one commit [sync.mutate.always]', function () {
     await assertLogIsState();
   });
 
-  it('tells outsiders nothing of it any more, though the sweep has not come to it: not that it lost a label [never.shown-outside]', async () => {
+  it('has no entry for others before the sweep has moved it, not even for a cleared label [never.shown-outside]', async () => {
     const shared = await project(owner);
     const [label, few] = [
       await owner.make('Label', home({ name: 'L' })),
@@ -279,7 +279,7 @@ describe('what is too much for one commit [sync.mutate.always]', function () {
     await assertLogIsState();
   });
 
-  it('follows a project that turns public again while it is swept, and a task that goes elsewhere', async () => {
+  it('follows a project that becomes public again during the sweep, and a task that moves to another project', async () => {
     const shared = await project(owner);
     const other = await project(owner, { isPrivate: true });
     const taskIds = await times(MANY, () => owner.make('Task', home({ title: 'T', projectId: shared })));
@@ -294,7 +294,7 @@ describe('what is too much for one commit [sync.mutate.always]', function () {
     await assertLogIsState();
   });
 
-  it('is seen by the members of a project until it is open to all', async () => {
+  it('is visible to the members of a project until it is visible to all', async () => {
     const hidden = await project(owner, { isPrivate: true });
     await owner.make('ProjectMember', { projectId: hidden, userId: guest.id });
     await times(MANY, () => owner.make('Task', home({ title: 'T', projectId: hidden })));
@@ -307,7 +307,7 @@ describe('what is too much for one commit [sync.mutate.always]', function () {
     await assertLogIsState();
   });
 
-  it('is 3000 tasks in a moment, with the real bounds', async () => {
+  it('deletes 3000 tasks with the default bounds', async () => {
     await using large = await TestEngines.open('sweep_large');
     const someone = await large.person();
     const workspaceId = await large.workspace(someone);

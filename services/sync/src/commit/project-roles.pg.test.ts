@@ -4,7 +4,7 @@ import { GroupReader } from '@wts/read-model';
 import { TestEngines, applied, brief, change, refused } from '../../test/test-engines.ts';
 import type { TestPerson } from '../../test/test-engines.ts';
 
-describe('who keeps a project', function () {
+describe('control over a project', function () {
   this.timeout(30_000);
   let engines: TestEngines;
   let owner: TestPerson;
@@ -47,7 +47,7 @@ describe('who keeps a project', function () {
       )
     ).rows[0]!.id;
 
-  it('is not up to its members: none makes themselves its lead, lets a guest in or puts the owner out [sync.mutate.changed-by]', async () => {
+  it('is not with its members: they cannot become its lead, add a guest or remove the owner [sync.mutate.changed-by]', async () => {
     const board = await project(owner, { isPrivate: true });
     applied(await insert(owner, board, member.id));
     for (const payload of [{ leadId: member.id }, { isPrivate: false }, { isPrivate: false, leadId: member.id }]) {
@@ -67,7 +67,7 @@ describe('who keeps a project', function () {
     assert.ok(await sees(owner, board));
   });
 
-  it('is not up to any member of the workspace: nobody hides what others work on [sync.mutate.changed-by]', async () => {
+  it('is not with other members of the workspace: they cannot make it private [sync.mutate.changed-by]', async () => {
     const plan = await project(owner, { leadId: other.id });
     const taken = refused(await member.try('UPDATE', 'Project', plan, { isPrivate: true, leadId: member.id }));
     assert.equal(taken.code, 'forbidden');
@@ -83,7 +83,7 @@ describe('who keeps a project', function () {
     await member.change('Project', plan, { isPrivate: true });
   });
 
-  it('stays with its creator and its lead when it turns private, whoever does it [sync.private-project.keepers]', async () => {
+  it('stays with its creator and its lead when anyone makes it private [sync.private-project.keepers]', async () => {
     const admin = await engines.join(workspace, 'admin');
     const plan = await project(member, { leadId: other.id });
     const from = await engines.head();
@@ -106,7 +106,7 @@ describe('who keeps a project', function () {
     assert.ok((await sees(other, led)) && (await sees(member, led)));
   });
 
-  it('is nobody who left the workspace, and nobody who became a guest [sync.mutate.changed-by]', async () => {
+  it('ends when the person leaves the workspace or becomes a guest [sync.mutate.changed-by]', async () => {
     const left = await project(member, { leadId: other.id });
     await owner.delete('WorkspaceMember', await roleOf(member));
     await owner.change('WorkspaceMember', await roleOf(other), { role: 'guest' });
@@ -119,7 +119,7 @@ describe('who keeps a project', function () {
     await other.delete('ProjectMember', await membershipOf(left, other));
   });
 
-  it('is whoever manages the workspace, when its last member has left: nothing is orphaned', async () => {
+  it('is with the managers of the workspace when its last member has left', async () => {
     const hidden = await project(member, { isPrivate: true });
     await member.delete('ProjectMember', await membershipOf(hidden, member));
     assert.equal(refused(await member.try('UPDATE', 'Project', hidden, { name: 'x' })).code, 'not_found');
@@ -130,7 +130,7 @@ describe('who keeps a project', function () {
   });
 });
 
-describe('a project is done exactly when it has the time it was [sync.mutate.completed]', function () {
+describe('a project has completedAt exactly when its status is done [sync.mutate.completed]', function () {
   this.timeout(30_000);
   let engines: TestEngines;
   let owner: TestPerson;
@@ -153,7 +153,7 @@ describe('a project is done exactly when it has the time it was [sync.mutate.com
     return [record['status'], record['completedAt']];
   };
 
-  it('from the start', async () => {
+  it('when it is inserted', async () => {
     assert.deepEqual(await pair(await make()), ['active', null]);
     assert.deepEqual(await pair(await make({ completedAt: at })), ['done', at]);
     assert.deepEqual(await pair(await make({ status: 'done', completedAt: at })), ['done', at]);
@@ -163,7 +163,7 @@ describe('a project is done exactly when it has the time it was [sync.mutate.com
     assert.ok(Math.abs(Date.parse(completedAt as string) - Date.now()) < 60_000);
   });
 
-  it('whichever of the two a change gives', async () => {
+  it('when an update changes either of the two', async () => {
     const id = await make();
     for (const [payload, expected] of [
       [{ completedAt: at }, ['done', at]],
@@ -185,7 +185,7 @@ describe('a project is done exactly when it has the time it was [sync.mutate.com
     assert.ok((await pair(id))[1]);
   });
 
-  it('which is none to come, as of tasks', async () => {
+  it('and completedAt is not in the future, as for tasks', async () => {
     const id = await make();
     const taskId = await owner.make('Task', { workspaceId: workspace, title: 'T' });
     for (const [model, record] of [

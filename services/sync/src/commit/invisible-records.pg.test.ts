@@ -11,7 +11,7 @@ import type { TestPerson } from '../../test/test-engines.ts';
  * What one may not see is answered as what does not exist: every probe is made twice, once with the id of something that
  * is there and once with an id of nothing, and both answers must be the same.
  */
-describe('what one may not see', function () {
+describe('a record that the caller may not see', function () {
   this.timeout(30_000);
   let engines: TestEngines;
   let owner: TestPerson;
@@ -90,7 +90,7 @@ describe('what one may not see', function () {
   };
   const inside = ['Project', 'Task', 'TaskChecklistItem', 'Comment'];
 
-  it('of another workspace cannot be changed, archived or deleted, nor told from nothing [sync.mutate.outsider]', async () => {
+  it('in another workspace cannot be changed, archived or deleted, and is refused like one that does not exist [sync.mutate.outsider]', async () => {
     for (const model of Object.keys(there))
       for (const action of ['UPDATE', 'ARCHIVE', 'UNARCHIVE', 'DELETE'] as const) {
         const { error } = await probe(
@@ -104,14 +104,14 @@ describe('what one may not see', function () {
       }
   });
 
-  it('of a private project cannot be changed or deleted by a member of the workspace, its owners included [sync.private-project.walls]', async () => {
+  it('in a private project cannot be changed or deleted by other members of the workspace, owners included [sync.private-project.walls]', async () => {
     for (const by of [member, admin, owner])
       for (const model of inside)
         for (const action of ['UPDATE', 'ARCHIVE', 'DELETE'] as const)
           await probe(by, action, model, [hidden[model]!, randomUUID()], () => patches[model] ?? { name: 'Mine' });
   });
 
-  it('cannot be named as a parent, a reference or a home', async () => {
+  it('cannot be named as a parent, a reference or a workspace', async () => {
     const into = (extra: object) => ({ workspaceId: workspace, ...extra });
     const probes: [TestPerson, string, (id: string) => object, string][] = [
       [outsider, 'Task', (id) => ({ workspaceId: id, title: 'x' }), workspace],
@@ -162,7 +162,7 @@ describe('what one may not see', function () {
     }
   });
 
-  it('of another workspace cannot be held up, nor told by a wait for those who change it [never.shown-outside]', async () => {
+  it('in another workspace cannot be locked, nor detected by a wait for its writers [never.shown-outside]', async () => {
     const insiders = await engines.pool.connect();
     const projectId = await outsider.make('Project', { workspaceId: elsewhere, key: 'MINE', name: 'Mine' });
     const newcomer = await engines.person();
@@ -201,7 +201,7 @@ describe('what one may not see', function () {
     }
   });
 
-  it('of a private project cannot be held up by a member outside, nor told by a wait for those who change it [never.shown-outside]', async () => {
+  it('in a private project cannot be locked by other members, nor detected by a wait for its writers [never.shown-outside]', async () => {
     const insiders = await engines.pool.connect();
     const parts = [...inside, 'ProjectMember'].map((model): [string, string] => [model, hidden[model]!]);
     try {
@@ -225,7 +225,7 @@ describe('what one may not see', function () {
     }
   });
 
-  it('of a private project shows not even by its key, which others may have too until it becomes public [never.shown-outside, sync.private-project.walls]', async () => {
+  it('in a private project is not revealed by its key, which others may use too until it becomes public [never.shown-outside, sync.private-project.walls]', async () => {
     // The hidden one has this key.
     const key = { workspaceId: workspace, key: 'SECRET', name: 'Open' };
     const taken = await member.make('Project', key);
@@ -241,7 +241,7 @@ describe('what one may not see', function () {
     applied(await insider.try('UPDATE', 'Project', hidden['Project']!, { isPrivate: true }));
   });
 
-  it('is not opened by a private project that takes the id of a workspace or of a person', async () => {
+  it('does not become visible through a private project with the id of a workspace or of a person', async () => {
     for (const id of [workspace, insider.id, workspace.toUpperCase()]) {
       const outcome = await outsider.try('INSERT', 'Project', id, {
         workspaceId: elsewhere,
@@ -255,7 +255,7 @@ describe('what one may not see', function () {
     assert.deepEqual(groups, new Set([outsider.id, elsewhere]));
   });
 
-  it('is not reached by a credential that is limited to another workspace of the same person', async () => {
+  it('is out of reach of a credential for another workspace of the same person', async () => {
     await engines.decided(outsider.id, membership(workspace, outsider.id, 'owner'));
     const limited = outsider.within(elsewhere);
     for (const model of Object.keys(there).filter((name) => name !== 'User'))
