@@ -38,7 +38,7 @@ describe('an Idempotency-Key', () => {
     const ada = await testService.person();
     const first = await createKey(ada, 'across');
     const changed = await testService.replica({
-      INTERNAL_TOKEN_SECRET: 'what comes after the first one, for all',
+      INTERNAL_TOKEN_SECRET: 'the second secret of the cluster, for all services',
       INTERNAL_TOKEN_SECRET_ACCEPTED: SECRET,
     });
     try {
@@ -157,7 +157,7 @@ describe('an Idempotency-Key', () => {
     }
   });
 
-  it('has one effect in parallel requests, and all but one get 409 with Retry-After [idempotency.in-flight]', async () => {
+  it('has one effect in parallel requests, which get the same answer or 409 with Retry-After [idempotency.in-flight]', async () => {
     const ada = await testService.person();
     const answers = await Promise.all(Array.from({ length: 8 }, () => createKey(ada, 'at once')));
     const made = answers.filter(({ status }) => status === 201);
@@ -223,7 +223,7 @@ describe('an Idempotency-Key', () => {
     assert.equal((await testService.call(ada, workspaceApi.createWorkspace, { body, headers })).status, 201);
   });
 
-  it('is stored without any secret, and itself, in clear text [idempotency.secrets]', async () => {
+  it('is stored as a hash, and its answer encrypted [idempotency.secrets]', async () => {
     const ada = await testService.person();
     const key = `key-${randomUUID()}`;
     const { token } = (await createKey(ada, key)).body.key;
