@@ -1,16 +1,16 @@
 #!/usr/bin/env node
-// The way in: npm start, test, check, ... all begin here. Needs nothing but Node 18 and npm: it installs the locked
-// dependencies when they changed and hands over to the project's own Node, which came with them.
+// The entry point of npm start, test, check and so on. It needs only Node 18 and npm: it installs the locked dependencies
+// when they changed, and then runs the task with the project's own Node, which is one of them.
 import { spawn } from 'node:child_process';
 import { accessSync, constants, existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { LOCAL, NODE_PACKAGES, ROOT, Refusal, SIGNALS, nodeOf, withoutEmptyFolders } from './bootstrap/ground.mjs';
+import { LOCAL, NODE_PACKAGES, ROOT, UserError, SIGNALS, nodeOf, withoutEmptyFolders } from './bootstrap/platform.mjs';
 import { installWhenNeeded } from './bootstrap/install.mjs';
 import { librariesFor } from './bootstrap/libraries.mjs';
 
 const NODE_MAJOR_MIN = 18;
 /**
- * Tasks that live elsewhere; every other task is a file of infra/local/src.
+ * Tasks of other packages; every other task is a file of infra/local/src.
  * @type {Record<string, string>}
  */
 const TASKS = {
@@ -24,7 +24,7 @@ const TASKS = {
 main().then(
   (code) => process.exit(code),
   (/** @type {unknown} */ error) => {
-    console.error(error instanceof Refusal ? `\n${error.message}\n` : error);
+    console.error(error instanceof UserError ? `\n${error.message}\n` : error);
     process.exit(1);
   },
 );
@@ -32,28 +32,29 @@ main().then(
 async function main() {
   const [task = '', ...args] = process.argv.slice(2);
   if (Number.parseInt(process.versions.node, 10) < NODE_MAJOR_MIN) {
-    throw new Refusal(
-      `This is Node ${process.versions.node}; ${NODE_MAJOR_MIN} or newer is needed to begin (the rest is brought along).\n` +
-        'Get it from https://nodejs.org.',
+    throw new UserError(
+      `This is Node ${process.versions.node}, but ${NODE_MAJOR_MIN} or newer is needed to install the rest.\n` +
+        'Download Node from https://nodejs.org.',
     );
   }
   const platform = `${process.platform}-${process.arch}`;
   if (NODE_PACKAGES[platform] === undefined) {
-    const windows = process.platform === 'win32' ? '\nOn Windows it runs inside WSL 2.' : '';
-    throw new Refusal(`${platform} is not supported: it runs on ${Object.keys(NODE_PACKAGES).join(', ')}.${windows}`);
+    const windows = process.platform === 'win32' ? '\nOn Windows, run it inside WSL 2.' : '';
+    const supported = Object.keys(NODE_PACKAGES).join(', ');
+    throw new UserError(`${platform} is not supported. Supported platforms: ${supported}.${windows}`);
   }
   const script = scriptOf(task);
   prepareLocal();
   await installWhenNeeded(platform);
   const node = nodeOf(platform);
-  return handOver(node, script, args, await librariesFor(node));
+  return runTask(node, script, args, await librariesFor(node));
 }
 
 /** @param {string} task */
 function scriptOf(task) {
   const file = join(ROOT, TASKS[task] ?? `infra/local/src/${task}.ts`);
   if (/^[a-z][a-z-]*$/.test(task) && existsSync(file)) return file;
-  throw new Refusal(`There is no task "${task}". The tasks are the scripts of package.json; "npm run" lists them.`);
+  throw new UserError(`There is no task "${task}". Run "npm run" to list the tasks.`);
 }
 
 function prepareLocal() {
@@ -62,8 +63,8 @@ function prepareLocal() {
     accessSync(LOCAL, constants.W_OK);
   } catch (error) {
     const { code } = /** @type {NodeJS.ErrnoException} */ (error);
-    if (code === 'ENOSPC') throw new Refusal(`The disk that holds ${ROOT} is full: free about 1 GB and start again.`);
-    throw new Refusal(`${LOCAL} is not writable (${code}). Start as the user who owns the folder.`);
+    if (code === 'ENOSPC') throw new UserError(`The disk of ${ROOT} is full. Free about 1 GB and start again.`);
+    throw new UserError(`${LOCAL} is not writable (${code}). Start as the user who owns this folder.`);
   }
 }
 
@@ -74,32 +75,32 @@ function prepareLocal() {
  * @param {NodeJS.ProcessEnv} libraries
  * @returns {Promise<number>} exit code
  */
-function handOver(node, script, args, libraries) {
+function runTask(node, script, args, libraries) {
   return new Promise((resolve, reject) => {
     const env = { ...withoutEmptyFolders(process.env), ...libraries, NODE_COMPILE_CACHE: join(LOCAL, 'compile-cache') };
-    // The channel tells the task when this process is gone, even by SIGKILL.
+    // The IPC channel closes when this process ends, even by SIGKILL; then the task stops.
     const child = spawn(node, [script, ...args], { cwd: ROOT, env, stdio: ['inherit', 'inherit', 'inherit', 'ipc'] });
     for (const signal of /** @type {NodeJS.Signals[]} */ (Object.keys(SIGNALS))) {
       process.on(signal, () => child.kill(signal));
     }
-    watchStarter(() => child.kill('SIGTERM'));
+    watchParent(() => child.kill('SIGTERM'));
     child.on('error', (/** @type {NodeJS.ErrnoException} */ error) => {
-      const loader = error.code === 'ENOENT' && existsSync(node);
-      const sentence = `The project's own Node does not run on this system: it needs glibc 2.28 or newer, which Alpine and other musl systems do not have (${node}).`;
-      reject(loader ? new Refusal(sentence) : error);
+      const isLoaderMissing = error.code === 'ENOENT' && existsSync(node);
+      const text = `The project's own Node (${node}) does not run here. It needs glibc 2.28 or newer, which Alpine and other musl systems lack.`;
+      reject(isLoaderMissing ? new UserError(text) : error);
     });
     child.on('exit', (code, signal) => resolve(code ?? 128 + (SIGNALS[signal ?? ''] ?? 9)));
   });
 }
 
 /**
- * npm that is killed takes nobody along: when it started us and is gone, so are we.
+ * A killed npm does not end its children, so this process watches whether its parent is still npm.
  * @param {() => void} stop
  */
-function watchStarter(stop) {
+function watchParent(stop) {
   if (process.env['npm_lifecycle_event'] === undefined) return;
-  const starter = process.ppid;
+  const parent = process.ppid;
   setInterval(() => {
-    if (process.ppid !== starter) stop();
+    if (process.ppid !== parent) stop();
   }, 250).unref();
 }

@@ -2,7 +2,7 @@
  * `npm run bench`: starts systems on this machine, measures them with one load generator, and compares each figure with a limit
  * or a peer measured in the same rounds. `npm run bench -- --help` prints the options.
  */
-import { Refusal, runTask } from '@wts/local';
+import { UserError, runTask } from '@wts/local';
 import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { OtherProcesses } from './cpu.ts';
@@ -88,7 +88,7 @@ function readOptions(): Options | null {
   const wanted = values.only.split(',').map((name) => name.trim());
   const unknown = wanted.filter((name) => !(BENCHMARK_NAMES as readonly string[]).includes(name));
   if (unknown.length > 0)
-    throw new Refusal(`There is no benchmark ${unknown.join(', ')}. Choose from ${BENCHMARK_NAMES.join(', ')}.`);
+    throw new UserError(`There is no benchmark ${unknown.join(', ')}. Choose from ${BENCHMARK_NAMES.join(', ')}.`);
   return {
     names: BENCHMARK_NAMES.filter((name) => wanted.includes(name)),
     withPeer: values.peer,
@@ -102,7 +102,7 @@ function readOptions(): Options | null {
 function wholeNumber(name: string, text: string): number {
   const value = Number(text);
   if (Number.isInteger(value) && value >= 1 && value <= 60) return value;
-  throw new Refusal(`--${name} must be a whole number from 1 to 60, not "${text}".`);
+  throw new UserError(`--${name} must be a whole number from 1 to 60, not "${text}".`);
 }
 
 async function printHeader(options: Options): Promise<void> {

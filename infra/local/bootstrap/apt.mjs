@@ -1,4 +1,4 @@
-// Debian's packages without root: fetching and unpacking needs no rights, but lists of what there is.
+// Debian packages without root. Downloading and unpacking needs no rights, only the package lists.
 import { execFile } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,8 +9,8 @@ const SYSTEM_LISTS = '/var/lib/apt/lists';
 const UPDATE_MS = 120_000;
 
 /**
- * Options under which apt-get and apt-cache know packages. Images of containers leave the lists out; then they are fetched
- * once into `directory`, past the system's own.
+ * Options with which apt-get and apt-cache find packages. Container images have no package lists; then this downloads them
+ * once into `directory`.
  * @param {string} directory
  * @returns {Promise<string[]>}
  */

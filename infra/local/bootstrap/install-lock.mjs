@@ -2,19 +2,19 @@
 import { renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tryLock } from './lock.mjs';
 
-const LOOK_MS = 200;
-/** No install takes this long: its pid is another program's by now. */
+const POLL_MS = 200;
+/** No install takes this long: another program has its pid by now. */
 const INSTALL_MS_MAX = 900_000;
 
 /**
  * @typedef {object} Lock
- * @property {(pid: number) => void} extendTo also held while that process lives: the install of a killed owner goes on
+ * @property {(pid: number) => void} extendTo keeps the lock while that process runs, because it outlives a killed owner
  * @property {() => void} release
  */
 
 /**
  * @param {string} file
- * @param {() => void} onWait called once when another process has it
+ * @param {() => void} onWait called once when another process has the lock
  * @returns {Promise<Lock>}
  */
 export async function takeLock(file, onWait) {
@@ -23,7 +23,7 @@ export async function takeLock(file, onWait) {
     !owner.pids.some(isRunning) || Date.now() - owner.sinceMs > INSTALL_MS_MAX;
   for (let isFirst = true; tryLock(file, own(process.pid), isDead) !== null; isFirst = false) {
     if (isFirst) onWait();
-    await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
   }
   return {
     extendTo: (pid) => {

@@ -1,4 +1,4 @@
-// Installs the locked dependencies with the pinned package manager, only when something about them changed.
+// Installs the locked dependencies with the pinned package manager when they have changed.
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {
@@ -15,7 +15,7 @@ import {
 import { userInfo } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { takeLock } from './install-lock.mjs';
-import { LOCAL, NODE_PACKAGES, ROOT, Refusal, SIGNALS, nodeOf, withoutEmptyFolders } from './ground.mjs';
+import { LOCAL, NODE_PACKAGES, ROOT, UserError, SIGNALS, nodeOf, withoutEmptyFolders } from './platform.mjs';
 
 const PNPM = 'pnpm@12.21.0';
 const LINES_MAX = 10;
@@ -27,18 +27,18 @@ export async function installWhenNeeded(platform) {
   const installed = () => readText(MARKER) === wanted && existsSync(nodeOf(platform));
   if (installed()) return;
   const lock = await takeLock(join(LOCAL, 'install.lock'), () => {
-    console.log('Another install is running here; waiting for it');
+    console.log('Waiting for another install in this folder');
   });
   try {
-    // Whoever held the lock may have done it.
+    // The previous owner of the lock may have installed everything.
     if (installed()) return;
-    // Gone while it is under way: an install that is interrupted is begun again.
+    // Without the marker the next start repeats an interrupted install.
     rmSync(MARKER, { force: true });
     await install(lock);
     if (!existsSync(nodeOf(platform))) {
-      throw new Refusal(
+      throw new UserError(
         `The install left out ${NODE_PACKAGES[platform]}, the project's own Node.\n` +
-          'Is "optional=false" or "omit=optional" set for npm or pnpm? Remove it and try again.',
+          'Remove "optional=false" and "omit=optional" from the settings of npm and pnpm, and start again.',
       );
     }
     writeFileSync(`${MARKER}.new`, wanted);
@@ -49,7 +49,7 @@ export async function installWhenNeeded(platform) {
 }
 
 /**
- * Changes whenever an install could have another outcome.
+ * A hash of everything that determines the result of an install.
  * @param {string} platform
  */
 function wantedState(platform) {
@@ -88,7 +88,7 @@ function install(lock) {
     };
     child.on('error', (/** @type {NodeJS.ErrnoException} */ error) => {
       end();
-      reject(error.code === 'ENOENT' ? new Refusal('npx was not found: install npm, which comes with Node.') : error);
+      reject(error.code === 'ENOENT' ? new UserError('npx was not found. Install npm, which comes with Node.') : error);
     });
     child.on('close', (code, signal) => {
       const seconds = end();
@@ -96,7 +96,7 @@ function install(lock) {
         console.log(`  done in ${seconds} s`);
         resolve();
       } else if (signal !== null || (code ?? 0) > 128) {
-        reject(new Refusal('The install was interrupted; the next start begins it again.'));
+        reject(new UserError('The install was interrupted. Start again to repeat it.'));
       } else {
         reject(explained(output.join('')));
       }
@@ -105,7 +105,7 @@ function install(lock) {
 }
 
 /**
- * On a terminal one line that counts, elsewhere a line now and then.
+ * Shows one updated line on a terminal, otherwise a new line every five seconds.
  * @param {() => string} output what the package manager has printed so far
  */
 function showProgress(output) {
@@ -131,16 +131,16 @@ function showProgress(output) {
 function environment() {
   const env = withoutEmptyFolders(process.env);
   env['PATH'] = [dirname(process.execPath), env['PATH'] ?? '/usr/bin:/bin'].join(delimiter);
-  // A question nobody can answer would stop a start for ever.
+  // npm and pnpm must not wait for answers of a user.
   env['npm_config_yes'] = 'true';
   env['pnpm_config_confirm_modules_purge'] = 'false';
   env['npm_config_update_notifier'] = 'false';
-  // npm and pnpm keep their caches at home; who has none that can be written (a container with a bare uid) gets one.
+  // npm and pnpm store their caches in HOME. A user without a writable HOME (a container with a bare uid) gets one.
   const home = homeOf(env);
   if (home === '' || !isWritable(home)) {
     env['HOME'] = join(LOCAL, 'home');
     mkdirSync(env['HOME'], { recursive: true });
-    // An npm that started us has named the old one.
+    // npm, when it is the parent process, has set this to the old HOME.
     env['npm_config_cache'] = join(env['HOME'], '.npm');
   }
   return env;
@@ -148,7 +148,7 @@ function environment() {
 
 /** @param {string} text */
 function explained(text) {
-  // What npm and pnpm say when all goes well is no part of why it did not.
+  // Leaves out the normal output of npm and pnpm.
   const lines = text
     .split('\n')
     .filter((line) => !/^(Progress|Scope|Packages|\s*$)|^npm error\s+(at |\}|$)/.test(line));
@@ -157,27 +157,27 @@ function explained(text) {
     .map((line) => `    ${line}`)
     .join('\n');
   if (/OUTDATED_LOCKFILE|frozen-lockfile/i.test(text)) {
-    return new Refusal(
-      `pnpm-lock.yaml does not fit the package.json files. Renew it: npx -y ${PNPM} install --no-frozen-lockfile\n${tail}`,
+    return new UserError(
+      `pnpm-lock.yaml does not match the package.json files. Update it: npx -y ${PNPM} install --no-frozen-lockfile\n${tail}`,
     );
   }
   if (/ENOSPC|No space left/i.test(text)) {
-    return new Refusal(`The disk is full: free about 1 GB and start again.\n${tail}`);
+    return new UserError(`The disk is full. Free about 1 GB and start again.\n${tail}`);
   }
   if (
     /E(NOTFOUND|AI_AGAIN|CONN|TIMEDOUT|NETUNREACH|HOSTUNREACH)|META_FETCH|error sending request|fetch failed|network/i.test(
       text,
     )
   ) {
-    return new Refusal(
-      'The npm registry cannot be reached, and the dependencies are not here yet. Check the network and, behind a proxy\n' +
-        `or with a registry of your own, HTTPS_PROXY and "npm config get registry"; then start again.\n${tail}`,
+    return new UserError(
+      'The npm registry cannot be reached, and the dependencies are not installed yet. Check the network, HTTPS_PROXY\n' +
+        `and "npm config get registry", and start again.\n${tail}`,
     );
   }
-  return new Refusal(
+  return new UserError(
     tail === ''
-      ? `The dependencies could not be installed, and npx does not say why. See what it does: npx -y ${PNPM} install`
-      : `The dependencies could not be installed:\n${tail}`,
+      ? `The install failed without a message. To see more, run: npx -y ${PNPM} install`
+      : `The install failed:\n${tail}`,
   );
 }
 

@@ -1,11 +1,11 @@
-// The project's Node links to libatomic, which slim systems and containers leave out. On Debian and Ubuntu its package is
-// fetched and unpacked below .local: nothing is installed, no root needed.
+// The project's own Node needs libatomic, which slim systems and containers lack. On Debian and Ubuntu this downloads the
+// package and unpacks it below .local, without installing it and without root.
 import { execFile, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
 import { aptOptions } from './apt.mjs';
-import { LOCAL, Refusal } from './ground.mjs';
+import { LOCAL, UserError } from './platform.mjs';
 
 const run = promisify(execFile);
 const LIBRARY = 'libatomic.so.1';
@@ -14,37 +14,37 @@ const PACKAGES = join(LOCAL, 'packages');
 const FETCH_MS = 60_000;
 
 /**
- * What the project's Node needs in its surroundings so that it runs here.
+ * The environment variables that the project's own Node needs on this system.
  * @param {string} node
- * @param {string} [packages] where packages are kept
+ * @param {string} [packages] the folder for unpacked packages
  * @returns {Promise<{ LD_LIBRARY_PATH?: string }>}
  */
 export async function librariesFor(node, packages = PACKAGES) {
   if (process.platform !== 'linux') return {};
   const tree = join(packages, PACKAGE, 'tree');
-  if (existsSync(tree)) return searching(tree);
+  if (existsSync(tree)) return searchPath(tree);
   const { stderr } = spawnSync(node, ['--version'], { encoding: 'utf8' });
-  const lacking = /(\S+): cannot open shared object file/.exec(stderr ?? '')?.[1];
-  if (lacking === undefined) return {};
-  if (lacking !== LIBRARY) {
-    throw new Refusal(
-      `The project's own Node needs ${lacking}, which this system lacks: install it, then start again.`,
+  const missing = /(\S+): cannot open shared object file/.exec(stderr ?? '')?.[1];
+  if (missing === undefined) return {};
+  if (missing !== LIBRARY) {
+    throw new UserError(
+      `The project's own Node needs ${missing}, which this system lacks. Install it and start again.`,
     );
   }
   try {
     await fetchPackage(packages);
-    return searching(tree);
+    return searchPath(tree);
   } catch (error) {
     const reason = /** @type {Error} */ (error).message.trim().split('\n').at(-1);
-    throw new Refusal(
-      `The project's own Node needs ${LIBRARY}, which this system lacks, and it could not be fetched (${reason}).\n` +
-        'Install it, then start again: apt-get install libatomic1, dnf install libatomic, or zypper install libatomic1.',
+    throw new UserError(
+      `The project's own Node needs ${LIBRARY}, which this system lacks, and the download failed (${reason}).\n` +
+        'Install it and start again: apt-get install libatomic1, dnf install libatomic, or zypper install libatomic1.',
     );
   }
 }
 
 /**
- * Complete or not there.
+ * Creates the folder by a rename, so that it is complete.
  * @param {string} packages
  */
 async function fetchPackage(packages) {
@@ -55,7 +55,7 @@ async function fetchPackage(packages) {
     const options = await aptOptions(join(packages, 'apt'));
     await run('apt-get', [...options, '-qq', 'download', PACKAGE], { cwd: debs, timeout: FETCH_MS });
     for (const deb of readdirSync(debs)) await run('dpkg', ['-x', join(debs, deb), partial], { timeout: FETCH_MS });
-    // Another start may have been faster.
+    // Another start may have created it meanwhile.
     const tree = join(packages, PACKAGE, 'tree');
     if (!existsSync(tree)) renameSync(partial, tree);
   } finally {
@@ -64,7 +64,7 @@ async function fetchPackage(packages) {
 }
 
 /** @param {string} tree */
-function searching(tree) {
+function searchPath(tree) {
   const base = join(tree, 'usr', 'lib');
   const before = process.env['LD_LIBRARY_PATH'] ?? '';
   const folders = readdirSync(base).map((name) => join(base, name));

@@ -1,12 +1,12 @@
-// A lock that is a file. Runs on the oldest Node that the bootstrap script may meet.
+// A lock file. Runs on Node 18.
 import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 
 /**
- * Takes the lock and returns null, or returns the living owner that has it. A dead owner's lock is taken over. The lock
- * appears complete or not at all (a link to a finished file), because a reader of half of it would take its owner for dead.
+ * Takes the lock and returns null, or returns the process that holds it. Takes over the lock of a dead process. The lock is a
+ * hard link to a complete file, because a reader of an incomplete file would treat its owner as dead.
  * @template {object} Owner
  * @param {string} file
- * @param {Owner} own this process, as others are to see it
+ * @param {Owner} own the content of the lock file for this process
  * @param {(owner: Owner) => boolean} isDead
  * @returns {Owner | null}
  */
@@ -44,7 +44,7 @@ function linked(draft, file) {
 }
 
 /**
- * Two processes may find the same dead owner: only a lock that is still dead once moved away is removed.
+ * Two processes may find the same dead owner, so this moves the lock away and checks again before it removes it.
  * @param {string} file
  * @param {string} aside
  * @param {(aside: string) => boolean} isFree

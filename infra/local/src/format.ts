@@ -1,4 +1,4 @@
-/** `npm run format`: writes every file as the formatter would. */
+/** `npm run format`: formats every file. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** What tests and tools build on; `npm start` itself is `start.ts`. */
+/** The exports for tests and tools. The entry file of `npm start` is `start.ts`. */
 export { migrateServices, migrationsHash } from './database/migrate.ts';
 export type { Database, DatabaseRole } from './database/provision.ts';
 export { databaseExists, describeDatabase, dropDatabase, provision, withServerLock } from './database/provision.ts';
@@ -9,7 +9,7 @@ export { launch } from './processes/launch.ts';
 export type { RunningProcess } from './processes/launch.ts';
 export { freePort } from './processes/ports.ts';
 export { SupervisedProcess } from './processes/supervised.ts';
-export { Refusal } from './refusal.ts';
+export { UserError } from './user-error.ts';
 export { makeSecrets } from './secrets.ts';
 export { fetchDebianPackages } from './servers/debian.ts';
 export type { NatsServer } from './servers/nats.ts';

@@ -1,7 +1,7 @@
-/** What a person sees while things start: on a terminal the running step counts its seconds, elsewhere plain lines. */
+/** The output while things start: on a terminal the current step shows its seconds, otherwise each step is one line. */
 export interface Progress {
   readonly step: <T>(title: string, work: (note: (text: string) => void) => Promise<T>) => Promise<T>;
-  readonly say: (text: string) => void;
+  readonly print: (text: string) => void;
 }
 
 const WIDTH = 22;
@@ -13,7 +13,7 @@ export function createProgress(out: NodeJS.WriteStream): Progress {
   const line = (sign: string, title: string, sinceMs: number, note: string) =>
     `  ${sign} ${title.padEnd(WIDTH)} ${((Date.now() - sinceMs) / 1000).toFixed(1).padStart(5)} s${note === '' ? '' : `   ${note}`}`;
   return {
-    say: (text) => void out.write(`${text}\n`),
+    print: (text) => void out.write(`${text}\n`),
     step: async (title, work) => {
       const since = Date.now();
       let note = '';

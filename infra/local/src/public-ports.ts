@@ -1,5 +1,5 @@
-import { isFree, nextFreePort, whoListens } from './processes/ports.ts';
-import { Refusal } from './refusal.ts';
+import { isFree, nextFreePort, describeListener } from './processes/ports.ts';
+import { UserError } from './user-error.ts';
 
 const API_PORT = 4000;
 const AUTH_PORT = 4001;
@@ -7,22 +7,22 @@ const AUTH_PORT = 4001;
 export interface PublicPorts {
   readonly api: number;
   readonly auth: number;
-  /** What a person should know about the choice. */
+  /** Messages for the user about the choice. */
   readonly remarks: readonly string[];
 }
 
-/** A port that was asked for is taken or refused, never replaced; a default makes way for who is there already. */
+/** Uses the configured ports or fails. When a default port is in use, it chooses the next free one. */
 export async function choosePorts(env: NodeJS.ProcessEnv): Promise<PublicPorts> {
-  const asked = { api: readPort(env, 'PORT'), auth: readPort(env, 'AUTH_PORT') };
-  if (asked.api !== null && asked.api === asked.auth)
-    throw new Refusal(`PORT and AUTH_PORT are both ${asked.api}. Choose two different ports.`);
+  const configured = { api: readPort(env, 'PORT'), auth: readPort(env, 'AUTH_PORT') };
+  if (configured.api !== null && configured.api === configured.auth)
+    throw new UserError(`PORT and AUTH_PORT are both ${configured.api}. Choose two different ports.`);
   for (const [variable, port] of [
-    ['PORT', asked.api],
-    ['AUTH_PORT', asked.auth],
+    ['PORT', configured.api],
+    ['AUTH_PORT', configured.auth],
   ] as const) {
     if (port !== null && !(await isFree(port))) {
-      throw new Refusal(
-        `Port ${port} (${variable}) is in use by ${whoListens(port) ?? 'another program'}.\nStop that program, or choose another port: ${variable}=${port + 10} npm start.`,
+      throw new UserError(
+        `Port ${port} (${variable}) is in use by ${describeListener(port) ?? 'another program'}.\nStop that program, or choose another port: ${variable}=${port + 10} npm start.`,
       );
     }
   }
@@ -31,13 +31,14 @@ export async function choosePorts(env: NodeJS.ProcessEnv): Promise<PublicPorts> 
     const port = await nextFreePort(from, except);
     if (port !== wanted)
       remarks.push(
-        `Port ${wanted} is in use by ${whoListens(wanted) ?? 'another program'}: ${what} is at ${port} instead.`,
+        `Port ${wanted} is in use by ${describeListener(wanted) ?? 'another program'}, so ${what} uses port ${port}.`,
       );
     return port;
   };
   const api =
-    asked.api ?? (await choose(API_PORT, API_PORT, 'the API', asked.auth === null ? [AUTH_PORT] : [asked.auth]));
-  const auth = asked.auth ?? (await choose(AUTH_PORT, AUTH_PORT, 'sign-in', [api]));
+    configured.api ??
+    (await choose(API_PORT, API_PORT, 'the API', configured.auth === null ? [AUTH_PORT] : [configured.auth]));
+  const auth = configured.auth ?? (await choose(AUTH_PORT, AUTH_PORT, 'sign-in', [api]));
   return { api, auth, remarks };
 }
 
@@ -46,6 +47,6 @@ function readPort(env: NodeJS.ProcessEnv, variable: string): number | null {
   if (text === undefined || text === '') return null;
   const port = Number(text);
   if (!/^\d+$/.test(text) || port < 1 || port > 65_535)
-    throw new Refusal(`${variable}=${text} is not a port. Use a number from 1 to 65535.`);
+    throw new UserError(`${variable}=${text} is not a port. Use a number from 1 to 65535.`);
   return port;
 }

@@ -2,25 +2,25 @@ import { randomBytes } from 'node:crypto';
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 
-/** What the seed made or found again. */
-export interface Demo {
+/** The demo workspace that the seed created. */
+export interface DemoWorkspace {
   readonly userId: string;
   readonly workspaceId: string;
   readonly apiKey: string;
   readonly readOnlyApiKey: string;
 }
 
-/** Made once per stack and kept, because data and issued keys outlive a start. */
+/** Created once per stack and stored, because the data and the issued keys outlive a start. */
 export interface Secrets {
   readonly postgresPassword: string;
   readonly natsPassword: string;
   readonly internalTokenSecret: string;
   readonly jwtSecret: string;
-  /** For role passwords on a server whose administrator has no password. */
+  /** The key of role passwords when the administrator of the server has no password. */
   readonly roleKey: string;
-  /** The demo workspace, once there is one. */
-  readonly demo?: Demo;
-  /** Ports of the last start, taken again when free, so that a URL in somebody's notes goes on working. */
+  /** Absent before the first seed. */
+  readonly demo?: DemoWorkspace;
+  /** The ports of the last start. The next start uses them again when they are free, so that URLs stay the same. */
   readonly postgresPort?: number;
   readonly natsPort?: number;
 }
@@ -44,9 +44,9 @@ export function readSecrets(file: string): Secrets {
   }
 }
 
-export function keepSecrets(file: string, secrets: Secrets): void {
+export function writeSecrets(file: string, secrets: Secrets): void {
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
-  // Whole or not at all: half a file would lock us out of our own data.
+  // A rename, because an incomplete file would lose the passwords of the data.
   writeFileSync(`${file}.new`, JSON.stringify(secrets, null, 2), { mode: 0o600 });
   renameSync(`${file}.new`, file);
 }

@@ -1,20 +1,20 @@
 import type { NatsUser, ServiceName } from '@wts/contracts';
 import type { DatabaseRole } from './database/provision.ts';
 
-/** What a service needs from its surroundings, as the names of environment variables it reads in its config.ts. */
+/** What a service needs: its role, the services it calls, and environment variables that its config.ts reads. */
 export interface ServiceSpec {
-  /** Also its user of NATS. */
+  /** Also its NATS user. */
   readonly name: ServiceName & NatsUser;
-  /** Its role in PostgreSQL; a service with one has its migrations in `src/migrate.ts`. */
+  /** Its PostgreSQL role. A service with a role has its migrations in `src/migrate.ts`. */
   readonly role?: DatabaseRole;
-  /** Services it calls: each gives `<NAME>_URL`. */
+  /** The services it calls: each one sets `<NAME>_URL`. */
   readonly calls?: readonly string[];
-  readonly reads?: readonly Setting[];
+  readonly reads?: readonly SharedSetting[];
 }
 
-export type Setting = 'NATS_URL' | 'API_KEY_PREFIX' | 'JWT_ISSUERS' | 'BASE_URL' | 'AUTH_URL' | 'AUTH_PORT';
+export type SharedSetting = 'NATS_URL' | 'API_KEY_PREFIX' | 'JWT_ISSUERS' | 'BASE_URL' | 'AUTH_URL' | 'AUTH_PORT';
 
-/** Every process of the system, in the order of starting; they stop in reverse. */
+/** Every service, in the order in which they start. They stop in reverse order. */
 export const SERVICES: readonly ServiceSpec[] = [
   { name: 'sync', role: 'wts_sync', calls: ['workspace'], reads: ['NATS_URL', 'API_KEY_PREFIX', 'JWT_ISSUERS'] },
   { name: 'workspace', role: 'wts_workspace', calls: ['sync'], reads: ['NATS_URL', 'API_KEY_PREFIX'] },
@@ -25,10 +25,10 @@ export const SERVICES: readonly ServiceSpec[] = [
   },
 ];
 
-/** The only service the outside world talks to: its ports are the public ones. */
+/** The only public service: its ports are the public ports. */
 export const GATEWAY = 'gateway';
 
-/** Settings of an operator that pass through to every service as they are. */
+/** Environment variables that every service gets unchanged. */
 export const PASSED_THROUGH: readonly string[] = [
   'PATH',
   'LD_LIBRARY_PATH',

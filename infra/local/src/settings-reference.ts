@@ -13,7 +13,7 @@ interface Description {
   readonly default?: string;
 }
 
-/** Asks every service what it can be configured by, and lists it: what all of them have first, then each one's own. */
+/** Runs every service with `--settings` and lists the settings: first those of all services, then those of each one. */
 export async function settingsReference(): Promise<string> {
   const services = await Promise.all(SERVICES.map(({ name }) => describe(name)));
   const [first, ...others] = services;

@@ -1,4 +1,4 @@
-/** `npm run settings`: writes `infra/settings.md`, the reference of every setting, and the users of NATS. */
+/** `npm run settings`: writes the reference of all settings, `infra/settings.md`, and the users of NATS, `infra/nats/users.conf`. */
 import { natsUsersConfiguration } from '@wts/contracts';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -13,7 +13,7 @@ await runTask(async () => {
   ] as const) {
     const path = join(ROOT, 'infra', file);
     await writeFile(path, text);
-    console.log(`Written: ${path}`);
+    console.log(`Wrote ${path}`);
   }
   return 0;
 });

@@ -1,11 +1,11 @@
 import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { STACK_FILE } from './layout.ts';
-import type { Demo } from './secrets.ts';
+import type { DemoWorkspace } from './secrets.ts';
 import type { Stack } from './stack.ts';
 import { LOCAL_JWT } from './stack.ts';
 
-/** What `.local/stack.json` says while `npm start` serves: everything a tool needs to talk to it. It holds secrets. */
-export interface StackFile extends Demo {
+/** The content of `.local/stack.json` while `npm start` runs: everything a tool needs to use the system. It has secrets. */
+export interface StackFile extends DemoWorkspace {
   readonly baseUrl: string;
   readonly authUrl: string;
   readonly jwt: { readonly issuer: string; readonly audience: string; readonly secret: string };
@@ -18,7 +18,7 @@ export interface StackFile extends Demo {
 
 export function describeStack(
   stack: Stack,
-  demo: Demo,
+  demo: DemoWorkspace,
   { jwtSecret, databaseUrl, natsUrl }: { jwtSecret: string; databaseUrl: string; natsUrl: string },
 ): StackFile {
   return {

@@ -1,6 +1,6 @@
 /**
- * The services as one thing: wired to each other, to their database and to NATS, started in order and stopped in
- * reverse. `npm start` has one of it, every test system has one.
+ * All services together: connected to each other, to their database and to NATS, started in order and stopped in reverse.
+ * `npm start` and every test system use one stack.
  */
 import type { NatsUser } from '@wts/contracts';
 import { join } from 'node:path';
@@ -10,34 +10,34 @@ import { ROOT, serviceFile } from './layout.ts';
 import { launch } from './processes/launch.ts';
 import { freePort } from './processes/ports.ts';
 import { SupervisedProcess } from './processes/supervised.ts';
-import { Refusal } from './refusal.ts';
-import type { Demo, Secrets } from './secrets.ts';
-import type { CrashListeners } from './servers/server-control.ts';
-import type { ServiceSpec, Setting } from './services.ts';
+import { UserError } from './user-error.ts';
+import type { DemoWorkspace, Secrets } from './secrets.ts';
+import type { CrashHandlers } from './servers/server-control.ts';
+import type { ServiceSpec, SharedSetting } from './services.ts';
 import { GATEWAY, PASSED_THROUGH, SERVICES, urlVariable } from './services.ts';
 
 const API_KEY_PREFIX = 'wts_';
 export const LOCAL_JWT = { issuer: 'https://local.wts.example', audience: 'wts-local' } as const;
 
-export interface StackOptions extends CrashListeners {
+export interface StackOptions extends CrashHandlers {
   readonly logs: string;
   readonly records: string;
   readonly database: Database;
-  /** The address of NATS for a service, with what it may do there. */
+  /** The URL of NATS with the user of a service. */
   readonly natsUrlOf: (service: NatsUser) => string;
   readonly secrets: Secrets;
   readonly ports?: { readonly api: number; readonly auth: number };
   readonly replicas?: { readonly [service: string]: number };
   readonly restarts: boolean;
-  /** The surroundings, of which only the settings of an operator are passed on. */
+  /** The environment of the starting process; services get only the variables in `PASSED_THROUGH`. */
   readonly env: NodeJS.ProcessEnv;
-  /** Settings of single services, over everything else. */
+  /** Settings of services, which replace all others. */
   readonly overrides?: { readonly [service: string]: { readonly [variable: string]: string } };
-  /** Lets a test stand between a service and its stores. */
+  /** Lets a test put a proxy between a service and its stores. */
   readonly route?: (service: string, replica: number, store: 'postgres' | 'nats', url: string) => string;
 }
 
-interface Place {
+interface PlannedProcess {
   readonly spec: ServiceSpec;
   readonly replica: number;
   readonly name: string;
@@ -51,31 +51,31 @@ export class Stack implements AsyncDisposable {
   readonly authUrl: string;
   readonly services: readonly SupervisedProcess[];
   readonly #options: StackOptions;
-  readonly #places: readonly Place[];
+  readonly #planned: readonly PlannedProcess[];
   readonly #byName: ReadonlyMap<string, readonly SupervisedProcess[]>;
   readonly #authPort: number;
 
-  private constructor(options: StackOptions, places: readonly Place[], authPort: number) {
+  private constructor(options: StackOptions, planned: readonly PlannedProcess[], authPort: number) {
     this.#options = options;
-    this.#places = places;
+    this.#planned = planned;
     this.#authPort = authPort;
-    this.baseUrl = `http://127.0.0.1:${places.find((place) => place.spec.name === GATEWAY)?.port ?? 0}`;
+    this.baseUrl = `http://127.0.0.1:${planned.find((one) => one.spec.name === GATEWAY)?.port ?? 0}`;
     this.authUrl = `http://127.0.0.1:${authPort}`;
-    this.services = places.map((place) => this.#supervise(place));
-    this.#byName = Map.groupBy(this.services, (_, index) => places[index]?.spec.name ?? '');
+    this.services = planned.map((one) => this.#supervise(one));
+    this.#byName = Map.groupBy(this.services, (_, index) => planned[index]?.spec.name ?? '');
   }
 
-  /** Chooses the addresses of every process: services know each other from the start. Starts nothing. */
+  /** Chooses the address of every process, because each service gets the URLs of others when it starts. Starts nothing. */
   static async plan(options: StackOptions): Promise<Stack> {
-    const places: Place[] = [];
+    const planned: PlannedProcess[] = [];
     for (const spec of SERVICES) {
       const replicas = options.replicas?.[spec.name] ?? 1;
       for (let replica = 0; replica < replicas; replica += 1) {
         const port = spec.name === GATEWAY && options.ports !== undefined ? options.ports.api : await freePort();
-        places.push({ spec, replica, port, name: replicas === 1 ? spec.name : `${spec.name}-${replica + 1}` });
+        planned.push({ spec, replica, port, name: replicas === 1 ? spec.name : `${spec.name}-${replica + 1}` });
       }
     }
-    return new Stack(options, places, options.ports?.auth ?? (await freePort()));
+    return new Stack(options, planned, options.ports?.auth ?? (await freePort()));
   }
 
   service(name: string, replica = 0): SupervisedProcess {
@@ -88,12 +88,12 @@ export class Stack implements AsyncDisposable {
     return this.#byName.get(name) ?? [];
   }
 
-  /** In order, but without waiting for one before the next: each waits for what it needs by itself, as in a cluster. */
+  /** Starts all services without waiting between them, because each one waits for what it needs, as in a cluster. */
   async start(): Promise<void> {
     for (const service of this.services) await service.start();
   }
 
-  /** Ready in the order of starting, so that the first fault is told and not its consequences. */
+  /** Waits in the order of starting, so that the first error is reported and not its consequences. */
   async untilReady(onReady: (service: SupervisedProcess) => void = () => {}): Promise<void> {
     const deadline = Date.now() + READY_MS;
     for (const service of this.services) {
@@ -102,20 +102,20 @@ export class Stack implements AsyncDisposable {
     }
   }
 
-  /** The demo workspace: the known one when its keys still open it, else made or found again by the seed. */
-  async demo(): Promise<Demo> {
+  /** The stored demo workspace when its keys still work; otherwise the seed creates or finds it. */
+  async demo(): Promise<DemoWorkspace> {
     const { demo } = this.#options.secrets;
-    if (demo !== undefined && (await this.#opens(demo, demo.apiKey)) && (await this.#opens(demo, demo.readOnlyApiKey)))
+    if (demo !== undefined && (await this.#works(demo, demo.apiKey)) && (await this.#works(demo, demo.readOnlyApiKey)))
       return demo;
     return this.#seed(demo);
   }
 
-  async #opens({ workspaceId }: Demo, apiKey: string): Promise<boolean> {
-    const answer = await fetch(`${this.baseUrl}/api/workspaces`, { headers: { authorization: `Bearer ${apiKey}` } });
-    return (await answer.text()).includes(workspaceId);
+  async #works({ workspaceId }: DemoWorkspace, apiKey: string): Promise<boolean> {
+    const response = await fetch(`${this.baseUrl}/api/workspaces`, { headers: { authorization: `Bearer ${apiKey}` } });
+    return (await response.text()).includes(workspaceId);
   }
 
-  async #seed(known: Demo | undefined): Promise<Demo> {
+  async #seed(stored: DemoWorkspace | undefined): Promise<DemoWorkspace> {
     const { secrets, database, env } = this.#options;
     const printed = await runScript('workspace', 'seed', {
       ...picked(env, PASSED_THROUGH),
@@ -124,7 +124,7 @@ export class Stack implements AsyncDisposable {
       INTERNAL_TOKEN_SECRET: secrets.internalTokenSecret,
       API_KEY_PREFIX,
       SEED_ISSUER: LOCAL_JWT.issuer,
-      ...(known === undefined ? {} : { SEED_API_KEY: known.apiKey, SEED_READ_ONLY_API_KEY: known.readOnlyApiKey }),
+      ...(stored === undefined ? {} : { SEED_API_KEY: stored.apiKey, SEED_READ_ONLY_API_KEY: stored.readOnlyApiKey }),
     });
     return parseDemo(printed);
   }
@@ -139,21 +139,21 @@ export class Stack implements AsyncDisposable {
     return this.stop();
   }
 
-  #supervise(place: Place): SupervisedProcess {
+  #supervise(planned: PlannedProcess): SupervisedProcess {
     const { logs, records } = this.#options;
-    const log = join(logs, `${place.name}.log`);
+    const log = join(logs, `${planned.name}.log`);
     return new SupervisedProcess({
       ...this.#options,
-      name: place.name,
-      url: `http://127.0.0.1:${place.port}`,
+      name: planned.name,
+      url: `http://127.0.0.1:${planned.port}`,
       log,
       launch: () =>
         launch({
-          name: place.name,
+          name: planned.name,
           command: process.execPath,
-          args: [serviceFile(place.spec.name, 'main')],
-          cwd: join(ROOT, 'services', place.spec.name),
-          env: this.#environmentOf(place),
+          args: [serviceFile(planned.spec.name, 'main')],
+          cwd: join(ROOT, 'services', planned.spec.name),
+          env: this.#environmentOf(planned),
           log,
           records,
           channel: true,
@@ -162,7 +162,7 @@ export class Stack implements AsyncDisposable {
     });
   }
 
-  #environmentOf({ spec, replica, port }: Place): NodeJS.ProcessEnv {
+  #environmentOf({ spec, replica, port }: PlannedProcess): NodeJS.ProcessEnv {
     const {
       env,
       secrets,
@@ -171,7 +171,7 @@ export class Stack implements AsyncDisposable {
       overrides,
       route = (_service, _replica, _store, url) => url,
     } = this.#options;
-    const settings: Record<Setting, string> = {
+    const settings: Record<SharedSetting, string> = {
       NATS_URL: route(spec.name, replica, 'nats', natsUrlOf(spec.name)),
       API_KEY_PREFIX,
       JWT_ISSUERS: JSON.stringify([
@@ -179,7 +179,7 @@ export class Stack implements AsyncDisposable {
       ]),
       BASE_URL: this.baseUrl,
       AUTH_URL: this.authUrl,
-      // The first door has the public one; others listen wherever there is room.
+      // The first gateway has the public port, the others any free port.
       AUTH_PORT: replica === 0 ? String(this.#authPort) : '0',
     };
     return {
@@ -200,26 +200,26 @@ export class Stack implements AsyncDisposable {
   }
 
   #urlsOf(name: string): string {
-    return this.#places
-      .filter((place) => place.spec.name === name)
-      .map((place) => `http://127.0.0.1:${place.port}`)
+    return this.#planned
+      .filter((one) => one.spec.name === name)
+      .map((one) => `http://127.0.0.1:${one.port}`)
       .join(',');
   }
 }
 
-function parseDemo(printed: string): Demo {
+function parseDemo(printed: string): DemoWorkspace {
   const line = printed
     .trim()
     .split('\n')
     .findLast((text) => text.startsWith('{'));
   try {
-    const demo = JSON.parse(line ?? '') as Partial<Demo>;
+    const demo = JSON.parse(line ?? '') as Partial<DemoWorkspace>;
     const { userId, workspaceId, apiKey, readOnlyApiKey } = demo;
     if (userId && workspaceId && apiKey && readOnlyApiKey) return { userId, workspaceId, apiKey, readOnlyApiKey };
   } catch {
-    // Falls through to the one refusal below.
+    // Falls through to the error below.
   }
-  throw new Refusal(
-    'services/workspace/src/seed.ts did not print its one line {userId, workspaceId, apiKey, readOnlyApiKey}.',
+  throw new UserError(
+    'services/workspace/src/seed.ts did not print a line with userId, workspaceId, apiKey and readOnlyApiKey.',
   );
 }

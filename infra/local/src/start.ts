@@ -1,4 +1,4 @@
-/** `npm start`: the whole system on this machine, until Ctrl-C. */
+/** `npm start`: runs the whole system on this machine until Ctrl-C. */
 import type { NatsUser } from '@wts/contracts';
 import { existsSync, mkdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,20 +9,20 @@ import { tryLock } from '../bootstrap/lock.mjs';
 import { migrateServices } from './database/migrate.ts';
 import type { Database } from './database/provision.ts';
 import { ownDatabase, provision } from './database/provision.ts';
-import { LOCAL, ROOT, START_WORLD } from './layout.ts';
+import { LOCAL, ROOT, START_DIRECTORY } from './layout.ts';
 import { endLeftovers } from './processes/leftovers.ts';
 import { boundLogs } from './processes/logs.ts';
 import { identityOf, isAlive } from './processes/identity.ts';
 import type { Progress } from './progress.ts';
 import { createProgress } from './progress.ts';
 import { choosePorts } from './public-ports.ts';
-import { Refusal } from './refusal.ts';
-import type { Demo, Secrets } from './secrets.ts';
-import { keepSecrets, readSecrets } from './secrets.ts';
+import { UserError } from './user-error.ts';
+import type { DemoWorkspace, Secrets } from './secrets.ts';
+import { writeSecrets, readSecrets } from './secrets.ts';
 import { openNats } from './servers/nats.ts';
 import { checkNats } from './servers/nats-external.ts';
 import { openPostgres, removePostgresData } from './servers/postgres.ts';
-import type { CrashListeners } from './servers/server-control.ts';
+import type { CrashHandlers } from './servers/server-control.ts';
 import { describeStack, readStackFile, removeStackFile, writeStackFile } from './stack-file.ts';
 import { Stack } from './stack.ts';
 import { runTask } from './task.ts';
@@ -30,30 +30,30 @@ import { welcome } from './welcome.ts';
 
 const USAGE = `npm start [-- options]
 
-  --fresh              forget everything: data, keys, logs
-  --sync-replicas N    that many sync services (default 1)
-  --help
+  --fresh              delete all local data, keys and logs first
+  --sync-replicas N    run N sync services (default 1)
+  --help               print this text
 
-Settings by environment: PORT (4000), AUTH_PORT (4001), DATABASE_URL and NATS_URL (your own servers),
+Environment variables: PORT (4000), AUTH_PORT (4001), DATABASE_URL and NATS_URL (your own servers),
 PG_BIN and NATS_SERVER_BIN (your own programs), LOG_LEVEL, CORS_ORIGINS.`;
 
 const LOGS_EVERY_MS = 60_000;
 const OTHER_START_MS = 20_000;
-const RESET_HINT = 'Start with an empty one: npm start -- --fresh';
+const RESET_HINT = 'To delete this data and start with new data, run: npm start -- --fresh';
 
 interface Options {
   readonly fresh: boolean;
   readonly syncReplicas: number;
 }
 
-/** Everything below one directory: removing it forgets the PATHS. */
+/** Everything is below one directory, so that `--fresh` removes only that. */
 const PATHS = {
   lock: join(LOCAL, 'start.lock'),
-  secrets: join(START_WORLD, 'secrets.json'),
-  records: join(START_WORLD, 'run'),
-  logs: join(START_WORLD, 'logs'),
-  postgres: join(START_WORLD, 'postgres'),
-  nats: join(START_WORLD, 'nats'),
+  secrets: join(START_DIRECTORY, 'secrets.json'),
+  records: join(START_DIRECTORY, 'run'),
+  logs: join(START_DIRECTORY, 'logs'),
+  postgres: join(START_DIRECTORY, 'postgres'),
+  nats: join(START_DIRECTORY, 'nats'),
 };
 
 await runTask(async (stack) => {
@@ -61,28 +61,28 @@ await runTask(async (stack) => {
   if (options === null) return 0;
   const since = Date.now();
   const progress = createProgress(process.stdout);
-  progress.say('\nWorkspace Task Service\n');
+  progress.print('\nWorkspace Task Service\n');
   prepareDirectory();
-  stack.defer(await holdWorld());
+  stack.defer(await lockStart());
   let served = false;
   stack.defer(() => {
-    if (served) progress.say('Everything has stopped.');
+    if (served) progress.print('Everything has stopped.');
   });
   await cleanUp(options.fresh, progress);
 
   const ports = await choosePorts(process.env);
   const secrets = readSecrets(PATHS.secrets);
-  keepSecrets(PATHS.secrets, secrets);
-  // A service that comes back has another pid; before everything serves nothing is announced.
-  let announce = () => {};
-  const listeners = {
-    onCrash: (text: string) => progress.say(`\n${text}`),
-    onBack: (name: string) => {
-      progress.say(`${name} is back.`);
-      announce();
+  writeSecrets(PATHS.secrets, secrets);
+  // The stack file has process ids, so it is written again after a restart. It is not written before the system is ready.
+  let writeFile = () => {};
+  const handlers = {
+    onCrash: (text: string) => progress.print(`\n${text}`),
+    onRestarted: (name: string) => {
+      progress.print(`${name} runs again.`);
+      writeFile();
     },
   };
-  const servers = await openServers(stack, secrets, progress, listeners);
+  const servers = await openServers(stack, secrets, progress, handlers);
   const services = await Stack.plan({
     logs: PATHS.logs,
     records: PATHS.records,
@@ -92,11 +92,11 @@ await runTask(async (stack) => {
     replicas: { sync: options.syncReplicas },
     restarts: true,
     env: process.env,
-    ...listeners,
+    ...handlers,
   });
   const demo = await openServices(stack, services, progress);
-  keepSecrets(PATHS.secrets, { ...readSecrets(PATHS.secrets), demo });
-  announce = () =>
+  writeSecrets(PATHS.secrets, { ...readSecrets(PATHS.secrets), demo });
+  writeFile = () =>
     writeStackFile(
       describeStack(services, demo, {
         jwtSecret: secrets.jwtSecret,
@@ -104,11 +104,11 @@ await runTask(async (stack) => {
         natsUrl: servers.natsUrlOf('verify'),
       }),
     );
-  announce();
+  writeFile();
   stack.defer(removeStackFile);
-  const housekeeping = setInterval(() => boundLogs(PATHS.logs), LOGS_EVERY_MS);
-  stack.defer(() => clearInterval(housekeeping));
-  progress.say(
+  const boundingLogs = setInterval(() => boundLogs(PATHS.logs), LOGS_EVERY_MS);
+  stack.defer(() => clearInterval(boundingLogs));
+  progress.print(
     welcome(services, demo, { seconds: (Date.now() - since) / 1000, remarks: ports.remarks, logs: PATHS.logs }),
   );
   served = true;
@@ -126,7 +126,7 @@ function readOptions(): Options | null {
       },
     }));
   } catch (error) {
-    throw new Refusal(`${(error as Error).message}\n\n${USAGE}`);
+    throw new UserError(`${(error as Error).message}\n\n${USAGE}`);
   }
   if (values.help) {
     console.log(USAGE);
@@ -134,25 +134,25 @@ function readOptions(): Options | null {
   }
   const syncReplicas = Number(values['sync-replicas']);
   if (!Number.isInteger(syncReplicas) || syncReplicas < 1 || syncReplicas > 8)
-    throw new Refusal('--sync-replicas takes a number from 1 to 8.');
+    throw new UserError('--sync-replicas must be a whole number from 1 to 8.');
   return { fresh: values.fresh, syncReplicas };
 }
 
 function prepareDirectory(): void {
   try {
-    mkdirSync(START_WORLD, { recursive: true, mode: 0o700 });
+    mkdirSync(START_DIRECTORY, { recursive: true, mode: 0o700 });
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'ENOSPC' || code === 'EDQUOT')
-      throw new Refusal(`The disk that holds ${ROOT} is full: free some space and start again.`);
-    throw new Refusal(
-      `${LOCAL} is not writable (${code}); it belongs to user id ${ownerOf(LOCAL)}.\nStart as that user, or change the owner of the folder.`,
+      throw new UserError(`The disk of ${ROOT} is full. Free some space and start again.`);
+    throw new UserError(
+      `${LOCAL} is not writable (${code}). Its owner is user id ${ownerOf(LOCAL)}.\nStart as that user, or change the owner of the folder.`,
     );
   }
 }
 
-/** Refuses when another start serves. One that has just begun or is about to end is waited for: it will be clear soon. */
-async function holdWorld(): Promise<() => void> {
+/** Takes the lock of `npm start`. It fails when another start is running, and waits for one that is starting or stopping. */
+async function lockStart(): Promise<() => void> {
   const deadline = Date.now() + OTHER_START_MS;
   const own = identityOf(process.pid) ?? { pid: process.pid, startMark: '' };
   for (;;) {
@@ -161,25 +161,27 @@ async function holdWorld(): Promise<() => void> {
     const running = readStackFile();
     if (running !== null || Date.now() > deadline) {
       const state = running === null ? 'is already starting' : `is already running at ${running.baseUrl}`;
-      throw new Refusal(
-        `It ${state} (process ${owner.pid}).\nStop that one with Ctrl-C in its terminal, or: kill ${owner.pid}`,
+      throw new UserError(
+        `The service ${state} (process ${owner.pid}).\nStop it with Ctrl-C in its terminal, or run: kill ${owner.pid}`,
       );
     }
     await sleep(100);
   }
 }
 
-/** What an earlier start left when it was killed, and with --fresh everything it ever made. */
+/** Ends the processes of an earlier start that was killed, and with `--fresh` deletes all data. */
 async function cleanUp(fresh: boolean, progress: Progress): Promise<void> {
   removeStackFile();
   const ended = await endLeftovers(PATHS.records);
-  if (ended.length > 0) progress.say(`  Ended processes of an earlier start that was killed: ${ended.join(', ')}.`);
+  if (ended.length > 0) progress.print(`  Stopped processes that an earlier start left running: ${ended.join(', ')}.`);
   if (!fresh) return;
   if (process.env['DATABASE_URL']) {
-    throw new Refusal('--fresh does not delete your own database. Drop it yourself, or unset DATABASE_URL.');
+    throw new UserError(
+      '--fresh does not delete the database at DATABASE_URL. Drop it yourself, or unset DATABASE_URL.',
+    );
   }
   if (existsSync(PATHS.postgres) || process.getuid?.() === 0) removePostgresData(PATHS.postgres, process.env);
-  rmSync(START_WORLD, { recursive: true, force: true });
+  rmSync(START_DIRECTORY, { recursive: true, force: true });
   prepareDirectory();
 }
 
@@ -187,14 +189,14 @@ async function openServers(
   stack: AsyncDisposableStack,
   secrets: Secrets,
   progress: Progress,
-  listeners: CrashListeners,
+  handlers: CrashHandlers,
 ): Promise<{ database: Database; natsUrlOf: (user: NatsUser) => string }> {
-  const common = { records: PATHS.records, env: process.env, ...listeners };
-  const adminOwn = process.env['DATABASE_URL'] ? ownDatabase(process.env['DATABASE_URL']) : null;
+  const common = { records: PATHS.records, env: process.env, ...handlers };
+  const external = process.env['DATABASE_URL'] ? ownDatabase(process.env['DATABASE_URL']) : null;
   const database = await progress.step('PostgreSQL', async (note) => {
-    if (adminOwn !== null) {
-      note(`yours, at ${new URL(adminOwn.adminUrl).host}, database ${adminOwn.name}`);
-      return provision({ ...adminOwn, fallbackKey: secrets.roleKey });
+    if (external !== null) {
+      note(`yours, at ${new URL(external.adminUrl).host}, database ${external.name}`);
+      return provision({ ...external, fallbackKey: secrets.roleKey });
     }
     const server = stack.use(
       await openPostgres({
@@ -206,7 +208,7 @@ async function openServers(
         resetHint: RESET_HINT,
       }),
     );
-    keepSecrets(PATHS.secrets, { ...readSecrets(PATHS.secrets), postgresPort: server.port });
+    writeSecrets(PATHS.secrets, { ...readSecrets(PATHS.secrets), postgresPort: server.port });
     note(`${server.version} from ${server.source}${server.isNew ? ', new data' : ''}`);
     return provision({ adminUrl: server.url(), name: 'wts', fallbackKey: secrets.roleKey });
   });
@@ -225,7 +227,7 @@ async function openServers(
         port: secrets.natsPort,
       }),
     );
-    keepSecrets(PATHS.secrets, { ...readSecrets(PATHS.secrets), natsPort: server.port });
+    writeSecrets(PATHS.secrets, { ...readSecrets(PATHS.secrets), natsPort: server.port });
     note(`${server.version} with JetStream from ${server.source}`);
     return server.urlOf;
   });
@@ -235,7 +237,7 @@ async function openServers(
   return { database, natsUrlOf };
 }
 
-async function openServices(stack: AsyncDisposableStack, services: Stack, progress: Progress): Promise<Demo> {
+async function openServices(stack: AsyncDisposableStack, services: Stack, progress: Progress): Promise<DemoWorkspace> {
   stack.use(services);
   await progress.step('Services', async (note) => {
     await services.start();

@@ -1,12 +1,12 @@
-import { Refusal } from './refusal.ts';
+import { UserError } from './user-error.ts';
 
-/** An exit code, or that the task goes on by itself until somebody stops it, which is then no failure. */
+/** An exit code, or 'until stopped': the task runs until the user stops it, and then exits with 0. */
 type Outcome = number | 'until stopped';
 
 /**
- * The life of a task of this package: it works until it is done or told to stop, cleans up, and leaves with a code.
- * Told to stop means SIGINT, SIGTERM, SIGHUP, or the end of the process that started it (the bootstrap script keeps an
- * IPC channel open for that). A second signal, a second or more after the first, gives up on order.
+ * Runs a task until it is done or stopped, cleans up, and exits. SIGINT, SIGTERM, SIGHUP and the end of the parent process stop
+ * it (the bootstrap script keeps an IPC channel open for that). A second signal, at least a second later, exits without
+ * clean-up.
  */
 export async function runTask(work: (stack: AsyncDisposableStack) => Promise<Outcome>): Promise<never> {
   const { promise: stopped, resolve: stop } = Promise.withResolvers<string>();
@@ -19,9 +19,9 @@ export async function runTask(work: (stack: AsyncDisposableStack) => Promise<Out
       stop(signal);
     });
   }
-  process.on('disconnect', () => stop('its starter is gone'));
-  // A reader of our output that went away (`npm start | head`) must not stop the clean-up.
-  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => stop('nobody reads its output'));
+  process.on('disconnect', () => stop('the parent process ended'));
+  // A closed output (`npm start | head`) must not prevent the clean-up.
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => stop('the output was closed'));
 
   const stack = new AsyncDisposableStack();
   let code: number;
@@ -32,21 +32,21 @@ export async function runTask(work: (stack: AsyncDisposableStack) => Promise<Out
     code = outcome === 'until stopped' ? 0 : outcome;
   } catch (error) {
     code = 1;
-    complain(error);
+    printError(error);
   }
   try {
     await stack.disposeAsync();
   } catch (error) {
     code = code === 0 ? 1 : code;
-    complain(error);
+    printError(error);
   }
   process.exit(code);
 }
 
-function complain(error: unknown): void {
+function printError(error: unknown): void {
   const { code } = error as { code?: string };
-  if (error instanceof Refusal) console.error(`\n${error.message}\n`);
+  if (error instanceof UserError) console.error(`\n${error.message}\n`);
   else if (code === 'ENOSPC' || code === 'EDQUOT')
-    console.error(`\nThe disk is full: free some space and start again.\n`);
+    console.error(`\nThe disk is full. Free some space and start again.\n`);
   else console.error(error);
 }

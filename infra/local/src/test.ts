@@ -1,4 +1,4 @@
-/** `npm test`: the static checks, then every suite, in a system of its own beside whatever else runs here. */
+/** `npm test`: runs the static checks and then every suite, with separate servers, so that it can run next to `npm start`. */
 import { mkdirSync, rmSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
@@ -15,17 +15,17 @@ import { chooseSuites, findSuites, runSuite } from './testing/suites.ts';
 
 const USAGE = `npm test [-- options]
 
-  --only FOLDER    this suite, for example packages/access; may be given several times. No static checks.
-  --grep TEXT      only tests whose title contains it
-  --help
+  --only FOLDER    run only this suite, for example packages/access, without static checks; may be repeated
+  --grep TEXT      run only tests whose title matches
+  --help           print this text
 
-Ends with the line "N passed, N failed"; each static check counts as one. What was skipped because this machine lacks what
-it needs is listed before.
-TEST_DATABASE_URL: PostgreSQL of your own, as a superuser, instead of one of the run's own.`;
+The last line is "N passed, N failed"; each static check counts as one. Tests that need something this machine lacks are
+listed before as skipped.
+TEST_DATABASE_URL: the URL of a superuser of your own PostgreSQL server, which is then used instead of a new one.`;
 
 const LOGS = join(LOCAL, 'test-logs');
-const NEWS_EVERY_MS = 15_000;
-/** Suites that own the machine while they run. */
+const PROGRESS_EVERY_MS = 15_000;
+/** Suites that run while no other suite does. */
 const ALONE: readonly SuiteFolder[] = ['test-e2e'];
 
 await runTask(async (stack) => {
@@ -53,7 +53,7 @@ await runTask(async (stack) => {
     failed = checks.length - passed;
   }
   console.log('\nSuites');
-  const env = await openWorld(stack);
+  const env = await openServers(stack);
   const results = await runSuites(stack, suites, env, values.grep);
   for (const result of results) {
     passed += result.passed;
@@ -63,7 +63,7 @@ await runTask(async (stack) => {
   const broken = results.filter((result) => result.failures.length > 0);
   if (broken.length > 0) console.log('\nFailed');
   for (const { folder, failures } of broken) for (const { title } of failures) console.log(`  ✗ ${folder}: ${title}`);
-  if (skipped.length > 0) console.log(`\nSkipped: ${skipped.length}, because this machine lacks what they need`);
+  if (skipped.length > 0) console.log(`\n${skipped.length} skipped, because this machine lacks what they need`);
   for (const title of skipped) console.log(`  - ${title}`);
   console.log(
     `\nin ${((Date.now() - since) / 1000).toFixed(0)} s${failed === 0 ? '' : `; the output of each suite is in ${LOGS}`}`,
@@ -72,8 +72,8 @@ await runTask(async (stack) => {
   return failed === 0 ? 0 : 1;
 });
 
-/** Servers for the suites, gone when this process is, whatever ends it. Returns their surroundings. */
-async function openWorld(stack: AsyncDisposableStack): Promise<NodeJS.ProcessEnv> {
+/** Starts the servers for the suites, which end with this process. Resolves to the environment of the suites. */
+async function openServers(stack: AsyncDisposableStack): Promise<NodeJS.ProcessEnv> {
   const directory = join(LOCAL, `test-run-${process.pid}`);
   rmSync(directory, { recursive: true, force: true });
   mkdirSync(directory, { recursive: true, mode: 0o700 });
@@ -98,7 +98,7 @@ async function openWorld(stack: AsyncDisposableStack): Promise<NodeJS.ProcessEnv
   return { ...process.env, TEST_DATABASE_URL: databaseUrl, TEST_NATS_URL: nats.url, CI: 'true' };
 }
 
-/** As many at once as there are processors, except those that must be alone. */
+/** Runs one suite per processor, and then those that must run alone. */
 async function runSuites(
   stack: AsyncDisposableStack,
   suites: readonly SuiteFolder[],
@@ -107,15 +107,15 @@ async function runSuites(
 ): Promise<SuiteResult[]> {
   const results: SuiteResult[] = [];
   const running = new Map<SuiteFolder, number>();
-  const news = setInterval(() => {
+  const progress = setInterval(() => {
     for (const [folder, passed] of running) console.log(`    … ${folder}: ${passed} passed so far`);
-  }, NEWS_EVERY_MS);
-  stack.defer(() => clearInterval(news));
+  }, PROGRESS_EVERY_MS);
+  stack.defer(() => clearInterval(progress));
   const run = async (folder: SuiteFolder) => {
     running.set(folder, 0);
     const result = await runSuite({
       folder,
-      log: freshLog(folder),
+      log: newLog(folder),
       env,
       grep,
       onTest: (passed) => running.set(folder, passed),
@@ -131,7 +131,7 @@ async function runSuites(
   };
   await Promise.all(Array.from({ length: Math.max(1, Math.min(4, availableParallelism())) }, worker));
   for (const folder of suites.filter((each) => ALONE.includes(each))) await run(folder);
-  clearInterval(news);
+  clearInterval(progress);
   return results;
 }
 
@@ -143,7 +143,7 @@ function report({ folder, passed, skipped, failures, seconds }: SuiteResult): vo
   for (const { title, text } of failures) console.log(`\n      ✗ ${title}\n${text.replace(/^/gm, '        ')}\n`);
 }
 
-function freshLog(folder: SuiteFolder): string {
+function newLog(folder: SuiteFolder): string {
   mkdirSync(LOGS, { recursive: true });
   const log = join(LOGS, `${folder.replaceAll('/', '-')}.log`);
   rmSync(log, { force: true });

@@ -1,20 +1,20 @@
 import { randomUUID } from 'node:crypto';
 import { relative } from 'node:path';
 import { ROOT } from './layout.ts';
-import type { Demo } from './secrets.ts';
+import type { DemoWorkspace } from './secrets.ts';
 import type { Stack } from './stack.ts';
 
-interface Circumstances {
+interface StartInfo {
   readonly seconds: number;
   readonly remarks: readonly string[];
   readonly logs: string;
 }
 
-/** What somebody who has just started it for the first time wants to know, in the order of wanting. */
+/** The text after a start, with the most important information first. */
 export function welcome(
   { baseUrl, authUrl }: Pick<Stack, 'baseUrl' | 'authUrl'>,
-  demo: Demo,
-  { seconds, remarks, logs }: Circumstances,
+  demo: DemoWorkspace,
+  { seconds, remarks, logs }: StartInfo,
 ): string {
   return [
     '',
@@ -41,8 +41,8 @@ export function welcome(
   ].join('\n');
 }
 
-/** A line that works once pasted: its ids are new, so that pasting it again is the same change and not another. */
-function createTask(baseUrl: string, { apiKey, workspaceId }: Demo): string[] {
+/** A curl command with new ids. Running it twice creates one task, because the second call has the same transaction. */
+function createTask(baseUrl: string, { apiKey, workspaceId }: DemoWorkspace): string[] {
   const body = {
     batchId: randomUUID(),
     transactions: [

@@ -5,8 +5,8 @@ import { librariesFor } from '../bootstrap/libraries.mjs';
 import { scratch } from './scratch.ts';
 
 describe("the libraries of the project's Node", () => {
-  /** A program that ends as one does whose library is not there. */
-  function lacking(library: string): string {
+  /** A program that fails as one without its library does. */
+  function programWithout(library: string): string {
     const file = join(scratch(), 'node');
     const text = `node: error while loading shared libraries: ${library}: cannot open shared object file`;
     writeFileSync(file, `#!/bin/sh\necho '${text}' >&2\nexit 127\n`);
@@ -14,21 +14,21 @@ describe("the libraries of the project's Node", () => {
     return file;
   }
 
-  it('are those of the system where it runs', async () => {
+  it('are those of the system when Node runs with them', async () => {
     assert.deepEqual(await librariesFor(process.execPath, scratch()), {});
   });
 
-  it('are searched for in the package that was fetched, before those of the system', async function () {
+  it('are searched in the downloaded package before the system', async function () {
     if (process.platform !== 'linux') return this.skip();
     const packages = scratch();
     const folder = join(packages, 'libatomic1/tree/usr/lib/some-linux-gnu');
     mkdirSync(folder, { recursive: true });
-    const { LD_LIBRARY_PATH = '' } = await librariesFor(lacking('libatomic.so.1'), packages);
+    const { LD_LIBRARY_PATH = '' } = await librariesFor(programWithout('libatomic.so.1'), packages);
     assert.equal(LD_LIBRARY_PATH.split(':')[0], folder);
   });
 
-  it('are asked for by name where nothing is known of them', async function () {
+  it('are named in the error when their package is unknown', async function () {
     if (process.platform !== 'linux') return this.skip();
-    await assert.rejects(librariesFor(lacking('libother.so.6'), scratch()), /needs libother\.so\.6.*install it/);
+    await assert.rejects(librariesFor(programWithout('libother.so.6'), scratch()), /needs libother\.so\.6.*Install it/);
   });
 });

@@ -9,8 +9,8 @@ import { openNats } from '../src/servers/nats.ts';
 import { scratch } from './scratch.ts';
 
 const SUBJECTS = [STREAM.subject, STREAM.handover, STREAM.revoked, STREAM.rates] as const;
-/** What else somebody inside may try: the subjects by which a server is asked to change or show a stream. */
-const ASKING = [
+/** Subjects that no service may use: requests to change or show streams, and inboxes of others. */
+const FORBIDDEN = [
   `$JS.API.STREAM.DELETE.${STREAM.name}`,
   `$JS.API.STREAM.PURGE.${STREAM.name}`,
   `$JS.API.STREAM.MSG.DELETE.${STREAM.name}`,
@@ -18,7 +18,7 @@ const ASKING = [
   '$JS.API.STREAM.LIST',
   '$JS.API.CONSUMER.CREATE.OTHER',
   '$SYS.REQ.SERVER.PING',
-  '_INBOX.somebody',
+  '_INBOX.other',
 ];
 const SERVICES = NATS_USERS.filter((user) => user !== 'admin');
 
@@ -55,26 +55,26 @@ describe('the users of NATS', function () {
 
   const of = (user: NatsUser): { connection: NatsConnection; refused: string[] } => connections.get(user)!;
 
-  /** Whether what one publishes reaches somebody who may hear everything. */
+  /** True when a message of this user reaches a subscriber with all permissions. */
   async function arrives(user: NatsUser, subject: string): Promise<boolean> {
-    const { connection: listener } = of('admin');
+    const { connection: subscriber } = of('admin');
     let has = false;
-    const subscription = listener.subscribe(subject, { callback: () => (has = true) });
-    await listener.flush();
+    const subscription = subscriber.subscribe(subject, { callback: () => (has = true) });
+    await subscriber.flush();
     of(user).connection.publish(subject, 'x');
     await of(user).connection.flush();
-    await listener.flush();
+    await subscriber.flush();
     subscription.unsubscribe();
     return has;
   }
 
   for (const subject of SUBJECTS) {
-    it(`publish ${subject} only where it is theirs to say [never.shown-outside]`, async () => {
+    it(`publish ${subject} only with that permission [never.shown-outside]`, async () => {
       for (const user of SERVICES)
         assert.equal(await arrives(user, subject), NATS_PERMISSIONS[user].publish.includes(subject), user);
     });
 
-    it(`hear ${subject} only where they need it`, async () => {
+    it(`receive ${subject} only with that permission`, async () => {
       for (const user of SERVICES) {
         const { connection } = of(user);
         let has = false;
@@ -88,12 +88,12 @@ describe('the users of NATS', function () {
     });
   }
 
-  it('cannot delete, empty or cut the stream, make another, or answer in the place of the server', async () => {
+  it('cannot delete, purge or change the stream, create another one, or answer for others', async () => {
     for (const user of SERVICES)
-      for (const subject of ASKING) assert.equal(await arrives(user, subject), false, `${user} ${subject}`);
+      for (const subject of FORBIDDEN) assert.equal(await arrives(user, subject), false, `${user} ${subject}`);
   });
 
-  it('other than sync and the audit can neither look at the stream nor follow it', async () => {
+  it('cannot read the stream, except sync and the audit', async () => {
     for (const user of ['gateway', 'workspace'] as const) {
       const { connection, refused } = of(user);
       const inbox = createInbox();
@@ -103,7 +103,7 @@ describe('the users of NATS', function () {
       await connection.flush();
       assert.ok(
         refused.some((text) => /permission/i.test(text)),
-        `${user} is told`,
+        `${user} gets an error`,
       );
     }
   });

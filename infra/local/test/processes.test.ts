@@ -11,12 +11,12 @@ import { identityOf, isAlive } from '../src/processes/identity.ts';
 import type { ProcessIdentity } from '../src/processes/identity.ts';
 import { launch } from '../src/processes/launch.ts';
 import { endLeftovers } from '../src/processes/leftovers.ts';
-import { isFree, whoListens } from '../src/processes/ports.ts';
+import { isFree, describeListener } from '../src/processes/ports.ts';
 import { choosePorts } from '../src/public-ports.ts';
 import { scratch } from './scratch.ts';
 import { until } from './until.ts';
 
-const sleeper = (directory: string, name = 'sleeper') =>
+const idleProcess = (directory: string, name = 'idle') =>
   launch({
     name,
     command: process.execPath,
@@ -26,7 +26,7 @@ const sleeper = (directory: string, name = 'sleeper') =>
     records: join(directory, 'run'),
   });
 
-/** A pid of the past: no process has it now. */
+/** The identity of a process that has exited. */
 async function deadOwner() {
   const child = spawn(process.execPath, ['-e', '']);
   const identity = identityOf(child.pid ?? 0);
@@ -35,7 +35,7 @@ async function deadOwner() {
 }
 
 describe('processes', () => {
-  it('tells a process from a later one with the same pid', () => {
+  it('are distinguished from later ones with the same pid', () => {
     const own = identityOf(process.pid);
     ok(own !== null);
     equal(isAlive(own), true);
@@ -43,39 +43,39 @@ describe('processes', () => {
     equal(identityOf(2 ** 22 + 1), null);
   });
 
-  it('take their children along when they are killed, with what was theirs alone', async () => {
+  it('that are killed do not leave their children or temporary directories', async () => {
     const directory = scratch();
     const swept = join(directory, 'swept');
-    const parent = spawn(process.execPath, [join(import.meta.dirname, 'doomed-parent.ts'), swept], {
+    const parent = spawn(process.execPath, [join(import.meta.dirname, 'killed-parent.ts'), swept], {
       stdio: ['ignore', 'pipe', 'inherit'],
     });
     const [line] = (await once(parent.stdout, 'data')) as [Buffer];
     const child = identityOf(Number(line.toString()));
     ok(child !== null && existsSync(swept));
     parent.kill('SIGKILL');
-    await until('the child is gone', () => !isAlive(child));
-    await until('the directory is gone', () => !existsSync(swept));
+    await until('the child has exited', () => !isAlive(child));
+    await until('the directory is removed', () => !existsSync(swept));
   });
 
-  it('that a killed launcher left are ended by the next start, paused ones too, and nobody else', async () => {
+  it('that a killed launcher left are ended by the next start, also paused ones, and no others', async () => {
     const directory = scratch();
-    const left = await sleeper(directory);
-    const paused = await sleeper(directory, 'paused');
+    const left = await idleProcess(directory);
+    const paused = await idleProcess(directory, 'paused');
     paused.signal('SIGSTOP');
     const records = join(directory, 'run');
-    const stranger = { name: 'stranger', pid: process.pid, startMark: 'of another life' };
-    writeFileSync(join(records, 'stranger.json'), JSON.stringify(stranger));
+    const other = { name: 'other', pid: process.pid, startMark: 'of an earlier process' };
+    writeFileSync(join(records, 'other.json'), JSON.stringify(other));
     writeFileSync(join(records, 'half.json'), '{"pid": 1');
-    deepEqual((await endLeftovers(records)).sort(), ['paused', 'sleeper']);
+    deepEqual((await endLeftovers(records)).sort(), ['idle', 'paused']);
     await Promise.all([left.exited, paused.exited]);
     equal(existsSync(records), false);
   });
 
-  it('keep a record while they run, and only then', async () => {
+  it('have a record only while they run', async () => {
     const directory = scratch();
-    const running = await sleeper(directory);
-    const record = join(directory, 'run', 'sleeper.json');
-    deepEqual(JSON.parse(readFileSync(record, 'utf8')), { name: 'sleeper', ...identityOf(running.pid) });
+    const running = await idleProcess(directory);
+    const record = join(directory, 'run', 'idle.json');
+    deepEqual(JSON.parse(readFileSync(record, 'utf8')), { name: 'idle', ...identityOf(running.pid) });
     await running.stop('SIGTERM', 5_000);
     equal(existsSync(record), false);
   });
@@ -95,7 +95,7 @@ describe('processes', () => {
 });
 
 describe('a local stack', () => {
-  it('belongs to one process, and to the next when that is dead', async () => {
+  it('belongs to one process at a time, and to the next after it has exited', async () => {
     const lock = join(scratch(), 'lock');
     const own = identityOf(process.pid);
     ok(own !== null);
@@ -110,7 +110,7 @@ describe('a local stack', () => {
 });
 
 describe('the lock of an install', () => {
-  it('lets one in at a time and passes on when the owner is dead', async () => {
+  it('has one owner at a time, and the next one after the owner has exited', async () => {
     const lock = join(scratch(), 'install.lock');
     const owner = await deadOwner();
     writeFileSync(lock, JSON.stringify({ pids: [owner.pid], sinceMs: Date.now() }));
@@ -126,7 +126,7 @@ describe('the lock of an install', () => {
       second = true;
       return lock;
     });
-    await until('the second says that it waits', () => waited);
+    await until('the second install waits', () => waited);
     equal(second, false);
     first.release();
     (await next).release();
@@ -146,31 +146,31 @@ describe('public ports', () => {
     taken.close();
   });
 
-  it('that were asked for and are taken are refused with who has them and what to do', async () => {
+  it('that are configured and in use are an error, which names the program and what to do', async () => {
     equal(await isFree(port), false);
-    match(whoListens(port) ?? '', new RegExp(`process ${process.pid}`));
+    match(describeListener(port) ?? '', new RegExp(`process ${process.pid}`));
     await rejects(choosePorts({ PORT: String(port) }), {
-      name: 'Refusal',
+      name: 'UserError',
       message: new RegExp(`Port ${port} \\(PORT\\) is in use by .*process ${process.pid}[^]*PORT=`),
     });
   });
 
-  it('that are only defaults make way for who is there, and it is said', async () => {
+  it('that are defaults and in use are replaced, with a message', async () => {
     const holder = createServer().on('error', () => {});
-    // Taken by us, or already by a system that runs beside the tests: both will do.
+    // This test uses the port, or another running system already does.
     await new Promise<void>((resolve) => {
       holder.once('listening', resolve).once('error', () => resolve());
       holder.listen(4000, '127.0.0.1');
     });
     const chosen = await choosePorts({});
     ok(chosen.api > 4000 && chosen.auth !== chosen.api);
-    match(chosen.remarks.join(' '), /Port 4000 is in use by .*: the API is at \d+ instead/);
+    match(chosen.remarks.join(' '), /Port 4000 is in use by .*, so the API uses port \d+/);
     holder.close();
   });
 
   for (const wrong of ['x', '0', '65536', '1.5', '-1']) {
     it(`are numbers: ${wrong} is refused`, async () => {
-      await rejects(choosePorts({ PORT: wrong }), { name: 'Refusal', message: /is not a port/ });
+      await rejects(choosePorts({ PORT: wrong }), { name: 'UserError', message: /is not a port/ });
     });
   }
 });

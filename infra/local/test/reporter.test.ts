@@ -10,18 +10,18 @@ import { scratch } from './scratch.ts';
 const SUITE = `
 it('passes', () => {});
 it('fails', () => { throw new Error('on purpose'); });
-it('finds out', function () { this.skip(); });
+it('skips itself', function () { this.skip(); });
 describe('a machine that lacks something', () => {
   before(function () { this.skip(); });
-  it('is excused', () => {});
+  it('is skipped', () => {});
 });
 it.skip('was switched off', () => {});
 describe.skip('a chapter', () => { it('was switched off with it', () => {}); });
 it('was never written');
 `;
 
-describe('what a suite tells while it runs', () => {
-  it('counts as skipped what lacked something, and as failed what was written never to run', async () => {
+describe('the reporter of a suite', () => {
+  it('counts tests that skip themselves as skipped, and tests that never run as failed', async () => {
     const file = join(scratch(), 'suite.mjs');
     writeFileSync(file, SUITE);
     const suite = fork(
@@ -29,19 +29,19 @@ describe('what a suite tells while it runs', () => {
       ['--no-config', '--reporter', join(ROOT, 'infra/local/src/testing/reporter.ts'), file],
       { silent: true },
     );
-    const told: TestMessage[] = [];
-    suite.on('message', (message) => told.push(message as TestMessage));
+    const messages: TestMessage[] = [];
+    suite.on('message', (message) => messages.push(message as TestMessage));
     await once(suite, 'exit');
     const titles = (type: TestMessage['type']) =>
-      told.flatMap((message) => (message.type === type && 'title' in message ? [message.title] : []));
+      messages.flatMap((message) => (message.type === type && 'title' in message ? [message.title] : []));
     assert.deepEqual(titles('pass'), ['passes']);
-    assert.deepEqual(titles('skip'), ['finds out', 'a machine that lacks something › is excused']);
+    assert.deepEqual(titles('skip'), ['skips itself', 'a machine that lacks something › is skipped']);
     assert.deepEqual(titles('fail').toSorted(), [
       'a chapter › was switched off with it',
       'fails',
       'was never written',
       'was switched off',
     ]);
-    assert.equal(told.at(-1)?.type, 'end');
+    assert.equal(messages.at(-1)?.type, 'end');
   });
 });

@@ -10,7 +10,7 @@ rmSync(base, { recursive: true, force: true });
 mkdirSync(base, { recursive: true });
 removeAtExit(base);
 
-/** An empty directory that goes with this process. */
+/** Creates a directory that is removed when this process ends. */
 export function scratch(): string {
   count += 1;
   const directory = join(base, String(count));

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { connect } from 'nats';
 import { Client } from 'pg';
 import { ownDatabase, provision } from '../src/database/provision.ts';
-import { keepSecrets, makeSecrets, readSecrets } from '../src/secrets.ts';
+import { writeSecrets, makeSecrets, readSecrets } from '../src/secrets.ts';
 import type { NatsServer } from '../src/servers/nats.ts';
 import { openNats } from '../src/servers/nats.ts';
 import { checkNats } from '../src/servers/nats-external.ts';
@@ -44,7 +44,7 @@ describe('the PostgreSQL server', function () {
   });
   after(() => server[Symbol.asyncDispose]());
 
-  it('keeps what was committed when it is killed, at the same address', async () => {
+  it('has every committed row after a kill, at the same address', async () => {
     await query(server.url(), 'CREATE TABLE kept (id int); INSERT INTO kept VALUES (7)');
     await server.kill();
     await rejects(query(server.url(), 'SELECT 1'));
@@ -55,7 +55,7 @@ describe('the PostgreSQL server', function () {
     deepEqual(await query(server.url(), 'SELECT id FROM kept'), [{ id: 7 }]);
   });
 
-  it('asks for the password', async () => {
+  it('requires the password', async () => {
     const url = new URL(server.url());
     url.password = 'wrong';
     await rejects(query(url.href, 'SELECT 1'), { code: '28P01' });
@@ -65,7 +65,7 @@ describe('the PostgreSQL server', function () {
     deepEqual(await query(server.url(), 'SHOW listen_addresses'), [{ listen_addresses: '127.0.0.1' }]);
   });
 
-  it('begins anew where an earlier start was killed before its data was complete', async () => {
+  it('starts again when an earlier start was killed before its data was complete', async () => {
     const directory = scratch();
     mkdirSync(join(directory, 'data.new'));
     writeFileSync(join(directory, 'data.new', 'PG_VERSION'), '18');
@@ -74,38 +74,41 @@ describe('the PostgreSQL server', function () {
     equal(existsSync(join(directory, 'data.new')), false);
   });
 
-  it('refuses data of another version with a sentence', async () => {
+  it('reports data of another version with a message for the user', async () => {
     const directory = scratch();
     mkdirSync(join(directory, 'data'));
     writeFileSync(join(directory, 'data', 'PG_VERSION'), '9\n');
     await rejects(openPostgres(optionsIn(directory)), {
-      name: 'Refusal',
-      message: /written by PostgreSQL 9; this is PostgreSQL \d+.*[^]*Begin again/,
+      name: 'UserError',
+      message: /written by PostgreSQL 9\. PostgreSQL \d+.*[^]*Begin again/,
     });
   });
 
-  it('refuses data whose password it does not know with a sentence', async () => {
+  it('reports data with another password with a message for the user', async () => {
     const directory = scratch();
     const first = await openPostgres({ ...optionsIn(directory), throwaway: false });
     await first.stop();
     await rejects(openPostgres({ ...optionsIn(directory), password: 'another' }), {
-      name: 'Refusal',
+      name: 'UserError',
       message: /other passwords[^]*Begin again/,
     });
   });
 
-  it('is started again when it ends by itself, if so asked', async () => {
-    const told: string[] = [];
-    const notify = (text: string) => told.push(text);
-    await using kept = await openPostgres({ ...optionsIn(scratch()), onCrash: notify, onBack: notify });
+  it('is restarted after a crash when there are handlers', async () => {
+    const messages: string[] = [];
+    const notify = (text: string) => messages.push(text);
+    await using kept = await openPostgres({ ...optionsIn(scratch()), onCrash: notify, onRestarted: notify });
     process.kill(kept.pid(), 'SIGKILL');
-    await until('it is back', () => told.length === 2);
-    match(told[0] ?? '', /PostgreSQL ended/);
+    await until('it runs again', () => messages.length === 2);
+    match(messages[0] ?? '', /PostgreSQL exited/);
     equal((await query(kept.url(), 'SELECT 1')).length, 1);
   });
 
-  it('that was asked for by name is used or refused, never replaced', async () => {
-    throws(() => findPostgres({ PG_BIN: '/nowhere' }), { name: 'Refusal', message: /PG_BIN=\/nowhere does not work/ });
+  it('in PG_BIN is an error when it does not work, and is not replaced by another', async () => {
+    throws(() => findPostgres({ PG_BIN: '/nowhere' }), {
+      name: 'UserError',
+      message: /PG_BIN=\/nowhere does not work/,
+    });
   });
 });
 
@@ -123,7 +126,7 @@ describe('provisioning', function () {
     return url.href;
   };
 
-  it('works for a role that may create roles and databases, any number of times, also at once', async () => {
+  it('works with CREATEROLE and CREATEDB, repeatedly and in parallel', async () => {
     const adminUrl = await administrator('manager', 'CREATEROLE CREATEDB');
     const options = { adminUrl, name: 'managed', fallbackKey: 'k' };
     const [database] = await Promise.all([provision(options), provision(options)]);
@@ -132,29 +135,29 @@ describe('provisioning', function () {
     deepEqual(await query(database.urlOf('wts_graph'), 'SELECT id FROM things'), []);
   });
 
-  it('says what a role lacks', async () => {
+  it('reports which rights a role lacks', async () => {
     const adminUrl = await administrator('nobody_much', '');
     await rejects(provision({ adminUrl, name: 'never', fallbackKey: 'k' }), {
-      name: 'Refusal',
+      name: 'UserError',
       message: /"nobody_much" of DATABASE_URL may not set up[^]*CREATEROLE/,
     });
   });
 
-  it('says that a server is not there, and that it refuses the credentials', async () => {
+  it('reports an unreachable server, and refused credentials', async () => {
     const options = { name: 'never', fallbackKey: 'k' };
     await rejects(provision({ ...options, adminUrl: 'postgres://a:b@127.0.0.1:1/postgres' }), {
-      name: 'Refusal',
+      name: 'UserError',
       message: /cannot be reached/,
     });
     const url = new URL(server.url());
     url.password = 'wrong';
     await rejects(provision({ ...options, adminUrl: url.href }), {
-      name: 'Refusal',
+      name: 'UserError',
       message: /refuses the credentials/,
     });
   });
 
-  it('makes a database of its own where the URL names none of ours', () => {
+  it('uses the database wts when the URL names a maintenance database or none', () => {
     equal(ownDatabase('postgres://a@h/').name, 'wts');
     equal(ownDatabase('postgres://a@h/postgres').name, 'wts');
     deepEqual(ownDatabase('postgres://a:b@h:1/mine'), { adminUrl: 'postgres://a:b@h:1/postgres', name: 'mine' });
@@ -183,34 +186,34 @@ describe('the NATS server', () => {
     await again.close();
   });
 
-  it("of one's own is judged before anything relies on it", async () => {
+  it('at NATS_URL is checked before services use it', async () => {
     match(await checkNats(server.url), /^\d+\.\d+\.\d+/);
-    await rejects(checkNats('nats://127.0.0.1:1'), { name: 'Refusal', message: /cannot be used/ });
-    await rejects(checkNats(server.url.replace('secret', 'wrong')), { name: 'Refusal', message: /cannot be used/ });
+    await rejects(checkNats('nats://127.0.0.1:1'), { name: 'UserError', message: /cannot be used/ });
+    await rejects(checkNats(server.url.replace('secret', 'wrong')), { name: 'UserError', message: /cannot be used/ });
     match(await checkNats(`${server.url}, nats://127.0.0.1:1`), /^\d+\.\d+\.\d+/);
     for (const wrong of ['nats://:::', '127.0.0.1:4222', 'localhost:4222', `${server.url}, b:4222`, ',']) {
-      await rejects(checkNats(wrong), { name: 'Refusal', message: /is not a NATS URL/ }, wrong);
+      await rejects(checkNats(wrong), { name: 'UserError', message: /is not a NATS URL/ }, wrong);
     }
   });
 
-  it('that is too old or no server at all is refused with a sentence', async () => {
+  it('that is too old, or no server, is reported with a message for the user', async () => {
     deepEqual(['2.9.10', '2.10.0', '2.14.0', '3.0.0', '1.4.1'].map(isOldNats), [true, false, false, false, true]);
     const old = join(scratch(), 'nats-server');
     writeFileSync(old, '#!/bin/sh\necho "nats-server: v2.9.10"\n');
     chmodSync(old, 0o755);
     throws(() => findNats({ NATS_SERVER_BIN: old }), {
-      name: 'Refusal',
-      message: /2\.9\.10, and 2\.10\.0 or newer is needed/,
+      name: 'UserError',
+      message: /2\.9\.10, but 2\.10\.0 or newer is needed/,
     });
-    throws(() => findNats({ NATS_SERVER_BIN: '/nowhere' }), { name: 'Refusal', message: /does not work/ });
+    throws(() => findNats({ NATS_SERVER_BIN: '/nowhere' }), { name: 'UserError', message: /does not work/ });
   });
 });
 
 describe('secrets', () => {
-  it('are made once, kept whole, and readable by their owner only', () => {
+  it('are stored completely and readable by their owner only', () => {
     const file = join(scratch(), 'state', 'secrets.json');
     const made = makeSecrets();
-    keepSecrets(file, made);
+    writeSecrets(file, made);
     deepEqual(readSecrets(file), made);
     equal(statSync(file).mode & 0o777, 0o600);
     ok(made.internalTokenSecret.length >= 32 && made.jwtSecret.length >= 32);

@@ -6,16 +6,16 @@ import { ROOT } from '../src/layout.ts';
 import { settingsReference } from '../src/settings-reference.ts';
 
 describe('infra/nats/users.conf', () => {
-  it('is what packages/contracts says of who may publish and hear what', async () => {
+  it('equals the permissions in packages/contracts', async () => {
     const text = await readFile(join(ROOT, 'infra', 'nats', 'users.conf'), 'utf8');
-    assert.equal(text, natsUsersConfiguration(), 'renew it: npm run settings');
+    assert.equal(text, natsUsersConfiguration(), 'to update it: npm run settings');
   });
 });
 
 describe('infra/settings.md', () => {
-  it('lists every setting of every service as it is', async function () {
+  it('lists every setting of every service', async function () {
     this.timeout(60_000);
     const page = await readFile(join(ROOT, 'infra', 'settings.md'), 'utf8');
-    assert.equal(page, await settingsReference(), 'renew it: npm run settings');
+    assert.equal(page, await settingsReference(), 'to update it: npm run settings');
   });
 });

@@ -16,7 +16,7 @@ const SERVICE = `
   createServer((_request, response) => response.end('{}')).listen(Number(process.env.PORT), '127.0.0.1');
 `;
 
-async function supervised(options: { restarts: boolean; fault?: string; crashes?: string[]; back?: string[] }) {
+async function supervised(options: { restarts: boolean; fault?: string; crashes?: string[]; restarted?: string[] }) {
   const directory = scratch();
   const port = await freePort();
   const log = join(directory, 'log');
@@ -35,35 +35,35 @@ async function supervised(options: { restarts: boolean; fault?: string; crashes?
         channel: true,
       }),
     onCrash: (text) => options.crashes?.push(text),
-    onBack: (name) => options.back?.push(name),
+    onRestarted: (name) => options.restarted?.push(name),
   });
 }
 
 describe('a supervised service', () => {
-  it('that crashes is started again at the same address, and it is told with its last lines', async () => {
+  it('that crashes is restarted at the same address, and the message has the last lines of its log', async () => {
     const crashes: string[] = [];
-    const back: string[] = [];
-    await using service = await supervised({ restarts: true, crashes, back });
+    const restarted: string[] = [];
+    await using service = await supervised({ restarts: true, crashes, restarted });
     await service.start();
     await service.untilReady(10_000);
     const first = service.pid;
     await service.kill();
-    await until('it is back', () => back.length === 1);
+    await until('it runs again', () => restarted.length === 1);
     notEqual(service.pid, first);
-    deepEqual(crashes, ['example ended (SIGKILL); starting it again in 0.2 s. Its last lines:\n    begin']);
+    deepEqual(crashes, ['example exited (SIGKILL). It starts again in 0.2 s. The last lines of its log:\n    begin']);
     equal((await fetch(service.url)).status, 200);
   });
 
-  it('that cannot start is given up after a few tries, with its own words', async () => {
+  it('that cannot start is an error after a few attempts, with the last lines of its log', async () => {
     await using service = await supervised({ restarts: true, fault: 'PORT is missing' });
     await service.start();
     await rejects(service.untilReady(10_000), {
-      name: 'Refusal',
-      message: /example service ended.*exit code 1[^]*PORT is missing/,
+      name: 'UserError',
+      message: /example service exited.*exit code 1[^]*PORT is missing/,
     });
   });
 
-  it('stays ended in a test system until it is started', async () => {
+  it('that is killed in a test stays down until the test starts it', async () => {
     await using service = await supervised({ restarts: false });
     await service.start();
     await service.untilReady(10_000);
@@ -74,7 +74,7 @@ describe('a supervised service', () => {
     await service.untilReady(10_000);
   });
 
-  it('answers nothing while paused and goes on when resumed', async () => {
+  it('does not answer while paused, and answers again after resume()', async () => {
     await using service = await supervised({ restarts: false });
     await service.start();
     await service.untilReady(10_000);
@@ -85,7 +85,7 @@ describe('a supervised service', () => {
     service.pause();
   });
 
-  it('is not started again when it was stopped', async () => {
+  it('is not restarted after stop()', async () => {
     const crashes: string[] = [];
     const service = await supervised({ restarts: true, crashes });
     await service.start();
@@ -96,7 +96,7 @@ describe('a supervised service', () => {
 });
 
 describe('logs', () => {
-  it('are bounded, with one generation before', () => {
+  it('are bounded, with one older generation', () => {
     const directory = scratch();
     const [big, small] = [join(directory, 'big.log'), join(directory, 'small.log')];
     writeFileSync(big, `${'x'.repeat(1023)}\n`.repeat(33 * 1024));

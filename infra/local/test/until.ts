@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Waits until something holds; the test kit has a better one, but it stands above this package. */
-export async function until(what: string, holds: () => boolean, deadlineMs = 10_000): Promise<void> {
+/** Waits for a condition. `eventually` of the testkit cannot be used, because the testkit depends on this package. */
+export async function until(what: string, isMet: () => boolean, deadlineMs = 10_000): Promise<void> {
   const deadline = Date.now() + deadlineMs;
-  while (!holds()) {
-    if (Date.now() > deadline) throw new Error(`not so after ${deadlineMs} ms: ${what}`);
+  while (!isMet()) {
+    if (Date.now() > deadline) throw new Error(`not met after ${deadlineMs} ms: ${what}`);
     await sleep(10);
   }
 }

@@ -1,4 +1,4 @@
-import { LOCAL, Refusal, identityOf, isAlive, removeAtExit } from '@wts/local';
+import { LOCAL, UserError, identityOf, isAlive, removeAtExit } from '@wts/local';
 import { mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -20,7 +20,7 @@ export function scratch(label: string): string {
 function createRoot(): string {
   const own = identityOf(process.pid);
   if (own === null)
-    throw new Refusal('Tests need /proc or ps to read the start time of a process, and this system has neither.');
+    throw new UserError('Tests need /proc or ps to read the start time of a process, and this system has neither.');
   removeLeftovers();
   const directory = join(LOCAL, `${PREFIX}${process.pid}`);
   rmSync(directory, { recursive: true, force: true });

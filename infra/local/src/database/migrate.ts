@@ -5,7 +5,7 @@ import { join, parse } from 'node:path';
 import { promisify } from 'node:util';
 import { Client } from 'pg';
 import { ROOT, hasServiceFile, serviceFile } from '../layout.ts';
-import { Refusal } from '../refusal.ts';
+import { UserError } from '../user-error.ts';
 import { PASSED_THROUGH, SERVICES } from '../services.ts';
 import type { Database } from './provision.ts';
 
@@ -13,7 +13,7 @@ const MIGRATE_MS = 120_000;
 const CONNECT_MS = 10_000;
 const run = promisify(execFile);
 
-/** Brings the schema of every service up to date, each with its own role. Returns the names of the services that were not. */
+/** Migrates the schema of every service with its own role. Resolves to the names of the services that had new migrations. */
 export async function migrateServices(database: Database, env: NodeJS.ProcessEnv): Promise<string[]> {
   const migrated = SERVICES.map(async ({ name, role }) => {
     if (role === undefined || !hasServiceFile(name, 'migrate')) return [];
@@ -24,7 +24,7 @@ export async function migrateServices(database: Database, env: NodeJS.ProcessEnv
   return (await Promise.all(migrated)).flat();
 }
 
-/** Judged by the names alone, as the runner of the migrations does: saves a process per service on every later start. */
+/** Compares the names of the migrations, as the migration runner does. This saves a process per service on later starts. */
 async function isUpToDate(service: string, url: string): Promise<boolean> {
   const wanted = globSync(`services/${service}/src/migrations/[0-9]*.ts`, { cwd: ROOT }).map(
     (file) => parse(file).name,
@@ -34,17 +34,17 @@ async function isUpToDate(service: string, url: string): Promise<boolean> {
   try {
     await client.connect();
     const { rows } = await client.query<{ name: string }>('SELECT name FROM migrations');
-    const known = new Set(rows.map((row) => row.name));
-    return wanted.every((name) => known.has(name));
+    const applied = new Set(rows.map((row) => row.name));
+    return wanted.every((name) => applied.has(name));
   } catch {
-    // No table yet, or something the migration itself will say better.
+    // There is no table yet, or the migration will report a clearer error.
     return false;
   } finally {
     await client.end();
   }
 }
 
-/** Runs a service's script to its end and returns what it printed. Its whole output is in the refusal when it fails. */
+/** Runs a script of a service and resolves to its output. When it fails, the error has the last lines of the output. */
 export async function runScript(service: string, file: 'migrate' | 'seed', env: NodeJS.ProcessEnv): Promise<string> {
   try {
     const { stdout } = await run(process.execPath, [serviceFile(service, file)], {
@@ -57,14 +57,14 @@ export async function runScript(service: string, file: 'migrate' | 'seed', env: 
   } catch (error) {
     const { stdout = '', stderr = '', code } = error as { stdout?: string; stderr?: string; code?: number | string };
     const lines = `${stdout}\n${stderr}`.trim().split('\n').slice(-20);
-    throw new Refusal(
+    throw new UserError(
       `services/${service}/src/${file}.ts failed (${code ?? 'killed'}):\n${lines.map((line) => `    ${line}`).join('\n')}`,
       { cause: error },
     );
   }
 }
 
-/** Changes whenever a database made by the migrations would: names the template that tests copy. */
+/** A hash of everything that determines the migrated database. It is part of the name of the template that tests copy. */
 export function migrationsHash(): string {
   const hash = createHash('sha256');
   const patterns = [
@@ -77,8 +77,8 @@ export function migrationsHash(): string {
   ];
   for (const pattern of patterns) {
     const files = globSync(pattern, { cwd: ROOT }).sort();
-    // Else a file that moved away would go on changing databases, and nobody would copy them anew.
-    if (files.length === 0) throw new Error(`${pattern} matches no file; name what the migrations rest on now`);
+    // After a move of these files the hash would not change with them, and tests would copy an outdated template.
+    if (files.length === 0) throw new Error(`${pattern} matches no file. List the files that migrations use.`);
     for (const file of files) hash.update(`${file}\0`).update(readFileSync(join(ROOT, file)));
   }
   return hash.digest('hex').slice(0, 16);

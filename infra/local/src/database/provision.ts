@@ -1,11 +1,11 @@
-/** Database, roles, schemas: what an administrator does once. Idempotent, and safe when several do it at the same time. */
+/** Creates the database, the roles and the schemas. It is idempotent and safe when several processes run it. */
 import { createHmac } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ServiceName } from '@wts/contracts';
 import { Client, escapeIdentifier, escapeLiteral } from 'pg';
 import { ROOT } from '../layout.ts';
-import { Refusal, textOf } from '../refusal.ts';
+import { UserError, textOf } from '../user-error.ts';
 import { POSTGRES_MAJOR_MIN } from '../servers/postgres-programs.ts';
 
 export type DatabaseRole = `wts_${ServiceName}`;
@@ -17,17 +17,17 @@ export interface Database {
   readonly urlOf: (role: DatabaseRole) => string;
 }
 
-// Roles belong to the whole server, and PostgreSQL answers concurrent changes of one with "tuple concurrently updated".
+// Roles belong to the whole server. Without the lock, concurrent changes of a role fail with "tuple concurrently updated".
 const PROVISION_LOCK = 7_305_001;
 const CONNECT_MS = 10_000;
 
 export interface ProvisionOptions {
-  /** URL of an administrator, with the maintenance database. */
+  /** The URL of an administrator in the maintenance database. */
   readonly adminUrl: string;
   readonly name: string;
-  /** Keys the passwords of the roles when the administrator has none (trust or peer authentication). */
+  /** The key of role passwords when the administrator has no password (trust or peer authentication). */
   readonly fallbackKey: string;
-  /** Copies this database, which has its schemas already. */
+  /** The database to copy, which already has its schemas. */
   readonly template?: string;
 }
 
@@ -39,28 +39,28 @@ export async function provision(options: ProvisionOptions): Promise<Database> {
     await admin.query('SELECT pg_advisory_lock($1)', [PROVISION_LOCK]);
     await createDatabase(admin, options);
     if (options.template === undefined) {
-      const inside = await connect(database.adminUrl);
+      const inDatabase = await connect(database.adminUrl);
       try {
-        await inside.query(readFileSync(join(ROOT, 'infra/postgres/roles.sql'), 'utf8'));
-        const { rows } = await inside.query<{ role: DatabaseRole }>('SELECT role FROM service_role');
+        await inDatabase.query(readFileSync(join(ROOT, 'infra/postgres/roles.sql'), 'utf8'));
+        const { rows } = await inDatabase.query<{ role: DatabaseRole }>('SELECT role FROM service_role');
         for (const { role } of rows) {
           const password = escapeLiteral(rolePassword(options, role));
-          await inside.query(`ALTER ROLE ${escapeIdentifier(role)} PASSWORD ${password}`);
+          await inDatabase.query(`ALTER ROLE ${escapeIdentifier(role)} PASSWORD ${password}`);
         }
       } finally {
-        await inside.end();
+        await inDatabase.end();
       }
     }
   } catch (error) {
     throw explained(error, options.adminUrl);
   } finally {
-    // Ends the session, and with it the lock.
+    // This also releases the lock.
     await admin.end();
   }
   return database;
 }
 
-/** The URLs of a database that exists. */
+/** The URLs of an existing database. */
 export function describeDatabase(options: Pick<ProvisionOptions, 'adminUrl' | 'name' | 'fallbackKey'>): Database {
   return {
     name: options.name,
@@ -92,7 +92,7 @@ export async function databaseExists(adminUrl: string, name: string): Promise<bo
   }
 }
 
-/** Runs `work` while no other process does under the same key on the same server. */
+/** Runs `work` under an advisory lock of the server. */
 export async function withServerLock<T>(
   adminUrl: string,
   key: number,
@@ -108,8 +108,8 @@ export async function withServerLock<T>(
 }
 
 /**
- * Which database a URL of one's own means. The maintenance databases hold nothing of ours, so a URL that names one
- * (or none) means "make your own there".
+ * The database of a DATABASE_URL of the user. When the URL names a maintenance database or none, the database is `wts`, which
+ * is created on that server.
  */
 export function ownDatabase(databaseUrl: string): { readonly adminUrl: string; readonly name: string } {
   const named = decodeURIComponent(new URL(databaseUrl).pathname.slice(1));
@@ -117,7 +117,7 @@ export function ownDatabase(databaseUrl: string): { readonly adminUrl: string; r
   return { adminUrl: rewrite(databaseUrl, (url) => (url.pathname = '/postgres')), name: maintenance ? 'wts' : named };
 }
 
-/** Derived, so that everyone who may administer the server arrives at the same ones without a place to keep them. */
+/** Passwords are derived from the administrator's, so that every tool with that password computes the same without a store. */
 function rolePassword(options: Pick<ProvisionOptions, 'adminUrl' | 'fallbackKey'>, role: DatabaseRole): string {
   return createHmac('sha256', new URL(options.adminUrl).password || options.fallbackKey)
     .update(`wts role ${role}`)
@@ -130,7 +130,7 @@ async function connect(url: string): Promise<Client> {
     connectionTimeoutMillis: CONNECT_MS,
     application_name: 'wts provision',
   });
-  // A server that is killed under an idle client must not end this process: the next query reports it.
+  // Without a handler, the end of the server would end this process. The next query reports the error.
   client.on('error', () => {});
   try {
     await client.connect();
@@ -144,41 +144,43 @@ async function refuseOldServer(admin: Client): Promise<void> {
   const { rows } = await admin.query<{ server_version: string }>('SHOW server_version');
   const version = rows[0]?.server_version ?? '0';
   if (Number.parseInt(version, 10) < POSTGRES_MAJOR_MIN)
-    throw new Refusal(`This PostgreSQL server is version ${version}; ${POSTGRES_MAJOR_MIN} or newer is needed.`);
+    throw new UserError(`The PostgreSQL server has version ${version}, but ${POSTGRES_MAJOR_MIN} or newer is needed.`);
 }
 
 async function createDatabase(admin: Client, options: ProvisionOptions): Promise<void> {
-  const known = await admin.query('SELECT FROM pg_database WHERE datname = $1', [options.name]);
-  if (known.rowCount !== 0) return;
+  const existing = await admin.query('SELECT FROM pg_database WHERE datname = $1', [options.name]);
+  if (existing.rowCount !== 0) return;
   const template = options.template === undefined ? '' : ` TEMPLATE ${escapeIdentifier(options.template)}`;
   await admin.query(`CREATE DATABASE ${escapeIdentifier(options.name)}${template}`);
 }
 
 function explained(error: unknown, url: string): Error {
-  if (error instanceof Refusal) return error;
+  if (error instanceof UserError) return error;
   const { host, username, pathname } = new URL(url);
   const code = (error as { code?: string }).code;
   const where = `The PostgreSQL server at ${host || 'its socket'}`;
   switch (code) {
     case '42501':
-      return new Refusal(
+      return new UserError(
         `The role "${decodeURIComponent(username)}" of DATABASE_URL may not set up the PostgreSQL server at ${host || 'its socket'}: ${textOf(error)}.\n` +
-          'It needs a superuser, or a role with CREATEROLE and CREATEDB; or have an administrator run infra/postgres/roles.sql.',
+          'Use a superuser or a role with CREATEROLE and CREATEDB, or let an administrator run infra/postgres/roles.sql.',
       );
     case '28P01':
     case '28000':
-      return new Refusal(`${where} refuses the credentials of DATABASE_URL: ${textOf(error)}.`);
+      return new UserError(
+        `${where} refuses the credentials of DATABASE_URL: ${textOf(error)}.\nCorrect the user and the password in DATABASE_URL.`,
+      );
     case '3D000':
-      return new Refusal(
-        `${where} has no database "${pathname.slice(1)}" to connect to for administration; give a DATABASE_URL whose role may connect to "postgres".`,
+      return new UserError(
+        `${where} has no database "${pathname.slice(1)}". Use a DATABASE_URL whose role may connect to the database "postgres".`,
       );
     case 'ECONNREFUSED':
     case 'ENOTFOUND':
     case 'EHOSTUNREACH':
     case 'ETIMEDOUT':
     case 'EAI_AGAIN':
-      return new Refusal(
-        `${where} cannot be reached (${code}). Start it, correct DATABASE_URL, or unset it to use the server that comes with the dependencies.`,
+      return new UserError(
+        `${where} cannot be reached (${code}). Start it, correct DATABASE_URL, or unset DATABASE_URL to use the included server.`,
       );
     default:
       return new Error(`${where} cannot be set up: ${textOf(error)}`, { cause: error });

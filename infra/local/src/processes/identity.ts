@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 
-/** A process, told apart from a later one that got the same pid. */
+/** Identifies a process, also when a later process gets the same pid. */
 export interface ProcessIdentity {
   readonly pid: number;
   readonly startMark: string;
@@ -17,11 +17,11 @@ export function isAlive(identity: ProcessIdentity): boolean {
   return identityOf(identity.pid)?.startMark === identity.startMark;
 }
 
-/** The boot is part of the mark: after a restart of the machine pids and ticks begin again. */
+/** The mark includes the boot id, because pids and start ticks repeat after a restart of the machine. */
 function linuxStartMark(pid: number): string | null {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    // The second field is the command in parentheses and may itself hold blanks and parentheses.
+    // The second field is the command in parentheses, which may contain blanks and parentheses.
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
     if (fields[0] === 'Z' || fields[0] === 'X') return null;
     const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();

@@ -6,7 +6,7 @@ import { guard, unguard } from './guard.ts';
 import { identityOf } from './identity.ts';
 import type { ProcessIdentity } from './identity.ts';
 
-/** Where libraries are found is a matter of the machine, not of the program: without it Node itself may not start. */
+/** Every child process gets the library path, because Node may not start without it. */
 const { LD_LIBRARY_PATH } = process.env;
 const LOADER = LD_LIBRARY_PATH === undefined ? {} : { LD_LIBRARY_PATH };
 
@@ -16,15 +16,15 @@ export interface LaunchOptions {
   readonly args: readonly string[];
   readonly env: NodeJS.ProcessEnv;
   readonly cwd?: string;
-  /** Both outputs are appended here. */
+  /** stdout and stderr are appended to this file. */
   readonly log: string;
-  /** Where a record of the process is kept while it runs, for the start after a crash. */
+  /** The folder for a record of the running process, which the start after a crash reads. */
   readonly records?: string;
   readonly uid?: number;
   readonly gid?: number;
-  /** An IPC channel, whose end tells a service that its supervisor is gone. */
+  /** True: an IPC channel, which closes when this process ends. */
   readonly channel?: boolean;
-  /** What the process sends over that channel. */
+  /** Called for each message on that channel. */
   readonly onMessage?: (message: unknown) => void;
   /** True for a server that must not keep this process running. */
   readonly background?: boolean;
@@ -39,12 +39,12 @@ export interface ProcessRecord extends ProcessIdentity {
   readonly name: string;
 }
 
-/** A child in a session of its own (Ctrl-C reaches only the launcher, which stops things in order) and under guard. */
+/** A guarded child process in its own session, so that Ctrl-C reaches only the launcher, which stops children in order. */
 export class RunningProcess {
   readonly name: string;
   readonly pid: number;
   readonly log: string;
-  /** Resolves when the process is gone and waited for; never rejects. */
+  /** Resolves when the process has exited; never rejects. */
   readonly exited: Promise<Exit>;
   exit: Exit | null = null;
   readonly #child: ChildProcess;
@@ -73,9 +73,9 @@ export class RunningProcess {
     if (this.exit === null) this.#child.kill(signal);
   }
 
-  /** Asks, waits, then kills: bounded by `graceMs` and the time the kernel takes. */
+  /** Sends the signal, and SIGKILL after `graceMs`. Resolves when the process has exited. */
   async stop(signal: NodeJS.Signals, graceMs: number): Promise<Exit> {
-    // Whoever waits for the end must see it, also of a process that does not keep this one running.
+    // Keeps this process running until the exit, also for a background process.
     this.#child.ref();
     this.signal(signal);
     const timer = setTimeout(() => this.signal('SIGKILL'), graceMs);
@@ -103,7 +103,7 @@ export async function launch(options: LaunchOptions): Promise<RunningProcess> {
       child.once('spawn', resolve);
       child.once('error', reject);
     });
-    // Later errors are failed signals or a broken channel: the exit tells what matters.
+    // Later errors are failed signals or a closed channel, which the exit handler covers.
     child.on('error', () => {});
     if (options.onMessage !== undefined) child.on('message', options.onMessage);
     if (options.channel) child.channel?.unref();

@@ -4,20 +4,20 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { isAlive } from './identity.ts';
 import type { ProcessRecord } from './launch.ts';
 
-const ASKED_MS = 8_000;
-const KILLED_MS = 2_000;
+const STOP_MS = 8_000;
+const KILL_MS = 2_000;
 
-/** Ends what a killed launcher left running, as recorded in its PATHS. Returns the names of what was ended. */
+/** Ends the processes that a killed launcher left running, by its records. Resolves to their names. */
 export async function endLeftovers(records: string): Promise<string[]> {
   const left = readRecords(records).filter((record) => isAlive(record));
-  // SIGINT is the fast stop of PostgreSQL and an ordinary stop for everything else; a paused process must wake to see it.
+  // SIGINT is the fast stop of PostgreSQL and a normal stop for everything else. A paused process needs SIGCONT to handle it.
   for (const record of left) {
     sendSignal(record.pid, 'SIGINT');
     sendSignal(record.pid, 'SIGCONT');
   }
-  await untilGone(left, ASKED_MS);
+  await untilExited(left, STOP_MS);
   for (const record of left) if (isAlive(record)) sendSignal(record.pid, 'SIGKILL');
-  await untilGone(left, KILLED_MS);
+  await untilExited(left, KILL_MS);
   rmSync(records, { recursive: true, force: true });
   return left.map((record) => record.name);
 }
@@ -34,13 +34,13 @@ function readRecords(directory: string): ProcessRecord[] {
       const record = JSON.parse(readFileSync(join(directory, file), 'utf8')) as Partial<ProcessRecord>;
       return typeof record.pid === 'number' && typeof record.startMark === 'string' ? [record as ProcessRecord] : [];
     } catch {
-      // Half-written by a launcher that was killed at that moment; its reaper has the pid.
+      // The launcher was killed while it wrote the record; its reaper ends that process.
       return [];
     }
   });
 }
 
-async function untilGone(records: readonly ProcessRecord[], deadlineMs: number): Promise<void> {
+async function untilExited(records: readonly ProcessRecord[], deadlineMs: number): Promise<void> {
   const deadline = Date.now() + deadlineMs;
   while (records.some((record) => isAlive(record)) && Date.now() < deadline) await sleep(25);
 }
@@ -49,6 +49,6 @@ function sendSignal(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal);
   } catch {
-    // Gone in the meantime, or not ours to end: the deadline decides.
+    // It has exited, or this user may not signal it; then the deadline ends the wait.
   }
 }

@@ -1,11 +1,11 @@
 import { closeSync, copyFileSync, fstatSync, openSync, readSync, readdirSync, statSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** A development machine must not fill up by requests somebody made weeks ago. */
+/** Logs must not fill the disk of a development machine. */
 const LOG_BYTES_MAX = 32 * 1024 * 1024;
 const TAIL_BYTES = 16 * 1024;
 
-/** The last lines of a log, for a message about why its process ended. */
+/** The last lines of a log, for a message about the exit of its process. */
 export function lastLines(file: string, count: number): string {
   try {
     const descriptor = openSync(file, 'r');
@@ -22,7 +22,7 @@ export function lastLines(file: string, count: number): string {
   }
 }
 
-/** Where a log ends now: what is appended later can be read on its own. */
+/** The current size of a log. */
 export function endOf(file: string): number {
   try {
     return statSync(file).size;
@@ -32,8 +32,8 @@ export function endOf(file: string): number {
 }
 
 /**
- * Keeps each log and one generation before it within bounds. The processes hold the files open for appending, so a
- * log is copied and emptied instead of renamed; a line written between the two is lost, which development can bear.
+ * Bounds each log and keeps one older generation. Processes have the files open, so a log is copied and truncated instead of
+ * renamed. A line written between the two is lost, which is acceptable in development.
  */
 export function boundLogs(directory: string): void {
   for (const name of readdirSync(directory).filter((file) => file.endsWith('.log'))) {

@@ -3,27 +3,27 @@ import { randomInt } from 'node:crypto';
 import { readFileSync, readdirSync, readlinkSync } from 'node:fs';
 import { createServer } from 'node:net';
 
-// Below the range from which systems take the local end of outgoing connections (32768 on Linux, 49152 on macOS):
-// a port chosen here stays free until the server that was promised it has started.
+// Below the ports that systems use for outgoing connections (from 32768 on Linux, from 49152 on macOS), so that a reserved port
+// stays free until its server has started.
 const FIRST = 20_000;
 const LAST = 32_000;
 const ATTEMPTS = 200;
-const promised = new Set<number>();
+const reserved = new Set<number>();
 
-/** A free port on loopback, never given twice by this process. */
+/** A free port on loopback. This process never returns the same port twice. */
 export async function freePort(preferred?: number): Promise<number> {
-  if (preferred !== undefined && !promised.has(preferred) && (await isFree(preferred))) return promise(preferred);
+  if (preferred !== undefined && !reserved.has(preferred) && (await isFree(preferred))) return reserve(preferred);
   for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
     const port = randomInt(FIRST, LAST);
-    if (!promised.has(port) && (await isFree(port))) return promise(port);
+    if (!reserved.has(port) && (await isFree(port))) return reserve(port);
   }
   throw new Error(`no free port between ${FIRST} and ${LAST}`);
 }
 
-/** The first free port from `from` on: where a public port was only a default. */
+/** The first free port from `from` on. */
 export async function nextFreePort(from: number, except: readonly number[] = []): Promise<number> {
   for (let port = from; port <= Math.min(65_535, from + ATTEMPTS); port += 1) {
-    if (!except.includes(port) && (await isFree(port))) return promise(port);
+    if (!except.includes(port) && (await isFree(port))) return reserve(port);
   }
   return freePort();
 }
@@ -36,8 +36,8 @@ export function isFree(port: number): Promise<boolean> {
   });
 }
 
-/** Who listens there, in words; null when the system does not tell. */
-export function whoListens(port: number): string | null {
+/** The program that listens on a port, for a message; null when the system does not show it. */
+export function describeListener(port: number): string | null {
   try {
     return process.platform === 'linux' ? linuxListener(port) : lsofListener(port);
   } catch {
@@ -45,8 +45,8 @@ export function whoListens(port: number): string | null {
   }
 }
 
-function promise(port: number): number {
-  promised.add(port);
+function reserve(port: number): number {
+  reserved.add(port);
   return port;
 }
 

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Ends the children of a launcher that is gone: see guard.ts. Reads lists of pids until its input closes, then ends
-# the last list and removes the directory $1, if any.
+# Ends the children of a launcher that has ended: see guard.ts. Reads lists of pids until its input closes, then ends the pids
+# of the last list and removes the directory $1, if any.
 trap "" INT TERM HUP
 pids=""
 while read -r line; do pids=$line; done
@@ -10,7 +10,7 @@ any_left() {
   return 1
 }
 
-# SIGINT is the fast stop of PostgreSQL and an ordinary stop for everything else; a paused process must wake to see it.
+# SIGINT is the fast stop of PostgreSQL and a normal stop for everything else. A paused process needs SIGCONT to handle it.
 for pid in $pids; do
   kill -INT "$pid" 2>/dev/null
   kill -CONT "$pid" 2>/dev/null

@@ -1,33 +1,33 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Refusal, textOf } from '../refusal.ts';
+import { UserError, textOf } from '../user-error.ts';
 import type { Exit, RunningProcess } from './launch.ts';
 import { lastLines } from './logs.ts';
 
 export interface SupervisedOptions {
   readonly name: string;
-  /** Where it answers `/ready`; none when `launch` resolves only once the process serves. */
+  /** The address of its `/ready`. Not set when `launch` resolves only after the process is ready. */
   readonly url?: string;
   readonly log: string;
-  /** Resolves when the process runs, and rejects when it cannot. */
+  /** Resolves when the process runs; rejects when it cannot start. */
   readonly launch: () => Promise<RunningProcess>;
   readonly stopSignal?: NodeJS.Signals;
-  /** True: a crash is answered with a new process. False: a test looks at what happens without one. */
+  /** True: a new process starts after a crash. False: the process stays down, which tests need. */
   readonly restarts: boolean;
   readonly onCrash?: (text: string) => void;
-  readonly onBack?: (name: string) => void;
+  readonly onRestarted?: (name: string) => void;
 }
 
 const BACKOFF_FIRST_MS = 200;
 const BACKOFF_MAX_MS = 10_000;
-/** A crash after this long begins a new series. */
+/** A crash after this time starts with the first backoff again. */
 const HEALTHY_MS = 30_000;
-/** A service that cannot start is given up after this many tries, before the deadline. */
+/** `untilReady` rejects after this many crashes, before its deadline. */
 const FAILURES_MAX = 3;
 const READY_AGAIN_MS = 60_000;
 const POLL_MS = 20;
 const PROBE_MS = 3_000;
 
-/** One process over all its lives: started again when it crashes, if so asked, and stopped for good only from here. */
+/** One service process that is optionally restarted when it crashes. */
 export class SupervisedProcess implements AsyncDisposable {
   readonly name: string;
   readonly url: string;
@@ -36,7 +36,7 @@ export class SupervisedProcess implements AsyncDisposable {
   #process: RunningProcess | null = null;
   #isWanted = false;
   #backoffMs = BACKOFF_FIRST_MS;
-  /** Ends since it was last ready. */
+  /** Exits since it was last ready. */
   #failures = 0;
   #wakeUp = new AbortController();
 
@@ -60,28 +60,28 @@ export class SupervisedProcess implements AsyncDisposable {
     this.#process = launched;
     const since = Date.now();
     void launched.exited.then((exit) => this.#onExit(launched, exit, Date.now() - since));
-    // It was stopped while it was being launched.
+    // `stop` was called during the launch.
     if (!this.#isWanted) await this.stop();
   }
 
-  /** Rejects with the last lines of the log when the process ends before it was ready, or does not become so in time. */
+  /** Rejects with the last lines of the log when the process exits before it is ready, or is not ready in time. */
   async untilReady(deadlineMs: number): Promise<void> {
     const deadline = Date.now() + deadlineMs;
-    let fault = 'it did not answer';
+    let reason = 'it did not answer';
     while (Date.now() < deadline) {
       const exit = this.#process?.exit ?? null;
       if (exit !== null && (!this.#options.restarts || this.#failures >= FAILURES_MAX)) {
-        throw this.#failed(`ended before it was ready (${wordsOf(exit)})`);
+        throw this.#failed(`exited before it was ready (${exitText(exit)})`);
       }
-      const answer = this.url === '' ? null : await probe(`${this.url}/ready`);
-      if (answer === null) {
+      const notReady = this.url === '' ? null : await probe(`${this.url}/ready`);
+      if (notReady === null) {
         this.#failures = 0;
         return;
       }
-      fault = answer;
+      reason = notReady;
       await sleep(POLL_MS);
     }
-    throw this.#failed(`was not ready in ${Math.round(deadlineMs / 1000)} s (${fault})`);
+    throw this.#failed(`was not ready in ${Math.round(deadlineMs / 1000)} s (${reason})`);
   }
 
   async restart(deadlineMs = 30_000): Promise<void> {
@@ -96,7 +96,7 @@ export class SupervisedProcess implements AsyncDisposable {
     await this.#process?.exited;
   }
 
-  /** The process stops without noticing; its connections stay open. As a machine that hangs, or a long collection. */
+  /** Pauses the process with SIGSTOP. Its connections stay open, as when a machine hangs. */
   pause(): void {
     this.#process?.signal('SIGSTOP');
   }
@@ -116,45 +116,48 @@ export class SupervisedProcess implements AsyncDisposable {
     return this.stop();
   }
 
-  async #onExit(ended: RunningProcess, exit: Exit, lifeMs: number): Promise<void> {
+  async #onExit(ended: RunningProcess, exit: Exit, runMs: number): Promise<void> {
     if (!this.#isWanted || ended !== this.#process) return;
     this.#failures += 1;
     if (!this.#options.restarts) return;
-    if (lifeMs > HEALTHY_MS) this.#backoffMs = BACKOFF_FIRST_MS;
-    await this.#revive(`ended (${wordsOf(exit)})`, `Its last lines:\n${indented(lastLines(this.log, 5))}`);
+    if (runMs > HEALTHY_MS) this.#backoffMs = BACKOFF_FIRST_MS;
+    await this.#startAgain(
+      `exited (${exitText(exit)})`,
+      `The last lines of its log:\n${indented(lastLines(this.log, 5))}`,
+    );
   }
 
-  async #revive(what: string, detail: string): Promise<void> {
-    const { onCrash, onBack } = this.#options;
+  async #startAgain(what: string, detail: string): Promise<void> {
+    const { onCrash, onRestarted } = this.#options;
     const waitMs = this.#backoffMs;
     this.#backoffMs = Math.min(BACKOFF_MAX_MS, waitMs * 2);
-    onCrash?.(`${this.name} ${what}; starting it again in ${waitMs / 1000} s. ${detail}`);
+    onCrash?.(`${this.name} ${what}. It starts again in ${waitMs / 1000} s. ${detail}`);
     const { signal } = this.#wakeUp;
     await sleep(waitMs, undefined, { signal }).catch(() => {});
     if (!this.#isWanted || signal.aborted) return;
     try {
       await this.start();
     } catch (error) {
-      return this.#revive('could not be started', textOf(error));
+      return this.#startAgain('could not be started', textOf(error));
     }
     const started = this.#process;
     await this.untilReady(READY_AGAIN_MS).then(
       () => {
-        if (started === this.#process && started?.exit === null) onBack?.(this.name);
+        if (started === this.#process && started?.exit === null) onRestarted?.(this.name);
       },
-      // It crashed again, which is reported on its own, or hangs, which its readiness shows.
+      // It crashed again, which `#onExit` reports, or it hangs, which `/ready` shows.
       () => {},
     );
   }
 
-  #failed(what: string): Refusal {
-    return new Refusal(
-      `The ${this.name} service ${what}.\n${indented(lastLines(this.log, 8))}\nThe whole log: ${this.log}`,
+  #failed(what: string): UserError {
+    return new UserError(
+      `The ${this.name} service ${what}.\n${indented(lastLines(this.log, 8))}\nThe whole log is in ${this.log}`,
     );
   }
 }
 
-export function wordsOf(exit: Exit): string {
+export function exitText(exit: Exit): string {
   return exit.signal ?? `exit code ${exit.code}`;
 }
 
@@ -162,12 +165,12 @@ function indented(lines: string): string {
   return lines.replace(/^/gm, '    ');
 }
 
-/** Null when ready, else why not. */
+/** Null when ready, otherwise the reason why not. */
 async function probe(url: string): Promise<string | null> {
   try {
-    const answer = await fetch(url, { signal: AbortSignal.timeout(PROBE_MS) });
-    const body = await answer.text();
-    return answer.ok ? null : `it answers ${answer.status} ${body.slice(0, 200)}`;
+    const response = await fetch(url, { signal: AbortSignal.timeout(PROBE_MS) });
+    const body = await response.text();
+    return response.ok ? null : `it answers ${response.status} ${body.slice(0, 200)}`;
   } catch {
     return 'it does not answer';
   }

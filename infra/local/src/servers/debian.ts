@@ -1,4 +1,4 @@
-/** Programs of Debian and Ubuntu that tests want to run beside ours: packages fetched and unpacked below `.local`, nothing installed, no root needed. */
+/** Debian and Ubuntu packages for tests: downloaded and unpacked below `.local`, not installed, without root. */
 import { execFile, execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -17,8 +17,8 @@ export interface PackageTree {
 }
 
 /**
- * The packages with everything they need that this system lacks. Complete or not there: a broken fetch leaves nothing, and
- * of several that fetch the same at once, one wins.
+ * Downloads packages with all dependencies that this system lacks. It creates the folder by a rename, so that a failed
+ * download leaves nothing and parallel downloads do not conflict.
  */
 export async function fetchDebianPackages(names: readonly string[], directory: string): Promise<PackageTree> {
   const tree = join(directory, 'tree');
@@ -46,7 +46,7 @@ async function unpack(names: readonly string[], work: string): Promise<string> {
   return tree;
 }
 
-/** The usual ones, and those below them in which some packages keep libraries for each other. */
+/** The usual library folders, and folders below them with private libraries of packages. */
 function libraryFolders(tree: string): string[] {
   const bases = ['usr/lib', 'lib'].map((base) => join(tree, base)).filter((path) => existsSync(path));
   const usual = bases.flatMap((base) => foldersIn(base).filter((path) => path.includes('-linux-gnu')));
@@ -59,10 +59,13 @@ function foldersIn(path: string): string[] {
   return entries.filter((entry) => entry.isDirectory()).map(({ name }) => join(path, name));
 }
 
-/** What an installation would install, in the words of apt itself, also of what lies in its cache. It needs no rights to tell. */
+/** The packages that an installation would add, from a simulation by apt-get, which needs no rights. */
 function missingPackages(options: readonly string[], names: readonly string[]): string[] {
-  const asked = ['install', '--no-install-recommends', '--simulate', '-qq', '-y', ...names];
-  const plan = execFileSync('apt-get', [...options, ...asked], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] });
+  const command = ['install', '--no-install-recommends', '--simulate', '-qq', '-y', ...names];
+  const plan = execFileSync('apt-get', [...options, ...command], {
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
   const needed = [...plan.matchAll(/^Inst (\S+) /gm)].flatMap((match) => match[1] ?? []);
   return [...new Set([...names, ...needed])];
 }

@@ -1,11 +1,11 @@
-import { Refusal, textOf } from '../refusal.ts';
+import { UserError, textOf } from '../user-error.ts';
 import { NATS_VERSION_MIN, isOldNats } from './nats-program.ts';
 
 const CONNECT_MS = 5_000;
 
-/** Whether a NATS server of one's own will do, judged before any service relies on it. Returns its version. */
+/** Checks the NATS server at NATS_URL before services use it. Resolves to its version. */
 export async function checkNats(natsUrl: string): Promise<string> {
-  // Loaded here only: the usual start has no use for the client.
+  // Imported here, because a start without NATS_URL does not need the client.
   const { connect } = await import('nats');
   const urls = parse(natsUrl);
   const [{ host, protocol, username, password }] = urls;
@@ -14,18 +14,20 @@ export async function checkNats(natsUrl: string): Promise<string> {
   const tls = protocol === 'tls:' ? { tls: {} } : {};
   const connection = await connect({ servers, timeout: CONNECT_MS, reconnect: false, ...credentials, ...tls }).catch(
     (error: unknown) => {
-      throw new Refusal(
-        `The NATS server at ${host} (NATS_URL) cannot be used: ${textOf(error)}.\nStart it, correct NATS_URL, or unset it to use the server that comes with the dependencies.`,
+      throw new UserError(
+        `The NATS server at ${host} (NATS_URL) cannot be used: ${textOf(error)}.\nStart it, correct NATS_URL, or unset NATS_URL to use the included server.`,
       );
     },
   );
   try {
     const version = connection.info?.version ?? '0.0.0';
     if (isOldNats(version))
-      throw new Refusal(`The NATS server at ${host} is version ${version}; ${NATS_VERSION_MIN} or newer is needed.`);
+      throw new UserError(
+        `The NATS server at ${host} has version ${version}, but ${NATS_VERSION_MIN} or newer is needed.`,
+      );
     await connection.jetstreamManager().catch((error: unknown) => {
-      throw new Refusal(
-        `The NATS server at ${host} has no JetStream for this account (${textOf(error)}): start it with -js.`,
+      throw new UserError(
+        `The NATS server at ${host} has no JetStream for this account (${textOf(error)}). Start it with -js.`,
       );
     });
     return version;
@@ -34,13 +36,13 @@ export async function checkNats(natsUrl: string): Promise<string> {
   }
 }
 
-/** As the services read it: without a protocol they would not start. */
+/** Parses NATS_URL as the services do, which do not start with an address without a protocol. */
 function parse(text: string): [URL, ...URL[]] {
   const addresses = text.split(',').filter((address) => address.trim() !== '');
   const urls = addresses.flatMap((address) => URL.parse(address.trim()) ?? []);
   const [first, ...others] = urls.filter(({ protocol }) => protocol === 'nats:' || protocol === 'tls:');
   if (first && 1 + others.length === addresses.length) return [first, ...others];
-  throw new Refusal(
-    'NATS_URL is not a NATS URL. Write it as nats://127.0.0.1:4222; separate several addresses of one cluster by commas.',
+  throw new UserError(
+    'NATS_URL is not a NATS URL. Example: nats://127.0.0.1:4222. Separate the addresses of a cluster with commas.',
   );
 }

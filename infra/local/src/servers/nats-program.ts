@@ -1,9 +1,9 @@
-/** Where nats-server comes from, in order of preference. */
+/** Finds nats-server. */
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { ROOT } from '../layout.ts';
-import { Refusal } from '../refusal.ts';
+import { UserError } from '../user-error.ts';
 
 export const NATS_VERSION_MIN = '2.10.0';
 
@@ -13,20 +13,20 @@ export interface NatsProgram {
   readonly source: string;
 }
 
-/** Older servers drop settings they do not know without a word, so age is judged before anything relies on them. */
+/** Older servers ignore unknown settings without an error, so the version is checked first. */
 export function isOldNats(version: string): boolean {
   const [major = 0, minor = 0] = version.split('.').map((part) => Number.parseInt(part, 10));
   return major < 2 || (major === 2 && minor < 10);
 }
 
 export function findNats(env: NodeJS.ProcessEnv): NatsProgram {
-  const refused: string[] = [];
-  const asked = env['NATS_SERVER_BIN'];
-  if (asked !== undefined && asked !== '') {
-    const found = tryProgram(asked, 'NATS_SERVER_BIN');
+  const unusable: string[] = [];
+  const configured = env['NATS_SERVER_BIN'];
+  if (configured !== undefined && configured !== '') {
+    const found = tryProgram(configured, 'NATS_SERVER_BIN');
     if (typeof found === 'string')
-      throw new Refusal(
-        `NATS_SERVER_BIN=${asked} does not work: ${found}.\nUnset it to use the server that comes with the dependencies.`,
+      throw new UserError(
+        `NATS_SERVER_BIN=${configured} does not work: ${found}.\nCorrect NATS_SERVER_BIN, or unset it to use the included server.`,
       );
     return found;
   }
@@ -44,13 +44,13 @@ export function findNats(env: NodeJS.ProcessEnv): NatsProgram {
     if (!existsSync(file)) continue;
     const found = tryProgram(file, source);
     if (typeof found !== 'string') return found;
-    refused.push(`${file}: ${found}`);
+    unusable.push(`${file}: ${found}`);
   }
-  throw new Refusal(
+  throw new UserError(
     `No nats-server ${NATS_VERSION_MIN} or newer was found for ${process.platform}-${process.arch}.\n` +
-      refused.map((line) => `  - ${line}\n`).join('') +
-      'Get it from https://github.com/nats-io/nats-server/releases and put it on PATH or name it in NATS_SERVER_BIN,\n' +
-      'or set NATS_URL to a server of your own with JetStream, for example nats://127.0.0.1:4222.',
+      unusable.map((line) => `  - ${line}\n`).join('') +
+      'Download it from https://github.com/nats-io/nats-server/releases and put it on PATH or set NATS_SERVER_BIN,\n' +
+      'or set NATS_URL to your own server with JetStream, for example nats://127.0.0.1:4222.',
   );
 }
 
@@ -60,6 +60,6 @@ function tryProgram(file: string, source: string): NatsProgram | string {
   if (run.status !== 0 || version === undefined)
     return `it does not run (${run.error?.message ?? (run.stderr.trim() || `exit code ${run.status}`)})`;
   return isOldNats(version)
-    ? `it is version ${version}, and ${NATS_VERSION_MIN} or newer is needed`
+    ? `it has version ${version}, but ${NATS_VERSION_MIN} or newer is needed`
     : { file, version, source };
 }

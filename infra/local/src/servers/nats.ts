@@ -1,4 +1,4 @@
-/** A NATS server of this repository's own, with JetStream on disk, on loopback, behind the users of infra/nats. */
+/** Runs a NATS server on loopback with JetStream on disk and the users of infra/nats. */
 import { NATS_USERS, natsPasswordVariable } from '@wts/contracts';
 import type { NatsUser } from '@wts/contracts';
 import { createHmac } from 'node:crypto';
@@ -11,16 +11,16 @@ import { launch } from '../processes/launch.ts';
 import type { RunningProcess } from '../processes/launch.ts';
 import { lastLines } from '../processes/logs.ts';
 import { freePort } from '../processes/ports.ts';
-import { Refusal } from '../refusal.ts';
+import { UserError } from '../user-error.ts';
 import { controlServer } from './server-control.ts';
-import type { CrashListeners, ServerControl } from './server-control.ts';
+import type { CrashHandlers, ServerControl } from './server-control.ts';
 import { findNats } from './nats-program.ts';
 
-export interface NatsOptions extends CrashListeners {
+export interface NatsOptions extends CrashHandlers {
   readonly directory: string;
   readonly log: string;
   readonly records: string;
-  /** Of wts_admin; those of the other users follow from it. Without one anybody on this machine may do anything: for tests. */
+  /** The password of wts_admin, from which the others are derived. Without it the server needs no login, which is for tests. */
   readonly password?: string;
   readonly env: NodeJS.ProcessEnv;
   readonly port?: number | undefined;
@@ -31,9 +31,9 @@ export interface NatsServer extends ServerControl {
   readonly version: string;
   readonly source: string;
   readonly port: number;
-  /** As wts_admin. */
+  /** The URL of wts_admin. */
   readonly url: string;
-  /** With the permissions of a service, or of a tool. */
+  /** The URL of the user of a service or a tool. */
   readonly urlOf: (user: NatsUser) => string;
 }
 
@@ -75,7 +75,7 @@ function passwordOf(user: NatsUser, password: string): string {
   return createHmac('sha256', password).update(`wts nats ${user}`).digest('base64url');
 }
 
-/** As the configuration reads them: a text in quotes is one, whatever it looks like. */
+/** Environment variables for the configuration. Quotes make the server read each value as text. */
 function passwordsOf(password: string | undefined): NodeJS.ProcessEnv {
   if (password === undefined) return {};
   return Object.fromEntries(
@@ -89,9 +89,9 @@ function configurationOf(port: number, options: NatsOptions): string {
     `listen: "127.0.0.1:${port}"`,
     ...(options.password === undefined
       ? []
-      : // A server reads what it includes by the way from its own file.
+      : // nats-server resolves includes relative to its configuration file.
         [`authorization {\n  include ${JSON.stringify(relative(options.directory, USERS))}\n}`]),
-    // The stream is a doorbell with a day's memory; PostgreSQL is the truth.
+    // The stream keeps one day; the whole log is in PostgreSQL.
     `jetstream { store_dir: ${JSON.stringify(join(options.directory, 'jetstream'))}, max_memory_store: 64MB, max_file_store: 2GB }`,
     '',
   ].join('\n');
@@ -100,14 +100,14 @@ function configurationOf(port: number, options: NatsOptions): string {
 async function untilReady(server: RunningProcess, port: number): Promise<void> {
   const deadline = Date.now() + READY_MS;
   while (Date.now() < deadline && server.exit === null) {
-    const info = await greeting(port);
+    const info = await readInfo(port);
     if (info?.jetstream === true) return;
     await sleep(15);
   }
   const lines = lastLines(server.log, 8);
   await server.stop('SIGKILL', STOP_MS);
-  const advice = /no space left/i.test(lines) ? ' The disk is full: free some space and start again.' : '';
-  throw new Refusal(
+  const advice = /no space left/i.test(lines) ? ' The disk is full. Free some space and start again.' : '';
+  throw new UserError(
     `The NATS server did not start.${advice}\n${lines
       .split('\n')
       .map((line) => `    ${line}`)
@@ -115,8 +115,8 @@ async function untilReady(server: RunningProcess, port: number): Promise<void> {
   );
 }
 
-/** A server says who it is before anybody logs in. Null when nothing answers. */
-function greeting(port: number, host = '127.0.0.1'): Promise<{ version?: string; jetstream?: boolean } | null> {
+/** Reads the INFO line, which a NATS server sends before the login. Null when there is no server. */
+function readInfo(port: number, host = '127.0.0.1'): Promise<{ version?: string; jetstream?: boolean } | null> {
   return new Promise((resolve) => {
     const socket = createConnection({ port, host, timeout: 2_000 });
     let text = '';

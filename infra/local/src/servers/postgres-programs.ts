@@ -1,9 +1,9 @@
-/** Where PostgreSQL's programs come from. Only 15 and newer will do. */
+/** Finds the programs of PostgreSQL 15 or newer. */
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, realpathSync, symlinkSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { LOCAL, ROOT } from '../layout.ts';
-import { Refusal } from '../refusal.ts';
+import { UserError } from '../user-error.ts';
 import { fetchDebianPackages } from './debian.ts';
 
 export const POSTGRES_MAJOR_MIN = 15;
@@ -12,35 +12,35 @@ export interface PostgresPrograms {
   readonly bin: string;
   readonly version: string;
   readonly major: number;
-  /** In words, for the person who started it. */
+  /** For messages. */
   readonly source: string;
   readonly libraryPath?: string;
 }
 
-/** `PG_BIN`, else the npm package that each supported platform has. */
+/** The programs in `PG_BIN`, or else those of the npm package for this platform. */
 export function findPostgres(env: NodeJS.ProcessEnv): PostgresPrograms {
-  const asked = env['PG_BIN'] ?? '';
-  const [bin, source] = asked === '' ? [packagedBin(), 'its npm package'] : [asked, `PG_BIN=${asked}`];
+  const configured = env['PG_BIN'] ?? '';
+  const [bin, source] = configured === '' ? [packagedBin(), 'its npm package'] : [configured, `PG_BIN=${configured}`];
   const found = tryPrograms(bin, source);
   if (typeof found !== 'string') return found;
-  throw new Refusal(
-    `${source} does not work: ${found}.\n` +
-      'Set PG_BIN to the directory that holds initdb and postgres of a PostgreSQL of your own (15 or newer),\n' +
-      'or DATABASE_URL to a server of your own, for example postgres://postgres:secret@127.0.0.1:5432/postgres.',
+  throw new UserError(
+    `PostgreSQL from ${source} does not work: ${found}.\n` +
+      'Set PG_BIN to the directory with initdb and postgres of your own PostgreSQL (15 or newer),\n' +
+      'or set DATABASE_URL to your own server, for example postgres://postgres:secret@127.0.0.1:5432/postgres.',
   );
 }
 
-/** The programs, or why they are of no use. */
+/** The programs, or the reason why they cannot be used. */
 function tryPrograms(bin: string, source: string, libraryPath?: string): PostgresPrograms | string {
   if (!existsSync(join(bin, 'postgres')) || !existsSync(join(bin, 'initdb')))
-    return `there is no initdb and postgres in ${bin}`;
+    return `${bin} does not contain initdb and postgres`;
   const env = libraryPath === undefined ? process.env : { ...process.env, LD_LIBRARY_PATH: libraryPath };
   const run = spawnSync(join(bin, 'postgres'), ['--version'], { encoding: 'utf8', env, timeout: 10_000 });
   const version = /(\d+)(?:\.\d+)?(?:\S*)/.exec(run.stdout ?? '')?.[0];
   if (run.status !== 0 || version === undefined)
-    return `does not run (${(run.error?.message ?? run.stderr ?? '').trim() || `exit code ${run.status}`})`;
+    return `it does not run (${(run.error?.message ?? run.stderr ?? '').trim() || `exit code ${run.status}`})`;
   const major = Number.parseInt(version, 10);
-  if (major < POSTGRES_MAJOR_MIN) return `is PostgreSQL ${version}, too old`;
+  if (major < POSTGRES_MAJOR_MIN) return `it has version ${version}, but ${POSTGRES_MAJOR_MIN} or newer is needed`;
   return { bin, version, major, source, ...(libraryPath === undefined ? {} : { libraryPath }) };
 }
 
@@ -52,7 +52,7 @@ function packagedBin(): string {
   return join(home, 'native/bin');
 }
 
-/** An archive of npm holds no links, so the package lists them. */
+/** npm archives cannot contain symbolic links, so the package lists them. */
 function linkLibraries(home: string): void {
   const list = join(home, 'native/pg-symlinks.json');
   if (!existsSync(list)) return;
@@ -68,7 +68,7 @@ function linkLibraries(home: string): void {
   }
 }
 
-/** Those of a package of Debian, such as `postgresql-15`: built as most operators have them, with JIT. */
+/** The programs of a Debian package such as `postgresql-15`, which most operators use and which has JIT. */
 export async function debianPostgres(name: string): Promise<PostgresPrograms> {
   const tree = await fetchDebianPackages([name], join(LOCAL, 'packages', name));
   const found = tryPrograms(

@@ -1,6 +1,6 @@
 /**
- * A PostgreSQL server of this repository's own: a real one, on loopback, with passwords, every durability setting as
- * in production. Its data survives; its port may change from start to start.
+ * Runs a PostgreSQL server on loopback with passwords and the durability settings of production. Its data outlives it; its
+ * port may change from start to start.
  */
 import { execFile, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
@@ -12,52 +12,52 @@ import { launch } from '../processes/launch.ts';
 import type { RunningProcess } from '../processes/launch.ts';
 import { endOf, lastLines } from '../processes/logs.ts';
 import { freePort } from '../processes/ports.ts';
-import { Refusal, textOf } from '../refusal.ts';
+import { UserError, textOf } from '../user-error.ts';
 import type { PostgresPrograms } from './postgres-programs.ts';
 import { findPostgres } from './postgres-programs.ts';
 import { controlServer } from './server-control.ts';
-import type { CrashListeners, ServerControl } from './server-control.ts';
+import type { CrashHandlers, ServerControl } from './server-control.ts';
 import { copyServer } from './standby.ts';
 import type { Unprivileged } from './unprivileged.ts';
 import { unprivileged } from './unprivileged.ts';
 
-export interface PostgresOptions extends CrashListeners {
+export interface PostgresOptions extends CrashHandlers {
   readonly directory: string;
   readonly log: string;
   readonly records: string;
   readonly password: string;
   readonly env: NodeJS.ProcessEnv;
   readonly port?: number | undefined;
-  /** Added to the sentence when the data cannot be used. */
+  /** Added to the message when the data cannot be used. */
   readonly resetHint: string;
-  /** For data that dies with its stack: initdb need not wait for the disk. The running server still syncs. */
+  /** True: the data is removed at the end, and initdb does not wait for the disk. The server still syncs. */
   readonly throwaway?: boolean;
-  /** Instead of those that are found. */
+  /** Default: the programs that `findPostgres` finds. */
   readonly programs?: PostgresPrograms;
-  /** Settings of the server, over the usual ones. */
+  /** Server settings in addition to the usual ones. */
   readonly settings?: Readonly<Record<string, string>>;
-  /** URL of a superuser: a streaming standby of that server, and not a new one. The password is that server's. */
+  /** The URL of a superuser of another server: start a streaming standby of it, with the same password. */
   readonly standbyOf?: string;
 }
 
 export interface PostgresServer extends ServerControl {
   readonly version: string;
   readonly source: string;
-  /** True when there was no data yet. */
+  /** True: the data directory was created. */
   readonly isNew: boolean;
   readonly port: number;
-  /** File of its log. */
+  /** The log file. */
   readonly log: string;
-  /** URL of the superuser for a database. */
+  /** The URL of the superuser in a database. */
   readonly url: (database?: string) => string;
 }
 
-const run = promisify(execFile);
+const exec = promisify(execFile);
 const SUPERUSER = 'postgres';
 const READY_MS = 60_000;
 
-// Modest: a laptop runs this beside everything else. Durability (fsync, synchronous_commit, full_page_writes) stays as
-// shipped, because tests that kill the server and figures of benchmarks mean nothing otherwise.
+// Small enough for a laptop. The durability settings (fsync, synchronous_commit, full_page_writes) keep their defaults,
+// because tests that kill the server, and benchmarks, need them.
 const SETTINGS = {
   listen_addresses: '127.0.0.1',
   unix_socket_directories: '',
@@ -69,7 +69,7 @@ const SETTINGS = {
   timezone: 'UTC',
   log_timezone: 'UTC',
   log_line_prefix: '%m [%p] %q%a ',
-  // Commits waiting for a lock of the log are normal here; a second is not.
+  // Logs waits of more than a second; commits normally wait for the lock of the log for a shorter time.
   log_lock_waits: 'on',
 };
 
@@ -97,7 +97,7 @@ export async function openPostgres(options: PostgresOptions): Promise<PostgresSe
   return { version: programs.version, source: programs.source, isNew, port, log: options.log, url, ...control };
 }
 
-/** Removes the data, wherever this user's server has to keep it. The server must not run. */
+/** Removes the data from where this user's server stores it. The server must not run. */
 export function removePostgresData(directory: string, env: NodeJS.ProcessEnv): void {
   rmSync(directory, { recursive: true, force: true });
   if (process.getuid?.() === 0)
@@ -107,13 +107,13 @@ export function removePostgresData(directory: string, env: NodeJS.ProcessEnv): v
 function refuseOtherMajor(data: string, programs: PostgresPrograms, resetHint: string): void {
   const major = readFileSync(join(data, 'PG_VERSION'), 'utf8').trim();
   if (major === String(programs.major)) return;
-  throw new Refusal(
-    `The data in ${data} was written by PostgreSQL ${major}; this is PostgreSQL ${programs.version} (${programs.source}), which cannot read it.\n` +
-      `${resetHint}, or set PG_BIN to the programs of PostgreSQL ${major} to keep it.`,
+  throw new UserError(
+    `The data in ${data} was written by PostgreSQL ${major}. PostgreSQL ${programs.version} (${programs.source}) cannot read it.\n` +
+      `To keep the data, set PG_BIN to the programs of PostgreSQL ${major}.\n${resetHint}.`,
   );
 }
 
-/** In a directory beside the real one that is renamed at the end: an interrupted initdb leaves nothing that looks usable. */
+/** Runs initdb in another directory and renames it at the end, so that an interrupted initdb leaves no usable directory. */
 async function initialize(data: string, { major }: PostgresPrograms, user: Unprivileged, options: PostgresOptions) {
   const fresh = `${data}.new`;
   const passwordFile = `${data}.password`;
@@ -136,7 +136,7 @@ async function initialize(data: string, { major }: PostgresPrograms, user: Unpri
       ...credentials,
       ...speed,
     ]);
-    await run(command, args, { env: user.env, cwd: '/', timeout: READY_MS, ...user.as });
+    await exec(command, args, { env: user.env, cwd: '/', timeout: READY_MS, ...user.as });
     renameSync(fresh, data);
   } catch (error) {
     rmSync(fresh, { recursive: true, force: true });
@@ -147,7 +147,7 @@ async function initialize(data: string, { major }: PostgresPrograms, user: Unpri
   }
 }
 
-/** One order of text on every machine, whatever locales it has: code points. */
+/** Sorts text by code points on every machine, whatever locales it has. */
 function localeOf(major: number): string[] {
   if (major >= 17) return ['--locale-provider=builtin', '--builtin-locale=C.UTF-8', '--locale=C'];
   return [process.platform === 'linux' ? '--locale=C.UTF-8' : '--locale=C'];
@@ -178,19 +178,19 @@ async function startServer(
       background: true,
       ...user.as,
     });
-    const fault = await untilReady(server, url, deadline);
-    if (fault === null) return server;
+    const problem = await untilReady(server, url, deadline);
+    if (problem === null) return server;
     const lines = endOf(options.log) > logged ? lastLines(options.log, 12) : '';
     await server.stop('SIGQUIT', 5_000);
-    if (fault === 'password') {
-      throw new Refusal(
-        `The PostgreSQL data in ${data} was created with other passwords than those stored here.\n${options.resetHint}.`,
+    if (problem === 'password') {
+      throw new UserError(
+        `The PostgreSQL data in ${data} has other passwords than those stored here.\n${options.resetHint}.`,
       );
     }
-    // After a kill the last processes of the old server need a moment to notice.
+    // After a kill the last processes of the old server take a moment to exit.
     if (!/shared memory block|lock file "postmaster.pid" already exists/.test(lines) || Date.now() > deadline) {
       throw failure(
-        fault === 'deadline' ? `PostgreSQL was not ready in ${READY_MS / 1000} s` : 'PostgreSQL did not start',
+        problem === 'deadline' ? `PostgreSQL was not ready in ${READY_MS / 1000} s` : 'PostgreSQL did not start',
         lines,
         dirname(data),
       );
@@ -221,20 +221,20 @@ async function untilReady(
   return 'deadline';
 }
 
-/** A pid file whose process is another one by now makes the server refuse to start. */
+/** The server does not start when its old pid file names a running process, even when that is another program. */
 function removeStalePidFile(data: string): void {
   const file = join(data, 'postmaster.pid');
   if (!existsSync(file)) return;
   const pid = Number.parseInt(readFileSync(file, 'utf8'), 10);
   const command = spawnSync('ps', ['-o', 'comm=', '-p', String(pid)], { encoding: 'utf8' });
-  // Without `ps` the server judges by itself, which fails only when the pid was given to somebody else.
+  // Without `ps` the file stays, and the start fails only when another program has that pid.
   if (command.error === undefined && !/postgres|unshare/.test(command.stdout)) rmSync(file, { force: true });
 }
 
-function failure(what: string, detail: string, directory: string): Refusal {
+function failure(what: string, detail: string, directory: string): UserError {
   const full = /No space left on device|Disk quota exceeded/i.test(detail) || freeBytes(directory) < 64 * 1024 * 1024;
-  const advice = full ? `\nThe disk that holds ${directory} is full: free some space and start again.` : '';
-  return new Refusal(
+  const advice = full ? `\nThe disk of ${directory} is full. Free some space and start again.` : '';
+  return new UserError(
     `${what}.${advice}${
       detail === ''
         ? ''

@@ -1,25 +1,25 @@
 import { SupervisedProcess } from '../processes/supervised.ts';
 import type { SupervisedOptions } from '../processes/supervised.ts';
 
-/** What a test may do to a server. */
+/** How a test controls a server. */
 export interface ServerControl extends AsyncDisposable {
   readonly pid: () => number;
-  /** Orderly, as at the end of the day; then `start` again at the same address. */
+  /** Stops it normally. `start` uses the same address. */
   readonly stop: () => Promise<void>;
-  /** As in a power cut. */
+  /** Stops it with SIGKILL. */
   readonly kill: () => Promise<void>;
   readonly start: () => Promise<void>;
 }
 
-/** `npm start` gives these, and has a server that ends by itself started again; tests do not. */
-export interface CrashListeners {
+/** A server with these handlers is restarted after a crash. `npm start` sets them, tests do not. */
+export interface CrashHandlers {
   readonly onCrash?: (text: string) => void;
-  readonly onBack?: (name: string) => void;
+  readonly onRestarted?: (name: string) => void;
 }
 
 const STOP_MS = 20_000;
 
-/** Starts a server, whose `launch` resolves once it serves. */
+/** Starts a server. Its `launch` must resolve only when the server is ready. */
 export async function controlServer(
   options: Omit<SupervisedOptions, 'restarts' | 'url'>,
   afterEnd: () => void,

@@ -4,13 +4,13 @@ import { Client } from 'pg';
 import type { Unprivileged } from './unprivileged.ts';
 
 const CONNECT_MS = 10_000;
-/** What belongs to the process and not to the data. */
+/** Files of the process, not of the data. */
 const LEFT_OUT = new Set(['postmaster.pid', 'postmaster.opts']);
 
 /**
- * Fills `data` with what a running server holds, such that a server started there follows it: a streaming standby. Does by
- * hand what pg_basebackup does, which the npm package lacks (PostgreSQL manual, "Making a Base Backup Using the Low Level
- * API"). The URL is that of the superuser.
+ * Copies the data of a running server into `data`, so that a server started there is a streaming standby of it. It does what
+ * pg_basebackup does, which the npm package lacks (PostgreSQL manual, "Making a Base Backup Using the Low Level API"). The URL
+ * is that of the superuser.
  */
 export async function copyServer(url: string, data: string, user: Unprivileged): Promise<void> {
   const fresh = `${data}.new`;
@@ -22,7 +22,7 @@ export async function copyServer(url: string, data: string, user: Unprivileged):
     const { rows } = await primary.query<{ from: string }>(`select current_setting('data_directory') as from`);
     await primary.query(`select pg_backup_start('standby', true)`);
     copyTree(rows[0]?.from ?? '', fresh, user);
-    // In the session that began: it ends the backup when it goes.
+    // The backup must be stopped in the session that started it.
     const backup = await primary.query<{ labelfile: string }>('select labelfile from pg_backup_stop(false)');
     write(join(fresh, 'backup_label'), backup.rows[0]?.labelfile ?? '', user);
     write(join(fresh, 'standby.signal'), '', user);
@@ -36,12 +36,12 @@ export async function copyServer(url: string, data: string, user: Unprivileged):
 
 function settingsOf(url: string): string {
   const { hostname, port, username, password } = new URL(url);
-  const whereabouts = `host=${hostname} port=${port} user=${username} password=${decodeURIComponent(password)}`;
-  // A primary that comes back is followed again at once, not in five seconds.
-  return `primary_conninfo = '${whereabouts}'\nwal_retrieve_retry_interval = '100ms'\n`;
+  const address = `host=${hostname} port=${port} user=${username} password=${decodeURIComponent(password)}`;
+  // The standby reconnects after 100 ms instead of five seconds.
+  return `primary_conninfo = '${address}'\nwal_retrieve_retry_interval = '100ms'\n`;
 }
 
-/** The server goes on meanwhile: a file that vanishes is one that replay does not need. */
+/** The server runs during the copy. Replay does not need a file that disappears meanwhile. */
 function copyTree(from: string, to: string, user: Unprivileged): void {
   mkdirSync(to, { mode: 0o700 });
   user.own(to);

@@ -1,14 +1,14 @@
 /**
- * PostgreSQL refuses to run as root, and initdb refuses a user without a name. As root (containers, CI) or nameless it
- * runs in a user namespace of its own, where this user appears as "nobody": files keep their owner, no second account
- * is needed. Where namespaces are forbidden, root steps down to "nobody" for real, with data outside of the repository.
+ * PostgreSQL refuses to run as root, and initdb refuses a user without a name. For root (containers, CI) and for a user without
+ * a name the server runs in a user namespace, in which this user is "nobody": files keep their owner. Where the system forbids
+ * namespaces, root runs the server as the real user "nobody", with data outside the repository.
  */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { chmodSync, chownSync, cpSync, existsSync, mkdirSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { basename, dirname, join } from 'node:path';
-import { repositoryMark } from '../layout.ts';
-import { Refusal } from '../refusal.ts';
+import { repositoryHash } from '../layout.ts';
+import { UserError } from '../user-error.ts';
 import type { PostgresPrograms } from './postgres-programs.ts';
 
 const NOBODY = 65_534;
@@ -21,11 +21,11 @@ export interface Unprivileged {
     program: string,
     args: readonly string[],
   ) => { readonly command: string; readonly args: readonly string[] };
-  /** For spawning: who to become, when not this user. */
+  /** Options of `spawn`: the user and group, when not this user. */
   readonly as: { readonly uid?: number; readonly gid?: number };
-  /** Where data wanted at `directory` has to lie so that this user reaches it. */
+  /** The directory to use instead of `directory`, to which this user has access. */
   readonly place: (directory: string) => string;
-  /** Gives a file or directory to this user. */
+  /** Makes this user the owner of a file or directory. */
   readonly own: (path: string) => void;
 }
 
@@ -47,10 +47,10 @@ export function unprivileged({ bin, libraryPath }: PostgresPrograms): Unprivileg
       ...here,
     };
   }
-  if (root) return steppedDown(bin, env);
-  throw new Refusal(
-    'PostgreSQL cannot run here: this user id has no entry in /etc/passwd, and the system forbids user namespaces.\n' +
-      'Run as a named user or as root, or set DATABASE_URL to a PostgreSQL server of your own.',
+  if (root) return asNobody(bin, env);
+  throw new UserError(
+    'PostgreSQL cannot run here: this user id is not in /etc/passwd, and the system forbids user namespaces.\n' +
+      'Run as a named user or as root, or set DATABASE_URL to your own PostgreSQL server.',
   );
 }
 
@@ -70,18 +70,18 @@ function namespaceWorks(bin: string, env: NodeJS.ProcessEnv): boolean {
   );
 }
 
-function steppedDown(bin: string, env: NodeJS.ProcessEnv): Unprivileged {
+function asNobody(bin: string, env: NodeJS.ProcessEnv): Unprivileged {
   const uid = idOfNobody('-u');
   const gid = idOfNobody('-g');
-  const base = join('/var/tmp', `wts-${repositoryMark()}`);
+  const base = join('/var/tmp', `wts-${repositoryHash()}`);
   mkdirSync(base, { recursive: true, mode: 0o711 });
   const runs = (directory: string) =>
     spawnSync(join(directory, 'postgres'), ['--version'], { uid, gid, env, cwd: '/', stdio: 'ignore', timeout: 10_000 })
       .status === 0;
   const usable = runs(bin) ? bin : copied(dirname(bin), base);
   if (!runs(usable))
-    throw new Refusal(
-      `PostgreSQL does not run as root, and "nobody" cannot run ${usable}/postgres.\nRun as another user, or set DATABASE_URL to a PostgreSQL server of your own.`,
+    throw new UserError(
+      `PostgreSQL does not run as root, and "nobody" cannot run ${usable}/postgres.\nRun as another user, or set DATABASE_URL to your own PostgreSQL server.`,
     );
   return {
     kind: 'setuid',
@@ -99,7 +99,7 @@ function steppedDown(bin: string, env: NodeJS.ProcessEnv): Unprivileged {
   };
 }
 
-/** The repository lies below a directory that only root may enter. */
+/** Copies the programs when the repository is below a directory that only root may enter. */
 function copied(native: string, base: string): string {
   const target = join(base, 'postgresql');
   if (!existsSync(join(target, 'bin', 'postgres'))) cpSync(native, target, { recursive: true, verbatimSymlinks: true });

@@ -1,4 +1,4 @@
-/** The static checks, cheap first: what can be said about the code without running it. */
+/** The static checks, the fast ones first. */
 import { spawn } from 'node:child_process';
 import { delimiter, join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
@@ -6,44 +6,44 @@ import { ROOT } from '../layout.ts';
 
 export interface Check {
   readonly name: string;
-  readonly promise: string;
+  readonly rule: string;
   readonly command: string;
   readonly args: readonly string[];
   readonly cwd?: string;
 }
 
 const BIN = join(ROOT, 'node_modules/.bin');
-/** turbo starts each task with pnpm, which only npx can bring along. */
+/** turbo runs each task with pnpm, which npx provides. */
 const PNPM = ['-y', 'pnpm@12.21.0', 'exec'];
 const TIMEOUT_MS = 300_000;
 
 export const STATIC_CHECKS: readonly Check[] = [
   {
     name: 'format',
-    promise: 'every file is formatted (npm run format does it)',
+    rule: 'every file is formatted (to fix: npm run format)',
     command: join(BIN, 'oxfmt'),
     args: ['--check', '.'],
   },
-  { name: 'boundaries', promise: 'no service imports another', command: join(BIN, 'turbo'), args: ['boundaries'] },
-  { name: 'lint', promise: 'the lint rules hold, types considered', command: join(BIN, 'oxlint'), args: [] },
+  { name: 'boundaries', rule: 'no service imports another', command: join(BIN, 'turbo'), args: ['boundaries'] },
+  { name: 'lint', rule: 'the code follows the lint rules', command: join(BIN, 'oxlint'), args: [] },
   {
     name: 'unused',
-    promise: 'no file, export or dependency without a use',
+    rule: 'every file, export and dependency is used',
     command: join(BIN, 'knip'),
     args: ['--no-progress', '--no-config-hints'],
   },
   {
     name: 'types',
-    promise: 'every package compiles',
+    rule: 'every package compiles',
     command: 'npx',
     args: [...PNPM, 'turbo', 'run', 'types', '--continue', '--output-logs=errors-only'],
   },
 ];
 
-/** In `npm test` this one runs as the suite it is. */
+/** `npm test` runs this as a suite. */
 export const TIDY_CHECK: Check = {
   name: 'tidy',
-  promise: 'the house rules no linter knows hold',
+  rule: 'the repository follows the house rules',
   command: process.execPath,
   args: [join(ROOT, 'node_modules/mocha/bin/mocha.js'), '--reporter', 'dot'],
   cwd: join(ROOT, 'infra/tidy'),
@@ -84,16 +84,16 @@ function runCheck({ command, args, cwd = ROOT }: Check): Promise<CheckResult> {
   });
 }
 
-/** Runs them one after the other and says each as it ends. Returns how many held. */
-export async function runChecks(checks: readonly Check[], say: (text: string) => void): Promise<number> {
-  let held = 0;
+/** Runs one check after another and prints each result. Resolves to the number that passed. */
+export async function runChecks(checks: readonly Check[], print: (text: string) => void): Promise<number> {
+  let passed = 0;
   for (const check of checks) {
     const { ok, output, seconds } = await runCheck(check);
-    if (ok) held += 1;
-    say(`  ${ok ? '✓' : '✗'} ${check.name.padEnd(12)} ${seconds.toFixed(1).padStart(5)} s   ${check.promise}`);
-    if (!ok) say(indent(output.trim()));
+    if (ok) passed += 1;
+    print(`  ${ok ? '✓' : '✗'} ${check.name.padEnd(12)} ${seconds.toFixed(1).padStart(5)} s   ${check.rule}`);
+    if (!ok) print(indent(output.trim()));
   }
-  return held;
+  return passed;
 }
 
 function indent(text: string): string {

@@ -1,34 +1,32 @@
-/** Mocha's results as messages to the process that runs the suites; silent, because that one does the talking. */
+/** Sends mocha's results to the process that runs the suites, which prints them. */
 
-/** What a suite tells while it runs. */
+/** A message of a running suite. */
 export type TestMessage =
   | { readonly type: 'pass'; readonly title: string; readonly ms: number }
-  /** For want of something this machine has not. */
+  /** The machine lacks something that the test needs. */
   | { readonly type: 'skip'; readonly title: string }
   | { readonly type: 'fail'; readonly title: string; readonly text: string }
   | { readonly type: 'end' };
 
-/**
- * Mocha calls it with `new`, for which a function will do.
- */
+/** Mocha calls it with `new`, which works for a function. */
 function messageReporter(runner: Mocha.Runner): void {
-  const tell = (message: TestMessage) => process.send?.(message);
-  runner.on('pass', (test: Mocha.Test) => tell({ type: 'pass', title: titleOf(test), ms: test.duration ?? 0 }));
+  const send = (message: TestMessage) => process.send?.(message);
+  runner.on('pass', (test: Mocha.Test) => send({ type: 'pass', title: titleOf(test), ms: test.duration ?? 0 }));
   runner.on('fail', (test: Mocha.Test, error: unknown) =>
-    tell({ type: 'fail', title: titleOf(test), text: textOf(error) }),
+    send({ type: 'fail', title: titleOf(test), text: textOf(error) }),
   );
-  runner.on('pending', (test: Mocha.Test) => tell(skipped(test)));
-  runner.once('end', () => tell({ type: 'end' }));
+  runner.on('pending', (test: Mocha.Test) => send(skipped(test)));
+  runner.once('end', () => send({ type: 'end' }));
 }
 
 /**
- * A test may find out that the machine has not what it needs (`this.skip()`); then it is counted as skipped. One that is
- * written never to run (`it.skip`, `describe.skip`, no body) is a promise nobody keeps, and fails.
+ * A test that calls `this.skip()`, because the machine lacks what it needs, counts as skipped. A test that never runs
+ * (`it.skip`, `describe.skip`, no body) counts as failed.
  */
 function skipped(test: Mocha.Test): TestMessage {
   const title = titleOf(test);
   if (typeof test.fn === 'function') return { type: 'skip', title };
-  return { type: 'fail', title, text: 'It is written to be skipped: let it run, or take it out.' };
+  return { type: 'fail', title, text: 'This test never runs. Remove the skip, or delete the test.' };
 }
 
 function titleOf(test: Mocha.Test): string {
@@ -41,7 +39,7 @@ function textOf(error: unknown): string {
   return `${error.stack ?? error.message}${cause}`;
 }
 
-// Mocha loads reporters with `require`: this is the name under which a module says what that gives.
+// Mocha loads reporters with `require`, which returns the export with this name.
 export {
   /** @public */
   messageReporter as 'module.exports',

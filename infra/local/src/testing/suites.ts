@@ -1,12 +1,12 @@
-/** Finds the test suites of the repository and runs each as a process of its own. */
+/** Finds the test suites of the repository and runs each one as a process. */
 import { readFileSync, readdirSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { ROOT } from '../layout.ts';
 import { launch } from '../processes/launch.ts';
 import type { RunningProcess } from '../processes/launch.ts';
 import { lastLines } from '../processes/logs.ts';
-import { wordsOf } from '../processes/supervised.ts';
-import { Refusal } from '../refusal.ts';
+import { exitText } from '../processes/supervised.ts';
+import { UserError } from '../user-error.ts';
 import type { TestMessage } from './reporter.ts';
 
 /** A package with tests, by its folder: `packages/access`. */
@@ -34,17 +34,17 @@ export interface SuiteRun {
   readonly onLaunch: (process: RunningProcess) => void;
 }
 
-/** Each test has its own limit; a suite that says nothing for this long hangs between tests. */
-const SILENT_MS = 240_000;
-/** After its last test a suite has this long to close what it opened. */
-const LINGER_MS = 15_000;
+/** Each test has its own timeout; a suite without a message for this long hangs between tests. */
+const SILENT_MS_MAX = 240_000;
+/** The time in which a suite must exit after its last test. */
+const EXIT_MS_MAX = 15_000;
 
 export function findSuites(): SuiteFolder[] {
-  // Services have the longest suites: begun first, none of them is what everything waits for at the end.
+  // Services have the longest suites and start first, so that the run does not wait for one of them at the end.
   const folders = ['services', 'packages', 'infra'].flatMap((parent) =>
     readdirSync(join(ROOT, parent)).map((name) => `${parent}/${name}`),
   );
-  // The end-to-end suite comes last and runs alone: its fault tests measure what a loaded machine would blur.
+  // The end-to-end suite runs last and alone, because load on the machine disturbs its fault tests.
   return [...folders, 'test-e2e'].filter((folder) => {
     try {
       const manifest = JSON.parse(readFileSync(join(ROOT, folder, 'package.json'), 'utf8')) as {
@@ -57,13 +57,13 @@ export function findSuites(): SuiteFolder[] {
   });
 }
 
-/** All suites, or those that are named; a name that names nothing is a mistake, and not a run of fewer tests. */
+/** All suites, or the named ones. A name without a suite is an error. */
 export function chooseSuites(all: readonly SuiteFolder[], only: readonly string[] | undefined): readonly SuiteFolder[] {
   if (only === undefined) return all;
-  const named = only.map((wanted) => all.filter((folder) => folder.startsWith(wanted.replace(/\/$/, ''))));
-  const stray = only.find((_, index) => named[index]?.length === 0);
-  if (stray !== undefined) throw new Refusal(`--only ${stray} names no suite. There are ${all.join(', ')}.`);
-  return all.filter((folder) => named.flat().includes(folder));
+  const matches = only.map((wanted) => all.filter((folder) => folder.startsWith(wanted.replace(/\/$/, ''))));
+  const unknown = only.find((_, index) => matches[index]?.length === 0);
+  if (unknown !== undefined) throw new UserError(`--only ${unknown} matches no suite. Choose from ${all.join(', ')}.`);
+  return all.filter((folder) => matches.flat().includes(folder));
 }
 
 export async function runSuite({ folder, log, env, grep, onTest, onLaunch }: SuiteRun): Promise<SuiteResult> {
@@ -74,7 +74,7 @@ export async function runSuite({ folder, log, env, grep, onTest, onLaunch }: Sui
   let ended = false;
   let timer: NodeJS.Timeout | undefined;
   let overdue: string | null = null;
-  const patience = (ms: number, what: string) => {
+  const startTimer = (ms: number, what: string) => {
     clearTimeout(timer);
     timer = setTimeout(() => {
       overdue = what;
@@ -95,24 +95,27 @@ export async function runSuite({ folder, log, env, grep, onTest, onLaunch }: Sui
     log,
     channel: true,
     onMessage: (message) => {
-      const told = message as TestMessage;
-      patience(SILENT_MS, `said nothing for ${SILENT_MS / 1000} s`);
-      if (told.type === 'pass') onTest((passed += 1), told.title);
-      else if (told.type === 'skip') skipped.push(told.title);
-      else if (told.type === 'fail') failures.push({ title: told.title, text: told.text });
+      const result = message as TestMessage;
+      startTimer(SILENT_MS_MAX, `no test ended for ${SILENT_MS_MAX / 1000} s`);
+      if (result.type === 'pass') onTest((passed += 1), result.title);
+      else if (result.type === 'skip') skipped.push(result.title);
+      else if (result.type === 'fail') failures.push({ title: result.title, text: result.text });
       else {
         ended = true;
-        patience(LINGER_MS, `did not end within ${LINGER_MS / 1000} s of its last test: something is still open`);
+        startTimer(
+          EXIT_MS_MAX,
+          `it did not exit within ${EXIT_MS_MAX / 1000} s after its last test: something is still open`,
+        );
       }
     },
   });
   onLaunch(suite);
-  patience(SILENT_MS, `said nothing for ${SILENT_MS / 1000} s`);
+  startTimer(SILENT_MS_MAX, `no test ended for ${SILENT_MS_MAX / 1000} s`);
   const exit = await suite.exited;
   clearTimeout(timer);
-  const fault = overdue ?? (ended ? null : `ended before its tests did (${wordsOf(exit)})`);
-  if (fault !== null) failures.push({ title: '(the suite itself)', text: `${fault}\n${lastLines(log, 30)}` });
+  const error = overdue ?? (ended ? null : `it exited before its tests ended (${exitText(exit)})`);
+  if (error !== null) failures.push({ title: '(the suite itself)', text: `${error}\n${lastLines(log, 30)}` });
   else if (passed + skipped.length + failures.length === 0 && grep === undefined)
-    failures.push({ title: '(the suite itself)', text: `ran no test\n${lastLines(log, 30)}` });
+    failures.push({ title: '(the suite itself)', text: `it ran no test\n${lastLines(log, 30)}` });
   return { folder, passed, skipped, failures, seconds: (Date.now() - since) / 1000 };
 }

@@ -1,4 +1,4 @@
-// What the bootstrap script stands on. Runs on the oldest Node it may meet.
+// Paths and facts about the platform that the bootstrap scripts share. Runs on Node 18.
 import { existsSync, realpathSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -7,7 +7,7 @@ export const ROOT = resolve(dirname(fileURLToPath(import.meta.url)), '../../..')
 export const LOCAL = join(ROOT, '.local');
 
 /**
- * Where the project's own Node is for each platform.
+ * The npm package with the project's own Node, by platform.
  * @type {Record<string, string>}
  */
 export const NODE_PACKAGES = {
@@ -18,16 +18,16 @@ export const NODE_PACKAGES = {
 };
 
 /**
- * The ways in which a person or a system asks to stop, with their numbers.
+ * The signals that stop a task, with their numbers.
  * @type {Record<string, number>}
  */
 export const SIGNALS = { SIGHUP: 1, SIGINT: 2, SIGTERM: 15 };
 
-/** A fault a person can do something about: printed as its sentence, without a stack. */
-export class Refusal extends Error {}
+/** An error that the user can fix: printed as its message, without a stack. */
+export class UserError extends Error {}
 
 /**
- * By its real path: the links beside it may be shell scripts, in which signals get lost.
+ * The real path of Node, because `.bin` may have shell scripts, which do not forward signals.
  * @param {string} platform
  */
 export function nodeOf(platform) {
@@ -36,8 +36,8 @@ export function nodeOf(platform) {
 }
 
 /**
- * Without XDG folders that are set but empty: their specification calls that unset, and pnpm takes it for the folder it
- * stands in, which is the checkout.
+ * Removes XDG folders that are set but empty. Their specification treats these as unset, but pnpm uses the current folder,
+ * which is the checkout.
  * @param {NodeJS.ProcessEnv} env
  * @returns {NodeJS.ProcessEnv}
  */

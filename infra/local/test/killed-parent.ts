@@ -1,4 +1,4 @@
-/** Starts a child, says its pid, and waits to be killed: for the test of what happens then. */
+/** Starts a child, prints its pid, and waits until a test kills it. */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { removeAtExit } from '../src/processes/guard.ts';
