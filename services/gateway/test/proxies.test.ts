@@ -97,7 +97,7 @@ for (const way of ['nothing', 'nginx', 'haproxy'] as const) {
         assert.deepEqual(more, []);
         assert.ok(
           !testGateway.logs().slice(logged).includes(FORGED_ADDRESS),
-          'a request reached the gateway past the proxy',
+          'a request reached the gateway without the proxy',
         );
         if (way !== 'nothing') return;
         assert.deepEqual([answers[0]?.status, own], [400, undefined]);

@@ -36,7 +36,7 @@ a role, update the \`Workspace\` or \`WorkspaceMember\` record.
 
 ## Versions
 
-\`Api-Version: ${API_VERSION}\` asks for this version. Without the header you get the current version; any other value is 400. Every
+\`Api-Version: ${API_VERSION}\` selects this version. Without the header you get the current version; any other value is 400. Every
 answer carries \`Api-Version\`. A deprecated operation announces it with \`Deprecation\`, \`Sunset\` and \`Link\` at least
 ${EDGE_LIMITS.deprecationNoticeDays} days before it is removed.
 
@@ -45,7 +45,7 @@ ${EDGE_LIMITS.deprecationNoticeDays} days before it is removed.
 Bodies are JSON in UTF-8 unless an operation says otherwise, at most ${LIMITS.bodyBytes / MIB} MiB (\`${syncApi.mutate.path}\`: ${LIMITS.mutateBodyBytes / MIB} MiB) and ${LIMITS.jsonDepth} levels deep. Ids are
 UUIDs. Times are ISO 8601 in UTC, such as \`2026-11-21T09:00:00.000Z\`; days are \`2026-11-21\`. Positions in the log are decimal
 strings, because they may exceed the integers a double can hold. REST lists are complete, except those that take
-\`after\` and \`limit\`: their \`hasMore\` tells whether there is another page.
+\`after\` and \`limit\`: their \`hasMore\` is true when there is another page.
 
 ## Retries and idempotency
 
@@ -60,7 +60,7 @@ ${errorSection()}
 function errorSection(): string {
   return `## Errors
 
-Every error has this body. \`code\` is stable and for programs, \`message\` tells people what to change, and \`requestId\` is the
+Every error has this body. \`code\` is stable and for programs, \`message\` explains to people what to change, and \`requestId\` is the
 \`X-Request-Id\` of the answer; quote it when you ask for help.
 
     ${JSON.stringify(EXAMPLE, null, 2).replaceAll('\n', '\n    ')}
