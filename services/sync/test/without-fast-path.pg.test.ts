@@ -10,13 +10,13 @@ import { useFastPath } from './test-engines.ts';
 
 const SUITES = [
   'engine',
-  'lost-answer',
+  'repeated-unit',
   'lost-connection',
   'no-change',
   'order',
   'private-project',
   'races',
-  'state-is-log',
+  'log-and-tables',
 ];
 /** The suite that tests the fast path itself. */
 const FAST_PATH_ONLY = 'fast-path';

@@ -74,7 +74,7 @@ describe('a deletion', function () {
         ...(depth > 0 && { parentId: thread[depth - 1] }),
       });
     for (let depth = 0; depth < 10; depth += 1) applied(await engines.send(owner.unit(answer(depth))));
-    // Those that are made together count as well.
+    // Comments of the same batch count too.
     const more = Array.from({ length: LIMITS.commentDepthMax - 9 }, (_, index) => owner.unit(answer(10 + index)));
     const outcomes = await engines.any.commit(more);
     assert.deepEqual(
@@ -89,7 +89,7 @@ describe('a deletion', function () {
     assert.equal(refused(await engines.send(owner.unit(answer(LIMITS.commentDepthMax)))).code, 'validation_failed');
     await owner.delete('Comment', thread[12]!);
     await engines.sweep();
-    // The task reads all its comments at once, however deep they answer each other.
+    // All comments of the task are read in one round, at any depth.
     const from = await engines.head();
     await owner.delete('Task', taskId);
     const gone = (await engines.entries(from)).map(({ modelId }) => modelId);

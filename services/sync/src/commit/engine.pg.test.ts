@@ -41,7 +41,7 @@ describe('the commit engine', function () {
       newcomer.id,
     ]);
     assert.deepEqual(members, []);
-    // The number was not used up either.
+    // The refused unit has used no number.
     const next = only(await engines.send(owner.unit(task('Next'))));
     assert.equal(Number(next.record['number']), Number(after.mutations[0]?.record['number']) + 1);
   });

@@ -11,7 +11,7 @@ import { COMMITTING } from '../store/pipeline.ts';
 import { COMMIT_CONNECTIONS, type CommitEngine, type CommitWatch } from './engine.ts';
 import type { Unit } from './unit.ts';
 
-/** What an engine may have under way, and the batch after it. */
+/** The units of all batches that an engine may run, and of the next one. */
 const SOON = 6 * 128;
 
 describe('the changes of one person next to those of another [never.one-takes-all]', function () {
@@ -60,7 +60,7 @@ describe('the changes of one person next to those of another [never.one-takes-al
   const tasks = (count: number): Unit[] => Array.from({ length: count }, () => task(busy, home));
   const honest = (): Unit => task(other, elsewhere);
 
-  /** Requests of one person at once, over when the test is. */
+  /** Concurrent requests of one person, which end with the test. */
   function attackOn(engine: CommitEngine, requests: number, units: (request: number) => Unit[]): () => Promise<void> {
     const leaving = new AbortController();
     const all = Array.from({ length: requests }, (_, n) => engine.commit(units(n), { signal: leaving.signal }));
@@ -83,7 +83,7 @@ describe('the changes of one person next to those of another [never.one-takes-al
   it('a request in several batches gets its outcomes in order, also when those of its first part take longest', async () => {
     let batches = 0;
     const { engine, pool } = replica({ onBatch: () => (batches += 1) });
-    // What is refused is looked up once more before it is answered.
+    // A refused unit is looked up again before it is answered.
     const query = pool.query.bind(pool) as (...args: unknown[]) => Promise<unknown>;
     pool.query = (async (...args: unknown[]) => {
       await eventually(() => batches >= 2);

@@ -16,7 +16,7 @@ describe('the fast path of a commit', function () {
   let other: Client;
   let owner: TestPerson;
   let workspace: string;
-  /** What went to PostgreSQL from the first replica. */
+  /** The messages of the first replica to PostgreSQL. */
   const messages: string[] = [];
 
   before(async () => {
@@ -152,7 +152,7 @@ describe('the fast path of a commit', function () {
     const first = only(await engines.send(known, theirs));
     await settle();
     const head = await engines.head();
-    // PostgreSQL takes the first group, and while it waits the second one is sent behind it.
+    // PostgreSQL runs the first batch, and while that waits the second one is sent.
     await other.query('begin; lock table sync.tasks in share mode');
     const crowd = (unit?: Unit): Unit[] => [
       ...Array.from({ length: LIMITS.commitBatchMutations - 1 }, () => task()),

@@ -6,10 +6,11 @@ import { modelNamed } from '@wts/models';
 import { GroupReader } from '@wts/read-model';
 import { TestEngines, applied, change, membership, only, refused } from '../../test/test-engines.ts';
 import type { TestPerson } from '../../test/test-engines.ts';
+import type { UnitOutcome } from './unit.ts';
 
 /*
- * What one may not see is answered as what does not exist: every probe is made twice, once with the id of something that
- * is there and once with an id of nothing, and both answers must be the same.
+ * A record that the caller may not see is refused like one that does not exist: every mutation is sent twice, with the id of an
+ * existing record and with a random id, and both refusals must be the same.
  */
 describe('a record that the caller may not see', function () {
   this.timeout(30_000);
@@ -25,7 +26,7 @@ describe('a record that the caller may not see', function () {
   const hidden: Record<string, string> = {};
 
   before(async () => {
-    engines = await TestEngines.open('walls');
+    engines = await TestEngines.open('invisible_records');
     [owner, outsider] = [await engines.person(), await engines.person()];
     workspace = await engines.workspace(owner);
     elsewhere = await engines.workspace(outsider);
@@ -61,20 +62,18 @@ describe('a record that the caller may not see', function () {
         : await owner.make('ProjectMember', { projectId: ids['Project'], userId: insider.id });
   }
 
-  /** Both answers, which must be the same refusal. */
+  /** Sends the mutation with the id of an existing record and with a random id; returns the refusal, which must be the same. */
   async function probe(
     by: TestPerson,
     action: ActionName,
     model: string,
-    ids: [string, string],
-    payload: (id: string) => object,
+    { id, payload }: { readonly id: string; readonly payload: (id: string) => object },
   ) {
     const head = await engines.head();
-    const [real, none] = [
-      await by.try(action, model, action === 'INSERT' ? randomUUID() : ids[0], { ...payload(ids[0]) }),
-      await by.try(action, model, action === 'INSERT' ? randomUUID() : ids[1], { ...payload(ids[1]) }),
-    ];
-    assert.deepEqual(real, none, `${action} ${model} ${JSON.stringify(payload(ids[0]))}`);
+    const send = (named: string): Promise<UnitOutcome> =>
+      by.try(action, model, action === 'INSERT' ? randomUUID() : named, { ...payload(named) });
+    const [real, none] = [await send(id), await send(randomUUID())];
+    assert.deepEqual(real, none, `${action} ${model} ${JSON.stringify(payload(id))}`);
     assert.equal(refused(real).code, 'not_found');
     assert.equal(await engines.head(), head);
     return refused(real);
@@ -93,13 +92,8 @@ describe('a record that the caller may not see', function () {
   it('in another workspace cannot be changed, archived or deleted, and is refused like one that does not exist [sync.mutate.outsider]', async () => {
     for (const model of Object.keys(there))
       for (const action of ['UPDATE', 'ARCHIVE', 'UNARCHIVE', 'DELETE'] as const) {
-        const { error } = await probe(
-          outsider,
-          action,
-          model,
-          [there[model]!, randomUUID()],
-          () => patches[model] ?? { name: 'Mine' },
-        );
+        const payload = (): object => patches[model] ?? { name: 'Mine' };
+        const { error } = await probe(outsider, action, model, { id: there[model]!, payload });
         assert.equal(error, `${model} not found`);
       }
   });
@@ -108,7 +102,7 @@ describe('a record that the caller may not see', function () {
     for (const by of [member, admin, owner])
       for (const model of inside)
         for (const action of ['UPDATE', 'ARCHIVE', 'DELETE'] as const)
-          await probe(by, action, model, [hidden[model]!, randomUUID()], () => patches[model] ?? { name: 'Mine' });
+          await probe(by, action, model, { id: hidden[model]!, payload: () => patches[model] ?? { name: 'Mine' } });
   });
 
   it('cannot be named as a parent, a reference or a workspace', async () => {
@@ -122,7 +116,7 @@ describe('a record that the caller may not see', function () {
       [outsider, 'ProjectMember', (id) => ({ projectId: id, userId: outsider.id }), there['Project']!],
       [outsider, 'Comment', (id) => ({ ...into({}), taskId: id, body: 'x' }), there['Task']!],
     ];
-    // With a home of one's own, only the other end is foreign; with both foreign, neither shows.
+    // The caller sees the workspace and not the reference, or neither of them.
     for (const home of [elsewhere, workspace]) {
       const task = (extra: object) => ({ workspaceId: home, title: 'x', ...extra });
       probes.push(
@@ -146,7 +140,7 @@ describe('a record that the caller may not see', function () {
         [by, 'Task', (id) => into({ title: 'x', repeatTemplateId: id }), hidden['Task']!],
       );
     probes.push([member, 'ProjectMember', (id) => ({ projectId: id, userId: member.id }), hidden['Project']!]);
-    for (const [by, model, payload, id] of probes) await probe(by, 'INSERT', model, [id, randomUUID()], payload);
+    for (const [by, model, payload, id] of probes) await probe(by, 'INSERT', model, { id, payload });
 
     const task = await member.make('Task', { workspaceId: workspace, title: 'Own' });
     for (const [field, id] of [
@@ -180,7 +174,7 @@ describe('a record that the caller may not see', function () {
         outsider.try('INSERT', 'Comment', randomUUID(), { workspaceId, taskId: there['Task'], body: 'x' }),
         outsider.try('INSERT', 'ProjectMember', randomUUID(), { projectId, userId: owner.id }),
       ];
-      // Also right behind what they make a service do, which may read everything.
+      // Also right after a mutation of a service for the caller, which may read everything.
       const [engine] = engines.all;
       const label = outsider.unit(change('INSERT', 'Label', randomUUID(), { workspaceId, name: 'x' }));
       const joining = membership(workspaceId, newcomer.id, 'guest');
@@ -192,7 +186,7 @@ describe('a record that the caller may not see', function () {
       assert.ok(answers, 'waited for rows that are not theirs');
       for (const answer of answers) assert.equal(refused(answer).code, 'not_found');
       for (const answer of await Promise.all(before)) applied(answer);
-      // A new record with the id of one of theirs meets its id, and waits for nothing either.
+      // A new record with the id of an invisible one conflicts, and does not wait either.
       const taken = await outsider.try('INSERT', 'Task', there['Task']!, { workspaceId, title: 'x' });
       assert.equal(refused(taken).code, 'conflict');
     } finally {
@@ -226,14 +220,14 @@ describe('a record that the caller may not see', function () {
   });
 
   it('in a private project is not revealed by its key, which others may use too until it becomes public [never.shown-outside, sync.private-project.walls]', async () => {
-    // The hidden one has this key.
+    // The invisible project has this key.
     const key = { workspaceId: workspace, key: 'SECRET', name: 'Open' };
     const taken = await member.make('Project', key);
     const again = refused(await owner.try('INSERT', 'Project', randomUUID(), key));
     assert.equal(again.error, 'Another Project has this key');
     await owner.make('Project', { ...key, isPrivate: true });
 
-    // Its own members are told when there is no room for it among the others.
+    // Its own members are refused when another project has the key.
     const opened = await insider.try('UPDATE', 'Project', hidden['Project']!, { isPrivate: false });
     assert.equal(refused(opened).error, 'Another Project has this key');
     await member.delete('Project', taken);
@@ -259,18 +253,18 @@ describe('a record that the caller may not see', function () {
     await engines.decided(outsider.id, membership(workspace, outsider.id, 'owner'));
     const limited = outsider.within(elsewhere);
     for (const model of Object.keys(there).filter((name) => name !== 'User'))
-      await probe(limited, 'UPDATE', model, [there[model]!, randomUUID()], () => patches[model] ?? { name: 'Mine' });
-    await probe(limited, 'INSERT', 'Task', [workspace, randomUUID()], (workspaceId) => ({ workspaceId, title: 'x' }));
-    await probe(limited, 'INSERT', 'TeamMember', [there['Team']!, randomUUID()], (teamId) => ({
-      teamId,
-      userId: outsider.id,
-    }));
-    await probe(limited, 'INSERT', 'ProjectMember', [hidden['Project']!, randomUUID()], (projectId) => ({
-      projectId,
-      userId: outsider.id,
-    }));
+      await probe(limited, 'UPDATE', model, { id: there[model]!, payload: () => patches[model] ?? { name: 'Mine' } });
+    await probe(limited, 'INSERT', 'Task', { id: workspace, payload: (workspaceId) => ({ workspaceId, title: 'x' }) });
+    await probe(limited, 'INSERT', 'TeamMember', {
+      id: there['Team']!,
+      payload: (teamId) => ({ teamId, userId: outsider.id }),
+    });
+    await probe(limited, 'INSERT', 'ProjectMember', {
+      id: hidden['Project']!,
+      payload: (projectId) => ({ projectId, userId: outsider.id }),
+    });
     applied(await limited.try('INSERT', 'Task', randomUUID(), { workspaceId: elsewhere, title: 'x' }));
-    // What the person does there under the same name is answered, at the same time and later, but not shown.
+    // A unit of the person that is sent again with this credential is answered without the record, also later.
     const whole = outsider.unit(change('INSERT', 'Task', randomUUID(), { workspaceId: workspace, title: 'Secret' }));
     const narrow = { ...whole, principal: limited.principal };
     const [made, same] = await engines.any.commit([whole, narrow]);
@@ -278,7 +272,7 @@ describe('a record that the caller may not see', function () {
     assert.equal(title, 'Secret');
     assert.deepEqual(only(same!).record, { id });
     assert.deepEqual(only(await engines.send(narrow)).record, { id });
-    // Whoever sees the person in any workspace would see the change.
+    // The change would be visible in all workspaces of the person.
     const renamed = await limited.try('UPDATE', 'User', outsider.id, { name: 'Mallory' });
     assert.equal(refused(renamed).code, 'forbidden');
     const groups = new GroupReader(engines.pool);

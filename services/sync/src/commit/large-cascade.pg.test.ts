@@ -7,7 +7,7 @@ import type { TestPerson } from '../../test/test-engines.ts';
 import { Sweeper } from '../sweeps/sweeper.ts';
 import { claimSweep } from '../store/sweeps.ts';
 
-/** More than one commit takes along in these tests. */
+/** More children than one commit may change in these tests. */
 const MANY = 30;
 
 describe('a cascade that is too large for one commit [sync.mutate.always]', function () {
@@ -124,12 +124,12 @@ describe('a cascade that is too large for one commit [sync.mutate.always]', func
       (await engines.entries(from)).map(({ action, modelId }) => [action, modelId]),
       [['DELETE', taskId]],
     );
-    // Nothing is attached to what is gone, and its parts are gone with it for everybody.
+    // No record can be attached to the deleted one, and all its children are invisible.
     const refusal = refused(await guest.try('INSERT', 'Comment', randomUUID(), home({ taskId, body: 'Late' })));
     assert.equal(refusal.error, 'taskId: Task not found');
     assert.equal(refused(await guest.try('UPDATE', 'Comment', comments[0]!, { body: 'x' })).error, 'Comment not found');
     assert.equal(refused(await guest.try('DELETE', 'Comment', comments[0]!)).error, 'Comment not found');
-    // Nor may another record take the id, which the rest would be parts of.
+    // No record may take the id, because the remaining children refer to it.
     const again = refused(await member.try('INSERT', 'Task', taskId, home({ title: 'Again' })));
     assert.match(again.error, /being deleted with all its parts; try again shortly/);
 
@@ -193,7 +193,7 @@ describe('a cascade that is too large for one commit [sync.mutate.always]', func
     const tasks = await times(12, () => owner.make('Task', home({ title: 'T', projectId: hidden })));
     for (const taskId of tasks.slice(0, 2)) await times(14, () => owner.make('Comment', home({ taskId, body: 'C' })));
     applied(await engines.send(owner.unit(change('DELETE', 'Project', hidden)), engines.all[0]));
-    // One replica claims it, makes a step and dies.
+    // One replica claims it, makes a step and is killed.
     const dying = new Sweeper({ pool: engines.pool, engine: engines.all[0]!, leaseMs: 60_000 });
     await dying.turn(1);
     assert.ok(await claimSweep(engines.pool, 60_000));
@@ -236,7 +236,7 @@ describe('a cascade that is too large for one commit [sync.mutate.always]', func
     const [first, second, third] = taskIds as [string, string, string];
     await owner.change('Project', shared, { isPrivate: true });
     assert.deepEqual(await groupsOf('tasks', 'project_id', shared), [workspace]);
-    // Their maker is no member of the project.
+    // Their creator is no member of the project.
     for (const [action, payload] of [
       ['UPDATE', { title: 'Mine' }],
       ['UPDATE', { projectId: null }],

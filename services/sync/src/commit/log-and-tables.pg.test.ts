@@ -21,7 +21,7 @@ function dice(seed: number): { below(limit: number): number; of<T>(items: readon
 
 type Dice = ReturnType<typeof dice>;
 
-/** Few ids, so that changes meet: some exist, some are gone, some were never there. */
+/** Few ids, so that changes conflict: some exist, some are deleted, some never existed. */
 class Ids {
   readonly #ids = new Map<string, string[]>();
 

@@ -36,13 +36,13 @@ describe('a commit whose connection is lost', function () {
   const task = (title: string): Unit =>
     owner.unit(change('INSERT', 'Task', randomUUID(), { workspaceId: workspace, title }));
 
-  /** As a client does: the same again until there is an answer. */
+  /** Sends a unit again until it is answered, as clients do. */
   async function insist(unit: Unit): Promise<{ outcome: UnitOutcome; failures: number }> {
     for (let failures = 0; ; failures += 1) {
       try {
         return { outcome: await engines.send(unit), failures };
       } catch (error) {
-        // What callers are told is that it may be tried again, never what happened.
+        // Callers get an error that allows another try, never its cause.
         assert.equal(faultOfSqlState(error)?.code, 'unavailable', String(error));
         assert.ok(failures < 200, 'the engine does not recover');
         await sleep(2);

@@ -47,7 +47,7 @@ describe('membership of a workspace', function () {
     assert.deepEqual(brief(await engines.entries(second), names), [
       'DELETE WorkspaceMember for someone',
       'DELETE WorkspaceMember for workspace',
-      // Who is known as they were when they left.
+      // The workspace has the person as they were when they left.
       'UPDATE someone for workspace',
       'INSERT WorkspaceMember for workspace',
       'INSERT WorkspaceMember for someone',
@@ -139,7 +139,7 @@ describe('membership of a workspace', function () {
     assert.ok(said.indexOf('DELETE inside for leaver') < said.indexOf('DELETE inside for hidden'));
     assert.deepEqual(await groupsOf(leaver), new Set([leaver.id, other]));
     assert.ok(await engines.stored('TeamMember', kept));
-    // Who did the work stays written: people are never deleted.
+    // The creator of a task stays, because people are never deleted.
     assert.equal((await engines.stored('Task', task))?.record['assigneeId'], leaver.id);
     assert.equal(refused(await leaver.try('UPDATE', 'Task', task, { title: 'x' })).error, 'Task not found');
   });

@@ -29,7 +29,7 @@ describe('the order of the log', function () {
     return opened;
   }
 
-  /** Whoever sees a place sees every place below it: asked over and over, in one statement and so one snapshot each time. */
+  /** Checks repeatedly, in one statement and so one snapshot, that a reader who sees a position sees every position below it. */
   function watch(): { stop(): Promise<number> } {
     let isOver = false;
     const watching = (async () => {
@@ -69,7 +69,7 @@ describe('the order of the log', function () {
           for (let round = 0; round < 6; round += 1) {
             const units = [
               owner.unit(task(`Task ${writer}.${round}`)),
-              // Refused by a constraint when it is written: the group is rolled back and divided.
+              // Refused by a constraint when it is written: the batch is rolled back and split.
               ...(writer % 8 === 0 ? [owner.unit(project('TAKEN'))] : []),
               // Refused by a rule.
               ...(writer % 5 === 0 ? [owner.unit(change('UPDATE', 'Task', randomUUID(), { title: 'x' }))] : []),
@@ -96,7 +96,7 @@ describe('the order of the log', function () {
       entries.map(({ syncId }) => BigInt(syncId)),
       wanted,
     );
-    // What was handed on in memory is what the log holds, chunk after chunk.
+    // The chunks that were published in memory are equal to the log.
     const handed = chunks.toSorted((a, b) => Number(BigInt(a.first) - BigInt(b.first)));
     assert.deepEqual(
       handed.flatMap(({ actions }) => actions),
@@ -107,7 +107,7 @@ describe('the order of the log', function () {
       assert.equal(BigInt(chunk.prev), last);
       last = BigInt(chunk.last);
     }
-    // Numbers of tasks are as dense as places [sync.mutate.task-number].
+    // Numbers of tasks are as dense as positions [sync.mutate.task-number].
     const numbers = entries.map(({ record }) => Number(record['number'])).toSorted((a, b) => a - b);
     assert.deepEqual(
       numbers,

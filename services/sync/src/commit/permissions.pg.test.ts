@@ -5,8 +5,8 @@ import { TestEngines, change, refused } from '../../test/test-engines.ts';
 import type { TestPerson } from '../../test/test-engines.ts';
 
 /*
- * Who may do what, as a table. Columns are people; `+` applied, `-` forbidden, `0` answered as not there.
- * Every row is tried on a fresh record made by the owner, or, in a private project, by the insider.
+ * Who may do what, as a table. Columns are people; `+` applied, `-` forbidden, `0` not found.
+ * Every row is tried on a new record of the owner, or, in a private project, of the insider.
  */
 const PEOPLE = ['owner', 'admin', 'member', 'guest', 'outsider', 'insider'] as const;
 type Who = (typeof PEOPLE)[number];
@@ -130,7 +130,7 @@ describe('who may do what [sync.mutate.roles]', function () {
     return rows[0]!.id;
   }
 
-  /** What an INSERT of the model says, and by whom the record is made that is to be changed. */
+  /** The payload of an INSERT of the model, and who makes the record that is changed. */
   async function draft(model: string, who: TestPerson, where: string): Promise<{ payload: object; maker: TestPerson }> {
     const isHidden = where === 'private';
     const maker = isHidden ? people.insider : people.owner;
@@ -164,13 +164,15 @@ describe('who may do what [sync.mutate.roles]', function () {
     return { payload: { ...home, taskId, ...(model === 'Comment' ? { body: 'C' } : { title: 'C' }) }, maker };
   }
 
-  /** The id of the record to be changed. */
+  /** The id of the record that is changed. */
   async function target(model: string, who: TestPerson, where: string): Promise<string> {
     if (model === 'Workspace') return workspace;
     if (model === 'User') return (where === 'themselves' ? who : await engines.person()).id;
     if (model === 'WorkspaceMember')
       return memberOf(
-        where === 'themselves' && who !== people.outsider ? await stand(who) : await engines.join(workspace, 'guest'),
+        where === 'themselves' && who !== people.outsider
+          ? await substitute(who)
+          : await engines.join(workspace, 'guest'),
       );
     const { payload, maker } = await draft(model, who, where);
     const own = model === 'TeamMember' && where !== 'themselves' ? { ...payload, userId: people.insider.id } : payload;
@@ -178,13 +180,13 @@ describe('who may do what [sync.mutate.roles]', function () {
     return id;
   }
 
-  /** Somebody of the same role, who may leave without spoiling the rows that follow. */
-  const doubles = new Map<TestPerson, TestPerson>();
-  async function stand(who: TestPerson): Promise<TestPerson> {
+  /** Another person of the same role, who may leave without affecting the next rows. */
+  const substitutes = new Map<TestPerson, TestPerson>();
+  async function substitute(who: TestPerson): Promise<TestPerson> {
     const role = who === people.insider ? 'member' : (PEOPLE.find((name) => people[name] === who) as 'owner');
-    const double = await engines.join(workspace, role);
-    doubles.set(who, double);
-    return double;
+    const person = await engines.join(workspace, role);
+    substitutes.set(who, person);
+    return person;
   }
 
   for (const { model, action, where, signs } of ROWS) {
@@ -194,8 +196,8 @@ describe('who may do what [sync.mutate.roles]', function () {
         let who = people[name];
         const isInsert = action === 'INSERT';
         const id = isInsert ? randomUUID() : await target(model, who, where);
-        if (model === 'WorkspaceMember' && where === 'themselves') who = doubles.get(who) ?? who;
-        // Membership of a team by another than themselves: a member cannot remove the insider, nor the insider themselves here.
+        if (model === 'WorkspaceMember' && where === 'themselves') who = substitutes.get(who) ?? who;
+        // A team membership of another person: the insider would remove themselves here.
         if (model === 'TeamMember' && !isInsert && where === '' && name === 'insider') who = people.member;
         const payload = isInsert
           ? (await draft(model, who, where)).payload

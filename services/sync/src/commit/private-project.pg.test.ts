@@ -78,7 +78,7 @@ describe('a private project [sync.private-project.walls]', function () {
       [...came].sort(),
       ['task', 'item', 'comment', 'answer'].map((name) => `INSERT ${name} for hidden`).sort(),
     );
-    // Gone: as it was. Come: as it is, with what changed.
+    // The DELETE has the record before the move, the INSERT the record after it, with the changed fields.
     assert.equal(entries[3]?.record['title'], 'Task');
     assert.deepEqual(entries[3]?.data, {});
     assert.deepEqual([entries[4]?.record['title'], entries[4]?.changed], ['Now hidden', ['title', 'projectId']]);
@@ -124,7 +124,7 @@ describe('a private project [sync.private-project.walls]', function () {
     assert.equal(closed[5], 'DELETE hidden for workspace');
     assert.deepEqual(closed.slice(6, 9), ['INSERT hidden for hidden', 'INSERT own for hidden', 'INSERT own for mover']);
     assert.equal(closed.filter((one) => one === 'INSERT theirs for friend').length, 1);
-    // The friend hears of the gain after the group does, so that a reader who then asks for the group finds it.
+    // The person's own entry is after those of the group, so that a reader who then reads the group finds them.
     assert.ok(closed.indexOf('INSERT theirs for hidden') < closed.indexOf('INSERT theirs for friend'));
     assert.equal(closed.filter((one) => one.endsWith('for workspace')).length, 6);
     assert.deepEqual(
@@ -135,7 +135,7 @@ describe('a private project [sync.private-project.walls]', function () {
     const back = await engines.head();
     await mover.change('Project', hidden, { isPrivate: false, name: 'Open' });
     const opened = await since(back, { ...names, own });
-    // A loss is told before the group falls silent.
+    // The person's own entry of a loss is before the last entry of the group.
     assert.ok(opened.indexOf('DELETE theirs for friend') < opened.indexOf('DELETE theirs for hidden'));
     assert.ok(opened.indexOf('DELETE own for mover') < opened.indexOf('DELETE own for hidden'));
     assert.equal(opened.filter((one) => / for (?:friend|mover)$/.test(one)).length, 2);

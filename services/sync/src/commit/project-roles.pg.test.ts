@@ -15,7 +15,7 @@ describe('control over a project', function () {
   let keys = 0;
 
   before(async () => {
-    engines = await TestEngines.open('keepers');
+    engines = await TestEngines.open('project_roles');
   });
   beforeEach(async () => {
     owner = await engines.person('Owner');
@@ -60,7 +60,7 @@ describe('control over a project', function () {
       refused(await member.try('DELETE', 'ProjectMember', await membershipOf(board, owner))).code,
       'forbidden',
     );
-    // What they may: the rest of it, whole records and their own way out among it.
+    // Members may change the other fields, send whole records and leave.
     const record = (await engines.stored('Project', board))!.record;
     await member.change('Project', board, { ...record, name: 'Renamed' });
     await member.delete('ProjectMember', await membershipOf(board, member));
@@ -99,7 +99,7 @@ describe('control over a project', function () {
         `INSERT ProjectMember for ${name}`,
       ]),
     ]);
-    // So is who leads it later, and who leads it from the start.
+    // A later lead is a member too, and so is the lead from the start.
     await admin.change('Project', plan, { leadId: owner.id });
     assert.ok(await sees(owner, plan));
     const led = await project(member, { isPrivate: true, leadId: other.id });
@@ -112,7 +112,7 @@ describe('control over a project', function () {
     await owner.change('WorkspaceMember', await roleOf(other), { role: 'guest' });
     await owner.change('Project', left, { isPrivate: true });
     assert.ok(!(await sees(member, left)));
-    // A guest who leads is inside, and decides nothing.
+    // A lead who is a guest is a member, and has no control.
     assert.ok(await sees(other, left));
     assert.equal(refused(await other.try('UPDATE', 'Project', left, { isPrivate: false })).code, 'forbidden');
     assert.equal(refused(await insert(other, left, guest.id)).code, 'forbidden');
@@ -123,7 +123,7 @@ describe('control over a project', function () {
     const hidden = await project(member, { isPrivate: true });
     await member.delete('ProjectMember', await membershipOf(hidden, member));
     assert.equal(refused(await member.try('UPDATE', 'Project', hidden, { name: 'x' })).code, 'not_found');
-    // Its content is not theirs to change, its members are.
+    // Managers may change its members, not its content.
     assert.equal(refused(await owner.try('UPDATE', 'Project', hidden, { isPrivate: false })).code, 'not_found');
     applied(await insert(owner, hidden, owner.id));
     await owner.change('Project', hidden, { isPrivate: false, leadId: owner.id });
@@ -173,7 +173,7 @@ describe('a project has completedAt exactly when its status is done [sync.mutate
       [{ status: 'dropped' }, ['dropped', null]],
       [{ completedAt: null }, ['dropped', null]],
       [{ completedAt: at }, ['done', at]],
-      // They contradict: the status counts. One that is only repeated gives way.
+      // If both change, the status decides. A field that is only repeated follows the other.
       [{ status: 'on_hold', completedAt: later }, ['on_hold', null]],
       [{ status: 'on_hold', completedAt: at }, ['done', at]],
       [{ status: 'done', completedAt: null }, ['active', null]],
@@ -195,7 +195,7 @@ describe('a project has completedAt exactly when its status is done [sync.mutate
       const refusal = refused(await owner.try('UPDATE', model, record, { completedAt: '2999-01-01T00:00:00.000Z' }));
       assert.equal(refusal.error, 'completedAt must not be more than a day ahead');
     }
-    // Clocks differ.
+    // The clocks of clients differ.
     await owner.change('Task', taskId, { completedAt: Date.now() + 60 * 60 * 1000 });
   });
 });

@@ -9,8 +9,8 @@ import type { TestPerson } from '../../test/test-engines.ts';
 import type { Unit, UnitOutcome } from './unit.ts';
 
 /*
- * Two changes that must not both believe the old state, sent at once through different replicas, over and over. Whoever
- * comes first, afterwards everything stands where its parent stands, and the log tells the same story as the tables.
+ * Two changes that must not both be decided on the old state, sent concurrently through different replicas, many times. In any
+ * order, afterwards every record has the location of its parent, and the log is equal to the tables.
  */
 describe('concurrent changes of the same records', function () {
   this.timeout(60_000);
@@ -32,7 +32,7 @@ describe('concurrent changes of the same records', function () {
     assert.deepEqual(await astray(), []);
   });
 
-  /** Records that are not in the group of what they are a part of, or whose whole is gone. */
+  /** Records that are not in the group of their parent, or whose parent is deleted. */
   async function astray(): Promise<string[]> {
     const found: string[] = [];
     for (const model of MODELS) {
@@ -53,7 +53,7 @@ describe('concurrent changes of the same records', function () {
   let count = 0;
   const project = (more: object = {}): Promise<string> =>
     owner.make('Project', { ...home(), key: `R${(count += 1)}`, name: 'Project', ...more });
-  /** Each unit by a replica of its own, the first one a moment ahead or behind by chance. */
+  /** Sends each unit through a replica of its own, the first one randomly a moment before or after. */
   const atOnce = (...units: readonly Unit[]): Promise<UnitOutcome[]> =>
     Promise.all(units.map((unit, index) => engines.send(unit, engines.all[index % 3])));
   const membershipOf = async (someone: TestPerson): Promise<string> => {
@@ -84,7 +84,7 @@ describe('concurrent changes of the same records', function () {
       )[round % 3]!;
       const head = await engines.head();
       const write = (): Unit => someone.unit(change('INSERT', model, randomUUID(), { ...home(), ...payload }));
-      // Each device goes on until it is refused; it is shut out by a replica that has nothing else to do.
+      // Each device sends changes until it is refused; another replica removes the person.
       const device = async (replica: number): Promise<void> => {
         while ((await engines.send(write(), engines.all[replica])).ok);
       };
@@ -149,7 +149,7 @@ describe('concurrent changes of the same records', function () {
       await holder.query('begin');
       await holder.query('select id from sync.comments where id = $1 for update', [older]);
       const deletion = engines.send(owner.unit(change('DELETE', 'Comment', said)), engines.all[1]);
-      // The first try gives up; the next one waits as long as it takes.
+      // The first try gives up; the next one waits for the lock.
       const waits = `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock' and clock_timestamp() - query_start > interval '0.2 s'`;
       await eventually(async () => (await engines.pool.query(waits)).rows.length > 0);
       const answer = insert('Comment', { taskId, parentId: said, body: 'Newer' });

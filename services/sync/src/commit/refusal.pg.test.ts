@@ -6,7 +6,7 @@ import fc from 'fast-check';
 import { TestEngines, change, refused } from '../../test/test-engines.ts';
 import type { TestPerson } from '../../test/test-engines.ts';
 
-/** Words that make a client send again what it should drop, and traces of what nobody outside should see. */
+/** Words that make a client repeat a request that it should drop, and traces of internals. */
 const FORBIDDEN = /network|fetch|timeout|timed out|aborted|econnrefused/i;
 const SQL =
   /select|insert into|update sync|sync\.|constraint|relation|column|violates|_key\b|_pkey|pg_|syntax|stack|at Object/i;
@@ -98,7 +98,7 @@ describe('a refusal [sync.mutate.results]', function () {
     let refusals = 0;
     await fc.assert(
       fc.asyncProperty(fc.array(attempt, { minLength: 5, maxLength: 40 }), async (attempts) => {
-        // Deleting the few known records would leave nothing to probe.
+        // Deleting the few records of the test would leave none for the next payload.
         const units = attempts
           .filter(({ action }) => action !== 'DELETE')
           .map((one) => owner.unit(change(one.action, one.model, one.id(one.model), one.payload)));
@@ -166,7 +166,7 @@ describe('a refusal [sync.mutate.results]', function () {
       'conflict: Another TeamMember has this teamId and userId',
       'conflict: Another ProjectMember has this projectId and userId',
     ]);
-    // Free in another workspace, and free again once the other is gone.
+    // Free in another workspace, and free again after the other is deleted.
     const other = await engines.workspace(owner);
     await owner.make('Project', { workspaceId: other, key: 'P', name: 'Same key' });
     await owner.delete('Team', team);

@@ -113,7 +113,7 @@ describe('a unit that is sent again because its answer was lost', function () {
     assert.equal(refused(await engines.send(unit)).error, 'taskId: Task not found');
     await owner.make('Task', { workspaceId: workspace, title: 'Late' }, taskId);
     applied(await engines.send(unit));
-    // Within one batch as well, where the refused one then finds what became of the same unit.
+    // Within one batch as well, where the refused unit then gets the outcome of the same unit.
     const late = randomUUID();
     const comment = owner.unit(
       change('INSERT', 'Comment', randomUUID(), { workspaceId: workspace, taskId: late, body: 'x' }),

@@ -7,8 +7,8 @@ import type { TestPerson } from '../../test/test-engines.ts';
 import type { UnitOutcome } from './unit.ts';
 
 /*
- * Somebody is put out while a change of theirs is under way: it was found to be allowed, and waits for something before it
- * is in the log. Once the removal has its place in the log, nothing of theirs may come after it.
+ * A person loses access while a change of theirs is running: the change was found to be allowed, and waits before its entries are
+ * in the log. After the removal has its position in the log, no change of the person may follow.
  */
 describe('a change that is running when its caller loses access', function () {
   this.timeout(30_000);
@@ -32,7 +32,7 @@ describe('a change that is running when its caller loses access', function () {
   const membershipOf = async (table: string, { id }: TestPerson): Promise<string> =>
     (await engines.pool.query<{ id: string }>(`select id from sync.${table} where user_id = $1`, [id])).rows[0]!.id;
 
-  /** Holds up whoever writes labels, until `meanwhile` is done; those who only read and lock rows go on. */
+  /** Blocks writers of labels until `meanwhile` is done; transactions that only read and lock rows continue. */
   async function overtaken(under: () => Promise<UnitOutcome>, meanwhile: () => Promise<unknown>): Promise<UnitOutcome> {
     await blocker.query('begin; lock table sync.labels, sync.comments in share mode');
     const outcome = under();

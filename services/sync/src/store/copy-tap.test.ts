@@ -34,7 +34,7 @@ describe('the tap on a connection', () => {
           const tap = new CopyTap({ stream } as unknown as Connection, {
             onData: (bytes, start, end) => {
               seen.push(bytes.subarray(start, end).toString('hex'));
-              // The reader may overwrite what it was given.
+              // The reader may overwrite the data.
               bytes.fill(0, start, end);
             },
             onPause: () => {},

@@ -22,7 +22,7 @@ function rangeOf(groups: Iterable<string>, after: number, limit: number, upTo = 
   return { groups: new Set(groups), after: BigInt(after), limit, upTo: BigInt(upTo) };
 }
 
-/** What is read of the log, told by the counters of PostgreSQL: no clock decides. */
+/** How much of the log was read, by the counters of PostgreSQL and not by time. */
 interface Touched {
   /** Entries of indexes and rows of tables. */
   readonly rows: number;
@@ -44,13 +44,13 @@ describe('a page of the log', function () {
   });
   afterEach(() => stack.disposeAsync());
 
-  /** A log in partitions. `group` is SQL over the place n and a number r that is random, from 0 to 9999. */
+  /** A log in partitions. `group` is SQL of the position n and a random number r from 0 to 9999. */
   async function fill(group: string, entries = ENTRIES): Promise<void> {
     await pool.query('drop table sync.sync_actions_0');
     for (let from = 0; from < PARTITIONS; from += 1) {
       await makePartitions(pool, BigInt((from * entries) / PARTITIONS), BigInt(entries / PARTITIONS));
     }
-    // Nobody comes by and makes statistics in the middle of a test.
+    // Autovacuum must not analyze the table during a test.
     const { rows } = await pool.query<{ name: string }>(
       `select inhrelid::regclass::text as name from pg_inherits where inhparent = 'sync.sync_actions'::regclass`,
     );
@@ -77,7 +77,7 @@ describe('a page of the log', function () {
     return { rows: Number(rows[0]?.rows), blocks: Number(rows[0]?.blocks) };
   }
 
-  /** Counters are handed in between transactions, so all of it is one. */
+  /** PostgreSQL reports counters between transactions, so all of it is one. */
   async function watch(work: () => Promise<unknown>): Promise<Touched> {
     await pool.query('begin');
     const before = await counters();
@@ -121,7 +121,7 @@ describe('a page of the log', function () {
     }
   }
 
-  /** Before PostgreSQL 17, each place is looked for in each partition that the page reaches into. */
+  /** Before PostgreSQL 17, each position is searched in each partition that the page covers. */
   async function blocksOfOld(limit: number): Promise<number> {
     const { rows } = await pool.query<{ version: string }>(`select current_setting('server_version_num') as version`);
     return Number(rows[0]?.version) < 170_000 ? 2 * limit * PARTITIONS : 0;
@@ -156,7 +156,7 @@ describe('a page of the log', function () {
   for (const [state, arrange] of Object.entries(states)) {
     it(`is read at the cost of its entries, ${state}`, async () => {
       await arrange();
-      // Where there are more groups than entries, the places of a window are looked at too, and what was deleted in them.
+      // Where there are more groups than entries, the positions of a window are read too, and deleted rows in it.
       for (const [name, groups] of Object.entries(shapes))
         await pageIsCheap(name, groups, groups.length > PAGE ? 10 : 7.5);
       await followingIsCheap();
@@ -191,7 +191,7 @@ describe('a page of the log', function () {
       // For each group in each partition it would be hundreds of thousands.
       assert.ok(touched.blocks <= 3 * places + 7 * limit + 3 * 200 * PARTITIONS + (await blocksOfOld(limit)), what);
     }
-    // Far and wide it is less work to look for each group.
+    // In a wide range it is less work to search for each group.
     const quiet = new Set([...groupsNamed('quiet', 200), ...groupsNamed('nothing', 800)]);
     const { entries } = await readEntries(pool, rangeOf(quiet, 0, 1000));
     assert.deepEqual(
@@ -202,12 +202,12 @@ describe('a page of the log', function () {
 
   it('is read at the cost of its entries, where many groups become busy at the same time', async () => {
     await fill(`md5(case when n < ${ENTRIES * 0.6} then 'other' else 'busy' end || s % 200)::uuid`);
-    // Windows that prove too full are given up, not read.
+    // Windows with too many entries are not read to the end.
     await pageIsCheap('busy later', groupsNamed('busy', 200), 30);
   });
 
   it('holds the first entries of its groups, for any distribution and any size', async () => {
-    // Stretches of one group, of many, and of none of those asked for.
+    // Ranges of one group, of many, and of none of the wanted ones.
     await fill(
       `md5('g' || case (n / 40) % 5 when 0 then 0 when 1 then s % 6 when 2 then 9 when 3 then s % 12 else 1 end)::uuid`,
       2_000,

@@ -16,8 +16,8 @@ const STREAMING = `select from pg_stat_replication where state = 'streaming'`;
 const SYNCHRONOUS = `select from pg_stat_replication where sync_state = 'sync'`;
 
 /**
- * A primary and a standby that streams from it. Sync reaches whichever of them is in office by one address; the standby
- * reaches the primary by a wire that can be cut.
+ * A primary and a standby that streams from it. Sync connects to the present primary by one address; the standby connects to the
+ * primary through a proxy that can be cut.
  */
 describe('a failover to a streaming standby', function () {
   this.timeout(120_000);
@@ -69,7 +69,7 @@ describe('a failover to a streaming standby', function () {
     }
   }
 
-  /** The primary dies and the standby takes its place and its address. */
+  /** Kills the primary, and promotes the standby behind the same address. */
   async function failOver(): Promise<void> {
     await primary.kill();
     const admin = new Client({ connectionString: standby.url() });
@@ -82,7 +82,7 @@ describe('a failover to a streaming standby', function () {
 
   const isTold = ({ frames }: LiveSocket): boolean => frames.some(({ code }) => code === 'BOOTSTRAP_REQUIRED');
 
-  /** Whoever listened is sent to a bootstrap, and goes on from what that says. */
+  /** A subscriber is sent to a bootstrap, and continues from its position. */
   async function assertGoesOn(socket: LiveSocket, next: EntryChunk): Promise<void> {
     await socket.until(isTold, 20_000);
     const { floor, head, epoch } = await replica.log.head();

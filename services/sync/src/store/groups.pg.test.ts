@@ -16,7 +16,7 @@ describe('the groups of a person in thousands of private projects', function () 
   let writer: LogWriter;
   let user: string;
   let home: string;
-  /** What was asked of the database, and how much of it travelled either way. */
+  /** The statements that the database received, and the bytes in both directions. */
   let asked: { name: string; bytes: number }[];
   let counted: Queryable;
   let memory: GroupCache;
@@ -95,12 +95,12 @@ describe('the groups of a person in thousands of private projects', function () 
       ['person_moves', 'person_moves'],
     );
     await writer.leave(user, home);
-    // All that is inside is shut with it, although the memberships are still there.
+    // All private projects in it are lost with it, although the memberships still exist.
     assert.deepEqual((await groups().of(user)).groups, new Set([user]));
     const back = await writer.join(user, home);
     const known = await groups().of(user);
     assert.equal(known.groups.size, PROJECTS + 2);
-    // And opened from there on, if it is.
+    // After a new gain they are visible from there on.
     assert.ok([...known.gains.values()].every((gain) => gain === BigInt(back.last)));
     for (const fresh of [known.groups, (await new GroupReader(pool).of(user)).groups])
       assert.deepEqual(fresh, known.groups);

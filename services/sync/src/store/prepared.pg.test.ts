@@ -78,7 +78,7 @@ describe('the statements of a commit', function () {
   });
 });
 
-/** What the connections of the engine have prepared, with the plans they keep. */
+/** The prepared statements of the engine's connections, with their plans. */
 async function plansOf({ pool }: TestEngines): Promise<{ statement: string; plan: string[] }[]> {
   const clients: PoolClient[] = [];
   const found: { statement: string; plan: string[] }[] = [];

@@ -57,7 +57,7 @@ describe('the epoch of the log', function () {
     }
   }
 
-  /** The primary dies; a standby that had come as far as `upTo` asked is promoted in its place. */
+  /** Kills the primary and promotes a standby that has received the log up to `upTo`. */
   async function promoteStandby(lost: () => Promise<void>): Promise<void> {
     const data = await dataDirectory();
     await server.stop();
@@ -95,7 +95,7 @@ describe('the epoch of the log', function () {
       lost = (await writer.append([{ groupId: workspace }, { groupId: workspace }])).last;
       await socket.untilAction(({ syncId }) => syncId === lost);
     });
-    // No round of upkeep came first: the very next commit is of the new epoch.
+    // The next commit is of the new epoch, without upkeep before it.
     const next = await writer.append([{ groupId: workspace }]);
     assert.notEqual(next.epoch, before.epoch);
     assert.ok(BigInt(next.first) > BigInt(lost), `${next.first} was a place before`);

@@ -29,7 +29,7 @@ describe('the retention of the log', function () {
     pool = stack.adopt(new Pool({ connectionString: database.urlOf('wts_sync') }), (one) => one.end());
     writer = new LogWriter(pool);
     log = new LogReader(pool);
-    // Its place is taken by partitions of ten places each.
+    // It is replaced by partitions of ten positions each.
     await pool.query('drop table sync.sync_actions_0');
     await keep({ ageMs: DAY_MS, youngestMs: DAY_MS });
     await writer.join(user, workspace);
@@ -133,7 +133,7 @@ describe('the retention of the log', function () {
       return async (): Promise<void> => {
         try {
           const { actions, lastSyncId } = await page(cursor, 'words', limit);
-          // From the third entry on all are for everybody in the workspace.
+          // From the third entry on all are in the group of the workspace.
           const expected = Array.from({ length: actions.length }, (_, index) => String(cursor + BigInt(index) + 1n));
           assert.deepEqual(
             actions.map(({ syncId }) => syncId),
@@ -180,7 +180,7 @@ describe('the retention of the log', function () {
   });
 
   it('sends all sockets to a bootstrap when a replica was suspended for longer than the retention', async () => {
-    // Told by nobody, it reads the log only now and then.
+    // It is not notified, so it reads the log only from time to time.
     const replica = stack.use(await openTestReplica({ pool, pollMs: 1_500 }));
     const socket = stack.use(await socketOf(replica, { token: user, after: String(replica.hub.last) }));
     const { last } = await writer.append(Array.from({ length: 10 }, () => ({ groupId: workspace })));
@@ -232,7 +232,7 @@ describe('the retention of the log', function () {
     await long.query('select max(sync_id) from sync.sync_actions');
     const keeping = maintainLog({ ...options(everything, 0), everyMs: 10 });
     await eventually(async () => (await listPartitions(pool)).some(({ isDetaching }) => isDetaching));
-    // The reader reads on until this has resolved.
+    // The transaction keeps reading until this has resolved.
     await keeping[Symbol.asyncDispose]();
     await long.query('commit');
     long.release();
