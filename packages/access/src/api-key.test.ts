@@ -13,7 +13,7 @@ describe('a personal API key', () => {
     assert.equal(keyPrefix, token.slice(0, 12));
   });
 
-  it('is read back to the hash it was made with, whatever the prefix', () => {
+  it('is parsed to its hash, for any prefix', () => {
     fc.assert(
       fc.property(fc.stringMatching(/^[a-z][a-z0-9]{0,8}_$/), (prefix) => {
         const { token, hash } = generateApiKey(prefix);
@@ -49,7 +49,7 @@ describe('a personal API key', () => {
     );
   });
 
-  it('is refused when it is no key at all, of another prefix, cut, padded or doubled', () => {
+  it('is refused when it has no key shape: another prefix, cut, padded or doubled', () => {
     const { token } = generateApiKey(PREFIX);
     const foreign = generateApiKey('abc_').token;
     const wrong = ['', PREFIX, foreign, token.slice(0, -1), `${token}0`, ` ${token}`, `${token}\n`, token + token];
@@ -67,7 +67,7 @@ describe('a personal API key', () => {
     assert.equal(readApiKey(secret + checksum, PREFIX), null);
   });
 
-  it('does not read with another prefix, even one that its own begins with', () => {
+  it('is refused with another prefix, also with the beginning of its own', () => {
     const { token } = generateApiKey('wts_live_');
     assert.equal(readApiKey(token, 'wts_'), null);
   });

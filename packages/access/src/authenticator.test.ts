@@ -95,7 +95,7 @@ describe('the Authorization header', () => {
     'with a key of a wrong shape': [['Bearer wts_abc'], 'api_key_invalid'],
   };
   for (const [what, [headers, code]] of Object.entries(cases)) {
-    it(`${what} is answered with ${code}`, () => refuses(authenticator.authenticate(headers), code));
+    it(`${what} gets ${code}`, () => refuses(authenticator.authenticate(headers), code));
   }
 
   it('is refused with the exact texts of the specification', async () => {
@@ -115,7 +115,7 @@ describe('the Authorization header', () => {
     ]);
   });
 
-  it('is always refused with a challenge, which names an error only when a credential was sent', async () => {
+  it('is always refused with a challenge, which has an error only when a credential was sent', async () => {
     const challenge = async (...headers: string[]): Promise<string | undefined> =>
       (await faultOf(authenticator.authenticate(headers))).headers['WWW-Authenticate'];
     assert.equal(await challenge(), 'Bearer realm="api"');
@@ -134,13 +134,13 @@ describe('the Authorization header', () => {
 });
 
 describe('an API key at the authenticator', () => {
-  it('is its principal', async () => {
+  it('is resolved to its principal', async () => {
     const setup = new Setup();
     const { token, id } = setup.addKey();
     assert.deepEqual((await setup.bearer(token)).credential, { kind: 'api_key', id });
   });
 
-  it('that never existed, was revoked, or has expired is refused in exactly the same words', async () => {
+  it('that never existed, was revoked, or has expired is refused with the same text', async () => {
     const setup = new Setup();
     const revoked = setup.addKey();
     setup.keys.delete(revoked.hash);
@@ -153,7 +153,7 @@ describe('an API key at the authenticator', () => {
     assert.equal(new Set(bodies).size, 1);
   });
 
-  it('of a wrong shape or checksum never reaches the store', async () => {
+  it('of a wrong shape or checksum is not looked up', async () => {
     const setup = new Setup();
     const { token } = setup.addKey();
     const typo = token.slice(0, -1) + (token.endsWith('0') ? '1' : '0');
@@ -161,7 +161,7 @@ describe('an API key at the authenticator', () => {
     assert.equal(setup.lookups, 0);
   });
 
-  it('is asked about once for many requests at once, and once in five seconds', async () => {
+  it('is looked up once for concurrent requests, and once in five seconds', async () => {
     const setup = new Setup();
     const { token } = setup.addKey();
     await Promise.all(Array.from({ length: 100 }, () => setup.bearer(token)));
@@ -173,7 +173,7 @@ describe('an API key at the authenticator', () => {
     assert.equal(setup.lookups, 2);
   });
 
-  it('that was revoked without a message is dead after five seconds', async () => {
+  it('that was revoked without a message is refused after five seconds', async () => {
     const setup = new Setup();
     const { token, hash } = setup.addKey();
     await setup.bearer(token);
@@ -182,7 +182,7 @@ describe('an API key at the authenticator', () => {
     await refuses(setup.bearer(token), 'api_key_invalid');
   });
 
-  it('is dead at the moment it expires, also when it was remembered', async () => {
+  it('is refused from the time it expires, also from the cache', async () => {
     const setup = new Setup();
     const { token } = setup.addKey({ expiresAt: START_MS / 1000 + 2 });
     await setup.bearer(token);
@@ -190,7 +190,7 @@ describe('an API key at the authenticator', () => {
     await refuses(setup.bearer(token), 'api_key_invalid');
   });
 
-  it('that was refused is not asked about again for a second, and works a second after it was made', async () => {
+  it('that was refused is not looked up again for a second, and works a second after it was created', async () => {
     const setup = new Setup();
     const { token, hash } = generateApiKey('wts_');
     await refuses(setup.bearer(token), 'api_key_invalid');
@@ -201,7 +201,7 @@ describe('an API key at the authenticator', () => {
     assert.equal((await setup.bearer(token)).userId, 'ann');
   });
 
-  it('is not remembered as refused because the store was away', async () => {
+  it('is not cached as refused when the look-up failed', async () => {
     const setup = new Setup();
     const { token } = setup.addKey();
     setup.gate = Promise.reject(new Fault('unavailable'));
@@ -210,7 +210,7 @@ describe('an API key at the authenticator', () => {
     assert.equal((await setup.bearer(token)).userId, 'ann');
   });
 
-  it('cannot fill the memory with wrong keys, nor drive a good one out of it [never.unbounded]', async () => {
+  it('stays cached under any number of wrong keys, whose cache is bounded [never.unbounded]', async () => {
     const setup = new Setup();
     const { token } = setup.addKey();
     await setup.bearer(token);
@@ -228,7 +228,7 @@ describe('an API key at the authenticator', () => {
 });
 
 describe('a revocation', () => {
-  it('of a key makes it dead at once, and leaves others alone', async () => {
+  it('of a key refuses it immediately, and no other', async () => {
     const setup = new Setup();
     const one = setup.addKey();
     const other = setup.addKey();
@@ -241,7 +241,7 @@ describe('a revocation', () => {
     assert.equal(setup.lookups, before);
   });
 
-  it('of a membership makes everything of that person be asked about again', async () => {
+  it('of a membership makes all credentials of that person be looked up again', async () => {
     const setup = new Setup();
     const one = setup.addKey({ userId: 'bob' });
     const other = setup.addKey();
@@ -254,7 +254,7 @@ describe('a revocation', () => {
     assert.equal(setup.lookups, before, 'others are left alone');
   });
 
-  it('that overtakes a look-up is not undone by it: nobody is let in by what was read before', async () => {
+  it('during a look-up makes it start again, because its result may be older', async () => {
     const setup = new Setup();
     const { token, hash, id } = setup.addKey();
     const gate = Promise.withResolvers<void>();
@@ -269,7 +269,7 @@ describe('a revocation', () => {
     await refuses(setup.bearer(token), 'api_key_invalid');
   });
 
-  it('of others, however many, makes no look-up begin again', async () => {
+  it('of other credentials restarts no look-up', async () => {
     const setup = new Setup();
     const { token } = setup.addKey();
     const gate = Promise.withResolvers<void>();
@@ -285,7 +285,7 @@ describe('a revocation', () => {
 });
 
 describe('a session at the authenticator', () => {
-  it('holds all scopes of its person until it expires [authentication.jwt.all-scopes]', async () => {
+  it('has all scopes of its person until it expires [authentication.jwt.all-scopes]', async () => {
     const setup = new Setup();
     const principal = await setup.bearer(setup.session());
     assert.equal(principal.userId, 'user of ann');
@@ -294,7 +294,7 @@ describe('a session at the authenticator', () => {
     assert.equal(principal.expiresAt, START_MS / 1000 + 300);
   });
 
-  it('tells the store who it is, from claims of the right types only', async () => {
+  it('is resolved to a person by claims of the right types only', async () => {
     const setup = new Setup();
     await setup.bearer(
       setup.session({ name: 'Ann', email: 'ann@example.com', email_verified: true, picture: 'https://x/y' }),
@@ -313,7 +313,7 @@ describe('a session at the authenticator', () => {
     ]);
   });
 
-  it('verifies an address by true or "true" and by nothing else [authentication.jwt.email-verified]', async () => {
+  it('has a verified e-mail address only with the claim true or "true" [authentication.jwt.email-verified]', async () => {
     const verifiedBy = async (claims: object, trustsEmails = false): Promise<unknown> => {
       const setup = new Setup({ trustsEmails });
       await setup.bearer(setup.session({ email: 'ann@example.com', ...claims }));
@@ -344,7 +344,7 @@ describe('a session at the authenticator', () => {
     assert.equal(await verifiedBy({}, true), true);
   });
 
-  it('that expires within five seconds is remembered no longer than it lives', async () => {
+  it('that expires within five seconds is cached until it expires', async () => {
     const setup = new Setup();
     const token = setup.session({ exp: START_MS / 1000 + 2 });
     await setup.bearer(token);
@@ -352,7 +352,7 @@ describe('a session at the authenticator', () => {
     await refuses(setup.bearer(token), 'token_invalid');
   });
 
-  it('has an id that is the same each time and does not show the token', async () => {
+  it('has an id that is the same each time and does not reveal the token', async () => {
     const setup = new Setup();
     const token = setup.session();
     const { id } = (await setup.bearer(token)).credential;
@@ -361,7 +361,7 @@ describe('a session at the authenticator', () => {
     assert.ok(!token.includes(id));
   });
 
-  it('that is wrong never reaches the store', async () => {
+  it('that is invalid is not looked up', async () => {
     const setup = new Setup();
     await refuses(setup.bearer(`${setup.session()}x`), 'token_invalid');
     assert.equal(setup.people.length, 0);

@@ -43,20 +43,20 @@ const GOOD = {
 };
 
 describe('an internal token', () => {
-  it('carries the whole principal from one service to another, and says which one calls', () => {
+  it('contains the whole principal and the service that calls', () => {
     for (const principal of [person(), person({ workspaceId: 'w', expiresAt: NOW + 5 }), person({ scopes: [] })]) {
       const call = read(mint(principal, NOW), NOW);
       assert.deepEqual([call.principal, call.caller], [principal, 'gateway']);
     }
   });
 
-  it('is refused by every service but the one it was made for, also when it was remembered [authentication.internal.audience]', () => {
+  it('is refused by every other service than its audience, also from the cache [authentication.internal.audience]', () => {
     const token = mint(person(), NOW);
     read(token, NOW);
     for (const service of ['workspace', 'gateway', 'Sync', '']) refuses(token, NOW, tokenReader(service, [SECRET]));
   });
 
-  it('is refused after it has expired, also when it was remembered', () => {
+  it('is refused after it has expired, also from the cache', () => {
     const token = mint(person(), NOW);
     read(token, NOW);
     read(token, NOW + LIMITS.internalTokenSeconds);
@@ -74,7 +74,7 @@ describe('an internal token', () => {
     refuses(minted('a third secret, as long as it gets'), NOW, both);
   });
 
-  it('is the same for 20 seconds, then a new one', () => {
+  it('is the same for 20 seconds, then minted again', () => {
     const principal = person();
     const token = mint(principal, NOW);
     assert.equal(mint({ ...principal }, NOW + 19), token);
@@ -88,7 +88,7 @@ describe('an internal token', () => {
     assert.notEqual(mint(principal, NOW), late);
   });
 
-  it('differs for every principal that differs in anything, for every service called and every one that calls', () => {
+  it('differs for different principals, services called and services that call', () => {
     const base = person();
     const others: Principal[] = [
       base,

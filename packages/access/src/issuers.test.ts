@@ -27,12 +27,12 @@ describe('the list of issuers', () => {
     assert.deepEqual(parseIssuers('[]'), []);
   });
 
-  it('takes a secret of exactly 32 bytes, and a key set on this machine in clear', () => {
+  it('accepts a secret of 32 bytes, and a key set on this machine by plain http', () => {
     parseIssuers(JSON.stringify([{ ...shared, secret: 'kV7pQ2xLw9ZrT4sBnY6mHc3DfGjA8eUq' }]));
     parseIssuers(JSON.stringify([{ ...remote, jwksUri: 'http://127.0.0.1:1/keys' }]));
   });
 
-  it('trusts an address without the claim email_verified only where that is configured [authentication.jwt.email-verified]', () => {
+  it('counts an e-mail address without the claim email_verified as verified only where that is configured [authentication.jwt.email-verified]', () => {
     const trusts = (more: object): boolean | undefined =>
       parseIssuers(JSON.stringify([{ ...shared, ...more }]))[0]?.trustsEmails;
     assert.deepEqual(
@@ -46,7 +46,7 @@ describe('the list of issuers', () => {
     for (const json of ['{}', 'null', '"x"']) assert.throws(() => parseIssuers(json), /must be a JSON array/);
   });
 
-  it('keeps the issuer exactly as it was written', () => {
+  it('does not change the name of an issuer', () => {
     assert.equal(
       parseIssuers(JSON.stringify([{ ...shared, issuer: 'https://idp.test/' }]))[0]?.issuer,
       'https://idp.test/',
@@ -81,10 +81,10 @@ describe('the list of issuers', () => {
     'the same issuer twice': [[shared, remote], /names one issuer twice/],
   };
   for (const [what, [entries, sentence]] of Object.entries(refused)) {
-    it(`refuses ${what} with a sentence`, () => assert.match(refusal(...entries), sentence));
+    it(`refuses ${what} with a message`, () => assert.match(refusal(...entries), sentence));
   }
 
-  it('never repeats a secret in a sentence', () => {
+  it('never repeats a secret in a message', () => {
     const broken = JSON.stringify([shared]).slice(0, -3);
     assert.throws(
       () => parseIssuers(broken),

@@ -44,7 +44,7 @@ describe('the keys of an issuer', () => {
     assert.equal(idp.asked, 2);
   });
 
-  it('are fetched again at once for a key that is new, so that rotation needs no restart', async () => {
+  it('are fetched again for an unknown key, so that rotation needs no restart', async () => {
     const idp = new Provider();
     await idp.has('first', 0);
     idp.answer = async () => text(first, second);
@@ -52,7 +52,7 @@ describe('the keys of an issuer', () => {
     assert.equal(idp.asked, 2);
   });
 
-  it('are not fetched more than once in 30 seconds, however many unknown keys are named', async () => {
+  it('are fetched at most once in 30 seconds for any number of unknown keys', async () => {
     const idp = new Provider();
     await idp.has('first', 0);
     for (let atMs = 0; atMs < 30_000; atMs += 100) assert.equal(await idp.has(`unknown-${atMs}`, atMs), false);
@@ -61,7 +61,7 @@ describe('the keys of an issuer', () => {
     assert.equal(idp.asked, 2);
   });
 
-  it('are fetched once for many who ask at once', async () => {
+  it('are fetched once for concurrent tokens', async () => {
     const idp = new Provider();
     await Promise.all(Array.from({ length: 50 }, () => idp.has('first', 0)));
     assert.equal(idp.asked, 1);
@@ -82,7 +82,7 @@ describe('the keys of an issuer', () => {
     assert.equal(await idp.has('unknown', 61 * MINUTE), false);
   });
 
-  it('are waited for once when the provider hangs, and then used while it does', async () => {
+  it('are awaited once when the provider hangs, then used from the cache', async () => {
     const idp = new Provider();
     await idp.has('first', 0);
     const { promise: hang, reject: giveUp } = Promise.withResolvers<never>();
@@ -97,7 +97,7 @@ describe('the keys of an issuer', () => {
     assert.equal(idp.asked, 3);
   });
 
-  it('are those of the provider again soon after it is back', async () => {
+  it('are fetched again soon after the provider is back', async () => {
     const idp = new Provider();
     await idp.has('first', 0);
     idp.answer = idp.down;
@@ -110,7 +110,7 @@ describe('the keys of an issuer', () => {
     assert.ok(await idp.has('second', 21 * MINUTE + 1));
   });
 
-  it('stay in use when the provider publishes nothing, or nonsense', async () => {
+  it('stay in use when the provider publishes an empty or invalid set', async () => {
     const idp = new Provider();
     await idp.has('first', 0);
     for (const [index, nonsense] of [
@@ -127,7 +127,7 @@ describe('the keys of an issuer', () => {
     }
   });
 
-  it('that were never had make tokens unverifiable, not invalid, and are tried for again', async () => {
+  it('that were never fetched make tokens unavailable, not invalid, and are fetched again', async () => {
     const idp = new Provider();
     idp.answer = idp.down;
     await assert.rejects(idp.has('first', 0), isUnavailable);
@@ -137,7 +137,7 @@ describe('the keys of an issuer', () => {
     assert.ok(await idp.has('first', 1_000));
   });
 
-  it('are used for nothing they were not made for', async () => {
+  it('are used only for their own algorithms and purposes', async () => {
     const idp = new Provider();
     const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 }).publicKey.export({ format: 'jwk' });
     const short = generateKeyPairSync('rsa', { modulusLength: 1024 }).publicKey.export({ format: 'jwk' });
@@ -198,7 +198,7 @@ describe('fetching the keys of an issuer', () => {
     assert.equal(elsewhere, 0);
   });
 
-  it('takes no answer but 200', async () => {
+  it('accepts only status 200', async () => {
     listener = (_req, res) => res.writeHead(500).end(text(first));
     await fails();
   });
@@ -209,7 +209,7 @@ describe('fetching the keys of an issuer', () => {
     await fails();
   });
 
-  it('gives up at its deadline, also on an answer that drips', async () => {
+  it('ends at its deadline, also when the reply is slow', async () => {
     listener = (_req, res) => {
       const drip = setInterval(() => res.write(' '), 10);
       res.on('close', () => clearInterval(drip));

@@ -84,7 +84,7 @@ describe('a JWT', () => {
     assert.rejects(verify(text, now), (fault) => fault instanceof Fault && fault.code === 'token_invalid');
 
   describe('is accepted', () => {
-    it('from an issuer with a secret, and tells who it is', async () => {
+    it('from an issuer with a secret, and returns its subject', async () => {
       const verified = await verify(shared(but({ name: 'Ann' })));
       assert.equal(verified.issuer, SHARED);
       assert.equal(verified.subject, 'ann');
@@ -225,7 +225,7 @@ describe('a JWT', () => {
     }
   });
 
-  it('that brings an address never makes us ask there', async () => {
+  it('with an address of keys causes no request to it', async () => {
     let asked = 0;
     const listener = createServer((_req, res) => {
       asked += 1;
@@ -244,13 +244,13 @@ describe('a JWT', () => {
     assert.equal(asked, 0);
   });
 
-  it('is judged by its header and claims before its issuer is asked for keys', async () => {
+  it('is checked by its header and claims before the keys of its issuer are fetched', async () => {
     await refuses(remote({ ...remoteClaims, exp: NOW - 1 }));
     await refuses(remote(remoteClaims, { ...rs, alg: 'HS256' }));
     assert.equal(fetches, 0);
   });
 
-  it('is verified with the key that was published, which a public key cannot pretend to be', () => {
+  it('is verified with a published key only, never with a public key as a secret', () => {
     // Guards the test itself: the PEM attack above uses exactly the key the issuer publishes.
     const published = createPublicKey({ key: keySet.keys[0] as never, format: 'jwk' });
     assert.ok(published.equals(rsa.publicKey));

@@ -6,19 +6,19 @@ import { grants, requireScope, servicePrincipal } from './principal.ts';
 const holding = (...scopes: Scope[]): Principal => ({ userId: 'u', scopes, credential: { kind: 'api_key', id: 'k' } });
 
 describe('scopes', () => {
-  it('include the lesser ones: admin > write > read [authentication.scopes.write-includes-read, authentication.scopes.admin-includes-both]', () => {
+  it('include the lower ones: admin > write > read [authentication.scopes.write-includes-read, authentication.scopes.admin-includes-both]', () => {
     const granted = SCOPES.map((held) => SCOPES.filter((scope) => grants(holding(held), scope)));
     assert.deepEqual(granted, [['read'], ['read', 'write'], ['read', 'write', 'admin']]);
   });
 
-  it('grant nothing when there are none, or when their names are unknown', () => {
+  it('grant nothing when they are empty or unknown', () => {
     for (const scope of SCOPES) {
       assert.equal(grants(holding(), scope), false);
       assert.equal(grants(holding('root' as Scope, 'constructor' as Scope), scope), false);
     }
   });
 
-  it('that are missing are a 403 that names the scope, in the body and in the challenge', () => {
+  it('that are missing are a 403 with the scope in the body and in the challenge', () => {
     assert.throws(
       () => requireScope(holding('read'), 'write'),
       (fault) => {
@@ -32,8 +32,8 @@ describe('scopes', () => {
   });
 });
 
-describe('a service acting for nobody', () => {
-  it('holds all scopes and an id no person has', () => {
+describe('a service that acts for itself', () => {
+  it('has all scopes and an id that no person has', () => {
     const principal = servicePrincipal('gateway');
     assert.ok(grants(principal, 'admin'));
     assert.deepEqual(principal.credential, { kind: 'service', id: 'gateway' });

@@ -7,7 +7,7 @@ import { can, PERMISSIONS } from './roles.ts';
 const permissions = Object.keys(PERMISSIONS) as WorkspacePermission[];
 
 describe('roles', () => {
-  it('let owners and admins, and nobody else, manage members, teams, private projects and invitations [workspaces.roles.manage]', () => {
+  it('let only owners and admins manage members, teams, private projects and invitations [workspaces.roles.manage]', () => {
     for (const permission of ['manage', 'invitations.manage'] as const) {
       assert.deepEqual(
         ROLES.filter((role) => can(role, permission)),
@@ -27,18 +27,18 @@ describe('roles', () => {
     }
   });
 
-  it('let members do everything with work items', () => {
+  it('let members change all work items', () => {
     for (const permission of ['contribute', 'own', 'anyone'] as const) assert.ok(can('member', permission), permission);
   });
 
-  it('let guests make tasks and comments, and change only tasks that are theirs', () => {
+  it('let guests create tasks and comments, and change only their own tasks', () => {
     const always = permissions.filter((permission) => can('guest', permission));
     assert.deepEqual(always.sort(), ['anyone']);
     const own = permissions.filter((permission) => can('guest', permission, true) && !can('guest', permission));
     assert.deepEqual(own.sort(), ['own']);
   });
 
-  it('give a higher role everything a lower one has', () => {
+  it('give a higher role all permissions of a lower one', () => {
     for (const permission of permissions) {
       for (const [index, role] of ROLES.slice(1).entries()) {
         const higher = ROLES[index]!;
@@ -52,7 +52,7 @@ describe('roles', () => {
     }
   });
 
-  it('give nothing to a role that does not exist, also not one named like a property of objects', () => {
+  it('give nothing to an unknown role, also not one named like a property of objects', () => {
     for (const role of ['', 'root', 'constructor', '__proto__', 'toString']) {
       for (const permission of permissions) assert.equal(can(role as Role, permission, true), false, role);
     }

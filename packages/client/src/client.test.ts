@@ -43,7 +43,7 @@ const mutated = (body: string, success = true): object => {
 };
 
 describe('a call of the client', () => {
-  it('is made again under the same clientTxId when its answer is lost, late, unreadable or incomplete', async () => {
+  it('is repeated with the same clientTxId when its reply is lost, late, unreadable or incomplete', async () => {
     const names: string[] = [];
     const faults: Handler[] = [
       (req) => req.socket.destroy(),
@@ -67,7 +67,7 @@ describe('a call of the client', () => {
     assert.deepEqual(results, [{ clientTxId: names[0], success: true, syncId: '7' }]);
   });
 
-  it('gives a refusal as a result, and throws it where that is asked for', async () => {
+  it('returns a refusal as a result, and throws it in mutateOrThrow', async () => {
     await using at = await serve((_req, res, body) => answer(res, 200, mutated(body, false)));
     const { results } = await at.client.mutate([{ ...CHANGE, clientTxId: 'mine' }]);
     assert.deepEqual(results, [{ clientTxId: 'mine', success: false, error: 'No such task', code: 'not_found' }]);
@@ -79,7 +79,7 @@ describe('a call of the client', () => {
     });
   });
 
-  it('is not made again when the server says that it is wrong', async () => {
+  it('is not repeated when the server refuses it as wrong', async () => {
     let calls = 0;
     await using at = await serve((_req, res) => {
       calls += 1;
@@ -95,7 +95,7 @@ describe('a call of the client', () => {
     assert.equal(calls, 1);
   });
 
-  it('ends at its deadline with the last failure as cause, and at once by its signal', async () => {
+  it('ends at its deadline with the last failure as cause, and immediately by its signal', async () => {
     await using at = await serve((_req, res) => answer(res, 503, {}));
     await assert.rejects(at.client.deltas('0', { deadlineMs: 50 }), (error) => {
       assert.ok(error instanceof SyncError && error.cause instanceof SyncError);
@@ -108,7 +108,7 @@ describe('a call of the client', () => {
     await assert.rejects(call, /enough/);
   });
 
-  it('that waits for an answer that never comes ends at its deadline too', async () => {
+  it('without any reply ends at its deadline too', async () => {
     await using at = await serve(() => {}, { attemptMs: 60_000 });
     await assert.rejects(at.client.bootstrap({}, { deadlineMs: 50 }), { code: 'deadline_exceeded' });
     await assert.rejects(at.client.deltas('0', { deadlineMs: 50 }), { code: 'deadline_exceeded' });
@@ -129,7 +129,7 @@ describe('a snapshot', () => {
     return (await Array.fromAsync(snapshot.records)).flat();
   };
 
-  it('is read whole wherever its bytes are split', async () => {
+  it('is read whole for every split of its bytes', async () => {
     const bytes = Buffer.from(whole);
     for (let split = 1; split < bytes.length; split += 3) {
       assert.deepEqual(await load(bytes, split), [JSON.parse(record)]);

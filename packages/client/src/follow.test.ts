@@ -66,7 +66,7 @@ const cursorsOf = (events: readonly SyncEvent[]): string[] =>
   events.flatMap((event) => (event.type === 'delta' ? [event.lastSyncId] : []));
 
 describe('following the log', () => {
-  it('resumes behind the last event that was taken in', async () => {
+  it('resumes after the last consumed event', async () => {
     await using at = await serve([
       (socket, after) => {
         for (const text of [subscribed(after), delta(5), delta(6)]) socket.send(text);
@@ -82,7 +82,7 @@ describe('following the log', () => {
     assert.deepEqual(at.paths, []);
   });
 
-  it('loads everything anew after BOOTSTRAP_REQUIRED, again when the snapshot breaks off, and goes on behind it', async () => {
+  it('loads everything again after BOOTSTRAP_REQUIRED, also when the snapshot breaks off, and continues after it', async () => {
     const head = '{"lastSyncId":"20","subscribedSyncGroups":["g"],"databaseVersion":1,"epoch":"e"}\n';
     let loads = 0;
     await using at = await serve(
@@ -103,7 +103,7 @@ describe('following the log', () => {
     assert.deepEqual(at.cursors, ['4', '20']);
   });
 
-  it('pauses between snapshots when the log does not go on from them', async () => {
+  it('pauses between snapshots when the log does not continue from them', async () => {
     const head = '{"lastSyncId":"20","subscribedSyncGroups":["g"],"databaseVersion":1,"epoch":"e"}\n';
     await using at = await serve([(socket) => socket.send(error('BOOTSTRAP_REQUIRED'))], (_path, res) =>
       res.end(`${head}{"type":"end","rowCount":0}\n`),
@@ -115,7 +115,7 @@ describe('following the log', () => {
     );
   });
 
-  it('reads pages while no socket can be had', async () => {
+  it('reads pages while no socket can be opened', async () => {
     await using at = await serve([(socket) => socket.terminate()], (_path, res) => {
       const place = at.paths.length + 4;
       res.end(JSON.stringify({ lastSyncId: String(place), hasMore: false, actions: [{ syncId: String(place) }] }));
@@ -128,7 +128,7 @@ describe('following the log', () => {
     );
   });
 
-  it('ends with the error of the server when the credential is refused, after asking for a new one', async () => {
+  it('ends with the error of the server when the credential is refused, after requesting a new token', async () => {
     await using at = await serve(
       [(socket) => socket.send(error('UNAUTHORIZED'), () => socket.close(1008))],
       (_path, res) =>
@@ -140,7 +140,7 @@ describe('following the log', () => {
     );
   });
 
-  it('connects again when the server falls silent before its first frame', async () => {
+  it('connects again when the server sends no first frame', async () => {
     await using at = await serve(
       [() => {}, (socket, after) => [subscribed(after), delta(5)].forEach((text) => socket.send(text))],
       (_path, res) => res.writeHead(503).end(),
@@ -150,7 +150,7 @@ describe('following the log', () => {
     assert.deepEqual(at.cursors, ['4', '4']);
   });
 
-  it('keeps no more frames than its bound for a slow reader, and misses none', async () => {
+  it('buffers frames for a slow reader up to its bound, and misses none', async () => {
     const last = 200;
     const sendAll: Connection = (socket, after) => {
       socket.send(subscribed(after));
@@ -172,7 +172,7 @@ describe('following the log', () => {
     assert.ok(at.cursors.length > 1, 'the connection was never given up');
   });
 
-  it('ends by its signal, wherever it waits', async () => {
+  it('ends by its signal in every wait', async () => {
     await using at = await serve([(socket, after) => socket.send(subscribed(after))], () => {});
     for (const after of ['4', undefined]) {
       const seen = await take(

@@ -35,7 +35,7 @@ describe('the built client', function build() {
     }
   });
 
-  it('ships no run-time code of the contracts', () => {
+  it('contains no run-time code of the contracts', () => {
     assert.deepEqual(
       readdirSync(join(built, 'contracts'), { recursive: true, encoding: 'utf8' }).filter((name) =>
         /\.[cm]?js$/.test(name),

@@ -5,7 +5,7 @@ import { timestamp, uuid } from './parts.ts';
 export const ACTIONS = ['INSERT', 'UPDATE', 'DELETE', 'ARCHIVE', 'UNARCHIVE'] as const;
 export type ActionName = (typeof ACTIONS)[number];
 
-/** One-letter spelling for callers that mark themselves (see design 7). */
+/** One-letter spelling for clients that request it. */
 export const ACTION_LETTERS = {
   INSERT: 'I',
   UPDATE: 'U',
@@ -14,10 +14,10 @@ export const ACTION_LETTERS = {
   UNARCHIVE: 'V',
 } as const satisfies Record<ActionName, string>;
 
-/** A model record as it travels: wire field names, `id`, `createdAt`, `updatedAt` always present. */
+/** A record as clients read it: `id`, `createdAt`, `updatedAt` are always present. */
 export type ModelRecord = { readonly id: string } & { readonly [field: string]: unknown };
 
-/** A log entry as clients see it: section 2 of the specification, with actions in words. */
+/** A log entry as clients read it: section 2 of the specification, with actions in words. */
 export interface SyncAction {
   readonly syncId: string;
   readonly modelName: string;
@@ -31,17 +31,17 @@ export interface SyncAction {
 }
 
 /**
- * A log entry as services see it. `record` is the full record after the change (before it, for DELETE): what webhooks
- * and history need. `data` is what the wire shows.
+ * A log entry as services read it. `record` is the full record after the change (before it, for DELETE), for webhooks and history.
+ * `data` is for clients.
  */
 export interface StoredEntry extends SyncAction {
-  /** Fixed at commit: the webhook-id of every delivery made from this entry. */
+  /** The webhook-id of every delivery of this entry. */
   readonly eventId: string;
-  /** Null for an entry that belongs to no workspace, such as a person's own profile. */
+  /** Null for an entry of no workspace, such as of a person's own profile. */
   readonly workspaceId: string | null;
   readonly actorId: string;
   readonly record: ModelRecord;
-  /** Names of the fields whose value differs; empty on INSERT and DELETE. */
+  /** Names of the changed fields; empty on INSERT and DELETE. */
   readonly changed: readonly string[];
 }
 
@@ -56,13 +56,13 @@ export interface EntryChunk {
 
 const syncId = { type: 'string', pattern: SYNC_ID_PATTERN } as const;
 
-/** Any record; the description names the models and their fields in its place. */
+/** Any record; `/openapi.json` replaces it with the models and their fields. */
 export const modelRecordSchema = typed<ModelRecord>({
   type: 'object',
   description: 'A record of any model, whole: after the change, or before it for `DELETE`.',
 });
 
-/** Describes the letters too, which are a matter of the last step before the wire. */
+/** Includes the letters, which sync writes in the last step. */
 export const syncActionSchema = typed<SyncAction>({
   type: 'object',
   description: 'An entry of the log.',
@@ -90,15 +90,15 @@ export const syncActionSchema = typed<SyncAction>({
   },
 });
 
-/** Where log entries travel. One stream per log; subjects carry no tenant, so a consumer can never miss one by filter. */
+/** The stream and subjects of log entries. One stream per log; subjects name no workspace, so no filter can miss an entry. */
 export const STREAM = {
   name: 'WTS_LOG',
   subject: 'wts.log',
-  /** Core NATS, no durability: a committing replica hands its chunk to whichever replica relays. */
+  /** Core NATS, no durability: a replica sends its committed chunk to the other replicas. */
   handover: 'wts.handover',
-  /** Core NATS: a credential or membership died; every cache drops it and every open socket of it closes. */
+  /** Core NATS: a credential was revoked or a membership ended; caches drop it and its open sockets close. */
   revoked: 'wts.revoked',
-  /** Core NATS: what each gateway counted, so that all count together. */
+  /** Core NATS: the counts of each gateway, so that limits hold for all gateways together. */
   rates: 'wts.rates',
   duplicateWindowMs: 120_000,
   maxAgeMs: 24 * 60 * 60 * 1000,

@@ -8,7 +8,7 @@ import type { TypeOf } from './type-of.ts';
 export const KEY_PERMISSIONS = ['read-only', 'full-access'] as const;
 export type KeyPermissions = (typeof KEY_PERMISSIONS)[number];
 
-/** What a key was made with. Which other key it was, its person alone is shown. */
+/** The credential that a key was made with. Only its person sees which other key it was. */
 export type KeyMaker =
   | { readonly kind: 'session' }
   | { readonly kind: 'api_key'; readonly id?: string; readonly keyPrefix?: string };
@@ -179,7 +179,7 @@ export const revokeApiKey = contract({
 
 export type NewApiKey = BodyOf<typeof internalCreateApiKey>;
 
-/** The fuller way to make a key, for the doors that offer more than a label. Needs the caller's scope `admin` too. */
+/** Makes a key with all its options, for other services. Needs the caller's scope `admin` too. */
 export const internalCreateApiKey = contract({
   id: 'internalCreateApiKey',
   method: 'POST',
@@ -203,13 +203,13 @@ export const internalCreateApiKey = contract({
   errors: ['forbidden', 'not_found', 'conflict'],
 });
 
-/** Most keys of one answer of `internalListRevokedKeys`. */
+/** Keys per page of `internalListRevokedKeys`. */
 export const REVOKED_KEYS_PAGE = 1000;
 
 /**
- * The keys revoked after a moment, the first of them first, for those who must not rest on a message that may get lost.
- * Moments are those of the database: `at` of one answer is where the next question begins. An answer of
- * REVOKED_KEYS_PAGE keys may not be all: go on after the last one.
+ * The keys revoked after a time, oldest first, for callers that cannot rely on messages, which may be lost. Times are those of the
+ * database: the next call begins at `at` of this reply. After a reply of REVOKED_KEYS_PAGE keys there may be more: call again from
+ * the last one.
  */
 export const internalListRevokedKeys = contract({
   id: 'internalListRevokedKeys',

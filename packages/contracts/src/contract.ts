@@ -3,10 +3,10 @@ import type { Scope } from './scopes.ts';
 import type { InternalUse } from './services.ts';
 import type { JsonSchema, TypeOf } from './type-of.ts';
 
-/** Examples by name, where one is not enough. */
+/** Several examples, by name. */
 export type Examples = Readonly<Record<string, { readonly summary: string; readonly value: unknown }>>;
 
-/** The types of one operation, which follow from its schemas. */
+/** The types of one operation, derived from its schemas. */
 export interface Shape {
   params: unknown;
   query: unknown;
@@ -16,7 +16,7 @@ export interface Shape {
 
 /**
  * One HTTP operation as data. Routes are mounted from it, the gateway's route table and `/openapi.json` are derived
- * from it, callers are typed by it. The phantom `shape` keeps type inference cheap.
+ * from it, and clients are typed by it. The phantom `shape` keeps type inference fast.
  */
 export interface Contract<S extends Shape = Shape> {
   /** lowerCamel verb-noun, unique; the operationId of the description. */
@@ -29,26 +29,26 @@ export interface Contract<S extends Shape = Shape> {
   readonly tag: 'Workspaces' | 'API keys' | 'Webhooks' | 'GraphQL' | 'Sync' | 'Meta' | 'Internal';
   /** The scope a credential needs; `none` for a public operation. */
   readonly scope: Scope | 'none';
-  /** Internal operations are served to the named services only and never appear in the description. */
+  /** An internal operation is open to the named services only and is not in the description. */
   readonly internal?: InternalUse;
-  /** Part of a web page for people: served to browsers, and no operation of the interface the description is about. */
+  /** A web page for browsers, which is not in the description. */
   readonly page?: true;
   readonly params?: JsonSchema;
   readonly query?: JsonSchema;
   readonly body?: JsonSchema;
-  /** A body as a client sends it; shown in the description and checked against the schema. */
+  /** An example body, in the description and checked against the schema. */
   readonly bodyExample?: unknown;
   readonly bodyExamples?: Examples;
   readonly bodyBytesMax?: number;
-  /** A request may come without a body. */
+  /** The body is optional. */
   readonly bodyOptional?: true;
-  /** The operation may be asked again with the same `Idempotency-Key`, and is then answered the same. */
+  /** A repeated request with the same `Idempotency-Key` gets the same reply. */
   readonly idempotencyKey?: true;
-  /** Its answer has an `ETag`, and whoever sends it as `If-None-Match` is answered 304. */
+  /** Its reply has an `ETag`, and a request with it as `If-None-Match` gets 304. */
   readonly revalidated?: true;
   readonly reply: {
     readonly status: number;
-    /** What the caller has then, in one sentence. */
+    /** The result, in one sentence. */
     readonly description?: string;
     /** JSON unless stated, as every request body is. Keeps meta.bodies.json. */
     readonly contentType?: string;
@@ -56,13 +56,13 @@ export interface Contract<S extends Shape = Shape> {
     readonly example?: unknown;
     readonly examples?: Examples;
   };
-  /** Errors of its own, beside those that follow from what it asks for; see `errorsOf`. */
+  /** Its own errors, besides those that `errorsOf` derives. */
   readonly errors: readonly ErrorCode[];
   readonly shape?: S;
 }
 
 /**
- * Declares an operation. The types of what it takes and answers follow from its schemas: none of them is written twice. See
+ * Declares an operation. The types of its parameters, body and reply are derived from its schemas. See
  * infra/decisions/0015-types-from-schemas.md.
  */
 export function contract<
@@ -90,7 +90,7 @@ export function contract<
 
 type NothingOr<Schema, Nothing> = [Schema] extends [never] ? Nothing : TypeOf<Schema>;
 
-/** Text is written by the handler as it comes, so that one returns nothing. */
+/** The handler of a text reply writes it and returns nothing. */
 type ReplyOfSchema<Schema> = Schema extends { readonly type: 'string' } ? undefined : TypeOf<Schema>;
 
 export type ParamsOf<C> = C extends Contract<infer S> ? S['params'] : never;
@@ -98,7 +98,7 @@ export type QueryOf<C> = C extends Contract<infer S> ? S['query'] : never;
 export type BodyOf<C> = C extends Contract<infer S> ? S['body'] : never;
 export type ReplyOf<C> = C extends Contract<infer S> ? S['reply'] : never;
 
-/** Errors any operation may answer with. */
+/** Errors of every operation. */
 export const COMMON_ERRORS = [
   'malformed_request',
   'validation_failed',
@@ -110,7 +110,7 @@ export const COMMON_ERRORS = [
   'unavailable',
 ] as const satisfies readonly ErrorCode[];
 
-/** Errors of operations that ask who calls. */
+/** Errors of operations that need a credential. */
 export const CREDENTIAL_ERRORS = [
   'authorization_required',
   'authorization_malformed',
@@ -119,7 +119,7 @@ export const CREDENTIAL_ERRORS = [
   'insufficient_scope',
 ] as const satisfies readonly ErrorCode[];
 
-/** Errors of operations that take a body. */
+/** Errors of operations with a body. */
 const BODY_ERRORS = [
   'malformed_json',
   'payload_too_large',
@@ -129,13 +129,13 @@ const BODY_ERRORS = [
 /** Errors of operations that accept an `Idempotency-Key`. */
 const IDEMPOTENCY_ERRORS = ['idempotency_in_flight', 'idempotency_mismatch'] as const satisfies readonly ErrorCode[];
 
-/** Every error this operation may answer with. */
+/** Every error of this operation. */
 export function errorsOf({ scope, internal, body, idempotencyKey, errors }: Contract): ErrorCode[] {
-  const asksWhoCalls = scope !== 'none' || internal !== undefined;
+  const needsCredential = scope !== 'none' || internal !== undefined;
   return [
     ...new Set<ErrorCode>([
       ...COMMON_ERRORS,
-      ...(asksWhoCalls ? CREDENTIAL_ERRORS : []),
+      ...(needsCredential ? CREDENTIAL_ERRORS : []),
       ...(body === undefined ? [] : BODY_ERRORS),
       ...(idempotencyKey ? IDEMPOTENCY_ERRORS : []),
       ...errors,

@@ -5,7 +5,7 @@ import { ERRORS } from './errors.ts';
 const TRIED_AGAIN = /network|fetch|timeout|timed out|aborted|econnrefused/i;
 
 describe('the errors of the interface', () => {
-  it('hold no word that makes a published client repeat what will never succeed [sync.mutate.results]', () => {
+  it('have no word that makes published clients repeat a request that cannot succeed [sync.mutate.results]', () => {
     for (const [code, { error, retryable }] of Object.entries<{ error: string; retryable?: true }>(ERRORS)) {
       if (!retryable) assert.doesNotMatch(JSON.stringify({ error, code }), TRIED_AGAIN);
     }

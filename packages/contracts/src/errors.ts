@@ -1,15 +1,14 @@
 import { LIMITS } from './limits.ts';
 
 /**
- * Every error a caller can meet, in one table. `code` is the public, stable name; `error` is the short public text;
- * what went wrong inside travels only in `cause` and in logs.
+ * Every error that a caller can get, in one table. `code` is the public, stable name; `error` is the short public text; internal
+ * causes are only in `cause` and in logs.
  */
 interface ErrorRow {
   readonly status: number;
   readonly error: string;
   /**
-   * What the caller should know or do. The description shows it, and an answer has it as `message` when the code that
-   * refused gave no message of its own.
+   * What the caller should know or do. It is in the description, and is the `message` of a fault without a message of its own.
    */
   readonly when: string;
   /** True when the same request may succeed later without a change. */
@@ -146,7 +145,7 @@ export const errorBodySchema = {
 } as const;
 
 interface FaultOptions {
-  /** Public: says what to change. Never SQL, hosts or internals. */
+  /** Public: what to change. Never SQL, hosts or internals. */
   readonly message?: string;
   readonly retryAfterSeconds?: number;
   /** Extra response headers, such as Allow or WWW-Authenticate. */
@@ -155,7 +154,7 @@ interface FaultOptions {
   readonly cause?: unknown;
 }
 
-/** An expected failure. Anything else thrown is a bug and is answered as `internal`. */
+/** An expected failure. Any other thrown value is a bug, which is rendered as `internal`. */
 export class Fault extends Error {
   readonly code: ErrorCode;
   readonly publicMessage: string | undefined;
@@ -176,7 +175,7 @@ export class Fault extends Error {
   }
 }
 
-/** Spread over a few seconds, so that those who were refused together do not come back together. */
+/** A random time of a few seconds, so that clients that were refused together do not retry together. */
 export function randomRetryAfterSeconds(): number {
   return 1 + Math.floor(Math.random() * LIMITS.retryAfterSecondsMax);
 }
@@ -187,7 +186,7 @@ function messageOf({ code, publicMessage }: Fault, error: string): string {
 }
 
 /**
- * The one rendering of a failure for the outside. A bug shows nothing of itself.
+ * The body of an error reply. A bug shows no internals.
  * Keeps errors.shape.fields, errors.5xx.no-cause.
  */
 export function errorBody(failure: unknown, requestId?: string): ErrorBody {

@@ -6,9 +6,9 @@ const START = /^https?:\/\/([^\s/?#\\\p{Cc}\p{Cs}]+)/iu;
 const FOREIGN = /[\s\\\p{Cc}\p{Cs}]/u;
 
 /**
- * An absolute http or https URL without credentials, as one writes it in an address bar. Looked at as text first: URL.parse
- * would drop blanks and turn control characters into escapes, and what is kept must be what was checked. A host that no
- * name server can know is not parsed at all, because the time to encode a label grows with the square of its length.
+ * An absolute http or https URL without credentials. The text is checked before URL.parse, which drops blanks and escapes control
+ * characters, because the stored text must be the checked one. A host longer than DNS allows is not parsed, because the time to
+ * encode a label grows with the square of its length.
  */
 export function isHttpUrl(text: string): boolean {
   const authority = START.exec(text)?.[1];

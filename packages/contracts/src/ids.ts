@@ -4,20 +4,20 @@ type Branded<Name extends string> = string & { readonly [brand]: Name };
 
 export type Uuid = string;
 
-/** A place in the log: a decimal string on the wire, compared as a bigint, never as text or a double. */
+/** A position in the log: a decimal string on the wire, compared as a bigint, never as text or a double. */
 export type SyncId = Branded<'SyncId'>;
 
 export const UUID_PATTERN = '^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$';
 export const SYNC_ID_PATTERN = '^[0-9]{1,19}$';
 export const REQUEST_ID_PATTERN = '^[A-Za-z0-9._-]{1,128}$';
 
-/** The urlKey of a workspace: no word is reserved, because no address of the product continues with one. */
+/** The urlKey of a workspace: no word is reserved, because no path of the API contains one. */
 export const URL_KEY_PATTERN = '^[a-z0-9-]+$';
 export const NOT_BLANK_PATTERN = '\\S';
-/** A number in a query: of any size, since it is clamped. */
+/** A number in a query: of any size, because it is clamped. */
 export const COUNT_PATTERN = '^[0-9]{1,64}$';
 
-/** What a pattern asks for, for people: a regular expression tells few what to change. */
+/** Each pattern in words, for error messages. */
 const WORDS: ReadonlyMap<string, string> = new Map([
   [UUID_PATTERN, 'must be a UUID'],
   [SYNC_ID_PATTERN, 'must be a whole number in 1 to 19 digits, as text'],
@@ -38,7 +38,7 @@ export function isUuid(text: unknown): text is Uuid {
   return typeof text === 'string' && uuid.test(text);
 }
 
-/** Null when the text is no sync id: signs, exponents, blanks, numbers and anything past a signed 64-bit integer. */
+/** Null when the text is no sync id: signs, exponents, blanks, numbers and values above a signed 64-bit integer. */
 export function parseSyncId(text: unknown): bigint | null {
   if (typeof text !== 'string' || !syncId.test(text)) return null;
   const value = BigInt(text);

@@ -17,8 +17,8 @@ function refuses(input: string | Uint8Array, code: ErrorCode, sentence: RegExp):
   );
 }
 
-describe('JSON that crosses a boundary', () => {
-  it('is read as JSON.parse reads it', () => {
+describe('parsing JSON', () => {
+  it('returns what JSON.parse returns', () => {
     const texts = [
       'null',
       '1',
@@ -32,12 +32,12 @@ describe('JSON that crosses a boundary', () => {
     for (const text of texts) assert.deepEqual(parseJson(bytes(text)), JSON.parse(text), text);
   });
 
-  it('keeps brackets, colons, quotes and escapes inside strings apart from structure', () => {
+  it('distinguishes brackets, colons, quotes and escapes in strings from structure', () => {
     const value = { 'a:{': '[[["\\":', 'b\\': ['}}', '\\"'.repeat(100), '{'.repeat(500)] };
     assert.deepEqual(parseJson(bytes(JSON.stringify(value))), value);
   });
 
-  it('has strings of any length that end where they end, whatever escapes stand in them', () => {
+  it('finds the end of strings of any length with any escapes', () => {
     for (const filler of ['a', '\\"', '\\\\', 'é', '\\u00e9']) {
       for (const count of [0, 1, 31, 32, 62, 63, 64, 65, 66, 127, 128, 129, 1000]) {
         for (const end of ['', '\\"', '\\\\', ',{:[']) {
@@ -52,7 +52,7 @@ describe('JSON that crosses a boundary', () => {
     refuses(`["${'a'.repeat(100)}\\ud800"]`, 'validation_failed', /unpaired/);
   });
 
-  it('is refused when it is not JSON, with a sentence [errors.400.json]', () => {
+  it('refuses text that is not JSON, with a message [errors.400.json]', () => {
     for (const text of ['{', '{}x', "{'a':1}", '{"a":1,}', 'NaN', '01', '"\n"', '{"a"}', 'undefined']) {
       refuses(text, 'malformed_json', /not valid JSON/);
     }
@@ -60,7 +60,7 @@ describe('JSON that crosses a boundary', () => {
     refuses(' \n', 'malformed_json', /empty/);
   });
 
-  it('may be nested 64 levels deep and no deeper, and 20 000 levels do not hurt [errors.400.json]', () => {
+  it('accepts 64 levels and refuses more, also 20 000 [errors.400.json]', () => {
     const nested = (depth: number): string => '['.repeat(depth) + ']'.repeat(depth);
     parseJson(bytes(nested(64)));
     refuses(nested(65), 'malformed_json', /deeper than 64/);
@@ -69,7 +69,7 @@ describe('JSON that crosses a boundary', () => {
     parseJson(bytes(`[${Array.from({ length: 200 }, () => '[[]]').join(',')}]`));
   });
 
-  it('may hold 20 000 values and no more, told before anything is parsed [errors.400.json, never.unbounded]', () => {
+  it('accepts 20 000 values and refuses more before parsing [errors.400.json, never.unbounded]', () => {
     const of = (count: number, value: string): string => `[${Array.from({ length: count }, () => value).join(',')}]`;
     parseJson(bytes(of(19_998, '1')));
     for (const text of [of(20_001, '1'), of(10_001, '{}'), '{},'.repeat(1_398_000), '['.repeat(3).repeat(20_000)]) {
@@ -78,7 +78,7 @@ describe('JSON that crosses a boundary', () => {
     parseJson(bytes(JSON.stringify({ text: ',[{'.repeat(100_000) })));
   });
 
-  it('is refused when one object has the same key twice, however the key is written', () => {
+  it('refuses the same key twice in one object, in any spelling', () => {
     refuses('{"a":1,"a":2}', 'malformed_json', /same key twice/);
     refuses('{"a":1,"\\u0061":2}', 'malformed_json', /same key twice/);
     refuses('[{"x":{"a":1,"b":2,"a":3}}]', 'malformed_json', /same key twice/);
@@ -86,7 +86,7 @@ describe('JSON that crosses a boundary', () => {
     parseJson(bytes('[{"a":1},{"a":1,"b":{"a":1}}]'));
   });
 
-  it('is refused when it is not UTF-8, or begins with a byte order mark', () => {
+  it('refuses text that is not UTF-8, or begins with a byte order mark', () => {
     for (const wrong of [[0xff], [0xc0, 0xaf], [0xed, 0xa0, 0x80], [0xf5, 0x80, 0x80, 0x80], [0xe2, 0x82]]) {
       refuses(Buffer.from([0x22, ...wrong, 0x22]), 'malformed_json', /UTF-8/);
     }
@@ -94,7 +94,7 @@ describe('JSON that crosses a boundary', () => {
     assert.equal(parseJson(bytes('"a\uFEFF"')), 'a\uFEFF');
   });
 
-  it('is refused when a value or a key holds NUL or half a surrogate pair [errors.400.bad-text]', () => {
+  it('refuses NUL and unpaired surrogates in values and keys [errors.400.bad-text]', () => {
     for (const text of ['"\\u0000"', '["\\ud800"]', '{"a":"\\udc00\\ud800"}', '{"\\u0000":1}', '{"a":{"\\ud83d":1}}']) {
       refuses(text, 'validation_failed', /NUL character or an unpaired/);
     }
@@ -102,14 +102,14 @@ describe('JSON that crosses a boundary', () => {
     assert.equal(parseJson(bytes('"\\\\u0000"')), '\\u0000');
   });
 
-  it('is refused when a number does not fit a double, wherever it stands', () => {
+  it('refuses a number that does not fit a double, anywhere', () => {
     for (const text of ['1e400', '-1e400', '[1E+309]', `{"a":${'9'.repeat(310)}}`, `[0,${'9'.repeat(400)}]`]) {
       refuses(text, 'validation_failed', /out of range/);
     }
     for (const text of ['1e308', '1e-400', '0.1', '9'.repeat(300), '"1e400"']) parseJson(bytes(text));
   });
 
-  it('stores keys named like parts of every object as data and changes nothing else', () => {
+  it('returns keys with names of Object.prototype as data', () => {
     const value = parseJson(bytes('{"__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}}}')) as object;
     assert.deepEqual(Object.keys(value), ['__proto__', 'constructor']);
     assert.equal(({} as { polluted?: number }).polluted, undefined);
@@ -117,8 +117,8 @@ describe('JSON that crosses a boundary', () => {
   });
 });
 
-describe('text that every store keeps as it is', () => {
-  it('holds no NUL and no an unpaired surrogate', () => {
+describe('storable text', () => {
+  it('has no NUL and no unpaired surrogate', () => {
     assert.ok(isStorableText('a😀\n\u200f'));
     for (const text of ['\u0000', 'a\u0000b', '\ud800', '\udc00a']) assert.equal(isStorableText(text), false);
   });

@@ -4,20 +4,20 @@ import { LIMITS } from './limits.ts';
 interface JsonTextFacts {
   /** Members of all objects, counted by their colons. */
   readonly members: number;
-  /** At least as many as there are: each stands behind an opening or a comma, or is the whole text. */
+  /** An upper bound of the values: each follows an opening bracket or a comma, or is the whole text. */
   readonly values: number;
-  /** A `\u` escape stands somewhere: only there can NUL or a lone surrogate come from. */
+  /** The text has a `\u` escape: NUL and lone surrogates come only from these. */
   readonly escapes: boolean;
-  /** A number has an exponent or very many digits: only there can Infinity come from. */
+  /** A number has an exponent or very many digits: Infinity comes only from these. */
   readonly largeNumbers: boolean;
 }
 
 /**
- * Reads JSON that crosses a boundary (bodies, socket frames, parts of tokens), the same way at every door, so that two
- * doors never read two meanings from one text. Refused, always as a Fault: invalid UTF-8, a byte order mark, nesting
- * deeper than LIMITS.jsonDepth and more values than LIMITS.jsonValuesMax (both found before parsing, because parsers and
- * validators recurse, and take a hundred times longer for a value than for a byte), a key that stands twice in one object,
- * NUL and lone surrogates (PostgreSQL stores neither), numbers beyond a double.
+ * Parses JSON of requests (bodies, socket frames, parts of tokens), the same way in every service, so that two services never read
+ * one text differently. Refused, always as a Fault: invalid UTF-8, a byte order mark, nesting deeper than LIMITS.jsonDepth and more
+ * values than LIMITS.jsonValuesMax (both found before parsing, because parsers and validators recurse, and take a hundred times
+ * longer for a value than for a byte), the same key twice in one object, NUL and lone surrogates (PostgreSQL stores neither),
+ * numbers too large for a double.
  * Keeps errors.400.bad-text, errors.400.json.
  */
 export function parseJson(bytes: Uint8Array): unknown {
@@ -54,7 +54,7 @@ function parse(text: string): unknown {
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const COMMA = 0x2c;
-/** A double holds any number of fewer digits. */
+/** Any number with fewer digits fits a double. */
 const DIGITS_SAFE = 300;
 
 function scan(bytes: Uint8Array): JsonTextFacts {
@@ -71,7 +71,7 @@ function scan(bytes: Uint8Array): JsonTextFacts {
       continue;
     }
     if (digits > 0) {
-      // A number ends or goes on with a fraction or an exponent.
+      // A number ends or continues with a fraction or an exponent.
       if (digits > DIGITS_SAFE || byte === 0x65 || byte === 0x45) largeNumbers = true;
       digits = 0;
     }
@@ -81,7 +81,7 @@ function scan(bytes: Uint8Array): JsonTextFacts {
       members += 1;
     } else if (byte === COMMA || byte === 0x7b || byte === 0x5b) {
       values += 1;
-      // Not after the last byte: to look at the rest of four megabytes costs many times as much.
+      // Checked here and not at the end, because scanning the rest of four megabytes takes many times as long.
       if (values > LIMITS.jsonValuesMax) {
         throw malformed(
           `The JSON text contains more than ${LIMITS.jsonValuesMax} values; send them in several requests.`,
@@ -97,15 +97,15 @@ function scan(bytes: Uint8Array): JsonTextFacts {
   return { members, values, escapes: strings.hasEscapes, largeNumbers: largeNumbers || digits > DIGITS_SAFE };
 }
 
-/** Looked at one by one before the search of the runtime is asked, which is ten times as fast and slow to begin. */
+/** So many bytes are compared one by one before `indexOf`, which is ten times as fast and slow to start. */
 const NEAR_BYTES = 64;
 
-/** Walks over the strings of a text. Each byte of it is looked at twice at most. */
+/** Finds the ends of strings. Each byte is read at most twice. */
 class Strings {
-  /** A `\\u` escape stands in one of them. */
+  /** One of them has a `\\u` escape. */
   hasEscapes = false;
   readonly #bytes: Uint8Array;
-  /** The next ones, wherever they stand: looked for anew only behind them. */
+  /** The next quote and backslash; searched again only after them. */
   #quote = -1;
   #backslash = -1;
 
@@ -113,7 +113,7 @@ class Strings {
     this.#bytes = bytes;
   }
 
-  /** Where the string ends that begins here; past the end of the text when it does not. */
+  /** The end of the string that begins here; the end of the text when it is not closed. */
   endOf(start: number): number {
     const bytes = this.#bytes;
     for (let at = this.#special(start + 1); at < bytes.length; at = this.#special(at + 2)) {
@@ -159,7 +159,7 @@ function checkText(text: string): void {
   if (!isStorableText(text)) throw invalid('The JSON text contains a NUL character or an unpaired surrogate.');
 }
 
-/** True for text every store keeps as it is: no NUL, no an unpaired surrogate. */
+/** True for text that every store can store unchanged: no NUL, no unpaired surrogate. */
 export function isStorableText(text: string): boolean {
   return text.isWellFormed() && !text.includes('\u0000');
 }

@@ -8,11 +8,11 @@ import type { TypeOf } from './type-of.ts';
 import { workspaceExample, workspaceSchema } from './workspaces.ts';
 
 /*
- * Who is in a workspace, and how people come in and go. Reading asks for the scope read, everything else for admin: keeps
+ * Members and invitations of a workspace. Reading needs the scope read, everything else admin: keeps
  * authentication.scopes.workspaces.
  */
 
-/** The role owner is given by owners to members, never by an invitation. */
+/** Owners give members the role owner; an invitation cannot. */
 export const INVITABLE_ROLES = ['admin', 'member', 'guest'] as const satisfies readonly Role[];
 export type InvitableRole = (typeof INVITABLE_ROLES)[number];
 
@@ -109,7 +109,7 @@ const invitationExample = {
   expiresAt: '2026-11-28T09:00:00.000Z',
 } as const;
 
-/** What an admin needs to know of an open code in order to end it. */
+/** An open invitation, as admins see it. */
 export type OpenInvitation = TypeOf<typeof openInvitationSchema>;
 
 const openInvitationSchema = {
@@ -193,7 +193,7 @@ export const createInvitation = contract({
   tag: 'Workspaces',
   scope: 'admin',
   params: workspaceParams,
-  // Nothing in it has to be said.
+  // Every property is optional.
   bodyOptional: true,
   body: {
     type: 'object',

@@ -52,7 +52,7 @@ export const description = contract({
   errors: [],
 });
 
-/** The description as a page for people. */
+/** The description as a web page. */
 export const docs = contract({
   id: 'docs',
   method: 'GET',
@@ -65,7 +65,7 @@ export const docs = contract({
   errors: [],
 });
 
-/** What that page is made of. */
+/** The files of that page. */
 export const docsFile = contract({
   id: 'docsFile',
   method: 'GET',
@@ -84,7 +84,7 @@ export const docsFile = contract({
   errors: [],
 });
 
-/** What a person meets who opens the address in a browser: the way to the page. */
+/** Redirects a browser to that page. */
 export const root = contract({
   id: 'root',
   method: 'GET',

@@ -1,6 +1,6 @@
 import { STREAM } from './actions.ts';
 
-/** Who connects to NATS: a service, the audit (`npm run verify:log`), an operator. */
+/** The users of NATS: services, the audit (`npm run verify:log`), an operator. */
 export const NATS_USERS = ['gateway', 'workspace', 'sync', 'verify', 'admin'] as const;
 export type NatsUser = (typeof NATS_USERS)[number];
 
@@ -10,20 +10,19 @@ export interface NatsPermissions {
 }
 
 const REPLIES = '_INBOX.>';
-const LOOKING = [`$JS.API.STREAM.INFO.${STREAM.name}`, `$JS.API.STREAM.MSG.GET.${STREAM.name}`];
-/** Names of consumers come from the client library in one server's version, and from the server in another. */
+const READING = [`$JS.API.STREAM.INFO.${STREAM.name}`, `$JS.API.STREAM.MSG.GET.${STREAM.name}`];
+/** Depending on the version of the server, the client library or the server names a consumer. */
 const FOLLOWING = [
   `$JS.API.CONSUMER.CREATE.${STREAM.name}`,
   `$JS.API.CONSUMER.CREATE.${STREAM.name}.>`,
   `$JS.API.CONSUMER.DELETE.${STREAM.name}.>`,
-  // The answer to the server's question whether a consumer keeps pace.
+  // The reply to flow control of the server.
   `$JS.FC.${STREAM.name}.>`,
 ];
 
 /**
- * What each may publish and receive: one list, from which infra/nats/users.conf is made. Only sync may say what was committed,
- * only the workspace service what was revoked, only gateways what they counted. None of them may delete or empty the
- * stream.
+ * The subjects that each user may publish and receive, from which infra/nats/users.conf is generated. Only sync may publish entries,
+ * only the workspace service revocations, only gateways counts. None of them may delete or purge the stream.
  */
 export const NATS_PERMISSIONS: Readonly<Record<NatsUser, NatsPermissions>> = {
   gateway: { publish: [STREAM.rates], subscribe: [STREAM.rates, STREAM.revoked] },
@@ -32,7 +31,7 @@ export const NATS_PERMISSIONS: Readonly<Record<NatsUser, NatsPermissions>> = {
     publish: [
       STREAM.subject,
       STREAM.handover,
-      ...LOOKING,
+      ...READING,
       ...FOLLOWING,
       `$JS.API.STREAM.CREATE.${STREAM.name}`,
       `$JS.API.STREAM.UPDATE.${STREAM.name}`,
@@ -42,7 +41,7 @@ export const NATS_PERMISSIONS: Readonly<Record<NatsUser, NatsPermissions>> = {
   verify: {
     publish: [
       '$JS.API.INFO',
-      ...LOOKING,
+      ...READING,
       ...FOLLOWING,
       `$JS.API.CONSUMER.INFO.${STREAM.name}.>`,
       `$JS.API.CONSUMER.MSG.NEXT.${STREAM.name}.>`,
@@ -52,7 +51,7 @@ export const NATS_PERMISSIONS: Readonly<Record<NatsUser, NatsPermissions>> = {
   admin: { publish: ['>'], subscribe: ['>'] },
 };
 
-/** The variable from which the server takes the password of a user of infra/nats/users.conf. */
+/** The environment variable of the server with the password of a user in infra/nats/users.conf. */
 export function natsPasswordVariable(user: NatsUser): string {
   return `NATS_PASSWORD_${user.toUpperCase()}`;
 }

@@ -1,11 +1,11 @@
 import { UUID_PATTERN } from './ids.ts';
 import type { JsonSchema } from './type-of.ts';
 
-/** What the schemas of several surfaces are made of. */
+/** Schemas that several operations use. */
 export const uuid = { type: 'string', pattern: UUID_PATTERN } as const;
 export const timestamp = { type: 'string', format: 'date-time' } as const;
 
-/** The body of an answer: `ok`, these, and nothing else. */
+/** The body of a reply: `ok` and these properties, nothing else. */
 export function okBody<const Properties extends Readonly<Record<string, JsonSchema>>>(
   properties: Properties,
 ): OkBody<Properties> {

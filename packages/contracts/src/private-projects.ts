@@ -7,8 +7,8 @@ import { okBody, timestamp, uuid } from './parts.ts';
 import type { TypeOf } from './type-of.ts';
 
 /*
- * Private projects as owners and admins of the workspace see them from outside: by name, and who is in them, so that no
- * project is left without anybody who can open it. What is in one is read by its members alone, through the sync routes.
+ * Private projects as owners and admins of the workspace see them without being members: the name and the members, so that a
+ * project without members can get new ones. Its records are readable by its members only, through the sync routes.
  */
 
 const workspaceId = { ...uuid, description: 'Of which workspace. One you are no member of is 404.' } as const;
@@ -38,7 +38,7 @@ function pageQuery(after: string) {
   } as const;
 }
 
-/** Which page of a list: those after an id. */
+/** A page of a list: the items after an id. */
 export type PageQuery = TypeOf<ReturnType<typeof pageQuery>>;
 
 const hasMore = { type: 'boolean', description: 'There is another page.' } as const;

@@ -56,12 +56,12 @@ describe('the protocol of clients', () => {
     );
   });
 
-  it('has one line of history for each version, and no two alike', () => {
+  it('has one line of history for each version, with different hashes', () => {
     assert.equal(HISTORY.length, PROTOCOL_VERSION);
     assert.equal(new Set(HISTORY.map(({ hash }) => hash)).size, HISTORY.length);
   });
 
-  it('is another one when a field, a frame, an error or a bound changes, and the same when only prose does', () => {
+  it('has another hash when a field, a frame, an error or a bound changes, and the same when only texts change', () => {
     const base = { frames: FRAMES, errors: ERRORS };
     const [first, ...others] = FRAMES;
     const planted = [

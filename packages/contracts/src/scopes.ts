@@ -5,17 +5,17 @@ export type Scope = (typeof SCOPES)[number];
 export const ROLES = ['owner', 'admin', 'member', 'guest'] as const;
 export type Role = (typeof ROLES)[number];
 
-/** What the roles are for, in the words of the description; the exact table is in `@wts/access`. */
+/** The roles in words, for the description; the exact table is in `@wts/access`. */
 export const ROLES_DESCRIBED =
   '`owner`: everything, owners included. `admin`: members, invitations, teams and webhooks. `member`: all work items. `guest`: reads, comments, and changes the tasks they created or are assigned.';
 
-/** The caller, as every service sees it. Minted by the gateway, carried in the internal token. */
+/** The caller, in every service. The gateway writes it into the internal token. */
 export interface Principal {
   readonly userId: string;
   readonly scopes: readonly Scope[];
   readonly credential: { readonly kind: 'api_key' | 'jwt' | 'oauth' | 'service'; readonly id: string };
   /** Set when the credential is restricted to one workspace. */
   readonly workspaceId?: string;
-  /** Unix seconds after which the credential is dead; absent when it does not expire on a timer. */
+  /** When the credential expires, in Unix seconds; absent when it does not expire. */
   readonly expiresAt?: number;
 }

@@ -1,4 +1,4 @@
-/** The operations under `/sync`, and what services ask of the sync service. */
+/** The operations under `/sync`, and the internal operations of sync. */
 export * from './sync/follow.ts';
 export * from './sync/load.ts';
 export * from './sync/mutate.ts';

@@ -33,7 +33,7 @@ interface Thing {
 }
 
 describe('the type of a schema', () => {
-  it('says what its keywords say', () => {
+  it('is derived from its keywords', () => {
     const isSame: [
       Same<TypeOf<typeof thing>, Thing>,
       Same<TypeOf<{ readonly description: 'anything' }>, unknown>,
@@ -42,13 +42,13 @@ describe('the type of a schema', () => {
     assert.ok(isSame);
   });
 
-  it('requires every property where the names are those of the properties', () => {
+  it('requires every property where `required` lists the names of all', () => {
     const all = { ...thing, required: Object.keys(thing.properties) };
     const isRequired: undefined extends TypeOf<typeof all>['owner'] ? true : false = false;
     assert.equal(isRequired, false);
   });
 
-  it('can be stated where no keyword says it, and changes nothing of the schema', () => {
+  it('can be explicit where no keyword expresses it, without a change of the schema', () => {
     const schema = { type: 'string', description: 'A code.' };
     const code = typed<'a' | 'b'>(schema);
     const isSame: Same<TypeOf<typeof code>, 'a' | 'b'> = true;
@@ -58,7 +58,7 @@ describe('the type of a schema', () => {
 });
 
 describe('the types of an operation', () => {
-  it('follow from its schemas', () => {
+  it('are derived from its schemas', () => {
     const operation = contract({
       id: 'test',
       method: 'POST',

@@ -2,7 +2,7 @@ export type JsonSchema = Readonly<Record<string, unknown>>;
 
 declare const TYPE: unique symbol;
 
-/** A schema whose type says more than its keywords can; at run time it is the schema alone. */
+/** A schema with an explicit type, which its keywords cannot express; at run time only the schema. */
 export type Typed<T> = JsonSchema & { readonly [TYPE]: T };
 
 export function typed<T>(schema: JsonSchema): Typed<T> {
@@ -10,8 +10,8 @@ export function typed<T>(schema: JsonSchema): Typed<T> {
 }
 
 /**
- * The type of what fits a schema that was written down as a constant: the keywords that contracts use, and no others. Asked
- * for once where a contract is declared, never of a type parameter, which TypeScript would expand again for each of its users.
+ * The type of the values of a constant schema, for the keywords that contracts use. Used once where a contract is declared, never
+ * with a type parameter, which TypeScript would expand for each of its users.
  */
 export type TypeOf<Schema> =
   Schema extends Typed<infer T>
@@ -52,5 +52,5 @@ type ObjectOf<Properties, Required> = Whole<
   }
 >;
 
-/** One object type in place of an intersection: shorter in messages, and cheaper to compare. */
+/** One object type instead of an intersection: shorter in messages, and faster to compare. */
 type Whole<T> = { [Name in keyof T]: T[Name] };

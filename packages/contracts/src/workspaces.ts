@@ -139,7 +139,7 @@ export const createWorkspace = contract({
   errors: ['slug_taken', 'forbidden', 'conflict'],
 });
 
-/** What a credential is, asked by whoever holds the hash of an API key. Served by the workspace service. */
+/** The principal of an API key, found by its hash. Served by the workspace service. */
 export const internalResolveApiKey = contract({
   id: 'internalResolveApiKey',
   method: 'POST',
@@ -158,7 +158,7 @@ export const internalResolveApiKey = contract({
   errors: [],
 });
 
-/** The person behind a verified JWT; created on first sight. Served by the workspace service. */
+/** The person of a verified JWT; created when they are new. Served by the workspace service. */
 export const internalResolvePerson = contract({
   id: 'internalResolvePerson',
   method: 'POST',

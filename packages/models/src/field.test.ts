@@ -41,7 +41,7 @@ const KINDS: Readonly<Record<string, Field>> = {
 
 describe('a field', () => {
   for (const [kind, field] of Object.entries(KINDS)) {
-    it(`of kind ${kind} reads any value without throwing, and what it gives it takes again as it is`, () => {
+    it(`of kind ${kind} reads any value without throwing, and its result unchanged`, () => {
       fc.assert(
         fc.property(
           fc.oneof(fc.anything(), fc.string({ unit: 'binary' }), fc.date().map(String), fc.integer()),
@@ -54,13 +54,13 @@ describe('a field', () => {
       );
     });
 
-    it(`of kind ${kind} is empty only where it may be`, () => {
+    it(`of kind ${kind} is null only where it is nullable`, () => {
       for (const nothing of [null, undefined])
         assert.deepEqual(field.read(nothing), { ok: false, reason: 'must not be null' });
     });
   }
 
-  it('that may be empty is null when nothing is given, also at first', () => {
+  it('that is nullable is null when it is missing, also in a new record', () => {
     const field = text({ min: 1, max: 5 }, { ...doc, nullable: true });
     assert.equal(read(field, null), null);
     assert.equal(read(field, undefined), null);
@@ -85,16 +85,16 @@ describe('text', () => {
     );
   });
 
-  it('holds no NUL and no half of a pair, which PostgreSQL cannot keep', () => {
+  it('has no NUL and no unpaired surrogate, which PostgreSQL cannot store', () => {
     refuses(field, ['a\0', '\ud800', '\udc00\ud800', 'a\udfff']);
   });
 
-  it('is not blank where it must be given, and may be empty where not', () => {
+  it('is not blank where it is required, and may be empty where it is optional', () => {
     refuses(field, [' ', '\n\t', '\u00a0\u3000']);
     assert.equal(read(text({ max: 4 }, doc), ''), '');
   });
 
-  it('fits its pattern as a whole', () => {
+  it('matches its pattern as a whole', () => {
     const key = text({ min: 1, max: 10, pattern: /^[A-Z]+$/ }, doc);
     assert.equal(read(key, 'ABC'), 'ABC');
     refuses(key, ['ABC\n', 'aBC', 'A C']);
@@ -104,7 +104,7 @@ describe('text', () => {
 describe('a URL', () => {
   const field = KINDS['httpUrl']!;
 
-  it('is absolute, http or https, without credentials, and kept as it was written', () => {
+  it('is absolute, http or https, without credentials, and stored as it was sent', () => {
     for (const good of ['https://example.org', 'http://example.org:8080/a%20b?c=d#e', 'HTTPS://EXAMPLE.ORG/ünï'])
       assert.equal(read(field, good), good);
     refuses(field, [
@@ -130,7 +130,7 @@ describe('a URL', () => {
 });
 
 describe('numbers, flags, choices and ranks', () => {
-  it('take their own values and nothing that looks like them', () => {
+  it('accept their own values and nothing that resembles them', () => {
     for (const good of [0, 4]) assert.equal(read(KINDS['integer']!, good), good);
     refuses(KINDS['integer']!, [-1, 5, 1.5, '1', NaN, Infinity, 1n, true, [1]]);
     refuses(KINDS['flag']!, [0, 1, 'true', 'false', [], {}]);
@@ -165,7 +165,7 @@ describe('a day', () => {
     assert.equal(read(field, -1), '1969-12-31');
   });
 
-  it('is one of the calendar, from the year 1 to 9999', () => {
+  it('exists in the calendar, from the year 1 to 9999', () => {
     refuses(field, [
       '2026-02-30',
       '2026-02-29',
@@ -196,7 +196,7 @@ describe('a day', () => {
     assert.equal(read(field, '9999-12-31'), '9999-12-31');
   });
 
-  it('is the UTC day of any moment', () => {
+  it('is the UTC day of any time', () => {
     fc.assert(
       fc.property(
         fc.date({ min: new Date('0001-01-01'), max: new Date('9999-12-31'), noInvalidDate: true }),
@@ -210,10 +210,10 @@ describe('a day', () => {
   });
 });
 
-describe('a moment', () => {
+describe('a time', () => {
   const field = KINDS['timestamp']!;
 
-  it('is kept in UTC with milliseconds, whatever the spelling', () => {
+  it('is stored in UTC with milliseconds for every spelling', () => {
     for (const [given, kept] of [
       ['2026-11-21T09:00:00Z', '2026-11-21T09:00:00.000Z'],
       ['2026-11-21T09:00Z', '2026-11-21T09:00:00.000Z'],
@@ -226,7 +226,7 @@ describe('a moment', () => {
       assert.equal(read(field, given), kept);
   });
 
-  it('is not guessed', () => {
+  it('is refused in an ambiguous spelling', () => {
     refuses(field, [
       '2026-11-21T09:00:00',
       '2026-02-30T09:00:00Z',
@@ -239,7 +239,7 @@ describe('a moment', () => {
     ]);
   });
 
-  it('of any date is read from its number and its text alike', () => {
+  it('is the same from its number and its text, for any date', () => {
     fc.assert(
       fc.property(
         fc.date({ min: new Date('0001-01-01'), max: new Date('9999-12-31T23:59:59.999Z'), noInvalidDate: true }),
@@ -256,12 +256,12 @@ describe('a reference', () => {
   const id = 'ABCDEF01-2345-6789-abcd-ef0123456789';
   const other = '00000000-0000-0000-0000-000000000000';
 
-  it('is a UUID, kept in small letters', () => {
+  it('is a UUID, stored in lower case', () => {
     assert.equal(read(KINDS['reference']!, id), id.toLowerCase());
     refuses(KINDS['reference']!, ['', 'x', id.slice(1), `${id}\n`, `{${id}}`, `'${id.slice(1)}`, [id], 1]);
   });
 
-  it('list keeps its order without repeats, and is bounded', () => {
+  it('list has its order without repeats, and is bounded', () => {
     const field = KINDS['references']!;
     assert.deepEqual(read(field, [id, other, id.toLowerCase()]), [id.toLowerCase(), other]);
     assert.deepEqual(read(field, []), []);

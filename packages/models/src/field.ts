@@ -3,24 +3,24 @@ import { isHttpUrl, isUuid, UUID_PATTERN } from '@wts/contracts';
 import { readRepeatRule, REPEAT_RULE_LENGTH_MAX } from './repeat-rule.ts';
 
 /**
- * A field is declared once, here, with everything that follows from it: how a client's value is read and normalized,
- * its column, its JSON Schema. `read` gives the value as it is stored and sent, or the reason why it is refused.
+ * The kinds of fields: how a client's value is read and normalized, its column, its JSON Schema. `read` returns the value as it is
+ * stored and sent, or the reason of its refusal.
  */
 export interface Field<Value = unknown> {
   readonly sqlType: 'text' | 'uuid' | 'uuid[]' | 'integer' | 'boolean' | 'date' | 'timestamptz';
   readonly schema: JsonSchema;
   readonly doc: string;
   readonly nullable: boolean;
-  /** Value of a new record when the client gives none; undefined: the client must give one. */
+  /** Default value in a new record; undefined for a required field. */
   readonly initial: Value | undefined;
-  /** Set when a record is made; later changes are refused. */
+  /** Set when a record is created; later changes are refused. */
   readonly immutable: boolean;
-  /** Who gives the value when not the client. What a client sends for it is ignored: clients send whole records. */
+  /** Set when not the client assigns the value. Values of clients are ignored, because clients send whole records. */
   readonly assigned?: 'actor' | 'counter' | 'server';
   readonly reference?: Reference;
   /**
-   * Who may change it in a record that is there, beyond what the model asks for. `project`: who manages the workspace, and
-   * who created or leads the project.
+   * The permission for changing it in an existing record, besides that of the model. `project`: managers of the workspace, and the
+   * creator and the lead of the project.
    */
   readonly changedBy?: 'project';
   read(value: unknown): Reading<Value>;
@@ -37,13 +37,13 @@ export interface Reference {
   readonly model: string;
   readonly many: boolean;
   /**
-   * What becomes of this record when the one it points to is deleted: it goes too, it lets go, or it keeps the id as
-   * history (people are never deleted).
+   * When the referenced record is deleted: this record is deleted too, the reference is removed, or it stays as history (people are
+   * never deleted).
    */
   readonly onDelete: 'delete' | 'clear' | 'keep';
 }
 
-/** `Nullable` is inferred from `nullable`: the type of the field's value follows from it. */
+/** `Nullable` is inferred from `nullable`, for the type of the field's value. */
 interface Options<Value, Nullable extends boolean> {
   readonly doc: string;
   readonly nullable?: Nullable;
@@ -82,7 +82,7 @@ function field<Value, Nullable extends boolean>(
   return declared as Field<OrNull<Value, Nullable>>;
 }
 
-/** Text without NUL or lone surrogates, which PostgreSQL cannot keep. Length counts Unicode code points. */
+/** Text without NUL or lone surrogates, which PostgreSQL cannot store. Length counts Unicode code points. */
 export function text<Nullable extends boolean = false>(
   bounds: { min?: number; max: number; pattern?: RegExp; words?: string },
   options: Options<string, Nullable>,
@@ -115,7 +115,7 @@ function lengthInCodePoints(value: string, max: number): number {
   return length;
 }
 
-/** An absolute http or https URL without credentials, as one writes it in an address bar. */
+/** An absolute http or https URL without credentials. */
 export function httpUrl<Nullable extends boolean = false>(
   options: Options<string, Nullable>,
 ): Field<OrNull<string, Nullable>> {
@@ -126,7 +126,7 @@ export function httpUrl<Nullable extends boolean = false>(
   );
 }
 
-/** How something repeats, see `repeat-rule.ts`. */
+/** A repeat rule, see `repeat-rule.ts`. */
 export function repeatRule<Nullable extends boolean = false>(
   options: Options<string, Nullable>,
 ): Field<OrNull<string, Nullable>> {
@@ -172,7 +172,7 @@ export function choice<const Value extends string, Nullable extends boolean = fa
   );
 }
 
-/** Fractional rank that sorts as text, so that an item moves by changing only itself. Numbers of older clients are kept as text. */
+/** A fractional rank, sorted as text, so that moving an item changes only that item. Numbers of older clients are stored as text. */
 export function rank<Nullable extends boolean = false>(
   options: Options<string, Nullable>,
 ): Field<OrNull<string, Nullable>> {
@@ -202,7 +202,7 @@ export function date<Nullable extends boolean = false>(
   });
 }
 
-/** A moment: ISO 8601 UTC with milliseconds on the wire. Also read: any offset, a bare day, epoch milliseconds. Keeps sync.mutate.dates. */
+/** A time: ISO 8601 UTC with milliseconds on the wire. Any offset, a day without time and epoch milliseconds are read too. Keeps sync.mutate.dates. */
 export function timestamp<Nullable extends boolean = false>(
   options: Options<string, Nullable>,
 ): Field<OrNull<string, Nullable>> {
@@ -218,7 +218,7 @@ export function timestamp<Nullable extends boolean = false>(
   );
 }
 
-/** A moment that has been: at most a day ahead, because the clocks of clients differ. Keeps sync.mutate.completed. */
+/** A past time: at most a day in the future, because the clocks of clients differ. Keeps sync.mutate.completed. */
 export function pastTimestamp<Nullable extends boolean = false>(
   options: Options<string, Nullable>,
 ): Field<OrNull<string, Nullable>> {
@@ -233,7 +233,7 @@ export function pastTimestamp<Nullable extends boolean = false>(
   };
 }
 
-/** Date.parse takes 30 February as 2 March; such a day is refused. */
+/** Date.parse reads 30 February as 2 March; such a day is refused. */
 function dayMs(day: string): number | null {
   const ms = Date.parse(`${day}T00:00:00.000Z`);
   return ms >= EARLIEST_MS && new Date(ms).toISOString().slice(0, 10) === day ? ms : null;
@@ -260,7 +260,7 @@ export function reference<Nullable extends boolean = false>(
   );
 }
 
-/** A set of references, kept without repeats in the order given. */
+/** A set of references, stored without repeats in the given order. */
 export function references<Nullable extends boolean = false>(
   model: string,
   onDelete: Reference['onDelete'],

@@ -12,7 +12,7 @@ const record = buildRecord(Task, 'id', { title: 'T', labelIds: ['a', 'b'] }, { c
 type Same<A, B> = [A, B] extends [B, A] ? true : false;
 
 describe('the type of a record', () => {
-  it('follows from the declared fields', () => {
+  it('is derived from the declared fields', () => {
     type TaskRecord = RecordOf<typeof Task>;
     const isExact: [
       Same<TaskRecord['title'], string>,
@@ -32,7 +32,7 @@ describe('the type of a record', () => {
     assert.equal(record.size, undefined);
   });
 
-  it('is narrowed by the model it is of', () => {
+  it('is narrowed by `isOf`', () => {
     const row: { model: Model; record: RecordOf<Model> } = { model: Task, record };
     assert.ok(!isOf(row, WorkspaceMember));
     assert.ok(isOf(row, Task));
@@ -42,13 +42,13 @@ describe('the type of a record', () => {
 });
 
 describe('the ids in a record', () => {
-  it('are given as a list whether the reference holds none, one or several', () => {
+  it('are a list for references with none, one or several', () => {
     assert.deepEqual(idsIn({ ...record, projectId: 'p' }, 'projectId'), ['p']);
     assert.deepEqual(idsIn(record, 'labelIds'), ['a', 'b']);
     assert.deepEqual([idsIn(record, 'projectId'), idsIn(record, 'nothing')], [[], []]);
   });
 
-  it('are asserted where a field must hold one', () => {
+  it('are asserted where a field must have one', () => {
     assert.equal(idIn({ projectId: 'p' }, 'projectId'), 'p');
     assert.throws(() => idIn(record, 'projectId'), /projectId holds no id/);
   });

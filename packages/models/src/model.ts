@@ -1,26 +1,26 @@
 import type { Field, ValueOf } from './field.ts';
 
-/** Whose eyes a record is for. Every action of the log belongs to exactly one group: a workspace, a person, a private project. */
+/** The group of a model's records. Every entry of the log has exactly one group: a workspace, a person, a private project. */
 export type Audience =
   /** The record is itself the group: a Workspace. */
   | { readonly kind: 'self' }
-  /** A person: their own group, and each workspace they belong to; those they left keep them as they were. */
+  /** A person: their own group, and each of their workspaces; a workspace that they left keeps the last state. */
   | { readonly kind: 'person' }
   /** The workspace named by `workspaceId`. */
   | { readonly kind: 'workspace' }
   /** The workspace, or the project named by `field` when that project is private. */
   | { readonly kind: 'project'; readonly field: 'id' | 'projectId' }
-  /** Whatever the parent's group is. */
+  /** The parent's group. */
   | { readonly kind: 'parent'; readonly field: string }
-  /** The group of what one is a member of, and the group of the person. */
+  /** The group of the workspace or project, and the group of the person. */
   | { readonly kind: 'membership'; readonly field: string };
 
 /**
- * Who may make a change, beyond having scope `write` and belonging to the workspace. Which roles hold `manage`,
- * `contribute`, `own` and `anyone` stands in the table of `@wts/access`.
+ * The permission for a change, besides the scope `write` and a membership of the workspace. The table of `@wts/access` has the roles
+ * for `manage`, `contribute`, `own` and `anyone`.
  *
- * `service`: only other services, which have decided it · `author`: whoever wrote it · `author_or_manage` · `self`: the
- * person it describes · `self_or_manage` · `project`: who manages, and who created or leads the project · `self_or_project`
+ * `service`: only other services, which check it · `author`: the person who wrote it · `author_or_manage` · `self`: the person it is
+ * about · `self_or_manage` · `project`: managers, and the creator and the lead of the project · `self_or_project`
  */
 export type ModelPermission =
   | 'service'
@@ -49,15 +49,15 @@ interface Declaration<Name extends string, Fields extends DeclaredFields, Archiv
     readonly update: ModelPermission;
     readonly delete: ModelPermission;
   };
-  /** No two records share the values of these fields; `groupId` stands for those who see them. */
+  /** No two records have the same values of these fields; `groupId` is the group of the record. */
   readonly unique?: readonly (readonly string[])[];
-  /** Fields of the persons whose work it is, for `own` and `author`. */
+  /** Fields with the owners of a record, for `own` and `author`. */
   readonly owners?: readonly string[];
-  /** Noun of its webhook events, where it has some. */
+  /** The noun of its webhook events, where it has any. */
   readonly event?: 'task' | 'project' | 'comment';
 }
 
-/** Without arguments: any model. `typeof Task` is the model of tasks, with its fields and their types. */
+/** Without type arguments: any model. `typeof Task` is the model of tasks, with its fields and their types. */
 export interface Model<
   Name extends string = string,
   Fields extends DeclaredFields = DeclaredFields,
@@ -77,7 +77,7 @@ export function model<
   return { unique: [], owners: [], ...declaration, archivable: (declaration.archivable ?? false) as Archivable };
 }
 
-/** A record of a model: its declared fields and those that the server keeps. `RecordOf<Model>`: a record of any model. */
+/** A record of a model: its declared fields and those of the server. `RecordOf<Model>`: a record of any model. */
 export type RecordOf<M extends Model> = ServerFields &
   Archived<M['archivable']> & { readonly [Field in keyof M['fields']]: ValueOf<M['fields'][Field]> };
 
@@ -89,7 +89,7 @@ type Archived<Archivable extends boolean> = boolean extends Archivable
     ? { readonly archivedAt: string | null }
     : unknown;
 
-/** Whether something belongs to this model; the type of its record follows. */
+/** Whether this is of the model; narrows the type of its record. */
 export function isOf<Of extends { readonly model: Model; readonly record: RecordOf<Model> }, M extends Model>(
   one: Of,
   model: M,

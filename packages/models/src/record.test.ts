@@ -21,7 +21,7 @@ const inserted = (model: string, payload: Values): Values => {
 const reasonOf = (reading: { ok: boolean; reason?: string }): string | undefined => reading.reason;
 
 describe('the payload of a new record', () => {
-  it('is completed with what is declared, and needs what has no default', () => {
+  it('gets its declared defaults, and needs every field without one', () => {
     assert.deepEqual(inserted('Task', { workspaceId, title: 'T' }), {
       workspaceId,
       title: 'T',
@@ -46,14 +46,14 @@ describe('the payload of a new record', () => {
     assert.equal(reasonOf(readInsert(Task, { workspaceId, title: null })), 'title must not be null');
   });
 
-  it('takes null for what has a default as if it was not given', () => {
+  it('treats null as missing for a field with a default', () => {
     assert.equal(
       inserted('Task', { workspaceId, title: 'T', priority: null, startBucket: null, labelIds: null })['priority'],
       0,
     );
   });
 
-  it('of existing clients is taken as they send it', () => {
+  it('of existing clients is accepted as they send it', () => {
     const kept = { createdAt: 1_795_222_326_625, updatedAt: 1_795_222_326_625, archivedAt: null };
     const task = inserted('Task', {
       id: randomUUID(),
@@ -107,7 +107,7 @@ describe('the payload of a new record', () => {
     inserted('Label', { id: randomUUID(), workspaceId, name: 'Bug', color: '#ff0000', ...kept });
   });
 
-  it('of a label names a color as #rgb or #rrggbb [sync.mutate.color]', () => {
+  it('of a label has a color as #rgb or #rrggbb [sync.mutate.color]', () => {
     const colored = (color: string): string | undefined =>
       reasonOf(readInsert(Label, { workspaceId, name: 'Bug', color }));
     for (const color of ['#abc', '#ABCDEF', '#012345']) assert.equal(colored(color), undefined, color);
@@ -116,7 +116,7 @@ describe('the payload of a new record', () => {
     }
   });
 
-  it('with a name that is no field is refused: dropping it would lose data', () => {
+  it('with an unknown field is refused, because dropping it would lose data', () => {
     for (const name of ['headingId', 'constructor', 'hasOwnProperty', 'toString'])
       assert.equal(
         reasonOf(readInsert(Label, { workspaceId, name: 'T', color: '#abc', [name]: null })),
@@ -131,7 +131,7 @@ describe('the payload of a new record', () => {
     }
   });
 
-  it('with a name that makes published clients repeat the request is refused without repeating the name', () => {
+  it('with an unknown field is refused without its name when the name makes published clients repeat the request', () => {
     const reason = reasonOf(readInsert(Label, { workspaceId, name: 'T', color: '#abc', fetchedAt: 1 }));
     assert.equal(reason, 'Label has no such field; it has color, name, teamId, workspaceId');
   });
@@ -151,7 +151,7 @@ describe('the payload of a new record', () => {
 });
 
 describe('the payload of a change', () => {
-  it('holds only what was given, normalized', () => {
+  it('has only the given fields, normalized', () => {
     assert.deepEqual(readUpdate(Task, { title: 'T', deadlineAt: dayMs, labelIds: [] }), {
       ok: true,
       value: { title: 'T', deadlineAt: '2026-11-21', labelIds: [] },
@@ -159,7 +159,7 @@ describe('the payload of a change', () => {
     assert.deepEqual(readUpdate(Task, {}), { ok: true, value: {} });
   });
 
-  it('is not held against the rules of today where it repeats what is stored [sync.mutate.unchanged-values]', () => {
+  it('is not checked against the current rules where it equals the stored value [sync.mutate.unchanged-values]', () => {
     const stored = { name: 'Bug', color: '#12345' };
     assert.deepEqual(readUpdate(Label, { name: 'Fault', color: '#12345' }, stored), {
       ok: true,
@@ -171,13 +171,13 @@ describe('the payload of a change', () => {
     assert.match(String(reasonOf(readUpdate(Task, repeating))), /^repeatRule must be an RFC 5545 rule/);
   });
 
-  it('may empty what may be empty, and nothing else', () => {
+  it('may set only nullable fields to null', () => {
     assert.deepEqual(readUpdate(Task, { description: null }), { ok: true, value: { description: null } });
     assert.equal(reasonOf(readUpdate(Task, { title: null })), 'title must not be null');
     assert.equal(reasonOf(readUpdate(Task, { priority: null })), 'priority must not be null');
   });
 
-  it('says nothing about what the server keeps', () => {
+  it('ignores fields that the server assigns', () => {
     const payload = { id: 'anything', createdAt: 'never', updatedAt: {}, archivedAt: [], number: 'x', creatorId: 5 };
     assert.deepEqual(readUpdate(Task, payload), { ok: true, value: {} });
   });
@@ -196,7 +196,7 @@ describe('a record', () => {
     { requiredKeys: [] },
   );
 
-  it('differs from a payload in exactly the fields that change it', () => {
+  it('differs from a payload in exactly the changed fields', () => {
     fc.assert(
       fc.property(values, values, (first, second) => {
         const before: RecordOf<Model> = buildRecord(
@@ -221,7 +221,7 @@ describe('a record', () => {
     );
   });
 
-  it('has all its fields in one order, whatever the order they were given in', () => {
+  it('has its fields in one order for every order of the payload', () => {
     for (const model of MODELS) {
       const fields = columnsOf(model).map(({ field }) => field);
       const given = Object.fromEntries(
@@ -234,7 +234,7 @@ describe('a record', () => {
     }
   });
 
-  it('read from a whole record is no change of it', () => {
+  it('is unchanged by a payload that is the whole record', () => {
     fc.assert(
       fc.property(values, (first) => {
         const record = buildRecord(Task, randomUUID(), inserted('Task', { workspaceId, title: 'T', ...first }), times);
@@ -247,7 +247,7 @@ describe('a record', () => {
 });
 
 describe('any payload of any model', () => {
-  it('is read without throwing, and a refusal repeats no value', () => {
+  it('is read without throwing, and a refusal contains no value', () => {
     const names = [...new Set(MODELS.flatMap(({ fields }) => Object.keys(fields)))];
     const payload = fc.dictionary(
       fc.oneof(fc.constantFrom(...names), fc.string()),

@@ -2,10 +2,10 @@ import type { Field, Reading } from './field.ts';
 import type { Model, RecordOf } from './model.ts';
 import { quoteName } from './quote-name.ts';
 
-/** Fields every record has, kept by the server. What a client sends for them is ignored: clients send whole records. */
+/** Fields of every record that the server assigns. Values of clients are ignored, because clients send whole records. */
 const KEPT_BY_SERVER: ReadonlySet<string> = new Set(['id', 'createdAt', 'updatedAt', 'archivedAt']);
 
-/** Faults named in one answer, and the length of their text. */
+/** Faults named in one reply, and the length of their text. */
 const FAULTS_MAX = 5;
 const TEXT_CHARS_MAX = 1000;
 
@@ -14,7 +14,7 @@ export type Values = Record<string, unknown>;
 
 interface ReadPlan {
   readonly fields: ReadonlyMap<string, Field>;
-  /** Fields a new record must be given. */
+  /** Required fields of a new record. */
   readonly required: readonly string[];
 }
 
@@ -33,7 +33,7 @@ function planOf(declared: Model): ReadPlan {
   return plan;
 }
 
-/** Values of a new record as a client gave them, normalized; missing ones get their initial value. */
+/** Normalized values of a new record; missing ones get their initial value. */
 export function readInsert(declared: Model, payload: Values): Reading<Values> {
   const { fields, required } = planOf(declared);
   const values: Values = {};
@@ -46,8 +46,8 @@ export function readInsert(declared: Model, payload: Values): Reading<Values> {
 }
 
 /**
- * Values a client wants changed, normalized. What it sends back as it is stored is taken without a look: it may be of a
- * time when the rules were others. Keeps sync.mutate.unchanged-values.
+ * Normalized values of an update. A value that equals the stored one is accepted without checks, because it may be of older rules.
+ * Keeps sync.mutate.unchanged-values.
  */
 export function readUpdate(declared: Model, payload: Values, stored: Values = {}): Reading<Values> {
   const values: Values = {};
@@ -57,8 +57,8 @@ export function readUpdate(declared: Model, payload: Values, stored: Values = {}
 }
 
 /**
- * An immutable field in an update is taken as it is: clients may send whole records. Whether it really differs is
- * judged against the stored record, by `differences`.
+ * An immutable field in an update is accepted here, because clients may send whole records; `differences` compares it with the
+ * stored record.
  */
 function readInto(
   { values, faults }: { readonly values: Values; readonly faults: Faults },
@@ -87,7 +87,7 @@ function readInto(
   }
 }
 
-/** What is wrong with a payload: at most `FAULTS_MAX` faults, because a payload may have any number of fields. */
+/** The faults of a payload: at most `FAULTS_MAX`, because a payload may have any number of fields. */
 class Faults {
   readonly #model: Model;
   readonly #reasons: string[] = [];
@@ -113,7 +113,7 @@ class Faults {
     if (!this.isFull) this.#unknown.push(name);
   }
 
-  /** The unknown names come last, with the names a client may send. */
+  /** The unknown names are last, with the names a client may send. */
   text(): string {
     const { name, fields } = this.#model;
     if (this.#unknown.length === 0) return this.#reasons.join('; ').slice(0, TEXT_CHARS_MAX);
@@ -125,7 +125,7 @@ class Faults {
   }
 }
 
-/** Which of the given values differ from the record, in the order of declaration. */
+/** The values that differ from the record, in the order of declaration. */
 export function differences(declared: Model, record: RecordOf<Model>, values: Readonly<Values>): string[] {
   return [...planOf(declared).fields.keys()].filter((name) => name in values && !same(record[name], values[name]));
 }
@@ -135,7 +135,7 @@ function same(a: unknown, b: unknown): boolean {
   return Array.isArray(a) && Array.isArray(b) && a.length === b.length && a.every((item, index) => item === b[index]);
 }
 
-/** A record in its one order of fields: id, the declared fields, then the server's. */
+/** A record with its fields in order: id, the declared fields, the server's. */
 export function buildRecord<M extends Model>(
   declared: M,
   id: string,
@@ -150,14 +150,14 @@ export function buildRecord<M extends Model>(
   return record as RecordOf<M>;
 }
 
-/** The id that a field which must hold one holds. */
+/** The id in a field that must have one. */
 export function idIn(values: Readonly<Values>, field: string): string {
   const id = values[field];
   if (typeof id !== 'string') throw new Error(`${field} holds no id`);
   return id;
 }
 
-/** The ids that a reference holds: none, one or several. */
+/** The ids of a reference: none, one or several. */
 export function idsIn(values: Readonly<Values>, field: string): readonly string[] {
   return [values[field]].flat().filter((id) => typeof id === 'string');
 }

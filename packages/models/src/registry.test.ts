@@ -15,7 +15,7 @@ const models: readonly Model[] = MODELS;
 const fieldsOf = (model: Model) => Object.entries(model.fields);
 
 describe('the registry', () => {
-  it('finds models by name, and nothing that is none', () => {
+  it('finds models by name, and nothing for other names', () => {
     for (const model of models) assert.equal(findModel(model.name), model);
     for (const name of ['', 'task', '__proto__', 'constructor']) assert.equal(findModel(name), undefined);
     assert.throws(() => modelNamed('Nothing'), /No model is named Nothing/);
@@ -23,7 +23,7 @@ describe('the registry', () => {
     assert.equal(new Set(models.map(({ table }) => table)).size, models.length);
   });
 
-  it('names in references only models there are, and comes to them after these: parents first', () => {
+  it('has only references to models that are before them: parents first', () => {
     for (const [index, model] of models.entries())
       for (const [field, { reference }] of fieldsOf(model)) {
         if (!reference) continue;
@@ -32,12 +32,12 @@ describe('the registry', () => {
       }
   });
 
-  it('leads from a reference to its model, and from no other field', () => {
+  it('has a model for every reference, and for no other field', () => {
     assert.equal(targetOf(Comment, 'authorId'), User);
     for (const field of ['body', 'nothing']) assert.throws(() => targetOf(Comment, field), /is no reference/);
   });
 
-  it('has a home, an audience and permissions for everything', () => {
+  it('has a table, an audience and permissions for every model', () => {
     for (const model of models) {
       const { audience, permissions, fields, name } = model;
       assert.deepEqual(Object.keys(permissions), ['insert', 'update', 'delete'], name);
@@ -62,7 +62,7 @@ describe('the registry', () => {
     }
   });
 
-  it('asks for the person whose work it is only where one is named', () => {
+  it('has `own` and `author` only for models with owner fields', () => {
     for (const { name, permissions, owners, fields } of models) {
       for (const field of owners) assert.equal(fields[field]?.reference?.model, 'User', `${name}.${field}`);
       const asked = Object.values(permissions);
@@ -74,13 +74,13 @@ describe('the registry', () => {
     }
   });
 
-  it('is unique by fields that are there and never empty: empty ones never collide', () => {
+  it('is unique by declared fields that are never null, because nulls never collide', () => {
     for (const { name, unique, fields } of models)
       for (const field of unique.flat())
         if (field !== 'groupId') assert.equal(fields[field]?.nullable, false, `${name}.${field}`);
   });
 
-  it('gives every field a meaning, and a default its own reading', () => {
+  it('has documentation for every field, and defaults that are valid values', () => {
     for (const model of models)
       for (const [name, field] of fieldsOf(model)) {
         assert.ok(field.doc.length > 3, `${model.name}.${name}`);
@@ -94,7 +94,7 @@ describe('the registry', () => {
       }
   });
 
-  it('knows from every record who points to it, except as history', () => {
+  it('finds all references to a model, except history', () => {
     for (const target of models) {
       const pointing = models.flatMap((model) =>
         fieldsOf(model).flatMap(([field, { reference }]) =>
@@ -109,14 +109,14 @@ describe('the registry', () => {
     assert.deepEqual(dependentsOf(User), []);
   });
 
-  it('answers batch reads by the id and by every reference a client sets', () => {
+  it('has batch reads by the id and by every reference that a client sets', () => {
     assert.deepEqual(indexedKeysOf(Comment), ['id', 'workspaceId', 'taskId', 'parentId']);
     for (const model of models) for (const key of indexedKeysOf(model)) assert.ok(key === 'id' || key in model.fields);
   });
 });
 
-describe('in PostgreSQL', () => {
-  it('every model has columns of different names that are no words of SQL', () => {
+describe('the tables of models', () => {
+  it('have columns with different names that are no SQL keywords', () => {
     const reserved = new Set([
       'user',
       'order',
@@ -169,7 +169,7 @@ describe('the schema of a record', () => {
     );
 
   for (const model of models) {
-    it(`of ${model.name} is JSON Schema, and takes its records`, () => {
+    it(`of ${model.name} is valid JSON Schema, and accepts its records`, () => {
       const validate = ajv.compile(recordSchema(model));
       const record = buildRecord(model, randomUUID(), sampleOf(model), times);
       assert.ok(validate(record), JSON.stringify(validate.errors));

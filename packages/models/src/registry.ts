@@ -10,8 +10,8 @@ import { WorkspaceMember } from './models/workspace-member.ts';
 import { quoteName } from './quote-name.ts';
 
 /**
- * All synced models. The order is that of dependence (parents first): rows are locked, written and bootstrapped in this
- * order, so that two commits can never wait for each other in a circle.
+ * All synced models in order of dependence (parents first). Rows are locked, written and bootstrapped in this order, so that commits
+ * cannot deadlock.
  */
 export const MODELS: readonly Model[] = [
   Workspace,
@@ -35,27 +35,27 @@ export function findModel(name: string): Model | undefined {
   return byName.get(name);
 }
 
-/** The one text about a name that no model has. */
+/** The error text for an unknown model name. */
 export function unknownModel(name: string): string {
   const quoted = quoteName(name);
   return `Unknown model${quoted === null ? '' : ` ${quoted}`}. Models: ${MODEL_NAMES.toSorted().join(', ')}.`;
 }
 
-/** For names that come from stored data. Where the model is known, import it. */
+/** For names in stored data. Elsewhere, import the model. */
 export function modelNamed(name: string): Model {
   const declared = byName.get(name);
   if (!declared) throw new Error(`No model is named ${name}`);
   return declared;
 }
 
-/** The model that a reference leads to. */
+/** The model of the records that a reference points to. */
 export function targetOf(declared: Model, field: string): Model {
   const reference = declared.fields[field]?.reference;
   if (!reference) throw new Error(`${declared.name}.${field} is no reference`);
   return modelNamed(reference.model);
 }
 
-/** A model that points to `target`, and what becomes of its records when the target is deleted. */
+/** A reference to a model, and the effect on its records when the referenced record is deleted. */
 export interface Dependent {
   readonly model: Model;
   readonly field: string;
@@ -77,7 +77,7 @@ export function dependentsOf(target: Model): readonly Dependent[] {
   return dependents.get(target.name) ?? [];
 }
 
-/** Fields a batch read may ask by: each with an index: the id and every reference a client sets. */
+/** The fields that a batch read may filter by, each with an index: the id and every reference a client sets. */
 export function indexedKeysOf(declared: Model): readonly string[] {
   return [
     'id',

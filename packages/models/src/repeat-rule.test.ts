@@ -39,18 +39,18 @@ const RULES: readonly string[] = [
 ];
 
 describe('a repeat rule', () => {
-  it('is any of RFC 5545 that repeats by days or slower [sync.mutate.repeat-rule]', () => {
+  it('may be any of RFC 5545 that repeats by days or slower [sync.mutate.repeat-rule]', () => {
     for (const rule of RULES) {
       assert.deepEqual(readRepeatRule(rule), { ok: true, rule });
       assert.equal(days(rule).length, 3, rule);
     }
   });
 
-  it('is kept in capitals, without the name of its property', () => {
+  it('is stored in capitals, without its property name', () => {
     assert.deepEqual(readRepeatRule('RRULE:freq=Weekly;byday=mo'), { ok: true, rule: 'FREQ=WEEKLY;BYDAY=MO' });
   });
 
-  it('is nothing else, and who sends it is told what is wrong [sync.mutate.repeat-rule]', () => {
+  it('is refused otherwise, with the reason [sync.mutate.repeat-rule]', () => {
     const bad: readonly (readonly [rule: string, reason: RegExp])[] = [
       ['nonsense', /RFC 5545 rule such as/],
       ['', /RFC 5545/],
@@ -100,7 +100,7 @@ describe('a repeat rule', () => {
     for (const [rule, reason] of bad) assert.match(reasonOf(rule), reason, rule);
   });
 
-  it('that is taken is read by a library that computes its days', () => {
+  it('that is accepted can be read by a library that computes its days', () => {
     const part = fc.oneof(
       fc.constantFrom('COUNT=3', 'INTERVAL=2', 'UNTIL=20270101', 'BYDAY=MO,-1FR', 'BYDAY=TU', 'BYMONTHDAY=1,-1'),
       fc.constantFrom('BYYEARDAY=200', 'BYWEEKNO=5', 'BYMONTH=2,7', 'BYSETPOS=-1', 'WKST=SU', 'BYHOUR=9'),

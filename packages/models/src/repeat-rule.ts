@@ -1,10 +1,10 @@
 /**
- * Reads an RFC 5545 recurrence rule (section 3.3.10), as far as a task can repeat by it: by days or slower. Libraries that
- * compute the days take what no calendar means (a 40th of a month, unknown parts, COUNT beside UNTIL), so what is
- * stored is held against the grammar here; a test holds that such a library reads whatever this accepts.
+ * Reads an RFC 5545 recurrence rule (section 3.3.10) of days or slower, by which a task can repeat. Libraries that compute the days
+ * also accept invalid rules (a 40th of a month, unknown parts, COUNT with UNTIL), so the stored text is checked against the grammar
+ * here; a test shows that such a library reads every accepted rule.
  *
- * The work is linear in the length of the text. A rule may still have no day at all (30 February): who computes days
- * bounds the search.
+ * The time is linear in the length of the text. A rule may have no day at all (30 February), so code that computes days must bound
+ * its search.
  *
  * Keeps sync.mutate.repeat-rule.
  */
@@ -19,7 +19,7 @@ const COUNT_MAX = 9999;
 const FREQUENCIES = ['DAILY', 'WEEKLY', 'MONTHLY', 'YEARLY'] as const;
 type Frequency = (typeof FREQUENCIES)[number];
 
-/** A part of a rule: what its value looks like, with which frequencies it goes, and what it asks for besides. */
+/** A part of a rule: its values, its frequencies, and the parts that it requires. */
 interface Part {
   readonly holds: (value: string) => boolean;
   readonly asks: string;
@@ -30,7 +30,7 @@ const number =
   (min: number, max: number) =>
   (value: string): boolean =>
     /^\d{1,4}$/.test(value) && Number(value) >= min && Number(value) <= max;
-/** Counted from the end too, and never 0. */
+/** May count from the end, and is never 0. */
 const signed =
   (max: number) =>
   (value: string): boolean =>
@@ -56,13 +56,13 @@ const PARTS: ReadonlyMap<string, Part> = new Map<string, Part>([
   ['BYWEEKNO', { holds: list(signed(53)), asks: 'weeks from 1 to 53 or -53 to -1', with: ['YEARLY'] }],
   ['BYMONTH', { holds: list(number(1, 12)), asks: 'months from 1 to 12' }],
   ['BYSETPOS', { holds: list(signed(366)), asks: 'numbers from 1 to 366 or -366 to -1' }],
-  // One value each: a task comes at most once a day.
+  // One value each: a task repeats at most once a day.
   ['BYHOUR', { holds: number(0, 23), asks: 'one hour from 0 to 23' }],
   ['BYMINUTE', { holds: number(0, 59), asks: 'one minute from 0 to 59' }],
   ['BYSECOND', { holds: number(0, 59), asks: 'one second from 0 to 59' }],
 ]);
 
-/** The rule in capitals and without the name of its property, which iCalendar writes before it; or why it is none. */
+/** The rule in capitals and without the property name of iCalendar before it; or the reason of its refusal. */
 export function readRepeatRule(text: string): RuleReading {
   if (text.length > REPEAT_RULE_LENGTH_MAX) return refuse(`must have at most ${REPEAT_RULE_LENGTH_MAX} characters`);
   const rule = text.toUpperCase().replace(/^RRULE:/, '');
@@ -81,7 +81,7 @@ export function readRepeatRule(text: string): RuleReading {
   return reason === null ? { ok: true, rule } : refuse(reason);
 }
 
-/** What RFC 5545 says of parts that stand beside each other. */
+/** The rules of RFC 5545 for combinations of parts. */
 function conflictOf(parts: ReadonlyMap<string, string>): string | null {
   const frequency = parts.get('FREQ');
   if (frequency === undefined) return `must give FREQ as ${FREQUENCIES.join(', ')}`;
@@ -99,7 +99,7 @@ function conflictOf(parts: ReadonlyMap<string, string>): string | null {
   return parts.has('BYSETPOS') && !chosenFrom ? 'must give BYSETPOS beside another BY part' : null;
 }
 
-/** A day or a time that there is: 30 February is none. */
+/** An existing day or time: 30 February is refused. */
 function isMoment(value: string): boolean {
   const read = /^(\d{4})(\d{2})(\d{2})(?:T([01]\d|2[0-3])([0-5]\d)([0-5]\d)Z?)?$/.exec(value);
   if (read === null) return false;

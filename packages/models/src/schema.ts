@@ -2,15 +2,15 @@ import type { Field } from './field.ts';
 import type { Model } from './model.ts';
 
 /*
- * Models as JSON Schema, for who reads or writes records: what a record is, what is sent to make or change one, and what
- * the log shows of a change. All of it follows from the declaration.
+ * JSON Schemas of models: a record, the payloads that create or change one, and the data of an entry. All of them are derived from
+ * the declaration.
  */
 
 type Schema = Readonly<Record<string, unknown>>;
 
 const STAMP = { type: 'string', format: 'date-time' };
 
-/** The record as clients see it. */
+/** The record as clients read it. */
 export function recordSchema(declared: Model): Schema {
   const properties = propertiesOf(declared);
   return {
@@ -22,7 +22,7 @@ export function recordSchema(declared: Model): Schema {
   };
 }
 
-/** What an UPDATE shows: the fields that changed, and when. */
+/** The data of an UPDATE: the changed fields and `updatedAt`. */
 export function changesSchema(declared: Model): Schema {
   return {
     ...recordSchema(declared),
@@ -32,8 +32,8 @@ export function changesSchema(declared: Model): Schema {
 }
 
 /**
- * What a client sends to make a record; null where services alone make them. Other fields of the record may be sent along
- * and are ignored, so nothing is said of them.
+ * The payload that creates a record; null where only services create them. Other fields of the record are ignored in payloads, so
+ * the schema leaves them out.
  */
 export function insertSchema(declared: Model): Schema | null {
   if (declared.permissions.insert === 'service') return null;
@@ -47,14 +47,14 @@ export function insertSchema(declared: Model): Schema | null {
   };
 }
 
-/** What a client sends to change a record; null where services alone do. */
+/** The payload that changes a record; null where only services change them. */
 export function updateSchema(declared: Model): Schema | null {
   if (declared.permissions.update === 'service') return null;
   const given = Object.entries(declared.fields).filter(([, field]) => !field.assigned && !field.immutable);
   return {
     type: 'object',
     description: `The fields of a ${declared.name} to change. The others stay as they are.`,
-    // The value that a new record has says nothing about one that is there.
+    // The default of a new record does not apply to an update.
     properties: Object.fromEntries(given.map(([name, { schema }]) => [name, schema])),
   };
 }
@@ -74,7 +74,7 @@ function propertiesOf(declared: Model): Readonly<Record<string, Schema>> {
   };
 }
 
-/** What a client has to know before it sends the field: who gives its value, what it is when left out, when it is fixed. */
+/** Notes for clients about a field: who assigns it, its default, whether it is immutable. */
 function fieldSchema({ schema, doc, initial, immutable, assigned }: Field): Schema {
   if (assigned !== undefined) return { ...schema, readOnly: true };
   return {

@@ -1,7 +1,7 @@
 import type { Field } from './field.ts';
 import type { Model } from './model.ts';
 
-/** How a model stands in PostgreSQL. Names are derived, never written twice. */
+/** The tables of models in PostgreSQL. Names are derived from the declaration. */
 export interface Column {
   readonly field: string;
   readonly name: string;
@@ -30,13 +30,13 @@ export function columnsOf(declared: Model): readonly Column[] {
 }
 
 /**
- * How a model is kept: a typed column for every field, and the record as ready-made JSON text. Columns are always derived
- * from that text by the statement that writes it, so the two cannot differ; reads for clients send the text as it is.
- * `group_id` and `workspace_id` say whose it is.
+ * The table of a model: a typed column for every field, and the record as JSON text. The statement that writes the text derives the
+ * columns from it, so the two cannot differ; reads for clients send the text unchanged. `group_id` and `workspace_id` are the group
+ * and the workspace of the record.
  */
 export interface TableLayout {
   readonly table: string;
-  /** Columns that repeat a field of the record; `workspace_id` stands outside, because every table has it. */
+  /** Columns of fields of the record; without `workspace_id`, which every table has. */
   readonly columns: readonly Column[];
 }
 
@@ -51,7 +51,7 @@ export function layoutOf(model: Model): TableLayout {
   return layout;
 }
 
-/** The table of a model with its indexes: what the migrations must have led to. */
+/** The table of a model with its indexes, which the migrations must result in. */
 export function tableSql(model: Model): string[] {
   const { table, columns } = layoutOf(model);
   const definitions = columns.map(
@@ -71,11 +71,11 @@ function indexesSql(model: Model): string[] {
     return `create ${more.unique ? 'unique ' : ''}index ${name} on ${table}${more.gin ? ' using gin' : ''} (${columns.join(', ')})${where}`;
   };
   const statements = model.unique.map((fields) => index(fields.map(snakeCase), { unique: true }));
-  // Bootstrap and batch read by group; id as second column makes the order stable.
+  // Bootstrap and batch read by group; the id makes the order stable.
   statements.push(index(['group_id', 'id']));
   for (const [field, { reference, nullable, assigned }] of Object.entries(model.fields)) {
     const column = snakeCase(field);
-    // A unique index that begins with the column serves as well; nobody asks for records by who made them.
+    // Not where a unique index begins with the column, and not for creators, by whom no query filters.
     if (!reference || assigned || model.unique.some(([first]) => first === field)) continue;
     if (reference.many) statements.push(index([column], { gin: true, where: `${column} <> '{}'` }));
     else statements.push(index([column], nullable ? { where: `${column} is not null` } : {}));

@@ -2,7 +2,7 @@ import type { Examples } from '../contract.ts';
 import { EXAMPLE_IDS } from '../example-ids.ts';
 
 /*
- * What the description shows of records: one task, created, completed and read. The linters of the description check each
+ * The records of the description: one task, created, completed and read. The linters of the description check each
  * example against the schema made from the registry. Keeps meta.openapi.examples.
  */
 

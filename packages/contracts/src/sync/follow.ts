@@ -68,7 +68,7 @@ export const deltas = contract({
 const frameRow = ({ to, example, description }: FrameContract): string =>
   `| to ${to === 'server' ? 'the server' : 'you'} | \`${JSON.stringify(example)}\`: ${description} |`;
 
-/** The WebSocket door: mounted by the sync service, proxied by the gateway; the token stands in the query string. */
+/** The WebSocket endpoint: served by sync, proxied by the gateway; the token is in the query string. */
 export const socket = contract({
   id: 'syncSocket',
   method: 'GET',

@@ -13,7 +13,7 @@ export { SOCKET_ERRORS } from './frames/error.ts';
 export type { SocketErrorCode } from './frames/error.ts';
 export type { SubscribeFrame } from './frames/subscribe.ts';
 
-/** What a client receives. */
+/** A message that a client receives. */
 export type ServerFrame = DeltaFrame | ErrorFrame | SubscribedFrame;
 
 export const FRAMES: readonly FrameContract[] = [subscribeFrame, subscribedFrame, deltaFrame, errorFrame];

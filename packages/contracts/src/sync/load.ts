@@ -34,7 +34,7 @@ const bootstrapQuestionSchema = {
   },
 } as const;
 
-/** What may be asked of a bootstrap, in the query or, with POST, in the body. Anything else a client adds is ignored. */
+/** The parameters of a bootstrap, in the query or, with POST, in the body. Other ones are ignored. */
 export type BootstrapParameters = TypeOf<typeof bootstrapQuestionSchema>;
 
 const ndjson = 'application/x-ndjson';
@@ -62,7 +62,7 @@ export const bootstrapStartSchema = {
   },
 } as const;
 
-/** A line for a record; the description names the models and their fields in its place. */
+/** The line of a record; `/openapi.json` replaces it with the models and their fields. */
 export const bootstrapRecordSchema: JsonSchema = { type: 'object', description: 'A record, its model in `__class`.' };
 
 /** The last line of a bootstrap. */
@@ -120,7 +120,7 @@ export const bootstrap = contract({
   summary: 'Load everything you can see',
 });
 
-/** For lists too long for an address. */
+/** For lists too long for a URL. */
 export const bootstrapPost = contract({
   ...bootstrapOperation,
   id: 'syncBootstrapPost',
@@ -132,7 +132,7 @@ export const bootstrapPost = contract({
   errors: [],
 });
 
-/** Version of the records' shape as a whole: grows when clients must load everything again. */
+/** Version of the shape of all records: increases when clients must load everything again. */
 export const DATABASE_VERSION = 1;
 
 export type BatchRequest = BodyOf<typeof batch>['requests'][number];

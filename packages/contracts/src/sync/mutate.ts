@@ -8,7 +8,7 @@ import { typed, type TypeOf } from '../type-of.ts';
 import { mutateBodyExamples, mutateReplyExamples } from './examples.ts';
 import { action, clientText, modelNameText, syncIdText } from './parts.ts';
 
-/** One change a client asks for: section 2 of the specification. Keeps sync.transaction.fields. */
+/** One change of a client: section 2 of the specification. Keeps sync.transaction.fields. */
 export const syncTransactionSchema = {
   type: 'object',
   description: 'One change to one record.',
@@ -120,14 +120,13 @@ export const mutate = contract({
   errors: [],
 });
 
-/** A change asked for by another service. Nobody outside can reach this operation. */
+/** A change of another service. */
 export type InternalMutation = BodyOf<typeof internalCommit>['mutations'][number];
 export type InternalCommitReply = ReplyOf<typeof internalCommit>;
 
 /**
- * The one door for change, for services: all mutations together or none. `authority: 'service'` lets the caller write
- * what no client may (a Workspace, a membership, a person), because the caller has decided it.
- * A refusal is answered with the error code of the refusal.
+ * Commits changes of other services: all mutations together or none. `authority: 'service'` lets the caller write records that no
+ * client may (a Workspace, a membership, a person), because the caller has checked the permission. A refusal has its error code.
  */
 export const internalCommit = contract({
   id: 'internalCommit',

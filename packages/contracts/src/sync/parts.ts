@@ -1,7 +1,7 @@
 import { ACTIONS } from '../actions.ts';
 import { SYNC_ID_PATTERN } from '../ids.ts';
 
-/** What the operations of the sync routes have in common. */
+/** Schemas that several sync operations use. */
 export const clientText = { type: 'string', minLength: 1, maxLength: 128 } as const;
 export const syncIdText = { type: 'string', pattern: SYNC_ID_PATTERN } as const;
 const ACTIONS_DESCRIBED =

@@ -9,7 +9,7 @@ export const Project = model({
   archivable: true,
   event: 'project',
   permissions: { insert: 'contribute', update: 'contribute', delete: 'contribute' },
-  // Not in the whole workspace: a key that is refused would tell of a private project to whoever tries it.
+  // Not unique in the whole workspace: a refused key would reveal a private project.
   unique: [['groupId', 'key']],
   owners: ['creatorId', 'leadId'],
   fields: {

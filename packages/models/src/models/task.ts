@@ -1,7 +1,7 @@
 import { choice, date, integer, pastTimestamp, rank, reference, references, repeatRule, text } from '../field.ts';
 import { model } from '../model.ts';
 
-/** A new field is one line here and one migration: validation, wire, bootstrap, log and documentation follow from the line. */
+/** A new field is one line here and one migration: validation, API, bootstrap, log and documentation are derived from it. */
 export const Task = model({
   name: 'Task',
   table: 'tasks',

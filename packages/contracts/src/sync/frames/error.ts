@@ -2,7 +2,7 @@ import { typed } from '../../type-of.ts';
 import { syncIdText } from '../parts.ts';
 import { frame, type FrameOf } from './frame.ts';
 
-/** Why the server sends `{"type":"error"}`, with what the client should do. Stable names; a client may act on them. */
+/** The codes of `{"type":"error"}`, with what the client should do. The names are stable. */
 export const SOCKET_ERRORS = {
   BOOTSTRAP_REQUIRED:
     'the cursor is no longer in the log: run a bootstrap and subscribe from its `lastSyncId`, on the same socket',

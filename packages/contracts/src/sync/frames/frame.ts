@@ -1,17 +1,17 @@
 import type { JsonSchema, TypeOf } from '../../type-of.ts';
 
-/** One message of the WebSocket as data, as `Contract` is for HTTP. Every message is a JSON text that `type` names. */
+/** One message of the WebSocket as data, like `Contract` for HTTP. Every message is JSON with its name in `type`. */
 export interface FrameContract<Frame = unknown> {
   readonly type: string;
   readonly to: 'server' | 'client';
-  /** For readers of the description. */
+  /** In the description. */
   readonly description: string;
   readonly schema: JsonSchema;
-  /** Shown in the description. */
+  /** In the description. */
   readonly example: Frame;
 }
 
-/** Declares a message; its type follows from its schema. */
+/** Declares a message; its type is derived from its schema. */
 export function frame<const Schema extends JsonSchema>(
   declared: Omit<FrameContract, 'schema' | 'example'> & {
     readonly schema: Schema;

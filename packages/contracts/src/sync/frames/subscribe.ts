@@ -2,7 +2,7 @@ import { LIMITS } from '../../limits.ts';
 import { syncIdText } from '../parts.ts';
 import { frame, type FrameOf } from './frame.ts';
 
-/** Published clients add fields of their own; these are ignored, as they are in bodies. */
+/** Fields that published clients add are ignored, as in bodies. */
 export const subscribeFrame = frame({
   type: 'subscribe',
   to: 'server',
