@@ -23,7 +23,7 @@ export interface LogMaintenanceOptions {
   /** Small enough that a drop trims little, large enough that a long log has few partitions. */
   readonly partitionEntries?: number;
   /** How long a floor is in force before the partitions below it are dropped. */
-  readonly floorRestsMs?: number;
+  readonly floorAgeMsMin?: number;
   readonly everyMs?: number;
   readonly logger: Pick<Logger, 'debug' | 'info' | 'warn' | 'error'>;
 }
@@ -65,7 +65,7 @@ export async function maintainLogOnce(options: LogMaintenanceOptions, signal?: A
   const { pool, log, databaseUrl, logger } = options;
   await beginEpochAfterPromotion(pool);
   await deleteOldIdempotencyKeys(pool);
-  await using lease = await tryLease({ url: databaseUrl, key: LEASE_KEY, name: 'wts-sync-upkeep', logger });
+  await using lease = await tryLease({ url: databaseUrl, key: LEASE_KEY, name: 'wts-sync-maintenance', logger });
   if (lease === null) return;
   const { head } = await log.head();
   await makePartitions(pool, head, BigInt(options.partitionEntries ?? PARTITION_ENTRIES));
@@ -74,13 +74,13 @@ export async function maintainLogOnce(options: LogMaintenanceOptions, signal?: A
 
 /** Drops the partitions below the floor, then raises the floor: so each floor is in force for a while before the drop. */
 async function trim(
-  { pool, retention, floorRestsMs, logger }: LogMaintenanceOptions,
+  { pool, retention, floorAgeMsMin, logger }: LogMaintenanceOptions,
   head: bigint,
   signal?: AbortSignal,
 ): Promise<void> {
   await dropDetached(pool);
   const partitions = await listPartitions(pool);
-  for (const partition of await findTrimmed(pool, partitions, floorRestsMs ?? FLOOR_AGE_MS_MIN)) {
+  for (const partition of await findTrimmed(pool, partitions, floorAgeMsMin ?? FLOOR_AGE_MS_MIN)) {
     await dropPartition(pool, partition, signal);
     logger.info(
       { from: partition.from.toString(), to: partition.to.toString() },

@@ -90,27 +90,27 @@ describe('/sync/bootstrap', () => {
       for (const text of nasty) assert.ok(descriptions.has(text), text.slice(0, 40));
     });
 
-    it('is compressed when asked, and only then [sync.bootstrap.pace]', async () => {
+    it('is compressed when the client accepts gzip, and only then [sync.bootstrap.pace]', async () => {
       const plain = await sync.bootstrap(ada);
-      for (const asked of ['gzip', 'gzip, deflate, br', 'br;q=1.0, GZIP;q=0.5', '*']) {
-        const answer = await sync.raw('/sync/bootstrap', caller(ada), { 'accept-encoding': asked });
-        assert.equal(answer.headers['content-encoding'], 'gzip', asked);
+      for (const accepted of ['gzip', 'gzip, deflate, br', 'br;q=1.0, GZIP;q=0.5', '*']) {
+        const answer = await sync.raw('/sync/bootstrap', caller(ada), { 'accept-encoding': accepted });
+        assert.equal(answer.headers['content-encoding'], 'gzip', accepted);
         assert.deepEqual(parseBootstrap(await buffer(answer)).rows, plain.rows);
       }
-      for (const asked of ['', 'identity', 'br', 'gzip;q=0', '*;q=0', 'gzip;q=0, *']) {
-        const answer = await sync.raw('/sync/bootstrap', caller(ada), { 'accept-encoding': asked });
-        assert.equal(answer.headers['content-encoding'], undefined, asked);
+      for (const accepted of ['', 'identity', 'br', 'gzip;q=0', '*;q=0', 'gzip;q=0, *']) {
+        const answer = await sync.raw('/sync/bootstrap', caller(ada), { 'accept-encoding': accepted });
+        assert.equal(answer.headers['content-encoding'], undefined, accepted);
         assert.deepEqual(parseBootstrap((await buffer(answer)).toString()).rows, plain.rows);
       }
     });
 
     it('is the same by POST, with the parameters in the query, in a body, or without any [sync.bootstrap.post]', async () => {
       const expected = await sync.bootstrap(ada, { onlyModels: 'User,Workspace', schemaHash: 'x' });
-      const asked = { onlyModels: 'User,Workspace', schemaHash: 'x' };
+      const parameters = { onlyModels: 'User,Workspace', schemaHash: 'x' };
       const principal = caller(ada);
-      const byBody = await sync.call('/sync/bootstrap', { principal, body: asked });
+      const byBody = await sync.call('/sync/bootstrap', { principal, body: parameters });
       assert.deepEqual(parseBootstrap(await byBody.text()), expected);
-      const byQuery = await sync.call(`/sync/bootstrap?${new URLSearchParams(asked).toString()}`, {
+      const byQuery = await sync.call(`/sync/bootstrap?${new URLSearchParams(parameters).toString()}`, {
         principal,
         body: {},
       });
@@ -287,10 +287,10 @@ describe('/sync/bootstrap', () => {
 
   it('works for an empty log and an unknown person', async () => {
     await using empty = await TestSyncService.open('bootstrap-empty');
-    const nobody = randomUUID();
-    const { metadata, rows } = await empty.bootstrap(nobody);
-    assert.deepEqual([metadata.lastSyncId, metadata.subscribedSyncGroups, rows], ['0', [nobody], []]);
+    const unknown = randomUUID();
+    const { metadata, rows } = await empty.bootstrap(unknown);
+    assert.deepEqual([metadata.lastSyncId, metadata.subscribedSyncGroups, rows], ['0', [unknown], []]);
     await empty.person();
-    assert.equal((await empty.bootstrap(nobody)).metadata.lastSyncId, '1');
+    assert.equal((await empty.bootstrap(unknown)).metadata.lastSyncId, '1');
   });
 });

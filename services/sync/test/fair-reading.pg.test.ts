@@ -58,19 +58,19 @@ describe('a person whose neighbor reads as much as possible [never.one-takes-all
       ['Task', ...others.filter((_name, bit) => (index >> bit) % 2 === 1)].join(','),
     );
   };
-  const floods = (gone: AbortController, paths: readonly string[]): Promise<unknown> =>
+  const sendMany = (disconnect: AbortController, paths: readonly string[]): Promise<unknown> =>
     Promise.allSettled(
       paths.map(async (path) => {
-        const answer = await sync.call(path, { principal: caller(ada), signal: gone.signal });
+        const answer = await sync.call(path, { principal: caller(ada), signal: disconnect.signal });
         await answer.arrayBuffer();
       }),
     );
 
   it('gets bootstraps, lookups and deltas while 240 different bootstraps of the neighbor wait for a locked table', async () => {
-    const gone = new AbortController();
+    const disconnect = new AbortController();
     await whileHeld('sync.tasks', async () => {
-      const flood = floods(
-        gone,
+      const neighborReads = sendMany(
+        disconnect,
         selections(240).map((models) => `/sync/bootstrap?onlyModels=${models}`),
       );
       await eventually(async () => (await metric('wts_snapshot_waiting')) >= 60);
@@ -79,9 +79,9 @@ describe('a person whose neighbor reads as much as possible [never.one-takes-all
       const labels = await sync.batch(bob, [{ modelName: 'Label', indexedKey: 'workspaceId', keyValue: office }]);
       assert.equal(labels.length, 1);
       assert.ok((await sync.deltas(bob, { after: '0' })).actions.length > 0);
-      assert.ok((await metric('wts_snapshot_waiting')) > 0, 'the flood still waits');
-      gone.abort();
-      await flood;
+      assert.ok((await metric('wts_snapshot_waiting')) > 0, 'the requests of the neighbor still wait');
+      disconnect.abort();
+      await neighborReads;
       // Requests of disconnected clients hold no slot.
       await eventually(async () => (await metric('wts_snapshot_waiting')) === 0);
       await eventually(async () => (await metric('wts_snapshot_running')) === 0);
@@ -89,19 +89,19 @@ describe('a person whose neighbor reads as much as possible [never.one-takes-all
   });
 
   it('gets lookups while 240 lookups of the neighbor wait for a locked table', async () => {
-    const gone = new AbortController();
+    const disconnect = new AbortController();
     await whileHeld('sync.tasks', async () => {
       const body = { requests: [{ modelName: 'Task', indexedKey: 'workspaceId', keyValue: home }] };
-      const flood = Promise.allSettled(
+      const neighborReads = Promise.allSettled(
         Array.from({ length: 240 }, () =>
-          sync.call('/sync/batch', { principal: caller(ada), body, signal: gone.signal }),
+          sync.call('/sync/batch', { principal: caller(ada), body, signal: disconnect.signal }),
         ),
       );
       await eventually(async () => (await metric('wts_snapshot_waiting')) >= 60);
       const request = { modelName: 'Label', indexedKey: 'workspaceId', keyValue: office };
       assert.equal((await sync.batch(bob, [request])).length, 1);
-      gone.abort();
-      await flood;
+      disconnect.abort();
+      await neighborReads;
     });
     await eventually(async () => (await metric('wts_snapshot_running')) === 0);
   });
@@ -115,10 +115,10 @@ describe('a person whose neighbor reads as much as possible [never.one-takes-all
   });
 
   it('has connections left, because polls of disconnected clients never start or are cancelled', async () => {
-    const gone = new AbortController();
+    const disconnect = new AbortController();
     await whileHeld('sync.sync_actions', async () => {
-      const flood = floods(
-        gone,
+      const neighborReads = sendMany(
+        disconnect,
         Array.from({ length: 240 }, () => '/sync/deltas?after=0&limit=5000'),
       );
       await eventually(async () => (await metric('wts_fairness_waiting')) >= 230);
@@ -127,8 +127,8 @@ describe('a person whose neighbor reads as much as possible [never.one-takes-all
       );
       // Some connections read the log for the process itself.
       assert.ok((rows[0]?.count ?? 0) <= 6, `${rows[0]?.count} connections wait`);
-      gone.abort();
-      await flood;
+      disconnect.abort();
+      await neighborReads;
       await eventually(async () => (await metric('wts_fairness_waiting')) === 0);
     });
     assert.ok((await sync.deltas(bob, { after: '0' })).actions.length > 0);
@@ -145,10 +145,10 @@ describe('a person whose neighbor reads as much as possible [never.one-takes-all
       batchId: 'large',
       transactions: Array.from({ length: count }, () => ({ ...change, clientId: 'test', clientTxId: randomUUID() })),
     });
-    const asked = Array.from({ length: 20 }, () =>
+    const requests = Array.from({ length: 20 }, () =>
       sync.call('/sync/mutate', { principal: caller(ada), body: changes(LIMITS.mutateTransactionsMax) }),
     );
-    const answers = await Promise.all(asked);
+    const answers = await Promise.all(requests);
     const refused = answers.filter(({ status }) => status === 503);
     assert.ok(refused.length > 0, 'all of them are kept');
     assert.match(refused[0]?.headers.get('retry-after') ?? '', /^[1-5]$/);

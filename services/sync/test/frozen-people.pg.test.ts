@@ -53,11 +53,11 @@ describe('a person who left a workspace [sync.people.frozen]', function () {
     const newcomer = await sync.person('New');
     await sync.join(newcomer, home);
     for (const reader of [owner, newcomer]) assert.deepEqual(await shownTo(reader), [['Eve', null]]);
-    const asked = [
+    const requests = [
       { modelName: 'User', indexedKey: 'id', keyValue: leaver },
       { modelName: 'User', groupId: home },
     ];
-    for (const request of asked) {
+    for (const request of requests) {
       const rows = (await sync.batch(newcomer, [request])).filter(({ id }) => id === leaver);
       assert.deepEqual(
         rows.map(({ name, email }) => [name, email]),

@@ -60,8 +60,8 @@ export class LogWriter {
       if (groupId === userId && modelName === 'WorkspaceMember' && action === 'INSERT')
         gains.set(record['workspaceId'], BigInt(syncId));
     return this.committed.filter(({ groupId, syncId }) => {
-      const place = BigInt(syncId);
-      return groups.includes(groupId) && place > after && place > (gains.get(groupId) ?? 0n);
+      const position = BigInt(syncId);
+      return groups.includes(groupId) && position > after && position > (gains.get(groupId) ?? 0n);
     });
   }
 

@@ -45,7 +45,7 @@ describe('/sync/batch', () => {
 
   it('returns archived records, and no deleted ones', async () => {
     const archived = await sync.insert('Task', { workspaceId: home, title: 'Old' }, ada);
-    const deleted = await sync.insert('Task', { workspaceId: home, title: 'Gone' }, ada);
+    const deleted = await sync.insert('Task', { workspaceId: home, title: 'Deleted' }, ada);
     await sync.commit([{ modelName: 'Task', modelId: archived, action: 'ARCHIVE', payload: {} }], ada);
     await sync.commit([{ modelName: 'Task', modelId: deleted, action: 'DELETE', payload: {} }], ada);
     const byId = (keyValue: string): object => ({ modelName: 'Task', indexedKey: 'id', keyValue });

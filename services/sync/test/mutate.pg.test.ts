@@ -180,8 +180,8 @@ describe('POST /sync/mutate', function () {
       mutations,
     });
     const { clientId: _, clientTxId: __, ...task } = transaction();
-    const gone = { modelName: 'Task', modelId: randomUUID(), action: 'DELETE', payload: {} };
-    const answer = await post(unit('caller', task, gone), {}, '/internal/commit');
+    const missing = { modelName: 'Task', modelId: randomUUID(), action: 'DELETE', payload: {} };
+    const answer = await post(unit('caller', task, missing), {}, '/internal/commit');
     assert.deepEqual(
       [answer.status, (answer.body as unknown as { code: string; message: string }).code],
       [404, 'not_found'],

@@ -14,11 +14,7 @@ const MIXED: readonly (readonly [string, PoolMode, readonly string[]])[] = [
   ['that takes the session used last', 'transaction', []],
   ['that takes its sessions in turn', 'transaction', ['server_round_robin = 1']],
   ['with a single session', 'transaction', ['default_pool_size = 1']],
-  [
-    'that is told to ignore what it does not know',
-    'transaction',
-    ['ignore_startup_parameters = options,statement_timeout'],
-  ],
+  ['that ignores unknown parameters', 'transaction', ['ignore_startup_parameters = options,statement_timeout']],
   ['that mixes statements', 'statement', []],
 ];
 

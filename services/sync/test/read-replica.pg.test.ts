@@ -26,9 +26,11 @@ describe('a database replica', () => {
     await admin.connect();
     await sync.restart(async () => {
       await admin.query(`create database ${copy} template ${sync.database.name}`);
-      await inCopy(`update sync.tasks set record = (replace(record::text, 'Written before', 'From the copy'))::json`);
       await inCopy(
-        `update sync.sync_actions set record = (replace(record::text, 'Written before', 'From the copy'))::json`,
+        `update sync.tasks set record = (replace(record::text, 'Written before', 'From the replica'))::json`,
+      );
+      await inCopy(
+        `update sync.sync_actions set record = (replace(record::text, 'Written before', 'From the replica'))::json`,
       );
       const url = new URL(sync.database.urlOf('wts_sync'));
       url.pathname = copy;
@@ -60,15 +62,15 @@ describe('a database replica', () => {
     return rows.map(({ title }) => title);
   };
 
-  const told = async (after: string, userId = ada): Promise<unknown[]> => {
+  const polled = async (after: string, userId = ada): Promise<unknown[]> => {
     const { actions } = await sync.deltas(userId, { after });
     return actions.filter(({ modelName }) => modelName === 'Task').map(({ data }) => data['title']);
   };
 
   it('serves what it has of a page of deltas; the rest is read from the primary [sync.deltas.replica]', async () => {
-    assert.deepEqual(await told('0'), ['From the copy']);
+    assert.deepEqual(await polled('0'), ['From the replica']);
     await sync.insert('Task', { workspaceId: home, title: 'Written after' }, ada);
-    assert.deepEqual(await told('0'), ['From the copy', 'Written after']);
+    assert.deepEqual(await polled('0'), ['From the replica', 'Written after']);
     const { actions, hasMore, lastSyncId } = await sync.deltas(ada, { after: '0', limit: '2' });
     assert.deepEqual([actions.length, hasMore, lastSyncId], [2, true, actions[1]?.syncId]);
   });
@@ -77,14 +79,14 @@ describe('a database replica', () => {
     await sync.insert('Task', { workspaceId: home, title: 'Written after' }, ada);
     const { lastSyncId } = await sync.deltas(ada, { after: '0' });
     await sync.insert('Task', { workspaceId: home, title: 'Written later' }, ada);
-    assert.deepEqual(await told(lastSyncId), ['Written later']);
+    assert.deepEqual(await polled(lastSyncId), ['Written later']);
   });
 
   it('is read when it lacks only changes of others', async () => {
-    assert.deepEqual(await titles(), ['From the copy']);
-    assert.deepEqual(await byBatch(), ['From the copy']);
+    assert.deepEqual(await titles(), ['From the replica']);
+    assert.deepEqual(await byBatch(), ['From the replica']);
     await sync.workspace(bob);
-    assert.deepEqual(await titles(), ['From the copy']);
+    assert.deepEqual(await titles(), ['From the replica']);
     const { metadata } = await sync.bootstrap(ada);
     const { rows } = await sync.sql.query<{ head: string }>('select max(sync_id)::text as head from sync.sync_actions');
     assert.ok(BigInt(metadata.lastSyncId) < BigInt(rows[0]?.head ?? 0), 'it answers up to its own horizon');
@@ -113,15 +115,15 @@ describe('a database replica', () => {
   it('of another epoch is never read', async () => {
     await inCopy('update sync.log_state set epoch = gen_random_uuid()');
     assert.deepEqual(await titles(), ['Written before']);
-    assert.deepEqual(await told('0'), ['Written before']);
+    assert.deepEqual(await polled('0'), ['Written before']);
   });
 
   it('may go down at any time without a failed answer', async () => {
-    assert.deepEqual(await titles(), ['From the copy']);
+    assert.deepEqual(await titles(), ['From the replica']);
     await admin.query(`drop database ${copy} with (force)`);
     await sync.insert('Label', { workspaceId: home, name: 'Change' }, ada);
     assert.deepEqual(await titles(), ['Written before']);
     assert.deepEqual(await byBatch(), ['Written before']);
-    assert.deepEqual(await told('0'), ['Written before']);
+    assert.deepEqual(await polled('0'), ['Written before']);
   });
 });

@@ -1,6 +1,6 @@
 /** The process of `replica-process.ts`. */
 import { Pool } from 'pg';
-import type { Look, ReplicaProcessOptions } from './replica-process.ts';
+import type { ReplicaReport, ReplicaProcessOptions } from './replica-process.ts';
 import { openTestReplica } from './replica.ts';
 
 const { databaseUrl, limits } = JSON.parse(process.argv[2] ?? '') as ReplicaProcessOptions;
@@ -17,7 +17,7 @@ process.on('message', () => {
   globalThis.gc?.();
   globalThis.gc?.();
   const { heapUsed, external } = process.memoryUsage();
-  process.send?.({ aliveBytes: heapUsed + external, sockets: socketServer.size } satisfies Look);
+  process.send?.({ aliveBytes: heapUsed + external, sockets: socketServer.size } satisfies ReplicaReport);
 });
 process.on('disconnect', () => process.exit());
 process.send?.({ baseUrl });

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import type { SocketServerOptions } from '../src/socket/server.ts';
 
 /** The report of a replica process. */
-export interface Look {
+export interface ReplicaReport {
   /** After a full garbage collection. */
   readonly aliveBytes: number;
   readonly sockets: number;
@@ -18,7 +18,7 @@ export interface ReplicaProcessOptions {
 export async function replicaProcess(
   stack: AsyncDisposableStack,
   options: ReplicaProcessOptions,
-): Promise<{ baseUrl: string; look: () => Promise<Look> }> {
+): Promise<{ baseUrl: string; report: () => Promise<ReplicaReport> }> {
   const child = fork(new URL('replica-main.ts', import.meta.url), [JSON.stringify(options)], {
     execArgv: ['--expose-gc'],
     stdio: 'inherit',
@@ -30,11 +30,11 @@ export async function replicaProcess(
   const [{ baseUrl }] = (await once(child, 'message')) as [{ baseUrl: string }];
   return {
     baseUrl,
-    async look() {
-      const told = once(child, 'message');
-      child.send('look');
-      const [look] = (await told) as [Look];
-      return look;
+    async report() {
+      const message = once(child, 'message');
+      child.send('report');
+      const [report] = (await message) as [ReplicaReport];
+      return report;
     },
   };
 }

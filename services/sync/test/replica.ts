@@ -97,7 +97,7 @@ export async function openTestReplica(options: ReplicaOptions): Promise<TestRepl
   const server = createHttpServer((_req, res) => void res.writeHead(404).end());
   server.on('upgrade', (req, stream, head) => {
     const token = new URL(req.url ?? '', 'http://test').searchParams.get('token');
-    if (token !== null && token !== 'nobody') {
+    if (token !== null && token !== 'none') {
       req.headers[HEADERS.principal] = mintToken(principalOf(token));
     }
     socketServer.upgrade(req, stream, head);

@@ -25,7 +25,7 @@ function stateOf({ rows }: Bootstrap): State {
   const state: State = new Map();
   for (const { __class, ...record } of rows) {
     const name = key(String(__class), String(record.id));
-    assert.ok(!state.has(name), `${name} comes twice`);
+    assert.ok(!state.has(name), `${name} is repeated`);
     state.set(name, record);
   }
   return state;
@@ -57,7 +57,7 @@ interface Change {
 }
 
 /** People who make random changes of everything that visibility depends on, in parallel. */
-class Crowd {
+class RandomWriters {
   readonly #sync: TestSyncService;
   readonly #dice: Dice;
   readonly people: readonly string[];
@@ -157,15 +157,15 @@ class Crowd {
   }
 }
 
-async function take(sync: TestSyncService, crowd: Crowd, dice: Dice): Promise<Taken> {
-  const userId = crowd.pick(crowd.people);
+async function take(sync: TestSyncService, writers: RandomWriters, dice: Dice): Promise<Taken> {
+  const userId = writers.pick(writers.people);
   const query: Record<string, string> = {};
   if (dice(3) === 0)
     query['onlyModels'] = MODELS.filter(() => dice(2) === 0)
       .map(({ name }) => name)
       .join(',');
   if (dice(3) === 0) {
-    const named = [crowd.pick(crowd.workspaces), crowd.some('Project'), ...(dice(2) === 0 ? [userId] : [])];
+    const named = [writers.pick(writers.workspaces), writers.some('Project'), ...(dice(2) === 0 ? [userId] : [])];
     query['syncGroups'] = named.join(',');
   }
   const path = `/sync/bootstrap?${new URLSearchParams(query).toString()}`;
@@ -217,25 +217,25 @@ describe('a snapshot and the deltas after it', () => {
     const [ada = '', bob = '', ...others] = people;
     const workspaces = [await sync.workspace(ada), await sync.workspace(bob)];
     for (const userId of others) for (const workspaceId of workspaces) await sync.join(userId, workspaceId, 'admin');
-    const crowd = new Crowd(sync, dice, people, workspaces);
-    for (let index = 0; index < 60; index += 1) await crowd.change();
-    crowd.movers = people.slice(-2);
+    const writers = new RandomWriters(sync, dice, people, workspaces);
+    for (let index = 0; index < 60; index += 1) await writers.change();
+    writers.movers = people.slice(-2);
 
     const taken: Taken[] = [];
     const change = async (times: number): Promise<void> => {
-      for (let index = 0; index < times; index += 1) await crowd.change();
+      for (let index = 0; index < times; index += 1) await writers.change();
     };
     const read = async (times: number): Promise<void> => {
-      for (let index = 0; index < times; index += 1) taken.push(await take(sync, crowd, dice));
+      for (let index = 0; index < times; index += 1) taken.push(await take(sync, writers, dice));
     };
     await Promise.all([change(60), change(60), change(60), read(20), read(20)]);
 
     for (const one of taken) {
       const actions = await actionsAfter(sync, one);
       if (actions === null) continue;
-      const asked = new Set(one.query['onlyModels']?.split(',').filter(Boolean));
+      const requested = new Set(one.query['onlyModels']?.split(',').filter(Boolean));
       const state = stateOf(one.snapshot);
-      for (const action of actions) if (asked.size === 0 || asked.has(action.modelName)) apply(state, action);
+      for (const action of actions) if (requested.size === 0 || requested.has(action.modelName)) apply(state, action);
       const last = await sync.bootstrap(one.userId, one.query);
       assert.deepEqual(last.metadata.subscribedSyncGroups, one.snapshot.metadata.subscribedSyncGroups);
       const expected = stateOf(last);

@@ -156,9 +156,9 @@ describe('snapshots under load', () => {
     const distinct = [...new Set(subsets.map(String))];
     await change();
     await whileHeld(async () => {
-      const gone = new AbortController();
+      const disconnect = new AbortController();
       const answers = distinct.map((onlyModels) =>
-        sync.call(`/sync/bootstrap?onlyModels=${onlyModels}`, { principal: caller(ada), signal: gone.signal }),
+        sync.call(`/sync/bootstrap?onlyModels=${onlyModels}`, { principal: caller(ada), signal: disconnect.signal }),
       );
       const settled = Promise.allSettled(answers);
       const refused = await Promise.any(
@@ -170,7 +170,7 @@ describe('snapshots under load', () => {
       );
       assert.match(refused.headers.get('retry-after') ?? '', /^(?:[1-9]|[12]\d|30)$/);
       assert.equal(((await refused.json()) as { code: string }).code, 'unavailable');
-      gone.abort();
+      disconnect.abort();
       await settled;
       await eventually(async () => (await metric('wts_snapshot_waiting')) === 0);
     });

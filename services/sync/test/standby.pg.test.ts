@@ -59,7 +59,7 @@ describe('a streaming standby', function () {
 
   const titles = ({ actions }: DeltasReply): unknown[] =>
     actions.flatMap(({ modelName, data }) => (modelName === 'Task' ? [data['title']] : []));
-  const heard = async (after = '0', userId = ada): Promise<unknown[]> => titles(await sync.deltas(userId, { after }));
+  const polled = async (after = '0', userId = ada): Promise<unknown[]> => titles(await sync.deltas(userId, { after }));
 
   /** Whether the service read a page there during `work`. */
   async function isRead(work: () => Promise<unknown>): Promise<boolean> {
@@ -75,40 +75,37 @@ describe('a streaming standby', function () {
   it('is read for deltas, snapshots and records while it has what they need [sync.deltas.replica]', async () => {
     await task('After');
     await hasAll();
-    assert.ok(await isRead(async () => assert.deepEqual(await heard(), ['Before', 'After'])), 'it was not asked');
+    assert.ok(await isRead(async () => assert.deepEqual(await polled(), ['Before', 'After'])), 'it was not read');
     const { rows } = await sync.bootstrap(ada, { onlyModels: 'Task' });
     assert.equal(rows.length, 2);
   });
 
   it('that lags makes no client miss an entry or load again [sync.deltas.replica]', async () => {
     await hold();
-    await task('QuotaHold back');
+    await task('Delayed');
     const { lastSyncId, hasMore } = await sync.deltas(ada, { after: '0' });
     assert.deepEqual([lastSyncId, hasMore], [await headOf(sync.sql), false]);
-    assert.ok(BigInt(await headOf(copy)) < BigInt(lastSyncId), 'it was not held back');
-    assert.ok(
-      await isRead(async () => assert.deepEqual(await heard(), ['Before', 'QuotaHold back'])),
-      'it was not asked',
-    );
+    assert.ok(BigInt(await headOf(copy)) < BigInt(lastSyncId), 'its replay was not paused');
+    assert.ok(await isRead(async () => assert.deepEqual(await polled(), ['Before', 'Delayed'])), 'it was not read');
 
     // Cursors beyond its position: at the head, and before it.
     assert.deepEqual(await sync.deltas(ada, { after: lastSyncId }), { lastSyncId, hasMore: false, actions: [] });
     await task('Later');
-    assert.deepEqual(await heard(lastSyncId), ['Later']);
+    assert.deepEqual(await polled(lastSyncId), ['Later']);
     const { metadata } = await sync.bootstrap(ada);
-    assert.deepEqual(await heard(metadata.lastSyncId), []);
+    assert.deepEqual(await polled(metadata.lastSyncId), []);
     await release();
     await hasAll();
-    assert.deepEqual(await heard(), ['Before', 'QuotaHold back', 'Later']);
+    assert.deepEqual(await polled(), ['Before', 'Delayed', 'Later']);
   });
 
   it('shows nothing to a member that only it still has [sync.deltas.own-groups]', async () => {
-    assert.deepEqual(await heard('0', bob), ['Before']);
+    assert.deepEqual(await polled('0', bob), ['Before']);
     await hold();
     await task('Between');
     await sync.commit([{ modelName: 'WorkspaceMember', modelId: membership, action: 'DELETE', payload: {} }], ada);
     const known = await copy.query('select 1 from sync.workspace_members where user_id = $1', [bob]);
-    assert.equal(known.rowCount, 1, 'it was not held back');
+    assert.equal(known.rowCount, 1, 'its replay was not paused');
     const { actions } = await sync.deltas(bob, { after: '0' });
     assert.deepEqual([...new Set(actions.map(({ groupId }) => groupId))], [bob]);
     assert.deepEqual(
@@ -119,11 +116,11 @@ describe('a streaming standby', function () {
   });
 
   it('gives pollers every entry once and in order, while it falls behind and catches up', async () => {
-    const pollers = [1, 3, 50].map((limit) => ({ limit, cursor: '0', heard: [] as string[] }));
+    const pollers = [1, 3, 50].map((limit) => ({ limit, cursor: '0', received: [] as string[] }));
     const poll = async (poller: (typeof pollers)[number]): Promise<boolean> => {
       const { limit, cursor } = poller;
       const { actions, hasMore, lastSyncId } = await sync.deltas(ada, { after: cursor, limit: String(limit) });
-      poller.heard.push(...actions.map(({ syncId }) => syncId));
+      poller.received.push(...actions.map(({ syncId }) => syncId));
       poller.cursor = lastSyncId;
       return hasMore;
     };
@@ -142,9 +139,9 @@ describe('a streaming standby', function () {
        ) order by sync_actions.sync_id`,
       [ada, home],
     );
-    for (const { heard, limit } of pollers) {
+    for (const { received, limit } of pollers) {
       assert.deepEqual(
-        heard,
+        received,
         rows.map(({ at }) => at),
         `in pages of ${limit}`,
       );
@@ -160,34 +157,34 @@ describe('a streaming standby', function () {
   });
 
   it('that hangs delays one request for a short time, and is read again when it answers', async () => {
-    await heard();
+    await polled();
     wire.freeze();
-    const answers = await Promise.all(Array.from({ length: 8 }, () => heard()));
+    const answers = await Promise.all(Array.from({ length: 8 }, () => polled()));
     assert.deepEqual(
       answers,
       answers.map(() => ['Before']),
     );
     await task('Meanwhile');
-    assert.deepEqual(await heard(), ['Before', 'Meanwhile']);
+    assert.deepEqual(await polled(), ['Before', 'Meanwhile']);
     wire.mend();
-    await eventually(() => isRead(() => heard()), { deadlineMs: 30_000 });
+    await eventually(() => isRead(() => polled()), { deadlineMs: 30_000 });
   });
 
   it('that is killed is not needed, and is read again when it runs', async () => {
-    await heard();
+    await polled();
     await standby.kill();
     await task('Meanwhile');
-    assert.deepEqual(await heard(), ['Before', 'Meanwhile']);
+    assert.deepEqual(await polled(), ['Before', 'Meanwhile']);
     assert.equal((await sync.bootstrap(ada, { onlyModels: 'Task' })).rows.length, 2);
     await standby.start();
-    await eventually(() => isRead(() => heard()), { deadlineMs: 30_000 });
-    assert.deepEqual(await heard(), ['Before', 'Meanwhile']);
+    await eventually(() => isRead(() => polled()), { deadlineMs: 30_000 });
+    assert.deepEqual(await polled(), ['Before', 'Meanwhile']);
   });
 
   it('that was promoted is at most a stale replica, and a log of another epoch from its first entry on', async () => {
     await copy.query('select pg_promote()');
     await task('Here');
-    assert.deepEqual(await heard(), ['Before', 'Here']);
+    assert.deepEqual(await polled(), ['Before', 'Here']);
     const url = new URL(sync.database.urlOf('wts_sync'));
     url.port = String(standby.port);
     const there = stack.adopt(new Pool({ connectionString: url.href }), (pool) => pool.end());
@@ -196,7 +193,7 @@ describe('a streaming standby', function () {
     const writer = new LogWriter(there);
     await writer.append([{ groupId: home, data: { title: 'There' } }]);
     await task('Here again');
-    assert.deepEqual(await heard(), ['Before', 'Here', 'Here again']);
+    assert.deepEqual(await polled(), ['Before', 'Here', 'Here again']);
     assert.equal((await sync.bootstrap(ada, { onlyModels: 'Task' })).rows.length, 3);
   });
 });

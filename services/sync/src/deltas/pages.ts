@@ -63,7 +63,7 @@ export class Pages {
   }
 
   /** How long a client may receive nothing before its connection is closed. */
-  patienceMs(userId: string): number {
+  stalledMs(userId: string): number {
     return this.#held.isTight(userId) ? LIMITS.answerStalledTightMs : LIMITS.answerStalledMs;
   }
 

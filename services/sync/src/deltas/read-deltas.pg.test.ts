@@ -53,7 +53,7 @@ describe('deltas', function () {
     await writer.append([{ groupId: other }, { groupId: foreign }, { groupId: home }, { groupId: other }]);
   }
 
-  async function ask(request: Partial<DeltasRequest> = {}): Promise<DeltasReply> {
+  async function read(request: Partial<DeltasRequest> = {}): Promise<DeltasReply> {
     const text = await readDeltas(sources, {
       userId: user,
       after: 0n,
@@ -73,7 +73,7 @@ describe('deltas', function () {
   };
 
   it('a page has the entries of each group after the latest gain of it, and none before, also within one commit [sync.membership.from-gain, sync.deltas.own-groups, sync.deltas.answer]', async () => {
-    const { actions, hasMore, lastSyncId } = await ask();
+    const { actions, hasMore, lastSyncId } = await read();
     assert.deepEqual(
       actions.map(({ syncId }) => syncId),
       expected().map(({ syncId }) => syncId),
@@ -90,19 +90,19 @@ describe('deltas', function () {
         fc.bigInt(0n, head()),
         groups,
         async (limit, from, requested) => {
-          const heard: string[] = [];
+          const received: string[] = [];
           let after = from;
           for (;;) {
-            const { actions, hasMore, lastSyncId } = await ask({ after, limit, requested: new Set(requested) });
+            const { actions, hasMore, lastSyncId } = await read({ after, limit, requested: new Set(requested) });
             assert.ok(actions.length <= limit && (!hasMore || actions.length > 0));
-            heard.push(...actions.map(({ syncId }) => syncId));
+            received.push(...actions.map(({ syncId }) => syncId));
             assert.ok(BigInt(lastSyncId) >= BigInt(actions.at(-1)?.syncId ?? after));
             after = BigInt(lastSyncId);
             if (!hasMore) break;
           }
           const wanted = expected(requested).filter(({ syncId }) => BigInt(syncId) > from);
           assert.deepEqual(
-            heard,
+            received,
             wanted.map(({ syncId }) => syncId),
           );
           assert.equal(after, head());
@@ -113,7 +113,7 @@ describe('deltas', function () {
   });
 
   it('a page has each entry as it is stored in the log [sync.action.fields, sync.action.sync-id, sync.deltas.answer]', async () => {
-    const { actions } = await ask();
+    const { actions } = await read();
     for (const [index, wanted] of expected().entries()) {
       const { syncId, modelName, modelId, action, data, groupId, clientTxId, clientId, createdAt } = wanted;
       assert.deepEqual(actions[index], {
@@ -131,7 +131,7 @@ describe('deltas', function () {
   });
 
   it('in letters, each gain and loss lists the groups that the caller reads from there on [sync.membership.from-gain]', async () => {
-    const { actions } = await ask({ spelling: 'letters' });
+    const { actions } = await read({ spelling: 'letters' });
     const switches = actions
       .filter(({ action }) => (action as string) === 'G')
       .map(({ data }) => data['subscribedSyncGroups']);
@@ -148,7 +148,7 @@ describe('deltas', function () {
   });
 
   it('a caller who names only groups of others gets no entry, and their cursor advances [sync.deltas.horizon]', async () => {
-    assert.deepEqual(await ask({ requested: new Set([foreign]) }), {
+    assert.deepEqual(await read({ requested: new Set([foreign]) }), {
       lastSyncId: head().toString(),
       hasMore: false,
       actions: [],
@@ -158,7 +158,7 @@ describe('deltas', function () {
   it('a credential for one workspace gets no entries of others, and none of its person in others [never.shown-outside]', async () => {
     for (const spelling of ['words', 'letters'] as const) {
       for (const requested of [new Set<string>(), new Set([user, home, other])]) {
-        const { actions, lastSyncId } = await ask({ workspaceId: home, spelling, requested });
+        const { actions, lastSyncId } = await read({ workspaceId: home, spelling, requested });
         assert.equal(lastSyncId, head().toString());
         assert.ok(actions.some(({ groupId }) => groupId === user));
         assert.ok(!JSON.stringify(actions).includes(other));
@@ -177,7 +177,7 @@ describe('deltas', function () {
     const loss = { groupId: user, action: 'DELETE' as const, modelName: 'ProjectMember' };
     await writer.append([{ ...loss, workspaceId: other, data: { projectId: project, userId: user } }]);
     const requested = new Set([user, home, project]);
-    const { actions, lastSyncId } = await ask({ after: before, workspaceId: home, spelling: 'letters', requested });
+    const { actions, lastSyncId } = await read({ after: before, workspaceId: home, spelling: 'letters', requested });
     assert.deepEqual([actions, lastSyncId], [[], head().toString()]);
   });
 
@@ -191,15 +191,15 @@ describe('deltas', function () {
 
   it('a cursor below the floor or beyond the head is refused in words, and gets an empty page in letters [sync.deltas.stale-cursor]', async () => {
     const isBootstrap = (error: unknown): boolean => error instanceof Fault && error.code === 'bootstrap_required';
-    await assert.rejects(ask({ after: head() + 1n }), isBootstrap);
+    await assert.rejects(read({ after: head() + 1n }), isBootstrap);
     const nothing = { lastSyncId: (head() + 1n).toString(), hasMore: false, actions: [] };
-    assert.deepEqual(await ask({ after: head() + 1n, spelling: 'letters' }), nothing);
+    assert.deepEqual(await read({ after: head() + 1n, spelling: 'letters' }), nothing);
     await pool.query('update sync.log_state set floor = 5');
     try {
-      await assert.rejects(ask({ after: 4n }), isBootstrap);
-      await assert.rejects(ask(), isBootstrap);
-      assert.equal((await ask({ after: 5n })).hasMore, false);
-      assert.deepEqual((await ask({ after: 4n, spelling: 'letters' })).lastSyncId, '4');
+      await assert.rejects(read({ after: 4n }), isBootstrap);
+      await assert.rejects(read(), isBootstrap);
+      assert.equal((await read({ after: 5n })).hasMore, false);
+      assert.deepEqual((await read({ after: 4n, spelling: 'letters' })).lastSyncId, '4');
     } finally {
       await pool.query('update sync.log_state set floor = 0');
     }
@@ -214,11 +214,11 @@ describe('deltas', function () {
       { ...loss, data: { projectId: project, userId: user } },
       { groupId: home },
     ]);
-    const having = await ask({ after: before, spelling: 'letters', requested: new Set([user, home, project]) });
+    const having = await read({ after: before, spelling: 'letters', requested: new Set([user, home, project]) });
     assert.deepEqual([having.actions.length, having.hasMore, having.lastSyncId], [1, false, (before + 1n).toString()]);
-    const { lastSyncId } = await ask({ after: before, spelling: 'letters', requested: new Set([user, home]) });
+    const { lastSyncId } = await read({ after: before, spelling: 'letters', requested: new Set([user, home]) });
     assert.equal(lastSyncId, head().toString());
-    assert.equal((await ask({ after: before, requested: new Set([user, home, project]) })).actions.length, 3);
+    assert.equal((await read({ after: before, requested: new Set([user, home, project]) })).actions.length, 3);
   });
 
   it('the page size is clamped to its bounds [sync.deltas.limit-clamped]', () => {
@@ -230,7 +230,7 @@ describe('deltas', function () {
     const data = { title: 'x'.repeat(50_000) };
     for (let round = 0; round < 30; round += 1)
       await writer.append(Array.from({ length: 40 }, () => ({ groupId: home, data })));
-    const heard: string[] = [];
+    const received: string[] = [];
     let [read, after] = [0, start];
     const counted: DeltasSources = {
       ...sources,
@@ -244,15 +244,15 @@ describe('deltas', function () {
       const request = { userId: user, after, limit: 5000, requested: new Set<string>(), spelling: 'words' } as const;
       const text = await readDeltas(counted, request);
       assert.ok(text.length < LIMITS.deltasBytesMax + 100_000, `a page of ${text.length} bytes`);
-      assert.ok(read < 300, `${read} entries were read at once`);
+      assert.ok(read < 300, `${read} entries were read in one step`);
       const page = JSON.parse(text) as DeltasReply;
-      heard.push(...page.actions.map(({ syncId }) => syncId));
+      received.push(...page.actions.map(({ syncId }) => syncId));
       after = BigInt(page.lastSyncId);
       ({ hasMore } = page);
     }
     const wanted = expected().filter(({ syncId }) => BigInt(syncId) > start);
     assert.deepEqual(
-      heard,
+      received,
       wanted.map(({ syncId }) => syncId),
     );
     assert.equal(after, head());

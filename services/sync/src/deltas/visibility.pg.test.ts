@@ -79,7 +79,7 @@ describe('the entries that a reader gets', function () {
     const member = await engines.join(workspace, 'member');
     await task('First stay');
     const cursor = await engines.head();
-    await task('Read by nobody yet');
+    await task('Not read yet');
     await leave(member);
     await task('Away');
     await engines.decided(member.id, membership(workspace, member.id, 'member'));
@@ -149,21 +149,21 @@ describe('the entries that a reader gets', function () {
       });
 
     it('of a deleted private project: none, because no new record gets that id [never.shown-outside, sync.group.used-once]', async () => {
-      const stranger = await engines.person('Stranger');
-      const elsewhere = await engines.workspace(stranger);
+      const outsider = await engines.person('Outsider');
+      const outside = await engines.workspace(outsider);
       const hidden = await project(owner);
       await task('Private', hidden);
       await owner.delete('Project', hidden);
       for (const id of [hidden, hidden.toUpperCase()]) {
         for (const isPrivate of [true, false]) {
-          assert.deepEqual(refused(await insert(stranger, id, elsewhere, { isPrivate })), taken);
+          assert.deepEqual(refused(await insert(outsider, id, outside, { isPrivate })), taken);
           assert.deepEqual(refused(await insert(owner, id, workspace, { isPrivate })), taken);
         }
       }
-      assert.deepEqual(await titles(stranger), []);
+      assert.deepEqual(await titles(outsider), []);
       // Also when the log no longer has the deletion.
       await engines.pool.query('delete from sync.sync_actions where group_id = $1 or model_id = $1', [hidden]);
-      assert.deepEqual(refused(await insert(stranger, hidden, elsewhere)), taken);
+      assert.deepEqual(refused(await insert(outsider, hidden, outside)), taken);
     });
 
     it('of a deleted public project, of a person, and of a workspace: none, for the same reason [sync.group.used-once]', async () => {
@@ -171,9 +171,9 @@ describe('the entries that a reader gets', function () {
       await owner.delete('Project', open);
       for (const id of [open, owner.id, workspace])
         assert.deepEqual(refused(await insert(owner, id, workspace)), taken);
-      const someone = await engines.person();
+      const person = await engines.person();
       const unit = (id: string) => ({
-        principal: someone.principal,
+        principal: person.principal,
         authority: 'service' as const,
         clientId: 'workspace',
         clientTxId: randomUUID(),
@@ -194,11 +194,11 @@ describe('the entries that a reader gets', function () {
         outcomes.map(({ ok }) => ok),
         [true, true, false],
       );
-      const stranger = await engines.person();
-      const elsewhere = await engines.workspace(stranger);
-      assert.deepEqual(refused(await insert(stranger, id, elsewhere)), taken);
+      const outsider = await engines.person();
+      const outside = await engines.workspace(outsider);
+      assert.deepEqual(refused(await insert(outsider, id, outside)), taken);
       const both = randomUUID();
-      const raced = await Promise.all([insert(owner, both, workspace), insert(stranger, both, elsewhere)]);
+      const raced = await Promise.all([insert(owner, both, workspace), insert(outsider, both, outside)]);
       assert.deepEqual(new Set(raced.map(({ ok }) => ok)), new Set([true, false]));
       assert.deepEqual(
         raced.find(({ ok }) => !ok),

@@ -18,7 +18,7 @@ class TestGate {
     this.gate = new FairGate({ slots: 4, waitMs: 60_000, waitingMax: 1000, refusal: 'Too much', ...options });
   }
 
-  ask(person: string, name: string, options: FairTask = {}): void {
+  start(person: string, name: string, options: FairTask = {}): void {
     const { promise, resolve } = Promise.withResolvers<void>();
     this.gate
       .run(person, options, () => {
@@ -28,8 +28,8 @@ class TestGate {
       .catch((reason: unknown) => this.refused.push({ name, reason }));
   }
 
-  async end(place: number): Promise<void> {
-    this.begun.splice(place, 1)[0]?.end();
+  async end(index: number): Promise<void> {
+    this.begun.splice(index, 1)[0]?.end();
     await settled();
   }
 
@@ -51,13 +51,13 @@ describe('the fair gate', () => {
     const timeShare = new TimeShare(new RecentPeople());
     timeShare.pauseMs = (person) => (person === 'a' ? pausedUntil - performance.now() : 0);
     const gated = new TestGate({ timeShare });
-    gated.ask('a', 'a1');
-    gated.ask('b', 'b1');
+    gated.start('a', 'a1');
+    gated.start('b', 'b1');
     await settled();
     assert.deepEqual([gated.running('a'), gated.running('b')], [0, 1]);
     await eventually(() => gated.running('a') === 1);
     pausedUntil = performance.now() + 30;
-    gated.ask('a', 'a2');
+    gated.start('a', 'a2');
     await gated.end(0);
     assert.equal(gated.running('a'), 1);
     await eventually(() => gated.begun.at(-1)?.name === 'a2');
@@ -66,14 +66,14 @@ describe('the fair gate', () => {
 
   it('gives a person alone all slots but one, and a quarter of the freed ones while others wait', async () => {
     const gated = new TestGate({ slots: 8 });
-    for (let n = 0; n < 20; n += 1) gated.ask('a', `a${n}`);
+    for (let n = 0; n < 20; n += 1) gated.start('a', `a${n}`);
     await settled();
     assert.equal(gated.running('a'), 7);
-    gated.ask('e', 'e1');
+    gated.start('e', 'e1');
     await settled();
     assert.equal(gated.running('e'), 1);
     await gated.end(7);
-    for (let n = 0; n < 20; n += 1) for (const person of ['b', 'c', 'd']) gated.ask(person, `${person}${n}`);
+    for (let n = 0; n < 20; n += 1) for (const person of ['b', 'c', 'd']) gated.start(person, `${person}${n}`);
     for (let n = 0; n < 6; n += 1) await gated.end(0);
     assert.deepEqual(
       ['a', 'b', 'c', 'd'].map((person) => gated.running(person)),
@@ -84,8 +84,8 @@ describe('the fair gate', () => {
 
   it('gives one person no more than slotsOfOneMax, and the others to other people', async () => {
     const gated = new TestGate({ slots: 5, slotsOfOneMax: 2 });
-    for (let n = 0; n < 9; n += 1) gated.ask('a', `a${n}`);
-    for (let n = 0; n < 2; n += 1) gated.ask('b', `b${n}`);
+    for (let n = 0; n < 9; n += 1) gated.start('a', `a${n}`);
+    for (let n = 0; n < 2; n += 1) gated.start('b', `b${n}`);
     await settled();
     assert.deepEqual([gated.running('a'), gated.running('b'), gated.gate.waiting], [2, 2, 7]);
     await gated.end(0);
@@ -95,7 +95,7 @@ describe('the fair gate', () => {
 
   it('for any sequence of tasks: no idle slot but the spare one while work waits, shares kept, all tasks served, each person in order', async () => {
     const step = fc.oneof(
-      { weight: 3, arbitrary: fc.tuple(fc.constant('ask' as const), fc.nat(5), fc.integer({ min: 1, max: 9 })) },
+      { weight: 3, arbitrary: fc.tuple(fc.constant('start' as const), fc.nat(5), fc.integer({ min: 1, max: 9 })) },
       { weight: 2, arbitrary: fc.tuple(fc.constant('end' as const), fc.nat(100), fc.constant(1)) },
       { weight: 1, arbitrary: fc.tuple(fc.constant('leave' as const), fc.nat(100), fc.constant(1)) },
     );
@@ -118,8 +118,8 @@ describe('the fair gate', () => {
             const number = Number(name.slice(1));
             assert.ok(number > (begun.get(person) ?? 0), `${name} out of order`);
             begun.set(person, number);
-            const place = waiting.findIndex((one) => one.name === name);
-            if (place !== -1) waiting.splice(place, 1);
+            const index = waiting.findIndex((one) => one.name === name);
+            if (index !== -1) waiting.splice(index, 1);
             const isOver = (before.get(person) ?? 0) >= share;
             const passed = waiting.find((one) => (before.get(one.person) ?? 0) < share);
             assert.ok(!isOver || !passed, `${name} was given a slot before ${passed?.name}`);
@@ -130,21 +130,21 @@ describe('the fair gate', () => {
         };
         const counts = (): Map<string, number> => new Map(PEOPLE.map((person) => [person, gated.running(person)]));
         for (const [kind, amount, cost] of steps) {
-          if (kind === 'ask') {
+          if (kind === 'start') {
             const person = PEOPLE[amount]!;
             const name = `${person}${(count += 1)}`;
             const leave = new AbortController();
             waiting.push({ person, name, leave });
             const before = counts();
-            gated.ask(person, name, { cost, signal: leave.signal });
+            gated.start(person, name, { cost, signal: leave.signal });
             await look(before);
           } else if (kind === 'end') {
             if (gated.begun.length === 0) continue;
-            const place = amount % gated.begun.length;
+            const index = amount % gated.begun.length;
             const before = counts();
-            const { person } = gated.begun[place]!;
+            const { person } = gated.begun[index]!;
             before.set(person, before.get(person)! - 1);
-            await gated.end(place);
+            await gated.end(index);
             await look(before);
           } else if (waiting.length > 0) {
             const [left] = waiting.splice(amount % waiting.length, 1);
@@ -162,15 +162,15 @@ describe('the fair gate', () => {
   it('immediately refuses a task that is not expected to start in time, but only behind the backlog of its own person', async () => {
     const gated = new TestGate({ slots: 1 });
     // A task of cost 1 takes milliseconds, so one of cost 1000 is expected to take seconds.
-    gated.ask('a', 'first');
+    gated.start('a', 'first');
     await new Promise((resolve) => setTimeout(resolve, 6));
     await gated.end(0);
-    for (let n = 0; n < 30; n += 1) gated.ask('a', `a${n}`, { cost: 1000 });
+    for (let n = 0; n < 30; n += 1) gated.start('a', `a${n}`, { cost: 1000 });
     await settled();
     assert.ok(gated.refused.length >= 10, `${gated.refused.length} refused`);
     const { reason } = gated.refused[0]!;
     assert.ok(reason instanceof Fault && reason.code === 'unavailable' && (reason.retryAfterSeconds ?? 0) >= 1);
-    gated.ask('b', 'b');
+    gated.start('b', 'b');
     await gated.end(0);
     assert.equal(gated.begun[0]?.person, 'b');
     assert.ok(gated.refused.every(({ name }) => name !== 'b'));
@@ -179,14 +179,14 @@ describe('the fair gate', () => {
 
   it('when full, refuses the latest task of the person with the most waiting [never.unbounded]', async () => {
     const gated = new TestGate({ slots: 1, waitingMax: 10, waitingBytesMax: 1000 });
-    for (let n = 0; n < 30; n += 1) gated.ask('a', `a${n}`, { bytes: 10 });
+    for (let n = 0; n < 30; n += 1) gated.start('a', `a${n}`, { bytes: 10 });
     await settled();
     assert.deepEqual([gated.gate.waiting, gated.refused.length], [10, 19]);
-    gated.ask('b', 'b', { bytes: 990 });
+    gated.start('b', 'b', { bytes: 990 });
     await settled();
     assert.equal(gated.refused.length, 28 - (gated.gate.waiting - 2));
     assert.ok(gated.refused.some(({ name }) => name === 'b') || gated.gate.waiting <= 10);
-    gated.ask('c', 'c', { bytes: 10 });
+    gated.start('c', 'c', { bytes: 10 });
     await settled();
     assert.ok(gated.refused.every(({ name }) => name !== 'c'));
     await gated.close();
@@ -194,16 +194,16 @@ describe('the fair gate', () => {
 
   it('starts no task of a client that disconnected or whose deadline passed', async () => {
     const gated = new TestGate({ slots: 1 });
-    gated.ask('a', 'first');
+    gated.start('a', 'first');
     const leaving = new AbortController();
-    gated.ask('b', 'gone', { signal: leaving.signal });
-    gated.ask('c', 'late', { deadlineMs: performance.now() + 5 });
-    gated.ask('d', 'waits');
+    gated.start('b', 'disconnected', { signal: leaving.signal });
+    gated.start('c', 'late', { deadlineMs: performance.now() + 5 });
+    gated.start('d', 'waits');
     leaving.abort(new Error('left'));
     await new Promise((resolve) => setTimeout(resolve, 10));
     assert.deepEqual(
       gated.refused.map(({ name }) => name),
-      ['gone', 'late'],
+      ['disconnected', 'late'],
     );
     assert.ok(gated.refused[1]?.reason instanceof Fault);
     await gated.end(0);
@@ -212,7 +212,7 @@ describe('the fair gate', () => {
       ['waits'],
     );
     await gated.close();
-    gated.ask('a', 'never', { signal: AbortSignal.abort(new Error('left before')) });
+    gated.start('a', 'never', { signal: AbortSignal.abort(new Error('left before')) });
     await settled();
     assert.equal(gated.refused.at(-1)?.name, 'never');
   });

@@ -91,8 +91,8 @@ describe('the fair queue', () => {
             if (own.length === 0) reset(person);
             own.push(queue.push(person, (count += 1), { cost: amount, bytes: amount * 2 }));
           } else if (kind === 'remove') {
-            const [gone] = own.splice(amount % (own.length || 1), 1);
-            if (gone) assert.ok(queue.remove(gone) && !queue.remove(gone));
+            const [removed] = own.splice(amount % (own.length || 1), 1);
+            if (removed) assert.ok(queue.remove(removed) && !queue.remove(removed));
             if (own.length === 0) reset(person);
           } else {
             const entry = queue.shift();

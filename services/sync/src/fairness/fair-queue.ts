@@ -21,19 +21,19 @@ interface Pushing {
 }
 
 interface Link<T> extends QueueEntry<T> {
-  readonly lane: Lane<T>;
+  readonly queue: PersonQueue<T>;
   before: Link<T> | null;
   behind: Link<T> | null;
   isWaiting: boolean;
 }
 
 /** The entries of one person. */
-interface Lane<T> {
+interface PersonQueue<T> {
   readonly person: string;
-  /** The round at which its first entry starts; lanes are served in this order. */
+  /** The round at which its first entry starts; queues are served in this order. */
   start: number;
-  /** Orders lanes with the same start by arrival. */
-  turn: number;
+  /** Orders queues with the same start by arrival. */
+  sequence: number;
   index: number;
   first: Link<T> | null;
   last: Link<T> | null;
@@ -56,11 +56,11 @@ const IDLE_MAX = 1000;
 export class FairQueue<T> {
   /** The end of the last entry of people without entries, when it is ahead of the round. */
   readonly #idle = new Map<string, number>();
-  readonly #lanes = new Map<string, Lane<T>>();
-  /** A heap by `start`, then `turn`. */
-  readonly #heap: Lane<T>[] = [];
+  readonly #queues = new Map<string, PersonQueue<T>>();
+  /** A heap by `start`, then `sequence`. */
+  readonly #heap: PersonQueue<T>[] = [];
   #round = 0;
-  #turns = 0;
+  #sequence = 0;
   #size = 0;
   #cost = 0;
   #bytes = 0;
@@ -75,57 +75,57 @@ export class FairQueue<T> {
 
   /** People with entries. */
   get people(): number {
-    return this.#lanes.size;
+    return this.#queues.size;
   }
 
   /** People in memory, those without entries included. */
   get peopleStored(): number {
-    return this.#lanes.size + this.#idle.size;
+    return this.#queues.size + this.#idle.size;
   }
 
   of(person: string): Load {
-    return this.#lanes.get(person) ?? NOTHING;
+    return this.#queues.get(person) ?? NOTHING;
   }
 
   /** All items, in no particular order. */
   *items(): Iterable<T> {
-    for (const { first } of this.#lanes.values()) {
+    for (const { first } of this.#queues.values()) {
       for (let link = first; link; link = link.behind) yield link.item;
     }
   }
 
   /** Adds an entry behind those of this person, or in front of them. */
   push(person: string, item: T, { cost = 1, bytes = 0, place = 'behind' }: Pushing = {}): QueueEntry<T> {
-    const lane = this.#lanes.get(person) ?? this.#open(person);
-    const [before, behind] = place === 'behind' ? [lane.last, null] : [null, lane.first];
-    const link: Link<T> = { person, item, cost, bytes, lane, before, behind, isWaiting: true };
+    const queue = this.#queues.get(person) ?? this.#open(person);
+    const [before, behind] = place === 'behind' ? [queue.last, null] : [null, queue.first];
+    const link: Link<T> = { person, item, cost, bytes, queue, before, behind, isWaiting: true };
     if (before) before.behind = link;
-    else lane.first = link;
+    else queue.first = link;
     if (behind) behind.before = link;
-    else lane.last = link;
-    this.#weigh(lane, link, 1);
+    else queue.last = link;
+    this.#weigh(queue, link, 1);
     return link;
   }
 
   /** Removes and returns the next entry, of the people for whom `mayServe` is true. The others keep their turns. */
   shift(mayServe: (person: string, first: QueueEntry<T>) => boolean = () => true): QueueEntry<T> | undefined {
-    const skipped: Lane<T>[] = [];
+    const skipped: PersonQueue<T>[] = [];
     let found: Link<T> | undefined;
-    for (let lane = this.#heap[0]; lane; lane = this.#heap[0]) {
-      const first = lane.first as Link<T>;
-      if (mayServe(lane.person, first)) {
+    for (let queue = this.#heap[0]; queue; queue = this.#heap[0]) {
+      const first = queue.first as Link<T>;
+      if (mayServe(queue.person, first)) {
         found = first;
         break;
       }
-      this.#takeOut(lane);
-      skipped.push(lane);
+      this.#takeOut(queue);
+      skipped.push(queue);
     }
-    for (const lane of skipped) this.#putIn(lane);
+    for (const queue of skipped) this.#putIn(queue);
     if (!found) return undefined;
-    const { lane } = found;
-    this.#round = Math.max(this.#round, lane.start);
-    lane.start += found.cost;
-    lane.turn = this.#turns += 1;
+    const { queue } = found;
+    this.#round = Math.max(this.#round, queue.start);
+    queue.start += found.cost;
+    queue.sequence = this.#sequence += 1;
     this.#unlink(found);
     return found;
   }
@@ -140,32 +140,32 @@ export class FairQueue<T> {
 
   /** Corrects the cost of what was served for this person, up or down. */
   charge(person: string, more: number): void {
-    const lane = this.#lanes.get(person);
-    if (lane) {
-      lane.start = Math.max(lane.start + more, 0);
-      this.#settle(lane.index);
+    const queue = this.#queues.get(person);
+    if (queue) {
+      queue.start = Math.max(queue.start + more, 0);
+      this.#settle(queue.index);
     } else this.#keepIdle(person, Math.max((this.#idle.get(person) ?? this.#round) + more, 0));
   }
 
   /** The cost that would be served before a new entry of this person: of each other person no more than of this one. */
   ahead(person: string, cost: number): number {
-    const own = this.#lanes.get(person);
+    const own = this.#queues.get(person);
     const start = own?.start ?? Math.max(this.#round, this.#idle.get(person) ?? 0);
     const end = start + (own?.cost ?? 0) + cost;
     let ahead = own?.cost ?? 0;
-    for (const lane of this.#heap) {
-      if (lane === own || lane.start >= end) continue;
-      ahead += Math.min(lane.cost, Math.max(end - lane.start, (lane.first as Link<T>).cost));
+    for (const queue of this.#heap) {
+      if (queue === own || queue.start >= end) continue;
+      ahead += Math.min(queue.cost, Math.max(end - queue.start, (queue.first as Link<T>).cost));
     }
     return ahead;
   }
 
   /** The last entry of the person with the largest weight; of equals, of the one who is served last. */
   lastOfHeaviest(weight: (load: Load) => number): QueueEntry<T> | undefined {
-    let heaviest: Lane<T> | undefined;
-    for (const lane of this.#heap) {
-      const more = heaviest ? weight(lane) - weight(heaviest) : 1;
-      if (more > 0 || (more === 0 && heaviest && isBefore(heaviest, lane))) heaviest = lane;
+    let heaviest: PersonQueue<T> | undefined;
+    for (const queue of this.#heap) {
+      const more = heaviest ? weight(queue) - weight(heaviest) : 1;
+      if (more > 0 || (more === 0 && heaviest && isBefore(heaviest, queue))) heaviest = queue;
     }
     return heaviest?.last ?? undefined;
   }
@@ -177,38 +177,38 @@ export class FairQueue<T> {
     this.#round = 0;
   }
 
-  #open(person: string): Lane<T> {
+  #open(person: string): PersonQueue<T> {
     const start = Math.max(this.#round, this.#idle.get(person) ?? 0);
     this.#idle.delete(person);
-    const turn = (this.#turns += 1);
-    const lane = { person, start, turn, index: -1, first: null, last: null, size: 0, cost: 0, bytes: 0 };
-    this.#lanes.set(person, lane);
-    this.#putIn(lane);
-    return lane;
+    const sequence = (this.#sequence += 1);
+    const queue = { person, start, sequence, index: -1, first: null, last: null, size: 0, cost: 0, bytes: 0 };
+    this.#queues.set(person, queue);
+    this.#putIn(queue);
+    return queue;
   }
 
   #unlink(link: Link<T>): void {
-    const { lane, before, behind } = link;
+    const { queue, before, behind } = link;
     if (before) before.behind = behind;
-    else lane.first = behind;
+    else queue.first = behind;
     if (behind) behind.before = before;
-    else lane.last = before;
+    else queue.last = before;
     // Because otherwise each served entry would keep the next one in memory until a full garbage collection.
     link.before = link.behind = null;
     link.isWaiting = false;
-    this.#weigh(lane, link, -1);
-    if (lane.first) this.#settle(lane.index);
+    this.#weigh(queue, link, -1);
+    if (queue.first) this.#settle(queue.index);
     else {
-      this.#takeOut(lane);
-      this.#lanes.delete(lane.person);
-      this.#keepIdle(lane.person, lane.start);
+      this.#takeOut(queue);
+      this.#queues.delete(queue.person);
+      this.#keepIdle(queue.person, queue.start);
     }
   }
 
-  #weigh(lane: Lane<T>, { cost, bytes }: QueueEntry<T>, sign: 1 | -1): void {
-    lane.size += sign;
-    lane.cost += sign * cost;
-    lane.bytes += sign * bytes;
+  #weigh(queue: PersonQueue<T>, { cost, bytes }: QueueEntry<T>, sign: 1 | -1): void {
+    queue.size += sign;
+    queue.cost += sign * cost;
+    queue.bytes += sign * bytes;
     this.#size += sign;
     this.#cost += sign * cost;
     this.#bytes += sign * bytes;
@@ -223,32 +223,32 @@ export class FairQueue<T> {
 
   // The heap.
 
-  #putIn(lane: Lane<T>): void {
-    lane.index = this.#heap.push(lane) - 1;
-    this.#settle(lane.index);
+  #putIn(queue: PersonQueue<T>): void {
+    queue.index = this.#heap.push(queue) - 1;
+    this.#settle(queue.index);
   }
 
-  #takeOut(lane: Lane<T>): void {
-    const { index } = lane;
-    const last = this.#heap.pop() as Lane<T>;
-    lane.index = -1;
-    if (last === lane) return;
+  #takeOut(queue: PersonQueue<T>): void {
+    const { index } = queue;
+    const last = this.#heap.pop() as PersonQueue<T>;
+    queue.index = -1;
+    if (last === queue) return;
     this.#set(index, last);
     this.#settle(index);
   }
 
-  #set(index: number, lane: Lane<T>): void {
-    this.#heap[index] = lane;
-    lane.index = index;
+  #set(index: number, queue: PersonQueue<T>): void {
+    this.#heap[index] = queue;
+    queue.index = index;
   }
 
   #settle(from: number): void {
     const heap = this.#heap;
-    const lane = heap[from] as Lane<T>;
+    const queue = heap[from] as PersonQueue<T>;
     let index = from;
     for (
       let above = heap[(index - 1) >> 1];
-      index > 0 && above && isBefore(lane, above);
+      index > 0 && above && isBefore(queue, above);
       above = heap[(index - 1) >> 1]
     ) {
       this.#set(index, above);
@@ -257,17 +257,17 @@ export class FairQueue<T> {
     for (;;) {
       const [left, right] = [heap[index * 2 + 1], heap[index * 2 + 2]];
       const below = right && left && isBefore(right, left) ? right : left;
-      if (!below || !isBefore(below, lane)) break;
+      if (!below || !isBefore(below, queue)) break;
       const next = below.index;
       this.#set(index, below);
       index = next;
     }
-    this.#set(index, lane);
+    this.#set(index, queue);
   }
 }
 
 const NOTHING: Load = { size: 0, cost: 0, bytes: 0 };
 
-function isBefore(one: Lane<unknown>, other: Lane<unknown>): boolean {
-  return one.start < other.start || (one.start === other.start && one.turn < other.turn);
+function isBefore(one: PersonQueue<unknown>, other: PersonQueue<unknown>): boolean {
+  return one.start < other.start || (one.start === other.start && one.sequence < other.sequence);
 }

@@ -39,9 +39,9 @@ describe('reads by turns of people', () => {
     assert.deepEqual([gate.waiting, pool.waitingCount], [237, 0]);
     assert.ok(pool.totalCount <= 4);
 
-    leaving.abort(new Error('gone'));
+    leaving.abort(new Error('disconnected'));
     for (const one of await Promise.allSettled(slow)) {
-      assert.equal(one.status === 'rejected' && (one.reason as Error).message, 'gone');
+      assert.equal(one.status === 'rejected' && (one.reason as Error).message, 'disconnected');
     }
     assert.deepEqual([gate.running, gate.waiting], [0, 0]);
     // Long before the statement would end, because PostgreSQL checks whether its client is still connected.
@@ -51,8 +51,8 @@ describe('reads by turns of people', () => {
   it('take no connection for a client that disconnected before its turn, and keep none of a failed read', async () => {
     const reads = new Reads(pool, new FairGate({ slots: 1, waitMs: 1000, waitingMax: 10, refusal: 'Too much' }));
     await assert.rejects(
-      reads.run('ada', AbortSignal.abort(new Error('gone')), () => assert.fail('it began')),
-      /gone/,
+      reads.run('ada', AbortSignal.abort(new Error('disconnected')), () => assert.fail('it started')),
+      /disconnected/,
     );
     await assert.rejects(
       reads.run('ada', never, (database) => database.query('select nothing')),

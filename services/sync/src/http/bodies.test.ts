@@ -50,8 +50,8 @@ describe('large bodies [never.one-takes-all]', () => {
     const first = await bodies.turn('ada', MEGABYTE, never);
     const leaving = new AbortController();
     const left = bodies.turn('bob', MEGABYTE, leaving.signal);
-    leaving.abort(new Error('gone'));
-    await assert.rejects(left, /gone/);
+    leaving.abort(new Error('disconnected'));
+    await assert.rejects(left, /disconnected/);
     first[Symbol.dispose]();
     (await bodies.turn('carol', MEGABYTE, never))[Symbol.dispose]();
   });

@@ -32,6 +32,6 @@ export function mountDeltas(router: Router, pages: Pages, turns: LoopTurns): voi
       'cache-control': 'no-store',
     });
     const person = principal.userId;
-    await sendInPieces(res, page.bytes, { turns, person, patienceMs: () => pages.patienceMs(person) });
+    await sendInPieces(res, page.bytes, { turns, person, stalledMs: () => pages.stalledMs(person) });
   });
 }

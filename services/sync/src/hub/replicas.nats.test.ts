@@ -168,7 +168,7 @@ describe('replicas', function () {
     const last = [...committed.keys()].reduce((most, id) => (id > most ? id : most), 0n);
     await again.untilAction(({ syncId }) => BigInt(syncId) === last);
     assertComplete(again, BigInt(socket.cursor()), [user, home]);
-    const heard = new Set(socket.actions.map(({ syncId }) => syncId));
-    assert.ok(!again.actions.some(({ syncId }) => heard.has(syncId)));
+    const received = new Set(socket.actions.map(({ syncId }) => syncId));
+    assert.ok(!again.actions.some(({ syncId }) => received.has(syncId)));
   });
 });

@@ -80,7 +80,7 @@ class RelayLoop {
   readonly #options: RelayOptions;
   readonly #backlog = new Backlog();
   #isFailing = false;
-  /** When the log is read next, unless the hand-over brings what follows. */
+  /** When the log is read next, unless the hand-over delivers the next chunk. */
   #readAt = 0;
 
   constructor(options: RelayOptions) {

@@ -20,7 +20,7 @@ async function answering(
   const snapshot = {
     encoding: 'identity' as const,
     content: { crc: 0, bytes: 0 },
-    patienceMs: STALLED_MS,
+    stalledMs: STALLED_MS,
     turn: () => undefined,
     read: (own: typeof reader) => spool.read(own),
   };
@@ -96,10 +96,10 @@ describe('sending a snapshot', () => {
     await answering(spool, async (answer, sent) => {
       let received = '';
       answer.on('data', (piece: Buffer) => (received += String(piece)));
-      await spool.write(Buffer.from('last words\n'));
-      spool.fail(new Error('broke off'));
+      await spool.write(Buffer.from('error line\n'));
+      spool.fail(new Error('failed'));
       await assert.rejects(once(answer, 'end'), { code: 'ECONNRESET' });
-      assert.equal(received, 'first\nlast words\n');
+      assert.equal(received, 'first\nerror line\n');
       await sent;
     });
   });

@@ -4,7 +4,7 @@ import { gzipHead, gzipTail } from './gzip.ts';
 import type { LoopTurns } from '../fairness/loop-turns.ts';
 import type { Encoding, SpooledSnapshot, SnapshotReader } from './spooled-snapshot.ts';
 
-type Source = Pick<SpooledSnapshot, 'read' | 'turn' | 'encoding' | 'content' | 'patienceMs'>;
+type Source = Pick<SpooledSnapshot, 'read' | 'turn' | 'encoding' | 'content' | 'stalledMs'>;
 
 /**
  * Sends the first line and then the whole snapshot, at the pace of the client. The connection of a client that receives
@@ -20,7 +20,7 @@ export async function sendSnapshot(
   const isGzip = snapshot.encoding === 'gzip';
   if (isGzip) res.setHeader('content-encoding', 'gzip');
   startNdjson(res);
-  const client = new ClientConnection(res, () => snapshot.patienceMs);
+  const client = new ClientConnection(res, () => snapshot.stalledMs);
   try {
     // Node sends writes of one turn of the event loop together.
     const opening = isGzip ? gzipHead(head) : head;
@@ -36,23 +36,23 @@ export async function sendSnapshot(
     res.end(isGzip ? gzipTail(head, snapshot.content) : undefined);
     await client.closed();
   } catch (error) {
-    if (!(error instanceof ClientClosedError)) closeEarly(res, snapshot.patienceMs);
+    if (!(error instanceof ClientClosedError)) closeEarly(res, snapshot.stalledMs);
   }
 }
 
 interface PiecemealOptions {
   readonly turns: LoopTurns;
   readonly person: string;
-  readonly patienceMs: () => number;
+  readonly stalledMs: () => number;
 }
 
 /** Sends bytes at the pace of the client; resolves when they are sent or the client has disconnected. */
 export async function sendInPieces(
   res: Response,
   bytes: Buffer,
-  { turns, person, patienceMs }: PiecemealOptions,
+  { turns, person, stalledMs }: PiecemealOptions,
 ): Promise<void> {
-  const client = new ClientConnection(res, patienceMs);
+  const client = new ClientConnection(res, stalledMs);
   try {
     for (let at = 0; at < bytes.length; at += PIECE_BYTES) {
       const piece = bytes.subarray(at, at + PIECE_BYTES);
@@ -67,7 +67,7 @@ export async function sendInPieces(
   }
 }
 
-/** A client must receive this much within its patience time. */
+/** A client must receive this much within `stalledMs`. */
 const PIECE_BYTES = 128 * 1024;
 
 /** Sends a short answer. */
@@ -91,19 +91,19 @@ export function chooseEncoding({ headers }: Request): Encoding {
 
 class ClientClosedError extends Error {}
 
-/** How often a wait checks `patienceMs`, which may shrink meanwhile. */
+/** How often a wait checks `stalledMs`, which may shrink meanwhile. */
 const CHECK_EVERY_MS = 1_000;
 
 /** Waits for the client of a response; one wait at a time. */
 class ClientConnection {
   readonly #res: Response;
-  readonly #patienceMs: () => number;
+  readonly #stalledMs: () => number;
   #waiting: PromiseWithResolvers<unknown> | undefined;
   #isGone: boolean;
 
-  constructor(res: Response, patienceMs: () => number) {
+  constructor(res: Response, stalledMs: () => number) {
     this.#res = res;
-    this.#patienceMs = patienceMs;
+    this.#stalledMs = stalledMs;
     this.#isGone = res.closed;
     res.on('drain', () => this.#waiting?.resolve(undefined));
     res.once('close', () => {
@@ -137,7 +137,7 @@ class ClientConnection {
   async #unlessStalled(): Promise<void> {
     const since = performance.now();
     const check = (): void => {
-      const leftMs = since + this.#patienceMs() - performance.now();
+      const leftMs = since + this.#stalledMs() - performance.now();
       if (leftMs <= 0) this.#res.destroy();
       else timer = setTimeout(check, Math.min(leftMs, CHECK_EVERY_MS));
     };

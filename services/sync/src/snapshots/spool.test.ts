@@ -47,7 +47,7 @@ describe('a spool', () => {
       spool.finish();
       const hash = expected.digest('hex');
       for (const read of await Promise.all(readers)) assert.equal(read, hash);
-      if (spool.isWhole) assert.equal(await drain(spool, spool.join()), hash, 'who comes later gets all too');
+      if (spool.isWhole) assert.equal(await drain(spool, spool.join()), hash, 'a later reader gets all too');
       await spool.dispose();
       assert.deepEqual([budget.memory.total, budget.disk.total], [0, 0]);
     }
@@ -90,10 +90,10 @@ describe('a spool', () => {
   it('gives readers all bytes before a failure, then the failure', async () => {
     const spool = new Spool(new SpoolBudget(), 'ada');
     const reader = spool.join();
-    await spool.write(Buffer.from('what came'));
-    spool.fail(new Error('broke off'));
-    assert.equal(String(await spool.read(reader)), 'what came');
-    await assert.rejects(async () => spool.read(reader), { message: 'broke off' });
+    await spool.write(Buffer.from('written before'));
+    spool.fail(new Error('failed'));
+    assert.equal(String(await spool.read(reader)), 'written before');
+    await assert.rejects(async () => spool.read(reader), { message: 'failed' });
   });
 
   it('writes to disk immediately when the process is short of memory', async () => {
@@ -122,13 +122,13 @@ describe('a spool', () => {
       for (let index = 0; index < 64; index += 1) await spool.write(piece(index, MEGABYTE));
     };
     await assert.rejects(fill, { name: 'SpoolFull' });
-    await spool.write(Buffer.from('last words'));
+    await spool.write(Buffer.from('error line'));
     spool.fail(new Error('full'));
     let last: Buffer | null = null;
     await assert.rejects(async () => {
       for (;;) last = (await spool.read(reader)) ?? last;
     });
-    assert.equal(String(last), 'last words');
+    assert.equal(String(last), 'error line');
     await spool.dispose();
     assert.equal(budget.memory.total, 0);
   });
@@ -164,11 +164,11 @@ describe('the budget of spools', () => {
       { name: 'SpoolFull' },
     );
     assert.ok(budget.disk.of('ada') <= 17 * MEGABYTE + LIMITS.spoolMemoryBytes);
-    // When it is tight, the person over their share gets less patience.
-    assert.ok(budget.patienceMs('ada') < LIMITS.answerStalledMs);
+    // When it is tight, the person over their share gets less time.
+    assert.ok(budget.stalledMs('ada') < LIMITS.answerStalledMs);
     for (const spool of [...spools, huge]) await spool.dispose();
     assert.deepEqual([budget.memory.total, budget.disk.total, budget.disk.of('ada')], [0, 0, 0]);
-    assert.equal(budget.patienceMs('ada'), budget.patienceMs('bob'));
+    assert.equal(budget.stalledMs('ada'), budget.stalledMs('bob'));
     assert.ok(budget.admit('ada'));
   });
 

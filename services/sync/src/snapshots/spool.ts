@@ -26,7 +26,7 @@ export class SpoolBudget {
   }
 
   /** How long a client may receive nothing before its connection is closed. */
-  patienceMs(person: string): number {
+  stalledMs(person: string): number {
     return this.disk.isTight(person) ? LIMITS.answerStalledTightMs : LIMITS.answerStalledMs;
   }
 }

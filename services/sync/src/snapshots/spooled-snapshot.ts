@@ -86,8 +86,8 @@ export class SpooledSnapshot {
   }
 
   /** How long a client may receive nothing before its connection is closed. */
-  get patienceMs(): number {
-    return this.#tools.budget.patienceMs(this.person);
+  get stalledMs(): number {
+    return this.#tools.budget.stalledMs(this.person);
   }
 
   /** False when its beginning is no longer stored, or it failed or is being aborted: a new reader would get half an answer. */

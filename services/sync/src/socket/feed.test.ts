@@ -12,7 +12,7 @@ import type { Packet } from '../hub/packet.ts';
 import { Ring } from '../hub/ring.ts';
 import { GroupListeners } from './group-listeners.ts';
 import { Feed, type FeedSources } from './feed.ts';
-import { Memberships } from './memberships.ts';
+import { GroupReads } from './group-reads.ts';
 import { Rounds, type SharedPackets } from './rounds.ts';
 
 const CHUNKS = 200;
@@ -32,19 +32,19 @@ describe('a feed', () => {
 
   before(() => {
     const ring = new Ring({ bytesMax: LIMITS.ringBytesMax, ageMs: 60_000 });
-    for (let place = 1; place <= CHUNKS; place += 1) {
-      const actions = [actionAt(String(place), place % 3 === 0 ? other : home)];
-      ring.push({ epoch: 'one', prev: String(place - 1), first: String(place), last: String(place), actions });
+    for (let position = 1; position <= CHUNKS; position += 1) {
+      const actions = [actionAt(String(position), position % 3 === 0 ? other : home)];
+      ring.push({ epoch: 'one', prev: String(position - 1), first: String(position), last: String(position), actions });
     }
     const hub = { last, since: (cursor: bigint) => (cursor >= last ? [] : ring.since(cursor)) } as unknown as Hub;
-    const memberships = new Memberships(source, gate);
+    const groupReads = new GroupReads(source, gate);
     sources = {
       hub,
       gate,
       turns: new LoopTurns(new RecentPeople()),
       rounds,
       groupListeners: new GroupListeners<Feed>(),
-      memberships,
+      groupReads,
       readEntries,
     };
   });
@@ -52,14 +52,14 @@ describe('a feed', () => {
   /** A feed from a position on, whose client receives when `take` is called. */
   function open(after: bigint): { feed: Feed; take: () => void; received: () => number[]; sent: Packet[] } {
     const sent: Packet[] = [];
-    let untaken = 0;
+    let unreceived = 0;
     const socket = {
       get isFull() {
-        return untaken > LIMITS.socketUnsentBytesMax;
+        return unreceived > LIMITS.socketUnsentBytesMax;
       },
       send: (packet: Packet) => {
         sent.push(packet);
-        untaken += packet.frame.length;
+        unreceived += packet.frame.length;
       },
       requireBootstrap: () => assert.fail('the ring holds it'),
       fail: (error: unknown) => assert.fail(String(error)),
@@ -73,27 +73,27 @@ describe('a feed', () => {
     });
     const received = (): number[] =>
       sent.flatMap(({ frame }) => [...String(frame).matchAll(/"syncId":"(\d+)"/g)].map(([, id]) => Number(id)));
-    return { feed, take: () => (untaken = 0), received, sent };
+    return { feed, take: () => (unreceived = 0), received, sent };
   }
 
-  const placesAfter = (after: number): number[] =>
-    Array.from({ length: CHUNKS }, (_, index) => index + 1).filter((place) => place > after && place % 3 > 0);
+  const positionsAfter = (after: number): number[] =>
+    Array.from({ length: CHUNKS }, (_, index) => index + 1).filter((position) => position > after && position % 3 > 0);
 
   it('far behind in the ring prepares only what its client receives, and still sends all of it [never.unbounded]', async () => {
     const { feed, take, received, sent } = open(0n);
     for (let pulls = 0; !feed.isLive; pulls += 1) {
-      assert.ok(pulls < CHUNKS, 'it does not come to the end');
+      assert.ok(pulls < CHUNKS, 'it does not reach the end');
       const shared: SharedPackets = new Map();
       feed.pull(last, shared);
       const made = [...shared.values()]
         .flatMap((packets) => packets.made)
         .reduce((sum, { frame }) => sum + frame.length, 0);
-      assert.ok(made <= LIMITS.socketUnsentBytesMax + 100_000, `${made} bytes were made ready`);
+      assert.ok(made <= LIMITS.socketUnsentBytesMax + 100_000, `${made} bytes were prepared`);
       take();
       await nextTurn();
     }
     feed.end();
-    assert.deepEqual(received(), placesAfter(0));
+    assert.deepEqual(received(), positionsAfter(0));
     assert.equal(sent.at(-1)?.last, last);
   });
 
@@ -101,7 +101,7 @@ describe('a feed', () => {
     // The entry at 3 is for others: both feeds start with the entry at 4, each with its own limit of bytes.
     const all = [open(2n), open(3n), open(9n)];
     for (let round = 0; all.some(({ feed }) => !feed.isLive); round += 1) {
-      assert.ok(round < CHUNKS, 'they do not come to the end');
+      assert.ok(round < CHUNKS, 'they do not reach the end');
       const shared: SharedPackets = new Map();
       for (const { feed, take } of all) {
         feed.pull(last, shared);
@@ -111,7 +111,7 @@ describe('a feed', () => {
     }
     assert.deepEqual(
       all.map(({ received }) => received()),
-      [placesAfter(2), placesAfter(3), placesAfter(9)],
+      [positionsAfter(2), positionsAfter(3), positionsAfter(9)],
     );
   });
 });

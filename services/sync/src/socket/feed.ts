@@ -10,7 +10,7 @@ import { PacketWriter, Packets } from '../hub/packet.ts';
 import type { Packet } from '../hub/packet.ts';
 import type { RingChunk } from '../hub/ring.ts';
 import type { GroupListeners, GroupListener } from './group-listeners.ts';
-import type { Memberships } from './memberships.ts';
+import type { GroupReads } from './group-reads.ts';
 import type { Puller, Rounds, SharedPackets } from './rounds.ts';
 
 /** Shared by the feeds of one replica. */
@@ -18,7 +18,7 @@ export interface FeedSources {
   readonly hub: Hub;
   readonly rounds: Rounds;
   readonly groupListeners: GroupListeners<GroupListener>;
-  readonly memberships: Memberships;
+  readonly groupReads: GroupReads;
   /** Reads a page of entries and the floor of the log, in one snapshot. */
   readonly readEntries: (range: EntryRange) => Promise<{ readonly entries: readonly Entry[]; readonly floor: bigint }>;
   readonly gate: FairGate;
@@ -30,7 +30,7 @@ export interface FeedSocket {
   /** True while too much of what was sent is not received yet. */
   readonly isFull: boolean;
   send(packet: Packet): void;
-  /** The log no longer holds what comes after the client's cursor. */
+  /** The log no longer has the entries after the client's cursor. */
   requireBootstrap(): void;
   fail(error: unknown): void;
 }
@@ -283,8 +283,8 @@ export class Feed implements GroupListener, Puller {
   /** Reads groups that are exact up to this position at least. */
   async #regroup(position: bigint): Promise<void> {
     this.#mustReadGroups = false;
-    const { memberships, groupListeners } = this.#sources;
-    const known = await memberships.read(this.#reader, position, this.#ending.signal);
+    const { groupReads, groupListeners } = this.#sources;
+    const known = await groupReads.read(this.#reader, position, this.#ending.signal);
     if (this.#isEnded) return;
     this.#visibility = new Visibility(this.#reader, known, this.#requested);
     groupListeners.set(this, this.#reader, known);

@@ -8,9 +8,9 @@ describe('the listeners of a group', () => {
 
   /** A set that counts its iterations. */
   class Counted extends Set<string> {
-    walks = 0;
+    iterations = 0;
     override [Symbol.iterator](): SetIterator<string> {
-      this.walks += 1;
+      this.iterations += 1;
       return super[Symbol.iterator]();
     }
   }
@@ -18,7 +18,7 @@ describe('the listeners of a group', () => {
   it('are stored once for all sockets of a person, however many groups and sockets they have [never.unbounded]', () => {
     const reader = { userId: randomUUID() };
     const groups = new Counted(Array.from({ length: 10_000 }, () => randomUUID()));
-    groups.walks = 0;
+    groups.iterations = 0;
     const groupListeners = new GroupListeners<GroupListener>();
     let woken = 0;
     const listeners = Array.from({ length: 1_000 }, () => ({ wake: () => void (woken += 1) }));
@@ -26,7 +26,7 @@ describe('the listeners of a group', () => {
     groupListeners.wake(chunkOf([...groups][77]!, randomUUID()));
     assert.equal(woken, listeners.length);
     for (const listener of listeners.slice(1)) groupListeners.remove(listener, reader);
-    assert.ok(groups.walks <= 2, `its groups were gone through ${groups.walks} times`);
+    assert.ok(groups.iterations <= 2, `its groups were iterated ${groups.iterations} times`);
     groupListeners.wake(chunkOf([...groups][9_999]!));
     assert.equal(woken, listeners.length + 1);
     groupListeners.remove(listeners[0]!, reader);

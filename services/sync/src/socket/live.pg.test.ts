@@ -9,7 +9,7 @@ import { replicaProcess } from '../../test/replica-process.ts';
 import { openTestReplica } from '../../test/replica.ts';
 import type { TestReplica, ReplicaOptions } from '../../test/replica.ts';
 
-/** Checks that one socket received exactly these entries, in this order. */
+/** The positions that one socket must receive after a cursor, in order. */
 type Expected = (after: bigint) => string[];
 
 describe('sockets while others write', function () {
@@ -38,7 +38,7 @@ describe('sockets while others write', function () {
     return users;
   }
 
-  /** Of a person's groups, with their own. */
+  /** The entries of a person's own group and of these. */
   const visible = (user: string, groups: readonly string[] = []): Expected => {
     return (after) => writer.shown(user, [user, ...groups], after).map(({ syncId }) => syncId);
   };
@@ -68,7 +68,7 @@ describe('sockets while others write', function () {
 
   for (const [what, options] of [
     ['from the ring', {}],
-    ['from the log and the ring, which holds next to nothing', { ring: { bytesMax: 5_000, ageMs: 60_000 } }],
+    ['from the log and the ring, which has almost no entries', { ring: { bytesMax: 5_000, ageMs: 60_000 } }],
   ] as const) {
     it(`a subscription from any cursor misses and repeats no entry, ${what} [sync.socket.catch-up, sync.socket.ascending]`, async () => {
       const at = await replica(options);
@@ -122,7 +122,7 @@ describe('sockets while others write', function () {
     const [user] = await people(1, home);
     const words = await connect(at, { token: user! });
     const letters = await connect(at, { token: user!, groups: [] });
-    const poller = await connect(at, { token: user!, groups: [home, other] });
+    const narrowed = await connect(at, { token: user!, groups: [home, other] });
     const writers = [home, other].map(async (groupId) => {
       for (let round = 0; round < 150; round += 1) await writer.append([{ groupId }]);
     });
@@ -134,10 +134,10 @@ describe('sockets while others write', function () {
     }
     await Promise.all(writers);
     const last = (await writer.append([{ groupId: home }])).last;
-    for (const socket of [words, letters, poller]) await socket.untilAction(({ syncId }) => syncId === last, 20_000);
+    for (const socket of [words, letters, narrowed]) await socket.untilAction(({ syncId }) => syncId === last, 20_000);
 
     const isOwn = (groupId: string): boolean => groupId === user;
-    for (const socket of [words, letters, poller]) {
+    for (const socket of [words, letters, narrowed]) {
       assertAscending(socket);
       let isMember = false;
       for (const action of writer.committed) {
@@ -145,14 +145,14 @@ describe('sockets while others write', function () {
         if (action.groupId !== other || isMember) continue;
         assert.ok(
           !socket.actions.some(({ syncId }) => syncId === action.syncId),
-          `${action.syncId} was heard without membership`,
+          `${action.syncId} was received without membership`,
         );
       }
       // The groups that were never lost have no gap.
-      const never = writer.shown(user!, [home, ...(socket === poller ? [] : [user!])]).map(({ syncId }) => syncId);
-      const heard = socket.actions.map(({ syncId }) => syncId);
+      const never = writer.shown(user!, [home, ...(socket === narrowed ? [] : [user!])]).map(({ syncId }) => syncId);
+      const received = socket.actions.map(({ syncId }) => syncId);
       assert.deepEqual(
-        heard.filter((syncId) => never.includes(syncId)),
+        received.filter((syncId) => never.includes(syncId)),
         never,
       );
     }
@@ -170,9 +170,9 @@ describe('sockets while others write', function () {
     const gained = BigInt((await writer.join(user!, other)).last);
     const chunk = await writer.append([{ groupId: other }, { groupId: other }]);
     await socket.untilAction(({ syncId }) => syncId === chunk.last);
-    const heard = socket.actions.filter(({ groupId }) => groupId === other);
+    const received = socket.actions.filter(({ groupId }) => groupId === other);
     assert.deepEqual(
-      heard.map(({ syncId }) => syncId),
+      received.map(({ syncId }) => syncId),
       writer.shown(user!, [other], gained).map(({ syncId }) => syncId),
     );
   });
@@ -201,14 +201,14 @@ describe('sockets while others write', function () {
       const [user] = await people(1, home);
       const start = at.hub.last;
       const sockets: LiveSocket[] = [];
-      // The change of role is neither gain nor loss, and is the only new entry.
-      const settle = async (): Promise<void> => {
+      // Waits until sockets have all entries, so that the change of role, neither gain nor loss, is a chunk of its own.
+      const untilReceived = async (): Promise<void> => {
         const { last } = await writer.append([{ groupId: home }]);
         for (const socket of sockets) await socket.untilAction(({ syncId }) => syncId === last);
       };
-      const happen = async (): Promise<void> => {
+      const changeMemberships = async (): Promise<void> => {
         await writer.join(user!, other);
-        await settle();
+        await untilReceived();
         const role = { modelName: 'WorkspaceMember', workspaceId: other, data: { workspaceId: other, role: 'owner' } };
         await writer.append([
           { ...role, groupId: other },
@@ -216,12 +216,12 @@ describe('sockets while others write', function () {
           { groupId: user!, workspaceId: null },
           { groupId: home },
         ]);
-        await settle();
+        await untilReceived();
         await writer.join(user!, third);
         await writer.leave(user!, other);
         await writer.append([{ groupId: other }, { groupId: home }]);
       };
-      if (after === 'beginning') await happen();
+      if (after === 'beginning') await changeMemberships();
       const token = `${user} in ${home}`;
       sockets.push(
         await connect(at, { token, after: start.toString() }),
@@ -230,7 +230,7 @@ describe('sockets while others write', function () {
       );
       // Another person, whose packets are shared, gets all entries.
       const whole = await connect(at, { token: user!, after: start.toString() });
-      if (after === 'end') await happen();
+      if (after === 'end') await changeMemberships();
       const wanted = writer.committed.filter(
         ({ syncId, workspaceId, groupId }) =>
           BigInt(syncId) > start && [user!, home].includes(groupId) && [home, null].includes(workspaceId),
@@ -258,19 +258,19 @@ describe('sockets while others write', function () {
       Array.from({ length: 200 }, async () => stack.use(await socketOf(at, { token: user!, after }))),
     );
     for (const socket of stalled) socket.pause();
-    const before = await at.look();
+    const before = await at.report();
     let peakBytes = 0;
     const data = { title: 'x'.repeat(20_000) };
     for (let round = 0; round < 300; round += 1) {
       await writer.append([{ groupId: home, data }]);
-      if (round % 60 === 0) peakBytes = Math.max(peakBytes, (await at.look()).aliveBytes);
+      if (round % 60 === 0) peakBytes = Math.max(peakBytes, (await at.report()).aliveBytes);
     }
     await untilExactly(good, BigInt(after), visible(user!, [home]));
     // There are 6 MB for each, 1.2 GB in all; each may cost what it may leave unreceived plus one packet.
-    const each = (Math.max(peakBytes, (await at.look()).aliveBytes) - before.aliveBytes) / stalled.length;
+    const each = (Math.max(peakBytes, (await at.report()).aliveBytes) - before.aliveBytes) / stalled.length;
     const boundBytes = LIMITS.socketUnsentBytesMax + LIMITS.socketPacketBytesMax;
     assert.ok(each < boundBytes, `${each} bytes for each of them`);
-    await eventually(async () => (await at.look()).sockets === 1, { deadlineMs: 30_000 });
+    await eventually(async () => (await at.report()).sockets === 1, { deadlineMs: 30_000 });
     const one = stalled[0]!;
     one.resume();
     await one.until(({ ended }) => ended() !== null).catch(() => {});
@@ -288,10 +288,10 @@ describe('sockets while others write', function () {
     const ofAllBytes = 8 * 1024 * 1024;
     const at = await replicaProcess(stack, {
       databaseUrl: database.urlOf('wts_sync'),
-      // Once enough others were closed, the shared bound no longer applies and the normal time does.
+      // For sockets that the shared bound no longer affects, because enough others were closed.
       limits: { stalledMs: 15_000, unsentBytesMax: 1024 * 1024, unsentOfAllBytesMax: ofAllBytes },
     });
-    const before = await at.look();
+    const before = await at.report();
     const behind = Array.from({ length: 150 }, async () => {
       const socket = stack.use(await socketOf(at, { token: user!, after }));
       socket.pause();
@@ -302,7 +302,7 @@ describe('sockets while others write', function () {
     let peakBytes = 0;
     await eventually(
       async () => {
-        const { aliveBytes, sockets } = await at.look();
+        const { aliveBytes, sockets } = await at.report();
         peakBytes = Math.max(peakBytes, aliveBytes);
         return sockets === 1;
       },

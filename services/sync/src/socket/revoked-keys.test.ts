@@ -11,7 +11,7 @@ const moment = (second: number): string => new Date(Date.UTC(2026, 10, 21, 10, 0
 /** A workspace service with revoked keys, which can be down. */
 class Keys {
   readonly revoked: { id: string; userId: string; revokedAt: string }[] = [];
-  readonly heard: Revocation[] = [];
+  readonly reported: Revocation[] = [];
   questions = 0;
   now = 0;
   isAway = false;
@@ -27,7 +27,7 @@ class Keys {
       everyMs: 1,
       pageMax: PAGE,
       logger: quiet,
-      onRevoked: (revocation) => void this.heard.push(revocation),
+      onRevoked: (revocation) => void this.reported.push(revocation),
       list: async ({ since, afterId = '' }): Promise<RevokedPage> => {
         this.questions += 1;
         if (this.isAway) throw new Error('away');
@@ -42,7 +42,7 @@ class Keys {
   }
 
   async untilHeard(id: string): Promise<void> {
-    await eventually(() => this.heard.some(({ credentialId }) => credentialId === id));
+    await eventually(() => this.reported.some(({ credentialId }) => credentialId === id));
   }
 
   async untilAskedAgain(): Promise<void> {
@@ -62,7 +62,7 @@ describe('polling for revoked keys', () => {
     const id = keys.revoke(61);
     await keys.untilHeard(id);
     await keys.untilAskedAgain();
-    assert.deepEqual(keys.heard, [{ kind: 'credential', credentialId: id, userId: 'ann' }]);
+    assert.deepEqual(keys.reported, [{ kind: 'credential', credentialId: id, userId: 'ann' }]);
   });
 
   it('reports a key that becomes visible after later ones', async () => {
@@ -86,7 +86,7 @@ describe('polling for revoked keys', () => {
     const ids = Array.from({ length: 4 * PAGE }, () => keys.revoke(70));
     keys.now = 3_000;
     await keys.untilAskedAgain();
-    assert.equal(keys.heard.length, 0);
+    assert.equal(keys.reported.length, 0);
     keys.isAway = false;
     for (const id of ids) await keys.untilHeard(id);
   });

@@ -20,7 +20,7 @@ describe('the WebSocket server', function () {
   const open: AsyncDisposable[] = [];
 
   before(async () => {
-    database = await testDatabase('door', { migrated: true });
+    database = await testDatabase('socket_server', { migrated: true });
     pool = new Pool({ connectionString: database.urlOf('wts_sync') });
     writer = new LogWriter(pool);
     await writer.join(user, workspace);
@@ -204,9 +204,9 @@ describe('the WebSocket server', function () {
       ['has no cursor', { ...subscribe, afterSyncId: undefined }],
       ['has a negative cursor', { ...subscribe, afterSyncId: '-1' }],
       ['has a cursor that is a number', { ...subscribe, afterSyncId: 1 }],
-      ['has a cursor larger than any place', { ...subscribe, afterSyncId: '9'.repeat(19) }],
+      ['has a cursor larger than any position', { ...subscribe, afterSyncId: '9'.repeat(19) }],
       ['has groups that are no list', { ...subscribe, groups: 'all' }],
-      ['asks for an unknown spelling', { ...subscribe, actions: 'runes' }],
+      ['has an unknown spelling', { ...subscribe, actions: 'runes' }],
     ] as const) {
       it(`when a frame ${what} [sync.socket.bad-frame]`, () =>
         closing(1008, 'INVALID_FRAME', (socket) => socket.send(frame)).then(() => {}));
@@ -214,7 +214,7 @@ describe('the WebSocket server', function () {
     it('when the token in the frame is missing [sync.socket.frame-token]', () =>
       closing(1008, 'UNAUTHORIZED', (socket) => socket.send({ ...subscribe, token: undefined })).then(() => {}));
     it('when the token in the frame is not valid [sync.socket.frame-token]', () =>
-      closing(1008, 'UNAUTHORIZED', (socket) => socket.send({ ...subscribe, token: 'nobody' })).then(() => {}));
+      closing(1008, 'UNAUTHORIZED', (socket) => socket.send({ ...subscribe, token: 'none' })).then(() => {}));
     it('when the token in the frame is of another person [sync.socket.frame-token]', () =>
       closing(1008, 'UNAUTHORIZED', (socket) => socket.send({ ...subscribe, token: randomUUID() })).then(() => {}));
     it('when the token in the frame has no scope read [sync.socket.frame-token]', () =>
@@ -258,7 +258,7 @@ describe('the WebSocket server', function () {
 
   it('confirms no subprotocol [sync.socket.no-subprotocol]', async () => {
     const at = await replica();
-    const asking = request(`${at.baseUrl}/sync/ws?token=${user}`, {
+    const upgrade = request(`${at.baseUrl}/sync/ws?token=${user}`, {
       headers: {
         connection: 'upgrade',
         upgrade: 'websocket',
@@ -267,7 +267,7 @@ describe('the WebSocket server', function () {
         'sec-websocket-protocol': 'mqtt, graphql-ws',
       },
     }).end();
-    const [answer, stream] = (await once(asking, 'upgrade')) as [IncomingMessage, Duplex];
+    const [answer, stream] = (await once(upgrade, 'upgrade')) as [IncomingMessage, Duplex];
     stream.destroy();
     assert.equal(answer.statusCode, 101);
     assert.equal(answer.headers['sec-websocket-protocol'], undefined);
@@ -290,7 +290,7 @@ describe('the WebSocket server', function () {
     for (const [what, path, headers, status, code] of cases) {
       it(what, async () => {
         const at = await replica();
-        const answer = await ask(`${at.baseUrl}${path.replace('USER', user)}`, { ...good, ...headers });
+        const answer = await requestUpgrade(`${at.baseUrl}${path.replace('USER', user)}`, { ...good, ...headers });
         assert.equal(answer.status, status);
         assert.equal(answer.headers['api-version'], '1');
         assert.deepEqual(
@@ -303,22 +303,22 @@ describe('the WebSocket server', function () {
     it('beyond the maximum of sockets, and while draining [never.unbounded]', async () => {
       const at = await replica({ socketsMax: 1 });
       await connect(at);
-      const refused = await ask(`${at.baseUrl}/sync/ws?token=${user}`, good);
+      const refused = await requestUpgrade(`${at.baseUrl}/sync/ws?token=${user}`, good);
       assert.equal(refused.status, 503);
       assert.match(String(refused.headers['retry-after']), /^[1-5]$/);
       await at.socketServer.drain(0);
-      assert.equal((await ask(`${at.baseUrl}/sync/ws?token=${user}`, good)).status, 503);
+      assert.equal((await requestUpgrade(`${at.baseUrl}/sync/ws?token=${user}`, good)).status, 503);
     });
   });
 });
 
-function ask(
+function requestUpgrade(
   url: string,
   headers: Readonly<Record<string, string>>,
 ): Promise<{ status: number | undefined; headers: IncomingHttpHeaders; body: Record<string, unknown> }> {
   return new Promise((resolve, reject) => {
-    const asking = request(url, { headers });
-    asking.on('response', (response) => {
+    const upgrade = request(url, { headers });
+    upgrade.on('response', (response) => {
       let text = '';
       response.setEncoding('utf8').on('data', (part: string) => (text += part));
       response.on('end', () => {
@@ -329,8 +329,8 @@ function ask(
         });
       });
     });
-    asking.on('upgrade', () => reject(new Error('it was upgraded')));
-    asking.on('error', reject);
-    asking.end();
+    upgrade.on('upgrade', () => reject(new Error('it was upgraded')));
+    upgrade.on('error', reject);
+    upgrade.end();
   });
 }

@@ -16,7 +16,7 @@ import type { LoopTurns } from '../fairness/loop-turns.ts';
 import type { Hub } from '../hub/hub.ts';
 import { GroupListeners } from './group-listeners.ts';
 import { isActionSpelling } from './frames.ts';
-import { Memberships } from './memberships.ts';
+import { GroupReads } from './group-reads.ts';
 import { socketMetrics } from './metrics.ts';
 import { Rounds } from './rounds.ts';
 import { CLOSE, SOCKET_LIMITS, Session } from './session.ts';
@@ -121,7 +121,7 @@ class Server implements SocketServer {
         () => this.#observeLag(),
       ),
       groupListeners: new GroupListeners(),
-      memberships: new Memberships(options.groups, gate),
+      groupReads: new GroupReads(options.groups, gate),
       readEntries: options.readEntries,
       authenticate: options.authenticate,
       readHead: options.readHead,
@@ -135,7 +135,7 @@ class Server implements SocketServer {
         this.#sources.groupListeners.wake(chunk);
       },
       onEpoch: () => {
-        this.#sources.memberships.forget();
+        this.#sources.groupReads.invalidate();
         for (const session of this.#sessions) session.requireBootstrap();
       },
     });
@@ -175,10 +175,10 @@ class Server implements SocketServer {
 
   // Keeps sync.socket.credential-dies.
   revoke({ kind, credentialId, userId, workspaceId }: Revocation): void {
-    if (kind !== 'credential') this.#sources.memberships.forget(userId);
+    if (kind !== 'credential') this.#sources.groupReads.invalidate(userId);
     for (const session of this.#sessions) {
       if (kind === 'credential') {
-        const isRevoked = credentialId === undefined ? session.userId === userId : session.holds(credentialId);
+        const isRevoked = credentialId === undefined ? session.userId === userId : session.usesCredential(credentialId);
         if (isRevoked) session.close(CLOSE.policy, 'UNAUTHORIZED', 'The credential was revoked');
       } else if (userId === undefined || session.userId === userId) {
         if (workspaceId !== undefined && session.isLimitedTo(workspaceId)) {

@@ -118,7 +118,7 @@ export class Session implements FeedSocket {
   }
 
   /** True when the upgrade or the subscription used the credential with this id. */
-  holds(credentialId: string): boolean {
+  usesCredential(credentialId: string): boolean {
     return this.#upgrade.credential.id === credentialId || this.#principal.credential.id === credentialId;
   }
 
@@ -273,7 +273,7 @@ export class Session implements FeedSocket {
         if (isCurrent()) this.requireBootstrap();
         return;
       }
-      const known = await this.#sources.memberships.read(principal, after, signal);
+      const known = await this.#sources.groupReads.read(principal, after, signal);
       if (!isCurrent()) return;
       const { userId, workspaceId } = principal;
       const start = { reader: { userId, workspaceId }, after, spelling, requested: groups, known };

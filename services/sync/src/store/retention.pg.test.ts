@@ -37,17 +37,17 @@ describe('the retention of the log', function () {
   afterEach(() => stack.disposeAsync());
 
   const everything = { ageMs: 0, youngestMs: 0 };
-  const options = (retention: LogMaintenanceOptions['retention'], floorRestsMs: number): LogMaintenanceOptions => ({
+  const options = (retention: LogMaintenanceOptions['retention'], floorAgeMsMin: number): LogMaintenanceOptions => ({
     pool,
     log,
     databaseUrl: database.urlOf('wts_sync'),
     retention,
     partitionEntries: 10,
-    floorRestsMs,
+    floorAgeMsMin,
     logger: quiet,
   });
-  const keep = (retention: LogMaintenanceOptions['retention'] = everything, floorRestsMs = 0): Promise<void> =>
-    maintainLogOnce(options(retention, floorRestsMs));
+  const keep = (retention: LogMaintenanceOptions['retention'] = everything, floorAgeMsMin = 0): Promise<void> =>
+    maintainLogOnce(options(retention, floorAgeMsMin));
   async function writeUpTo(place: number): Promise<void> {
     for (let { head } = await log.head(); head < place; head += 1n) {
       await keep({ ageMs: DAY_MS, youngestMs: DAY_MS });

@@ -6,7 +6,7 @@ import type { FairGate } from '../fairness/fair-gate.ts';
 const PATIENCE = { everyMs: 20, timeoutMs: 5_000 } as const;
 
 /** Reads the groups of people for sockets; people take turns. */
-export class Memberships {
+export class GroupReads {
   readonly #source: GroupSource;
   readonly #gate: FairGate;
 
@@ -25,12 +25,12 @@ export class Memberships {
       return found.at >= position ? found : null;
     }, PATIENCE);
     if (known === null)
-      throw new Fault('unavailable', { cause: new Error(`memberships are not known up to ${position}`) });
+      throw new Fault('unavailable', { cause: new Error(`the groups are not readable up to ${position}`) });
     return known;
   }
 
   /** Drops cached groups after a change that is not in the log. */
-  forget(userId?: string): void {
+  invalidate(userId?: string): void {
     this.#source.invalidate(userId);
   }
 }

@@ -17,7 +17,7 @@ const STEPS = 30;
 interface ModelProject {
   readonly home: string;
   isPrivate: boolean;
-  isGone: boolean;
+  isDeleted: boolean;
   /** The id of the membership, by person. */
   readonly members: Map<string, string>;
 }
@@ -43,7 +43,7 @@ const KINDS = [
   'work',
   'work',
   'trim',
-  'look',
+  'read',
 ] as const;
 
 /**
@@ -59,9 +59,9 @@ class Model {
   readonly projects = new Map<string, ModelProject>();
   readonly entries: StoredEntry[] = [];
   /** The people in the group of an entry when it was written, by position. */
-  readonly #audiences = new Map<string, ReadonlySet<string>>();
+  readonly #readers = new Map<string, ReadonlySet<string>>();
   #gains = new Map<string, bigint>();
-  #held = new Map<string, ReadonlySet<string>>();
+  #groupsBefore = new Map<string, ReadonlySet<string>>();
   head: bigint;
   /** The model has no entries before this position: its start, later the floor of the log. */
   floor: bigint;
@@ -78,36 +78,39 @@ class Model {
     this.workspaces = [...members.keys()];
     this.head = head;
     this.floor = head;
-    for (const { id } of people) this.#held.set(id, this.holds(id));
+    for (const { id } of people) this.#groupsBefore.set(id, this.groupsOf(id));
   }
 
-  holds(userId: string): ReadonlySet<string> {
+  groupsOf(userId: string): ReadonlySet<string> {
     const homes = this.workspaces.filter((home) => this.members.get(home)?.has(userId));
     const inside = [...this.projects].filter(
-      ([, { home, isPrivate, isGone, members }]) => isPrivate && !isGone && members.has(userId) && homes.includes(home),
+      ([, { home, isPrivate, isDeleted, members }]) =>
+        isPrivate && !isDeleted && members.has(userId) && homes.includes(home),
     );
     return new Set([userId, ...homes, ...inside.map(([id]) => id)]);
   }
 
   /** Makes a change and records its entries. */
-  async happen(act: () => Promise<unknown>): Promise<void> {
+  async run(act: () => Promise<unknown>): Promise<void> {
     await act();
     await this.engines.sweep();
     const made = await this.engines.entries(this.head);
     this.entries.push(...made);
     this.head += BigInt(made.length);
-    for (const { id } of this.people) this.#regain(id, made);
-    const held = new Map(this.people.map(({ id }) => [id, this.holds(id)]));
+    for (const { id } of this.people) this.#noteGains(id, made);
+    const groups = new Map(this.people.map(({ id }) => [id, this.groupsOf(id)]));
     for (const { syncId, groupId } of made) {
-      const inside = this.people.filter(({ id }) => [this.#held, held].some((of) => of.get(id)?.has(groupId)));
-      this.#audiences.set(syncId, new Set(inside.map(({ id }) => id)));
+      const inside = this.people.filter(({ id }) =>
+        [this.#groupsBefore, groups].some((of) => of.get(id)?.has(groupId)),
+      );
+      this.#readers.set(syncId, new Set(inside.map(({ id }) => id)));
     }
-    this.#held = held;
+    this.#groupsBefore = groups;
   }
 
-  #regain(userId: string, made: readonly StoredEntry[]): void {
-    const before = this.#held.get(userId);
-    for (const group of this.holds(userId)) {
+  #noteGains(userId: string, made: readonly StoredEntry[]): void {
+    const before = this.#groupsBefore.get(userId);
+    for (const group of this.groupsOf(userId)) {
       const home = this.projects.get(group)?.home;
       const gain = made.findLast(
         ({ groupId, action, modelName, record }) =>
@@ -117,35 +120,38 @@ class Model {
             ? record['projectId'] === group
             : modelName === 'WorkspaceMember' && [group, home].includes(record['workspaceId'] as string)),
       );
-      assert.ok(gain !== undefined || before?.has(group) === true, `nothing says that ${group} was gained`);
+      assert.ok(gain !== undefined || before?.has(group) === true, `no entry has the gain of ${group}`);
       if (gain) this.#gains.set(`${userId} ${group}`, BigInt(gain.syncId));
     }
   }
 
   wasFor(userId: string, syncId: string): boolean {
-    return this.#audiences.get(syncId)?.has(userId) ?? false;
+    return this.#readers.get(syncId)?.has(userId) ?? false;
   }
 
   /** The entries that a person is sent after a position; with a credential for one workspace, those of that workspace. */
   shown(userId: string, after: bigint, only?: string): string[] {
-    const groups = this.holds(userId);
+    const groups = this.groupsOf(userId);
     return this.entries
       .filter(({ syncId, groupId, workspaceId }) => {
-        const place = BigInt(syncId);
+        const position = BigInt(syncId);
         const isInside = only === undefined || workspaceId === only || (groupId === userId && workspaceId === null);
         return (
-          place > after && isInside && groups.has(groupId) && place > (this.#gains.get(`${userId} ${groupId}`) ?? 0n)
+          position > after &&
+          isInside &&
+          groups.has(groupId) &&
+          position > (this.#gains.get(`${userId} ${groupId}`) ?? 0n)
         );
       })
       .map(({ syncId }) => syncId);
   }
 }
 
-class Play {
+class Scenario {
   readonly model: Model;
   readonly #replica: TestReplica;
   readonly #groups: GroupReader;
-  readonly #sockets = new Map<string, { socket: LiveSocket; at: bigint; heard: number }>();
+  readonly #sockets = new Map<string, { socket: LiveSocket; at: bigint; received: number }>();
   readonly #cursors = new Map<string, bigint>();
 
   constructor(model: Model, replica: TestReplica) {
@@ -155,10 +161,10 @@ class Play {
     for (const { id } of model.people) this.#cursors.set(id, model.head);
   }
 
-  async listen(): Promise<void> {
+  async connect(): Promise<void> {
     for (const { id } of this.model.people) {
       const socket = await socketOf(this.#replica, { token: id, after: String(this.model.head) });
-      this.#sockets.set(id, { socket, at: this.model.head, heard: 0 });
+      this.#sockets.set(id, { socket, at: this.model.head, received: 0 });
     }
   }
 
@@ -172,7 +178,7 @@ class Play {
     const [owner, ...others] = people as [TestPerson, ...TestPerson[]];
     const home = workspaces[a % workspaces.length]!;
     const other = others[b % others.length]!;
-    const alive = [...projects].filter(([, { isGone }]) => !isGone);
+    const alive = [...projects].filter(([, { isDeleted }]) => !isDeleted);
     const [id, project] = alive[c % Math.max(1, alive.length)] ?? [];
     const inside = model.members.get(home)!;
     switch (kind) {
@@ -180,44 +186,44 @@ class Play {
         if (inside.has(other.id)) return;
         const row = randomUUID();
         inside.set(other.id, row);
-        return model.happen(() => model.engines.decided(other.id, membership(home, other.id, 'member', row)));
+        return model.run(() => model.engines.decided(other.id, membership(home, other.id, 'member', row)));
       }
       case 'leave': {
         const row = inside.get(other.id);
         if (row === undefined) return;
         inside.delete(other.id);
         for (const one of projects.values()) if (one.home === home) one.members.delete(other.id);
-        return model.happen(() => owner.delete('WorkspaceMember', row));
+        return model.run(() => owner.delete('WorkspaceMember', row));
       }
       case 'project': {
         const made = randomUUID();
         const isPrivate = c % 3 > 0;
-        projects.set(made, { home, isPrivate, isGone: false, members: new Map(isPrivate ? [[owner.id, '']] : []) });
+        projects.set(made, { home, isPrivate, isDeleted: false, members: new Map(isPrivate ? [[owner.id, '']] : []) });
         const payload = { workspaceId: home, key: made.slice(0, 8), name: 'P', isPrivate };
-        return model.happen(() => owner.make('Project', payload, made));
+        return model.run(() => owner.make('Project', payload, made));
       }
       case 'toggle': {
         if (!id || !project) return;
         project.isPrivate = !project.isPrivate;
         if (project.isPrivate && !project.members.has(owner.id)) project.members.set(owner.id, '');
-        return model.happen(() => owner.change('Project', id, { isPrivate: project.isPrivate }));
+        return model.run(() => owner.change('Project', id, { isPrivate: project.isPrivate }));
       }
       case 'admit': {
         if (!id || !project || project.members.has(other.id) || !model.members.get(project.home)?.has(other.id)) return;
         const row = randomUUID();
         project.members.set(other.id, row);
-        return model.happen(() => owner.make('ProjectMember', { projectId: id, userId: other.id }, row));
+        return model.run(() => owner.make('ProjectMember', { projectId: id, userId: other.id }, row));
       }
       case 'dismiss': {
         const row = project?.members.get(other.id);
         if (!row) return;
         project?.members.delete(other.id);
-        return model.happen(() => owner.delete('ProjectMember', row));
+        return model.run(() => owner.delete('ProjectMember', row));
       }
       case 'delete': {
         if (!id || !project || a % 2 === 0) return;
-        project.isGone = true;
-        return model.happen(() => owner.delete('Project', id));
+        project.isDeleted = true;
+        return model.run(() => owner.delete('Project', id));
       }
       case 'reuse':
         return this.#reuse(
@@ -229,8 +235,8 @@ class Play {
         return this.#work(b % 3 === 0 ? null : (id ?? null), home, c % 3 === 0);
       case 'trim':
         return this.#trim(BigInt((a * 7 + b) % 40));
-      case 'look':
-        return this.#look(people[a % people.length]!, b, 1 + (c % 9));
+      case 'read':
+        return this.#readAndCompare(people[a % people.length]!, b, 1 + (c % 9));
     }
   }
 
@@ -238,7 +244,7 @@ class Play {
     const { model } = this;
     const owner = model.people[0]!;
     const payload = { workspaceId: model.projects.get(projectId ?? '')?.home ?? home, projectId, title: 'T' };
-    return model.happen(async () => {
+    return model.run(async () => {
       const made = await owner.try('INSERT', 'Task', randomUUID(), payload);
       if (made.ok && isBrief) await owner.delete('Task', made.mutations[0]!.modelId);
     });
@@ -261,7 +267,7 @@ class Play {
   }
 
   /** Reads pages from any cursor, of any size, with any credential; or continues from the person's last cursor. */
-  async #look({ id }: TestPerson, back: number, limit: number): Promise<void> {
+  async #readAndCompare({ id }: TestPerson, back: number, limit: number): Promise<void> {
     const { model } = this;
     const only = back % 3 === 0 ? model.workspaces[back % model.workspaces.length] : undefined;
     for (const after of [model.head - BigInt(back % 60), this.#cursors.get(id)!]) {
@@ -274,9 +280,9 @@ class Play {
   async #pages(userId: string, from: bigint, limit: number, workspaceId?: string): Promise<string[]> {
     const read: string[] = [];
     for (let after = from, hasMore = true; hasMore;) {
-      const question = { userId, workspaceId, after, limit, requested: new Set<string>(), spelling: 'words' } as const;
+      const request = { userId, workspaceId, after, limit, requested: new Set<string>(), spelling: 'words' } as const;
       const readPage = pageReader(this.model.engines.pool, null);
-      const page = JSON.parse(await readDeltas({ groups: this.#groups, readPage }, question)) as DeltasReply;
+      const page = JSON.parse(await readDeltas({ groups: this.#groups, readPage }, request)) as DeltasReply;
       read.push(...page.actions.map(({ syncId }) => syncId));
       after = BigInt(page.lastSyncId);
       ({ hasMore } = page);
@@ -285,22 +291,22 @@ class Play {
   }
 
   /** Checks that each socket received exactly the entries for its person since the last check. */
-  async judgeSockets(): Promise<void> {
+  async checkSockets(): Promise<void> {
     const { model } = this;
     for (const [id, one] of this.#sockets) {
       await eventually(() => BigInt(one.socket.cursor()) >= model.head);
-      const heard = one.socket.actions.slice(one.heard).map(({ syncId }) => syncId);
-      one.heard += heard.length;
+      const received = one.socket.actions.slice(one.received).map(({ syncId }) => syncId);
+      one.received += received.length;
       assert.deepEqual(
-        heard,
-        [...new Set(heard)].sort((x, y) => Number(BigInt(x) - BigInt(y))),
+        received,
+        [...new Set(received)].sort((x, y) => Number(BigInt(x) - BigInt(y))),
       );
       assert.deepEqual(
-        heard.filter((syncId) => !model.wasFor(id, syncId)),
+        received.filter((syncId) => !model.wasFor(id, syncId)),
         [],
-        'of a time when it was not for them',
+        'entries of a time when the person was not in the group',
       );
-      const missing = model.shown(id, one.at).filter((syncId) => !heard.includes(syncId));
+      const missing = model.shown(id, one.at).filter((syncId) => !received.includes(syncId));
       assert.deepEqual(missing, []);
       one.at = model.head;
     }
@@ -312,7 +318,7 @@ describe('the readers of an entry', function () {
 
   it('were in its group when it was written and have not gained the group again since, in pages and on sockets alike [sync.membership.from-gain, sync.membership.in-order, never.shown-outside]', async () => {
     // Small, so that cascades become sweeps.
-    await using engines = await TestEngines.open('audience_model', 2, { recordsMax: 8 });
+    await using engines = await TestEngines.open('visibility_model', 2, { recordsMax: 8 });
     await using replica = await openTestReplica({
       pool: engines.pool,
       pollMs: 5,
@@ -322,15 +328,16 @@ describe('the readers of an entry', function () {
     const step = fc.record({ kind: fc.constantFrom(...KINDS), a: fc.nat(1000), b: fc.nat(1000), c: fc.nat(1000) });
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: STEPS, maxLength: STEPS, size: 'max' }), async (steps) => {
-        const play = await begin(engines, replica);
+        const scenario = await begin(engines, replica);
         try {
           for (const one of steps) {
-            await play.step(one);
-            await play.judgeSockets();
+            await scenario.step(one);
+            await scenario.checkSockets();
           }
-          for (const [index] of play.model.people.entries()) await play.step({ kind: 'look', a: index, b: 1, c: 4 });
+          for (const [index] of scenario.model.people.entries())
+            await scenario.step({ kind: 'read', a: index, b: 1, c: 4 });
         } finally {
-          await play.close();
+          await scenario.close();
           await engines.pool.query('update sync.log_state set floor = 0');
         }
       }),
@@ -339,20 +346,20 @@ describe('the readers of an entry', function () {
   });
 });
 
-async function begin(engines: TestEngines, replica: TestReplica): Promise<Play> {
+async function begin(engines: TestEngines, replica: TestReplica): Promise<Scenario> {
   const people = [await engines.person('Owner')];
   const members = new Map<string, Map<string, string>>();
   for (let count = 0; count < 2; count += 1)
     members.set(await engines.workspace(people[0]!), new Map([[people[0]!.id, '']]));
   for (const name of ['Ada', 'Bob', 'Cyd']) people.push(await engines.person(name));
-  const play = new Play(new Model(engines, people, members, await engines.head()), replica);
-  await play.listen();
+  const scenario = new Scenario(new Model(engines, people, members, await engines.head()), replica);
+  await scenario.connect();
   // So that most changes find a record.
   for (const count of [0, 1, 2, 3]) {
-    await play.step({ kind: 'join', a: count, b: count, c: 0 });
-    await play.step({ kind: 'project', a: count, b: 0, c: count });
-    await play.step({ kind: 'admit', a: 0, b: count, c: count });
+    await scenario.step({ kind: 'join', a: count, b: count, c: 0 });
+    await scenario.step({ kind: 'project', a: count, b: 0, c: count });
+    await scenario.step({ kind: 'admit', a: 0, b: count, c: count });
   }
-  await play.judgeSockets();
-  return play;
+  await scenario.checkSockets();
+  return scenario;
 }
