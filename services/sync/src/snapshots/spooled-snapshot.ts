@@ -54,7 +54,7 @@ export class SpooledSnapshot {
   #state: 'running' | 'finished' | 'failed' = 'running';
   #isKept = false;
   readonly #spool: Spool;
-  readonly #turn: SharedSlot;
+  readonly #slot: SharedSlot;
   readonly #readers = new Set<SnapshotReader>();
   readonly #abort = new AbortController();
   readonly #tools: SnapshotTools;
@@ -63,16 +63,16 @@ export class SpooledSnapshot {
     this.#tools = tools;
     this.encoding = plan.encoding;
     this.#spool = new Spool(tools.budget, plan.userId);
-    this.#turn = new SharedSlot(tools.gate);
-    this.#turn.join(plan.userId);
+    this.#slot = new SharedSlot(tools.gate);
+    this.#slot.join(plan.userId);
     const { promise, resolve, reject } = Promise.withResolvers<PersonGroups>();
     this.opened = promise;
     this.opened.catch(ignore);
     this.done = this.#run(plan, resolve).catch((error: unknown) => {
       this.#state = 'failed';
       reject(error);
-      this.#spool.fail(error instanceof Error ? error : new Error('A production failed', { cause: error }));
-      this.#letGo();
+      this.#spool.fail(error instanceof Error ? error : new Error('Reading a snapshot failed', { cause: error }));
+      this.#disposeIfUnused();
     });
   }
 
@@ -98,7 +98,7 @@ export class SpooledSnapshot {
   join(person: string): SnapshotReader {
     const reader = Object.assign(this.#spool.join(), { person });
     this.#readers.add(reader);
-    this.#turn.join(person);
+    this.#slot.join(person);
     return reader;
   }
 
@@ -107,12 +107,12 @@ export class SpooledSnapshot {
     if (!this.#readers.delete(reader)) return;
     if (!this.#readers.values().some(({ person }) => person === reader.person)) this.#release(reader.person);
     if (this.#readers.size === 0 && this.#state === 'running') this.#abort.abort(new Error('All readers have left'));
-    this.#letGo();
+    this.#disposeIfUnused();
   }
 
   /** This person has no reader left. */
   #release(person: string): void {
-    this.#turn.leave(person);
+    this.#slot.leave(person);
     const [other] = this.#readers;
     if (other !== undefined && person === this.#spool.person) this.#spool.passTo(other.person);
   }
@@ -133,10 +133,10 @@ export class SpooledSnapshot {
 
   forget(): void {
     this.#isKept = false;
-    this.#letGo();
+    this.#disposeIfUnused();
   }
 
-  #letGo(): void {
+  #disposeIfUnused(): void {
     const isOver = this.#state !== 'running';
     if (isOver && this.#readers.size === 0 && !(this.#isKept && this.isShareable)) void this.#spool.dispose();
   }
@@ -144,7 +144,7 @@ export class SpooledSnapshot {
   async #run(plan: SnapshotPlan, opened: (person: PersonGroups) => void): Promise<void> {
     const { metrics } = this.#tools;
     const { signal } = this.#abort;
-    using _slot = await this.#turn.slot;
+    using _slot = await this.#slot.slot;
     signal.throwIfAborted();
     const pool = await plan.pool(signal);
     signal.throwIfAborted();
@@ -164,7 +164,7 @@ export class SpooledSnapshot {
     }
     this.#state = 'finished';
     this.#spool.finish();
-    this.#letGo();
+    this.#disposeIfUnused();
   }
 
   #inTurns(sink: LineSink): LineSink {

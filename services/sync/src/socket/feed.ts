@@ -148,7 +148,7 @@ export class Feed implements GroupListener, Puller {
     if (this.#isEnded || this.#isBusy || this.#isLive || this.#socket.isFull) return;
     try {
       if (this.#mustReadGroups) {
-        void this.#whileBusy(() => this.#regroup(this.#cursor));
+        void this.#whileBusy(() => this.#readGroups(this.#cursor));
         return;
       }
       // The cursor is from a replica that is ahead of this one, so the feed waits.
@@ -166,24 +166,24 @@ export class Feed implements GroupListener, Puller {
         return;
       }
       this.#hasTurn = false;
-      this.#take(chunks, horizon, shared);
+      this.#sendFromRing(chunks, horizon, shared);
     } catch (error) {
       this.#socket.fail(error);
     }
   }
 
-  #take(chunks: readonly RingChunk[], horizon: bigint, shared: SharedPackets): void {
+  #sendFromRing(chunks: readonly RingChunk[], horizon: bigint, shared: SharedPackets): void {
     const range = chunks.filter(({ last }) => last <= horizon);
     const differsByReader = ({ moved, groups }: RingChunk): boolean =>
       moved.has(this.#reader.userId) || this.#visibility.mustFilterEntries(groups);
     // A range may have megabytes; the rest is sent in later turns.
-    const first = firstOf(range);
+    const first = firstBytesOf(range);
     const end = first.length < range.length ? (first.at(-1)?.last ?? horizon) : horizon;
     if (first.some(differsByReader)) {
       const entries = first.flatMap((chunk) => chunk.entries);
       const change = this.#walk(entries, end);
       if (change !== null) {
-        void this.#whileBusy(() => this.#regroup(change));
+        void this.#whileBusy(() => this.#readGroups(change));
         return;
       }
     } else {
@@ -253,8 +253,8 @@ export class Feed implements GroupListener, Puller {
     const { hub, gate } = this.#sources;
     const { signal } = this.#ending;
     while (!this.#isEnded && !this.#socket.isFull && !this.#mustReadGroups && hub.since(this.#cursor) === null) {
-      const change = await gate.run(this.#reader.userId, { signal, isLarge: true }, () => this.#takePage());
-      if (change !== null) await this.#regroup(change);
+      const change = await gate.run(this.#reader.userId, { signal, isLarge: true }, () => this.#sendPage());
+      if (change !== null) await this.#readGroups(change);
     }
   }
 
@@ -262,7 +262,7 @@ export class Feed implements GroupListener, Puller {
    * Reads a page and sends it. A function of its own, called within the gate, because otherwise each of thousands of feeds
    * that wait for the gate would keep its last page in memory.
    */
-  async #takePage(): Promise<bigint | null> {
+  async #sendPage(): Promise<bigint | null> {
     if (this.#isEnded) return null;
     const after = this.#cursor;
     const horizon = this.#sources.hub.last;
@@ -281,7 +281,7 @@ export class Feed implements GroupListener, Puller {
   }
 
   /** Reads groups that are exact up to this position at least. */
-  async #regroup(position: bigint): Promise<void> {
+  async #readGroups(position: bigint): Promise<void> {
     this.#mustReadGroups = false;
     const { groupReads, groupListeners } = this.#sources;
     const known = await groupReads.read(this.#reader, position, this.#ending.signal);
@@ -319,7 +319,7 @@ function isFarBehind(chunks: readonly RingChunk[]): boolean {
   return chunks.some((chunk) => (bytes += chunk.bytes) > BYTES_AT_A_TIME_MAX);
 }
 
-function firstOf(chunks: readonly RingChunk[]): readonly RingChunk[] {
+function firstBytesOf(chunks: readonly RingChunk[]): readonly RingChunk[] {
   let bytes = 0;
   const end = chunks.findIndex((chunk) => (bytes += chunk.bytes) > BYTES_AT_A_TIME_MAX);
   return end === -1 ? chunks : chunks.slice(0, end + 1);

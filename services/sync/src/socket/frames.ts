@@ -23,10 +23,10 @@ export type ClientFrame =
 const checkSubscribe = compile(syncFrames.subscribeFrame.schema, 'frame');
 
 /**
- * Parses one text frame, as strictly as a body; `requested` is the spelling in the URL. Keeps sync.socket.subscribe.
+ * Parses one text frame, as strictly as a body; `urlSpelling` is the spelling in the URL. Keeps sync.socket.subscribe.
  * Keeps sync.socket.bad-frame.
  */
-export function parseClientFrame(bytes: Uint8Array, requested: ActionSpelling | undefined): ClientFrame {
+export function parseClientFrame(bytes: Uint8Array, urlSpelling: ActionSpelling | undefined): ClientFrame {
   try {
     const frame = parseJson(bytes);
     if (isOfAnotherType(frame)) return { kind: 'ignored' };
@@ -35,7 +35,7 @@ export function parseClientFrame(bytes: Uint8Array, requested: ActionSpelling | 
     const after = parseSyncId(afterSyncId);
     if (after === null) return { kind: 'invalid', message: 'frame/afterSyncId is larger than any position in the log' };
     // Only clients that read letters name their groups.
-    const spelling = actions ?? requested ?? (groups === undefined ? 'words' : 'letters');
+    const spelling = actions ?? urlSpelling ?? (groups === undefined ? 'words' : 'letters');
     return { kind: 'subscribe', subscribe: { after, token, groups: new Set(groups), spelling } };
   } catch (error) {
     return { kind: 'invalid', message: error instanceof Fault ? error.message : 'The frame cannot be read' };

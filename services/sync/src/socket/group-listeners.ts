@@ -30,7 +30,7 @@ export class GroupListeners<T extends GroupListener> {
     let readers = this.#byReader.get(key);
     if (readers === undefined) this.#byReader.set(key, (readers = { groups: NONE, at: -1n, listeners: new Set() }));
     readers.listeners.add(listener);
-    if (at > readers.at) this.#regroup(readers, groups);
+    if (at > readers.at) this.#replaceGroups(readers, groups);
     if (at > readers.at) readers.at = at;
   }
 
@@ -38,7 +38,7 @@ export class GroupListeners<T extends GroupListener> {
     const key = keyOf(reader);
     const readers = this.#byReader.get(key);
     if (readers === undefined || !readers.listeners.delete(listener) || readers.listeners.size > 0) return;
-    this.#regroup(readers, NONE);
+    this.#replaceGroups(readers, NONE);
     this.#byReader.delete(key);
   }
 
@@ -50,7 +50,7 @@ export class GroupListeners<T extends GroupListener> {
     }
   }
 
-  #regroup(readers: Readers<T>, groups: ReadonlySet<string>): void {
+  #replaceGroups(readers: Readers<T>, groups: ReadonlySet<string>): void {
     if (groups === readers.groups) return;
     for (const group of readers.groups) if (!groups.has(group)) this.#remove(group, readers);
     for (const group of groups) if (!readers.groups.has(group)) this.#add(group, readers);

@@ -154,14 +154,14 @@ class Server implements SocketServer {
       const { pathname, searchParams } = new URL(req.url ?? '', 'http://server');
       if (pathname !== syncApi.socket.path) throw new Fault('not_found');
       const principal = this.#principalOf(req);
-      const requested = searchParams.get('actions');
-      if (requested !== null && !isActionSpelling(requested)) {
+      const urlSpelling = searchParams.get('actions');
+      if (urlSpelling !== null && !isActionSpelling(urlSpelling)) {
         throw new Fault('validation_failed', { message: 'query/actions must be "words" or "letters"' });
       }
       if (this.#isDraining || !this.#options.hub.isOpen || this.size >= this.#socketsMax)
         throw new Fault('unavailable', { retryAfterSeconds: randomRetryAfterSeconds() });
       this.#server.handleUpgrade(req, stream, head, (ws) =>
-        this.#openSession(ws as SessionWebSocket, stream, principal, requested ?? undefined),
+        this.#openSession(ws as SessionWebSocket, stream, principal, urlSpelling ?? undefined),
       );
     } catch (error) {
       if (!(error instanceof Fault))
@@ -241,9 +241,9 @@ class Server implements SocketServer {
     ws: SessionWebSocket,
     stream: Duplex,
     principal: Principal,
-    requested: ActionSpelling | undefined,
+    urlSpelling: ActionSpelling | undefined,
   ): void {
-    const session = new Session(this.#sources, { ws, stream, upgrade: principal, requested });
+    const session = new Session(this.#sources, { ws, stream, upgrade: principal, urlSpelling });
     ws.session = session;
     ws.on('error', (error) =>
       this.#options.logger.debug({ err: error }, 'a client sent a frame that violates the WebSocket protocol'),

@@ -53,7 +53,7 @@ interface Connection {
   /** Of the credential that the gateway verified. */
   readonly upgrade: Principal;
   /** The spelling in the URL. */
-  readonly requested: ActionSpelling | undefined;
+  readonly urlSpelling: ActionSpelling | undefined;
 }
 
 /** Close codes: RFC 6455, section 7.4, and the registry of it. */
@@ -75,13 +75,13 @@ export class Session implements FeedSocket {
   readonly #sources: SessionSources;
   readonly #ws: WebSocket;
   readonly #stream: Duplex;
-  readonly #requested: ActionSpelling | undefined;
+  readonly #urlSpelling: ActionSpelling | undefined;
   readonly #upgrade: Principal;
   /** Of the last accepted subscribe frame; before that, of the upgrade. */
   #principal: Principal;
   #feed: Feed | null = null;
   /** Counts subscribe frames, because only the latest may continue. */
-  #turn = 0;
+  #subscribeCount = 0;
   /** Aborts the reads of the latest. */
   #reading = new AbortController();
   #frames = 0;
@@ -97,11 +97,11 @@ export class Session implements FeedSocket {
   #unsentBytes = 0;
   #sentAt = 0;
 
-  constructor(sources: SessionSources, { ws, stream, upgrade, requested }: Connection) {
+  constructor(sources: SessionSources, { ws, stream, upgrade, urlSpelling }: Connection) {
     this.#sources = sources;
     this.#ws = ws;
     this.#stream = stream;
-    this.#requested = requested;
+    this.#urlSpelling = urlSpelling;
     this.#upgrade = upgrade;
     this.#principal = upgrade;
     this.#now = this.#openedAt = this.#windowAt = performance.now();
@@ -140,7 +140,7 @@ export class Session implements FeedSocket {
 
   requireBootstrap(): void {
     // There is no subscription yet, so its client has nothing to load again.
-    if (this.#turn === 0) return;
+    if (this.#subscribeCount === 0) return;
     this.#unsubscribe();
     const message = 'afterSyncId is no longer in the log. Run a bootstrap and subscribe from its lastSyncId.';
     this.#write(errorFrame('BOOTSTRAP_REQUIRED', message));
@@ -204,7 +204,7 @@ export class Session implements FeedSocket {
     const { expiresAt } = this.#principal;
     if (expiresAt !== undefined && Date.now() >= expiresAt * 1000) {
       this.close(CLOSE.policy, 'UNAUTHORIZED', 'The token has expired');
-    } else if (this.#turn === 0 && now - this.#openedAt >= limits.subscribeTimeoutMs) {
+    } else if (this.#subscribeCount === 0 && now - this.#openedAt >= limits.subscribeTimeoutMs) {
       this.close(CLOSE.policy, 'SUBSCRIBE_TIMEOUT', 'No subscribe frame was received in time');
     } else if (this.#fullSince !== null && now - this.#fullSince >= this.#sources.unsent.allowance.stalledMs) {
       this.close(
@@ -244,7 +244,7 @@ export class Session implements FeedSocket {
       this.close(CLOSE.unsupported, 'INVALID_FRAME', 'Frames must be JSON text');
       return;
     }
-    const frame = parseClientFrame(data as Buffer, this.#requested);
+    const frame = parseClientFrame(data as Buffer, this.#urlSpelling);
     if (!this.#countFrame(frame.kind === 'subscribe' ? LIMITS.socketSubscribeCostsFrames : 0)) return;
     if (frame.kind === 'invalid') this.close(CLOSE.policy, 'INVALID_FRAME', frame.message);
     else if (frame.kind === 'subscribe') void this.#subscribe(frame.subscribe);
@@ -262,9 +262,9 @@ export class Session implements FeedSocket {
   /** Replaces the subscription. A later frame cancels an earlier one that is still being processed. */
   async #subscribe({ after, token, groups, spelling }: Subscribe): Promise<void> {
     this.#unsubscribe();
-    const turn = this.#turn;
+    const count = this.#subscribeCount;
     const { signal } = this.#reading;
-    const isCurrent = (): boolean => turn === this.#turn && this.#closesAt === null;
+    const isCurrent = (): boolean => count === this.#subscribeCount && this.#closesAt === null;
     try {
       const principal = await this.#authenticate(token);
       if (!isCurrent()) return;
@@ -307,7 +307,7 @@ export class Session implements FeedSocket {
   }
 
   #unsubscribe(): void {
-    this.#turn += 1;
+    this.#subscribeCount += 1;
     this.#reading.abort(new Error('Another subscription replaced it'));
     this.#reading = new AbortController();
     this.#feed?.end();
