@@ -9,7 +9,7 @@ import { TestSyncService } from './test-sync-service.ts';
 describe('a database replica', () => {
   let sync: TestSyncService;
   let admin: Client;
-  let copy: string;
+  let replica: string;
   let ada: string;
   let bob: string;
   let home: string;
@@ -21,32 +21,32 @@ describe('a database replica', () => {
     bob = await sync.person('Bob');
     home = await sync.workspace(ada);
     taskId = await sync.insert('Task', { workspaceId: home, title: 'Written before' }, ada);
-    copy = `${sync.database.name}_copy`;
+    replica = `${sync.database.name}_replica`;
     admin = new Client({ connectionString: sync.database.adminUrl });
     await admin.connect();
     await sync.restart(async () => {
-      await admin.query(`create database ${copy} template ${sync.database.name}`);
-      await inCopy(
+      await admin.query(`create database ${replica} template ${sync.database.name}`);
+      await inReplica(
         `update sync.tasks set record = (replace(record::text, 'Written before', 'From the replica'))::json`,
       );
-      await inCopy(
+      await inReplica(
         `update sync.sync_actions set record = (replace(record::text, 'Written before', 'From the replica'))::json`,
       );
       const url = new URL(sync.database.urlOf('wts_sync'));
-      url.pathname = copy;
+      url.pathname = replica;
       return { DATABASE_REPLICA_URL: url.href };
     });
   });
 
   afterEach(async () => {
     await sync[Symbol.asyncDispose]();
-    await admin.query(`drop database if exists ${copy} with (force)`);
+    await admin.query(`drop database if exists ${replica} with (force)`);
     await admin.end();
   });
 
-  async function inCopy(sql: string): Promise<void> {
+  async function inReplica(sql: string): Promise<void> {
     const url = new URL(sync.database.url);
-    url.pathname = copy;
+    url.pathname = replica;
     const client = new Client({ connectionString: url.href });
     await client.connect();
     await client.query(sql);
@@ -57,7 +57,7 @@ describe('a database replica', () => {
     const { rows } = await sync.bootstrap(userId, { onlyModels: 'Task' });
     return rows.map(({ title }) => title as string).sort();
   };
-  const byBatch = async (more: object = {}): Promise<unknown[]> => {
+  const byLookup = async (more: object = {}): Promise<unknown[]> => {
     const rows = await sync.batch(ada, [{ modelName: 'Task', indexedKey: 'id', keyValue: taskId }], more);
     return rows.map(({ title }) => title);
   };
@@ -84,7 +84,7 @@ describe('a database replica', () => {
 
   it('is read when it lacks only changes of others', async () => {
     assert.deepEqual(await titles(), ['From the replica']);
-    assert.deepEqual(await byBatch(), ['From the replica']);
+    assert.deepEqual(await byLookup(), ['From the replica']);
     await sync.workspace(bob);
     assert.deepEqual(await titles(), ['From the replica']);
     const { metadata } = await sync.bootstrap(ada);
@@ -95,7 +95,7 @@ describe('a database replica', () => {
   it('is not read when it lacks changes that the caller could have made or lost', async () => {
     await sync.insert('Task', { workspaceId: home, title: 'Written after' }, ada);
     assert.deepEqual(await titles(), ['Written after', 'Written before']);
-    assert.deepEqual(await byBatch(), ['Written before']);
+    assert.deepEqual(await byLookup(), ['Written before']);
   });
 
   it('is not read for a person whose memberships changed after its position', async () => {
@@ -107,23 +107,23 @@ describe('a database replica', () => {
     await sync.workspace(bob);
     const { rows } = await sync.sql.query<{ head: string }>('select max(sync_id)::text as head from sync.sync_actions');
     const firstSyncId = rows[0]?.head ?? '';
-    assert.deepEqual(await byBatch({ firstSyncId }), ['Written before']);
+    assert.deepEqual(await byLookup({ firstSyncId }), ['Written before']);
     const { metadata } = await sync.bootstrap(ada, { firstSyncId });
     assert.equal(metadata.lastSyncId, firstSyncId);
   });
 
   it('of another epoch is never read', async () => {
-    await inCopy('update sync.log_state set epoch = gen_random_uuid()');
+    await inReplica('update sync.log_state set epoch = gen_random_uuid()');
     assert.deepEqual(await titles(), ['Written before']);
     assert.deepEqual(await polled('0'), ['Written before']);
   });
 
   it('may go down at any time without a failed answer', async () => {
     assert.deepEqual(await titles(), ['From the replica']);
-    await admin.query(`drop database ${copy} with (force)`);
+    await admin.query(`drop database ${replica} with (force)`);
     await sync.insert('Label', { workspaceId: home, name: 'Change' }, ada);
     assert.deepEqual(await titles(), ['Written before']);
-    assert.deepEqual(await byBatch(), ['Written before']);
+    assert.deepEqual(await byLookup(), ['Written before']);
     assert.deepEqual(await polled('0'), ['Written before']);
   });
 });

@@ -18,7 +18,7 @@ describe('a streaming standby', function () {
   /** The connection between the service and the standby, which can be cut. */
   let wire: Wire;
   /** As the superuser, on the standby. */
-  let copy: Pool;
+  let standbyPool: Pool;
   let ada: string;
   let bob: string;
   let home: string;
@@ -37,8 +37,10 @@ describe('a streaming standby', function () {
     membership = await sync.join(bob, home);
     await task('Before');
     standby = stack.use(await openTestStandby(primary, 'standby'));
-    copy = stack.adopt(new Pool({ connectionString: standby.url(sync.database.name), max: 1 }), (pool) => pool.end());
-    copy.on('error', () => {});
+    standbyPool = stack.adopt(new Pool({ connectionString: standby.url(sync.database.name), max: 1 }), (pool) =>
+      pool.end(),
+    );
+    standbyPool.on('error', () => {});
     wire = stack.use(await openWire({ host: '127.0.0.1', port: standby.port }));
     await sync.restart(async () => {
       const url = new URL(sync.database.urlOf('wts_sync'));
@@ -50,12 +52,12 @@ describe('a streaming standby', function () {
   afterEach(() => stack.disposeAsync());
 
   const task = (title: string): Promise<string> => sync.insert('Task', { workspaceId: home, title }, ada);
-  const hold = (): Promise<unknown> => copy.query('select pg_wal_replay_pause()');
-  const release = (): Promise<unknown> => copy.query('select pg_wal_replay_resume()');
+  const pauseReplay = (): Promise<unknown> => standbyPool.query('select pg_wal_replay_pause()');
+  const resumeReplay = (): Promise<unknown> => standbyPool.query('select pg_wal_replay_resume()');
   const headOf = async (pool: Pool): Promise<string> =>
     (await pool.query<{ at: string }>('select max(sync_id)::text as at from sync.sync_actions')).rows[0]?.at ?? '';
   const hasAll = (): Promise<unknown> =>
-    eventually(async () => (await headOf(copy)) === (await headOf(sync.sql)), { deadlineMs: 20_000 });
+    eventually(async () => (await headOf(standbyPool)) === (await headOf(sync.sql)), { deadlineMs: 20_000 });
 
   const titles = ({ actions }: DeltasReply): unknown[] =>
     actions.flatMap(({ modelName, data }) => (modelName === 'Task' ? [data['title']] : []));
@@ -63,9 +65,9 @@ describe('a streaming standby', function () {
 
   /** Whether the service read a page there during `work`. */
   async function isRead(work: () => Promise<unknown>): Promise<boolean> {
-    const now = await copy.query<{ now: Date }>('select clock_timestamp() as now');
+    const now = await standbyPool.query<{ now: Date }>('select clock_timestamp() as now');
     await work();
-    const { rows } = await copy.query(
+    const { rows } = await standbyPool.query(
       `select 1 from pg_stat_activity where application_name = 'wts-sync-read' and query like '%find_page%' and query_start >= $1`,
       [now.rows[0]?.now],
     );
@@ -81,11 +83,11 @@ describe('a streaming standby', function () {
   });
 
   it('that lags makes no client miss an entry or load again [sync.deltas.replica]', async () => {
-    await hold();
+    await pauseReplay();
     await task('Delayed');
     const { lastSyncId, hasMore } = await sync.deltas(ada, { after: '0' });
     assert.deepEqual([lastSyncId, hasMore], [await headOf(sync.sql), false]);
-    assert.ok(BigInt(await headOf(copy)) < BigInt(lastSyncId), 'its replay was not paused');
+    assert.ok(BigInt(await headOf(standbyPool)) < BigInt(lastSyncId), 'its replay was not paused');
     assert.ok(await isRead(async () => assert.deepEqual(await polled(), ['Before', 'Delayed'])), 'it was not read');
 
     // Cursors beyond its position: at the head, and before it.
@@ -94,17 +96,17 @@ describe('a streaming standby', function () {
     assert.deepEqual(await polled(lastSyncId), ['Later']);
     const { metadata } = await sync.bootstrap(ada);
     assert.deepEqual(await polled(metadata.lastSyncId), []);
-    await release();
+    await resumeReplay();
     await hasAll();
     assert.deepEqual(await polled(), ['Before', 'Delayed', 'Later']);
   });
 
-  it('shows nothing to a member that only it still has [sync.deltas.own-groups]', async () => {
+  it('shows nothing to a person who is still a member only there [sync.deltas.own-groups]', async () => {
     assert.deepEqual(await polled('0', bob), ['Before']);
-    await hold();
+    await pauseReplay();
     await task('Between');
     await sync.commit([{ modelName: 'WorkspaceMember', modelId: membership, action: 'DELETE', payload: {} }], ada);
-    const known = await copy.query('select 1 from sync.workspace_members where user_id = $1', [bob]);
+    const known = await standbyPool.query('select 1 from sync.workspace_members where user_id = $1', [bob]);
     assert.equal(known.rowCount, 1, 'its replay was not paused');
     const { actions } = await sync.deltas(bob, { after: '0' });
     assert.deepEqual([...new Set(actions.map(({ groupId }) => groupId))], [bob]);
@@ -129,7 +131,7 @@ describe('a streaming standby', function () {
       await Promise.all([
         task(`Task ${round}`),
         ...pollers.map(poll),
-        ...(turn === 0 ? [hold()] : turn === 1 ? [release()] : []),
+        ...(turn === 0 ? [pauseReplay()] : turn === 1 ? [resumeReplay()] : []),
       ]);
     }
     for (const poller of pollers) while (await poll(poller));
@@ -149,7 +151,7 @@ describe('a streaming standby', function () {
   });
 
   it('does not serve entries that were trimmed on the primary', async () => {
-    await hold();
+    await pauseReplay();
     const floor = await headOf(sync.sql);
     await sync.sql.query('update sync.log_state set floor = $1', [floor]);
     const answer = await sync.call('/sync/deltas?after=1', { principal: caller(ada) });
@@ -182,7 +184,7 @@ describe('a streaming standby', function () {
   });
 
   it('that was promoted is at most a stale replica, and a log of another epoch from its first entry on', async () => {
-    await copy.query('select pg_promote()');
+    await standbyPool.query('select pg_promote()');
     await task('Here');
     assert.deepEqual(await polled(), ['Before', 'Here']);
     const url = new URL(sync.database.urlOf('wts_sync'));

@@ -142,8 +142,8 @@ describe('the relay [sync.log.relay]', function () {
   it('moves to another replica when its holder hangs, and a holder that continues late changes nothing', async () => {
     const address = new URL(database.urlOf('wts_sync'));
     const wire = stack.use(await openWire({ host: address.hostname, port: Number(address.port) }));
-    const sleeper = relay({ databaseUrl: wire.through(address.href) });
-    await eventually(() => sleeper.isHolding);
+    const frozen = relay({ databaseUrl: wire.through(address.href) });
+    await eventually(() => frozen.isHolding);
     await commits(3);
     await untilWhole();
     const successor = relay();
@@ -154,7 +154,7 @@ describe('the relay [sync.log.relay]', function () {
     wire.mend();
     await commits(3);
     await untilWhole();
-    assert.ok(successor.isHolding && !sleeper.isHolding);
+    assert.ok(successor.isHolding && !frozen.isHolding);
   });
 
   it('moves to another replica when its holder cannot reach the broker', async () => {

@@ -23,7 +23,7 @@ export type ClientFrame =
 const checkSubscribe = compile(syncFrames.subscribeFrame.schema, 'frame');
 
 /**
- * Parses one text frame, as strictly as a body; `urlSpelling` is the spelling in the URL. Keeps sync.socket.subscribe.
+ * Parses one text frame, as strictly as a body. Keeps sync.socket.subscribe.
  * Keeps sync.socket.bad-frame.
  */
 export function parseClientFrame(bytes: Uint8Array, urlSpelling: ActionSpelling | undefined): ClientFrame {
