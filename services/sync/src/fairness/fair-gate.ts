@@ -51,7 +51,7 @@ const ALL_ELIGIBLE: Eligibility = { mayServe: () => true, soonestMs: Infinity };
 export const SHARE = 1 / 4;
 /** With this many slots, a person never gets the last one, because a slot cannot be taken back from a long task. */
 const SLOTS_WITH_RESERVE_MIN = 4;
-/** Of the latest task, in the moving average of what a task takes. */
+/** The weight of the latest task in the moving average of durations. */
 const WEIGHT = 0.1;
 const RETRY_SECONDS_MAX = 30;
 
@@ -71,10 +71,10 @@ export class FairGate {
   readonly #share: number;
   readonly #aloneMax: number;
   readonly #running = new Map<string, number>();
-  #underWay = 0;
+  #runningCount = 0;
   /** Set while a slot is free and all people who wait are paused. */
   #wakeUp: NodeJS.Timeout | undefined;
-  /** For one unit of cost. */
+  /** The expected duration of one unit of cost. */
   #expectedMs = 0;
 
   constructor(options: FairGateOptions) {
@@ -89,12 +89,12 @@ export class FairGate {
   }
 
   get running(): number {
-    return this.#underWay;
+    return this.#runningCount;
   }
 
   /** Whether a new task would wait. */
   get isBusy(): boolean {
-    return this.#underWay >= this.#options.slots;
+    return this.#runningCount >= this.#options.slots;
   }
 
   /** Runs the task when it is this person's turn. Rejects with the signal's reason, or with `unavailable`. */
@@ -111,20 +111,20 @@ export class FairGate {
     if (this.isBusy || isPaused || this.#countOf(person) >= this.#aloneMax) await this.#wait(person, options);
     else this.#startNow(person, cost);
     const startedAt = performance.now();
-    let isLeft = false;
+    let isFreed = false;
     return {
       [Symbol.dispose]: () => {
-        if (isLeft) return;
-        isLeft = true;
+        if (isFreed) return;
+        isFreed = true;
         const tookMs = performance.now() - startedAt;
         this.#updateExpected(tookMs / cost);
         if (options.isLarge) this.#options.timeShare?.spent(person, tookMs);
-        this.#leave(person);
+        this.#free(person);
       },
     };
   }
 
-  /** Passes the queue, because it counts the use of people. While a slot is free, only people who may not have it wait. */
+  /** Takes its entry through the queue, which counts the use of people. With a free slot, only people who may not have it wait. */
   #startNow(person: string, cost: number): void {
     const waiter = { enter: () => undefined, refuse: () => undefined };
     this.#queue.push(person, waiter, { cost });
@@ -193,19 +193,19 @@ export class FairGate {
   }
 
   #start(person: string): void {
-    this.#underWay += 1;
+    this.#runningCount += 1;
     this.#running.set(person, this.#countOf(person) + 1);
-    this.#options.watch?.onRunning?.(this.#underWay);
+    this.#options.watch?.onRunning?.(this.#runningCount);
   }
 
-  #leave(person: string): void {
+  #free(person: string): void {
     const left = this.#countOf(person) - 1;
     if (left > 0) this.#running.set(person, left);
     else this.#running.delete(person);
-    this.#underWay -= 1;
-    this.#options.watch?.onRunning?.(this.#underWay);
+    this.#runningCount -= 1;
+    this.#options.watch?.onRunning?.(this.#runningCount);
     this.#admit();
-    if (this.#underWay === 0) this.#queue.reset();
+    if (this.#runningCount === 0) this.#queue.reset();
   }
 
   #admit(): void {
