@@ -84,7 +84,7 @@ export class Bootstraps implements Disposable {
   }
 
   [Symbol.dispose](): void {
-    for (const key of this.#kept.keys()) this.#forget(key);
+    for (const key of this.#kept.keys()) this.#evict(key);
   }
 
   async #start(request: BootstrapRequest, encoding: Encoding, signal: AbortSignal): Promise<StartedAnswer> {
@@ -173,29 +173,29 @@ export class Bootstraps implements Disposable {
   }
 
   #keep(key: string, snapshot: SpooledSnapshot): void {
-    this.#forget(key);
+    this.#evict(key);
     this.#kept.set(key, snapshot);
     snapshot.keep();
     const drop = (): void => {
-      if (this.#kept.get(key) === snapshot) this.#forget(key);
+      if (this.#kept.get(key) === snapshot) this.#evict(key);
     };
     void snapshot.done.then(() => {
       if (snapshot.isShareable) setTimeout(drop, LIMITS.snapshotKeptMs).unref();
       else drop();
     });
-    this.#forgetOldest(
+    this.#evictOldest(
       [...this.#kept].filter(([, { person }]) => person === snapshot.person),
       KEPT_OF_ONE_MAX,
     );
-    this.#forgetOldest([...this.#kept], KEPT_MAX);
+    this.#evictOldest([...this.#kept], KEPT_MAX);
   }
 
-  #forgetOldest(kept: readonly [string, SpooledSnapshot][], max: number): void {
-    for (const [key] of kept.slice(0, Math.max(0, kept.length - max))) this.#forget(key);
+  #evictOldest(kept: readonly [string, SpooledSnapshot][], max: number): void {
+    for (const [key] of kept.slice(0, Math.max(0, kept.length - max))) this.#evict(key);
   }
 
-  #forget(key: string): void {
-    this.#kept.get(key)?.forget();
+  #evict(key: string): void {
+    this.#kept.get(key)?.evict();
     this.#kept.delete(key);
   }
 
@@ -209,7 +209,7 @@ export class Bootstraps implements Disposable {
     if (admission === undefined) {
       const isShort = budget.disk.isShort;
       for (const [key, snapshot] of this.#kept) {
-        if (!snapshot.hasReaders && (isShort || snapshot.person === person)) this.#forget(key);
+        if (!snapshot.hasReaders && (isShort || snapshot.person === person)) this.#evict(key);
       }
       admission = budget.admit(person);
     }

@@ -55,7 +55,7 @@ describe('the backlog of the relay', () => {
     backlog.add(chunk(3, 2));
     assert.equal(backlog.take('e', 2n), null);
     assert.equal(backlog.take('other', 3n), null);
-    backlog.forgetUpTo(5n);
+    backlog.removeUpTo(5n);
     assert.equal(backlog.bytes, 0);
   });
 

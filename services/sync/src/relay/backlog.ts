@@ -44,7 +44,7 @@ export class Backlog {
   }
 
   /** Removes the chunks that the stream has. */
-  forgetUpTo(cursor: bigint): void {
+  removeUpTo(cursor: bigint): void {
     for (const [prev, chunk] of this.#byPrev) {
       if (BigInt(chunk.last) > cursor) continue;
       this.#byPrev.delete(prev);

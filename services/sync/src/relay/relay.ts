@@ -182,7 +182,7 @@ class RelayLoop {
     const page = await this.#options.log.read(cursor, LOG_PAGE);
     if (page.epoch !== epoch || cursor < page.floor) return 'log-changed';
     this.#readAt = page.entries.length < LOG_PAGE ? performance.now() + POLL_MS : 0;
-    this.#backlog.forgetUpTo(cursor);
+    this.#backlog.removeUpTo(cursor);
     this.#options.metrics.behind.set(Number(page.head - cursor));
     return chunksAfter(epoch, cursor.toString(), page.entries);
   }

@@ -126,12 +126,12 @@ export class SpooledSnapshot {
     return this.#spool.read(reader);
   }
 
-  /** Keeps the spool without readers until `forget`, for later equal requests. */
+  /** Keeps the spool without readers until `evict`, for later equal requests. */
   keep(): void {
     this.#isKept = true;
   }
 
-  forget(): void {
+  evict(): void {
     this.#isKept = false;
     this.#disposeIfUnused();
   }
