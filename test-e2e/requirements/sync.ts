@@ -97,7 +97,7 @@ export const sync: readonly Rule[] = [
     id: 'sync.bootstrap.only-models',
     source: 'Specification 4.5',
     text: '`onlyModels` is a comma-separated list of models.',
-    home: 'services/sync/src/bootstrap/request.ts',
+    home: 'services/sync/src/bootstrap/parsed-bootstrap.ts',
     status: 'kept',
   },
   {
@@ -265,7 +265,7 @@ export const sync: readonly Rule[] = [
     id: 'sync.client.compatible',
     source: 'Design 7',
     text: 'The published sync client works unmodified, by configuration alone.',
-    home: 'services/sync/src/bootstrap/request.ts',
+    home: 'services/sync/src/bootstrap/parsed-bootstrap.ts',
     status: 'kept',
   },
   {

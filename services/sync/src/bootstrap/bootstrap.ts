@@ -11,7 +11,7 @@ import {
 import type { Sources } from '../snapshots/sources.ts';
 import { unlessAborted } from '../unless-aborted.ts';
 import { narrow, type Narrowed } from './narrow.ts';
-import type { BootstrapRequest } from './request.ts';
+import type { ParsedBootstrap } from './parsed-bootstrap.ts';
 
 /*
  * A bootstrap sends everything a caller may see, at one position of the log.
@@ -67,7 +67,7 @@ export class Bootstraps implements Disposable {
   }
 
   /** Starts an answer. The caller must dispose of it, because it counts against its person and holds a spool. */
-  async answer(request: BootstrapRequest, encoding: Encoding, signal: AbortSignal): Promise<BootstrapAnswer> {
+  async answer(request: ParsedBootstrap, encoding: Encoding, signal: AbortSignal): Promise<BootstrapAnswer> {
     const admission = this.#admit(request.userId);
     if (admission === undefined) throw tooManySnapshots(this.#options.metrics);
     try {
@@ -87,7 +87,7 @@ export class Bootstraps implements Disposable {
     for (const key of this.#kept.keys()) this.#evict(key);
   }
 
-  async #start(request: BootstrapRequest, encoding: Encoding, signal: AbortSignal): Promise<StartedAnswer> {
+  async #start(request: ParsedBootstrap, encoding: Encoding, signal: AbortSignal): Promise<StartedAnswer> {
     for (let tries = 0; tries < TRIES_MAX; tries += 1) {
       const person = await this.#sources.groupsOf(request, signal);
       const narrowed = narrow(request, person);
@@ -218,7 +218,7 @@ export class Bootstraps implements Disposable {
 }
 
 function firstLineOf(
-  { schemaHash }: BootstrapRequest,
+  { schemaHash }: ParsedBootstrap,
   { subscribed }: Narrowed,
   { at, epoch }: Pick<PersonGroups, 'at' | 'epoch'>,
 ): string {
@@ -240,7 +240,7 @@ interface JoinedSnapshot {
 }
 
 interface JoinRequest {
-  readonly request: BootstrapRequest;
+  readonly request: ParsedBootstrap;
   readonly person: PersonGroups;
   readonly narrowed: Narrowed;
   readonly encoding: Encoding;

@@ -1,6 +1,6 @@
 import type { PersonGroups, Viewer } from '@wts/read-model';
 import { inOrder } from '../deltas/group-list.ts';
-import type { BootstrapRequest } from './request.ts';
+import type { ParsedBootstrap } from './parsed-bootstrap.ts';
 
 /** The groups of an answer, as the first line lists them, and the viewer for its queries. */
 export interface Narrowed {
@@ -20,7 +20,7 @@ export interface Narrowed {
  * that those memberships open. So a request for all groups does not query the person's own group: its result is the same
  * for everyone with the same workspaces and projects, and one snapshot serves all members of a workspace who reconnect.
  */
-export function narrow(request: BootstrapRequest, person: PersonGroups): Narrowed {
+export function narrow(request: ParsedBootstrap, person: PersonGroups): Narrowed {
   const { userId, workspaceId } = request;
   const groups = request.groups === null ? person.groups : person.groups.intersection(request.groups);
   const others = [...groups].filter((group) => group !== userId).sort();

@@ -4,7 +4,7 @@ import type { Call } from '@wts/service-kit/routes';
 import type { Router } from 'express';
 import type { Bootstraps } from '../bootstrap/bootstrap.ts';
 import type { ClientModels } from '../bootstrap/client-models.ts';
-import { parseBootstrapRequest } from '../bootstrap/request.ts';
+import { parseBootstrap } from '../bootstrap/parsed-bootstrap.ts';
 import { chooseEncoding, sendLines, sendSnapshot } from '../snapshots/send.ts';
 
 type BootstrapCall = Pick<Call, 'principal' | 'res' | 'signal'>;
@@ -14,7 +14,7 @@ export function mountBootstrap(router: Router, bootstraps: Bootstraps, clientMod
   const send = async ({ principal, res, signal }: BootstrapCall, parameters: BootstrapParameters): Promise<void> => {
     const { userId } = principal;
     const requested = await clientModels.complete(userId, parameters, signal);
-    const request = parseBootstrapRequest(principal, requested);
+    const request = parseBootstrap(principal, requested);
     await clientModels.keep(userId, requested, signal);
     using answer = await bootstraps.answer(request, chooseEncoding(res.req), signal);
     const { firstLine, rest } = answer;

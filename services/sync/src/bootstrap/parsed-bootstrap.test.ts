@@ -2,12 +2,12 @@ import { servicePrincipal } from '@wts/access';
 import type { BootstrapParameters } from '@wts/contracts';
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { parseBootstrapRequest } from './request.ts';
+import { parseBootstrap } from './parsed-bootstrap.ts';
 
 describe('the groups of a bootstrap request', () => {
   const [userId, home] = [randomUUID(), randomUUID()];
   const groupsOf = (requested: BootstrapParameters): string[] | null => {
-    const { groups } = parseBootstrapRequest({ ...servicePrincipal('test'), userId }, requested);
+    const { groups } = parseBootstrap({ ...servicePrincipal('test'), userId }, requested);
     return groups === null ? null : [...groups];
   };
 

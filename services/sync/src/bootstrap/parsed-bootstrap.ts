@@ -3,7 +3,7 @@ import { Fault, isUuid, parseSyncId } from '@wts/contracts';
 import { MODELS, MODEL_NAMES, unknownModel, type Model } from '@wts/models';
 
 /** The parameters of a bootstrap, parsed. */
-export interface BootstrapRequest {
+export interface ParsedBootstrap {
   readonly userId: string;
   /** The workspace that the credential is limited to. */
   readonly workspaceId: string | null;
@@ -17,16 +17,16 @@ export interface BootstrapRequest {
   readonly reached: bigint;
 }
 
-export function parseBootstrapRequest(principal: Principal, requested: BootstrapParameters): BootstrapRequest {
-  const groups = namesIn(requested.syncGroups);
+export function parseBootstrap(principal: Principal, parameters: BootstrapParameters): ParsedBootstrap {
+  const groups = namesIn(parameters.syncGroups);
   return {
     userId: principal.userId,
     workspaceId: principal.workspaceId ?? null,
-    models: readModels(requested.onlyModels),
-    groups: groups === null ? null : readGroups(groups, principal.userId, requested.type),
-    isPartial: requested.type === 'partial',
-    schemaHash: requested.schemaHash ?? '',
-    reached: parseSyncId(requested.firstSyncId) ?? 0n,
+    models: readModels(parameters.onlyModels),
+    groups: groups === null ? null : readGroups(groups, principal.userId, parameters.type),
+    isPartial: parameters.type === 'partial',
+    schemaHash: parameters.schemaHash ?? '',
+    reached: parseSyncId(parameters.firstSyncId) ?? 0n,
   };
 }
 
