@@ -15,13 +15,13 @@ export interface GeneratedApiKey {
   readonly token: string;
   /** SHA-256 in lowercase hex: what is stored and looked up. The secret has 256 bits, so no slow hash is needed. */
   readonly hash: string;
-  /** First characters, for people to tell their keys apart. */
+  /** First characters, by which people identify their keys. */
   readonly keyPrefix: string;
 }
 
 /**
- * Makes a personal API key: `<prefix><43 characters of secret><6 characters of checksum>`. The checksum lets secret
- * scanners recognize a leaked key, and lets us refuse a typing error without asking the store. Keeps
+ * Generates a personal API key: `<prefix><43 characters of secret><6 characters of checksum>`. The checksum lets secret
+ * scanners recognize a leaked key, and a mistyped key be refused without a look-up. Keeps
  * api-keys.token.prefix.
  * Keeps api-keys.token.stored-hashed.
  */
@@ -31,7 +31,7 @@ export function generateApiKey(prefix: string): GeneratedApiKey {
   return { token, hash: hashOf(token), keyPrefix: token.slice(0, KEY_PREFIX_CHARS) };
 }
 
-/** What a key is looked up and shown by, or null when the text cannot be a key of ours: other prefix, shape or checksum. */
+/** The hash and the shown prefix of a key; null for a text with another prefix, shape or checksum. */
 export function readApiKey(text: string, prefix: string): Omit<GeneratedApiKey, 'token'> | null {
   if (!text.startsWith(prefix)) return null;
   const rest = text.slice(prefix.length);

@@ -1,6 +1,6 @@
 /**
- * A map that never holds more than `entriesMax`: the entry written first leaves first, however often it is read, because
- * keeping the order of use costs more than it saves.
+ * A map with at most `entriesMax` entries. The entry written first is evicted first, also when it is read often, because tracking
+ * the order of use costs more than it saves.
  */
 export class BoundedMap<K, V> {
   readonly #entries = new Map<K, V>();

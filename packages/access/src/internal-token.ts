@@ -4,16 +4,16 @@ import jwt from 'jsonwebtoken';
 import { BoundedMap } from './bounded-map.ts';
 
 /**
- * The internal token: which service calls which other one, and on whose behalf. It lives a minute, so a leaked one is soon
- * worthless, and is good for one service only, so a service cannot pass on what it was given. Minting and checking cost a
- * hash each, so both are remembered.
+ * The internal token names the service that calls, the service that is called, and the principal. It is valid for a minute, so a
+ * leaked one soon expires, and for one service only, so a service cannot pass it on. Minting and checking take a hash each, so
+ * both are cached.
  */
 const ISSUER = 'wts-internal';
-/** A token in use is replaced when this old, so the receiver always sees at least 40 s left. */
+/** A token is minted again at this age, so it is valid for at least 40 s when it is sent. */
 const REMINT_SECONDS = 20;
-/** Hosts of one cluster may disagree on the time by this much. */
+/** The clocks of a cluster may differ by this much. */
 const CLOCK_SKEW_SECONDS = 5;
-const REMEMBERED_MAX = 10_000;
+const CACHED_MAX = 10_000;
 
 export interface TokenRoute {
   /** The service that calls. */
@@ -26,13 +26,13 @@ export interface TokenRoute {
 /** A token that carries this principal, valid for LIMITS.internalTokenSeconds from when it was minted. */
 export type MintToken = (principal: Principal, nowSeconds?: number) => string;
 
-/** What a token says: on whose behalf, and which service calls. */
+/** The content of a token: the principal and the service that calls. */
 export interface InternalCall {
   readonly principal: Principal;
   readonly caller: string;
 }
 
-/** What a token says. Throws `token_invalid` for anything that is not for this service, or not minted within the last minute. */
+/** Reads a token. Throws `token_invalid` for a token of another service, or one older than a minute. */
 export type ReadToken = (token: string, nowSeconds?: number) => InternalCall;
 
 interface Minted {
@@ -40,13 +40,13 @@ interface Minted {
   readonly at: number;
 }
 
-/** For the calls of one service to another. */
+/** Mints the tokens of calls of one service to another. */
 export function tokenMinter(route: TokenRoute): MintToken {
   const byPrincipal = new WeakMap<Principal, Minted>();
-  const byContent = new BoundedMap<string, Minted>(REMEMBERED_MAX);
+  const byContent = new BoundedMap<string, Minted>(CACHED_MAX);
   return (principal, nowSeconds = clock()) => {
-    const known = byPrincipal.get(principal);
-    if (known !== undefined && isFresh(known, nowSeconds)) return known.token;
+    const cached = byPrincipal.get(principal);
+    if (cached !== undefined && isFresh(cached, nowSeconds)) return cached.token;
     const content = contentOf(principal);
     let minted = byContent.get(content);
     if (minted === undefined || !isFresh(minted, nowSeconds)) {
@@ -82,15 +82,15 @@ function sign(principal: Principal, { from, to, secret }: TokenRoute, nowSeconds
   return jwt.sign(claims, secret, { algorithm: 'HS256' });
 }
 
-/** For what `service` is called with. Any of the secrets may have signed: there are two while one replaces the other. */
+/** Reads the tokens of calls to `service`. Any of the secrets may have signed: there are two while one replaces the other. */
 export function tokenReader(service: string, secrets: readonly [string, ...string[]]): ReadToken {
-  const known = new BoundedMap<string, InternalCall & { readonly expiresAt: number }>(REMEMBERED_MAX);
+  const cache = new BoundedMap<string, InternalCall & { readonly expiresAt: number }>(CACHED_MAX);
   return (token, nowSeconds = clock()) => {
-    const before = known.get(token);
-    if (before !== undefined && nowSeconds < before.expiresAt) return before;
+    const cached = cache.get(token);
+    if (cached !== undefined && nowSeconds < cached.expiresAt) return cached;
     const claims = claimsOf(token, secrets, nowSeconds);
     const call = callOf(claims, service, nowSeconds);
-    known.set(token, call);
+    cache.set(token, call);
     return call;
   };
 }
@@ -115,7 +115,7 @@ function claimsOf(token: string, secrets: readonly string[], nowSeconds: number)
 // Keeps authentication.internal.audience.
 function callOf(claims: unknown, service: string, nowSeconds: number): InternalCall & { readonly expiresAt: number } {
   const { aud, act, iat, exp } = (claims ?? {}) as Record<string, unknown>;
-  // A list is refused too: a token is for one service.
+  // A list is refused too, because a token is for one service.
   if (aud !== service) throw refused(`for ${JSON.stringify(aud)}, and this is ${service}`);
   if (typeof act !== 'string' || act === '') throw refused('without the name of the service that calls');
   if (typeof iat !== 'number' || typeof exp !== 'number') throw refused('without iat and exp');
@@ -126,7 +126,7 @@ function callOf(claims: unknown, service: string, nowSeconds: number): InternalC
   return Object.freeze({ principal, caller: act, expiresAt: exp + CLOCK_SKEW_SECONDS });
 }
 
-/** The text is for logs; callers are told the code alone. */
+/** The text is for logs; callers get the code alone. */
 function refused(why: string, cause?: unknown): Fault {
   return new Fault('token_invalid', { cause: new Error(`an internal token ${why}`, { cause }) });
 }

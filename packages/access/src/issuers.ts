@@ -1,15 +1,15 @@
 import { weaknessOf } from './weak-secret.ts';
 
-/** The identity providers whose tokens are accepted: configuration only, nothing in a token can add one. */
+/** An identity provider whose tokens are accepted. Only the configuration has them; a token cannot add one. */
 export interface Issuer {
-  /** Compared with the `iss` claim as it stands: no trailing slash is added or taken. */
+  /** Compared with the `iss` claim unchanged: no trailing slash is added or removed. */
   readonly issuer: string;
   readonly audiences: readonly string[];
   readonly algorithms: readonly Algorithm[];
   /** Accepted values of the `typ` header, lower case; `''` stands for an absent one. */
   readonly types: readonly string[];
   readonly key: { readonly secret: string } | { readonly jwksUri: string };
-  /** The provider verifies every address it gives: one from a token without the claim `email_verified` counts as verified. */
+  /** The provider verifies every e-mail address: one in a token without the claim `email_verified` counts as verified. */
   readonly trustsEmails: boolean;
 }
 
@@ -22,8 +22,8 @@ const FIELDS = ['issuer', 'audiences', 'algorithms', 'types', 'secret', 'jwksUri
 const TYPES_DEFAULT = ['', 'jwt'];
 
 /**
- * Reads the configured list `[{issuer, audiences, algorithms, secret | jwksUri, types?, trustsEmails?}]`. Throws an Error whose message
- * is a sentence for the operator. A secret and a public key never serve the same issuer, because then a token could be
+ * Reads the configured list `[{issuer, audiences, algorithms, secret | jwksUri, types?, trustsEmails?}]`. Throws an Error with
+ * a sentence for the operator. A secret and a public key never belong to the same issuer, because then a token could be
  * signed with the public key as if it were the secret.
  */
 export function parseIssuers(json: string): Issuer[] {
@@ -39,7 +39,7 @@ function jsonOf(json: string): unknown {
   try {
     return JSON.parse(json) as unknown;
   } catch {
-    // The parser's own message quotes the text, which holds secrets.
+    // The parser's own message quotes the text, which contains secrets.
     throw new Error('The list of issuers is not valid JSON.');
   }
 }
@@ -103,7 +103,7 @@ function readKey(row: Record<string, unknown>, named: string): Issuer['key'] {
   return { jwksUri: uri.href };
 }
 
-/** Keys fetched in clear could be swapped on the way, so plain http stays on the machine. */
+/** Plain http only on this machine, because keys fetched without TLS could be replaced on the network. */
 function isSafe(uri: URL): boolean {
   if (uri.username !== '' || uri.password !== '') return false;
   if (uri.protocol === 'https:') return true;

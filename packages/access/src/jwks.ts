@@ -3,7 +3,7 @@ import { createPublicKey } from 'node:crypto';
 import { Fault, parseJson } from '@wts/contracts';
 import { request } from 'undici';
 
-/** Gets the text of a key set. The default asks the network; tests give their own. */
+/** Fetches the text of a key set; by default over the network. */
 export type FetchJwks = (uri: string) => Promise<Uint8Array>;
 
 interface VerificationKey {
@@ -12,19 +12,19 @@ interface VerificationKey {
   readonly key: KeyObject;
 }
 
-/** A key an identity provider withdrew is refused after this long at the latest. */
+/** A key that the identity provider removed is refused after this at the latest. */
 const AGE_MAX_MS = 10 * 60_000;
-/** An unknown `kid` is the caller's choice: it must not make us ask the provider more often than this. */
+/** Unknown `kid`s cause a fetch at most this often, because callers can make them up. */
 const COOLDOWN_MS = 30_000;
-/** Nothing can be verified without a first set, so the first one is tried for more eagerly. */
+/** Without a first set no token can be verified, so it is fetched more often. */
 const COOLDOWN_EMPTY_MS = 1_000;
 const FETCH_TIMEOUT_MS = 5_000;
 const SET_BYTES_MAX = 64 * 1024;
 const RSA_BITS_MIN = 2048;
 
 /**
- * The public keys of one issuer. The last good set stays in use while the provider is down; a provider that was never
- * reached makes its tokens unverifiable for now (`unavailable`), not wrong.
+ * The public keys of one issuer. The last valid set stays in use while the provider is down; the tokens of a provider that was never
+ * reached are `unavailable`, not invalid.
  */
 export class Jwks {
   readonly #uri: string;
@@ -44,11 +44,11 @@ export class Jwks {
   async find(kid: string, algorithm: string, nowMs: number): Promise<KeyObject | undefined> {
     if (nowMs - this.#loadedAtMs > AGE_MAX_MS) {
       const refreshed = this.#refresh(nowMs);
-      // A provider that failed may hang again: whoever has a key that is known does not wait to learn that.
+      // A provider that failed may hang again, so a cached key is used without waiting.
       if (!this.#isFailing || this.#keys === null) await refreshed;
     }
-    const known = this.#pick(kid, algorithm);
-    if (known !== undefined) return known;
+    const cached = this.#pick(kid, algorithm);
+    if (cached !== undefined) return cached;
     await this.#refresh(nowMs);
     if (this.#keys === null) throw new Fault('unavailable');
     return this.#pick(kid, algorithm);
@@ -64,7 +64,7 @@ export class Jwks {
     )?.key;
   }
 
-  /** Joins a load under way, else starts one unless the last try is too recent. Never throws: the old set stays. */
+  /** Awaits a fetch under way, else starts one unless the last one is too recent. Never throws: the old set stays. */
   async #refresh(nowMs: number): Promise<void> {
     if (this.#loading === null) {
       const cooldownMs = this.#keys === null ? COOLDOWN_EMPTY_MS : COOLDOWN_MS;
@@ -82,9 +82,9 @@ export class Jwks {
     try {
       keys = readKeySet(await this.#fetch(this.#uri));
     } catch {
-      // The set in use stays. Verification says `unavailable` when there is none.
+      // The current set stays; without one, tokens are `unavailable`.
     }
-    // An empty set is a fault of the provider; taking it over would lock everybody out.
+    // An empty set is a fault of the provider; using it would refuse all its tokens.
     this.#isFailing = keys.length === 0;
     if (this.#isFailing) return;
     this.#keys = keys;
@@ -114,7 +114,7 @@ function readKey(entry: unknown): VerificationKey | null {
   }
 }
 
-/** One GET with a deadline over everything; a redirect is a failure, because the address was configured, not found. */
+/** One GET with a deadline over everything; a redirect is a failure, because only the configured address is used. */
 export async function fetchKeySet(uri: string, timeoutMs: number = FETCH_TIMEOUT_MS): Promise<Uint8Array> {
   const signal = AbortSignal.timeout(timeoutMs);
   const { statusCode, body } = await request(uri, { signal, headers: { accept: 'application/json' } });
@@ -125,6 +125,6 @@ export async function fetchKeySet(uri: string, timeoutMs: number = FETCH_TIMEOUT
     if (bytes > SET_BYTES_MAX) throw new Error('The key set is too large.');
     chunks.push(chunk);
   }
-  if (statusCode !== 200) throw new Error(`The key set was answered with status ${statusCode}.`);
+  if (statusCode !== 200) throw new Error(`The reply with the key set has status ${statusCode}.`);
   return Buffer.concat(chunks);
 }

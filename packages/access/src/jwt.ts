@@ -27,18 +27,18 @@ const SUBJECT_CHARS_MAX = 255;
 const KID_CHARS_MAX = 256;
 /** The last second of the year 9999: anything later is no date. */
 const SECONDS_MAX = 253_402_300_799;
-/** Headers that bring their own key, or an address to fetch one from, or change how the token is read. */
+/** Headers with a key, or an address of one, or that change how the token is read. */
 const REFUSED_HEADERS = ['crit', 'jwk', 'jku', 'x5u', 'x5c', 'zip', 'b64', 'enc', 'epk'] as const;
 const compact = /^(?:[A-Za-z0-9_-]+\.){2}[A-Za-z0-9_-]+$/;
 
-/** Key sets live as long as the issuer they belong to; tests that give their own fetch get their own set. */
+/** Key sets are stored as long as their issuer. */
 const jwksByIssuer = new WeakMap<Issuer, Jwks>();
 
 /**
  * Verifies a JWT of one of the configured issuers, or throws `token_invalid` (`unavailable` when the issuer's keys could
- * never be fetched). jsonwebtoken checks the signature; everything it would let pass is refused around it: tokens without
+ * never be fetched). jsonwebtoken checks the signature; this function refuses what it accepts: tokens without
  * `exp`, unknown `crit`, keys or addresses inside the token, a `kid` that names no key of the issuer, numbers as text,
- * keys that stand twice, more than three parts.
+ * keys given twice, more than three parts.
  * Keeps authentication.jwt.strict.
  */
 export async function verifyJwt(
@@ -84,8 +84,8 @@ function readPart(part: string): JsonObject {
 function checkHeader(header: JsonObject, issuer: Issuer): Issuer['algorithms'][number] {
   const algorithm = issuer.algorithms.find((allowed) => allowed === header.alg);
   if (algorithm === undefined) throw refused('alg');
-  const brought = REFUSED_HEADERS.find((name) => Object.hasOwn(header, name));
-  if (brought !== undefined) throw refused(brought);
+  const refusedHeader = REFUSED_HEADERS.find((name) => Object.hasOwn(header, name));
+  if (refusedHeader !== undefined) throw refused(refusedHeader);
   const type = header.typ === undefined ? '' : header.typ;
   if (typeof type !== 'string' || !issuer.types.includes(type.toLowerCase())) throw refused('typ');
   return algorithm;
@@ -126,7 +126,7 @@ async function keyFor(
   return key;
 }
 
-/** Callers learn that the token is invalid; which check refused it is for the log. */
+/** Callers get `token_invalid`; the check that refused it is in the log. */
 function refused(check: string, cause?: unknown): Fault {
   return new Fault('token_invalid', { cause: new Error(`JWT refused: ${check}`, { cause }) });
 }

@@ -10,7 +10,7 @@ export function grants(principal: Principal, scope: Scope): boolean {
   return principal.scopes.some((held) => SCOPES.indexOf(held) >= needed);
 }
 
-/** Throws `insufficient_scope`. Callers ask before they look whether a thing exists, so the answer tells nothing. */
+/** Throws `insufficient_scope`. Called before the record is read, so that the reply does not reveal whether it exists. */
 export function requireScope(principal: Principal, scope: Scope): void {
   if (grants(principal, scope)) return;
   throw new Fault('insufficient_scope', {
@@ -19,10 +19,10 @@ export function requireScope(principal: Principal, scope: Scope): void {
   });
 }
 
-/** The principal a service acts as when nobody asked it to: schedulers, credential look-ups, readiness. */
+/** The principal of a service that acts for itself: schedulers, credential look-ups, readiness. */
 export function servicePrincipal(name: string): Principal {
   return { userId: SERVICE_USER_ID, scopes: SCOPES, credential: { kind: 'service', id: name } };
 }
 
-/** No person has this id, so a row written by a service is never taken for a person's. */
+/** No person has this id, so a row of a service is never shown as a person's. */
 const SERVICE_USER_ID = '00000000-0000-0000-0000-000000000000';

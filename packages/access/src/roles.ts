@@ -1,23 +1,23 @@
 import type { Role } from '@wts/contracts';
 
 /**
- * What each role may do in a workspace, on one screen. `own`: only with what is theirs, created by them or assigned to them.
+ * The permissions of each role in a workspace. `own`: only for records that the person created or is assigned to.
  *
- * Names with a dot are asked for where something is done; the other ones are the words in which a model says who may change
- * its records (`WorkspacePermission` of `@wts/models`), judged with the commit. No other code compares roles.
+ * Commands check names with a dot; the other ones are the permissions of models (`ModelPermission` of `@wts/models`), which the
+ * commit checks. No other code compares roles.
  */
 export const PERMISSIONS = {
   /** Invite people, see invitations and end them. */
   'invitations.manage': { owner: 'all', admin: 'all' },
-  /** See and end API keys of others that are limited to the workspace. Keys that reach further end with the membership. */
+  /** See and revoke API keys of others that are limited to the workspace. Other keys lose access with the membership. */
   'keys.manage': { owner: 'all' },
-  /** Make, unmake and remove owners. The last one always stays. */
+  /** Promote, demote and remove owners. The last one always stays. */
   'owners.manage': { owner: 'all' },
   /** The workspace itself, members that are no owners, teams, who is in a private project, and comments of others. */
   manage: { owner: 'all', admin: 'all' },
   /** Projects and labels. */
   contribute: { owner: 'all', admin: 'all', member: 'all' },
-  /** Tasks that are there, and their checklists. */
+  /** Existing tasks, and their checklists. */
   own: { owner: 'all', admin: 'all', member: 'all', guest: 'own' },
   /** New tasks and comments. */
   anyone: { owner: 'all', admin: 'all', member: 'all', guest: 'all' },
@@ -26,8 +26,7 @@ export const PERMISSIONS = {
 export type WorkspacePermission = keyof typeof PERMISSIONS;
 
 /**
- * Whether a role holds a permission. `isOwn` says that the person created, or is assigned to, the thing at hand; leave
- * it out where that has no meaning.
+ * Whether a role has a permission. `isOwn`: the person created the record or is assigned to it; left out where that does not apply.
  * Keeps workspaces.roles.manage.
  */
 export function can(role: Role, permission: WorkspacePermission, isOwn = false): boolean {

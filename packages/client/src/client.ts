@@ -12,7 +12,7 @@ import type { Snapshot } from './snapshot.ts';
 import type { SocketLike } from './socket.ts';
 
 export interface SyncClientOptions extends ServerOptions {
-  /** Names this device or process; one that is kept lets `clientTxId`s be sent again after a restart. Default: a new one. */
+  /** The id of this device or process. Store it to repeat a `clientTxId` after a restart. Default: a new one. */
   readonly clientId?: string;
   readonly retry?: RetryOptions;
   /** Default: the `WebSocket` of the platform. */
@@ -21,7 +21,7 @@ export interface SyncClientOptions extends ServerOptions {
 
 export type BootstrapRequest = Pick<BootstrapParameters, 'onlyModels' | 'syncGroups' | 'firstSyncId'>;
 
-/** The sync operations of one caller. Nothing runs between calls; every call ends by its deadline or its signal. */
+/** The sync operations of one caller. No work runs between calls; every call ends by its deadline or its signal. */
 export class SyncClient {
   readonly clientId: string;
   readonly #http: Http;
@@ -35,12 +35,12 @@ export class SyncClient {
     this.#openSocket = openSocket ?? ((url) => new WebSocket(url));
   }
 
-  /** Follows the log from a cursor on, live, over every loss of the connection; loads everything when there is no cursor. */
+  /** Follows the log from a cursor on, and reconnects after every loss of the connection; without a cursor it loads everything first. */
   follow(options: FollowOptions = {}): AsyncGenerator<SyncEvent, void> {
     return new Follower(this.#http, this.#openSocket, this.#retry, options).events();
   }
 
-  /** One page of the log. Throws `bootstrap_required` when the log does not hold what follows the cursor. */
+  /** One page of the log. Throws `bootstrap_required` when the log does not have the entries after the cursor. */
   deltas(after: string, { limit, ...options }: CallOptions & { limit?: number } = {}): Promise<DeltasReply> {
     const query = new URLSearchParams({ after, ...(limit === undefined ? {} : { limit: String(limit) }) });
     return retrying(
@@ -50,7 +50,7 @@ export class SyncClient {
     );
   }
 
-  /** Everything the caller may see, or the part that is asked for. The deadline is that of the first line. */
+  /** Everything the caller may see, or the requested part. The deadline is that of the first line. */
   bootstrap(request: BootstrapRequest = {}, options: CallOptions = {}): Promise<Snapshot> {
     const { signal = new AbortController().signal } = options;
     const path = `/sync/bootstrap?${new URLSearchParams({ ...request }).toString()}`;
@@ -58,8 +58,8 @@ export class SyncClient {
   }
 
   /**
-   * Makes up to 100 changes, in order. An answer that is lost is asked for again with the same `clientTxId`s, so each change
-   * is made once. Look at each result: a refusal is not thrown here.
+   * Makes up to 100 changes, in order. When the reply is lost, the changes are sent again with the same `clientTxId`s, so each is
+   * applied once. Check each result: a refusal is not thrown here.
    */
   mutate(changes: readonly Change[], options: CallOptions = {}): Promise<MutateOutcome> {
     const transactions = transactionsOf(changes, this.clientId);

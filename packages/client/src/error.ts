@@ -1,6 +1,6 @@
 import type { ErrorBody, ErrorCode } from '@wts/contracts';
 
-/** An error code of the server, or what the client itself found: no answer, no answer in time, an answer it cannot read. */
+/** An error code of the server, or of the client: no reply, no reply in time, an unreadable reply. */
 export type SyncErrorCode = ErrorCode | 'connection_failed' | 'deadline_exceeded' | 'answer_invalid' | 'refused';
 
 interface SyncErrorFacts {
@@ -14,10 +14,10 @@ const TEMPORARY_STATUSES = new Set([408, 425, 429, 502, 503, 504]);
 
 export class SyncError extends Error {
   readonly code: SyncErrorCode;
-  /** Undefined when there was no answer. */
+  /** Undefined when there was no reply. */
   readonly status: number | undefined;
   readonly requestId: string | undefined;
-  /** How long the server asked to wait. */
+  /** The Retry-After of the server. */
   readonly retryAfterMs: number | undefined;
 
   constructor(code: SyncErrorCode, message: string, { cause, ...facts }: SyncErrorFacts = {}) {
@@ -36,7 +36,7 @@ export class SyncError extends Error {
   }
 }
 
-/** The error of an answer that is not 200. A proxy on the way may answer without a body of ours. */
+/** The error of a reply that is not 200. A proxy may reply with another body. */
 export async function errorOf(answer: Response): Promise<SyncError> {
   const text = await answer.text();
   const body = parseBody(text);

@@ -9,37 +9,37 @@ import { receiveFrames } from './socket.ts';
 import type { SocketLike } from './socket.ts';
 
 export interface FollowOptions {
-  /** The last `lastSyncId` that was taken in; without one everything is loaded first. */
+  /** The last consumed `lastSyncId`; without one everything is loaded first. */
   readonly after?: string;
-  /** Ends the following. */
+  /** Ends `follow`. */
   readonly signal?: AbortSignal;
-  /** Frames that were not taken yet, in characters. Default 4 Mi. */
+  /** Buffered frames, in characters. Default 4 Mi. */
   readonly bufferCharsMax?: number;
 }
 
 export type SyncEvent =
-  /** Everything that was known is void; the records that replace it follow. */
+  /** All earlier records are invalid; the records that replace them follow. */
   | { readonly type: 'reset'; readonly groups: readonly string[] }
   | { readonly type: 'records'; readonly records: readonly SnapshotRecord[] }
-  /** All records have come: they are the state at `lastSyncId`. */
+  /** All records are delivered: they are the state at `lastSyncId`. */
   | { readonly type: 'loaded'; readonly lastSyncId: string }
   /** The connection is live. */
   | { readonly type: 'subscribed'; readonly groups: readonly string[] }
-  /** What happened, ascending; `lastSyncId` is the cursor once it is taken in. */
+  /** New entries in ascending order; `lastSyncId` is the cursor after them. */
   | { readonly type: 'delta'; readonly lastSyncId: string; readonly actions: readonly SyncAction[] }
-  /** No connection; the next attempt comes by itself. */
+  /** No connection; the next attempt is after `retryMs`. */
   | { readonly type: 'offline'; readonly error: SyncError; readonly retryMs: number };
 
 const BUFFER_CHARS_MAX = 4 * 1024 * 1024;
 /** Three watermarks. */
 const SILENCE_MS = 60_000;
-/** A connection that lasted this long was a good one: after it the pauses begin anew. */
+/** After a connection that lasted this long, the pauses start again at the first. */
 const STABLE_MS = 5_000;
 
 /**
- * The log from a cursor on, for as long as it is asked for: by socket, again and again, and by pages where no socket can be
- * had. The cursor moves when the next event is asked for, so an event that was not taken in is given again. After
- * BOOTSTRAP_REQUIRED everything is loaded anew, as `reset` says. Ends by its signal, or by an error that no repetition mends.
+ * Follows the log from a cursor on, by socket with reconnections, and by pages where no socket can be opened. The cursor advances
+ * when the next event is requested, so an event that was not consumed is delivered again. After BOOTSTRAP_REQUIRED everything is
+ * loaded again, after a `reset`. Ends by its signal, or by an error that a retry cannot solve.
  */
 export class Follower {
   readonly #http: Http;
@@ -64,7 +64,7 @@ export class Follower {
     while (!this.#signal.aborted) {
       const startedMs = performance.now();
       try {
-        yield* this.#cursor === null ? this.#load() : this.#listen(this.#cursor);
+        yield* this.#cursor === null ? this.#load() : this.#receive(this.#cursor);
         continue;
       } catch (error) {
         if (this.#signal.aborted) return;
@@ -87,15 +87,15 @@ export class Follower {
     this.#cursor = this.#loaded = snapshot.lastSyncId;
   }
 
-  /** A server that refuses the snapshot it has just given is not asked again without a pause. */
+  /** When the server refuses the cursor of its own last snapshot, the next load waits for a pause. */
   #requireBootstrap(): void {
-    const isVain = this.#cursor === this.#loaded;
+    const isRepeated = this.#cursor === this.#loaded;
     this.#cursor = null;
-    if (isVain) throw new SyncError('bootstrap_required', 'The log does not go on from the snapshot');
+    if (isRepeated) throw new SyncError('bootstrap_required', 'The log does not continue from the snapshot');
   }
 
   /** One connection, to its end. */
-  async *#listen(after: string): AsyncGenerator<SyncEvent> {
+  async *#receive(after: string): AsyncGenerator<SyncEvent> {
     const token = await this.#http.token();
     const url = `${this.#http.baseUrl.replace(/^http/, 'ws')}/sync/ws?token=${encodeURIComponent(token)}`;
     const bounds = {
@@ -123,7 +123,7 @@ export class Follower {
         reason = `${frame.code}: ${frame.message}`;
       }
     }
-    // Browsers do not show why an upgrade is refused. Pages do, and bring the log on where no socket gets through.
+    // Browsers hide why an upgrade is refused. Pages show it, and deliver entries where no socket can be opened.
     if (!isSubscribed && !this.#signal.aborted) yield* this.#readPages();
     throw new SyncError('connection_failed', reason);
   }

@@ -1,21 +1,21 @@
 import { SyncError, errorOf } from './error.ts';
 
-/** Gives the credential for each call and each connection, so that one that expires can be renewed. */
+/** Returns the credential for each call and each connection, so that it can be renewed. */
 export type TokenSource = string | (() => string | Promise<string>);
 
 export interface ServerOptions {
-  /** Where the API is, such as `https://api.example.com`. */
+  /** The URL of the API, such as `https://api.example.com`. */
   readonly baseUrl: string;
   readonly token: TokenSource;
   /** Default: the `fetch` of the platform. */
   readonly fetch?: typeof fetch;
-  /** One attempt of a call, and one silence within an answer. Default 15 000. */
+  /** Timeout of one attempt of a call, and of silence within a reply. Default 15 000. */
   readonly attemptMs?: number;
 }
 
 const ATTEMPT_MS = 15_000;
 
-/** One attempt of a call each: what is tried again is decided by who calls. */
+/** Makes one attempt of a call; the caller decides about retries. */
 export class Http {
   readonly baseUrl: string;
   readonly attemptMs: number;
@@ -33,14 +33,14 @@ export class Http {
     return typeof this.#token === 'string' ? this.#token : this.#token();
   }
 
-  /** The whole answer as JSON. */
+  /** The whole reply as JSON. */
   async json<T>(path: string, signal: AbortSignal, body?: object): Promise<T> {
     const either = AbortSignal.any([signal, AbortSignal.timeout(this.attemptMs)]);
     const answer = await this.open(path, either, body);
     return this.#attempt(either, async () => (await answer.json()) as T);
   }
 
-  /** An answer whose body is still to be read; the signal ends that too. */
+  /** A reply with an unread body; the signal also ends reading it. */
   async open(path: string, signal: AbortSignal, body?: object): Promise<Response> {
     const headers = { authorization: `Bearer ${await this.token()}`, 'api-version': '1' };
     const request: RequestInit =
@@ -59,7 +59,7 @@ export class Http {
     });
   }
 
-  /** Platforms name what fails on the network differently; here it has one name. */
+  /** Network errors of all platforms become one code. */
   async #attempt<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
     try {
       return await work();

@@ -1,28 +1,28 @@
 import type { AcceptedMutation, MutateReply, SyncTransaction } from '@wts/contracts';
 import { SyncError } from './error.ts';
 
-/** One change; the client names those that have no name yet. */
+/** One change; the client adds a `clientTxId` where there is none. */
 export type Change = Omit<SyncTransaction, 'clientTxId' | 'clientId' | 'payload'> & {
-  /** Needed when the change is kept beyond this process: sent again under the same name, it is applied once. */
+  /** Set it for changes that are stored beyond this process: a repetition with the same id is applied once. */
   readonly clientTxId?: string;
   /** Not needed for DELETE, ARCHIVE and UNARCHIVE. */
   readonly payload?: SyncTransaction['payload'];
 };
 
-/** What became of one change. A refusal comes in a 200, and does not stop the other changes. */
+/** The result of one change. A refusal is in a 200, and does not stop the other changes. */
 export type ChangeResult =
   | { readonly success: true; readonly clientTxId: string; readonly syncId: string }
   | {
       readonly success: false;
       readonly clientTxId: string;
-      /** Why, for a person. */
+      /** The reason, for people. */
       readonly error: string;
-      /** Why, for a program. */
+      /** The reason, for programs. */
       readonly code?: MutateReply['results'][number]['code'];
     };
 
 export interface MutateOutcome {
-  /** A cursor at or past it has seen everything of this call. */
+  /** A cursor at or past it includes all changes of this call. */
   readonly lastSyncId: string;
   /** One for each change, in their order. */
   readonly results: readonly ChangeResult[];
@@ -30,7 +30,7 @@ export interface MutateOutcome {
   readonly mutations: readonly AcceptedMutation[];
 }
 
-/** At least one change was refused; the others were made, and `outcome` says which. */
+/** At least one change was refused; the others were made, as in `outcome`. */
 export class RefusedError extends SyncError {
   readonly outcome: MutateOutcome;
 
@@ -53,7 +53,7 @@ export function transactionsOf(changes: readonly Change[], clientId: string): Sy
   }));
 }
 
-/** Each change must have its result: without one nothing is known of it, and the call is made again. */
+/** Throws a temporary error when a change has no result, so that the call is repeated. */
 export function outcomeOf(
   { lastSyncId, results, mutations }: MutateReply,
   sent: readonly SyncTransaction[],

@@ -8,7 +8,7 @@ export interface RetryOptions {
 }
 
 export interface CallOptions {
-  /** Ends the call at once. */
+  /** Ends the call immediately. */
   readonly signal?: AbortSignal;
   /** All attempts together. Default 30 000. */
   readonly deadlineMs?: number;
@@ -17,8 +17,8 @@ export interface CallOptions {
 const DEADLINE_MS = 30_000;
 
 /**
- * Exponential backoff with full jitter: clients that lost their connections together come back spread over the whole
- * pause. A pause that the server asked for is the least that is waited.
+ * Exponential backoff with full jitter, so that clients that lost their connections together reconnect at different times. A pause is
+ * never shorter than the Retry-After of the server.
  */
 export class Backoff {
   readonly #firstPauseMs: number;
@@ -37,12 +37,12 @@ export class Backoff {
   nextPauseMs(error: unknown): number {
     const bound = Math.min(this.#pauseMsMax, this.#firstPauseMs * 2 ** this.#failures);
     this.#failures += 1;
-    const askedMs = error instanceof SyncError ? (error.retryAfterMs ?? 0) : 0;
-    return askedMs + Math.random() * bound;
+    const retryAfterMs = error instanceof SyncError ? (error.retryAfterMs ?? 0) : 0;
+    return retryAfterMs + Math.random() * bound;
   }
 }
 
-/** Attempts until one succeeds, fails for good, or the deadline is over. */
+/** Retries until an attempt succeeds or fails permanently, or the deadline is over. */
 export async function retrying<T>(
   attempt: (signal: AbortSignal) => Promise<T>,
   { signal, deadlineMs = DEADLINE_MS }: CallOptions,
@@ -73,7 +73,7 @@ export function isTemporary(error: unknown): boolean {
   return error instanceof SyncError && error.isTemporary;
 }
 
-/** Rejects with the reason of the signal when that comes first. */
+/** Rejects with the reason of the signal when that aborts first. */
 export function pause(ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     signal?.throwIfAborted();

@@ -10,16 +10,16 @@ export interface Snapshot {
   readonly subscribedSyncGroups: readonly string[];
   readonly databaseVersion: number;
   readonly epoch: string;
-  /** In pieces as they arrive, once. Throws when the snapshot does not end as a whole one does. */
+  /** In parts as they arrive, once. Throws when the snapshot is incomplete. */
   readonly records: AsyncIterable<readonly SnapshotRecord[]>;
 }
 
-/** No record is nearly as long; a server that sends no line end must not fill the memory. */
+/** Bounds the memory; records are much shorter. */
 const LINE_CHARS_MAX = 16 * 1024 * 1024;
 
 type Line = Readonly<Record<string, unknown>>;
 
-/** `opening` ends the wait for the first line, `signal` also what comes behind it. */
+/** `opening` ends the wait for the first line, `signal` the whole read. */
 export async function openSnapshot(
   http: Http,
   path: string,
@@ -27,9 +27,9 @@ export async function openSnapshot(
   opening: AbortSignal = signal,
 ): Promise<Snapshot> {
   const failing = new AbortController();
-  const giveUp = (): void => failing.abort();
-  opening.addEventListener('abort', giveUp);
-  const timer = setTimeout(giveUp, http.attemptMs);
+  const abort = (): void => failing.abort();
+  opening.addEventListener('abort', abort);
+  const timer = setTimeout(abort, http.attemptMs);
   try {
     const answer = await http.open(path, AbortSignal.any([signal, failing.signal]));
     if (answer.body === null) throw broken('The snapshot is empty');
@@ -39,11 +39,11 @@ export async function openSnapshot(
     if (typeof head?.['lastSyncId'] !== 'string') throw broken('The snapshot has no first line');
     return { ...(head as Line & Omit<Snapshot, 'records'>), records: recordsOf(lines, pieces) };
   } catch (error) {
-    giveUp();
+    abort();
     throw error;
   } finally {
     clearTimeout(timer);
-    opening.removeEventListener('abort', giveUp);
+    opening.removeEventListener('abort', abort);
   }
 }
 
@@ -70,7 +70,7 @@ async function* recordsOf(
   if (end?.['type'] !== 'end' || end['rowCount'] !== count) throw broken('The snapshot is not whole');
 }
 
-/** The lines of each piece that arrives, as far as they are complete. */
+/** The complete lines of each part that arrives. */
 async function* readLines(body: ReadableStream<Uint8Array>, silenceMs: number): AsyncGenerator<readonly Line[]> {
   const reader = body.getReader();
   const decoder = new TextDecoder('utf-8', { fatal: true });

@@ -1,6 +1,6 @@
 import type { ServerFrame, SubscribeFrame } from '@wts/contracts';
 
-/** What is used of a WebSocket: that of a browser, of Node, or of a library. */
+/** The used parts of a WebSocket of a browser, of Node, or of a library. */
 export interface SocketLike {
   addEventListener(type: 'open' | 'error', listener: () => void): void;
   addEventListener(type: 'close', listener: (event: { readonly code: number }) => void): void;
@@ -10,18 +10,18 @@ export interface SocketLike {
 }
 
 interface Bounds {
-  /** Until the socket is open and has its first frame. */
+  /** Time until the first frame. */
   readonly connectMs: number;
   /** The server sends at least a watermark every 20 seconds: a longer silence is a lost connection. */
   readonly silenceMs: number;
-  /** Frames that were not taken yet, in characters. */
+  /** Buffered frames, in characters. */
   readonly bufferCharsMax: number;
   readonly signal: AbortSignal;
 }
 
 /**
- * Subscribes, and gives the frames that come until the connection ends. A WebSocket of a browser cannot be paused, so a
- * reader that is slower than the server loses the connection: it takes what is in the buffer, and resumes by its cursor.
+ * Subscribes, and yields the frames until the connection ends. A WebSocket of a browser cannot be paused, so a reader that is slower
+ * than the server loses the connection: it gets the frames in the buffer, and resumes by its cursor.
  */
 export async function* receiveFrames(
   socket: SocketLike,
