@@ -52,14 +52,14 @@ export class BatchSlots {
   }
 
   /** In how many milliseconds another batch may start, if none ends before. */
-  get slowInMs(): number | undefined {
-    const left = [...this.#startedAt.keys()].map((kind) => this.#slowInMsOf(kind)).filter((ms) => ms > 0);
+  get nextStartMs(): number | undefined {
+    const left = [...this.#startedAt.keys()].map((kind) => this.#msUntilSlow(kind)).filter((ms) => ms > 0);
     return left.length > 0 ? Math.min(...left) : undefined;
   }
 
   mayStart(conditions: StartConditions): MayStart {
     const shared = this.#count('shared');
-    const mayStartShared = shared === 0 || this.#slowInMsOf('shared') <= 0 || this.#mayStartSecond(shared, conditions);
+    const mayStartShared = shared === 0 || this.#msUntilSlow('shared') <= 0 || this.#mayStartSecond(shared, conditions);
     const unshared = this.#running.length - shared;
     return (kind, person) => {
       if (this.#running.length >= BATCHES_MAX) return false;
@@ -68,7 +68,7 @@ export class BatchSlots {
       if (isLast && own > 0) return false;
       if (kind === 'shared') return mayStartShared;
       if (unshared >= UNSHARED_MAX) return false;
-      return own === 0 || (!conditions.hasOthers(person) && this.#slowInMsOf(kind) <= 0);
+      return own === 0 || (!conditions.hasOthers(person) && this.#msUntilSlow(kind) <= 0);
     };
   }
 
@@ -81,7 +81,7 @@ export class BatchSlots {
     );
   }
 
-  #slowInMsOf(kind: BatchKind): number {
+  #msUntilSlow(kind: BatchKind): number {
     return (this.#startedAt.get(kind) ?? -Infinity) + SLOW_AFTER_MS - performance.now();
   }
 

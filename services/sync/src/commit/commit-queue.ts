@@ -28,8 +28,8 @@ const MEASURED_FROM_WEIGHT = 32;
 const EXPECTED_MS = 0.2;
 
 /** A cascade needs a round of reading for each level. */
-const SHARED: BatchLimits = { weightMax: LIMITS.commitBatchWeight, roundsMax: 16, isAlone: false };
-const OWN: BatchLimits = { weightMax: LIMITS.commitBatchWeight, roundsMax: 24, isAlone: true };
+const SHARED: BatchLimits = { weightMax: LIMITS.commitBatchWeight, roundsMax: 16, hasOneRequest: false };
+const OWN: BatchLimits = { weightMax: LIMITS.commitBatchWeight, roundsMax: 24, hasOneRequest: true };
 
 /** Whether a batch of this kind whose first request is of this person may start now. */
 export type MayStart = (kind: BatchKind, person: string) => boolean;
@@ -101,7 +101,7 @@ export class CommitQueue {
       this.#queue.shift((person, { item }) => !this.#isPaused(person) && mayStart(this.#kindOf(item), person));
     let first = next();
     for (; first && (first.item.isAborted || first.item.deadlineMs < performance.now()); first = next()) {
-      this.#takeOut(first.item, drop);
+      this.#dropTaken(first.item, drop);
     }
     if (!first) return undefined;
     const kind = this.#kindOf(first.item);
@@ -110,7 +110,7 @@ export class CommitQueue {
     while (kind !== 'one-request') {
       const next = this.#queue.shift((person, { item }) => this.#fits(batch, person, item));
       if (!next) break;
-      if (next.item.isAborted) this.#takeOut(next.item, drop);
+      if (next.item.isAborted) this.#dropTaken(next.item, drop);
       else this.#add(batch, next);
     }
     return batch;
@@ -230,7 +230,7 @@ export class CommitQueue {
     this.#units += request.unitsLeft;
   }
 
-  #takeOut(request: CommitRequest, drop: (request: CommitRequest) => void): void {
+  #dropTaken(request: CommitRequest, drop: (request: CommitRequest) => void): void {
     this.#onRemoved(request);
     drop(request);
   }

@@ -19,12 +19,12 @@ export interface BatchUnits {
 
 /** Limits of a batch. A unit that does not fit waits for a later batch; one that fits in none is refused. */
 export interface BatchLimits {
-  /** The unit is a small entry. */
+  /** Of its entries and of the text that is read, measured in small entries. */
   readonly weightMax: number;
   /** Rounds of reading. */
   readonly roundsMax: number;
   /** Whether the batch has one request: a unit that is too large for it is too large for any. */
-  readonly isAlone: boolean;
+  readonly hasOneRequest: boolean;
 }
 
 export interface BatchInput extends BatchUnits {
@@ -158,8 +158,8 @@ class Round implements BatchDecision {
         this.missing.push(...error.lookups);
         return null;
       }
-      const { isAlone } = this.#input.limits;
-      return isAlone
+      const { hasOneRequest } = this.#input.limits;
+      return hasOneRequest
         ? new ChangeTooLarge('This change affects too many levels of records')
         : { ok: false, isHeavy: true };
     }

@@ -145,7 +145,7 @@ export class CommitEngine {
       });
       const batch = this.#queue.take(mayStart, (request) => this.#drop(request));
       if (!batch) {
-        const laterMs = Math.min(this.#slots.slowInMs ?? Infinity, this.#queue.pauseMs ?? Infinity);
+        const laterMs = Math.min(this.#slots.nextStartMs ?? Infinity, this.#queue.pauseMs ?? Infinity);
         if (laterMs < Infinity) this.#startTimer = setTimeout(() => this.#start(), laterMs);
         break;
       }

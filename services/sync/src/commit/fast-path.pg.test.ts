@@ -43,8 +43,8 @@ describe('the fast path of a commit', function () {
     await engines[Symbol.asyncDispose]();
   });
 
-  const task = (someone = owner, id: string = randomUUID()): Unit =>
-    someone.unit(change('INSERT', 'Task', id, { workspaceId: workspace, title: 'Task' }));
+  const task = (person = owner, id: string = randomUUID()): Unit =>
+    person.unit(change('INSERT', 'Task', id, { workspaceId: workspace, title: 'Task' }));
   const numberOf = async (unit: Unit, engine = ours): Promise<unknown> =>
     only(await engines.send(unit, engine)).record['number'];
   /** Messages of the first replica for a commit. */
@@ -70,7 +70,7 @@ describe('the fast path of a commit', function () {
     const deleted = task();
     applied(await engines.send(deleted, theirs));
     applied(await engines.send(owner.unit(change('DELETE', 'Task', deleted.mutations[0]!.modelId)), theirs));
-    assert.equal(await numberOf(task()), before + 2, 'a number is not used again, even when nobody has it any more');
+    assert.equal(await numberOf(task()), before + 2, 'a number is not used again, even after its task was deleted');
   });
 
   it('numbers without a gap when replicas write at the same time, batch upon batch [sync.mutate.task-number]', async () => {

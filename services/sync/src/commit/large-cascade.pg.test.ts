@@ -309,15 +309,15 @@ describe('a cascade that is too large for one commit [sync.mutate.always]', func
 
   it('deletes 3000 tasks with the default bounds', async () => {
     await using large = await TestEngines.open('sweep_large');
-    const someone = await large.person();
-    const workspaceId = await large.workspace(someone);
-    const projectId = await someone.make('Project', { workspaceId, key: 'L', name: 'L' });
-    const insert = () => someone.unit(change('INSERT', 'Task', randomUUID(), { workspaceId, projectId, title: 'T' }));
+    const person = await large.person();
+    const workspaceId = await large.workspace(person);
+    const projectId = await person.make('Project', { workspaceId, key: 'L', name: 'L' });
+    const insert = () => person.unit(change('INSERT', 'Task', randomUUID(), { workspaceId, projectId, title: 'T' }));
     for (let made = 0; made < 3000; made += 1000) await large.any.commit(Array.from({ length: 1000 }, insert));
-    applied(await someone.try('UPDATE', 'Project', projectId, { isPrivate: true }));
+    applied(await person.try('UPDATE', 'Project', projectId, { isPrivate: true }));
     assert.equal(await large.sweeps(), 1);
     await large.sweep();
-    await someone.delete('Project', projectId);
+    await person.delete('Project', projectId);
     await large.sweep();
     const { copies, faults } = foldLog(await large.entries());
     assert.deepEqual(faults, []);

@@ -104,7 +104,7 @@ function textOf(name: string, schema: JsonSchema, roll: Dice): string {
 }
 
 function anyUnit(cast: Cast, roll: Dice): Unit {
-  const someone = roll.of(cast.people);
+  const person = roll.of(cast.people);
   const { workspaces, people, ids } = cast;
   switch (roll.below(24)) {
     case 0: {
@@ -114,22 +114,22 @@ function anyUnit(cast: Cast, roll: Dice): Unit {
         roll.of(ROLES),
         ids.any('WorkspaceMember', roll),
       );
-      return { ...someone.unit(mutation), authority: 'service' };
+      return { ...person.unit(mutation), authority: 'service' };
     }
     case 1:
-      return someone.unit(change('UPDATE', 'User', someone.id, { name: `Name ${roll.below(100)}` }));
+      return person.unit(change('UPDATE', 'User', person.id, { name: `Name ${roll.below(100)}` }));
     case 2: {
       const role: Role = roll.of(ROLES);
-      return someone.unit(
+      return person.unit(
         change(roll.of(['UPDATE', 'DELETE']), 'WorkspaceMember', ids.any('WorkspaceMember', roll), { role }),
       );
     }
     case 3: {
       const mutations = [1, 2, 3].map(() => anyChange(cast, roll));
-      return { ...someone.unit(mutations[0]!), mutations };
+      return { ...person.unit(mutations[0]!), mutations };
     }
     default:
-      return someone.unit(anyChange(cast, roll));
+      return person.unit(anyChange(cast, roll));
   }
 }
 

@@ -21,57 +21,57 @@ describe('membership of a workspace', function () {
         [workspaceId, id],
       )
     ).rows[0]!.id;
-  const groupsOf = async (someone: TestPerson): Promise<ReadonlySet<string>> =>
-    (await new GroupReader(engines.pool).of(someone.id)).groups;
+  const groupsOf = async (person: TestPerson): Promise<ReadonlySet<string>> =>
+    (await new GroupReader(engines.pool).of(person.id)).groups;
 
   it('has an entry of the person first, then of the membership for the workspace, then for the person [sync.membership.in-order]', async () => {
     const owner = await engines.person('Owner');
     const workspace = await engines.workspace(owner);
-    const someone = await engines.person('Newcomer');
-    const names = { workspace, someone: someone.id };
+    const person = await engines.person('Newcomer');
+    const names = { workspace, person: person.id };
     const from = await engines.head();
-    const joined = await engines.decided(someone.id, membership(workspace, someone.id, 'member'));
+    const joined = await engines.decided(person.id, membership(workspace, person.id, 'member'));
     const entries = await engines.entries(from);
     assert.deepEqual(brief(entries, names), [
-      'INSERT someone for workspace',
+      'INSERT person for workspace',
       'INSERT WorkspaceMember for workspace',
-      'INSERT WorkspaceMember for someone',
+      'INSERT WorkspaceMember for person',
     ]);
     assert.ok(entries.every(({ workspaceId }) => workspaceId === workspace));
     assert.equal(joined.lastId.toString(), entries.at(-1)?.syncId);
-    assert.deepEqual(await groupsOf(someone), new Set([someone.id, workspace]));
+    assert.deepEqual(await groupsOf(person), new Set([person.id, workspace]));
 
     const second = await engines.head();
-    await someone.delete('WorkspaceMember', await membershipOf(workspace, someone));
-    await engines.decided(someone.id, membership(workspace, someone.id, 'guest'));
+    await person.delete('WorkspaceMember', await membershipOf(workspace, person));
+    await engines.decided(person.id, membership(workspace, person.id, 'guest'));
     assert.deepEqual(brief(await engines.entries(second), names), [
-      'DELETE WorkspaceMember for someone',
+      'DELETE WorkspaceMember for person',
       'DELETE WorkspaceMember for workspace',
       // The workspace has the person as they were when they left.
-      'UPDATE someone for workspace',
+      'UPDATE person for workspace',
       'INSERT WorkspaceMember for workspace',
-      'INSERT WorkspaceMember for someone',
+      'INSERT WorkspaceMember for person',
     ]);
   });
 
   it('and of any number of projects prevents neither work in another workspace nor leaving that [never.unbounded]', async () => {
-    const someone = await engines.person('Busy');
-    const [home, elsewhere] = [await engines.workspace(someone), await engines.workspace(someone)];
+    const person = await engines.person('Busy');
+    const [home, elsewhere] = [await engines.workspace(person), await engines.workspace(person)];
     const heir = await engines.join(home, 'owner');
     const key = { key: 'OWN', name: 'P', isPrivate: true };
-    const project = await someone.make('Project', { workspaceId: home, ...key });
-    const other = await someone.make('Project', { workspaceId: elsewhere, ...key });
+    const project = await person.make('Project', { workspaceId: home, ...key });
+    const other = await person.make('Project', { workspaceId: elsewhere, ...key });
     await engines.pool.query(
       `insert into sync.project_members (id, project_id, user_id, workspace_id, group_id, record, created_at, updated_at)
        select gen_random_uuid(), gen_random_uuid(), user_id, workspace_id, group_id, record, created_at, updated_at
        from sync.project_members, generate_series(0, ${LIMITS.cascadeActionsMax}) where project_id = $1`,
       [other],
     );
-    const taskId = await someone.make('Task', { workspaceId: home, title: 'T', projectId: project });
-    await someone.change('Task', taskId, { title: 'Changed', assigneeId: heir.id });
-    applied(await heir.try('INSERT', 'Task', randomUUID(), { workspaceId: home, title: 'T', assigneeId: someone.id }));
-    await someone.delete('WorkspaceMember', await membershipOf(home, someone));
-    assert.ok(!(await groupsOf(someone)).has(project));
+    const taskId = await person.make('Task', { workspaceId: home, title: 'T', projectId: project });
+    await person.change('Task', taskId, { title: 'Changed', assigneeId: heir.id });
+    applied(await heir.try('INSERT', 'Task', randomUUID(), { workspaceId: home, title: 'T', assigneeId: person.id }));
+    await person.delete('WorkspaceMember', await membershipOf(home, person));
+    assert.ok(!(await groupsOf(person)).has(project));
     const { rows } = await engines.pool.query('select id from sync.project_members where project_id = $1', [other]);
     assert.equal(rows.length, 1);
   });
@@ -147,19 +147,19 @@ describe('membership of a workspace', function () {
   it('has one role at a time, and a change of it has entries for both groups', async () => {
     const owner = await engines.person();
     const workspace = await engines.workspace(owner);
-    const someone = await engines.join(workspace, 'guest');
+    const person = await engines.join(workspace, 'guest');
     const from = await engines.head();
-    await owner.change('WorkspaceMember', await membershipOf(workspace, someone), { role: 'admin' });
-    assert.deepEqual(brief(await engines.entries(from), { workspace, someone: someone.id }), [
+    await owner.change('WorkspaceMember', await membershipOf(workspace, person), { role: 'admin' });
+    assert.deepEqual(brief(await engines.entries(from), { workspace, person: person.id }), [
       'UPDATE WorkspaceMember for workspace',
-      'UPDATE WorkspaceMember for someone',
+      'UPDATE WorkspaceMember for person',
     ]);
     const again = {
       principal: owner.principal,
       authority: 'service' as const,
       clientId: 'w',
       clientTxId: randomUUID(),
-      mutations: [membership(workspace, someone.id, 'member')],
+      mutations: [membership(workspace, person.id, 'member')],
     };
     assert.deepEqual(refused(await engines.send(again)), {
       ok: false,

@@ -92,17 +92,17 @@ describe('a change that changes nothing [sync.mutate.no-change]', function () {
   });
 
   it('is detected for a person and their memberships as well', async () => {
-    const someone = await engines.person('Ada');
-    const home = await engines.workspace(someone);
+    const person = await engines.person('Ada');
+    const home = await engines.workspace(person);
     const head = await engines.head();
-    applied(await someone.try('UPDATE', 'User', someone.id, { name: 'Ada' }));
+    applied(await person.try('UPDATE', 'User', person.id, { name: 'Ada' }));
     const { rows } = await engines.pool.query<{ id: string }>(
       'select id from sync.workspace_members where workspace_id = $1',
       [home],
     );
-    const { lastId } = applied(await someone.try('UPDATE', 'WorkspaceMember', rows[0]!.id, { role: 'owner' }));
+    const { lastId } = applied(await person.try('UPDATE', 'WorkspaceMember', rows[0]!.id, { role: 'owner' }));
     assert.equal(lastId, head);
     assert.equal(await engines.head(), head);
-    await someone.make('Label', { workspaceId: home, name: 'L' }, randomUUID());
+    await person.make('Label', { workspaceId: home, name: 'L' }, randomUUID());
   });
 });

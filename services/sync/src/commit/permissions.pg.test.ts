@@ -122,10 +122,10 @@ describe('who may do what [sync.mutate.roles]', function () {
   let count = 0;
   const key = (): string => `K${(count += 1)}`;
 
-  async function memberOf(someone: TestPerson): Promise<string> {
+  async function memberOf(person: TestPerson): Promise<string> {
     const { rows } = await engines.pool.query<{ id: string }>(
       'select id from sync.workspace_members where user_id = $1 and workspace_id = $2',
-      [someone.id, workspace],
+      [person.id, workspace],
     );
     return rows[0]!.id;
   }

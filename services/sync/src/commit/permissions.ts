@@ -68,8 +68,8 @@ export function belongsTo(state: DecisionState, unit: Unit, workspaceId: string)
 }
 
 /**
- * Whether the caller may name this record in a record of `model`. Managers of a workspace name private projects that they do not
- * see in memberships: otherwise a project without members would be lost. During a sweep the current location of the record counts.
+ * Whether the caller may name this record in a record of `model`. Managers of a workspace may name a private project in its
+ * memberships without seeing it: otherwise a project without members would be lost. During a sweep the current location counts.
  */
 export function mayName(state: DecisionState, unit: Unit, model: Model, target: Row): boolean {
   const location = currentLocation(state, target);

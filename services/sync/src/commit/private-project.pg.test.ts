@@ -38,8 +38,8 @@ describe('a private project [sync.private-project.walls]', function () {
 
   const since = async (place: bigint, names: Record<string, string>): Promise<string[]> =>
     brief(await engines.entries(place), { workspace, mover: mover.id, friend: friend.id, ...names });
-  const groupsOf = async (someone: TestPerson): Promise<ReadonlySet<string>> =>
-    (await new GroupReader(engines.pool).of(someone.id)).groups;
+  const groupsOf = async (person: TestPerson): Promise<ReadonlySet<string>> =>
+    (await new GroupReader(engines.pool).of(person.id)).groups;
   const memberOf = async (projectId: string, userId: string): Promise<string> =>
     (
       await engines.pool.query<{ id: string }>(

@@ -28,8 +28,8 @@ describe('control over a project', function () {
 
   const project = (by: TestPerson, more: object = {}): Promise<string> =>
     by.make('Project', { workspaceId: workspace, key: `K${(keys += 1)}`, name: 'Plan', ...more });
-  const sees = async (someone: TestPerson, projectId: string): Promise<boolean> =>
-    (await new GroupReader(engines.pool).of(someone.id)).groups.has(projectId);
+  const sees = async (person: TestPerson, projectId: string): Promise<boolean> =>
+    (await new GroupReader(engines.pool).of(person.id)).groups.has(projectId);
   const insert = (by: TestPerson, projectId: string, userId: string) =>
     by.try('INSERT', 'ProjectMember', randomUUID(), { projectId, userId });
   const membershipOf = async (projectId: string, { id }: TestPerson): Promise<string> =>
@@ -88,7 +88,7 @@ describe('control over a project', function () {
     const plan = await project(member, { leadId: other.id });
     const from = await engines.head();
     await admin.change('Project', plan, { isPrivate: true });
-    for (const someone of [admin, member, other]) assert.ok(await sees(someone, plan));
+    for (const person of [admin, member, other]) assert.ok(await sees(person, plan));
     assert.ok(!(await sees(owner, plan)));
     const names = { plan, admin: admin.id, member: member.id, other: other.id, workspace };
     assert.deepEqual(brief(await engines.entries(from), names), [

@@ -54,12 +54,12 @@ describe('concurrent changes of the same records', function () {
   const project = (more: object = {}): Promise<string> =>
     owner.make('Project', { ...home(), key: `R${(count += 1)}`, name: 'Project', ...more });
   /** Sends each unit through a replica of its own, the first one randomly a moment before or after. */
-  const atOnce = (...units: readonly Unit[]): Promise<UnitOutcome[]> =>
+  const concurrently = (...units: readonly Unit[]): Promise<UnitOutcome[]> =>
     Promise.all(units.map((unit, index) => engines.send(unit, engines.all[index % 3])));
-  const membershipOf = async (someone: TestPerson): Promise<string> => {
+  const membershipOf = async (person: TestPerson): Promise<string> => {
     const { rows } = await engines.pool.query<{ id: string }>(
       'select id from sync.workspace_members where workspace_id = $1 and user_id = $2',
-      [workspace, someone.id],
+      [workspace, person.id],
     );
     return rows[0]!.id;
   };
@@ -72,9 +72,9 @@ describe('concurrent changes of the same records', function () {
     // A guest may still make tasks.
     const label = { model: 'Label', payload: { name: 'L', color: '#aabbcc' } };
     for (let round = 0; round < ROUNDS; round += 1) {
-      const someone = await engines.join(workspace, 'member');
-      const inProject = await owner.make('ProjectMember', { projectId: hidden, userId: someone.id });
-      const inWorkspace = await membershipOf(someone);
+      const person = await engines.join(workspace, 'member');
+      const inProject = await owner.make('ProjectMember', { projectId: hidden, userId: person.id });
+      const inWorkspace = await membershipOf(person);
       const [{ model, payload }, end] = (
         [
           [inHidden, change('DELETE', 'ProjectMember', inProject)],
@@ -83,7 +83,7 @@ describe('concurrent changes of the same records', function () {
         ] as const
       )[round % 3]!;
       const head = await engines.head();
-      const write = (): Unit => someone.unit(change('INSERT', model, randomUUID(), { ...home(), ...payload }));
+      const write = (): Unit => person.unit(change('INSERT', model, randomUUID(), { ...home(), ...payload }));
       // Each device sends changes until it is refused; another replica removes the person.
       const device = async (replica: number): Promise<void> => {
         while ((await engines.send(write(), engines.all[replica])).ok);
@@ -97,7 +97,7 @@ describe('concurrent changes of the same records', function () {
       const ended = entries.findIndex(({ modelId }) => modelId === end.modelId);
       const late = entries
         .slice(ended)
-        .filter(({ actorId, modelName }) => actorId === someone.id && modelName === model);
+        .filter(({ actorId, modelName }) => actorId === person.id && modelName === model);
       assert.ok(ended > 0);
       assert.deepEqual(late, []);
     }
@@ -107,7 +107,7 @@ describe('concurrent changes of the same records', function () {
     for (let round = 0; round < ROUNDS; round += 1) {
       const projectId = await project();
       const taskId = await owner.make('Task', { ...home(), title: 'There' });
-      const outcomes = await atOnce(
+      const outcomes = await concurrently(
         owner.unit(change('UPDATE', 'Project', projectId, { isPrivate: true })),
         insert('Task', { title: 'New', projectId }),
         owner.unit(change('UPDATE', 'Task', taskId, { projectId })),
@@ -125,7 +125,7 @@ describe('concurrent changes of the same records', function () {
         await owner.make('Task', { ...home(), title: 'D' }),
       ];
       const comment = await owner.make('Comment', { ...home(), taskId: moving, body: 'Before' });
-      const outcomes = await atOnce(
+      const outcomes = await concurrently(
         owner.unit(change('UPDATE', 'Task', moving, { projectId: hidden })),
         insert('Comment', { taskId: moving, body: 'While' }),
         owner.unit(change('UPDATE', 'Comment', comment, { body: 'Edited' })),
@@ -168,7 +168,7 @@ describe('concurrent changes of the same records', function () {
         await owner.make('Team', { ...home(), key: `T${round}`, name: 'T' }),
       ];
       const task = await owner.make('Task', { ...home(), title: 'T' });
-      await atOnce(
+      await concurrently(
         insert('Task', { title: 'Labeled', labelIds: [label], teamId: team }),
         owner.unit(change('UPDATE', 'Task', task, { labelIds: [label] })),
         owner.unit(change('DELETE', 'Label', label)),
@@ -185,7 +185,7 @@ describe('concurrent changes of the same records', function () {
       const projectId = await project();
       const comes = await owner.make('Task', { ...home(), title: 'Comes' });
       for (let n = 0; n < 3; n += 1) await owner.make('Task', { ...home(), title: 'In', projectId });
-      await atOnce(
+      await concurrently(
         owner.unit(change('DELETE', 'Project', projectId)),
         owner.unit(change('UPDATE', 'Project', projectId, { isPrivate: true })),
         owner.unit(change('UPDATE', 'Task', comes, { projectId })),
@@ -206,7 +206,7 @@ describe('concurrent changes of the same records', function () {
         'select id from sync.workspace_members where user_id = $1',
         [leaver.id],
       );
-      const outcomes = await atOnce(
+      const outcomes = await concurrently(
         leaver.unit(change('DELETE', 'WorkspaceMember', rows[0]!.id)),
         owner.unit(change('INSERT', 'ProjectMember', randomUUID(), { projectId: hidden, userId: leaver.id })),
         owner.unit(change('INSERT', 'TeamMember', randomUUID(), { teamId: team, userId: leaver.id })),
@@ -233,7 +233,7 @@ describe('concurrent changes of the same records', function () {
         authority: 'service',
       });
       const other = await engines.workspace(owner);
-      const outcomes = await atOnce(
+      const outcomes = await concurrently(
         joining(workspace),
         person.unit(change('UPDATE', 'User', person.id, { name: 'After' })),
         joining(other),
@@ -262,7 +262,7 @@ describe('concurrent changes of the same records', function () {
         owner.unit(change('UPDATE', 'Task', id, { projectId: projects[(round + index) % 5] })),
       );
       const flip = owner.unit(change('UPDATE', 'Project', projects[round % 4]!, { isPrivate: round % 3 === 0 }));
-      const outcomes = await atOnce(
+      const outcomes = await concurrently(
         ...units,
         flip,
         ...units.map(({ mutations }) => owner.unit({ ...mutations[0]!, payload: { projectId: projects[round % 5] } })),

@@ -27,7 +27,7 @@ describe('a unit that is sent again because its answer was lost', function () {
     clientTxId: randomUUID(),
     mutations: [{ modelName: 'User', modelId, action, payload: action === 'INSERT' ? { name: 'Ada' } : {} }],
   });
-  const everywhereAtOnce = async (unit: Unit): Promise<UnitOutcome[]> =>
+  const throughAllReplicas = async (unit: Unit): Promise<UnitOutcome[]> =>
     (await Promise.all(engines.all.flatMap((engine) => [engine.commit([unit]), engine.commit([unit])]))).flat();
   const task = (title = 'Task') => change('INSERT', 'Task', randomUUID(), { workspaceId: workspace, title });
 
@@ -35,7 +35,7 @@ describe('a unit that is sent again because its answer was lost', function () {
     for (let round = 0; round < 10; round += 1) {
       const id = randomUUID();
       for (const action of ['INSERT', 'DELETE'] as const) {
-        const outcomes = await everywhereAtOnce(user(id, action));
+        const outcomes = await throughAllReplicas(user(id, action));
         const places = new Set(outcomes.map((outcome) => (outcome.ok ? outcome.lastId : outcome.code)));
         assert.equal(places.size, 1, `${action}: ${[...places].join(', ')}`);
         assert.ok(outcomes.every(({ ok }) => ok));
@@ -45,7 +45,7 @@ describe('a unit that is sent again because its answer was lost', function () {
 
   it('under another key gets the conflict [sync.mutate.insert-replay]', async () => {
     const id = randomUUID();
-    const first = { ...user(id, 'INSERT'), clientId: 'somebody else' };
+    const first = { ...user(id, 'INSERT'), clientId: 'another device' };
     await engines.all[0]?.commit([first]);
     const [second] = (await engines.all[1]?.commit([user(id, 'INSERT')])) ?? [];
     assert.deepEqual(second?.ok === false && second.code, 'conflict');

@@ -65,13 +65,13 @@ export function replaysOf(rows: readonly unknown[]): Replays {
   );
 }
 
-const DELETED_AT_ONCE = 20_000;
+const DELETED_MAX = 20_000;
 
 /** Deletes some of the keys that are older than LIMITS.idempotencyDays. */
 export async function deleteOldIdempotencyKeys(pool: Pool): Promise<void> {
   await pool.query(
     `delete from sync.idempotency_keys where ctid = any(array(
        select ctid from sync.idempotency_keys where created_at < now() - make_interval(days => $1) limit $2 for update skip locked))`,
-    [LIMITS.idempotencyDays, DELETED_AT_ONCE],
+    [LIMITS.idempotencyDays, DELETED_MAX],
   );
 }
