@@ -14,8 +14,8 @@ interface Content {
   readonly content?: Readonly<Record<string, { readonly schema: Schema }>>;
 }
 
-/** One operation of the description, with what its references point at. */
-export interface Operation {
+/** One operation of the description, with resolved references. */
+export interface ApiOperation {
   readonly id: string;
   readonly method: string;
   readonly path: string;
@@ -35,15 +35,15 @@ interface RawOperation {
   readonly responses: Readonly<Record<string, Content | { readonly $ref: string }>>;
 }
 
-/** The description as its readers use it: operations, what a reference means, whether a value fits a schema. */
+/** The OpenAPI description: its operations, resolved references, and validation of values. */
 export class Description {
-  readonly operations: readonly Operation[];
+  readonly operations: readonly ApiOperation[];
   readonly #document: Document;
   readonly #ajv = new Ajv2020({ strict: false, allErrors: false });
 
   constructor(document: unknown) {
     this.#document = document as Document;
-    // Node's build of the package says `default` twice.
+    // The types of the package do not match its default export in Node.
     (addFormats as unknown as (ajv: Ajv2020) => void)(this.#ajv);
     this.#ajv.addFormat('idn-email', /^[^\s@]+@[^\s@]+\.[^\s@]+$/u);
     this.#ajv.addSchema(this.#document, 'api');
@@ -60,13 +60,13 @@ export class Description {
     return keys.reduce<unknown>((at, key) => (at as Record<string, unknown>)[key], this.#document) as Schema;
   }
 
-  /** What is wrong with a value; null when it fits. */
-  faultOf(schema: Schema, value: unknown): string | null {
+  /** The error of a value; null when it matches the schema. */
+  errorOf(schema: Schema, value: unknown): string | null {
     const validate = this.#ajv.compile(absolute(schema));
     return validate(value) ? null : this.#ajv.errorsText(validate.errors);
   }
 
-  #operation(path: string, method: string, raw: RawOperation): Operation {
+  #operation(path: string, method: string, raw: RawOperation): ApiOperation {
     const { operationId: id, parameters = [], requestBody, responses } = raw;
     const schema = requestBody?.content?.['application/json']?.schema;
     return {
@@ -84,7 +84,7 @@ export class Description {
 
 const made = new WeakMap<object, Schema>();
 
-/** References of a schema that stands alone must say in which document they are. */
+/** Makes the references of a schema absolute, because it is compiled outside its document. */
 function absolute(schema: Schema): Schema {
   const known = made.get(schema);
   if (known !== undefined) return known;

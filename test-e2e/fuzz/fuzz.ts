@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { Pool } from 'undici';
 import { Description } from './description.ts';
-import type { Operation, Schema } from './description.ts';
+import type { ApiOperation, Schema } from './description.ts';
 import type { FuzzRequest } from './requests.ts';
 import { requestsOf } from './requests.ts';
 
@@ -10,35 +10,35 @@ export interface FuzzOptions {
   readonly token: string;
   readonly seed: number;
   readonly runsPerOperation: number;
-  /** Ids that exist. */
+  /** Existing ids. */
   readonly known: readonly string[];
 }
 
 export interface FuzzReport {
   readonly requests: number;
   readonly statuses: Readonly<Record<string, number>>;
-  /** One per operation that broke a rule, shrunk to the smallest request that still does. */
+  /** One per operation that broke a rule, with the smallest request that does. */
   readonly faults: readonly string[];
 }
 
-interface Answer {
+interface FuzzReply {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly text: string;
   readonly tookMs: number;
 }
 
-/** An answer may be late on a machine that does other things, never this late. */
+/** No response takes this long, also not on a busy machine. */
 const SLOW_MS = 5_000;
-/** Sockets are no requests with answers; they have tests of their own. */
+/** Other tests cover the socket. */
 const LEFT_OUT: readonly string[] = ['syncSocket'];
-/** What no caller may ever read: stacks, statements, addresses of our servers. */
-const INNARDS = /node_modules|\bat .+\.[jt]s:\d+|\bselect .+ from |\binsert into |pg_|ECONN|INTERNAL_TOKEN/i;
+/** Texts that no response may contain: stack traces, SQL, addresses of servers. */
+const INTERNALS = /node_modules|\bat .+\.[jt]s:\d+|\bselect .+ from |\binsert into |pg_|ECONN|INTERNAL_TOKEN/i;
 
 /**
- * Asks every operation of `/openapi.json` with requests made from it, right ones and broken ones, and holds the answers
- * against it: never 5xx, a declared status and type, a body that fits, no success for what the description forbids, no
- * innards, and what was written can be read.
+ * Sends valid and broken requests to every operation of `/openapi.json` and checks the responses: no 5xx, a declared status and
+ * type, a body that matches its schema, no success for a request that the description forbids, no internals, and a written
+ * record can be read.
  */
 export async function fuzz(options: FuzzOptions): Promise<FuzzReport> {
   const pool = new Pool(options.baseUrl, { connections: 8 });
@@ -72,7 +72,7 @@ class Run {
     };
   }
 
-  async #operation(operation: Operation, description: Description): Promise<string | null> {
+  async #operation(operation: ApiOperation, description: Description): Promise<string | null> {
     const { seed, runsPerOperation, known } = this.#options;
     const property = fc.asyncProperty(requestsOf(operation, description, known), async (request) => {
       const fault = await this.#try(operation, description, request);
@@ -85,7 +85,7 @@ class Run {
     return `${operation.id}: ${cause}\n  request ${example}\n  seed ${details.seed}, path ${details.counterexamplePath}`;
   }
 
-  async #try(operation: Operation, description: Description, request: FuzzRequest): Promise<string | null> {
+  async #try(operation: ApiOperation, description: Description, request: FuzzRequest): Promise<string | null> {
     const { path, headers, body } = request;
     const filled = operation.path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encode(path[name] ?? ''));
     const query = request.query.map(([name, value]) => `${encode(name)}=${encode(value)}`).join('&');
@@ -97,32 +97,36 @@ class Run {
     );
   }
 
-  /** A success needs a request the description allows; and what was written can be read. */
+  /** A success needs a valid request, and the written record must be readable. */
   async #faultOfSuccess(
-    operation: Operation,
+    operation: ApiOperation,
     description: Description,
     { path, query, body }: FuzzRequest,
-    answer: Answer,
+    answer: FuzzReply,
   ): Promise<string | null> {
     for (const { in: place, name, schema } of operation.parameters) {
       const given = place === 'path' ? path[name] : query.find(([one]) => one === name)?.[1];
-      const fault = given === undefined ? null : description.faultOf(schema, given);
-      if (place !== 'header' && fault !== null) return `took a wrong ${name}: ${fault}`;
+      const fault = given === undefined ? null : description.errorOf(schema, given);
+      if (place !== 'header' && fault !== null) return `accepted a wrong ${name}: ${fault}`;
     }
     if (operation.body !== null) {
       const fault = faultOfBody(operation.body, description, body);
-      if (fault !== null && !isRefused(answer)) return `took a wrong body: ${fault}`;
+      if (fault !== null && !isRefused(answer)) return `accepted a wrong body: ${fault}`;
     }
     return this.#faultOfReadback(operation.id, path, answer);
   }
 
-  async #faultOfReadback(id: string, path: Readonly<Record<string, string>>, answer: Answer): Promise<string | null> {
+  async #faultOfReadback(
+    id: string,
+    path: Readonly<Record<string, string>>,
+    answer: FuzzReply,
+  ): Promise<string | null> {
     const written = READ_BACK[id];
     if (written === undefined) return null;
     const { at, is } = written(JSON.parse(answer.text) as Reply, path);
     const { status, text } = await this.#send('GET', at, {}, undefined);
-    if (status !== 200) return `what was written cannot be read: ${status} ${at}`;
-    return is(text) ? null : `what was written is not what is read at ${at}`;
+    if (status !== 200) return `the written record cannot be read: ${status} ${at}`;
+    return is(text) ? null : `the record at ${at} differs from the written one`;
   }
 
   async #send(
@@ -130,7 +134,7 @@ class Run {
     path: string,
     headers: Readonly<Record<string, string>>,
     body: string | Buffer | undefined,
-  ): Promise<Answer> {
+  ): Promise<FuzzReply> {
     const startedAt = performance.now();
     const answer = await this.#pool.request({
       method,
@@ -151,7 +155,7 @@ interface Reply {
   readonly key?: { readonly id: string };
 }
 
-/** Where a success can be seen, and how. */
+/** How to read what an operation wrote. */
 const READ_BACK: Readonly<
   Record<
     string,
@@ -174,30 +178,30 @@ const READ_BACK: Readonly<
   revokeApiKey: (_, { keyId = '' }) => ({ at: '/api/auth/keys', is: (text) => !text.includes(keyId.toLowerCase()) }),
 };
 
-function faultOfAnswer(answer: Answer, { responses }: Operation, description: Description): string | null {
+function faultOfAnswer(answer: FuzzReply, { responses }: ApiOperation, description: Description): string | null {
   const { status, headers, text, tookMs } = answer;
-  const said = `${status} ${text.slice(0, 300)}`;
-  if (status >= 500) return `answered ${said}`;
+  const shown = `${status} ${text.slice(0, 300)}`;
+  if (status >= 500) return `answered ${shown}`;
   const declared = responses[status];
-  if (declared === undefined) return `answered an undeclared ${said}`;
-  if (headers['api-version'] !== '1' || headers['x-request-id'] === undefined) return `left a header out: ${said}`;
-  if (tookMs > SLOW_MS) return `took ${Math.round(tookMs)} ms: ${said}`;
-  if (status >= 400 && INNARDS.test(text)) return `showed its innards: ${said}`;
+  if (declared === undefined) return `answered an undeclared ${shown}`;
+  if (headers['api-version'] !== '1' || headers['x-request-id'] === undefined) return `lacks a header: ${shown}`;
+  if (tookMs > SLOW_MS) return `took ${Math.round(tookMs)} ms: ${shown}`;
+  if (status >= 400 && INTERNALS.test(text)) return `showed internals: ${shown}`;
   const type = String(headers['content-type']);
   const schema = declared.content?.[type]?.schema;
-  if (schema === undefined) return `answered the undeclared type ${type}: ${said}`;
+  if (schema === undefined) return `answered the undeclared type ${type}: ${shown}`;
   if (type !== 'application/json') return null;
   const body = JSON.parse(text) as { statusCode?: number; message?: string };
-  if (status >= 400 && body.statusCode !== status) return `has another statusCode: ${said}`;
-  // A regular expression tells few what to change.
+  if (status >= 400 && body.statusCode !== status) return `has another statusCode: ${shown}`;
+  // A regular expression is no useful message for a user.
   if (status >= 400 && !/^\w(?!.*must match pattern).{8,}/.test(body.message ?? ''))
-    return `says not what to do: ${said}`;
-  const fault = description.faultOf(schema, body);
-  return fault === null ? null : `answered what it does not declare (${fault}): ${said}`;
+    return `does not say what to change: ${shown}`;
+  const fault = description.errorOf(schema, body);
+  return fault === null ? null : `does not match its schema (${fault}): ${shown}`;
 }
 
-/** A transaction that is not as described is refused by its result, beside others that are taken. */
-function isRefused({ text }: Answer): boolean {
+/** A wrong transaction is refused in its result, with status 200. */
+function isRefused({ text }: FuzzReply): boolean {
   return text.startsWith('{"ok":true,"success":false,');
 }
 
@@ -206,17 +210,17 @@ function faultOfBody(
   description: Description,
   body: FuzzRequest['body'],
 ): string | null {
-  if (body === undefined) return required ? 'there was none' : null;
-  if ('bytes' in body) return body.bytes[0] === 0xef ? null : 'no UTF-8';
+  if (body === undefined) return required ? 'missing' : null;
+  if ('bytes' in body) return body.bytes[0] === 0xef ? null : 'not UTF-8';
   if (body.text === '') return required ? 'empty' : null;
   try {
-    return description.faultOf(schema, JSON.parse(body.text));
+    return description.errorOf(schema, JSON.parse(body.text));
   } catch {
-    return 'no JSON';
+    return 'not JSON';
   }
 }
 
-/** Half a surrogate pair has no encoding; it is sent as the bytes it would have. */
+/** A lone surrogate has no UTF-8 encoding; it is sent as the bytes that it would have. */
 function encode(text: string): string {
   return text.isWellFormed() ? encodeURIComponent(text) : '%ED%A0%80';
 }

@@ -1,14 +1,14 @@
 /**
- * `npm run fuzz`: a long run of the fuzzer against a system of its own; ends with 1 when a rule was broken.
+ * `npm run fuzz`: starts a system and runs the fuzzer for a long time; exits with 1 when a response breaks a rule.
  *
- *   -- --requests 100000   about so many
- *   -- --seed 7            the same run again
+ *   -- --requests 100000   the approximate number of requests
+ *   -- --seed 7            repeats a run
  */
 import { startTestSystem } from '@wts/testkit';
 import { numbersOrExit } from '@wts/verify';
 import { parseArgs } from 'node:util';
 import { fuzz } from './fuzz.ts';
-import { knownIds } from './known.ts';
+import { existingIds } from './existing-ids.ts';
 
 const { values } = parseArgs({
   options: { requests: { type: 'string', default: '100000' }, seed: { type: 'string' } },
@@ -24,14 +24,14 @@ await using testSystem = await startTestSystem({ label: 'fuzz', overrides: { gat
 let requests = 0;
 const statuses: Record<string, number> = {};
 for (let round = 0; requests < wanted; round += 1) {
-  // A new person each round: what one may own is bounded, and requests should not all end there.
+  // A new person each round, because what one person may own is limited.
   const person = await testSystem.person('Fuzzer');
   const report = await fuzz({
     baseUrl: testSystem.baseUrl,
     token: person.token,
     seed: seed + round,
     runsPerOperation: ROUNDS_OF,
-    known: await knownIds(testSystem, person),
+    known: await existingIds(testSystem, person),
   });
   requests += report.requests;
   for (const [status, count] of Object.entries(report.statuses)) statuses[status] = (statuses[status] ?? 0) + count;

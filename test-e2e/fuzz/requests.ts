@@ -1,12 +1,12 @@
 import fc from 'fast-check';
-import type { Description, Operation, Parameter, Schema } from './description.ts';
+import type { Description, ApiOperation, Parameter, Schema } from './description.ts';
 
-/** A request to send; text that stands in no well-formed message included. */
+/** A request to send, which may contain text that no well-formed message has. */
 export interface FuzzRequest {
   readonly path: Readonly<Record<string, string>>;
   readonly query: readonly (readonly [string, string])[];
   readonly headers: Readonly<Record<string, string>>;
-  /** Undefined: none. */
+  /** Undefined: no body. */
   readonly body: { readonly text: string } | { readonly bytes: Buffer } | undefined;
 }
 
@@ -59,11 +59,11 @@ const RAW_BODIES: readonly FuzzRequest['body'][] = [
 ];
 
 /**
- * Requests of one operation: two fifths as its description asks, the rest broken in one place. `known` are ids that
- * exist, so that requests also get past the first look-up.
+ * Requests of one operation: two fifths match its description, the others are broken in one place. `known` are existing ids,
+ * with which requests get past the first lookup.
  */
 export function requestsOf(
-  operation: Operation,
+  operation: ApiOperation,
   description: Description,
   known: readonly string[],
 ): fc.Arbitrary<FuzzRequest> {
@@ -109,7 +109,7 @@ function queryOf(parameters: readonly Parameter[], values: Values): fc.Arbitrary
     fc.oneof(
       { weight: required ? 0 : 3, arbitrary: fc.constant([]) },
       { weight: 4, arbitrary: values.text(schema).map((text): [string, string][] => [[name, text]]) },
-      // Given twice.
+      // The same parameter twice.
       {
         weight: 1,
         arbitrary: values.text(schema).map((text): [string, string][] => [
@@ -131,7 +131,7 @@ function headersOf(
   const each = Object.fromEntries(
     parameters.map(({ name, schema }) => [
       name.toLowerCase(),
-      // A header that repeats across requests would test its own memory instead of the operation.
+      // A repeated idempotency key would test the stored reply instead of the operation.
       fc.oneof(fc.constant(''), values.of(schema).map(String)).filter((text) => /^[\x20-\x7e]*$/.test(text)),
     ]),
   );
@@ -150,7 +150,7 @@ class Values {
     this.#known = known;
   }
 
-  /** As a parameter: what fits, or what does not. */
+  /** Values of a parameter, valid and invalid ones. */
   text(schema: Schema): fc.Arbitrary<string> {
     const fitting = this.of(schema).map((value) => (typeof value === 'string' ? value : JSON.stringify(value)));
     return fc.oneof({ weight: 3, arbitrary: fitting }, { weight: 1, arbitrary: fc.constantFrom(...NASTY_TEXTS) });
@@ -207,7 +207,7 @@ class Values {
   }
 }
 
-/** Not every pattern can be run backwards. */
+/** Texts that match a pattern; fast-check cannot generate them for every pattern. */
 function matching(pattern: string, otherwise: fc.Arbitrary<string>): fc.Arbitrary<string> {
   if (pattern === '\\S') return otherwise.map((text) => `${text}x`);
   try {

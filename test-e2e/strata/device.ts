@@ -1,7 +1,4 @@
-/**
- * A device of a person: the published client of npm, as it is, with the storage it keeps in a browser, talking to our
- * gateway. Nothing but configuration stands between the two.
- */
+/** A device of a person: the unmodified client from npm with its browser storage, connected to our gateway. */
 import 'fake-indexeddb/auto';
 import type { SyncClient, SyncClientEvent } from '@stratasync/client';
 import { createSyncClient } from '@stratasync/client';
@@ -15,26 +12,26 @@ import { randomUUID } from 'node:crypto';
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { SCHEMA } from './models.ts';
 
-export type Row = Record<string, unknown>;
+export type StrataRow = Record<string, unknown>;
 
 interface Store {
-  loadByIndex(model: string, index: string, key: string): Promise<Row[]>;
+  loadByIndex(model: string, index: string, key: string): Promise<StrataRow[]>;
 }
 
-/** Tries again quickly: a test should not wait for the patience of a phone. */
+/** Shorter retries than the default, so that tests are fast. */
 const RETRY = { maxRetries: 3, baseDelay: 50, maxDelay: 200 };
 
 export class Device implements AsyncDisposable {
   client: SyncClient;
   readonly events: SyncClientEvent[] = [];
-  /** Requests this device made: `GET /sync/bootstrap`. */
+  /** The requests of this device, such as `GET /sync/bootstrap`. */
   readonly requests: string[] = [];
   readonly queries: URLSearchParams[] = [];
   readonly #database = `device-${randomUUID()}`;
   readonly #token: string;
   readonly #wire: Wire;
   readonly #baseUrl: string;
-  readonly #hear: (message: unknown) => void;
+  readonly #onRequest: (message: unknown) => void;
   #storage = createIndexedDbStorage();
   #store: Store | null = null;
 
@@ -43,17 +40,17 @@ export class Device implements AsyncDisposable {
     this.#wire = wire;
     this.#baseUrl = wire.through(baseUrl).replace(/\/$/, '');
     this.client = this.#install();
-    this.#hear = (message) => {
+    this.#onRequest = (message) => {
       const { request } = message as { request: { origin: unknown; method: string; path: string } };
       if (String(request.origin) !== this.#baseUrl) return;
       const { pathname, searchParams } = new URL(request.path, this.#baseUrl);
       this.requests.push(`${request.method} ${pathname}`);
       this.queries.push(searchParams);
     };
-    subscribe('undici:request:create', this.#hear);
+    subscribe('undici:request:create', this.#onRequest);
   }
 
-  /** A new device: nothing is on it yet. Resolves when it has loaded everything and hears what is new. */
+  /** Opens a new device without data. Resolves when it has loaded everything and is connected. */
   static async open(testSystem: { readonly baseUrl: string }, token: string): Promise<Device> {
     const { hostname, port } = new URL(testSystem.baseUrl);
     await using opening = new AsyncDisposableStack();
@@ -69,12 +66,12 @@ export class Device implements AsyncDisposable {
     await this.untilLive();
   }
 
-  /** The application is closed; what it stored stays. */
+  /** Closes the application. Its local database remains. */
   stop(): Promise<void> {
     return this.client.stop();
   }
 
-  /** The application is opened again, with what it stored. */
+  /** Opens the application again with its local database. */
   async reopen(): Promise<void> {
     this.#storage = createIndexedDbStorage();
     this.requests.length = 0;
@@ -97,16 +94,16 @@ export class Device implements AsyncDisposable {
     });
   }
 
-  /** What the application shows: the object in memory. */
-  shows(model: string, id: string): Row | null {
-    return this.client.getCached<Row>(model, id);
+  /** The object in memory, which the application shows. */
+  shows(model: string, id: string): StrataRow | null {
+    return this.client.getCached<StrataRow>(model, id);
   }
 
-  untilShows(model: string, id: string, wanted: Row = {}): Promise<Row> {
+  untilShows(model: string, id: string, wanted: StrataRow = {}): Promise<StrataRow> {
     return eventually(
       () => {
         const row = this.shows(model, id);
-        if (row === null) throw new Error(`${model} ${id} is not there`);
+        if (row === null) throw new Error(`${model} ${id} is missing`);
         for (const [field, value] of Object.entries(wanted)) {
           if (row[field] !== value) throw new Error(`${field} is ${String(row[field])}, not ${String(value)}`);
         }
@@ -120,36 +117,36 @@ export class Device implements AsyncDisposable {
     await eventually(async () => this.shows(model, id) === null && (await this.stored(model, id)) === null);
   }
 
-  /** All changes are taken and have come back. */
+  /** Waits until the server has confirmed all changes. */
   async untilSettled(): Promise<void> {
     await eventually(async () => (await this.client.getPendingCount()) === 0, { deadlineMs: 15_000 });
   }
 
-  /** Offline: the changes made so far were tried in vain and wait for the next connection. */
+  /** Offline: waits until all attempts have failed and the changes wait for the next connection. */
   async untilGivenUp(): Promise<void> {
     await eventually(async () =>
       (await this.#storage.getOutbox()).every(({ state, retryCount }) => state === 'queued' && retryCount > 0),
     );
   }
 
-  /** What lies in the local database, which is what the next start begins with. */
-  stored(model: string, id: string): Promise<Row | null> {
-    return this.#storage.get<Row>(model, id);
+  /** The record in the local database, with which the next start begins. */
+  stored(model: string, id: string): Promise<StrataRow | null> {
+    return this.#storage.get<StrataRow>(model, id);
   }
 
-  /** Every action this device was sent, in the order it came. */
-  heard(): Promise<SyncAction[]> {
+  /** Every action that this device received, in order. */
+  received(): Promise<SyncAction[]> {
     return this.#storage.getSyncActions('0', 100_000);
   }
 
-  /** As a view of the application does that wants the children of a record. */
-  loadByIndex(model: string, index: string, key: string): Promise<Row[]> {
-    if (this.#store === null) throw new Error('the client made no store');
+  /** Loads the children of a record, as a view of an application does. */
+  loadByIndex(model: string, index: string, key: string): Promise<StrataRow[]> {
+    if (this.#store === null) throw new Error('the client did not create a store');
     return this.#store.loadByIndex(model, index, key);
   }
 
-  /** Puts the cursor elsewhere, as a restored backup of the server would. The application must be closed. */
-  async misplaceCursor(lastSyncId: string): Promise<void> {
+  /** Sets the cursor, to simulate a restored backup of the server. The application must be closed. */
+  async setCursor(lastSyncId: string): Promise<void> {
     const storage = createIndexedDbStorage();
     await storage.open({ name: this.#database, schema: SCHEMA });
     await storage.setMeta({ lastSyncId });
@@ -157,7 +154,7 @@ export class Device implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    unsubscribe('undici:request:create', this.#hear);
+    unsubscribe('undici:request:create', this.#onRequest);
     this.#wire.mend();
     await this.client.stop();
     await this.#wire[Symbol.asyncDispose]();
@@ -178,7 +175,7 @@ export class Device implements AsyncDisposable {
       }),
       modelFactory: ({ store }: { store: unknown }) => {
         this.#store = store as Store;
-        return (_model: string, data: Row) => ({ ...data });
+        return (_model: string, data: StrataRow) => ({ ...data });
       },
     });
     client.onEvent((event) => this.events.push(event));

@@ -2,13 +2,13 @@ import type { SchemaDefinition } from '@stratasync/core';
 
 type Fields = NonNullable<SchemaDefinition['models'][string]['fields']>;
 
-/** A list is an observable one in memory, which the local database cannot store. */
+/** Lists in memory are observables, which the local database cannot store. */
 const LIST = {
   serialize: (list: unknown) => (Array.isArray(list) ? list.map((item: unknown) => item) : list),
   deserialize: (list: unknown) => list,
 };
 
-/** Columns of a model as the published client wants them: `?` may be null, `#` is an index of the local database. */
+/** Columns in the format of the published client: `?` may be null, `#` has an index in the local database. */
 function fields(names: string): Fields {
   return Object.fromEntries(
     names
@@ -24,11 +24,11 @@ const STAMPS = 'id createdAt updatedAt';
 const ARCHIVABLE = `${STAMPS} archivedAt?`;
 
 /**
- * Our models as an application declares them to the published client. All of them: a group that is gained is loaded
- * without naming models, and the storage of the client refuses rows of models it was not told of. `groupKey` names the
- * field by which the client drops what belongs to a group it lost.
+ * Our models as an application declares them to the published client. It must declare all of them, because the client loads a
+ * gained group with all models, and its storage refuses rows of unknown models. `groupKey` is the field by which the client
+ * drops records of a lost group.
  *
- * Comments and checklists are loaded when they are wanted, everything else at the start.
+ * Comments and checklists are loaded on demand, everything else at the start.
  */
 export const SCHEMA: SchemaDefinition = {
   models: {

@@ -2,11 +2,11 @@ import type { TestSystem } from '@wts/testkit';
 import { startTestSystem } from '@wts/testkit';
 import assert from 'node:assert/strict';
 import { Description } from '../fuzz/description.ts';
-import type { Operation } from '../fuzz/description.ts';
-import { placeIn, WALLS } from './walls.ts';
+import type { ApiOperation } from '../fuzz/description.ts';
+import { idsIn, ACCESS_RULES } from './access-rules.ts';
 
 const JSON_TYPE = 'application/json';
-/** Types a body may not have; a web page could send the first three to a foreign origin without asking. */
+/** Content types that no body may have. A web page can send the first three to another origin without a CORS preflight. */
 const OTHER_TYPES = [
   'text/plain',
   'application/x-www-form-urlencoded',
@@ -20,11 +20,11 @@ const OTHER_TYPES = [
 
 describe('bodies', () => {
   let testSystem: TestSystem;
-  let operations: readonly Operation[];
+  let operations: readonly ApiOperation[];
   before(async function () {
     this.timeout(90_000);
     testSystem = await startTestSystem({ label: 'bodies' });
-    // A socket is no request with an answer; `sockets.test.ts` of the gateway speaks to it.
+    // `sockets.test.ts` of the gateway tests the socket.
     operations = new Description((await testSystem.request(null, 'GET', '/openapi.json')).json()).operations.filter(
       ({ id }) => id !== 'syncSocket',
     );
@@ -32,14 +32,14 @@ describe('bodies', () => {
   after(() => testSystem.close());
 
   async function request(
-    { id, method }: Operation,
+    { id, method }: ApiOperation,
     sending: { readonly type?: string | null; readonly token?: string | null; readonly encoding?: string } = {},
   ): Promise<{ status: number; type: string; text: string }> {
     const { type = JSON_TYPE, token = testSystem.apiKey, encoding } = sending;
-    const operation = WALLS[id] as (typeof WALLS)[string];
-    const place = placeIn(testSystem);
-    const sent = operation.body?.(place);
-    const { status, headers, text } = await testSystem.request(token, method, operation.path(place), {
+    const operation = ACCESS_RULES[id] as (typeof ACCESS_RULES)[string];
+    const ids = idsIn(testSystem);
+    const sent = operation.body?.(ids);
+    const { status, headers, text } = await testSystem.request(token, method, operation.path(ids), {
       body: sent === undefined ? undefined : Buffer.from(JSON.stringify(sent)),
       headers: {
         ...(sent === undefined || type === null ? {} : { 'content-type': type }),
@@ -49,14 +49,14 @@ describe('bodies', () => {
     return { status, type: headers['content-type'] ?? '', text };
   }
 
-  it('of answers are JSON unless the description states another type, and of errors always [meta.bodies.json]', async () => {
+  it('of responses are JSON unless the description states another type, and of errors always [meta.bodies.json]', async () => {
     const stated: Record<string, string> = {};
     for (const operation of operations) {
       const { status, type, text } = await request(operation);
       const declared = Object.keys(operation.responses[status]?.content ?? {});
       assert.deepEqual(declared, [type], `${operation.id} answered ${status}`);
       if (type !== JSON_TYPE) stated[operation.id] = type;
-      // Each line of a stream of lines is JSON too.
+      // Each line of NDJSON is JSON.
       for (const line of type === JSON_TYPE ? [text] : text.trimEnd().split('\n')) JSON.parse(line);
 
       const refused = await request(operation, { token: null });
@@ -68,7 +68,7 @@ describe('bodies', () => {
     assert.deepEqual(stated, { syncBootstrap: ndjson, syncBootstrapPost: ndjson, syncBatch: ndjson });
   });
 
-  it('of requests are JSON: every operation that takes one refuses all else with 415 [errors.415.media-type, meta.bodies.json]', async () => {
+  it('of requests must be JSON: every operation refuses other types with 415 [errors.415.media-type, meta.bodies.json]', async () => {
     const taking = operations.filter(({ body }) => body !== null);
     assert.ok(taking.length >= 7);
     for (const operation of taking) {
@@ -78,7 +78,7 @@ describe('bodies', () => {
         assert.match(text, /"code":"unsupported_media_type"/);
       }
       assert.equal((await request(operation, { encoding: 'gzip' })).status, 415, `${operation.id} inflates`);
-      assert.ok(operation.responses[415], `${operation.id} does not say so`);
+      assert.ok(operation.responses[415], `${operation.id} does not declare 415`);
     }
   });
 });

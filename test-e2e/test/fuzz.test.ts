@@ -4,9 +4,9 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { Description } from '../fuzz/description.ts';
 import { fuzz } from '../fuzz/fuzz.ts';
-import { knownIds } from '../fuzz/known.ts';
+import { existingIds } from '../fuzz/existing-ids.ts';
 
-/** What is nearly a UUID, and what is nothing like one. */
+/** Texts that are no UUIDs, some of them nearly. */
 const NO_UUIDS = [
   'x',
   '1',
@@ -34,9 +34,9 @@ describe('every operation of the description', () => {
   });
   after(() => testSystem.close());
 
-  it('answers anything as described, and nothing with 5xx [never.500-by-input, meta.openapi.complete]', async function all() {
+  it('answers any input as described, and never with 5xx [never.500-by-input, meta.openapi.complete]', async function all() {
     this.timeout(120_000);
-    const known = await knownIds(testSystem, fuzzer);
+    const known = await existingIds(testSystem, fuzzer);
     const report = await fuzz({
       baseUrl: testSystem.baseUrl,
       token: fuzzer.token,
@@ -45,11 +45,11 @@ describe('every operation of the description', () => {
       known,
     });
     assert.deepEqual(report.faults, []);
-    // It got past the doors: both successes and refusals of every kind came back.
+    // The requests got past the first checks: there are successes and refusals of every kind.
     for (const status of [200, 201, 400, 404]) assert.ok((report.statuses[status] ?? 0) > 0, String(status));
   });
 
-  it('takes nothing but UUIDs for the ids in its path, and says which one is none [meta.paths.uuids]', async () => {
+  it('accepts only UUIDs as ids in its path, and names the parameter that is none [meta.paths.uuids]', async () => {
     const document = (await testSystem.request(null, 'GET', '/openapi.json')).json();
     const { operations } = new Description(document);
     let tried = 0;
@@ -59,7 +59,7 @@ describe('every operation of the description', () => {
         const filled = path.replaceAll(/\{(\w+)\}/g, (_, other: string) => (other === name ? wrong : randomUUID()));
         const { status, json } = await testSystem.request(fuzzer.token, method, filled);
         const refusal = json() as { code?: string; message?: string };
-        // Line ends never get past the gateway, whatever they stand in.
+        // The gateway refuses line ends in any part of a request.
         const code = wrong.includes('%0a') ? 'malformed_request' : 'validation_failed';
         assert.equal(`${status} ${refusal.code}`, `400 ${code}`, `${id} ${filled}`);
         if (code === 'validation_failed') assert.match(refusal.message ?? '', new RegExp(`^path/${name} `));

@@ -10,15 +10,15 @@ import { request } from 'undici';
 const CLIENT = 'app';
 const REDIRECT = 'http://127.0.0.1/signed-in';
 
-/** A key for signing, as the provider takes it. */
+/** A signing key in the format of the provider. */
 export function newKey(kid: string): JWK {
   const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
   return { ...privateKey.export({ format: 'jwk' }), kid, use: 'sig', alg: 'RS256' };
 }
 
 /**
- * A real OpenID provider at one address, which can go away, come back and change its keys. People sign in through the
- * authorization code flow with PKCE; whoever they say they are is believed.
+ * A real OpenID provider at one address, which can stop, start and change its keys. People sign in through the authorization
+ * code flow with PKCE. The provider accepts any subject.
  */
 export class IdentityProvider implements AsyncDisposable {
   readonly issuer: string;
@@ -33,7 +33,7 @@ export class IdentityProvider implements AsyncDisposable {
     this.issuer = `http://127.0.0.1:${port}`;
   }
 
-  /** Has its address, and does not answer there yet. */
+  /** Reserves the address. The provider does not run yet. */
   static async plan(keys: readonly JWK[]): Promise<IdentityProvider> {
     const server = createServer().listen(0, '127.0.0.1');
     await once(server, 'listening');
@@ -43,13 +43,13 @@ export class IdentityProvider implements AsyncDisposable {
     return new IdentityProvider(port, keys);
   }
 
-  /** What the services are told of it. */
+  /** The setting of the services for this provider. */
   get configuration(): object {
     const { issuer, audience } = this;
     return { issuer, audiences: [audience], algorithms: ['RS256'], types: ['at+jwt'], jwksUri: `${issuer}/jwks` };
   }
 
-  /** The first key signs; all are published. */
+  /** Signs with the first key and publishes all. */
   async start(keys: readonly JWK[] = this.#keys): Promise<void> {
     await this.stop();
     this.#keys = keys;
@@ -71,7 +71,7 @@ export class IdentityProvider implements AsyncDisposable {
     await once(server, 'close');
   }
 
-  /** Signs somebody in, as a browser and an app would, and gives the access token. */
+  /** Signs a person in as a browser and an app do. Resolves to the access token. */
   async signIn(subject: string): Promise<string> {
     const verifier = randomBytes(32).toString('base64url');
     const challenge = createHash('sha256').update(verifier).digest('base64url');
@@ -95,7 +95,7 @@ export class IdentityProvider implements AsyncDisposable {
     });
     const { body } = await request(`${this.issuer}/token`, {
       method: 'POST',
-      // A provider that was away has forgotten its connections.
+      // A restarted provider has closed its connections.
       reset: true,
       headers: { 'content-type': 'application/x-www-form-urlencoded' },
       body: form.toString(),
@@ -109,7 +109,7 @@ export class IdentityProvider implements AsyncDisposable {
     return this.stop();
   }
 
-  /** Follows redirects with the cookies given on the way, until one leads back to the app with a code. */
+  /** Follows redirects, with cookies, until one goes to the app. Resolves to the code in it. */
   async #follow(start: string): Promise<string> {
     const cookies = new Map<string, string>();
     let at = start;
@@ -126,7 +126,7 @@ export class IdentityProvider implements AsyncDisposable {
       at = new URL(location, at).href;
       if (at.startsWith(REDIRECT)) return new URL(at).searchParams.get('code') ?? '';
     }
-    throw new Error('the sign-in goes round in circles');
+    throw new Error('the sign-in had too many redirects');
   }
 
   #provider(keys: readonly JWK[]): Provider {
@@ -167,7 +167,7 @@ export class IdentityProvider implements AsyncDisposable {
   }
 }
 
-/** Answers every question of the provider with yes. */
+/** Confirms every prompt of the provider. */
 async function agree(provider: Provider, req: IncomingMessage, res: ServerResponse): Promise<void> {
   const { prompt, params, session, grantId } = await provider.interactionDetails(req, res);
   if (prompt.name === 'login') {
@@ -175,8 +175,8 @@ async function agree(provider: Provider, req: IncomingMessage, res: ServerRespon
     return;
   }
   const accountId = session?.accountId ?? '';
-  const known = grantId === undefined ? undefined : await provider.Grant.find(grantId);
-  const grant = known ?? new provider.Grant({ accountId, clientId: CLIENT });
+  const existing = grantId === undefined ? undefined : await provider.Grant.find(grantId);
+  const grant = existing ?? new provider.Grant({ accountId, clientId: CLIENT });
   grant.addOIDCScope('openid api');
   grant.addResourceScope(String(params['resource']), 'api');
   await provider.interactionFinished(

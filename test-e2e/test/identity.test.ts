@@ -24,7 +24,7 @@ describe('people of a real identity provider', () => {
   const request = (token: string, path = '/api/workspaces'): Promise<Reply> => testSystem.request(token, 'GET', path);
   const statusOf = async (token: string): Promise<number> => (await request(token)).status;
 
-  it('wait while nothing is known of their provider, and come in once it is there [authentication.jwt.accepted]', async () => {
+  it('get 503 while the keys of their provider are unknown, and access once it runs [authentication.jwt.accepted]', async () => {
     await provider.start();
     const token = await provider.signIn('ann');
     await provider.stop();
@@ -35,7 +35,7 @@ describe('people of a real identity provider', () => {
     await eventually(async () => (await statusOf(token)) === 200 || undefined);
   });
 
-  it('are made on first sight, with the name they are given, and are the same person ever after [authentication.jwt.person]', async () => {
+  it('are created at their first request with the name in their token, and remain the same person [authentication.jwt.person]', async () => {
     const tokens = [await provider.signIn('ben'), await provider.signIn('ben')];
     assert.notEqual(tokens[0], tokens[1]);
     const made = await Promise.all(tokens.map((token) => request(token, '/sync/bootstrap')));
@@ -51,29 +51,29 @@ describe('people of a real identity provider', () => {
     assert.deepEqual(people[0], people[1]);
   });
 
-  it('stay in while their provider is away', async () => {
+  it('keep access while their provider is down', async () => {
     const token = await provider.signIn('cleo');
     const unseen = await provider.signIn('dora');
     assert.equal(await statusOf(token), 200);
     await provider.stop();
     assert.equal(await statusOf(token), 200);
-    assert.equal(await statusOf(unseen), 200, 'also who comes for the first time');
+    assert.equal(await statusOf(unseen), 200, 'also at the first request of a person');
     await provider.start();
   });
 
-  it('come in with keys their provider has changed, and not with keys that are not its own [authentication.jwt.strict]', async () => {
-    const stranger = await IdentityProvider.plan([newKey('first')]);
-    await stranger.start();
+  it('have access after a key change of their provider, and not with keys of another provider [authentication.jwt.strict]', async () => {
+    const otherProvider = await IdentityProvider.plan([newKey('first')]);
+    await otherProvider.start();
     const before = await provider.signIn('emma');
-    const foreign = await stranger.signIn('emma');
-    await stranger.stop();
+    const foreign = await otherProvider.signIn('emma');
+    await otherProvider.stop();
     assert.equal(await statusOf(foreign), 401);
     await provider.start([second, first]);
     const changed = await provider.signIn('emma');
     assert.equal(headerOf(changed).kid, 'second');
-    // It was published before it was used, so nobody has to wait for it.
+    // The key was published before its first use, so the gateway has it.
     assert.equal(await statusOf(changed), 200);
-    assert.equal(await statusOf(before), 200, 'tokens signed before are good as long as their key is published');
+    assert.equal(await statusOf(before), 200, 'tokens are valid as long as their key is published');
   });
 });
 

@@ -4,15 +4,15 @@ import { startTestSystem } from '@wts/testkit';
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { Description } from '../fuzz/description.ts';
-import type { Operation } from '../fuzz/description.ts';
-import type { Place } from './walls.ts';
-import { placeIn, WALLS } from './walls.ts';
+import type { ApiOperation } from '../fuzz/description.ts';
+import type { WorkspaceIds } from './access-rules.ts';
+import { idsIn, ACCESS_RULES } from './access-rules.ts';
 
 interface Answer extends Reply {
   readonly code: string | undefined;
 }
 
-/** Bodies that no two readers would read alike, or that hold what nothing can store. */
+/** Bodies that parsers read differently, or that contain text which cannot be stored. */
 const BAD_BODIES: Readonly<Record<string, string | Buffer>> = {
   nothing: '',
   'half of JSON': '{',
@@ -31,13 +31,13 @@ const BAD_BODIES: Readonly<Record<string, string | Buffer>> = {
   'a byte order mark': '\uFEFF{}',
   'a number beyond all': '{"name":1e400}',
 };
-/** Passes over what it does not know in a question. */
-const OPEN_QUESTION = 'syncBootstrapPost';
+/** An operation that ignores unknown fields of its body. */
+const IGNORES_UNKNOWN_FIELDS = 'syncBootstrapPost';
 
-describe('input at the public door', () => {
+describe('input of the public API', () => {
   let testSystem: TestSystem;
   let ann: Person;
-  let operations: readonly Operation[];
+  let operations: readonly ApiOperation[];
   before(async function () {
     this.timeout(90_000);
     testSystem = await startTestSystem({ label: 'input', overrides: { gateway: { RATE_LIMITS: '{"codes": 0}' } } });
@@ -60,7 +60,7 @@ describe('input at the public door', () => {
     return { ...answer, code: answer.status >= 400 ? (answer.json() as ErrorBody).code : undefined };
   }
 
-  const place = (): Place => placeIn(testSystem);
+  const ids = (): WorkspaceIds => idsIn(testSystem);
 
   const mutate = async (transaction: object): Promise<MutateReply['results'][0] & { record: unknown }> => {
     const sent = { clientTxId: randomUUID(), clientId: 'input', modelId: randomUUID(), action: 'INSERT' };
@@ -73,15 +73,15 @@ describe('input at the public door', () => {
     return { ...reply.results[0]!, record: reply.mutations[0]?.record };
   };
 
-  it('that is no body anyone could rely on is 400 for every operation that takes one [errors.400.json, errors.400.bad-text, never.500-by-input]', async () => {
+  it('that is an ambiguous or broken body gets 400 from every operation with a body [errors.400.json, errors.400.bad-text, never.500-by-input]', async () => {
     const taking = operations.filter(({ body }) => body !== null);
     assert.ok(taking.length >= 7);
     for (const { id, method, body: described } of taking) {
-      const path = WALLS[id]?.path(place()) ?? '';
+      const path = ACCESS_RULES[id]?.path(ids()) ?? '';
       const fine = [
-        // A body that may be left out may also be empty.
+        // An optional body may be empty.
         ...(described?.required === true ? [] : ['nothing']),
-        ...(id === OPEN_QUESTION ? ['a prototype', 'a prototype by its constructor'] : []),
+        ...(id === IGNORES_UNKNOWN_FIELDS ? ['a prototype', 'a prototype by its constructor'] : []),
       ];
       for (const [what, body] of Object.entries(BAD_BODIES)) {
         const { status, text } = await request(method, path, body);
@@ -92,14 +92,14 @@ describe('input at the public door', () => {
     }
   });
 
-  it('that is a number is read exactly, however large, or refused [sync.deltas.after-exclusive, sync.deltas.limit-clamped, errors.400.validation]', async () => {
+  it('that is a number is read exactly, also a large one, or refused [sync.deltas.after-exclusive, sync.deltas.limit-clamped, errors.400.validation]', async () => {
     const head = (JSON.parse((await request('GET', '/sync/deltas')).text) as { lastSyncId: string }).lastSyncId;
     for (const wrong of ['-1', '+1', '1e3', ' 1', '1 ', '0x1', '1.0', '', 'NaN', '9'.repeat(19), '9'.repeat(25)]) {
       assert.equal((await request('GET', `/sync/deltas?after=${encodeURIComponent(wrong)}`)).status, 400, wrong);
       const requests = [{ modelName: 'Task', groupId: testSystem.workspaceId }];
       assert.equal((await request('POST', '/sync/batch', { requests, firstSyncId: wrong })).status, 400, wrong);
     }
-    // Beyond what a float can tell apart: one above the largest place there can be is another number.
+    // Above 2^53, where a float cannot represent every integer.
     for (const beyond of ['9007199254740993', '9223372036854775807']) {
       assert.equal((await request('GET', `/sync/deltas?after=${beyond}`)).code, 'bootstrap_required');
     }
@@ -116,7 +116,7 @@ describe('input at the public door', () => {
     }
   });
 
-  it('that stands twice in a query, or looks like a list or an object, is refused [errors.400.bad-text]', async () => {
+  it('that is repeated in a query, or has the form of a list or an object, is refused [errors.400.bad-text]', async () => {
     for (const path of [
       '/sync/deltas?limit=25&limit=5',
       '/sync/deltas?limit[]=5',
@@ -132,7 +132,7 @@ describe('input at the public door', () => {
     }
   });
 
-  it('that is a day or a moment is one of the calendar, or refused [sync.mutate.results]', async () => {
+  it('that is a date or a time must exist in the calendar [sync.mutate.results]', async () => {
     const task = (fields: object): ReturnType<typeof mutate> =>
       mutate({ modelName: 'Task', payload: { workspaceId: testSystem.workspaceId, title: 'Dated', ...fields } });
     for (const wrong of ['2026-02-30', '+010000-01-01', '2026-1-1', 'now', '2026-11-21T09:00:00', '', 1e300]) {
@@ -144,7 +144,7 @@ describe('input at the public door', () => {
     assert.deepEqual([deadlineAt, completedAt], ['2028-02-29', '2026-11-21T09:00:00.000Z']);
   });
 
-  it('that is a name is kept as it is, whatever script it is in, and counted in code points [limits.workspace.name, workspaces.create.name]', async () => {
+  it('that is a name is stored unchanged in any script, and its length is counted in code points [limits.workspace.name, workspaces.create.name]', async () => {
     const names = [
       '\u202Eright to left\u202C',
       'zero\u200Bwidth\u200D\uFEFF',
@@ -166,7 +166,7 @@ describe('input at the public door', () => {
     assert.equal((await request('POST', '/api/workspaces', { name: '𝒲'.repeat(101), urlKey })).status, 400);
   });
 
-  it('never comes back in a header', async () => {
+  it('is never copied into a response header', async () => {
     const mark = `mark${randomUUID().slice(0, 8)}`;
     const broken = `${mark}\r\nSet-Cookie: ${mark}=1`;
     const answers = [
@@ -187,7 +187,7 @@ describe('input at the public door', () => {
       await request('POST', '/api/auth/keys', { label: 'x' }, { 'idempotency-key': mark }),
     ];
     for (const { headers } of answers) assert.ok(!JSON.stringify(headers).includes(mark), JSON.stringify(headers));
-    // The one that does, and is made of plain characters only.
+    // The exception, which accepts plain characters only.
     const { headers } = await request('GET', '/health', undefined, { 'x-request-id': mark });
     assert.equal(headers['x-request-id'], mark);
   });

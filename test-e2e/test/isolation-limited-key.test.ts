@@ -4,23 +4,23 @@ import { socketOf, startTestSystem } from '@wts/testkit';
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { Description } from '../fuzz/description.ts';
-import type { Caller } from './walls.ts';
-import { expectedOf, placeIn, WALLS } from './walls.ts';
+import type { TestCaller } from './access-rules.ts';
+import { expectedOf, idsIn, ACCESS_RULES } from './access-rules.ts';
 
 /** A workspace of the person, with a private project inside. */
 interface Home {
   readonly id: string;
   readonly urlKey: string;
-  /** A text that stands in many records of it. */
+  /** A text in many of its records. */
   readonly secret: string;
   readonly ids: Readonly<Record<'Label' | 'Team' | 'Project' | 'Task' | 'hidden' | 'WorkspaceMember', string>>;
 }
 
-const LIMITED: Caller = { role: null, scopes: ['read', 'write', 'admin'], isRestricted: true };
+const LIMITED: TestCaller = { role: null, scopes: ['read', 'write', 'admin'], isRestricted: true };
 
 /*
- * A key for one workspace in the hands of whoever runs a job there. Its person belongs to other workspaces too: that, and
- * everything in them, must be to the key as if it were not there, on every surface, in every answer.
+ * A key for one workspace may be in the hands of another person, who runs a job there. For the key, the other workspaces of
+ * its owner must not exist, in any response of any operation.
  */
 describe('a key for one workspace', () => {
   let testSystem: TestSystem;
@@ -28,7 +28,7 @@ describe('a key for one workspace', () => {
   let inside: Home;
   let outside: Home;
   let key: string;
-  /** What no answer may hold. */
+  /** Texts that no response may contain. */
   let hidden: string[];
 
   before(async function () {
@@ -91,16 +91,16 @@ describe('a key for one workspace', () => {
   it('finds no other workspace of its person by any operation [never.shown-outside]', async () => {
     const { operations } = new Description((await testSystem.request(null, 'GET', '/openapi.json')).json());
     for (const { id, method } of operations) {
-      const operation = WALLS[id] as (typeof WALLS)[string];
-      const place = placeIn(testSystem, { workspaceId: outside.id, urlKey: outside.urlKey, ownerId: ann.userId });
-      const answer = await request(key, method, operation.path(place), operation.body?.(place));
+      const operation = ACCESS_RULES[id] as (typeof ACCESS_RULES)[string];
+      const ids = idsIn(testSystem, { workspaceId: outside.id, urlKey: outside.urlKey, ownerId: ann.userId });
+      const answer = await request(key, method, operation.path(ids), operation.body?.(ids));
       assert.equal(answer.status, expectedOf(operation, LIMITED, true).status, `${id}: ${answer.text}`);
       showsNothing(answer, id);
     }
     assert.equal((await request(key, 'GET', `/api/auth/keys?workspaceId=${inside.id}`)).status, 403);
   });
 
-  it('reads nothing of them by any question to sync [never.shown-outside, sync.bootstrap.own-groups, sync.deltas.own-groups]', async () => {
+  it('reads nothing of them by any operation of sync [never.shown-outside, sync.bootstrap.own-groups, sync.deltas.own-groups]', async () => {
     const groups = [ann.userId, inside.id, outside.id, outside.ids.hidden].join(',');
     const requests = [
       ...[ann.userId, outside.id, outside.ids.hidden].flatMap((groupId) =>
@@ -130,12 +130,12 @@ describe('a key for one workspace', () => {
     for (const [what, answer] of answers) {
       assert.equal(answer.status, 200, answer.text);
       showsNothing(answer, what);
-      // It is not only silent: what it may see is there.
+      // The response is not just empty.
       assert.ok(answer.text.includes(ann.userId), what);
     }
   });
 
-  it('hears nothing of them on sockets, neither what was nor what happens [never.shown-outside, sync.socket.own-groups]', async () => {
+  it('receives nothing of them on sockets, neither old entries nor new ones [never.shown-outside, sync.socket.own-groups]', async () => {
     const groups = [ann.userId, inside.id, outside.id, outside.ids.hidden];
     const sockets: LiveSocket[] = [
       await socketOf(testSystem, { token: key }),
@@ -158,7 +158,7 @@ describe('a key for one workspace', () => {
     assert.equal(
       (await request(ann.token, 'DELETE', `/api/workspaces/${outside.id}/members/${ann.userId}`)).status,
       200,
-      'she leaves',
+      'Ann leaves',
     );
     await testSystem.commit([
       {
@@ -168,9 +168,9 @@ describe('a key for one workspace', () => {
         payload: { workspaceId: outside.id, userId: ann.userId, role: 'owner' },
       },
     ]);
-    const fence = await make('Label', { workspaceId: inside.id, name: 'fence' });
+    const marker = await make('Label', { workspaceId: inside.id, name: 'fence' });
     for (const socket of sockets) {
-      await socket.untilAction(({ modelId }) => modelId === fence);
+      await socket.untilAction(({ modelId }) => modelId === marker);
       const text = JSON.stringify(socket.frames);
       showsNothing({ text }, 'a socket');
       assert.ok(!text.includes(project));
@@ -178,7 +178,7 @@ describe('a key for one workspace', () => {
     }
   });
 
-  it('writes nothing there, and is told the same of what is there and of what is not [never.shown-outside, sync.mutate.outsider]', async () => {
+  it('writes nothing there, and gets the same refusal for existing and for missing records [never.shown-outside, sync.mutate.outsider]', async () => {
     const { ids } = outside;
     const task = (more: object): object => ({ workspaceId: inside.id, title: 'x', ...more });
     const probes: readonly (readonly [string, (id: string) => object])[] = [
@@ -203,7 +203,7 @@ describe('a key for one workspace', () => {
     }
   });
 
-  it('does not get back by a repetition what its person wrote there [never.shown-outside, sync.mutate.idempotent]', async () => {
+  it('gets no result of its person there by repeating a transaction id [never.shown-outside, sync.mutate.idempotent]', async () => {
     const transaction = {
       clientTxId: randomUUID(),
       modelName: 'Task',
@@ -216,12 +216,12 @@ describe('a key for one workspace', () => {
     showsNothing({ text }, 'a repetition');
   });
 
-  it('changes nothing of its person, whom others see elsewhere [never.shown-outside]', async () => {
+  it('cannot change the profile of its person, which other workspaces show [never.shown-outside]', async () => {
     const change = { modelName: 'User', modelId: ann.userId, action: 'UPDATE', payload: { name: 'Mallory' } };
     assert.equal((await mutate(key, change)).code, 'forbidden');
   });
 
-  it('has nothing left once its person is out of the workspace [workspaces.members.cut-off]', async () => {
+  it('reads nothing after its person has left the workspace [workspaces.members.cut-off]', async () => {
     await testSystem.member('Heir', 'owner', inside.id);
     const path = `/api/workspaces/${inside.id}/members/${ann.userId}`;
     assert.equal((await request(ann.token, 'DELETE', path)).status, 200);

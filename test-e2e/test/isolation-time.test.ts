@@ -12,7 +12,7 @@ interface Sent {
   readonly token?: string;
 }
 
-/** A question about something foreign, and the same question about something that is not there. */
+/** A request about something foreign, and the same request about something that does not exist. */
 interface Pair {
   readonly status: number;
   readonly there: () => Sent;
@@ -20,19 +20,18 @@ interface Pair {
 }
 
 const PAIRS = 200;
-/** In standard deviations of a fair coin. What leans by more is looked at closer, because little differences add up. */
+/** In standard deviations of a fair coin. Pairs that differ by more are measured longer, because small differences add up. */
 const SUSPICIOUS = 2.5;
 const PAIRS_OF_SUSPECTS = 1200;
-/** Chance alone goes this far once in many millions of runs. One more query to PostgreSQL goes further. */
+/** Chance alone exceeds this once in many millions of runs. One more query to PostgreSQL always exceeds it. */
 const LEANING_MAX = 5.5;
 const UNLIMITED = JSON.stringify({ rest: 0, codes: 0, 'codes-address': 0, keys: 0, credentials: 0 });
 
 /*
- * How long an answer takes must not tell what is there either. Times of single requests say little on a machine that does
- * other things, so each question about something foreign is asked beside the same question about nothing, in random order,
- * many times: when both take equally long, each is the slower one about half of the time, however much times vary.
+ * The time of a response must not show what exists. Single times vary too much, so the test sends both requests of a pair many
+ * times in random order and counts which one is slower: when both take equally long, each is slower about half of the time.
  */
-describe('the time of an answer', function () {
+describe('the time of a response', function () {
   this.timeout(240_000);
   let testSystem: TestSystem;
   let pool: Pool;
@@ -83,7 +82,7 @@ describe('the time of an answer', function () {
     return took;
   }
 
-  /** Above 0 when the first takes longer more often than the second; a fair coin stays near 0. */
+  /** Above 0 when the first is slower more often than the second; near 0 when both are equal. */
   async function leaning(first: () => Promise<number>, second: () => Promise<number>): Promise<number> {
     let [slower, lean] = [0, 0];
     const isOpen = (count: number): boolean => {
@@ -100,15 +99,15 @@ describe('the time of an answer', function () {
     return lean;
   }
 
-  async function tellsNothing(pairs: Readonly<Record<string, Pair>>): Promise<void> {
+  async function assertEqualTimes(pairs: Readonly<Record<string, Pair>>): Promise<void> {
     for (const [what, { status, there, nowhere }] of Object.entries(pairs)) {
-      // The first ones open what stays open.
+      // The first requests open connections.
       for (const sent of [there(), nowhere()]) await timed(sent, status);
       const lean = await leaning(
         () => timed(there(), status),
         () => timed(nowhere(), status),
       );
-      assert.ok(Math.abs(lean) < LEANING_MAX, `${what}: what is there leans by ${lean.toFixed(1)}`);
+      assert.ok(Math.abs(lean) < LEANING_MAX, `${what}: existing and missing differ by ${lean.toFixed(1)} deviations`);
     }
   }
 
@@ -118,13 +117,13 @@ describe('the time of an answer', function () {
     ...(body === undefined ? {} : { body }),
   });
 
-  it('that differs is told by this measure, however busy the machine is', async () => {
+  it('that differs is detected by this measure, also on a busy machine', async () => {
     const once = (): Promise<number> => timed(by('GET', `/api/workspaces/${randomUUID()}/members`), 404);
     const lean = await leaning(async () => (await once()) + (await once()) + (await once()), once);
     assert.ok(lean > LEANING_MAX, String(lean));
   });
 
-  it('tells nothing of workspaces, people and invitations that are foreign [never.shown-outside]', async () => {
+  it('does not show whether foreign workspaces, people and invitations exist [never.shown-outside]', async () => {
     const owner = await testSystem.person('Owner');
     const { id, urlKey } = await workspaceOf(owner);
     const path = `/api/workspaces/${id}/invitations`;
@@ -139,7 +138,7 @@ describe('the time of an answer', function () {
       there: () => make(foreign),
       nowhere: () => make(other()),
     });
-    await tellsNothing({
+    await assertEqualTimes({
       'members of a workspace': asking((one) => by('GET', `/api/workspaces/${one}/members`), id),
       'inviting into a workspace': asking((one) => by('POST', `/api/workspaces/${one}/invitations`, {}), id),
       'a workspace by its slug': asking(
@@ -160,7 +159,7 @@ describe('the time of an answer', function () {
     });
   });
 
-  it('tells nothing of keys, neither of their ids nor of how much of one was guessed [never.shown-outside]', async () => {
+  it('does not show whether keys exist, or how much of a key was guessed [never.shown-outside]', async () => {
     const owner = await testSystem.person('Owner');
     const { id: workspaceId } = await workspaceOf(owner);
     const wide = await testSystem.keyOf(owner, { permissions: 'full-access' });
@@ -177,17 +176,17 @@ describe('the time of an answer', function () {
       there: () => ({ ...by('GET', '/api/workspaces'), token: token() }),
       nowhere: () => ({ ...by('GET', '/api/workspaces'), token: keyLike('') }),
     });
-    await tellsNothing({
+    await assertEqualTimes({
       'revoking a key': revoking(wide.id),
       'revoking a key for one workspace': revoking(narrow.id),
       'revoking a key that was revoked': revoking(ended.id),
-      // Never the same twice, since a refusal is remembered for a moment.
+      // Each token is used once, because the gateway caches refusals for a moment.
       'calling with most of a key': calling(() => keyLike(wide.token.slice(0, 40))),
       'calling with most of a key that was revoked': calling(() => keyLike(ended.token.slice(0, 40))),
     });
   });
 
-  it('tells nothing of records and groups that are foreign [never.shown-outside]', async () => {
+  it('does not show whether foreign records and groups exist [never.shown-outside]', async () => {
     const owner = await testSystem.person('Owner');
     const { id: workspaceId } = await workspaceOf(owner);
     const record = async (modelName: string, payload: object): Promise<string> => {
@@ -210,7 +209,7 @@ describe('the time of an answer', function () {
       nowhere: () => make(randomUUID()),
     });
     const batch = (request: object): Sent => by('POST', '/sync/batch', { requests: [request] });
-    await tellsNothing({
+    await assertEqualTimes({
       'loading a group': asking((one) => by('GET', `/sync/bootstrap?syncGroups=${one}`), workspaceId),
       'a record by its id': asking((one) => batch({ modelName: 'Task', indexedKey: 'id', keyValue: one }), task),
       'records of a parent': asking(
@@ -239,11 +238,11 @@ describe('the time of an answer', function () {
 
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 
-/** A key nobody made, with a checksum that fits, so that it is looked for like any other. */
+/** A key that does not exist, with a correct checksum, so that the service looks it up. */
 function keyLike(beginning: string): string {
   let text = 'wts_';
   while (text.length < 'wts_'.length + 43) text += ALPHABET[randomBytes(1).readUInt8() % 62];
-  // Made in the same way whatever it begins with: what goes before a question shows in the time of its answer.
+  // Every key is built in the same way, because work before a request could change the time of its response.
   text = beginning + text.slice(beginning.length);
   let [rest, sum] = [crc32(text), ''];
   for (; rest > 0; rest = Math.floor(rest / 62)) sum = `${ALPHABET[rest % 62]}${sum}`;

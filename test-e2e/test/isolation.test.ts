@@ -3,8 +3,8 @@ import type { Person, Reply, TestSystem } from '@wts/testkit';
 import { startTestSystem } from '@wts/testkit';
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import type { Caller, Place } from './walls.ts';
-import { expectedOf, mayWrite, WALLS } from './walls.ts';
+import type { TestCaller, WorkspaceIds } from './access-rules.ts';
+import { expectedOf, mayWrite, ACCESS_RULES } from './access-rules.ts';
 
 interface Described {
   readonly operationId: string;
@@ -12,10 +12,10 @@ interface Described {
   readonly scope: string;
 }
 
-/** Differ from one answer to the next, whatever was asked. */
+/** Headers that differ from one response to the next. */
 const PASSING_HEADERS = /^(date|x-request-id|retry-after|(x-)?ratelimit(-.*)?)$/;
 
-/** A workspace with its owner and a record whose text nobody outside may ever read. */
+/** A workspace with its owner and a record that others must not read. */
 interface Home {
   readonly id: string;
   readonly urlKey: string;
@@ -28,12 +28,12 @@ interface Home {
 const ALL = ['read', 'write', 'admin'] as const;
 const KINDS = ['full key', 'read-only key', 'session', 'key for one workspace'] as const;
 
-describe('the walls of a workspace', () => {
+describe('access to a workspace', () => {
   let testSystem: TestSystem;
   let operations: readonly Described[];
   let homes: { readonly A: Home; readonly B: Home };
   /** By role and kind of credential. */
-  const callers = new Map<string, Caller & { readonly token: string }>();
+  const callers = new Map<string, TestCaller & { readonly token: string }>();
 
   before(async function () {
     this.timeout(90_000);
@@ -98,7 +98,7 @@ describe('the walls of a workspace', () => {
     }
   }
 
-  async function placeIn({ id, urlKey, owner, keyId, projectId }: Home, needsInvitation: boolean): Promise<Place> {
+  async function idsIn({ id, urlKey, owner, keyId, projectId }: Home, needsInvitation: boolean): Promise<WorkspaceIds> {
     const path = `/api/workspaces/${id}/invitations`;
     const made = needsInvitation ? await request(owner.token, 'POST', path, {}) : null;
     const invitationId =
@@ -106,22 +106,22 @@ describe('the walls of a workspace', () => {
     return { workspaceId: id, urlKey, ownerId: owner.userId, invitationId, keyId, projectId, unique: randomUUID() };
   }
 
-  it('are told for every operation that is served, with the scope it needs [authentication.scopes.missing, authentication.scopes.write-includes-read]', () => {
-    const told = Object.fromEntries(Object.entries(WALLS).map(([id, { scope }]) => [id, scope]));
-    assert.deepEqual(Object.fromEntries(operations.map(({ operationId, scope }) => [operationId, scope])), told);
+  it('is tested for every operation of the description with its scope [authentication.scopes.missing, authentication.scopes.write-includes-read]', () => {
+    const tested = Object.fromEntries(Object.entries(ACCESS_RULES).map(([id, { scope }]) => [id, scope]));
+    assert.deepEqual(Object.fromEntries(operations.map(({ operationId, scope }) => [operationId, scope])), tested);
   });
 
-  it('let nobody in without a credential [authentication.bearer.every-call, sync.auth.each-call]', async () => {
-    const place = await placeIn(homes.A, false);
+  it('needs a credential for every operation [authentication.bearer.every-call, sync.auth.each-call]', async () => {
+    const ids = await idsIn(homes.A, false);
     for (const { operationId, method } of operations) {
-      const { scope, path, body } = WALLS[operationId] as (typeof WALLS)[string];
-      const answer = await request(null, method, path(place), body?.(place));
+      const { scope, path, body } = ACCESS_RULES[operationId] as (typeof ACCESS_RULES)[string];
+      const answer = await request(null, method, path(ids), body?.(ids));
       const wanted = operationId === 'syncSocket' ? 426 : scope === 'none' ? 200 : 401;
       assert.equal(answer.status, wanted, operationId);
     }
   });
 
-  it('hold for two workspaces, five roles, four kinds of credentials and every operation [never.shown-outside, workspaces.roles.manage]', async function () {
+  it('follows the rules for two workspaces, five roles, four kinds of credentials and every operation [never.shown-outside, workspaces.roles.manage]', async function () {
     this.timeout(120_000);
     let cells = 0;
     const faults: string[] = [];
@@ -141,17 +141,17 @@ describe('the walls of a workspace', () => {
 
   async function tryCell(
     { operationId, method }: Described,
-    caller: Caller & { readonly token: string },
+    caller: TestCaller & { readonly token: string },
     where: 'A' | 'B',
   ): Promise<string | null> {
-    const operation = WALLS[operationId] as (typeof WALLS)[string];
-    const place = await placeIn(homes[where], operationId === 'deleteInvitation');
+    const operation = ACCESS_RULES[operationId] as (typeof ACCESS_RULES)[string];
+    const ids = await idsIn(homes[where], operationId === 'deleteInvitation');
     const isForeign = where === 'B';
     const wanted = expectedOf(operation, caller, isForeign);
-    const { status, text } = await request(caller.token, method, operation.path(place), operation.body?.(place));
+    const { status, text } = await request(caller.token, method, operation.path(ids), operation.body?.(ids));
     if (status !== wanted.status) return `answered ${status} instead of ${wanted.status}: ${text.slice(0, 200)}`;
     const hidden = caller.role === null ? [homes.A, homes.B] : [homes.B];
-    if (hidden.some(({ secret }) => text.includes(secret))) return 'showed what is inside';
+    if (hidden.some(({ secret }) => text.includes(secret))) return 'showed content of the workspace';
     if (wanted.code !== undefined && !text.includes(`"code":"${wanted.code}"`)) return `is no ${wanted.code}: ${text}`;
     if (operationId === 'syncMutate' && status === 200) {
       const { success } = JSON.parse(text) as { success: boolean };
@@ -160,10 +160,10 @@ describe('the walls of a workspace', () => {
     return null;
   }
 
-  it('tell the same of a workspace that is foreign and of one that is not there, in status, headers, body and its length [never.shown-outside]', async () => {
+  it('gets the same status, headers and body for a foreign workspace and for one that does not exist [never.shown-outside]', async () => {
     const caller = callers.get('admin with a full key');
-    const foreign = await placeIn(homes.B, true);
-    const missing: Place = {
+    const foreign = await idsIn(homes.B, true);
+    const missing: WorkspaceIds = {
       ...foreign,
       workspaceId: randomUUID(),
       urlKey: `w-${randomUUID().slice(0, 18)}`,
@@ -173,25 +173,25 @@ describe('the walls of a workspace', () => {
       projectId: randomUUID(),
     };
     for (const { operationId, method } of operations) {
-      const { path, body, scope } = WALLS[operationId] as (typeof WALLS)[string];
-      // These answer about the caller, and make something.
+      const { path, body, scope } = ACCESS_RULES[operationId] as (typeof ACCESS_RULES)[string];
+      // These operations are about the caller, and create something.
       if (scope === 'none' || ['createWorkspace', 'createApiKey'].includes(operationId)) continue;
       const one = await request(caller?.token ?? '', method, path(foreign), body?.(foreign));
       const other = await request(caller?.token ?? '', method, path(missing), body?.(missing));
       assert.equal(one.status, other.status, operationId);
       if (one.status < 400) continue;
-      const told = (answer: Reply): object => ({ ...(JSON.parse(answer.text) as object), requestId: '' });
-      assert.deepEqual(told(one), told(other), operationId);
-      // The length of the body among them.
-      const headed = ({ headers }: Reply): object =>
+      const bodyOf = (reply: Reply): object => ({ ...(JSON.parse(reply.text) as object), requestId: '' });
+      assert.deepEqual(bodyOf(one), bodyOf(other), operationId);
+      // This includes the length of the body.
+      const headersOf = ({ headers }: Reply): object =>
         Object.fromEntries(Object.entries(headers).filter(([name]) => !PASSING_HEADERS.test(name)));
-      assert.deepEqual(headed(one), headed(other), operationId);
+      assert.deepEqual(headersOf(one), headersOf(other), operationId);
     }
   });
 
-  it('stand between the parts of a path: things of one workspace are not found under another [never.shown-outside]', async () => {
+  it('does not find content of one workspace under the path of another [never.shown-outside]', async () => {
     const owner = callers.get('owner with a full key')?.token ?? '';
-    const inB = await placeIn(homes.B, true);
+    const inB = await idsIn(homes.B, true);
     const mixed = [
       `/api/workspaces/${homes.A.id}/invitations/${inB.invitationId}`,
       `/api/workspaces/${homes.A.id}/members/${homes.B.owner.userId}`,
@@ -199,7 +199,7 @@ describe('the walls of a workspace', () => {
     ];
     for (const path of mixed) assert.equal((await request(owner, 'DELETE', path)).status, 404, path);
     const list = await request(homes.B.owner.token, 'GET', `/api/workspaces/${homes.B.id}/invitations`);
-    assert.ok(list.text.includes(inB.invitationId), 'it is still there');
+    assert.ok(list.text.includes(inB.invitationId), 'it still exists');
   });
 });
 

@@ -28,12 +28,12 @@ describe('two people on two sync replicas', () => {
     payload: { workspaceId: testSystem.workspaceId, ...payload },
   });
 
-  it('see each other’s project, task and comment live, in order, the writer too [sync.socket.two-replicas, sync.socket.echo]', async () => {
+  it('receive each other’s project, task and comment live and in order, and also their own [sync.socket.two-replicas, sync.socket.echo]', async () => {
     const [ann, ben] = await Promise.all([testSystem.member('Ann'), testSystem.member('Ben')]);
-    await using hears = new AsyncDisposableStack();
-    // As many sockets as it takes for both replicas to have some of each.
+    await using open = new AsyncDisposableStack();
+    // Enough sockets for both replicas to have one of each person.
     const sockets = await Promise.all(
-      [ann, ben, ann, ben].map(async ({ token }) => hears.use(await testSystem.socket({ token }))),
+      [ann, ben, ann, ben].map(async ({ token }) => open.use(await testSystem.socket({ token }))),
     );
     const project = insert('Project', { key: 'LIVE', name: 'Live' });
     const task = insert('Task', { title: 'Seen by both', projectId: project.modelId });
@@ -44,21 +44,21 @@ describe('two people on two sync replicas', () => {
     for (const socket of sockets) {
       const last = await socket.untilAction(({ modelId }) => modelId === comment.modelId);
       assert.equal((last.data as { body: string }).body, 'There it is');
-      const heard = socket.actions.filter(({ modelId }) =>
+      const received = socket.actions.filter(({ modelId }) =>
         [project, task, comment].some((one) => one.modelId === modelId),
       );
       assert.deepEqual(
-        heard.map(({ modelName }) => modelName),
+        received.map(({ modelName }) => modelName),
         ['Project', 'Task', 'Comment'],
       );
       assert.deepEqual(
-        heard.map(({ syncId }) => BigInt(syncId)),
-        heard.map(({ syncId }) => BigInt(syncId)).toSorted((a, b) => (a < b ? -1 : 1)),
+        received.map(({ syncId }) => BigInt(syncId)),
+        received.map(({ syncId }) => BigInt(syncId)).toSorted((a, b) => (a < b ? -1 : 1)),
       );
     }
   });
 
-  it('answers each transaction for itself, in order, with what the server assigned [sync.mutate.results, sync.mutate.order, sync.mutate.server-assigned, sync.mutate.answer]', async () => {
+  it('get a result for each transaction, in order, with the fields that the server assigned [sync.mutate.results, sync.mutate.order, sync.mutate.server-assigned, sync.mutate.answer]', async () => {
     const task = insert('Task', { title: 'First' });
     const { status, reply } = await mutate(testSystem.apiKey, [
       task,
@@ -81,7 +81,7 @@ describe('two people on two sync replicas', () => {
     assert.equal(reply.lastSyncId, reply.results[2]?.syncId);
   });
 
-  it('numbers the tasks of a workspace one after the other [sync.mutate.task-number]', async () => {
+  it('get consecutive numbers for the tasks of a workspace [sync.mutate.task-number]', async () => {
     const { reply } = await mutate(
       testSystem.apiKey,
       Array.from({ length: 5 }, () => insert('Task', { title: 'Numbered' })),
@@ -93,7 +93,7 @@ describe('two people on two sync replicas', () => {
     );
   });
 
-  it('shows an UPDATE with the changed fields only [sync.action.update-changed-only, sync.action.group]', async () => {
+  it('receive only the changed fields of an UPDATE [sync.action.update-changed-only, sync.action.group]', async () => {
     await using socket = await testSystem.socket();
     const task = insert('Task', { title: 'Before', priority: 1 });
     await mutate(testSystem.apiKey, [
@@ -107,7 +107,7 @@ describe('two people on two sync replicas', () => {
     assert.equal(groupId, testSystem.workspaceId);
   });
 
-  it('hides a workspace from who is not in it, as if it did not exist [sync.mutate.outsider, never.shown-outside]', async () => {
+  it('cannot access a workspace without membership, as if it did not exist [sync.mutate.outsider, never.shown-outside]', async () => {
     const outsider = await testSystem.person('Out Sider');
     const task = insert('Task', { title: 'Mine' });
     await mutate(testSystem.apiKey, [task]);
@@ -134,7 +134,7 @@ describe('two people on two sync replicas', () => {
     );
   });
 
-  it('lets a guest change only what they made or are assigned [sync.mutate.roles]', async () => {
+  it('change as guests only what they created or are assigned [sync.mutate.roles]', async () => {
     const guest = await testSystem.member('Guest', 'guest');
     const foreign = insert('Task', { title: 'Not theirs' });
     const assigned = insert('Task', { title: 'Theirs', assigneeId: guest.userId });
@@ -160,7 +160,7 @@ describe('two people on two sync replicas', () => {
     );
   });
 
-  it('refuses a change of what was deleted and goes on with the batch [sync.mutate.deleted]', async () => {
+  it('get a refusal for a change of a deleted record, and the rest of the batch is applied [sync.mutate.deleted]', async () => {
     const task = insert('Task', { title: 'Short-lived' });
     const { reply } = await mutate(testSystem.apiKey, [
       task,
@@ -175,7 +175,7 @@ describe('two people on two sync replicas', () => {
     assert.equal(reply.results[2]?.code, 'not_found');
   });
 
-  it('makes a workspace through the log, seen live by its owner [workspaces.create.through-log]', async () => {
+  it('receive a workspace that they create live, through the log [workspaces.create.through-log]', async () => {
     const { userId, token } = await testSystem.person('Founder');
     await using socket = await testSystem.socket({ token });
     const founding = { name: 'Founded', urlKey: `founded-${userId.slice(0, 8)}` };
@@ -196,7 +196,7 @@ describe('two people on two sync replicas', () => {
     await socket.untilAction(({ modelName, groupId }) => modelName === 'Task' && groupId === workspace.id);
   });
 
-  it('answers bad changes with a refusal or a 400, never with a 500 [never.500-by-input, sync.mutate.body, sync.transaction.fields]', async () => {
+  it('get a refusal or a 400 for bad changes, never a 500 [never.500-by-input, sync.mutate.body, sync.transaction.fields]', async () => {
     const bad: unknown[] = [
       null,
       [],

@@ -5,21 +5,21 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 
-/** What they are at the beginning, so that most of what they try is not refused for want of a membership. */
+/** The roles at the start, so that most commands are not refused for a missing membership. */
 const BEGINNING: readonly (Role | null)[] = ['owner', 'admin', 'guest', null];
 const RUNS = 15;
 const COMMANDS_MAX = 40;
 const SEED = 20_261_121;
 
-/** What ought to be, kept in a few lines of its own: who is what, which codes open the workspace, which keys live. */
+/** The expected state in a few lines: roles, invitations and keys. */
 interface Model {
   readonly roles: (Role | null)[];
-  /** A code is worth nothing to those who were removed, or given a lower role, after it was made. */
+  /** `lostTo`: people who were removed or got a lower role after the invitation, and cannot use it. */
   readonly invitations: { role: Role; by: number; isThere: boolean; lostTo: Set<number> }[];
   readonly keys: { of: number; isAlive: boolean }[];
 }
 
-/** The same things as they are called outside. */
+/** The ids of the real system. */
 interface Real {
   readonly workspaceId: string;
   readonly people: readonly Person[];
@@ -29,10 +29,10 @@ interface Real {
 
 type Command = fc.AsyncCommand<Model, Real>;
 
-const holdsOffice = (role: Role | null | undefined): boolean => role === 'owner' || role === 'admin';
+const mayManage = (role: Role | null | undefined): boolean => role === 'owner' || role === 'admin';
 const owners = ({ roles }: Model): number => roles.filter((role) => role === 'owner').length;
 
-/** A command from its name, when it makes sense, and what it does. */
+/** A command with its name, its precondition and its effect. */
 function command(name: string, check: (model: Model) => boolean, run: Command['run']): Command {
   return { check, run, toString: () => name };
 }
@@ -73,7 +73,7 @@ describe('members, invitations and keys', () => {
           home(real, '/invitations'),
           { role },
         );
-        assert.equal(made.status, own === null ? 404 : holdsOffice(own) ? 201 : 403);
+        assert.equal(made.status, own === null ? 404 : mayManage(own) ? 201 : 403);
         if (made.status !== 201) return;
         real.invitations.push(made.invitation);
         model.invitations.push({ role, by, isThere: true, lostTo: new Set() });
@@ -89,7 +89,7 @@ describe('members, invitations and keys', () => {
         const path = home(real, `/invitations/${real.invitations[index]!.id}`);
         const { status } = await request(as(real, by).token, 'DELETE', path);
         const own = model.roles[by];
-        assert.equal(status, own === null ? 404 : !holdsOffice(own) ? 403 : invitation.isThere ? 200 : 404);
+        assert.equal(status, own === null ? 404 : !mayManage(own) ? 403 : invitation.isThere ? 200 : 404);
         if (status === 200) invitation.isThere = false;
       },
     );
@@ -102,8 +102,8 @@ describe('members, invitations and keys', () => {
         const { role, by, isThere, lostTo } = model.invitations[index]!;
         const { code } = real.invitations[index]!;
         const joined = await request<{ role: Role }>(as(real, who).token, 'POST', '/api/workspaces/join', { code });
-        // It speaks with the authority of who made it.
-        const isOpen = isThere && holdsOffice(model.roles[by]);
+        // An invitation is valid only while its creator may invite.
+        const isOpen = isThere && mayManage(model.roles[by]);
         const isLost = model.roles[who] === null && lostTo.has(who);
         assert.equal(joined.status, !isOpen ? 404 : isLost ? 410 : 200);
         if (joined.status !== 200) return;
@@ -177,14 +177,14 @@ describe('members, invitations and keys', () => {
         assert.equal(status, isTheirs ? 200 : 404);
         if (!isTheirs) return;
         key.isAlive = false;
-        // The news of it travels for a moment.
+        // The revocation reaches the gateway after a moment.
         await eventually(async () => (await request(token, 'GET', '/api/workspaces')).status === 401, {
           deadlineMs: 1_000,
         });
       },
     );
 
-  /** All that anybody may see is as it ought to be. */
+  /** Compares everything that a person may see with the model. */
   const look = (who: number): Command =>
     command(
       `${who} looks`,
@@ -215,10 +215,10 @@ describe('members, invitations and keys', () => {
 
         const path = home(real, '/invitations');
         const pending = await request<{ invitations: { id: string }[] }>(token, 'GET', path);
-        assert.equal(pending.status, own === null ? 404 : holdsOffice(own) ? 200 : 403);
-        if (holdsOffice(own)) {
+        assert.equal(pending.status, own === null ? 404 : mayManage(own) ? 200 : 403);
+        if (mayManage(own)) {
           const open = model.invitations.flatMap(({ isThere, by }, index) =>
-            isThere && holdsOffice(model.roles[by]) ? [real.invitations[index]!.id] : [],
+            isThere && mayManage(model.roles[by]) ? [real.invitations[index]!.id] : [],
           );
           assert.deepEqual(new Set(pending.invitations.map(({ id }) => id)), new Set(open));
         }
@@ -231,7 +231,7 @@ describe('members, invitations and keys', () => {
       },
     );
 
-  it('are what a model of a few lines says, whatever anybody does in whatever order [workspaces.members.remove, workspaces.members.last-owner, workspaces.join.code, workspaces.join.after-loss, workspaces.invitations.list, workspaces.roles.manage, api-keys.revoke.dead, api-keys.list.no-token]', async function () {
+  it('follow a model of a few lines after any sequence of commands [workspaces.members.remove, workspaces.members.last-owner, workspaces.join.code, workspaces.join.after-loss, workspaces.invitations.list, workspaces.roles.manage, api-keys.revoke.dead, api-keys.list.no-token]', async function () {
     this.timeout(120_000);
     const who = fc.nat(BEGINNING.length - 1);
     const which = fc.nat(2);

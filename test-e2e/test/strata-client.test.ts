@@ -3,29 +3,29 @@ import { eventually, type Person } from '@wts/testkit';
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { Device } from '../strata/device.ts';
-import { Arranged } from './arrange.ts';
+import { DeviceSystem } from './device-system.ts';
 
 const DAY = Date.UTC(2026, 10, 22);
 const MOMENT = Date.UTC(2026, 10, 22, 9, 30, 15, 250);
 
 describe('the published sync client on two devices of one person', function () {
   this.timeout(60_000);
-  let arranged: Arranged;
+  let system: DeviceSystem;
   let ann: Person;
   let phone: Device;
   let laptop: Device;
   before(async () => {
-    arranged = await Arranged.open('strata');
-    ann = await arranged.testSystem.member('Ann');
+    system = await DeviceSystem.open('strata');
+    ann = await system.testSystem.member('Ann');
     [phone, laptop] = await Promise.all([
-      Device.open(arranged.testSystem, ann.token),
-      Device.open(arranged.testSystem, ann.token),
+      Device.open(system.testSystem, ann.token),
+      Device.open(system.testSystem, ann.token),
     ]);
   });
   after(async () => {
     await phone[Symbol.asyncDispose]();
     await laptop[Symbol.asyncDispose]();
-    await arranged[Symbol.asyncDispose]();
+    await system[Symbol.asyncDispose]();
   });
 
   beforeEach(async () => {
@@ -34,19 +34,19 @@ describe('the published sync client on two devices of one person', function () {
   });
 
   const marker = async (device: Device): Promise<void> => {
-    await device.untilShows('Task', await arranged.marker());
+    await device.untilShows('Task', await system.marker());
   };
   const about = (actions: readonly SyncAction[], modelId: string): SyncAction[] =>
     actions.filter((action) => action.modelId === modelId);
   const shared = async (more: object = {}): Promise<string> => {
-    const task = arranged.newTask(more);
+    const task = system.newTask(more);
     await phone.client.create('Task', task);
     await laptop.untilShows('Task', task.id);
     await phone.untilSettled();
     return task.id;
   };
 
-  it('shows on one what the other does, as it happens [sync.client.compatible, sync.action.letters, sync.socket.echo]', async () => {
+  it('shows on one device what the other changes, live [sync.client.compatible, sync.action.letters, sync.socket.echo]', async () => {
     const id = await shared({ title: 'Seen on both', priority: 1 });
     await laptop.client.update('Task', id, { title: 'Changed on the other' });
     await phone.untilShows('Task', id, { title: 'Changed on the other', priority: 1 });
@@ -56,13 +56,13 @@ describe('the published sync client on two devices of one person', function () {
   it('sends each change once it is back online, in order [sync.mutate.order]', async () => {
     const known = await shared({ title: 'Known' });
     phone.goOffline();
-    const made = arranged.newTask({ title: 'Made offline' });
+    const made = system.newTask({ title: 'Made offline' });
     await phone.client.create('Task', made);
     await phone.client.update('Task', made.id, { title: 'Renamed offline', priority: 2 });
     await phone.client.update('Task', known, { description: 'Written offline' });
     assert.equal(phone.shows('Task', made.id)?.['title'], 'Renamed offline');
     assert.equal(await phone.client.getPendingCount(), 3);
-    const elsewise = arranged.newTask({ title: 'Made by the other meanwhile' });
+    const elsewise = system.newTask({ title: 'Made by the other meanwhile' });
     await laptop.client.create('Task', elsewise);
     await laptop.untilSettled();
     phone.goOnline();
@@ -76,7 +76,7 @@ describe('the published sync client on two devices of one person', function () {
     const id = await shared({ title: 'Both', description: 'Both' });
     phone.goOffline();
     await phone.client.update('Task', id, { priority: 4 });
-    // A change still on its way would come back in one packet with the other one, and the client would show the other's.
+    // Otherwise both changes could arrive in one packet, and the client would show the other one's value.
     await phone.untilGivenUp();
     await laptop.client.update('Task', id, { title: 'Of the laptop', description: 'Of the laptop' });
     await laptop.untilSettled();
@@ -92,11 +92,11 @@ describe('the published sync client on two devices of one person', function () {
     ]);
     await Promise.all([phone.untilSettled(), laptop.untilSettled()]);
     await Promise.all([marker(phone), marker(laptop)]);
-    const last = about(await laptop.heard(), id).at(-1);
+    const last = about(await laptop.received(), id).at(-1);
     assert.equal((await phone.stored('Task', id))?.['title'], last?.data['title']);
     assert.equal((await laptop.stored('Task', id))?.['title'], last?.data['title']);
     for (const device of [phone, laptop]) {
-      const updates = (await device.heard()).filter(({ action }) => action === 'U');
+      const updates = (await device.received()).filter(({ action }) => action === 'U');
       assert.ok(updates.length > 0);
       for (const { data } of updates) assert.ok(!('id' in data) && Object.keys(data).length <= 4, JSON.stringify(data));
     }
@@ -109,14 +109,14 @@ describe('the published sync client on two devices of one person', function () {
     await laptop.client.update('Task', id, { title: 'Of the laptop' });
     await laptop.untilSettled();
     phone.goOnline();
-    // Whether the edit was sent before the client heard of the other one is the client's business: both end alike.
+    // The edit may be sent before or after the client receives the other one: both devices end with the same value.
     await phone.untilSettled();
     await Promise.all([marker(phone), marker(laptop)]);
     const [mine, other] = [await phone.stored('Task', id), await laptop.stored('Task', id)];
     assert.equal(mine?.['title'], other?.['title']);
   });
 
-  it('archives and takes back [sync.mutate.archive]', async () => {
+  it('archives and unarchives [sync.mutate.archive]', async () => {
     const id = await shared();
     await phone.client.archive('Task', id);
     await eventually(async () => {
@@ -130,11 +130,11 @@ describe('the published sync client on two devices of one person', function () {
     await Promise.all([phone.untilSettled(), laptop.untilSettled()]);
   });
 
-  it('deletes, with what was inside [sync.mutate.cascade]', async () => {
+  it('deletes a record with its content [sync.mutate.cascade]', async () => {
     const id = await shared();
     const item = {
       id: randomUUID(),
-      workspaceId: arranged.testSystem.workspaceId,
+      workspaceId: system.testSystem.workspaceId,
       taskId: id,
       title: 'Step',
       sortOrder: 'a',
@@ -147,11 +147,11 @@ describe('the published sync client on two devices of one person', function () {
     await laptop.untilSettled();
   });
 
-  it('refuses an edit of what was deleted meanwhile, and goes on with the rest [sync.mutate.deleted]', async () => {
+  it('gets a refusal for an edit of a record that was deleted meanwhile, and sends the rest [sync.mutate.deleted]', async () => {
     const id = await shared();
     phone.goOffline();
     await phone.client.update('Task', id, { title: 'Too late' });
-    const made = arranged.newTask({ title: 'Goes on' });
+    const made = system.newTask({ title: 'Goes on' });
     await phone.client.create('Task', made);
     await laptop.client.delete('Task', id);
     await laptop.untilSettled();
@@ -162,10 +162,10 @@ describe('the published sync client on two devices of one person', function () {
     assert.equal(laptop.shows('Task', id), null);
   });
 
-  it('takes back at once what the server refuses, and nothing else [sync.mutate.results]', async () => {
+  it('reverts only what the server refuses [sync.mutate.results]', async () => {
     const id = await shared({ priority: 1 });
-    const refused = arranged.newTask({ title: '' });
-    const taken = arranged.newTask({ title: 'Taken' });
+    const refused = system.newTask({ title: '' });
+    const taken = system.newTask({ title: 'Taken' });
     await Promise.all([
       phone.client.create('Task', refused),
       phone.client.update('Task', id, { priority: 9 }),
@@ -178,7 +178,7 @@ describe('the published sync client on two devices of one person', function () {
     assert.equal(phone.shows('Task', taken.id)?.['title'], 'Taken');
   });
 
-  it('reads days and moments given as epoch milliseconds, and shows them as the wire has them [sync.mutate.dates]', async () => {
+  it('sends dates and times as epoch milliseconds, and shows them as the server returns them [sync.mutate.dates]', async () => {
     const id = await shared({ startDate: DAY, deadlineAt: '2026-11-23' });
     await phone.client.update('Task', id, { completedAt: MOMENT });
     await laptop.untilShows('Task', id, {
@@ -190,7 +190,7 @@ describe('the published sync client on two devices of one person', function () {
     await phone.untilShows('Task', id, { completedAt: null });
   });
 
-  it('has what the server assigned in its local database at once, and shows it after its next start [sync.mutate.server-assigned]', async () => {
+  it('stores the fields that the server assigned, and shows them after its next start [sync.mutate.server-assigned]', async () => {
     const id = await shared();
     const stored = await eventually(async () => {
       const row = await phone.stored('Task', id);
@@ -203,10 +203,10 @@ describe('the published sync client on two devices of one person', function () {
     assert.equal(phone.shows('Task', id)?.['number'], stored['number']);
   });
 
-  it('opens with what it stored, catches up, and loads nothing anew [sync.deltas.paging]', async () => {
+  it('starts with its local database, catches up, and loads no snapshot [sync.deltas.paging]', async () => {
     const id = await shared({ title: 'Before the restart' });
     await phone.stop();
-    const missed = arranged.newTask({ title: 'Missed' });
+    const missed = system.newTask({ title: 'Missed' });
     await laptop.client.create('Task', missed);
     await laptop.client.update('Task', id, { title: 'Changed while closed' });
     await laptop.untilSettled();
@@ -219,7 +219,7 @@ describe('the published sync client on two devices of one person', function () {
 
   it('sends what it could not send before it was closed', async () => {
     phone.goOffline();
-    const made = arranged.newTask({ title: 'Closed before it was sent' });
+    const made = system.newTask({ title: 'Closed before it was sent' });
     await phone.client.create('Task', made);
     await phone.stop();
     phone.goOnline();
@@ -229,16 +229,16 @@ describe('the published sync client on two devices of one person', function () {
     await phone.untilSettled();
   });
 
-  it('sends hundreds of changes in batches of a hundred, and each is taken once', async () => {
+  it('sends hundreds of changes in batches of a hundred, and each is applied once', async () => {
     phone.requests.length = 0;
-    const tasks = Array.from({ length: 250 }, (_, index) => arranged.newTask({ title: `Task ${index}` }));
+    const tasks = Array.from({ length: 250 }, (_, index) => system.newTask({ title: `Task ${index}` }));
     await Promise.all(tasks.map((task) => phone.client.create('Task', task)));
     await phone.untilSettled();
     await eventually(() => tasks.every(({ id }) => laptop.shows('Task', id) !== null));
     const batches = phone.requests.filter((request) => request === 'POST /sync/mutate').length;
     assert.ok(batches >= 3 && batches <= 10, `${batches} batches`);
-    const heard = await laptop.heard();
-    for (const { id } of tasks) assert.equal(about(heard, id).length, 1);
+    const received = await laptop.received();
+    for (const { id } of tasks) assert.equal(about(received, id).length, 1);
     const numbers = tasks.map(({ id }) => Number(laptop.shows('Task', id)?.['number']));
     assert.deepEqual(
       numbers,
@@ -246,18 +246,18 @@ describe('the published sync client on two devices of one person', function () {
     );
   });
 
-  it('loads children when they are wanted, and one record by its id [sync.batch.requests, sync.batch.ndjson]', async () => {
+  it('loads children on demand, and one record by its id [sync.batch.requests, sync.batch.ndjson]', async () => {
     const id = await shared();
     const [comment, item] = [randomUUID(), randomUUID()];
-    const tablet = await Device.open(arranged.testSystem, ann.token);
+    const tablet = await Device.open(system.testSystem, ann.token);
     await tablet.stop();
-    await arranged.put('Comment', { workspaceId: arranged.testSystem.workspaceId, taskId: id, body: 'Said' }, comment);
-    await arranged.put(
+    await system.put('Comment', { workspaceId: system.testSystem.workspaceId, taskId: id, body: 'Said' }, comment);
+    await system.put(
       'TaskChecklistItem',
-      { workspaceId: arranged.testSystem.workspaceId, taskId: id, title: 'Step' },
+      { workspaceId: system.testSystem.workspaceId, taskId: id, title: 'Step' },
       item,
     );
-    await using other = await Device.open(arranged.testSystem, ann.token);
+    await using other = await Device.open(system.testSystem, ann.token);
     assert.equal(await other.stored('Comment', comment), null);
     assert.deepEqual(
       (await other.loadByIndex('Comment', 'taskId', id)).map(({ body }) => body),
@@ -266,22 +266,18 @@ describe('the published sync client on two devices of one person', function () {
     assert.equal((await other.client.ensureModel<{ title: string }>('TaskChecklistItem', item))?.title, 'Step');
     assert.equal(await other.client.ensureModel('TaskChecklistItem', randomUUID()), null);
     const later = randomUUID();
-    await arranged.put(
-      'Comment',
-      { workspaceId: arranged.testSystem.workspaceId, taskId: id, body: 'Said later' },
-      later,
-    );
+    await system.put('Comment', { workspaceId: system.testSystem.workspaceId, taskId: id, body: 'Said later' }, later);
     await other.untilShows('Comment', later);
     assert.equal((await other.loadByIndex('Comment', 'taskId', id)).length, 2);
     await tablet[Symbol.asyncDispose]();
   });
 
-  it('sends again what was taken while the answer got lost, and it is taken once [sync.mutate.idempotent, never.applied-twice]', async () => {
-    const task = arranged.newTask({ title: 'Its answer got lost' });
-    await arranged.loseAnswerOf(task.id, () => phone.client.create('Task', task));
+  it('sends a change again whose reply was lost, and it is applied once [sync.mutate.idempotent, never.applied-twice]', async () => {
+    const task = system.newTask({ title: 'Its answer got lost' });
+    await system.loseReplyTo(task.id, () => phone.client.create('Task', task));
     await phone.untilSettled();
     await Promise.all([phone.untilLive(), laptop.untilLive()]);
     await laptop.untilShows('Task', task.id);
-    assert.deepEqual(await arranged.logged(task.id), ['INSERT']);
+    assert.deepEqual(await system.logged(task.id), ['INSERT']);
   });
 });

@@ -15,7 +15,7 @@ const BUILD = join(import.meta.dirname, '..', '..', 'packages', 'client', 'build
 const RETRY = { firstPauseMs: 50, pauseMsMax: 500 };
 const ENOUGH_MS = 30_000;
 
-/** Events up to and with the first that `isLast` accepts. */
+/** Collects events up to the first one that `isLast` accepts. */
 async function until(events: AsyncGenerator<SyncEvent>, isLast: (event: SyncEvent) => boolean): Promise<SyncEvent[]> {
   const seen: SyncEvent[] = [];
   for (;;) {
@@ -71,7 +71,7 @@ describe('the client package', function client() {
   });
   const signal = (): AbortSignal => AbortSignal.timeout(ENOUGH_MS);
 
-  it('loads everything, then follows what happens', async () => {
+  it('loads a snapshot and then follows the log', async () => {
     const writer = open();
     const before = task('Before');
     await writer.mutateOrThrow([before]);
@@ -93,7 +93,7 @@ describe('the client package', function client() {
     await events.return();
   });
 
-  it('gets every entry once and in order, over connections that break and a server that starts anew', async () => {
+  it('receives every entry once and in order over broken connections and a restarted server', async () => {
     const sockets: WebSocket[] = [];
     const follower = open({
       openSocket: (url) => {
@@ -120,7 +120,7 @@ describe('the client package', function client() {
     assert.ok(sockets.length >= 4);
   });
 
-  it('that reads slower than the server sends loses the connection and no entry', async () => {
+  it('that reads slowly loses the connection but no entry', async () => {
     const writer = open();
     const { lastSyncId: after } = await writer.mutateOrThrow([task('Start')]);
     const changes = Array.from({ length: 100 }, (_, at) => task(`${at} ${'x'.repeat(400)}`));
@@ -137,7 +137,7 @@ describe('the client package', function client() {
     const events = reader.follow({ after, signal: signal(), bufferCharsMax: 1_000 });
     await until(events, ({ type }) => type === 'subscribed');
     const written = [await writer.mutateOrThrow(changes.slice(0, 50)), await writer.mutateOrThrow(changes.slice(50))];
-    // More than one frame comes while none is taken.
+    // Several frames arrive before the test reads one.
     await eventually(() => frames > 2);
     const seen = await until(events, reaches(written[1]?.lastSyncId ?? ''));
     await events.return();
@@ -148,7 +148,7 @@ describe('the client package', function client() {
     assert.ok(connections > 1, 'the connection was never given up');
   });
 
-  it('loads everything anew when the log does not hold what follows its cursor', async () => {
+  it('loads a new snapshot when the log does not have the entries after its cursor', async () => {
     const events = open().follow({ after: '999999999999', signal: signal() });
     const seen = await until(events, ({ type }) => type === 'subscribed');
     assert.deepEqual([...new Set(seen.map(({ type }) => type))], ['reset', 'records', 'loaded', 'subscribed']);
@@ -156,12 +156,12 @@ describe('the client package', function client() {
     await assert.rejects(open().deltas('999999999999'), { code: 'bootstrap_required', status: 409 });
   });
 
-  it('ends with the error of the server when its credential is wrong', async () => {
+  it('rejects with the error of the server when its credential is wrong', async () => {
     const events = open({ token: () => 'wrong' }).follow({ after: '0', signal: signal() });
     await assert.rejects(events.next(), { status: 401 });
   });
 
-  it('makes a change once when its answer is lost', async () => {
+  it('applies a change once when its reply is lost', async () => {
     let calls = 0;
     const losing: typeof fetch = async (...request) => {
       const answer = await fetch(...request);
@@ -182,7 +182,7 @@ describe('the client package', function client() {
     );
   });
 
-  it('gives the refusal that stands in a 200, beside what was accepted', async () => {
+  it('returns refusals and accepted results of one 200 response', async () => {
     const wrong: Change = { modelName: 'Task', modelId: randomUUID(), action: 'UPDATE', payload: { title: 'Nowhere' } };
     const [accepted, refused] = (await open().mutate([task('Right'), wrong])).results;
     assert.equal(accepted?.success, true);

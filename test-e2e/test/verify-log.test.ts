@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import { tmpdir } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { Client } from 'pg';
-import { Arranged } from './arrange.ts';
+import { DeviceSystem } from './device-system.ts';
 
 const PROGRAM = fileURLToPath(new URL('main.ts', import.meta.resolve('@wts/verify')));
 
@@ -37,28 +37,28 @@ function run(args: readonly string[], env: NodeJS.ProcessEnv): Run {
 
 describe('npm run verify:log', function () {
   this.timeout(120_000);
-  let arranged: Arranged;
+  let system: DeviceSystem;
   let testSystem: TestSystem;
   let client: Client;
 
   before(async () => {
-    arranged = await Arranged.open('verify-log');
-    testSystem = arranged.testSystem;
+    system = await DeviceSystem.open('verify-log');
+    testSystem = system.testSystem;
     client = new Client({ connectionString: testSystem.database.url });
     await client.connect();
   });
   after(async () => {
     await client.end();
-    await arranged[Symbol.asyncDispose]();
+    await system[Symbol.asyncDispose]();
   });
 
-  const system = (): NodeJS.ProcessEnv => ({
+  const environment = (): NodeJS.ProcessEnv => ({
     BASE_URL: testSystem.baseUrl,
     API_KEY: testSystem.apiKey,
     DATABASE_URL: testSystem.database.url,
     NATS_URL: testSystem.nats.urlOf('verify'),
   });
-  async function verify(args: readonly string[], env = system()): Promise<{ code: number | null; text: string }> {
+  async function verify(args: readonly string[], env = environment()): Promise<{ code: number | null; text: string }> {
     await using program = run(args, env);
     return { code: await program.ended, text: program.text() };
   }
@@ -84,7 +84,7 @@ describe('npm run verify:log', function () {
 
   it('deletes every task it wrote, also when it is stopped early', async () => {
     assert.equal(await ownTasks(), 0, 'tasks of the audit before');
-    await using program = run(['--seconds', '60', '--writes', '50'], system());
+    await using program = run(['--seconds', '60', '--writes', '50'], environment());
     await eventually(async () => (await ownTasks()) > 5, { deadlineMs: 45_000 });
     program.stop();
     assert.equal(await program.ended, 0, program.text());
@@ -102,7 +102,7 @@ describe('npm run verify:log', function () {
   });
 
   it('--follow continues while the system restarts, until it is stopped', async () => {
-    await using program = run(['--follow', ...quick], system());
+    await using program = run(['--follow', ...quick], environment());
     const rounds = (): number => program.text().match(/^Passed:/gm)?.length ?? 0;
     await eventually(() => rounds() > 0, { deadlineMs: 45_000 });
     await testSystem.service('gateway').kill('SIGKILL');
@@ -118,7 +118,7 @@ describe('npm run verify:log', function () {
   it('--follow exits with 1 when a guarantee was broken in an earlier round', async () => {
     const { rows } = await client.query<{ title: string }>('select title from sync.tasks order by id limit 1');
     await setTitle('Changed past the service');
-    await using program = run(['--follow', ...quick], system());
+    await using program = run(['--follow', ...quick], environment());
     await eventually(() => program.text().includes('BROKEN'), { deadlineMs: 45_000 });
     await setTitle(rows[0]?.title ?? '');
     await eventually(() => program.text().includes('Passed'), { deadlineMs: 45_000 });
@@ -128,10 +128,10 @@ describe('npm run verify:log', function () {
 
   it('exits with 1 and prints why when it cannot run the audit', async () => {
     for (const [args, env, message] of [
-      [['--seconds', 'ten'], system(), /--seconds must be a number/],
-      [[...quick, '--writes', '20'], { ...system(), API_KEY: testSystem.readOnlyApiKey }, /403/],
+      [['--seconds', 'ten'], environment(), /--seconds must be a number/],
+      [[...quick, '--writes', '20'], { ...environment(), API_KEY: testSystem.readOnlyApiKey }, /403/],
       [quick, {}, /The service is not running/],
-      [quick, { ...system(), API_KEY: 'wts_wrong' }, /401/],
+      [quick, { ...environment(), API_KEY: 'wts_wrong' }, /401/],
     ] as const) {
       const { code, text } = await verify(args, env);
       assert.equal(code, 1, text);
@@ -141,7 +141,7 @@ describe('npm run verify:log', function () {
 
   // Last: the log stays trimmed.
   it('audits a log whose start was trimmed', async () => {
-    await arranged.trimLog();
+    await system.trimLog();
     const { code, text } = await verify(['--seconds', '1', '--writes', '20']);
     assert.equal(code, 0, text);
     assert.match(text, /^new copy [1-9]\d* records/m);

@@ -1,6 +1,6 @@
 /**
- * A device written from the specification alone: HTTP, a WebSocket, and actions in words. It keeps a snapshot, follows
- * the log, sends its changes until they are answered, and knows no more of the server than the documents say.
+ * A device written from the specification alone: HTTP, a WebSocket, and actions as words. It loads a snapshot, follows the log,
+ * and sends its changes until it gets a reply.
  */
 import type { ActionName, DeltasReply, MutateReply, SyncAction, SyncTransaction } from '@wts/contracts';
 import { eventually, socketOf, type LiveSocket } from '@wts/testkit';
@@ -8,7 +8,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 
-export type Row = Record<string, unknown>;
+export type WordsRow = Record<string, unknown>;
 
 interface Host {
   readonly baseUrl: string;
@@ -16,21 +16,21 @@ interface Host {
 
 interface Snapshot {
   readonly lastSyncId: string;
-  readonly rows: readonly Row[];
+  readonly rows: readonly WordsRow[];
 }
 
 const RETRY_MS = 50;
 
 export class WordsDevice implements AsyncDisposable {
-  /** Every action that was applied, in the order it came. */
-  readonly heard: SyncAction[] = [];
-  /** How often everything was loaded. */
+  /** Every applied action, in order. */
+  readonly received: SyncAction[] = [];
+  /** The number of loaded snapshots. */
   loads = 0;
   readonly #host: Host;
   readonly #token: string;
   readonly #userId: string;
   readonly #clientId = randomUUID();
-  readonly #rows = new Map<string, Row>();
+  readonly #rows = new Map<string, WordsRow>();
   readonly #outbox: SyncTransaction[] = [];
   #cursor = '0';
   #socket: LiveSocket | null = null;
@@ -54,15 +54,20 @@ export class WordsDevice implements AsyncDisposable {
     this.#socket = null;
   }
 
-  /** Catches up by pages, sends what waits, and listens. */
+  /** Catches up by pages, subscribes, and sends waiting changes. */
   async goOnline(): Promise<void> {
     await this.#catchUp();
-    await this.#listen();
+    await this.#subscribe();
     await this.#send();
   }
 
-  /** Shown at once; sent when the device is online, and again until it is answered. */
-  async do(action: ActionName, modelName: string, modelId: string, payload: Row = {}): Promise<MutateReply | null> {
+  /** Adds a change to the outbox, and sends it when the device is online. */
+  async do(
+    action: ActionName,
+    modelName: string,
+    modelId: string,
+    payload: WordsRow = {},
+  ): Promise<MutateReply | null> {
     this.#outbox.push({
       clientTxId: randomUUID(),
       clientId: this.#clientId,
@@ -74,15 +79,15 @@ export class WordsDevice implements AsyncDisposable {
     return this.#socket === null ? null : this.#send();
   }
 
-  shows(id: string): Row | undefined {
+  shows(id: string): WordsRow | undefined {
     return this.#rows.get(id);
   }
 
-  async untilShows(id: string, wanted: Row = {}): Promise<Row> {
+  async untilShows(id: string, wanted: WordsRow = {}): Promise<WordsRow> {
     return eventually(async () => {
-      await this.#look();
+      await this.#applyFrames();
       const row = this.#rows.get(id);
-      assert.ok(row !== undefined, `${id} is not there`);
+      assert.ok(row !== undefined, `${id} is missing`);
       for (const [field, value] of Object.entries(wanted)) assert.deepEqual(row[field], value, field);
       return row;
     });
@@ -90,17 +95,17 @@ export class WordsDevice implements AsyncDisposable {
 
   async untilGone(id: string): Promise<void> {
     await eventually(async () => {
-      await this.#look();
+      await this.#applyFrames();
       return !this.#rows.has(id);
     });
   }
 
-  async batch(request: object): Promise<Row[]> {
+  async batch(request: object): Promise<WordsRow[]> {
     const answer = await this.#call('POST', '/sync/batch', { requests: [request] });
     return readLines(await answer.text());
   }
 
-  /** Everything anew. */
+  /** Loads a new snapshot. */
   async load(): Promise<void> {
     const { lastSyncId, rows } = await this.#snapshot('');
     this.#rows.clear();
@@ -109,7 +114,7 @@ export class WordsDevice implements AsyncDisposable {
     this.loads += 1;
   }
 
-  misplaceCursor(cursor: string): void {
+  setCursor(cursor: string): void {
     this.#cursor = cursor;
   }
 
@@ -136,7 +141,7 @@ export class WordsDevice implements AsyncDisposable {
       if (answer.status === 409) {
         assert.equal(((await answer.json()) as { error: string }).error, 'BOOTSTRAP_REQUIRED');
         await this.load();
-        assert.equal(this.loads, loads + 1, 'a cursor of a snapshot is out of reach');
+        assert.equal(this.loads, loads + 1, 'the cursor of a new snapshot must be in the log');
         continue;
       }
       const page = (await answer.json()) as DeltasReply;
@@ -145,13 +150,13 @@ export class WordsDevice implements AsyncDisposable {
     }
   }
 
-  async #listen(): Promise<void> {
+  async #subscribe(): Promise<void> {
     this.#socket = await socketOf(this.#host, { token: this.#token, after: this.#cursor });
     this.#frames = 0;
   }
 
-  /** Takes in what the socket has heard since. */
-  async #look(): Promise<void> {
+  /** Applies the frames that the socket received since the last call. */
+  async #applyFrames(): Promise<void> {
     const socket = this.#socket;
     while (socket !== null && this.#socket === socket && this.#frames < socket.frames.length) {
       const frame = socket.frames[this.#frames];
@@ -164,7 +169,7 @@ export class WordsDevice implements AsyncDisposable {
     for (const action of actions) {
       assert.ok(BigInt(action.syncId) > BigInt(this.#cursor), `${action.syncId} after ${this.#cursor}`);
       this.#cursor = action.syncId;
-      this.heard.push(action);
+      this.received.push(action);
       await this.#apply(action);
     }
     if (BigInt(lastSyncId) > BigInt(this.#cursor)) this.#cursor = lastSyncId;
@@ -186,14 +191,14 @@ export class WordsDevice implements AsyncDisposable {
     for (const row of rows) this.#rows.set(row['id'] as string, row);
   }
 
-  /** What is no longer in the snapshot is not ours any more. */
+  /** Drops the records that a new snapshot does not have. */
   async #dropLost(): Promise<void> {
     const { rows } = await this.#snapshot('');
     const kept = new Set(rows.map(({ id }) => id));
     for (const id of this.#rows.keys()) if (!kept.has(id)) this.#rows.delete(id);
   }
 
-  /** The same transactions, until there is an answer. */
+  /** Sends the same transactions until there is a reply. */
   async #send(): Promise<MutateReply | null> {
     const transactions = this.#outbox.slice(0, 100);
     if (transactions.length === 0) return null;
@@ -224,9 +229,9 @@ export class WordsDevice implements AsyncDisposable {
   }
 }
 
-function readLines(text: string): Row[] {
+function readLines(text: string): WordsRow[] {
   return text
     .split('\n')
     .filter((line) => line !== '')
-    .map((line) => JSON.parse(line) as Row);
+    .map((line) => JSON.parse(line) as WordsRow);
 }

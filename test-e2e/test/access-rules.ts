@@ -2,49 +2,49 @@ import type { Role, Scope } from '@wts/contracts';
 import type { TestSystem } from '@wts/testkit';
 import { randomUUID } from 'node:crypto';
 
-/** Who calls, and with what. */
-export interface Caller {
-  /** In workspace A; nobody of them is in workspace B. Null: in neither. */
+/** A caller and its credential. */
+export interface TestCaller {
+  /** The role in workspace A. Null: no member. No caller is a member of workspace B. */
   readonly role: Role | null;
   readonly scopes: readonly Scope[];
-  /** The credential is for one workspace: A, or, of an outsider, one of their own. */
+  /** True: the credential is for one workspace: A, or an own workspace of a caller who is no member. */
   readonly isRestricted: boolean;
 }
 
-/** What a caller must be told about a workspace: the status and code, and whether they may read anything of it at all. */
+/** The response that a caller must get. */
 export interface Expected {
   readonly status: number;
   readonly code?: string;
 }
 
 /** The caller's role in the workspace the request is about; null when it does not exist for them. */
-type Standing = Role | null;
+type RoleHere = Role | null;
 
-interface Operation {
+interface ApiOperation {
   readonly scope: Scope | 'none';
-  /** The path without its origin, filled for a workspace. */
-  readonly path: (place: Place) => string;
-  readonly body?: (place: Place) => object;
-  /** Once the scope is there. */
-  readonly answer: (standing: Standing, caller: Caller) => Expected;
+  /** The path for a workspace. */
+  readonly path: (ids: WorkspaceIds) => string;
+  readonly body?: (ids: WorkspaceIds) => object;
+  /** The expected response when the credential has the scope. */
+  readonly answer: (role: RoleHere, caller: TestCaller) => Expected;
 }
 
-/** A workspace and what is in it, as the paths name it. */
-export interface Place {
+/** The ids of a workspace and its content, for paths and bodies. */
+export interface WorkspaceIds {
   readonly workspaceId: string;
   readonly urlKey: string;
   readonly ownerId: string;
   /** A new invitation for each request, since one may delete it. */
   readonly invitationId: string;
-  /** Of the owner's API keys. */
+  /** One of the owner's API keys. */
   readonly keyId: string;
-  /** A private project, with the owner inside. */
+  /** A private project whose only member is the owner. */
   readonly projectId: string;
   readonly unique: string;
 }
 
-/** A place in the demo workspace with what is not there, unless it is named. */
-export function placeIn(testSystem: TestSystem, there: Partial<Place> = {}): Place {
+/** Ids of the demo workspace. Its content ids do not exist, except the given ones. */
+export function idsIn(testSystem: TestSystem, there: Partial<WorkspaceIds> = {}): WorkspaceIds {
   return {
     workspaceId: testSystem.workspaceId,
     urlKey: 'demo',
@@ -63,26 +63,26 @@ const ok =
 const NOT_FOUND: Expected = { status: 404, code: 'not_found' };
 const FORBIDDEN: Expected = { status: 403, code: 'forbidden' };
 
-/** Members see it; nobody else learns that it is there. */
-const forMembers = (standing: Standing): Expected => (standing === null ? NOT_FOUND : { status: 200 });
-const forOffice =
+/** Members see it. For others it does not exist. */
+const forMembers = (role: RoleHere): Expected => (role === null ? NOT_FOUND : { status: 200 });
+const forAdmins =
   (status: number) =>
-  (standing: Standing): Expected => {
-    if (standing === null) return NOT_FOUND;
-    return standing === 'owner' || standing === 'admin' ? { status } : FORBIDDEN;
+  (role: RoleHere): Expected => {
+    if (role === null) return NOT_FOUND;
+    return role === 'owner' || role === 'admin' ? { status } : FORBIDDEN;
   };
-/** A credential for one workspace makes neither workspaces, memberships nor keys. */
+/** A credential for one workspace cannot create workspaces, memberships or keys. */
 const unrestricted =
   (expected: Expected) =>
-  (_standing: Standing, { isRestricted }: Caller): Expected =>
+  (_standing: RoleHere, { isRestricted }: TestCaller): Expected =>
     isRestricted ? FORBIDDEN : expected;
 
-const workspace = ({ workspaceId }: Place): string => `/api/workspaces/${workspaceId}`;
+const workspace = ({ workspaceId }: WorkspaceIds): string => `/api/workspaces/${workspaceId}`;
 
-const project = (place: Place): string => `${workspace(place)}/private-projects/${place.projectId}`;
+const project = (ids: WorkspaceIds): string => `${workspace(ids)}/private-projects/${ids.projectId}`;
 
-/** Every operation of the description: the scope it needs, how to ask it about a workspace, and what the walls say. */
-export const WALLS: Readonly<Record<string, Operation>> = {
+/** Every operation of the description: its scope, its path and body for a workspace, and the expected response. */
+export const ACCESS_RULES: Readonly<Record<string, ApiOperation>> = {
   health: { scope: 'none', path: () => '/health', answer: ok() },
   ready: { scope: 'none', path: () => '/ready', answer: ok() },
   openapi: { scope: 'none', path: () => '/openapi.json', answer: ok() },
@@ -104,45 +104,45 @@ export const WALLS: Readonly<Record<string, Operation>> = {
     body: ({ unique }) => ({ code: `no-code-${unique}` }),
     answer: unrestricted(NOT_FOUND),
   },
-  listMembers: { scope: 'read', path: (place) => `${workspace(place)}/members`, answer: forMembers },
+  listMembers: { scope: 'read', path: (ids) => `${workspace(ids)}/members`, answer: forMembers },
   removeMember: {
     scope: 'admin',
-    path: (place) => `${workspace(place)}/members/${place.ownerId}`,
-    // The owner is asked to be removed, which nobody may and which the last owner cannot do.
-    answer: (standing) => {
-      if (standing === null) return NOT_FOUND;
-      return standing === 'owner' ? { status: 409, code: 'last_owner' } : FORBIDDEN;
+    path: (ids) => `${workspace(ids)}/members/${ids.ownerId}`,
+    // The request removes the owner, which others may not, and which the last owner cannot.
+    answer: (role) => {
+      if (role === null) return NOT_FOUND;
+      return role === 'owner' ? { status: 409, code: 'last_owner' } : FORBIDDEN;
     },
   },
-  listInvitations: { scope: 'read', path: (place) => `${workspace(place)}/invitations`, answer: forOffice(200) },
+  listInvitations: { scope: 'read', path: (ids) => `${workspace(ids)}/invitations`, answer: forAdmins(200) },
   createInvitation: {
     scope: 'admin',
-    path: (place) => `${workspace(place)}/invitations`,
+    path: (ids) => `${workspace(ids)}/invitations`,
     body: () => ({}),
-    answer: forOffice(201),
+    answer: forAdmins(201),
   },
   deleteInvitation: {
     scope: 'admin',
-    path: (place) => `${workspace(place)}/invitations/${place.invitationId}`,
-    answer: forOffice(200),
+    path: (ids) => `${workspace(ids)}/invitations/${ids.invitationId}`,
+    answer: forAdmins(200),
   },
   listPrivateProjects: {
     scope: 'read',
-    path: (place) => `${workspace(place)}/private-projects`,
-    answer: forOffice(200),
+    path: (ids) => `${workspace(ids)}/private-projects`,
+    answer: forAdmins(200),
   },
-  listPrivateProjectMembers: { scope: 'read', path: (place) => `${project(place)}/members`, answer: forOffice(200) },
+  listPrivateProjectMembers: { scope: 'read', path: (ids) => `${project(ids)}/members`, answer: forAdmins(200) },
   addPrivateProjectMember: {
     scope: 'admin',
-    path: (place) => `${project(place)}/members`,
+    path: (ids) => `${project(ids)}/members`,
     body: ({ ownerId }) => ({ userId: ownerId }),
-    answer: forOffice(200),
+    answer: forAdmins(200),
   },
   removePrivateProjectMember: {
     scope: 'admin',
-    path: (place) => `${project(place)}/members/${place.unique}`,
+    path: (ids) => `${project(ids)}/members/${ids.unique}`,
     // The project has no member with this id.
-    answer: (standing) => (standing === 'owner' || standing === 'admin' ? NOT_FOUND : forOffice(200)(standing)),
+    answer: (role) => (role === 'owner' || role === 'admin' ? NOT_FOUND : forAdmins(200)(role)),
   },
   listApiKeys: { scope: 'admin', path: () => '/api/auth/keys', answer: unrestricted({ status: 200 }) },
   createApiKey: {
@@ -154,7 +154,7 @@ export const WALLS: Readonly<Record<string, Operation>> = {
   revokeApiKey: {
     scope: 'admin',
     path: ({ keyId }) => `/api/auth/keys/${keyId}`,
-    // It is somebody else's.
+    // The key belongs to another person.
     answer: unrestricted(NOT_FOUND),
   },
   syncBootstrap: {
@@ -193,7 +193,7 @@ export const WALLS: Readonly<Record<string, Operation>> = {
     }),
     answer: ok(),
   },
-  // Without an upgrade it is told to upgrade; sockets have tests of their own.
+  // A request without an upgrade gets 426; other tests cover sockets.
   syncSocket: { scope: 'read', path: () => '/sync/ws', answer: ok(426) },
 };
 
@@ -203,16 +203,16 @@ const INCLUDES: Readonly<Record<Scope, readonly Scope[]>> = {
   admin: ['admin'],
 };
 
-/** The rule: scope first, then walls, then roles. */
-export function expectedOf(operation: Operation, caller: Caller, isForeign: boolean): Expected {
+/** The order of the checks: scope, then membership, then role. */
+export function expectedOf(operation: ApiOperation, caller: TestCaller, isForeign: boolean): Expected {
   const { scope, answer } = operation;
-  const standing = isForeign ? null : caller.role;
-  if (scope === 'none' || answer(standing, caller).status === 426) return answer(standing, caller);
+  const role = isForeign ? null : caller.role;
+  if (scope === 'none' || answer(role, caller).status === 426) return answer(role, caller);
   const isGranted = caller.scopes.some((held) => INCLUDES[scope].includes(held));
-  return isGranted ? answer(standing, caller) : { status: 403, code: 'insufficient_scope' };
+  return isGranted ? answer(role, caller) : { status: 403, code: 'insufficient_scope' };
 }
 
-/** Whether a write through sync takes hold: guests make no labels, and outsiders nothing. */
-export function mayWrite({ role, scopes }: Caller, isForeign: boolean): boolean {
+/** True when a write through sync succeeds: guests cannot create labels, and callers who are no members cannot write. */
+export function mayWrite({ role, scopes }: TestCaller, isForeign: boolean): boolean {
   return !isForeign && role !== null && role !== 'guest' && scopes.includes('write');
 }

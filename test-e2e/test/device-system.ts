@@ -2,18 +2,18 @@ import { eventually, startTestSystem, type TestSystem } from '@wts/testkit';
 import { randomUUID } from 'node:crypto';
 import { Client } from 'pg';
 
-export interface Elsewhere {
+export interface OtherWorkspace {
   readonly workspaceId: string;
   readonly taskId: string;
 }
 
-export interface Secret {
+export interface PrivateProject {
   readonly projectId: string;
   readonly taskId: string;
 }
 
-/** A system for tests of devices, and what happens in it while they look away. */
-export class Arranged implements AsyncDisposable {
+/** A system for tests of devices, with methods that change it while the devices are offline. */
+export class DeviceSystem implements AsyncDisposable {
   readonly testSystem: TestSystem;
   readonly #database: Client;
 
@@ -22,11 +22,11 @@ export class Arranged implements AsyncDisposable {
     this.#database = database;
   }
 
-  static async open(label: string): Promise<Arranged> {
+  static async open(label: string): Promise<DeviceSystem> {
     const testSystem = await startTestSystem({ label });
     const database = new Client({ connectionString: testSystem.database.url });
     await database.connect();
-    return new Arranged(testSystem, database);
+    return new DeviceSystem(testSystem, database);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -52,27 +52,27 @@ export class Arranged implements AsyncDisposable {
   }
 
   /** Another workspace, with one task in it. */
-  async elsewhere(): Promise<Elsewhere> {
+  async otherWorkspace(): Promise<OtherWorkspace> {
     const id = randomUUID();
     const workspaceId = await this.put('Workspace', { name: 'Elsewhere', urlKey: `w-${id}` }, id);
     await this.testSystem.member('Eve', 'owner', workspaceId);
     return { workspaceId, taskId: await this.put('Task', { workspaceId, title: 'Theirs' }) };
   }
 
-  /** A private project of nobody, with one task in it. */
-  async secret(): Promise<Secret> {
+  /** A private project without members, with one task in it. */
+  async privateProject(): Promise<PrivateProject> {
     const { workspaceId } = this.testSystem;
     const key = `P${randomUUID().slice(0, 8)}`;
     const projectId = await this.put('Project', { workspaceId, key, name: 'Secret', isPrivate: true });
     return { projectId, taskId: await this.put('Task', { workspaceId, projectId, title: 'Inside' }) };
   }
 
-  /** A task; whoever has heard of it has heard of all that came before, or never will. */
+  /** A new task. A device that has received it has received every earlier entry that it will receive. */
   marker(): Promise<string> {
     return this.put('Task', { workspaceId: this.testSystem.workspaceId, title: 'Marker' });
   }
 
-  /** As retention does it: all but the last entry leaves the log. The recent past in memory of the service goes with it. */
+  /** Trims the log to its last entry, as retention does, and restarts sync, which has recent entries in memory. */
   async trimLog(): Promise<void> {
     await this.#database.query(`update sync.log_state set floor = (select max(sync_id) - 1 from sync.sync_actions)`);
     await this.#database.query(`delete from sync.sync_actions where sync_id <= (select floor from sync.log_state)`);
@@ -81,10 +81,10 @@ export class Arranged implements AsyncDisposable {
   }
 
   /**
-   * A change is taken, but its answer never arrives: the gateway dies while the commit of `send` waits for a lock, and the
-   * commit goes on.
+   * Loses the reply to a change that is committed: the test kills the gateway while the commit waits for a lock, and then
+   * releases the lock.
    */
-  async loseAnswerOf(taskId: string, send: () => Promise<unknown>): Promise<void> {
+  async loseReplyTo(taskId: string, send: () => Promise<unknown>): Promise<void> {
     await this.#database.query('begin');
     await this.#database.query('lock table sync.tasks in share mode');
     await send();
@@ -98,7 +98,7 @@ export class Arranged implements AsyncDisposable {
     await this.testSystem.untilReady();
   }
 
-  /** What the log says happened to a record, in order. */
+  /** The actions of a record in the log, in order. */
   async logged(modelId: string): Promise<string[]> {
     const { rows } = await this.#database.query<{ action: string }>(
       'select action from sync.sync_actions where model_id = $1 order by sync_id',
