@@ -1,13 +1,13 @@
--- Who may touch what: one role per service, each the owner of its own schema, none of them able to write another's.
--- Run by an administrator in the database of the service, any number of times; needs a superuser, or CREATEROLE and
--- CREATE on the database. PostgreSQL 15 and newer. Passwords are set elsewhere: no secret stands in this file.
+-- One role per service. Each role owns its schema and cannot write the schema of another.
+-- An administrator runs this file in the database, repeatedly if needed, as a superuser or with CREATEROLE and CREATE on the
+-- database. PostgreSQL 15 and newer. It contains no passwords, which are set separately.
 
--- The one list: what each role owns, and whether it may read what sync owns. It lasts as long as this session.
+-- The schema of each role, and whether the role may read schema sync. A temporary table of this session.
 DROP TABLE IF EXISTS pg_temp.service_role;
 CREATE TEMP TABLE service_role (role, schema, reads_sync) AS VALUES
   ('wts_sync',      'sync',      false),
   ('wts_workspace', 'workspace', true),
-  -- Reads the models, writes nothing: every change goes through sync's commit.
+  -- Reads the models and writes nothing, because sync commits every change.
   ('wts_graph',     NULL,        true);
 
 DO $$
@@ -18,16 +18,16 @@ BEGIN
     IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = service.role) THEN
       EXECUTE format('CREATE ROLE %I LOGIN', service.role);
     END IF;
-    -- An administrator who is no superuser needs membership to hand over a schema.
+    -- An administrator who is no superuser needs membership in the role to create a schema for it.
     IF NOT (SELECT rolsuper FROM pg_roles WHERE rolname = current_user)
       AND NOT pg_has_role(current_user, service.role, 'USAGE') THEN
       EXECUTE format('GRANT %I TO %I', service.role, current_user);
     END IF;
-    -- A statement ends soon after the connection that waits for it, also while it waits for a lock. Some systems cannot.
+    -- Ends a statement soon after its connection has closed, also while it waits for a lock. Not every system supports this.
     BEGIN
       EXECUTE format('ALTER ROLE %I SET client_connection_check_interval = %L', service.role, '1s');
     EXCEPTION WHEN invalid_parameter_value THEN
-      RAISE WARNING 'this system does not end statements whose client has left: client_connection_check_interval stays off';
+      RAISE WARNING 'this system cannot end statements whose client has disconnected: client_connection_check_interval stays off';
     END;
     IF service.schema IS NOT NULL THEN
       EXECUTE format('CREATE SCHEMA IF NOT EXISTS %I AUTHORIZATION %I', service.schema, service.role);
@@ -37,13 +37,13 @@ BEGIN
 END
 $$;
 
--- How these roles work, whichever way they come: the services say most of it themselves, and poolers drop what is said
--- while connecting. Migrations lift the bounds for themselves.
+-- Settings of the roles. The services set most of them too, but poolers drop parameters of a connection. Migrations raise
+-- their own timeouts.
 --
--- A commit sends the contents of records as text, those of several people together. None of that may reach the log of the
--- server, which other people read: not the statement that failed, nor the message or the detail that names a value, nor
--- one that was slow. So of these sessions only their violent ends are written. What failed is in the logs of the services,
--- what is slow in pg_stat_statements. An auto_explain of the server is silenced as well. Keeps never.logs.postgres.
+-- A commit sends the content of records as text. None of it may appear in the server log, which other people read: no failed
+-- or slow statement, and no message or detail with a value. So the server logs only fatal errors of these sessions. The
+-- services log failed statements, and pg_stat_statements has slow ones. This also silences auto_explain. Keeps
+-- never.logs.postgres.
 DO $$
 DECLARE
   wanted record;
@@ -71,13 +71,13 @@ BEGIN
     END;
   END LOOP;
   IF cardinality(refused) > 0 THEN
-    RAISE WARNING 'This role may not set % for the services: the contents of records may reach the log of this server. Have a superuser run this file, or set them in another way.',
+    RAISE WARNING 'This role may not set % for the services, so the content of records may appear in the log of this server. Run this file as a superuser, or set them in another way.',
       (SELECT string_agg(DISTINCT name, ', ') FROM unnest(refused) AS name);
   END IF;
 END
 $$;
 
--- What sync creates, now and later, these may read.
+-- These roles may read all present and future tables of sync.
 DO $$
 DECLARE
   reader record;

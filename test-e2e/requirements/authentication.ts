@@ -117,7 +117,7 @@ export const authentication: readonly Rule[] = [
   {
     id: 'authentication.internal.callers',
     source: 'Design 3',
-    text: 'An operation is served to the services its contract lists; one that services ask for themselves is never served on behalf of a person.',
+    text: 'Only the services that a contract lists may call its operation. An operation that services call for themselves is never served on behalf of a person.',
     home: 'packages/service-kit/src/routes/who-calls.ts',
     status: 'kept',
   },
@@ -187,7 +187,7 @@ export const authentication: readonly Rule[] = [
   {
     id: 'authentication.oauth.register',
     source: 'Specification 5',
-    text: '`POST {auth_url}/register` registers a client as RFC 7591 says and answers `client_id`, with `client_secret` for confidential clients.',
+    text: '`POST {auth_url}/register` registers a client by RFC 7591 and returns `client_id`, and `client_secret` for confidential clients.',
     home: null,
     status: 'planned',
   },

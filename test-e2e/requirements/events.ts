@@ -110,7 +110,7 @@ export const events: readonly Rule[] = [
   {
     id: 'events.source.never-skipped',
     source: 'Specification 1',
-    text: 'Events come from the log: none is skipped, none is sent out of order.',
+    text: 'Events are read from the log: none is skipped, none is sent out of order.',
     home: null,
     status: 'planned',
   },
@@ -152,7 +152,7 @@ export const events: readonly Rule[] = [
   {
     id: 'events.body.sync-action-id',
     source: 'Specification 2',
-    text: '`syncActionId` is the place in the sync log as a string, or null.',
+    text: '`syncActionId` is the position in the sync log as a string, or null.',
     home: null,
     status: 'planned',
   },

@@ -33,14 +33,14 @@ export const idempotency: readonly Rule[] = [
   {
     id: 'idempotency.secrets',
     source: 'Design 5',
-    text: 'Secrets that are shown once do not stand in clear among the kept answers.',
+    text: 'Stored replies never contain in clear a secret that is shown once.',
     home: 'packages/service-kit/src/routes/idempotency.ts',
     status: 'kept',
   },
   {
     id: 'idempotency.scope',
     source: 'Design 5',
-    text: 'An `Idempotency-Key` belongs to one credential and one operation; nobody else is given its answer.',
+    text: 'An `Idempotency-Key` belongs to one credential and one operation; no other caller gets its reply.',
     home: 'packages/service-kit/src/routes/idempotency.ts',
     status: 'kept',
   },

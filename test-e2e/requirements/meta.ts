@@ -33,7 +33,7 @@ export const meta: readonly Rule[] = [
   {
     id: 'meta.ready.recovers',
     source: 'Design 3',
-    text: 'Readiness comes back by itself when the database does.',
+    text: 'A service becomes ready again without help when the database is back.',
     home: 'services/gateway/src/ready.ts',
     status: 'kept',
   },
@@ -61,7 +61,7 @@ export const meta: readonly Rule[] = [
   {
     id: 'meta.docs.closed',
     source: 'Design 5',
-    text: 'The page loads and calls nothing but its own origin, runs nothing inline, and stands in no frame: its policy says so, and it keeps it.',
+    text: 'The page loads and calls only its own origin, runs nothing inline, and cannot be framed; its policy forbids all of this.',
     home: 'services/gateway/src/docs/page.ts',
     status: 'kept',
   },
@@ -82,7 +82,7 @@ export const meta: readonly Rule[] = [
   {
     id: 'meta.openapi.typed-records',
     source: 'Design 5',
-    text: 'The description says for each model what is sent to make or change a record and what the log shows of it, so that a strict program generated from it compiles and is checked.',
+    text: 'The description has for each model the fields of a new or changed record and of its log entries, so that a strict program generated from it compiles and is checked.',
     home: 'services/gateway/src/openapi/model-schemas.ts',
     status: 'kept',
   },
@@ -138,7 +138,7 @@ export const meta: readonly Rule[] = [
   {
     id: 'meta.docs.found',
     source: 'Design 5',
-    text: 'A browser that opens `/` is led to the page of the description, and so is whoever puts a slash behind `/docs`.',
+    text: '`/` in a browser, and `/docs/`, redirect to the page of the description.',
     home: 'services/gateway/src/own-answers.ts',
     status: 'kept',
   },

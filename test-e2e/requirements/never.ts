@@ -26,7 +26,7 @@ export const never: readonly Rule[] = [
   {
     id: 'never.shown-outside',
     source: 'Design 14.4',
-    text: 'Data of a workspace or private project is never shown to someone outside, through any surface, id, count, error or timing.',
+    text: 'Data of a workspace or private project is never shown to a caller without access, through any operation, id, count, error or timing.',
     home: 'services/sync/src/commit/permissions.ts',
     status: 'kept',
   },
@@ -47,7 +47,7 @@ export const never: readonly Rule[] = [
   {
     id: 'never.logs.postgres',
     source: 'Design 14.4',
-    text: 'The contents of records never reach the log of PostgreSQL, whatever fails, waits or is slow.',
+    text: 'The content of records is never in the log of PostgreSQL, also not of failed, waiting or slow statements.',
     home: 'infra/postgres/roles.sql',
     status: 'kept',
   },
@@ -61,7 +61,7 @@ export const never: readonly Rule[] = [
   {
     id: 'never.one-takes-all',
     source: 'Design 14.10',
-    text: 'No caller takes the system from the others: every scarce thing is shared out by person, and work that nobody waits for any more is dropped.',
+    text: 'No caller blocks the others: every scarce resource is shared by person, and work whose caller no longer waits is dropped.',
     home: 'services/sync/src/fairness/fair-gate.ts',
     status: 'kept',
   },
@@ -82,7 +82,7 @@ export const never: readonly Rule[] = [
   {
     id: 'never.one-frozen',
     source: 'Design 14.10',
-    text: 'Every address behind a name counts as one of its own, and a replica that hangs takes a handful of requests with it and no more.',
+    text: 'Calls treat every address behind a name separately, and a hanging replica delays only a few requests.',
     home: 'packages/service-kit/src/call/addresses.ts',
     status: 'kept',
   },

@@ -47,7 +47,7 @@ export const syncSocket: readonly Rule[] = [
   {
     id: 'sync.socket.catch-up',
     source: 'Design 7',
-    text: '`subscribed` comes first, then everything after `afterSyncId`, then what is new; nothing is missing between.',
+    text: '`subscribed` is the first frame, then every entry after `afterSyncId`, then new entries; none is missing in between.',
     home: 'services/sync/src/socket/feed.ts',
     status: 'kept',
   },

@@ -68,7 +68,7 @@ export const sync: readonly Rule[] = [
   {
     id: 'sync.deltas.replica',
     source: 'Design 3',
-    text: 'A read replica serves deltas up to its own horizon; what it lacks, and who sees what, comes from the primary.',
+    text: 'A read replica serves deltas up to its own horizon; later entries, and groups of readers, are read from the primary.',
     home: 'packages/read-model/src/page-reader.ts',
     status: 'kept',
   },
@@ -131,7 +131,7 @@ export const sync: readonly Rule[] = [
   {
     id: 'sync.bootstrap.lines',
     source: 'Design 7',
-    text: 'The first line of a bootstrap says what it is, the last how many records came; what broke off has no last line.',
+    text: 'The first line of a bootstrap describes it, the last one has the number of records; an incomplete bootstrap has no last line.',
     home: 'services/sync/src/bootstrap/bootstrap.ts',
     status: 'kept',
   },
@@ -145,7 +145,7 @@ export const sync: readonly Rule[] = [
   {
     id: 'sync.bootstrap.pace',
     source: 'Design 7',
-    text: 'A bootstrap is sent at the pace of its reader, compressed when asked, in bounded memory, and ends when they leave.',
+    text: 'A bootstrap is sent at the pace of its reader, compressed on request, in bounded memory, and ends when the reader disconnects.',
     home: 'services/sync/src/snapshots/send.ts',
     status: 'kept',
   },
@@ -187,21 +187,21 @@ export const sync: readonly Rule[] = [
   {
     id: 'sync.batch.own-groups',
     source: 'Design 14.4',
-    text: "Batch answers records of the caller's groups only, asked for by whatever key.",
+    text: "Batch returns only records of the caller's groups, by any key.",
     home: 'services/sync/src/lookup/lookup.ts',
     status: 'kept',
   },
   {
     id: 'sync.log.retention',
     source: 'Design 3',
-    text: 'The log is trimmed by whole partitions and keeps its last entry; whoever is below its floor is told BOOTSTRAP_REQUIRED.',
+    text: 'The log is trimmed by whole partitions and keeps its last entry; a reader with a cursor below its floor gets BOOTSTRAP_REQUIRED.',
     home: 'services/sync/src/store/retention.ts',
     status: 'kept',
   },
   {
     id: 'sync.log.epoch',
     source: 'Design 3',
-    text: 'A promoted database begins a new epoch, and no cursor of the old one is gone on from.',
+    text: 'A promoted database begins a new epoch, and cursors of the old epoch are not continued.',
     home: 'services/sync/src/store/log.ts',
     status: 'kept',
   },
@@ -222,7 +222,7 @@ export const sync: readonly Rule[] = [
   {
     id: 'sync.membership.from-gain',
     source: 'Design 7',
-    text: "Entries of a group are shown from the reader's own latest gain of it on, to pollers and on sockets; what was before comes as state.",
+    text: "Pollers and sockets get the entries of a group after the reader's latest gain of it; earlier state is loaded by bootstrap.",
     home: 'packages/read-model/src/visibility.ts',
     status: 'kept',
   },
@@ -257,7 +257,7 @@ export const sync: readonly Rule[] = [
   {
     id: 'sync.people.frozen',
     source: 'Design 6',
-    text: 'What a workspace knows of a person who left stays as it was then, without their address; who shares another workspace with them sees them as they are.',
+    text: 'A workspace keeps the record of a person who left as it was then, without their address; people who share another workspace with them see the current record.',
     home: 'packages/read-model/src/visible-sql.ts',
     status: 'kept',
   },

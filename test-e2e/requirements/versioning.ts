@@ -54,7 +54,7 @@ export const versioning: readonly Rule[] = [
   {
     id: 'versioning.sync.not-stable',
     source: 'Specification 9',
-    text: 'The description says that sync routes are advanced transport, not a stable platform API.',
+    text: 'The description states that sync routes are advanced transport, not a stable platform API.',
     home: 'services/gateway/src/openapi.ts',
     status: 'kept',
   },

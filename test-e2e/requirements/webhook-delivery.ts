@@ -103,7 +103,7 @@ export const webhookDelivery: readonly Rule[] = [
   {
     id: 'webhooks.disable.gone',
     source: 'Specification 6',
-    text: '`410 Gone` on any attempt switches the endpoint off at once.',
+    text: '`410 Gone` on any attempt disables the endpoint immediately.',
     home: null,
     status: 'planned',
   },
@@ -145,7 +145,7 @@ export const webhookDelivery: readonly Rule[] = [
   {
     id: 'webhooks.test.never-filtered',
     source: 'Specification 6',
-    text: '`endpoint.test` is sent whatever `eventTypes` says.',
+    text: '`endpoint.test` is sent for any `eventTypes`.',
     home: null,
     status: 'planned',
   },

@@ -89,7 +89,7 @@ export const webhookManagement: readonly Rule[] = [
   {
     id: 'webhooks.event-types.list',
     source: 'Specification 4.3',
-    text: '`GET /api/webhooks/event-types` answers 200 `{ok, eventTypes}`, the subscribable types, to anybody.',
+    text: '`GET /api/webhooks/event-types` answers 200 `{ok, eventTypes}`, the subscribable types, without a credential.',
     home: null,
     status: 'planned',
   },
@@ -138,7 +138,7 @@ export const webhookManagement: readonly Rule[] = [
   {
     id: 'webhooks.deliveries.fields',
     source: 'Specification 2',
-    text: 'A delivery has `id`, `endpointId`, `eventId`, `eventType`, `status`, `attemptCount`, `createdAt` and the event as `payload`; what is known of its last and next attempt beside.',
+    text: 'A delivery has `id`, `endpointId`, `eventId`, `eventType`, `status`, `attemptCount`, `createdAt` the event as `payload`, and data of its last and next attempt.',
     home: null,
     status: 'planned',
   },

@@ -61,7 +61,7 @@ export const workspaces: readonly Rule[] = [
   {
     id: 'workspaces.create.taken',
     source: 'Design 5',
-    text: 'A `urlKey` in use is 409, also for two callers who ask at the same moment.',
+    text: 'A `urlKey` in use is 409, also for two concurrent requests.',
     home: 'services/workspace/src/commands/create-workspace.ts',
     status: 'kept',
   },
@@ -103,7 +103,7 @@ export const workspaces: readonly Rule[] = [
   {
     id: 'workspaces.join.after-loss',
     source: 'Design 5',
-    text: 'A code made before a person was removed or their role was lowered is 410 for that person, whichever surface did it and however often they leave and come back.',
+    text: 'A code made before a person was removed or their role was lowered is 410 for that person, whichever operation did it and however often they leave and rejoin.',
     home: 'services/sync/src/commit/membership-losses.ts',
     status: 'kept',
   },
@@ -117,7 +117,7 @@ export const workspaces: readonly Rule[] = [
   {
     id: 'workspaces.join.wrong-address',
     source: 'Design 5',
-    text: 'An invitation for an address can be redeemed by that address only, once; anybody else gets 403.',
+    text: 'An invitation for an address can be used by that address only, once; any other person gets 403.',
     home: 'services/workspace/src/domain/redemption.ts',
     status: 'kept',
   },
