@@ -133,25 +133,25 @@ describe('the time of a response', function () {
     await made({ ...by('DELETE', `/api/workspaces/${id}/members/${leaver.userId}`), token: leaver.token });
     const code = (): string => randomBytes(24).toString('base64url').slice(0, orphan.invitation.code.length);
 
-    const asking = (make: (value: string) => Sent, foreign: string, other: () => string = randomUUID): Pair => ({
+    const pairOf = (make: (value: string) => Sent, foreign: string, other: () => string = randomUUID): Pair => ({
       status: 404,
       there: () => make(foreign),
       nowhere: () => make(other()),
     });
     await assertEqualTimes({
-      'members of a workspace': asking((one) => by('GET', `/api/workspaces/${one}/members`), id),
-      'inviting into a workspace': asking((one) => by('POST', `/api/workspaces/${one}/invitations`, {}), id),
-      'a workspace by its slug': asking(
+      'members of a workspace': pairOf((one) => by('GET', `/api/workspaces/${one}/members`), id),
+      'inviting into a workspace': pairOf((one) => by('POST', `/api/workspaces/${one}/invitations`, {}), id),
+      'a workspace by its slug': pairOf(
         (one) => by('GET', `/api/workspaces/by-slug/${one}`),
         urlKey,
         () => `w-${randomUUID().slice(0, 18)}`,
       ),
-      'removing a person': asking((one) => by('DELETE', `/api/workspaces/${own}/members/${one}`), owner.userId),
-      'deleting an invitation': asking(
+      'removing a person': pairOf((one) => by('DELETE', `/api/workspaces/${own}/members/${one}`), owner.userId),
+      'deleting an invitation': pairOf(
         (one) => by('DELETE', `/api/workspaces/${own}/invitations/${one}`),
         open.invitation.id,
       ),
-      'a code whose maker is gone': asking(
+      'a code whose creator has left': pairOf(
         (one) => by('POST', '/api/workspaces/join', { code: one }),
         orphan.invitation.code,
         code,
@@ -203,32 +203,32 @@ describe('the time of a response', function () {
           { clientTxId: randomUUID(), clientId: 'time', modelId: randomUUID(), action: 'INSERT', ...transaction },
         ],
       });
-    const asking = (make: (value: string) => Sent, foreign: string): Pair => ({
+    const pairOf = (make: (value: string) => Sent, foreign: string): Pair => ({
       status: 200,
       there: () => make(foreign),
       nowhere: () => make(randomUUID()),
     });
     const batch = (request: object): Sent => by('POST', '/sync/batch', { requests: [request] });
     await assertEqualTimes({
-      'loading a group': asking((one) => by('GET', `/sync/bootstrap?syncGroups=${one}`), workspaceId),
-      'a record by its id': asking((one) => batch({ modelName: 'Task', indexedKey: 'id', keyValue: one }), task),
-      'records of a parent': asking(
+      'loading a group': pairOf((one) => by('GET', `/sync/bootstrap?syncGroups=${one}`), workspaceId),
+      'a record by its id': pairOf((one) => batch({ modelName: 'Task', indexedKey: 'id', keyValue: one }), task),
+      'records of a parent': pairOf(
         (one) => batch({ modelName: 'Task', indexedKey: 'projectId', keyValue: one }),
         project,
       ),
-      'memberships of a person': asking(
+      'memberships of a person': pairOf(
         (one) => batch({ modelName: 'WorkspaceMember', indexedKey: 'userId', keyValue: one }),
         owner.userId,
       ),
-      'changing a record': asking(
+      'changing a record': pairOf(
         (modelId) => mutate({ modelName: 'Task', modelId, action: 'UPDATE', payload: { title: 'x' } }),
         task,
       ),
-      'pointing to a record': asking(
+      'pointing to a record': pairOf(
         (projectId) => mutate({ modelName: 'Task', payload: { workspaceId: own, title: 'x', projectId } }),
         project,
       ),
-      'giving a task to a person': asking(
+      'giving a task to a person': pairOf(
         (assigneeId) => mutate({ modelName: 'Task', payload: { workspaceId: own, title: 'x', assigneeId } }),
         owner.userId,
       ),
