@@ -1,6 +1,6 @@
 /**
  * `npm run soak [-- --minutes 10 --writers 8 --sockets 6 --replicas 2]`: starts a system, writes and follows, kills or pauses
- * every process in round, and checks all deliveries meanwhile. Exits with 0 when nothing was missing, doubled or out of order,
+ * every process in turn, and checks all deliveries meanwhile. Exits with 0 when nothing was missing, doubled or out of order,
  * every acknowledged change is in the log, and memory is flat. Exits with 1 otherwise, also when it could not check one of
  * these.
  *
