@@ -125,6 +125,6 @@ describe('the log of PostgreSQL', function () {
     };
     assert.doesNotMatch(await lines(), /log of PostgreSQL/);
     await sync.sql.query(`alter role wts_sync reset log_min_messages`);
-    assert.match(await lines(), /may be given the contents of records.*roles\.sql/);
+    assert.match(await lines(), /log of PostgreSQL may contain records.*roles\.sql/);
   });
 });
