@@ -1,17 +1,16 @@
 import { defineConfig } from 'oxlint';
 
 /**
- * Layers: where a file stands decides what it may import. Packages and services are held apart by `turbo boundaries`
- * and by what each package.json declares; this table holds the folders inside a service apart. The first column is
- * where the file stands, the second what it may not import. Types cross freely: they leave no trace at run time.
+ * Layers: the imports that are forbidden by folder. `turbo boundaries` and the package.json files separate packages and services;
+ * this table separates the folders inside a service. Types may be imported everywhere, because they do not exist at run time.
  */
-const LAYERS: readonly { readonly files: string[]; readonly never: readonly Wall[] }[] = [
+const LAYERS: readonly { readonly files: string[]; readonly never: readonly ForbiddenImport[] }[] = [
   {
     files: ['services/*/src/domain/**'],
     never: [
       {
         group: ['../**/http/**', '../**/store/**', '../**/commands/**', '../**/queries/**'],
-        why: 'domain/ is pure: it is called, it never calls',
+        why: 'domain/ is pure: it calls no other layer',
       },
       {
         group: ['pg', 'knex', 'nats', 'ws', 'express', 'undici', 'node:fs*', 'node:net', 'node:http*'],
@@ -22,8 +21,14 @@ const LAYERS: readonly { readonly files: string[]; readonly never: readonly Wall
   {
     files: ['services/*/src/http/**', 'services/*/src/socket/**', 'services/gateway/src/edge/**'],
     never: [
-      { group: ['../**/store/**'], why: 'a door holds no SQL: ask a command, a query or the commit engine' },
-      { group: ['pg', 'knex'], why: 'a door holds no SQL: ask a command, a query or the commit engine' },
+      {
+        group: ['../**/store/**'],
+        why: 'an HTTP or socket handler has no SQL: call a command, a query or the commit engine',
+      },
+      {
+        group: ['pg', 'knex'],
+        why: 'an HTTP or socket handler has no SQL: call a command, a query or the commit engine',
+      },
     ],
   },
   {
@@ -31,7 +36,7 @@ const LAYERS: readonly { readonly files: string[]; readonly never: readonly Wall
     never: [
       {
         group: ['../**/http/**', '../**/socket/**', '../**/commands/**', 'express', 'ws'],
-        why: 'store/ is the lowest layer: it knows rows, no callers',
+        why: 'store/ is the lowest layer: it imports no callers',
       },
     ],
   },
@@ -40,15 +45,15 @@ const LAYERS: readonly { readonly files: string[]; readonly never: readonly Wall
     never: [
       {
         group: ['../**/http/**', '../**/socket/**', 'express', 'ws'],
-        why: 'rules are the same whoever asks: they know no door',
+        why: 'rules are independent of HTTP and sockets',
       },
     ],
   },
 ];
 
 /**
- * What each folder of the sync service may import of the others, types too: what knows another is not known by it. A folder
- * that is not named here imports none.
+ * The folders of sync that each folder may import, types included; no two folders import each other. A folder that is not named here
+ * imports none.
  */
 const SYNC_IMPORTS: Readonly<Record<string, readonly string[]>> = {
   '*': [],
@@ -64,7 +69,7 @@ const SYNC_IMPORTS: Readonly<Record<string, readonly string[]>> = {
   http: ['bootstrap', 'commit', 'deltas', 'fairness', 'lookup', 'snapshots'],
 };
 
-/** With what holds for a folder of that name in every service, because the last table that names a file is the one in force. */
+/** Includes the layers of every service, because only the last override of a file applies. */
 const SYNC_LAYERS: typeof LAYERS = Object.entries(SYNC_IMPORTS).map(([folder, may]) => ({
   files: [`services/sync/src/${folder}/**`],
   never: [
@@ -77,26 +82,26 @@ const SYNC_LAYERS: typeof LAYERS = Object.entries(SYNC_IMPORTS).map(([folder, ma
   ],
 }));
 
-interface Wall {
+interface ForbiddenImport {
   readonly group: string[];
   readonly why: string;
   /** Types may not be imported either. */
   readonly typesToo?: boolean;
 }
 
-/** Holds for every file that ships. */
-const EVERYWHERE: readonly Wall[] = [
-  { group: ['@wts/*/src', '@wts/*/src/**'], why: 'import the package, not a file inside it: its index is its promise' },
+/** Forbidden in every file. */
+const EVERYWHERE: readonly ForbiddenImport[] = [
+  { group: ['@wts/*/src', '@wts/*/src/**'], why: 'import the package, not a file inside it' },
 ];
-const SHIPPED: readonly Wall[] = [
+const SHIPPED: readonly ForbiddenImport[] = [
   ...EVERYWHERE,
   {
     group: ['@wts/testkit', '@wts/local', '@wts/bench', '@wts/tidy', '@wts/test-e2e'],
-    why: 'what ships never imports what tests or runs it',
+    why: 'services and packages never import tests or the local stack',
   },
 ];
 
-const walls = (list: readonly Wall[]): ['error', object] => [
+const restrictedImports = (list: readonly ForbiddenImport[]): ['error', object] => [
   'error',
   {
     patterns: list.map(({ group, why, typesToo = false }) => ({
@@ -125,7 +130,7 @@ export default defineConfig({
     'import/no-mutable-exports': 'error',
     'typescript/consistent-type-imports': 'error',
     'typescript/no-import-type-side-effects': 'error',
-    'no-restricted-imports': walls(SHIPPED),
+    'no-restricted-imports': restrictedImports(SHIPPED),
 
     // Promises: a lost rejection is a lost error
     'typescript/no-floating-promises': 'error',
@@ -136,7 +141,7 @@ export default defineConfig({
     'typescript/return-await': ['error', 'error-handling-correctness-only'],
     'no-return-assign': 'error',
 
-    // Types say what is true
+    // Types are complete and safe
     'typescript/no-explicit-any': 'error',
     'typescript/no-unsafe-argument': 'error',
     'typescript/no-unsafe-assignment': 'error',
@@ -151,30 +156,31 @@ export default defineConfig({
     'typescript/prefer-nullish-coalescing': 'error',
     'typescript/prefer-optional-chain': 'error',
 
-    // Plain reading
+    // Readability
     eqeqeq: 'error',
     'no-var': 'error',
     'prefer-const': 'error',
     'no-else-return': 'error',
     'max-depth': ['error', 4],
     complexity: ['error', 20],
+    'max-params': ['error', { max: 4 }],
 
-    // Configuration is read once, at the top; output goes through the log
+    // Only entry files read the environment; output goes through the log
     'no-console': 'error',
     'node/no-process-env': 'error',
 
-    // Not for us
-    'no-await-in-loop': 'off', // a loop that awaits is how order is kept here; parallel work is written as such
+    // Not used
+    'no-await-in-loop': 'off', // a loop that awaits keeps the order
     'no-underscore-dangle': 'off', // `__class` is on the wire
-    'no-shadow': 'off', // short names in small scopes read better than invented ones
+    'no-shadow': 'off', // short names in small scopes are readable
     'typescript/no-unsafe-type-assertion': 'off', // parsing ends in an assertion; no-unsafe-* watch the rest
-    'typescript/consistent-return': 'off', // noImplicitReturns of the compiler says it
-    'unicorn/consistent-function-scoping': 'off', // a helper may live beside its only use
+    'typescript/consistent-return': 'off', // noImplicitReturns of the compiler checks it
+    'unicorn/consistent-function-scoping': 'off', // a helper may be next to its only use
     'unicorn/no-array-sort': 'off',
     'import/no-unassigned-import': 'off',
     'import/no-named-as-default-member': 'off', // `fc.assert`, `pg.Pool`: the documented way of those libraries
-    'no-unmodified-loop-condition': 'off', // the other side of an await changes it
-    'oxc/no-map-spread': 'off', // a new record from an old one is how data is changed here
+    'no-unmodified-loop-condition': 'off', // other code changes it during an await
+    'oxc/no-map-spread': 'off', // records are copied, not changed
     'unicorn/prefer-set-has': 'off', // a list of three is a list
     'typescript/no-misused-spread': ['error', { allow: ['string'] }], // how code points are counted
     'promise/always-return': 'off',
@@ -182,10 +188,10 @@ export default defineConfig({
   overrides: [
     ...[...LAYERS, ...SYNC_LAYERS].map(({ files, never }) => ({
       files,
-      rules: { 'no-restricted-imports': walls([...SHIPPED, ...never]) },
+      rules: { 'no-restricted-imports': restrictedImports([...SHIPPED, ...never]) },
     })),
     {
-      // `run` is what every main.ts is made of: it hands the environment to the settings, once.
+      // `run`, which every main.ts calls, passes the environment to the settings.
       files: ['**/src/main.ts', '**/src/migrate.ts', '**/src/seed.ts', 'packages/service-kit/src/life/run.ts'],
       rules: { 'node/no-process-env': 'off' as const },
     },
@@ -194,7 +200,7 @@ export default defineConfig({
       rules: {
         'no-console': 'off' as const,
         'node/no-process-env': 'off' as const,
-        'no-restricted-imports': walls(EVERYWHERE),
+        'no-restricted-imports': restrictedImports(EVERYWHERE),
         'import/no-default-export': 'off' as const,
       },
     },
@@ -202,9 +208,9 @@ export default defineConfig({
       files: TESTS,
       rules: {
         'node/no-process-env': 'off' as const,
-        'no-restricted-imports': walls(EVERYWHERE),
-        'typescript/no-non-null-assertion': 'off' as const, // a test that finds nothing should fail there
-        complexity: 'off' as const, // a table of cases is long, not complicated
+        'no-restricted-imports': restrictedImports(EVERYWHERE),
+        'typescript/no-non-null-assertion': 'off' as const, // a test without a result should fail there
+        complexity: 'off' as const, // a table of cases is long, not complex
       },
     },
     { files: ['**/*.mjs'], rules: { 'typescript/no-unsafe-assignment': 'off' as const } },

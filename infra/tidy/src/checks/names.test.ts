@@ -104,9 +104,13 @@ describe('names', () => {
   it('refuses a retired term in a file name, an identifier and a comment, and leaves text alone', () => {
     const planted = plantedTree({
       'a/gossip-counts.ts': '',
-      'a/b.ts': ["const text = 'a gossip';", 'const slowDribbler = 1;', '/** Departs. */', 'const fatefully = 1;'].join(
-        '\n',
-      ),
+      'a/b.ts': [
+        "const text = 'a gossip';",
+        'const slowDribbler = 1;',
+        '/** Departs. */',
+        'const fatefully = 1;',
+        '// The world.',
+      ].join('\n'),
     });
     assert.deepEqual(
       retiredTerms(planted).map(({ path, line }) => [path, line]),
@@ -114,6 +118,7 @@ describe('names', () => {
         ['a/gossip-counts.ts', undefined],
         ['a/b.ts', 2],
         ['a/b.ts', 3],
+        ['a/b.ts', 5],
       ],
     );
   });

@@ -3,7 +3,7 @@ import type { Finding, Tree } from '../tree.ts';
 import { eachLine } from '../tree.ts';
 
 const TOP_LEVEL = new Set([
-  // What it is made of
+  // Code
   'services',
   'packages',
   'infra',
@@ -25,7 +25,7 @@ const VAGUE_CLASS = /\bclass\s+(\w*(?:Manager|Helper|Helpers|Util|Utils|Common|B
 const VAGUE_INTERFACE = /\binterface\s+(I[A-Z]\w*)/;
 
 const KEBAB = /^[a-z0-9]+(-[a-z0-9]+)*(\.[a-z0-9]+(-[a-z0-9]+)*)*$/;
-/** Names that tools or custom fix. */
+/** Names that tools or convention require. */
 const GIVEN = new Set([
   'README.md',
   'LICENSE',
@@ -49,14 +49,14 @@ export function topLevel(tree: Tree): Finding[] {
     }));
 }
 
-/** A drawer takes everything and explains nothing. */
+/** A folder with such a name collects unrelated files. */
 export function drawers(tree: Tree): Finding[] {
   return tree.files.flatMap((path) => {
     const parts = path
       .split('/')
       .map((part, index, all) => (index === all.length - 1 ? (part.split('.')[0] ?? part) : part));
     const drawer = parts.find((part) => DRAWERS.has(part));
-    return drawer === undefined ? [] : [{ path, message: `"${drawer}" says nothing: name it after what it holds` }];
+    return drawer === undefined ? [] : [{ path, message: `"${drawer}" is vague: name it after its content` }];
   });
 }
 
@@ -82,7 +82,7 @@ export function vagueTypes(tree: Tree): Finding[] {
 
 const NUMBERED = /^(.*\/)?(migrations|decisions)\/(\d{4})-[^/]+$/;
 
-/** Two branches that took the same number are each fine alone; together nothing starts. */
+/** Two branches may use the same number; merged, no service starts. */
 export function numberedTwice(tree: Tree): Finding[] {
   const taken = new Map<string, string>();
   return tree.files.flatMap((path) => {
@@ -103,7 +103,7 @@ export function generated(tree: Tree, trackedButIgnored: readonly string[]): Fin
 const METRIC = /\b(?:name: |gauge\(|counter\(|\[)\s*['`]([a-z]+(?:_[a-z${}]+)+)['`]/g;
 const OWN_METRIC = /^wts_[a-z]+_/;
 
-/** Dashboards and alerts select by the prefix; what follows it is the part of the system, as in `wts_commit_waiting_bytes`. */
+/** Dashboards and alerts select by the prefix and the part of the system after it, as in `wts_commit_waiting_bytes`. */
 export function metricNames(tree: Tree): Finding[] {
   const findings: Finding[] = [];
   const paths = tree.files.filter((path) => path.endsWith('metrics.ts'));
@@ -116,23 +116,38 @@ export function metricNames(tree: Tree): Finding[] {
   return findings;
 }
 
-/** Words the code was rid of, and what says it better. Text between quotes is free. */
+/** Words that were replaced, with their replacements. Quoted text is not checked. */
 const RETIRED: Readonly<Record<string, string>> = {
+  asker: 'caller',
   bystander: 'control client',
   court: 'check',
   dawdle: 'read slowly',
+  deafen: 'hold replies',
+  deed: 'request kind',
   depart: 'leave',
+  doubt: 'check, verify',
   dribble: 'send slowly',
   fate: 'rule, outcome',
+  foresee: 'predict',
+  forgive: 'accept',
   gossip: 'share counts',
   herd: 'reconnect storm',
+  hollow: 'without entries',
+  judgement: 'verdict',
+  misled: 'conflict',
+  outflow: 'client connection',
+  sift: 'filter',
   stampede: 'reconnect storm',
+  storyteller: 'fake server',
+  untaken: 'unreceived',
+  vouch: 'verify',
   witness: 'probe',
+  world: 'system, state',
 };
 
 const QUOTED = /'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"/g;
 
-/** One word, one thing: a term that was replaced does not come back by habit. */
+/** One word, one thing: a replaced term must not come back. */
 export function retiredTerms(tree: Tree): Finding[] {
   const paths = tree.files.filter((path) => isTypeScript(path) && !path.startsWith('infra/tidy/'));
   const findings: Finding[] = paths.flatMap((path) =>
@@ -146,7 +161,7 @@ export function retiredTerms(tree: Tree): Finding[] {
 
 const refusalOf = (term: string): string => `"${term}" is retired: ${RETIRED[term]}`;
 
-/** Words of identifiers count too: `bySlowDribble` holds three. */
+/** Words of identifiers count too: `bySlowDribble` has three. */
 function retiredIn(text: string): string[] {
   const words = text.match(/[A-Z]?[a-z]+/g) ?? [];
   return [...new Set(words.map((word) => stemOf(word.toLowerCase())))].filter((word) => Object.hasOwn(RETIRED, word));
