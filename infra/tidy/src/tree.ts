@@ -89,7 +89,7 @@ function treeOf(readers: ReadonlyMap<string, () => string>): Tree {
   };
 }
 
-/** Null where there is no git, or nothing it knows. */
+/** Null without git, or without tracked files. */
 function git(...args: string[]): string[] | null {
   const { status, stdout } = spawnSync('git', ['-C', ROOT, ...args, '-z'], {
     encoding: 'utf8',

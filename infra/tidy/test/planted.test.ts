@@ -33,14 +33,14 @@ describe('the tools under our configuration', function () {
   this.timeout(60_000);
 
   it('refuse a handler that imports the store, a cycle, a floating promise, a setting read in the middle and a fifth parameter', () => {
-    const said = run('oxlint', ['-f', 'unix'], {
+    const output = run('oxlint', ['-f', 'unix'], {
       'services/one/src/store/rows.ts':
         "import { answer } from '../http/rows.ts';\n\nexport const rows = async (): Promise<number> => answer();\n",
       'services/one/src/http/rows.ts':
         "import { rows } from '../store/rows.ts';\n\nexport function answer(): number {\n  rows();\n  return Number(process.env['ROWS']);\n}\n\nexport const sum = (a: number, b: number, c: number, d: number, e: number): number => a + b + c + d + e;\n",
     });
     for (const rule of ['no-restricted-imports', 'no-cycle', 'no-floating-promises', 'no-process-env', 'max-params'])
-      assert.match(said, new RegExp(rule));
+      assert.match(output, new RegExp(rule));
   });
 
   it('refuse a folder of sync that imports a folder that it may not, also a type of it', () => {
@@ -50,10 +50,10 @@ describe('the tools under our configuration', function () {
       'services/sync/src/store/row.ts': 'export type Row = string;\n',
       'services/sync/src/unnamed/news.ts': "export type { Row } from '../store/row.ts';\n",
     };
-    const said = run('oxlint', ['-f', 'unix'], planted);
-    assert.match(said, /store\/need\.ts.*no-restricted-imports/);
-    assert.match(said, /unnamed\/news\.ts.*no-restricted-imports/);
-    assert.doesNotMatch(said, /src\/commit\/need\.ts/);
+    const output = run('oxlint', ['-f', 'unix'], planted);
+    assert.match(output, /store\/need\.ts.*no-restricted-imports/);
+    assert.match(output, /unnamed\/news\.ts.*no-restricted-imports/);
+    assert.doesNotMatch(output, /src\/commit\/need\.ts/);
   });
 
   it('refuse a service that imports a service, or a file outside of its folder', () => {
@@ -68,8 +68,8 @@ describe('the tools under our configuration', function () {
   });
 
   it('refuse a package that imports a service', () => {
-    const said = run('turbo', ['boundaries'], { 'packages/deep/package.json': manifest('@wts/deep', ['@wts/two']) });
-    assert.match(said, /denylist/);
+    const output = run('turbo', ['boundaries'], { 'packages/deep/package.json': manifest('@wts/deep', ['@wts/two']) });
+    assert.match(output, /denylist/);
   });
 
   it('refuse a package or a testkit that depends on tools of infra', () => {
@@ -84,12 +84,12 @@ describe('the tools under our configuration', function () {
   });
 
   it('refuse an unused export, file and dependency', () => {
-    const said = run('knip', ['--no-progress'], {
+    const output = run('knip', ['--no-progress'], {
       'packages/deep/src/index.ts': 'export const depth = 1;\nexport const width = 2;\n',
       'services/one/src/forgotten.ts': 'export const forgotten = 1;\n',
       'services/two/package.json': manifest('@wts/two', ['@wts/deep']),
     });
-    for (const name of ['width', 'forgotten', '@wts/deep']) assert.match(said, new RegExp(name));
+    for (const name of ['width', 'forgotten', '@wts/deep']) assert.match(output, new RegExp(name));
   });
 
   it('accept the same repository when nothing is planted', () => {
@@ -109,7 +109,7 @@ describe('the tools under our configuration', function () {
   });
 });
 
-/** What the tool says about the planted repository; it must refuse it. */
+/** The output of the tool for the planted repository, which it must refuse. */
 function run(tool: string, args: readonly string[], planted: Readonly<Record<string, string>>): string {
   const root = plant(planted);
   try {

@@ -26,7 +26,7 @@ describe('the body of a request', () => {
         { title: '😀'.repeat(11) },
         /^body\/title must have at most 10 characters$/,
       ],
-      'with an unknown field, with the known ones': [
+      'with an unknown field, with the names of all fields': [
         { title: 'x', admin: true },
         /^body must not have the property "admin"; it may have title, /,
       ],
@@ -129,7 +129,7 @@ describe('the body of a request', () => {
       'of a JSON dialect': 'application/vnd.api+json',
       'in latin1': 'application/json; charset=latin1',
       'in UTF-16': 'application/json; charset=utf-16',
-      'with a parameter nobody knows': 'application/json; version=2',
+      'with an unknown parameter': 'application/json; version=2',
       'of two types': 'application/json, text/plain',
     };
     for (const [what, type] of Object.entries(types)) {

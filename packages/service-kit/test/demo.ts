@@ -111,7 +111,7 @@ export const demo = {
 };
 
 export const ann: Principal = { userId: 'ann', scopes: ['write'], credential: { kind: 'api_key', id: 'key-1' } };
-/** A service that asks for itself. */
+/** The principal of a service that calls for itself. */
 export const worker: Principal = servicePrincipal('workspace');
 export const reader: Principal = { ...ann, userId: 'rea', scopes: ['read'] };
 /** A call to this service, by default from the gateway. */
@@ -191,7 +191,7 @@ function fail(how: string): { ok: true } {
   if (how === 'fault') throw new Fault('unavailable', { retryAfterSeconds: 7, cause: new Error('secret-host:5432') });
   if (how === 'unique') throw Object.assign(new Error('duplicate key "ann"'), { code: '23505', severity: 'ERROR' });
   if (how === 'text') throw 'not even an error'; // eslint-disable-line typescript/only-throw-error -- that is the case
-  throw new Error('a bug that knows secret-host and select * from people');
+  throw new Error('a bug with secret-host and select * from people');
 }
 
 export interface Running {

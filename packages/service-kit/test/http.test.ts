@@ -163,7 +163,7 @@ describe('a service over HTTP', () => {
       'that does not fit': ['limit=1e3', /^query\/limit must match pattern/],
       'with a NUL': ['limit=%00', /NUL/],
       'with a name of an object': ['__proto__=1', /must not have the property "__proto__"/],
-      'with a parameter nobody knows': ['x=1', /must not have the property "x"/],
+      'with an unknown parameter': ['x=1', /must not have the property "x"/],
     };
     for (const [what, [query, sentence]] of Object.entries(cases)) {
       it(what, async () => {
@@ -201,8 +201,8 @@ describe('a service over HTTP', () => {
     });
     it('delays a refusal because of too many requests, so that immediate retries are slow [never.one-takes-all]', async () => {
       const since = performance.now();
-      const asked = Array.from({ length: 20 }, () => get('/things/too-much').set(as(ann)));
-      for (const answer of await Promise.all(asked)) isRefusal(answer, 503, 'unavailable');
+      const refusals = Array.from({ length: 20 }, () => get('/things/too-much').set(as(ann)));
+      for (const answer of await Promise.all(refusals)) isRefusal(answer, 503, 'unavailable');
       // Each of them for itself; timers may be a millisecond early.
       assert.ok(performance.now() - since >= LIMITS.refusalPauseMs - 5);
     });

@@ -4,7 +4,7 @@ import type { ServiceDefinition } from '../src/life/index.ts';
 import type { DemoConfig } from './demo.ts';
 import { demoService } from './demo.ts';
 
-/** A process as a service is one, which `run.test.ts` starts and ends. What goes wrong in it is asked for by MISHAP. */
+/** The process of a service, which `run.test.ts` starts and ends. MISHAP selects its failure. */
 const definition = demoService({ held: [], echoes: 0, closed: [], relay: async () => {} });
 const { MISHAP } = process.env;
 

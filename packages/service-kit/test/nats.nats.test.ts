@@ -76,7 +76,7 @@ describe('the connection to NATS', () => {
     nats.onConnect(() => {
       connections += 10;
     });
-    assert.equal(connections, 12, 'who comes late is told at once');
+    assert.equal(connections, 12, 'a late listener is called immediately');
   });
 
   it('survives an error of a listener', async () => {

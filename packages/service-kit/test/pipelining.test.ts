@@ -90,17 +90,17 @@ describe('pipelined requests', () => {
     const flood = await open(stage.port);
     flood.socket.write(get('/held') + get('/next').repeat(200_000));
     await eventually(() => stage.held.length === 1 || undefined);
-    const neighbor = await open(stage.port);
+    const other = await open(stage.port);
     for (let count = 1; count <= 50; count += 1) {
-      neighbor.socket.write(get(`/health`));
-      await eventually(() => neighbor.answers().length === count || undefined);
+      other.socket.write(get(`/health`));
+      await eventually(() => other.answers().length === count || undefined);
     }
     assert.equal(stage.begun, 51, 'nothing behind the first was read');
 
     stage.held[0]?.setHeader('content-length', 0).end();
     for (let count = 51; count <= 100; count += 1) {
-      neighbor.socket.write(get(`/health`));
-      await eventually(() => neighbor.answers().length === count || undefined);
+      other.socket.write(get(`/health`));
+      await eventually(() => other.answers().length === count || undefined);
     }
     assert.ok(stage.unansweredMax <= 4, `${stage.unansweredMax} requests at a time`);
     // Those who get their answers within a turn of the event loop leave room for others in between.
@@ -111,7 +111,7 @@ describe('pipelined requests', () => {
       await new Promise((resolve) => setTimeout(resolve, 20));
       return before === stage.begun || undefined;
     });
-    neighbor.socket.destroy();
+    other.socket.destroy();
   });
 
   it('all get their replies in order, for all kinds of requests and all splits of the bytes', async () => {

@@ -54,7 +54,7 @@ describe('bytes on the wire', () => {
       'no request line': () => send('nonsense\r\n\r\n'),
       'a method that is none': () => send('FR(B / HTTP/1.1\r\nHost: a\r\n\r\n'),
       'a method and no address': () => send('FROB\r\n\r\n'),
-      'a version nobody knows': () => send('GET /open HTTP/3.7\r\nHost: a\r\n\r\n'),
+      'an unknown version': () => send('GET /open HTTP/3.7\r\nHost: a\r\n\r\n'),
       'bytes of TLS': () => send(Buffer.from([0x16, 0x03, 0x01, 0x02, 0x00, 0x01, 0x00, 0x01, 0xfc, 0x03, 0x03])),
     };
     for (const [what, attempt] of Object.entries(cases)) {
@@ -227,13 +227,13 @@ describe('bytes on the wire', () => {
     for (const [index, [bytes, statuses]] of Object.entries([
       [`${hold}\r\nnonsense\r\n\r\n`, ['200', '400']],
       [`${hold}\r\nnonsense\r\n\r\nmore\r\n\r\nGET /open HTTP/1.1\r\nHost: a\r\n\r\n`, ['200', '400']],
-      // What stands behind the last request of a connection is nobody's.
+      // Bytes after the last request of a connection belong to no request.
       [`${hold}Connection: close\r\n\r\nGET /open HTTP/1.1\r\nHost: a\r\n\r\n`, ['200']],
     ] as const)) {
-      const said = raw({ port, parts: [bytes], until: 'close' });
+      const reply = raw({ port, parts: [bytes], until: 'close' });
       const held = await eventually(() => demo.levers.held[count + Number(index)]);
       held.answer();
-      const { text } = await said;
+      const { text } = await reply;
       assert.deepEqual(
         Array.from(text.matchAll(/HTTP\/1\.1 (\d{3}) /g), ([, status]) => status),
         statuses,

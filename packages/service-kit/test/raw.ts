@@ -33,7 +33,7 @@ export async function raw({ port, parts, end = false, until = 'answer', drip }: 
     text += chunk;
     if (until === 'head' ? text.includes('\r\n\r\n') : until === 'answer' && isWhole(text)) resolve();
   });
-  // A reset after the answer is how a server says that it will not read on.
+  // A server that reads no further resets the connection after its reply.
   socket.on('error', () => resolve());
   socket.on('close', () => resolve());
   for (const part of parts) socket.write(part);

@@ -123,7 +123,7 @@ describe('the process of a service', () => {
     assert.equal(child.out(), '');
     for (const variable of ['INTERNAL_TOKEN_SECRET', 'LOG_LEVEL', 'METRICS_PORT'])
       assert.match(child.err(), new RegExp(variable));
-    assert.ok(!child.err().includes('    at '), 'a stack tells an operator nothing');
+    assert.ok(!child.err().includes('    at '), 'an operator needs no stack');
   });
 
   it('whose port is taken prints one sentence and exits with 1', async () => {
@@ -142,9 +142,9 @@ describe('the process of a service', () => {
   it('that may open few files accepts fewer connections, and logs it', async () => {
     const child = start({}, 1024);
     await listening(child);
-    const said = await eventually(() => child.lines().find(({ level }) => level === 'warn'));
-    assert.deepEqual([said['filesMax'], Number(said['connectionsMax']) < 1024], [1024, true]);
-    assert.match(String(said['msg']), /ulimit -n/);
+    const line = await eventually(() => child.lines().find(({ level }) => level === 'warn'));
+    assert.deepEqual([line['filesMax'], Number(line['connectionsMax']) < 1024], [1024, true]);
+    assert.match(String(line['msg']), /ulimit -n/);
   });
 
   it('with a bug at the start prints its stack without secrets, and exits with 1', async () => {

@@ -50,7 +50,7 @@ describe('a call to another service', () => {
     return made;
   }
 
-  /** A server that answers as told: what a service does when it is not itself. */
+  /** A server with given replies, for replies that a service does not make. */
   async function server(listener: RequestListener): Promise<Server> {
     let asked = 0;
     const made = createServer((req, res) => {

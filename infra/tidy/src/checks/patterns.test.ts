@@ -6,7 +6,7 @@ const inFile = (code: string): string[] =>
   slowPatterns(plantedTree({ 'packages/one/src/one.ts': code }), []).map(({ message }) => message);
 
 describe('the check of patterns', function () {
-  // It lets patterns run until they show that they are slow, which beside other work takes its time.
+  // It runs patterns until they are shown to be slow, which takes long next to other work.
   this.timeout(120_000);
 
   it('finds what takes the square of the length, wherever in it', () => {

@@ -7,12 +7,12 @@ const TRIES = 3;
 const TAILS = ['\n', '!', 'a\u0000'];
 const COMMON = ['a', 'A', '0', ' ', '\t', '-', '_', '.', '/', ':', ',', ';', '=', '@', '"', '%', 'é'];
 
-/** A regular expression after what an expression may stand behind; what is none does not compile and is left out. */
+/** A regular expression after a token that an expression may follow; other matches do not compile and are skipped. */
 const LITERAL =
   /(?<=[=(,:?!&|[;{}]\s*|^\s*|return )\/(?![*/])((?:\\.|\[(?:\\.|[^\]\\\n])*\]|[^/\\\n[])+)\/([dgimsuvy]*)/gm;
 
 /**
- * No pattern may take more than linear time, because whoever sends the text chooses how long an event loop stands still.
+ * No pattern may take more than linear time, because the sender of the text could block the event loop.
  * Each is given what it matches up to some place, one character thousands of times, and an end that does not match.
  */
 export function slowPatterns(tree: Tree, declared: readonly string[]): Finding[] {

@@ -64,7 +64,7 @@ function anchorsOf(markdown: string): Set<string> {
   );
 }
 
-/** A path of somebody's machine means nothing on another; a registry of one's own belongs into one's own settings. */
+/** Paths of one machine and private registries, which do not exist on other machines. */
 const MACHINE_PATH = /(?<![\w.@/-])\/(?:home|Users|root|work|mnt|builds)\/[\w.-]+|\b[A-Z]:\\Users\\/;
 const REGISTRY = /\btarball: https?:|\bregistry\s*=\s*https?:|resolution: \{[^}]*\bhttps?:/;
 

@@ -29,14 +29,14 @@ describe('the list of requirements', () => {
     assert.deepEqual(messages({ ...named, ...both }, kept, other), []);
   });
 
-  it('asks a kept rule for a test with its id in the title', () => {
+  it('requires a test with the id of each kept rule in its title', () => {
     const elsewhere = {
       'services/a/test/read.test.ts': "// [notes.read.own-only]\nit('shows', () => list[notes.read.own]);",
     };
     assert.deepEqual(messages({ ...home, ...elsewhere }, kept), ['no test has [notes.read.own-only] in its title']);
   });
 
-  it('asks a kept rule for a home that exists and mentions it in a comment', () => {
+  it('requires a home for each kept rule that exists and mentions it in a comment', () => {
     assert.match(messages(cited, kept)[0] ?? '', /does not exist/);
     const silent = {
       'services/a/src/read.ts': "export const id = 'notes.read.own-only';\n// Keeps notes.read.own-only-twice.",
@@ -51,12 +51,12 @@ describe('the list of requirements', () => {
     ]);
   });
 
-  it('asks for the mark when a test cites a planned rule', () => {
+  it('requires the mark when a test cites a planned rule', () => {
     const early = { 'services/a/test/x.test.ts': "it.only('answers at once [notes.read.fast]', () => {});" };
     assert.match(messages(early, planned)[0] ?? '', /still planned/);
   });
 
-  it('refuses an id that stands twice', () => {
+  it('refuses the same id twice', () => {
     assert.deepEqual(messages({ ...home, ...cited }, kept, kept).slice(0, 1), ['notes.read.own-only stands twice']);
   });
 });

@@ -16,7 +16,7 @@ describe('sizes', () => {
     );
   });
 
-  it('asks every folder for a README of at most 60 lines, the root for one of any length', () => {
+  it('requires a README of at most 60 lines in every folder, and one of any length in the root', () => {
     const tree = plantedTree({
       'README.md': lines(200),
       'packages/a/src/a.ts': '',
@@ -29,7 +29,7 @@ describe('sizes', () => {
     );
   });
 
-  it('refuses a function of more than 70 lines, wherever it stands', () => {
+  it('refuses a function of more than 70 lines in every position', () => {
     const findings = onDisk({
       'a.ts': `let x = 0;\nexport function fits() {\n${lines(68)}}\nexport function bursts() {\n${lines(69)}}\n`,
       'b.ts': `let x = 0;\nexport const arrow = () => {\n${lines(80)}};\nclass A {\n  method() {\n${lines(80)}  }\n}\n`,

@@ -21,7 +21,7 @@ export function longFiles(tree: Tree): Finding[] {
     });
 }
 
-/** Every package, service and infra folder says what it owns; the root README may be longer. */
+/** Every package, service and infra folder has a README; that of the root may be longer. */
 export function readmes(tree: Tree): Finding[] {
   const folders = new Set(
     tree.files.flatMap((path) => /^((?:packages|services|infra)\/[^/]+|test-e2e)\//.exec(path)?.[1] ?? []),

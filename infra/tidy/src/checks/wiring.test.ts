@@ -3,7 +3,7 @@ import { plantedTree } from '../tree.ts';
 import { bounds, errorCodes, operations, producers, sqlOutsideStore } from './wiring.ts';
 
 describe('wiring', () => {
-  it('refuses an error code nobody gives, and one no test names', () => {
+  it('refuses an error code without a use, and one without a test', () => {
     const tree = plantedTree({
       'packages/contracts/src/errors.ts': "'gone' 'conflict' 'not_found'",
       'packages/contracts/src/notes.ts': "contract({ errors: ['gone',\n  'conflict'] })",

@@ -6,8 +6,7 @@ const CONTRACTS = 'packages/contracts/';
 const LISTS_OF_ERRORS = /(?:\berrors:|_ERRORS =) \[[^\]]*\]/g;
 
 /**
- * An error code is a promise to callers: somebody gives it, and a test shows when. An operation that lists a code among
- * its errors does not give it by that.
+ * Every error code must be used by code and cited by a test. An operation that lists a code among its errors is no use of it.
  */
 export function errorCodes(tree: Tree, codes: readonly string[]): Finding[] {
   const product = tree.files.filter((path) => isProduct(path) && path !== TABLE);
@@ -37,16 +36,16 @@ const OPEN = new Set(['/', '/health', '/ready', '/openapi.json', '/docs', '/docs
 
 const ROUTES = 'services/gateway/src/routes.ts';
 
-/** Every operation declared is served somewhere, says who may call it, and is behind the one public door or inside. */
+/** Every declared operation is served and has a scope, and is reached through the gateway or is internal. */
 export function operations(tree: Tree, declared: readonly Operation[]): Finding[] {
-  const doors = textOf(
+  const servers = textOf(
     tree,
     tree.files.filter((path) => isProduct(path) && !path.startsWith(CONTRACTS)),
   );
   return declared.flatMap(({ name, path, scope, internal }): Finding[] => {
     const findings: Finding[] = [];
     const short = name.split('.').at(-1) ?? name;
-    if (!isServed(short, doors)) {
+    if (!isServed(short, servers)) {
       findings.push({
         path: CONTRACTS,
         message: `${name} (${path}) is declared and nowhere mounted: mount it in the service that owns it`,
@@ -68,15 +67,15 @@ export function operations(tree: Tree, declared: readonly Operation[]): Finding[
   });
 }
 
-/** The three ways of a door: mounted on a router, an own answer of the gateway, the one path that upgrades. */
-function isServed(name: string, doors: string): boolean {
+/** An operation is mounted on a router, served by the gateway itself, or the path of upgrades. */
+function isServed(name: string, servers: string): boolean {
   const exported = `(?:\\w+\\.)?${name}`;
   const ways = [
     `\\bmount(?:Stream)?\\(\\s*[\\w.]+,\\s*${exported}\\b`,
     `\\[\\s*${exported}\\.id,`,
     `pathname !== ${exported}\\.path\\b`,
   ];
-  return ways.some((way) => new RegExp(way).test(doors));
+  return ways.some((way) => new RegExp(way).test(servers));
 }
 
 /** A subject with two producers has no order, one with none is dead. Every publish names its subject by the constant. */
@@ -96,7 +95,7 @@ export function producers(tree: Tree, subjects: readonly string[]): Finding[] {
 /** A table of bounds: one name to a line. */
 const BOUNDS = /^ {2}(\w+): /gm;
 
-/** A bound that no code reads bounds nothing, and whoever looks it up believes that it does. */
+/** A bound that no code reads has no effect. */
 export function bounds(tree: Tree, tables: readonly string[]): Finding[] {
   return tables.flatMap((table): Finding[] => {
     const readers = textOf(
@@ -123,7 +122,7 @@ function quoted(word: string): RegExp {
 const STATEMENT =
   /['"`]\s*(?:select\s[^'"`]*\sfrom\s|select\s+[a-z_.]+\(|insert\s+into\s|update\s+[\w.${}]+\s+set\s|delete\s+from\s|with\s+\w+\s+as\s|set\s+local\s|lock\s+table\s|rollback['"`]|begin(?:\s+isolation\s[^'"`]*)?['"`])/i;
 
-/** SQL stands in `store/` and `migrations/` of a service, so that the other folders hold rules and no names of columns. */
+/** SQL is in `store/` and `migrations/` of a service only, so that the other folders have rules and no names of columns. */
 export function sqlOutsideStore(tree: Tree): Finding[] {
   return tree.files
     .filter((path) => isProduct(path) && path.startsWith('services/') && !/\/(?:store|migrations)\//.test(path))

@@ -7,25 +7,25 @@ const quiet = { warn: () => undefined };
 
 describe('the connections that the files allow', () => {
   it('are the configured number where enough files may be opened', () => {
-    const said: unknown[] = [];
-    const log = { warn: (...line: unknown[]) => void said.push(line) };
+    const lines: unknown[] = [];
+    const log = { warn: (...line: unknown[]) => void lines.push(line) };
     assert.equal(connectionsWithin(Infinity, { wanted: 18_000, filesEach: 2 }, log), 18_000);
     assert.equal(
       connectionsWithin(20_000, { wanted: LIMITS.connectionsMax, filesEach: 1 }, log),
       LIMITS.connectionsMax,
     );
-    assert.deepEqual(said, []);
+    assert.deepEqual(lines, []);
   });
 
   it('are fewer where fewer files may be opened, and the log names the limit to raise', () => {
-    const said: unknown[][] = [];
+    const lines: unknown[][] = [];
     const max = connectionsWithin(
       1024,
       { wanted: 18_000, filesEach: 2 },
-      { warn: (...line: unknown[]) => void said.push(line) },
+      { warn: (...line: unknown[]) => void lines.push(line) },
     );
     assert.ok(max > 300 && max < 400, String(max));
-    const [[fields, sentence]] = said as [[object, string]];
+    const [[fields, sentence]] = lines as [[object, string]];
     assert.deepEqual(fields, { filesMax: 1024, connectionsMax: max, wanted: 18_000 });
     assert.match(sentence, /ulimit -n/);
   });

@@ -1,4 +1,4 @@
-/** A service cannot start and an operator can change that: the message is a sentence that says how. */
+/** A service cannot start for a reason that an operator can change: the message is a sentence with the solution. */
 export class SetupError extends Error {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options);

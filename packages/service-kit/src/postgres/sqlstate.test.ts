@@ -3,7 +3,7 @@ import type { ErrorCode } from '@wts/contracts';
 import { faultOfSqlState, isRetryableSqlState } from './sqlstate.ts';
 
 const database = (code: string): Error =>
-  Object.assign(new Error('as PostgreSQL says it'), { code, severity: 'ERROR' });
+  Object.assign(new Error('an error of PostgreSQL'), { code, severity: 'ERROR' });
 const system = (code: string): Error => Object.assign(new Error(code), { code, syscall: 'connect' });
 
 describe('an error of the database', () => {
