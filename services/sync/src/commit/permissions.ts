@@ -150,6 +150,8 @@ function isPermitted(state: DecisionState, unit: Unit, row: Row, needed: ModelPe
   const manages = can(role, 'manage');
   switch (needed) {
     case 'service':
+    // `permitSelf` decides about a person's own record, which belongs to no workspace.
+    case 'self':
       return false;
     case 'manage':
     case 'contribute':
@@ -161,8 +163,6 @@ function isPermitted(state: DecisionState, unit: Unit, row: Row, needed: ModelPe
       return isOwnedBy(state, row, userId);
     case 'author_or_manage':
       return manages || isOwnedBy(state, row, userId);
-    case 'self':
-      return row.id === userId;
     case 'self_or_manage':
       return manages || row.record['userId'] === userId;
     case 'project':
