@@ -91,7 +91,7 @@ describe('the keys of an issuer', () => {
     assert.equal(await Promise.race([waiting, new Promise((resolve) => setImmediate(resolve, 'waits'))]), 'waits');
     giveUp(new Error('timeout'));
     assert.ok(await waiting);
-    // Asked again, in vain for ever: nobody waits for it.
+    // The fetch never ends, and no caller waits for it.
     idp.answer = () => new Promise(() => {});
     for (const atMs of [30 * MINUTE, 40 * MINUTE]) assert.ok(await idp.has('first', atMs));
     assert.equal(idp.asked, 3);
@@ -103,7 +103,7 @@ describe('the keys of an issuer', () => {
     idp.answer = idp.down;
     assert.ok(await idp.has('first', 20 * MINUTE));
     idp.answer = async () => text(second);
-    // The one who finds it back does not wait for it; whoever comes next has what it says.
+    // The caller after the outage does not wait for the fetch; the next caller uses its result.
     await idp.has('first', 21 * MINUTE);
     await new Promise((resolve) => setImmediate(resolve));
     assert.equal(await idp.has('first', 21 * MINUTE + 1), false);

@@ -83,7 +83,7 @@ const invitationProperties = {
   id: { ...uuid, description: 'Names it when it is to be deleted.' },
   workspaceId: { ...uuid, description: 'Where it leads.' },
   email: { type: ['string', 'null'], description: 'The only address that may redeem it; null for anyone.' },
-  role: { type: 'string', enum: INVITABLE_ROLES, description: 'What whoever redeems it becomes.' },
+  role: { type: 'string', enum: INVITABLE_ROLES, description: 'The role of the person who redeems it.' },
   createdBy: { ...uuid, description: 'The person who invited.' },
   createdAt: { ...timestamp, description: 'When it was created.' },
   expiresAt: { ...timestamp, description: 'Until when it can be redeemed.' },
@@ -91,7 +91,7 @@ const invitationProperties = {
 
 export const invitationSchema = {
   type: 'object',
-  description: 'A way into a workspace, for one address or for whoever has its code.',
+  description: 'A way into a workspace, for one address or for every person with its code.',
   additionalProperties: false,
   required: Object.keys(invitationProperties),
   properties: invitationProperties,
@@ -203,13 +203,14 @@ export const createInvitation = contract({
         type: 'string',
         format: 'idn-email',
         maxLength: 320,
-        description: 'The only address that may redeem it, once. Left out: whoever has the code may, until it expires.',
+        description:
+          'The only address that may redeem it, once. Without it, every person with the code may redeem it until it expires.',
       },
       role: {
         type: 'string',
         enum: INVITABLE_ROLES,
         default: 'member',
-        description: `What whoever redeems it becomes. ${ROLES_DESCRIBED}`,
+        description: `The role of the person who redeems it. ${ROLES_DESCRIBED}`,
       },
       expiresInDays: {
         type: 'integer',

@@ -163,14 +163,14 @@ describe('the commit engine', function () {
 
   it('acknowledges a committed change also when a listener fails', async () => {
     const engine = openEngine({ pool: engines.pool });
-    const told: string[] = [];
+    const committed: string[] = [];
     engine.onCommitted(() => {
       throw new Error('a listener of a test');
     });
-    engine.onCommitted(({ last }) => told.push(last));
+    engine.onCommitted(({ last }) => committed.push(last));
     const warned = once(process, 'warning');
     const { lastId } = applied(await engines.send(owner.unit(task()), engine));
-    assert.deepEqual(told, [lastId.toString()]);
+    assert.deepEqual(committed, [lastId.toString()]);
     assert.match(String((await warned)[0]), /a listener of a test/);
   });
 });
