@@ -151,9 +151,9 @@ export const LIMITS = {
   commitBatchMutations: 128,
   /** Size of a batch, in entries of a kilobyte: larger ones gain nothing, and others wait longer. */
   commitBatchWeight: 1024,
-  /** Deadline of a change, with its waiting: its client does not wait longer. */
+  /** Deadline of a change, including its time in the queue: clients do not wait longer. */
   commitDeadlineMs: 10_000,
-  /** Least time of a batch from its begin, also past a deadline: a lock may be held for a few seconds. */
+  /** A passed deadline cancels a batch only after it has run this long, because it may wait some seconds for a lock. */
   commitBatchMs: 6_000,
   /** All waiting mutations, and the size of their payloads. */
   commitQueueMutationsMax: 20_000,
@@ -164,16 +164,16 @@ export const LIMITS = {
   /** Memberships of a person that are read with each change; of a person with more, only the one that is needed. */
   commitMembershipsReadMax: 100,
   /**
-   * Records of a cascade in its own commit. Of a larger one, only the record itself is changed there, and a sweep changes the rest
-   * in steps of this size, which take some 50 ms.
+   * Records of a cascade that are changed in one commit. Of a larger cascade, the commit changes only the record itself, and a
+   * sweep changes the rest in steps of this size, which take some 50 ms each.
    */
   cascadeRecordsMax: 500,
   cascadeRecordsBytesMax: 4 * 1024 * 1024,
   /** Levels of records of one model that are read one after the other. */
   cascadeLevelsMax: 8,
   /** All cascades of a batch together. */
-  cascadeGroupRecordsMax: 3000,
-  cascadeGroupBytesMax: 8 * 1024 * 1024,
+  cascadeBatchRecordsMax: 3000,
+  cascadeBatchBytesMax: 8 * 1024 * 1024,
   /** Ids that a sweep reads at a time, and those of one step, which also counts the records below them. */
   sweepIdsMax: 10_000,
   sweepStepIdsMax: 200,

@@ -6,7 +6,7 @@ export interface Reader {
   readonly workspaceId?: string | undefined;
 }
 
-/** The groups a person may see, exact for a position in the log, and the state of the log there. */
+/** The groups that a person may see at one position of the log, and the floor and epoch of the log there. */
 export interface PersonGroups {
   /** The person's own, their workspaces, the private projects they are in. The same object while the groups are the same. */
   readonly groups: ReadonlySet<string>;
@@ -16,7 +16,7 @@ export interface PersonGroups {
   readonly epoch: string;
 }
 
-/** With the positions after which entries of each group may be shown. */
+/** The groups, with the position after which the entries of each may be shown. */
 export interface GroupsWithGains extends PersonGroups {
   /**
    * Where the person last gained each of them. A group that is missing here was gained before the floor: every valid cursor is
@@ -43,13 +43,13 @@ const NONE: ReadonlySet<string> = new Set();
  * Which entries of the log a reader is shown.
  *
  * The rule: an entry of a group is shown when the reader is in the group now and the entry follows their latest gain of it.
- * A client that reads the gain loads the records of the group, so it needs no entry before the gain, also of the same commit:
- * such an entry may be about a deleted record, or from a time when the reader was not in the group. Entries of a group that the
- * reader lost are not shown, also those from before the loss. A private project is gained with the later of the memberships in
+ * A client that reads the gain loads the records of the group, so it needs no entry before the gain, not even one of the same
+ * commit: such an entry may be about a deleted record, or from a time when the reader was not in the group. Entries of a group that
+ * the reader lost are not shown, including those before the loss. A private project is gained with the later of the memberships in
  * it and in its workspace, and lost with the first of their ends. The person's own group is always shown.
  *
- * The rule depends on positions and not on cursors, so it is the same for pages and sockets, and groups of a later position than
- * the entries do no harm: `at` is the position up to which no gain or loss may be missing.
+ * The rule depends on positions and not on cursors, so it is the same for pages and sockets. The groups may be of a later position
+ * than the entries: all gains and losses up to `at` are included.
  *
  * A person's own group has their gains and losses in all of their workspaces. A credential that is limited to one workspace
  * gets those of that one: keeps never.shown-outside.

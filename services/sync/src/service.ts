@@ -124,7 +124,7 @@ function openStandby(
   { replicaUrl: url, poolMax }: ConfigOf<typeof settings>,
 ): Standby | null {
   if (url === undefined) return null;
-  // Not part of readiness, because without it the primary is read.
+  // Not part of readiness: while the database replica is unavailable, the primary serves the reads.
   const { pool } = openPostgres({
     url,
     poolMax,

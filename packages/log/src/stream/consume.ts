@@ -42,10 +42,11 @@ export interface ConsumeOptions {
 /**
  * Delivers every log entry after `from` once, in order, without holes, until the signal aborts.
  *
- * PostgreSQL's log is the truth; the stream and the handover only deliver it sooner. Each chunk is compared with the cursor: a
- * chunk up to the cursor is dropped, a chunk that begins at it is delivered, and a chunk beyond a hole waits HOLE_WAIT_MS for
- * the missing entries, which are then read from the log. When nothing arrives, the log is polled. So a chunk lost, doubled,
- * reordered or cut, a stream deleted or rewound, and a broker that is down change when an entry arrives, never whether.
+ * The log in PostgreSQL is authoritative; the stream and the handover only deliver it sooner. Each chunk is compared with the
+ * cursor: a chunk up to the cursor is dropped, a chunk that begins at it is delivered, and a chunk beyond a hole waits
+ * HOLE_WAIT_MS for the missing entries, which are then read from the log. When nothing arrives, the log is polled. So a fault can
+ * delay an entry but never lose or repeat it: a chunk that is lost, doubled, reordered or cut, a stream that is deleted or
+ * restored from a backup, a broker that is down.
  *
  * Keeps never.actions-lost.
  */
@@ -93,7 +94,7 @@ class Consumption {
     this.#epoch = options.epoch;
   }
 
-  /** A message of the stream. Most repeat a chunk of the handover, which their id alone shows. */
+  /** A message of the stream. Most repeat a chunk of the handover: the message id shows that, without decoding. */
   receive(message: Msg): void {
     const id = message.headers?.get('Nats-Msg-Id') ?? '';
     const named = parseMessageId(id);
@@ -150,13 +151,13 @@ class Consumption {
     let page: LogPage;
     try {
       epoch = this.#mustCheckEpoch ? await this.#checkEpoch() : (this.#epoch ?? '');
-      // Before the read: a chunk that is dropped while it runs may lie beyond what it reads.
+      // Before the read, because a chunk that is dropped during the read may be later than what the read returns.
       this.#waiting.markRead();
       page = await readLog(this.#cursor, LOG_PAGE);
     } catch (error) {
       if (this.#retryAt === 0) log.warn({ err: error }, 'the log cannot be read; trying again');
       this.#retryAt = performance.now() + LOG_RETRY_MS;
-      // While PostgreSQL was away, a standby may have been promoted.
+      // While PostgreSQL was unavailable, a standby may have been promoted.
       this.#isBehind = this.#mustCheckEpoch = true;
       return [];
     }

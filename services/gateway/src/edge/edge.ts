@@ -49,8 +49,8 @@ export interface EdgeParts {
 }
 
 /**
- * Handles a request in steps, each in the file of its name. A step stores what it found out on the context, or throws a Fault,
- * which is answered here. No step decodes, parses or waits for what an earlier step can refuse.
+ * Handles a request in steps, each in the file of its name. A step stores its result on the context, or throws a Fault, which
+ * `runSteps` answers. No step decodes, parses or waits for something that an earlier step can refuse.
  */
 export function createEdge(parts: EdgeParts): (req: IncomingMessage, res: ServerResponse) => void {
   return function edge(req, res) {

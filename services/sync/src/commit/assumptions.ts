@@ -3,8 +3,9 @@ import type { Row } from '../store/rows.ts';
 import type { UndoLog } from './undo-log.ts';
 
 /**
- * Rows that decisions rest on and that are not locked. The transaction checks under the log's lock that they are as they were
- * read: a decision that rests on a membership gets a position before the end of that membership, or none.
+ * Rows that decisions depend on and that are not locked. The transaction checks under the log's lock that they have not changed
+ * since they were read: a change that depends on a membership gets a position before the end of that membership, or is not
+ * committed.
  */
 export class Assumptions {
   readonly #rows = new Map<Model, Map<string, Row>>();
@@ -25,7 +26,7 @@ export class Assumptions {
     this.#rows.clear();
   }
 
-  /** By model, without those that the batch writes: it has locked them. */
+  /** By model, without the rows that the batch writes, because those are locked. */
   rows(isWritten: (model: Model, id: string) => boolean): [model: Model, rows: Row[]][] {
     return [...this.#rows].map(([model, rows]) => [
       model,

@@ -7,7 +7,7 @@ import type { Audiences, Creation } from './read-set.ts';
 import type { UndoLog } from './undo-log.ts';
 import type { Effect } from './unit.ts';
 
-/** What the decided units of a batch change, and nothing of it is written yet. */
+/** The changes of the units that are decided so far. None of them is written yet. */
 export class ChangeSet {
   /** By model and id; null: deleted. */
   readonly #rows = new Map<Model, Map<string, Row | null>>();
@@ -79,7 +79,7 @@ export class ChangeSet {
     return [...this.#sweeps.values()];
   }
 
-  /** Ids that this batch is the first to use for a group. */
+  /** Ids of groups that this batch creates: no group has used them before. */
   get usedGroups(): ReadonlySet<string> {
     return this.#usedGroups;
   }
@@ -103,7 +103,7 @@ export class ChangeSet {
   reserveCascade({ records, bytes }: Extent): boolean {
     const before = this.#cascades;
     const after = { records: before.records + records, bytes: before.bytes + bytes };
-    if (after.records > LIMITS.cascadeGroupRecordsMax || after.bytes > LIMITS.cascadeGroupBytesMax) return false;
+    if (after.records > LIMITS.cascadeBatchRecordsMax || after.bytes > LIMITS.cascadeBatchBytesMax) return false;
     this.#cascades = after;
     this.#undoLog.add(() => (this.#cascades = before));
     return true;

@@ -16,26 +16,26 @@ import { writeBatch, type BatchResult, type DecidedBatch } from './write.ts';
  * One batch of units in one transaction, of two messages or more:
  *   1. BEGIN, look up idempotency keys, lock and read the rows that the mutations name;
  *   2. write the rows, take the log's lock, append the entries, COMMIT (`write.ts`).
- * Between the two the rules decide in memory. When they query what was not read, one more round reads all that the batch misses
- * under lock, and everything is decided again. The fast path needs no first message (`fast-path.ts`).
+ * Between the two the rules decide in memory. When they query something that was not read, one more round reads under lock all that
+ * is missing, and the rules decide every unit again. The fast path sends no first message (`fast-path.ts`).
  *
- * The idempotency keys of the units are looked up first, or the transaction fails when it writes a key that exists: keeps
- * sync.mutate.idempotent and never.applied-twice.
+ * The first message looks up the idempotency keys of the units. The fast path relies on their unique index instead: its transaction
+ * fails when a key exists. Keeps sync.mutate.idempotent and never.applied-twice.
  */
 
 /**
- * Locks of a later round are taken out of order, so a wait may be a circle. PostgreSQL would detect that after a second; the batch
- * gives up after this time, and its next try takes all locks in order.
+ * A later round takes its locks out of order, so two batches may wait for each other (a deadlock). PostgreSQL would detect this
+ * after a second. The batch gives up after this time instead, and its next try takes all locks in order.
  */
 const LATER_LOCK_TIMEOUT = '100ms';
 
 export interface BatchOptions {
-  /** Read in the first round. The lookups of later rounds are added, for the first round of the next try. */
+  /** The first round runs these. Later rounds add theirs, so that the first round of the next try runs them too. */
   readonly lookups: Lookup[];
-  /** Null: everything is read, and locked. */
+  /** Null: the batch reads and locks every row that it needs. */
   readonly cache: CommitCache | null;
   readonly limits: BatchLimits;
-  /** Of the cascade of one deletion or move. */
+  /** Of the cascade of one deletion or move; a larger one is left to a sweep. */
   readonly bounds: CascadeBounds | undefined;
   /** How long to wait for rows that other transactions have locked. */
   readonly lockTimeout: string;
@@ -54,8 +54,8 @@ async function readAndDecide(client: PoolClient, batch: BatchUnits, options: Bat
   const state = new DecisionState(new ReadSet(cache?.numbers), new Date().toISOString(), bounds);
   let replays: Replays = new Map();
   let lookups: readonly Lookup[] = [...options.lookups];
-  // Memberships are read without a lock. Where the batch has waited for locks after that, a caller may have become a member
-  // meanwhile, so the memberships are read again before a unit is refused.
+  // Memberships are read without a lock. While a later round waits for locks, a caller may become a member, so the batch reads
+  // the memberships again before it refuses a unit.
   const unlocked: Lookup[] = [];
   const counterLock = cache === null ? 'hold' : 'look';
   const callers = callersOf(batch.units);

@@ -14,20 +14,20 @@ import type { UnitResult } from './write.ts';
  * that is heavy or has failed lately gets batches of its own; a person who is alone fills whole batches.
  */
 
-/** A change with more weight than this is not in one batch with those of others. */
+/** A change with more weight than this shares no batch with changes of other people. */
 const HEAVY_WEIGHT = 16;
 const ISOLATED_MS = 5_000;
 /** How much one batch changes the expected cost of the next: the factor of an exponential average. */
 const SMOOTHING = 0.25;
 /** A batch that waited for a lock counts for at most so many times the expected duration. */
 const OUTLIER_FACTOR = 4;
-/** How long a person is paused at most after a batch: one that took longer has waited for a lock. */
+/** How long a person is paused at most after a batch: a batch that took longer has waited for a lock. */
 const PAUSE_MS_MAX = 20;
-/** Smaller batches are not measured: they take as long as their messages do. */
+/** Smaller batches are not measured, because the round trips of their messages take most of their time. */
 const MEASURED_FROM_WEIGHT = 32;
 const EXPECTED_MS = 0.2;
 
-/** A cascade needs a round of reading for each level. */
+/** `roundsMax`: a cascade needs one round of reads for each level of records. */
 const SHARED: BatchLimits = { weightMax: LIMITS.commitBatchWeight, roundsMax: 16, hasOneRequest: false };
 const OWN: BatchLimits = { weightMax: LIMITS.commitBatchWeight, roundsMax: 24, hasOneRequest: true };
 
@@ -55,13 +55,13 @@ export class CommitQueue {
   }
 
   /**
-   * Throws `unavailable` when the request cannot be done in time. When there is no room, the last requests of the person with the
-   * most are rejected; returns how many. Keeps never.unbounded.
+   * Throws `unavailable` when the request cannot be committed before its deadline. When there is no room, rejects the last requests
+   * of the person who has the most waiting; returns how many. Keeps never.unbounded.
    */
   admit(request: CommitRequest): number {
     this.#recent.note(request.person);
     if (request.isSweep) {
-      // Only one sweep runs at a time: behind all requests of its person, it would delay the sweeps of others.
+      // One sweep runs at a time. If it waited behind all requests of its person, it would delay the sweeps of other people.
       this.#push(request, 'front');
       return 0;
     }
@@ -151,7 +151,7 @@ export class CommitQueue {
     this.#weights.set(person, (this.#weights.get(person) ?? 1) + (weight / count) * SMOOTHING);
   }
 
-  /** The person's changes made a batch fail: for some seconds they are in no batch with those of others. */
+  /** The person's changes made a batch fail: for some seconds they share no batch with changes of other people. */
   isolate(person: string): void {
     this.#isolatedUntil.set(person, performance.now() + ISOLATED_MS);
   }
@@ -196,7 +196,7 @@ export class CommitQueue {
 
   #fits(batch: Batch, person: string, request: CommitRequest): boolean {
     const [first] = batch.parts;
-    // For a service every row is read and locked, also one that a caller may not see.
+    // A unit of a service reads and locks every row, also those that a caller may not see, so the two kinds share no batch.
     if (request.authority !== first?.request.authority || this.#kindOf(request) !== batch.kind) return false;
     if (batch.kind === 'one-person' && person !== first?.request.person) return false;
     if (this.#isPaused(person)) return false;

@@ -89,7 +89,7 @@ function insert(state: DecisionState, unit: Unit, model: Model, mutation: Mutati
   return { ok: true, effects, main };
 }
 
-/** A device that sends a new record again, under another transaction id, gets the result of its first mutation. */
+/** A client that inserts the same record again, under another transaction id, gets the result of its first mutation. */
 function replayOrConflict(state: DecisionState, unit: Unit, model: Model, id: string): Decision {
   const creation = state.creation(model, id);
   if (creation && creation.clientId === unit.clientId && creation.actorId === unit.principal.userId) {
@@ -137,8 +137,8 @@ function update(state: DecisionState, unit: Unit, row: Row, mutation: Mutation):
 }
 
 /**
- * ARCHIVE and UNARCHIVE leave `updatedAt` alone, so that the entry shows all that changed. A record whose parent was moved and
- * that the sweep has not moved yet is moved first.
+ * ARCHIVE and UNARCHIVE do not change `updatedAt`, so that `archivedAt` is the only change. When the parent of the record was moved
+ * and the sweep has not moved the record yet, the record is moved first.
  */
 function archive(state: DecisionState, unit: Unit, row: Row, mutation: Mutation): Decision {
   const { model } = row;
@@ -162,8 +162,8 @@ function archive(state: DecisionState, unit: Unit, row: Row, mutation: Mutation)
 }
 
 /**
- * A mutation that changes nothing succeeds with the position of the record's last entry and makes no entry, which would show
- * readers a change without content. Keeps sync.mutate.no-change.
+ * A mutation that changes nothing succeeds with the position of the record's last entry. It adds no entry, because readers would
+ * get a change without content. Keeps sync.mutate.no-change.
  */
 function unchanged(state: DecisionState, row: Row): Decision {
   const last = state.lastEntry(row.model, row.id);

@@ -44,13 +44,13 @@ export class DecisionState {
 
   // What the rules query.
 
-  /** The record as the units before leave it; null when there is none. */
+  /** The record with the changes of earlier units; null when there is none. */
   row<M extends Model>(model: M, id: string, lock: HoldStrength): RowOf<M> | null {
     const changed = this.changes.row(model, id);
     return (changed === undefined ? this.reads.row(model, id, lock) : changed) as RowOf<M> | null;
   }
 
-  /** Whether a record has this id, be it visible to the caller or not. The unique index has the last word. */
+  /** Whether a record has this id, visible to the caller or not. The unique index checks this again at commit. */
   isTaken(model: Model, id: string): boolean {
     const changed = this.changes.row(model, id);
     return changed === undefined ? this.reads.idHolder(model, id) !== 'nothing' : changed !== null;
@@ -61,7 +61,7 @@ export class DecisionState {
     return this.changes.isBeingDeleted(model, id) || this.reads.idHolder(model, id) === 'sweep';
   }
 
-  /** Whether this id was ever that of a group: a workspace, a person or a project, be it private or not. */
+  /** Whether a group ever had this id: a workspace, a person, or a project, private or not. */
   wasUsedAsGroup(model: Model, id: string): boolean {
     return this.changes.usedGroups.has(id) || this.reads.wasUsedAsGroup(model, id);
   }
@@ -110,7 +110,7 @@ export class DecisionState {
     return this.changes.applyToAudiences(userId, this.reads.audiences(userId));
   }
 
-  /** The id of the one record that has these values, or null. The unique index has the last word. */
+  /** The id of the one record that has these values, or null. The unique index checks this again at commit. */
   keyHolder(unique: UniqueKey): string | null {
     const changed = this.changes.rowsOf(unique.model);
     const name = keyName(unique);
@@ -158,12 +158,12 @@ export class DecisionState {
     this.changes.setCreation(model, id, creation);
   }
 
-  /** Records the entries of a mutation, the last of which answers a later mutation that changes nothing. */
+  /** Records the entries of a mutation: a later mutation that changes nothing is answered with the position of the last one. */
   recordEntries(effects: readonly Effect[]): void {
     this.changes.addEntries(effects);
   }
 
-  /** The id is that of a group from now on, also when the record is deleted again before the batch is written. */
+  /** Marks the id as used by a group. It stays used when a later unit of the batch deletes the record. */
   useAsGroup(id: string): void {
     this.changes.useAsGroup(id);
   }
@@ -178,7 +178,7 @@ export class DecisionState {
     this.changes.freezeAudience(userId, groupId, text);
   }
 
-  /** `sweeps/` does the rest of a deletion or a move after the commit. */
+  /** Leaves the rest of a deletion or a move to the sweeper (`sweeps/`), which works after the commit. */
   addSweep(sweep: NewSweep): void {
     this.changes.addSweep(sweep);
   }
@@ -198,7 +198,7 @@ export class DecisionState {
     return next;
   }
 
-  /** The decision rests on a row that is not locked; the transaction checks that the row is still the same. */
+  /** The decision depends on a row that is not locked; the transaction checks at commit that the row is still the same. */
   assumeUnchanged(row: Row): void {
     this.#assumptions.add(row);
   }
@@ -237,7 +237,7 @@ export class DecisionState {
     return { inserts, updates, deletes };
   }
 
-  /** Rows that must be the same at commit, by model. Rows that the batch writes are locked, and not among them. */
+  /** Rows that must be the same at commit, by model, without the rows that the batch writes, because those are locked. */
   assumedRows(): [model: Model, rows: Row[]][] {
     return this.#assumptions.rows((model, id) => this.changes.row(model, id) !== undefined);
   }

@@ -52,9 +52,9 @@ export function deleteRow(state: DecisionState, row: Row): Effect[] {
 
 /**
  * Changes the group of a record and its descendants: a task moves into or out of a private project, or a project becomes private
- * or public. First all are deleted in the old group, children before parents; then they are inserted in the new one. Where that
- * is more than a commit should hold, only the record moves, and a sweep moves its descendants; until then the rules use the
- * location of the record for them (`currentLocation` in `permissions.ts`).
+ * or public. First all are deleted in the old group, children before parents; then they are inserted in the new one. When there
+ * are too many for one commit, only the record moves and a sweep moves its descendants. Until the sweep has moved a descendant, the
+ * rules use the location of the moved record for it (`currentLocation` in `permissions.ts`).
  */
 export function moveRow(
   state: DecisionState,
@@ -101,8 +101,9 @@ function personWithAccess(row: Row): string | null {
 }
 
 /**
- * The entry of the person before that of a new membership, because the other members may not have the person. A person who was a
- * member before gets an UPDATE with all fields: readers have the person as they were when they left this or another workspace.
+ * The entry of the person, which comes before the entry of a new membership, because the other members may not have the person's
+ * record. For a person who was a member before, it is an UPDATE with all fields: readers have the record as it was when the person
+ * left this or another workspace.
  */
 function showPerson(state: DecisionState, row: Row): Effect[] {
   if (!isOf(row, WorkspaceMember)) return [];
@@ -120,8 +121,9 @@ function showPerson(state: DecisionState, row: Row): Effect[] {
 
 /**
  * A workspace keeps what it sees of a person who leaves, without the e-mail address. A reader who is in another workspace of the
- * person gets the address back by the next entry; not where the person is in more workspaces than a commit may change, because
- * a member can always be removed. See infra/decisions/0004-who-sees-people.md. Keeps sync.people.frozen and sync.mutate.always.
+ * person gets the address back with the entries that follow. These are left out when the person is in more workspaces than a
+ * commit may change, because it must be possible to remove any member. See infra/decisions/0004-who-sees-people.md. Keeps
+ * sync.people.frozen and sync.mutate.always.
  */
 function freezePerson(state: DecisionState, row: Row): Effect[] {
   if (!isOf(row, WorkspaceMember)) return [];
@@ -147,7 +149,8 @@ function freezePerson(state: DecisionState, row: Row): Effect[] {
 
 /**
  * The creator and the lead of a private project, and the person who makes it private, are its members as long as they are in the
- * workspace. So no one else can hide the project from them. A service is no person and no member. Keeps sync.private-project.keepers.
+ * workspace. So no other person can hide the project from them. A service is not a person and becomes no member. Keeps
+ * sync.private-project.keepers.
  */
 export function ensureMembers(state: DecisionState, unit: Unit, project: Row): Effect[] {
   if (!isOf(project, Project) || project.groupId !== project.id) return [];

@@ -29,12 +29,12 @@ import type { BatchResult, UnitResult } from './write.ts';
  * disk and never before: keeps never.acknowledged-lost.
  *
  * No unit makes other units fail: a refusal is decided in memory (`decide-batch.ts`), and when a batch keeps failing because of a
- * lock or a constraint, each of its requests gets a batch of its own.
+ * lock or a constraint, the engine gives each of its requests a batch of its own.
  *
  * Keeps sync.mutate.order and sync.mutate.idempotent, never.applied-twice and never.one-takes-all.
  */
 
-/** Tries of a batch of one request: deadlocks and idempotency races pass by then; what does not pass is an outage. */
+/** Tries of a batch of one request: deadlocks and races of idempotency keys end within these. An error after them is an outage. */
 const TRIES_MAX = 6;
 /** Tries of a batch of several requests: one from the cache, and two without. Then each request gets a batch of its own. */
 const SHARED_TRIES_MAX = 3;
@@ -50,7 +50,7 @@ export const COMMIT_CONNECTIONS = BATCHES_MAX + OUTCOME_READS_MAX + 1;
 
 export interface CommitWatch {
   onBatch?(batch: { mutations: number; seconds: number }): void;
-  /** Requests that cannot be done in time, or for which the queue has no room. */
+  /** Requests that the queue refused: they cannot be committed before their deadline, or the queue has no room. */
   onRefused?(requests: number): void;
   /** A request that no batch has taken: its client has disconnected, or its deadline is over. */
   onDropped?(reason: 'gone' | 'overdue'): void;
@@ -60,7 +60,7 @@ export interface CommitWatch {
 
 export interface EngineOptions {
   readonly pool: Pool;
-  /** Of the cascade of one deletion or move in its own commit. */
+  /** Of the cascade of one deletion or move in its own commit; a larger one is left to a sweep. */
   readonly bounds?: CascadeBounds;
   readonly watch?: CommitWatch;
   /** False: every batch reads and locks what it needs (`fast-path.ts`). */
@@ -105,7 +105,7 @@ export class CommitEngine {
 
   /**
    * Commits the units of a request in order, each independently; resolves when all are decided and on disk. Rejects with
-   * `unavailable` when that cannot be done in time, immediately if the queue is too long for it.
+   * `unavailable` when the deadline passes, or immediately when the queue is too long for the deadline.
    */
   async commit(units: readonly Unit[], options: CommitOptions = {}): Promise<UnitOutcome[]> {
     options.signal?.throwIfAborted();
@@ -169,7 +169,7 @@ export class CommitEngine {
       this.#queue.recordCost(batch, results, ms);
       this.#putBack(batch, results);
     } else if (committed.status === 'rejected') this.#fail(batch, committed.reason);
-    // The next batch is sent to PostgreSQL before this one is published and answered, so that both processes work in parallel.
+    // The next batch is sent to PostgreSQL before this one is published and answered, so that PostgreSQL and Node work in parallel.
     if (this.#start()) await untilSent();
     for (const chunk of chunks) this.#publish(chunk);
     if (results) await this.#settle(batch, results);
@@ -210,7 +210,7 @@ export class CommitEngine {
     }
   }
 
-  /** Requests with units left wait in front of all others of their people. */
+  /** Requests with units left wait again, before all other requests of their people. */
   #putBack(batch: Batch, results: readonly UnitResult[]): void {
     for (const { part, done, isHeavy } of batch.settled(results)) {
       const { request } = part;
@@ -302,8 +302,8 @@ export class CommitEngine {
   }
 
   /**
-   * Units that are sent again, or whose record exists, conflict with the cache, which expects new records. Their people get
-   * batches of their own. False when there is none: then another replica writes to the same workspaces.
+   * The fast path expects new records, so a unit that was sent before, or whose record exists, makes it fail. The people of such
+   * units get batches of their own. False when there is no such unit: then another replica writes to the same workspaces.
    */
   #isolateRepeated(selected: BatchUnits, results: readonly UnitResult[]): boolean {
     let isFound = false;

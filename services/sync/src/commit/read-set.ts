@@ -16,8 +16,8 @@ import {
 import type { Effect } from './unit.ts';
 
 /**
- * What a batch has read of the database, and under which lock. A question about what was not read yet, or not under the lock
- * that it needs, throws `LookupMissing`.
+ * What a batch has read of the database, and under which lock. A query for something that was not read yet, or not under the lock
+ * that the query needs, throws `LookupMissing`.
  */
 export class ReadSet {
   readonly #rows = new Map<string, { row: Row | null; lock: HoldStrength }>();
@@ -42,10 +42,10 @@ export class ReadSet {
 
   // Written when lookups have run.
 
-  /** A locked row cannot change, so the stronger lock stays and a weaker reading adds nothing. */
+  /** A locked row cannot change, so a row that was read under a stronger lock stays, and a weaker read is ignored. */
   addRow(model: Model, id: string, row: Row | null, lock: HoldStrength): void {
     const read = this.#rows.get(key(model, id));
-    // The first reading found nothing that its callers may see; this one was for a caller who may see more.
+    // The first read found no row that its callers may see; this one was for a caller who may see more.
     const isFound = read?.row === null && row !== null && read.lock === lock;
     if (!read || isFound || rank(read.lock) < rank(lock)) this.#rows.set(key(model, id), { row, lock });
   }
@@ -162,7 +162,7 @@ export class ReadSet {
     return counter;
   }
 
-  /** The groups that see a person, who is locked first: what the groups see does not change until commit. */
+  /** The groups that see a person. The person's row must be locked first, so that these groups do not change until commit. */
   audiences(userId: string): Audiences {
     const read = this.#audiences.get(userId);
     const person = this.#rows.get(key(User, userId));
@@ -204,7 +204,7 @@ export class ReadSet {
     return this.#counters.get(workspaceId) ?? null;
   }
 
-  // The text that each unit reads, which is a part of what the unit costs.
+  // The length of the text that each unit reads, which counts as part of the unit's cost.
 
   /** Counts the text of a row for the unit that is decided now, unless an earlier unit read the row too. */
   countText(row: Row | null): void {

@@ -57,7 +57,7 @@ export type UnitDecision =
   | { readonly kind: 'refused'; readonly refusal: Refusal; readonly weight: number }
   | Later;
 
-/** A batch that is decided and to be written. */
+/** A batch that is decided and not written yet. */
 export interface DecidedBatch {
   readonly state: DecisionState;
   readonly decided: readonly UnitDecision[];
@@ -111,7 +111,7 @@ export async function writeBatch(
   return { results: resultsOf(decided, offsets, head), chunk, hasSweeps: state.changes.sweeps.length > 0 };
 }
 
-/** The last of these positions: those of this batch are offsets, and are after all older ones. */
+/** The last of these positions. A number is an offset in this batch, and comes after every `bigint`, an older position. */
 function lastOf(positions: readonly (number | bigint)[]): number | bigint {
   return positions.reduce(
     (last, position) =>
@@ -126,9 +126,9 @@ function lastOf(positions: readonly (number | bigint)[]): number | bigint {
   );
 }
 
-/** In order of the workspaces, so that two batches do not wait in a circle. */
+/** Ordered by workspace id, so that two batches never wait for each other (a deadlock). */
 function counterStatements({ reads, changes }: DecisionState, workspaces: readonly Row[]): Statement[] {
-  // A new workspace gets its counter: without a row to lock, its first tasks would all take the same number.
+  // A new workspace gets its counter here: without a row to lock, parallel batches would give their first tasks the same number.
   const numbers = new Map([...workspaces.map(({ id }): [string, number] => [id, 0]), ...changes.numbers]);
   const ids = [...numbers.keys()].sort();
   const [fresh, existing] = [
@@ -151,7 +151,8 @@ function counterStatements({ reads, changes }: DecisionState, workspaces: readon
 
 function changeStatements(state: DecisionState): Statement[] {
   const { inserts, updates, deletes } = state.writes();
-  // Counters first: a batch that waits for one has written nothing, so the batch that numbers before never waits for it.
+  // Counters first: a batch that waits for a counter has written nothing yet, so the batch that holds the counter never waits for
+  // it.
   const statements = counterStatements(state, inserts.get(Workspace) ?? []);
   // Then deletions: another record may take the unique values of a deleted one within one batch.
   for (const model of MODELS.toReversed()) {
@@ -182,8 +183,9 @@ function audienceStatements({ changes }: DecisionState): Statement[] {
 }
 
 /**
- * A new record must not have the id of one whose descendants are still being deleted, and a new member no earlier memberships that
- * are still being deleted: the sweep would delete the new children too. Checked after the insertion, which waits for a deletion.
+ * A new record must not have the id of a record whose descendants are still being deleted, and a new member must not have earlier
+ * memberships that are still being deleted: the sweep would delete the new children too. The check runs after the insertion, which
+ * waits for a deletion of the same id that is not committed yet.
  */
 function sweepStatements(state: DecisionState, inserts: ReadonlyMap<Model, readonly Row[]>): Statement[] {
   const { sweeps } = state.changes;
@@ -208,8 +210,8 @@ function sweepStatements(state: DecisionState, inserts: ReadonlyMap<Model, reado
 }
 
 /**
- * Under the log's lock: no membership that a decision assumed ended or changed since it was read. Keeps never.shown-outside for
- * changes that are under way while a person is removed.
+ * Checks under the log's lock that no membership on which a decision depends has ended or changed since it was read. Keeps
+ * never.shown-outside for changes that are under way while a person is removed.
  */
 function assumptionStatements(state: DecisionState): Statement[] {
   return state.assumedRows().flatMap(([model, rows]) => (rows.length === 0 ? [] : [checkUnchanged(model, rows)]));

@@ -53,21 +53,22 @@ const PAGE_MIN = 16;
 const PAGE_FIRST = 64;
 const PAGE_MAX = 512;
 /**
- * How much of the ring is prepared at a time for one client: no more than it may leave unreceived, because the whole ring for
+ * How much of the ring is prepared at a time for one client: as much as the client may leave unreceived, because the whole ring for
  * each of thousands of clients would not fit into memory.
  */
 const BYTES_AT_A_TIME_MAX = LIMITS.socketUnsentBytesMax;
 
 /**
- * Sends one subscription its entries. A feed has a cursor, and the groups that its reader may see from there on.
+ * Sends one subscription its entries. A feed has a cursor, and the groups that its reader may see after the cursor.
  *
- * Behind the ring a feed reads pages of the log, within the ring it takes shared packets, at the horizon it is *live*. A live
- * feed has no cursor of its own: it listens to each of its groups, so a chunk that did not wake it has nothing for it, and
- * its position is the hub's horizon. The first chunk that wakes it sets its cursor again, to the position before that chunk.
+ * A feed whose cursor is older than the ring reads pages of the log. Within the ring it takes shared packets. At the horizon it
+ * is *live*: it has no cursor of its own, because it listens to each of its groups, so a chunk that did not wake it has nothing
+ * for it, and its position is the hub's horizon. The first chunk that wakes it sets its cursor again, to the position before that
+ * chunk.
  *
  * Invariants: the entries sent ascend strictly; the `lastSyncId` of a packet is never above an entry that is still to be
  * sent; and entries after a gain or loss are never checked with groups read before it, because otherwise entries of a lost
- * group would be sent after its loss. Groups read later do no harm.
+ * group would be sent after its loss. Groups of a later position are safe.
  *
  * Keeps sync.socket.catch-up, sync.socket.ascending and sync.socket.echo: the author of a change gets it like any reader.
  * Keeps sync.socket.own-groups, sync.membership.in-order.
@@ -83,7 +84,7 @@ export class Feed implements GroupListener, Puller {
   #cursor: bigint;
   #isLive = false;
   #isBusy = false;
-  /** Set by a turn of the event loop, which allows BYTES_AT_A_TIME_MAX. */
+  /** True when `turns` gave this feed a turn of the event loop, for BYTES_AT_A_TIME_MAX. */
   #hasTurn = false;
   readonly #ending = new AbortController();
   /** The groups must be read again before anything more is sent. */
@@ -151,7 +152,7 @@ export class Feed implements GroupListener, Puller {
         void this.#whileBusy(() => this.#readGroups(this.#cursor));
         return;
       }
-      // The cursor is from a replica that is ahead of this one, so the feed waits.
+      // The client got its cursor from a replica that is ahead of this one, so the feed waits.
       if (this.#cursor > horizon) return;
       const chunks = this.#sources.hub.since(this.#cursor);
       if (chunks === null) {
@@ -196,7 +197,7 @@ export class Feed implements GroupListener, Puller {
 
   /** The packets of a range without a gain or loss; feeds that see the same groups of the range share them. */
   #sharedPackets(range: readonly RingChunk[], upTo: bigint, shared: SharedPackets): Iterable<Packet> {
-    // The range has no gain, so a group was gained either before all of it or after.
+    // The range has no gain, so each group was gained before the whole range or after it.
     const next = this.#cursor + 1n;
     const groups = new Set<string>();
     const matching = range.filter((chunk) => {

@@ -59,7 +59,7 @@ export interface SocketServer extends AsyncDisposable {
   upgrade(req: IncomingMessage, stream: Duplex, head: Buffer): void;
   /** Applies the end of a credential or a membership. */
   revoke(revocation: Revocation): void;
-  /** Closes all sockets, spread over the time, so that their clients do not reconnect all together. */
+  /** Closes all sockets at random times within `spreadMs`, so that their clients do not all reconnect at once. */
   drain(spreadMs?: number): Promise<void>;
   readonly size: number;
 }
@@ -91,7 +91,7 @@ class Server implements SocketServer {
   readonly #ticking: NodeJS.Timeout;
   readonly #stopListening: () => void;
   #isDraining = false;
-  /** When the newest entry was committed that no round has sent yet. */
+  /** The commit time of the newest chunk that no round has sent yet; null when there is none. */
   #newestMs: number | null = null;
 
   constructor(options: SocketServerOptions) {
