@@ -6,7 +6,6 @@ import { TimeShare } from './time-share.ts';
  * Bytes moved in one turn of the event loop, for all people together: a millisecond or two. With less, each piece would need a
  * turn of its own; with more, each request would wait longer, once for every turn it needs.
  */
-
 const TURN_BYTES = 512 * 1024;
 /**
  * Divides the event loop by person among transfers of many bytes: rows from PostgreSQL, answers to clients. One turn of the
