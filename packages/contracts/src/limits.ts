@@ -183,10 +183,10 @@ export const LIMITS = {
   sweepEveryMs: 1_000,
   /** Levels of a thread: each new comment counts the ones above it. */
   commentDepthMax: 32,
-  /** Records of one batch, which holds their locks. */
-  cascadeActionsMax: 10_000,
-  /** Bytes of text that it reads of one model, or writes: a move of this size takes PostgreSQL seconds. */
-  cascadeBytesMax: 32 * 1024 * 1024,
+  /** Entries of one unit, and records that it may read to find them: it holds the locks of all until commit. */
+  unitEntriesMax: 10_000,
+  /** Bytes of text that one unit reads of one model, or writes: a move of this size takes PostgreSQL seconds. */
+  unitTextBytesMax: 32 * 1024 * 1024,
 
   /** Page size of lists that may have thousands of items. */
   listPageDefault: 100,

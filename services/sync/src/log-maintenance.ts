@@ -35,7 +35,7 @@ export function retentionOf({ days, entries }: { days: number; entries?: number 
 
 /**
  * Maintains the log in rounds: a new epoch after a promotion, partitions ahead of the head, and the removal of entries past
- * their retention. One replica at a time does it, by a lease; two in parallel do no harm. The next round does what a failed
+ * their retention. One replica at a time does it, by a lease; two in parallel are safe. The next round does what a failed
  * one left.
  */
 export function maintainLog(options: LogMaintenanceOptions): AsyncDisposable {

@@ -28,7 +28,7 @@ export interface Publisher {
 /**
  * Publishes chunks so that the stream is always one chain. Each message names itself (`Nats-Msg-Id`) and the message it must
  * follow, and the server refuses it otherwise. So a second publisher, a publisher that was paused and one whose last message
- * got no reply do no harm: at most one of them extends the chain, the others get `conflict`.
+ * got no reply are safe: at most one of them extends the chain, the others get `conflict`.
  */
 export function openPublisher(nc: NatsConnection): Publisher {
   const stream = nc.jetstream();

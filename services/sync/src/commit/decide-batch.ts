@@ -19,7 +19,7 @@ export interface BatchUnits {
 
 /** Limits of a batch. A unit that does not fit waits for a later batch; one that fits in none is refused. */
 export interface BatchLimits {
-  /** Of its entries and of the text that is read, measured in small entries. */
+  /** The weight of its entries and of the text that it reads; a small entry weighs 1. */
   readonly weightMax: number;
   /** Rounds of reading. */
   readonly roundsMax: number;
@@ -52,8 +52,8 @@ export const WEIGHT_BYTES = 1024;
  * Decides every unit in order. Lookups that were not read yet are collected over all units; the decisions are valid only when none
  * is missing.
  *
- * A unit that is too large is refused, and nothing is read again for the other units. A unit that is too large for this batch only
- * waits for a later one, or for one of its own.
+ * A unit that is too large for any batch is refused, without another round of reads for the other units. A unit that is too large
+ * only for this batch waits for a later batch, or for a batch of its own.
  */
 export function decideBatch(state: DecisionState, input: BatchInput): BatchDecision {
   state.discardChanges();
@@ -127,7 +127,9 @@ class Round implements BatchDecision {
     return { kind: 'refused', refusal: outcome, weight: read };
   }
 
-  /** The weight of the rows that were read for a unit, also when it is refused: those that its rules queried, and those it names. */
+  /**
+   * The weight of the rows that were read for a unit, also when it is refused: those that its rules queried, and those it names.
+   */
   weightOfReading(unit: Unit): number {
     const { reads } = this.#state;
     if (!reads.hasRows) return 1;
@@ -167,10 +169,10 @@ class Round implements BatchDecision {
 
   /** The weight of the entries of a unit, if it fits into the batch. */
   #measure(effects: readonly Effect[]): number | Refusal | Postponed {
-    if (effects.length > LIMITS.cascadeActionsMax) return refuse('conflict', TOO_MANY_RECORDS);
+    if (effects.length > LIMITS.unitEntriesMax) return refuse('conflict', TOO_MANY_RECORDS);
     let length = 0;
     for (const { text } of effects) length += text.length;
-    if (length > LIMITS.cascadeBytesMax) return refuse('conflict', TOO_MUCH_TEXT);
+    if (length > LIMITS.unitTextBytesMax) return refuse('conflict', TOO_MUCH_TEXT);
     const weight = effects.length + length / WEIGHT_BYTES;
     const isFull = this.#weight > 0 && this.#weight + weight > this.#input.limits.weightMax;
     return isFull ? { ok: false, isHeavy: false } : weight;

@@ -38,7 +38,7 @@ export function lockDescendants(
       }
       children.set(row, own);
     }
-    if (found.size > LIMITS.cascadeActionsMax) throw new ChangeTooLarge(TOO_MANY_RECORDS);
+    if (found.size > LIMITS.unitEntriesMax) throw new ChangeTooLarge(TOO_MANY_RECORDS);
     level = next;
   }
   return childrenFirst(root, children);

@@ -9,13 +9,13 @@ import type { Lookup } from './lookup.ts';
 import { writeBatch, type BatchResult, type DecidedBatch } from './write.ts';
 
 /**
- * The fast path of a commit. A batch that only makes records is decided from the cache (`cache.ts`) without reading, and is
+ * The fast path of a commit. A batch that only inserts records is decided from the cache (`cache.ts`) without reading, and is
  * sent in a single message, on one connection and right after the batch before it (`store/pipeline.ts`). The counters that a
  * batch reads are not locked before it writes, so two batches may overlap. The transaction checks everything that a decision
  * took from the cache, so the fast path changes what a commit costs and not what it does.
  *
- * Turned off, every batch reads and locks what it needs, and the next batch starts when it has ended. infra/decisions/0008-fast-path.md
- * has the measurements.
+ * Turned off, every batch reads and locks what it needs, and the next batch starts when it has ended.
+ * infra/decisions/0008-fast-path.md has the measurements.
  */
 export class FastPath {
   readonly #isOn: boolean;
@@ -74,8 +74,8 @@ export class FastPath {
 const NO_REPLAYS: Replays = new Map();
 
 /**
- * Decides a batch without reading; null when that is not possible: records that are changed or deleted must be locked, and a
- * refusal must rest on what is in the database now.
+ * Decides a batch without reading. Returns null when that is not possible: a change or a deletion needs a lock on its record, and a
+ * refusal needs the current rows of the database.
  */
 function decideFromCache(
   batch: BatchUnits,

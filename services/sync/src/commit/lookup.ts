@@ -3,8 +3,8 @@ import type { Model } from '@wts/models';
 import type { HoldStrength, LockStrength } from '../store/rows.ts';
 
 /*
- * What rules must read of the database, as values: a rule names a lookup by querying the `DecisionState`, `run-lookups.ts` runs
- * it, and the `ReadSet` holds its result.
+ * What rules must read from the database, as values. A rule queries the `DecisionState`, which throws the lookups that were not
+ * read yet (`LookupMissing`); `run-lookups.ts` runs them, and the `ReadSet` holds their results.
  */
 
 /** Records whose `field` holds `value`, an id; `and` narrows them by another field, or by `workspaceId`, which every row has. */
@@ -38,7 +38,7 @@ export type Lookup =
   | ({ readonly kind: 'key' } & UniqueKey)
   | FactLookup;
 
-/** How much a cascade includes: the record and what is below it. Counting ends at one record more than the lookup allows. */
+/** How much a cascade includes: the record and what is below it. The count stops at one record more than the lookup allows. */
 export interface Extent {
   readonly records: number;
   readonly bytes: number;
@@ -49,7 +49,7 @@ export interface Extent {
 /** What a deletion of the record deletes or changes, what moves with the record, or the record alone. */
 export type ExtentScope = 'delete' | 'move' | 'own';
 
-/** How much one deletion or move may change in its own commit; a sweep does what is more. */
+/** How much one deletion or move may change in its own commit; a sweep changes the rest. */
 export interface CascadeBounds {
   readonly recordsMax: number;
   readonly bytesMax: number;
@@ -120,7 +120,7 @@ export function flatMapCollecting<T, R>(items: readonly T[], run: (item: T) => r
 /** A unit changes more than one transaction should; it is refused with the message, which is public. */
 export class ChangeTooLarge extends Error {}
 
-export const TOO_MANY_RECORDS = `This change affects more than ${LIMITS.cascadeActionsMax} records; make it in smaller steps`;
+export const TOO_MANY_RECORDS = `This change affects more than ${LIMITS.unitEntriesMax} records; make it in smaller steps`;
 export const TOO_MUCH_TEXT = 'The records that this change affects are too large together; make it in smaller steps';
 
 const LOCK_ORDER: readonly LockStrength[] = ['look', 'refer', 'write'];

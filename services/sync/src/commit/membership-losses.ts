@@ -43,7 +43,7 @@ export function recordLosses(
     losses.set(key, { ...loss, ended: loss.ended + (isEnd ? 1 : 0), isTaken: loss.isTaken || isTaken });
   }
   if (losses.size === 0) return [];
-  // In one order, so that two batches do not wait in a circle.
+  // Sorted, so that two batches never wait for each other (a deadlock).
   const rows = [...losses.keys()].sort().flatMap((key) => losses.get(key) ?? []);
   return [
     RECORD_LOSSES.with(

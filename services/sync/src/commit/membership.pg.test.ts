@@ -64,7 +64,7 @@ describe('membership of a workspace', function () {
     await engines.pool.query(
       `insert into sync.project_members (id, project_id, user_id, workspace_id, group_id, record, created_at, updated_at)
        select gen_random_uuid(), gen_random_uuid(), user_id, workspace_id, group_id, record, created_at, updated_at
-       from sync.project_members, generate_series(0, ${LIMITS.cascadeActionsMax}) where project_id = $1`,
+       from sync.project_members, generate_series(0, ${LIMITS.unitEntriesMax}) where project_id = $1`,
       [other],
     );
     const taskId = await person.make('Task', { workspaceId: home, title: 'T', projectId: project });

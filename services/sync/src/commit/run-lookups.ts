@@ -7,7 +7,7 @@ import { factStatements } from './run-fact-lookups.ts';
 import { CREATIONS } from '../store/log.ts';
 import type { Statement } from '../store/prepared.ts';
 import {
-  LOOKED_AT_MAX,
+  UNLOCKED_RELATED_MAX,
   RELATED_MAX,
   rowOf,
   selectIdHolders,
@@ -34,8 +34,8 @@ interface LookupStatement {
 
 /**
  * All lookups of a round, as statements of one message. Rows are locked model by model in the order of the registry, and by id
- * within a model: two batches that lock the same rows meet at the first one and do not wait in a circle. What needs no lock is
- * read last, when no statement waits for a lock any more: it then is not older than what is locked.
+ * within a model. So two batches that lock the same rows wait at the first one, and there is no deadlock. What needs no lock is
+ * read last, after all waits for locks, so that it is not older than the locked rows.
  */
 export function lookupStatements(
   lookups: readonly Lookup[],
@@ -48,7 +48,7 @@ export function lookupStatements(
       lookups.filter((lookup) => !isUnlocked(lookup)),
       callers,
     ),
-    // After the rows: until then a batch does not wait for the one that numbers tasks before it.
+    // Counters after the rows, so that a batch waits as late as possible for a batch that holds the same counter.
     ...counters(lookups, counterLock),
     ...rowsAndRelated(lookups.filter(isUnlocked), callers),
     ...idHolders(lookups),
@@ -69,8 +69,9 @@ function rowsAndRelated(lookups: readonly Lookup[], callers: Callers): LookupSta
     })[];
     const alike = Map.groupBy(related, ({ lock, field, and }) => `${lock} ${field} ${and?.field} ${and?.value}`);
     const sets = [...alike.values()];
-    // Sets before single rows: a row is often one of a set, and two batches that lock the set meet at its first row. Children of
-    // records of the same model are read again when those are locked: another transaction may have added one until then.
+    // Related rows before single rows: a single row is often one of the related rows, and two batches that lock these wait at the
+    // first one. Children of records of the same model are read again after their parents are locked, because another
+    // transaction may have added a child before that.
     return [
       ...sets.map(relatedStatement),
       ...(model === User ? people(lookups) : []),
@@ -81,8 +82,8 @@ function rowsAndRelated(lookups: readonly Lookup[], callers: Callers): LookupSta
 }
 
 /**
- * Rows to write and rows to refer to are locked by one statement, all for writing: in two statements, one batch that
- * writes A and refers to B would wait in a circle with one that writes B and refers to A.
+ * One statement locks the rows to write and the rows to refer to, all for writing. With two statements, a batch that writes A and
+ * refers to B and a batch that writes B and refers to A would wait for each other (a deadlock).
  */
 function rowsByLock(lookups: readonly Lookup[], model: Model): Map<HoldStrength, Set<string>> {
   const byLock = new Map<HoldStrength, Set<string>>();
@@ -167,7 +168,7 @@ function relatedStatement(relations: readonly (Relation & { lock: LockStrength }
         for (const value of idsIn(row.record, field)) byValue.get(value)?.push(row);
       }
       for (const [value, rows] of byValue) {
-        if (rows.length > (lock === 'look' ? LOOKED_AT_MAX : RELATED_MAX))
+        if (rows.length > (lock === 'look' ? UNLOCKED_RELATED_MAX : RELATED_MAX))
           reads.addExcess(relation(value), TOO_MANY_RECORDS);
         else reads.addRelated(relation(value), rows, lock);
       }

@@ -34,20 +34,25 @@ export type HoldStrength = 'refer' | 'write';
 
 const LOCKS: Record<LockStrength, string> = { look: '', refer: ' for share', write: ' for update' };
 
-/** More are too much for one transaction; one more is read, to detect that. */
-export const RELATED_MAX = LIMITS.cascadeActionsMax;
+/** Most rows of a relation that one unit may read with a lock; one more is read, to detect that there are more. */
+export const RELATED_MAX = LIMITS.unitEntriesMax;
 
-/** Of rows that are not locked: each batch with a change of a person in 10 000 workspaces would read them all. */
-export const LOOKED_AT_MAX = LIMITS.commitMembershipsReadMax;
+/**
+ * The same for rows that are not locked: otherwise each batch with a change of a person in 10 000 workspaces would read them all.
+ */
+export const UNLOCKED_RELATED_MAX = LIMITS.commitMembershipsReadMax;
 
-/** Managers of a workspace add people to its private projects, which they do not see, and may add themselves by the mutation before. */
+/**
+ * Managers of a workspace add people to its private projects, which they do not see, and may add themselves by the mutation
+ * before.
+ */
 const MANAGERS = ROLES.filter((role) => can(role, 'manage'))
   .map((role) => `'${role}'`)
   .join(', ');
 
 const selected = 'id, group_id, workspace_id, record::text as record';
 
-/** Locked in order of id, models in order of the registry: two commits cannot wait for each other in a circle. */
+/** Locks rows in order of id, and models in order of the registry, so that two commits never wait for each other (a deadlock). */
 export const selectRows = preparedByKey(
   (model: Model, lock: HoldStrength) =>
     new PreparedStatement(
@@ -58,8 +63,8 @@ export const selectRows = preparedByKey(
 
 /**
  * Only rows that one of these people may see: of themselves, of their workspaces, and of the private projects they are in; and
- * those of workspaces that they manage. No other row is locked: an outsider does not block the people who see the row, and learns
- * neither by a wait nor by the time that a lock takes that the row exists. Keeps never.shown-outside.
+ * those of workspaces that they manage. No other row is locked. So a person outside does not block the people who see the row, and
+ * cannot detect the row by a wait or by the time that a lock takes. Keeps never.shown-outside.
  */
 export const selectVisibleRows = preparedByKey(
   (model: Model, lock: HoldStrength) =>
@@ -101,7 +106,7 @@ export const selectRelated = preparedByKey((model: Model, field: string, and: st
     return new PreparedStatement(
       types,
       `select t.* from unnest($1) as s(value), lateral (
-        select ${selected} from ${layoutOf(model).table} where ${column} = s.value${narrowed} order by id limit ${LOOKED_AT_MAX + 1}) t`,
+        select ${selected} from ${layoutOf(model).table} where ${column} = s.value${narrowed} order by id limit ${UNLOCKED_RELATED_MAX + 1}) t`,
     );
   }
   const found = (columns: string): string =>
@@ -110,7 +115,7 @@ export const selectRelated = preparedByKey((model: Model, field: string, and: st
   return new PreparedStatement(
     types,
     lock === 'write'
-      ? `select id, group_id, workspace_id, case when sum(octet_length(record)) over (order by id rows unbounded preceding) <= ${LIMITS.cascadeBytesMax} then record end as record
+      ? `select id, group_id, workspace_id, case when sum(octet_length(record)) over (order by id rows unbounded preceding) <= ${LIMITS.unitTextBytesMax} then record end as record
           from (${found(selected)}) found order by id`
       : found(selected),
   );

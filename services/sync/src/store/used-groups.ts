@@ -7,7 +7,10 @@ import { PreparedStatement } from './prepared.ts';
 
 export const USED_GROUPS = new PreparedStatement('uuid[]', 'select id from sync.used_groups where id = any($1)');
 
-/** Fails where another transaction has used one of them: the index decides. In order, so that two transactions do not wait in a circle. */
+/**
+ * Fails when another transaction has used one of these ids: the unique index decides. Inserts them in order, so that two
+ * transactions never wait for each other (a deadlock).
+ */
 export const USE_GROUPS = new PreparedStatement(
   'uuid[]',
   'insert into sync.used_groups select id from unnest($1) as id order by id',
