@@ -26,18 +26,23 @@ const keyProperties = {
   id: { ...uuid, description: 'Unique identifier; use it to revoke the key.' },
   userId: { ...uuid, description: 'The owner of the key.' },
   label: { type: 'string', description: 'What the key is for.' },
-  keyPrefix: { type: 'string', description: 'First characters of the token, to tell keys apart.' },
+  keyPrefix: { type: 'string', description: 'First characters of the token, to recognize the key.' },
   permissions: {
     type: 'string',
     enum: KEY_PERMISSIONS,
     description: '`read-only`: the scope `read`. `full-access`: the scopes `read`, `write` and `admin`.',
   },
-  workspaceId: { ...uuid, type: ['string', 'null'], description: 'Set when the key sees one workspace only.' },
+  workspaceId: {
+    ...uuid,
+    type: ['string', 'null'],
+    description:
+      'The only workspace that the key has access to; null when it has access to all workspaces of its owner.',
+  },
   expiresAt: { ...timestampOrNull, description: 'When it expires; null for never.' },
   createdAt: { ...timestamp, description: 'When it was created.' },
   createdBy: {
     description:
-      'What it was made with; null for a key that is older than this record, or was made by the operator of the service.',
+      'What the key was created with; null for a key from before this was stored, or one created by the operator of the service.',
     anyOf: [
       {
         type: 'object',
@@ -47,16 +52,19 @@ const keyProperties = {
           kind: {
             type: 'string',
             enum: ['session', 'api_key'],
-            description: '`session`: a signed-in person. `api_key`: another key, also when that one is revoked by now.',
+            description: '`session`: a signed-in person. `api_key`: another key, which may be revoked now.',
           },
-          id: { ...uuid, description: 'Of that key; its person alone is shown it.' },
-          keyPrefix: { type: 'string', description: 'Of that key; its person alone is shown it.' },
+          id: { ...uuid, description: 'The `id` of that key; only its owner gets it.' },
+          keyPrefix: {
+            type: 'string',
+            description: 'The first characters of the token of that key; only its owner gets them.',
+          },
         },
       },
       { type: 'null' },
     ],
   },
-  lastUsedAt: { ...timestampOrNull, description: 'At most a minute behind.' },
+  lastUsedAt: { ...timestampOrNull, description: 'When it was last used, up to a minute late.' },
 } as const;
 
 export const keySchema = {
@@ -72,13 +80,14 @@ export type ApiKey = TypeOf<typeof keySchema>;
 const newKeyReply = okBody({
   key: {
     ...keySchema,
-    description: 'The key, with its token this once.',
+    description: 'The key with its token. No later answer shows the token.',
     required: [...keySchema.required, 'token'],
     properties: {
       ...keyProperties,
       token: {
         type: 'string',
-        description: 'Goes into `Authorization: Bearer`. Shown only here: keep it now, and keep it secret.',
+        description:
+          'Send it as `Authorization: Bearer <token>`. Only this answer shows it: store it now, and keep it secret.',
       },
     },
   },
@@ -103,17 +112,19 @@ export const listApiKeys = contract({
   path: '/api/auth/keys',
   summary: 'List your API keys',
   description:
-    'Revoked keys are left out; tokens are never shown again. With `workspaceId`, the owners of that workspace get the keys of everybody that are limited to it.',
+    'Without revoked keys, and without tokens. With `workspaceId`, an owner of that workspace gets all keys that are limited to it, of every person.',
   tag: 'API keys',
   scope: 'admin',
   query: {
     type: 'object',
-    properties: { workspaceId: { ...uuid, description: 'Keys limited to this workspace, for its owners.' } },
+    properties: {
+      workspaceId: { ...uuid, description: 'Lists all keys that are limited to this workspace, for its owners.' },
+    },
   },
   reply: {
     status: 200,
     description: 'Your active keys, without their tokens.',
-    schema: okBody({ keys: { type: 'array', items: keySchema, description: 'The newest first.' } }),
+    schema: okBody({ keys: { type: 'array', items: keySchema, description: 'Newest first.' } }),
     example: { ok: true, keys: [example] },
   },
   errors: ['forbidden', 'not_found'],
@@ -127,7 +138,7 @@ export const createApiKey = contract({
   path: '/api/auth/keys',
   summary: 'Create an API key with full access',
   description:
-    'The token is shown only here. A key made with a key that expires expires with it. One made with a key outlives the revocation of that key, unless both are revoked together.',
+    'Only this answer shows the token. When you use an expiring key for this request, the new key expires with it. When that key is revoked, the new key stays valid, unless both are revoked together (`includeMade`).',
   tag: 'API keys',
   scope: 'admin',
   body: { type: 'object', additionalProperties: false, required: ['label'], properties: { label } },
@@ -147,14 +158,14 @@ export const revokeApiKey = contract({
   path: '/api/auth/keys/{keyId}',
   summary: 'Revoke an API key',
   description:
-    'Your own, or one that is limited to a workspace you own. Takes effect everywhere within a second; open sockets of the key close.',
+    'Revokes your own key, or one that is limited to a workspace you own. It stops working everywhere within a second, and its open sockets close.',
   tag: 'API keys',
   scope: 'admin',
   params: {
     type: 'object',
     additionalProperties: false,
     required: ['keyId'],
-    properties: { keyId: { ...uuid, description: 'Which one: its `id`, not its token.' } },
+    properties: { keyId: { ...uuid, description: 'The `id` of the key, not its token.' } },
   },
   query: {
     type: 'object',
@@ -164,7 +175,7 @@ export const revokeApiKey = contract({
         enum: ['true', 'false'],
         default: 'false',
         description:
-          '`true`: the keys that were made with it die too, and those made with these, and so on; also when it is revoked already. After a leak, ask for this.',
+          '`true`: also revokes all keys that were made with it, and those made with these, and so on, even when the key itself is revoked already. Use this after a leak.',
       },
     },
   },

@@ -16,7 +16,7 @@ import { workspaceExample, workspaceSchema } from './workspaces.ts';
 export const INVITABLE_ROLES = ['admin', 'member', 'guest'] as const satisfies readonly Role[];
 export type InvitableRole = (typeof INVITABLE_ROLES)[number];
 
-const workspaceId = { ...uuid, description: 'Of which workspace. One you are no member of is 404.' } as const;
+const workspaceId = { ...uuid, description: 'The id of the workspace. 404 when you are not a member of it.' } as const;
 
 const workspaceParams = {
   type: 'object',
@@ -38,7 +38,7 @@ export const memberSchema = {
   additionalProperties: false,
   required: ['userId', 'name', 'email', 'avatarUrl', 'role', 'joinedAt'],
   properties: {
-    userId: { ...uuid, description: 'Names the person, in every workspace.' },
+    userId: { ...uuid, description: 'Unique identifier of the person, the same in every workspace.' },
     name: { type: 'string', description: 'Full name.' },
     email: { type: ['string', 'null'], description: 'As the identity provider gave it.' },
     avatarUrl: { type: ['string', 'null'], description: 'Absolute URL of a picture.' },
@@ -63,14 +63,17 @@ export const listMembers = contract({
   method: 'GET',
   path: '/api/workspaces/{workspaceId}/members',
   summary: 'List the members of a workspace',
-  description: 'Every member sees all of them. Roles are changed through `/sync/mutate`, as `WorkspaceMember` records.',
+  description:
+    'Every member can list all members. To change a role, update its `WorkspaceMember` record with `/sync/mutate`.',
   tag: 'Workspaces',
   scope: 'read',
   params: workspaceParams,
   reply: {
     status: 200,
     description: 'The members.',
-    schema: okBody({ members: { type: 'array', items: memberSchema, description: 'Who joined first comes first.' } }),
+    schema: okBody({
+      members: { type: 'array', items: memberSchema, description: 'In the order in which they joined.' },
+    }),
     example: {
       ok: true,
       members: [memberExample],
@@ -80,18 +83,18 @@ export const listMembers = contract({
 });
 
 const invitationProperties = {
-  id: { ...uuid, description: 'Names it when it is to be deleted.' },
-  workspaceId: { ...uuid, description: 'Where it leads.' },
+  id: { ...uuid, description: 'Use it to delete the invitation.' },
+  workspaceId: { ...uuid, description: 'The workspace that it is for.' },
   email: { type: ['string', 'null'], description: 'The only address that may redeem it; null for anyone.' },
   role: { type: 'string', enum: INVITABLE_ROLES, description: 'The role of the person who redeems it.' },
   createdBy: { ...uuid, description: 'The person who invited.' },
   createdAt: { ...timestamp, description: 'When it was created.' },
-  expiresAt: { ...timestamp, description: 'Until when it can be redeemed.' },
+  expiresAt: { ...timestamp, description: 'When it expires.' },
 } as const;
 
 export const invitationSchema = {
   type: 'object',
-  description: 'A way into a workspace, for one address or for every person with its code.',
+  description: 'An invitation to a workspace, for one e-mail address or for every person with its code.',
   additionalProperties: false,
   required: Object.keys(invitationProperties),
   properties: invitationProperties,
@@ -131,24 +134,24 @@ export const removeMember = contract({
   path: '/api/workspaces/{workspaceId}/members/{userId}',
   summary: 'Remove a member, or leave',
   description:
-    'Owners and admins remove members, owners also owners; anyone may leave, by naming themselves. The last owner stays (409). Within a second the person sees nothing of the workspace any more, on open sockets too. Invitations made before admit a removed person no more (410), nor one whose role was lowered; who left may use them again.',
+    'Owners and admins can remove members; only owners can remove owners. To leave, send your own id. The last owner cannot be removed (409). Within a second the person loses access to the workspace, also on open sockets. A removed person cannot use invitations made before (410), and neither can a person whose role was lowered. A person who left can use them again.',
   tag: 'Workspaces',
   scope: 'admin',
   params: {
     type: 'object',
     additionalProperties: false,
     required: ['workspaceId', 'userId'],
-    properties: { workspaceId, userId: { ...uuid, description: 'Who.' } },
+    properties: { workspaceId, userId: { ...uuid, description: 'The id of the person.' } },
   },
   reply: {
     status: 200,
-    description: 'They are no member any more.',
+    description: 'The person is no longer a member.',
     schema: okBody({
       openInvitations: {
         type: 'array',
         items: openInvitationSchema,
         description:
-          'What still admits people who hold its code, another account of the same person among them: delete what you do not want. The newest first; empty for who leaves.',
+          'Invitations that people with their codes can still use, including another account of the removed person. Delete those you do not want. Newest first; empty when you left.',
       },
     }),
     example: {
@@ -166,14 +169,14 @@ export const listInvitations = contract({
   method: 'GET',
   path: '/api/workspaces/{workspaceId}/invitations',
   summary: 'List pending invitations',
-  description: 'For owners and admins. Pending: not expired, not deleted, and not used up.',
+  description: 'For owners and admins. Lists the invitations that are not expired, deleted or used up.',
   tag: 'Workspaces',
   scope: 'read',
   params: workspaceParams,
   reply: {
     status: 200,
     description: 'The pending invitations, without their codes.',
-    schema: okBody({ invitations: { type: 'array', items: invitationSchema, description: 'The newest first.' } }),
+    schema: okBody({ invitations: { type: 'array', items: invitationSchema, description: 'Newest first.' } }),
     example: { ok: true, invitations: [invitationExample] },
   },
   errors: ['not_found', 'forbidden'],
@@ -189,7 +192,7 @@ export const createInvitation = contract({
   path: '/api/workspaces/{workspaceId}/invitations',
   summary: 'Invite people',
   description:
-    'For owners and admins. With an e-mail address: for one use by that address. Without: for anyone who has the code, until it expires. The code is shown only here.',
+    'For owners and admins. With an e-mail address, the invitation can be used once, by that address. Without one, every person who has the code can use it until it expires. Only this answer shows the code.',
   tag: 'Workspaces',
   scope: 'admin',
   params: workspaceParams,
@@ -231,7 +234,7 @@ export const createInvitation = contract({
         required: [...invitationSchema.required, 'code'],
         properties: {
           ...invitationProperties,
-          code: { type: 'string', description: 'Give it to whom you invite; shown only here.' },
+          code: { type: 'string', description: 'Give it to the people you invite. Only this answer shows it.' },
         },
       },
     }),
@@ -245,16 +248,16 @@ export const deleteInvitation = contract({
   method: 'DELETE',
   path: '/api/workspaces/{workspaceId}/invitations/{invitationId}',
   summary: 'Delete a pending invitation',
-  description: 'For owners and admins. Its code is unknown from then on.',
+  description: 'For owners and admins. Its code no longer works.',
   tag: 'Workspaces',
   scope: 'admin',
   params: {
     type: 'object',
     additionalProperties: false,
     required: ['workspaceId', 'invitationId'],
-    properties: { workspaceId, invitationId: { ...uuid, description: 'Which one.' } },
+    properties: { workspaceId, invitationId: { ...uuid, description: 'The `id` of the invitation.' } },
   },
-  reply: { ...removed, description: 'Its code is worth nothing any more.' },
+  reply: { ...removed, description: 'The invitation is deleted.' },
   errors: ['not_found', 'forbidden'],
 });
 
@@ -265,7 +268,7 @@ export const joinWorkspace = contract({
   path: '/api/workspaces/join',
   summary: 'Join a workspace with an invitation code',
   description:
-    'Joining where one is a member already is answered alike and changes nothing, the role included. To a person who was removed, or whose role was lowered, an invitation made before that is 410.',
+    'When you are a member already, you get the same answer, and nothing changes, not even your role. 410 when you were removed from the workspace, or your role was lowered, after the invitation was made.',
   tag: 'Workspaces',
   scope: 'admin',
   body: {
@@ -273,13 +276,13 @@ export const joinWorkspace = contract({
     additionalProperties: false,
     required: ['code'],
     properties: {
-      code: { type: 'string', minLength: 1, maxLength: 200, description: 'As it was given to you.' },
+      code: { type: 'string', minLength: 1, maxLength: 200, description: 'The code that you were given.' },
     },
   },
   bodyExample: { code: 'Zk3v8Qm1rT0yW5xB7nJ2sLc9dHf4aGpE' },
   reply: {
     status: 200,
-    description: 'You are a member; also when you were one before.',
+    description: 'You are a member now, or were one already.',
     schema: okBody({
       workspace: workspaceSchema,
       role: { type: 'string', enum: ROLES, description: 'Your role in it.' },

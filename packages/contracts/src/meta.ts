@@ -5,18 +5,18 @@ const ok = {
   type: 'object',
   additionalProperties: false,
   required: ['ok', 'status'],
-  properties: { ok: { const: true }, status: { type: 'string', description: 'The same in one word.' } },
+  properties: { ok: { const: true }, status: { type: 'string', description: 'The state in one word.' } },
 } as const;
 
 export const health = contract({
   id: 'health',
   method: 'GET',
   path: '/health',
-  summary: 'Ask whether the process is up',
-  description: 'For liveness probes. Waits for nothing: neither the database nor any other service is asked.',
+  summary: 'Check whether the process runs',
+  description: 'For liveness probes. Does not check the database or other services.',
   tag: 'Meta',
   scope: 'none',
-  reply: { status: 200, description: 'It is up.', schema: ok, example: { ok: true, status: 'up' } },
+  reply: { status: 200, description: 'The process runs.', schema: ok, example: { ok: true, status: 'up' } },
   errors: [],
 });
 
@@ -24,12 +24,17 @@ export const ready = contract({
   id: 'ready',
   method: 'GET',
   path: '/ready',
-  summary: 'Ask whether the service can work',
+  summary: 'Check whether the service can handle requests',
   description:
-    'For readiness probes and load balancers: asks the services, and they the database. 503 when one does not answer.',
+    'For readiness probes and load balancers. Checks the services, which check the database; 503 when one does not answer.',
   tag: 'Meta',
   scope: 'none',
-  reply: { status: 200, description: 'It can.', schema: ok, example: { ok: true, status: 'ready' } },
+  reply: {
+    status: 200,
+    description: 'The service can handle requests.',
+    schema: ok,
+    example: { ok: true, status: 'ready' },
+  },
   errors: ['unavailable'],
 });
 
@@ -39,7 +44,7 @@ export const description = contract({
   path: '/openapi.json',
   summary: 'Read this description',
   description:
-    'OpenAPI 3.1, made from the contracts the operations are served from. Carries an `ETag`: ask again with `If-None-Match`.',
+    'OpenAPI 3.1, generated from the contracts of the operations. The answer has an `ETag`: send it in `If-None-Match` to get a 304 while nothing changed.',
   tag: 'Meta',
   scope: 'none',
   reply: {
@@ -89,7 +94,7 @@ export const root = contract({
   id: 'root',
   method: 'GET',
   path: '/',
-  summary: 'The way to the page, for browsers',
+  summary: 'Redirects browsers to the page',
   tag: 'Meta',
   scope: 'none',
   page: true,
@@ -101,7 +106,7 @@ export const docsSlash = contract({
   id: 'docsSlash',
   method: 'GET',
   path: '/docs/',
-  summary: 'The way to the page, without the slash',
+  summary: 'Redirects to the page without the slash',
   tag: 'Meta',
   scope: 'none',
   page: true,

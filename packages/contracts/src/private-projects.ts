@@ -11,10 +11,10 @@ import type { TypeOf } from './type-of.ts';
  * project without members can get new ones. Its records are readable by its members only, through the sync routes.
  */
 
-const workspaceId = { ...uuid, description: 'Of which workspace. One you are no member of is 404.' } as const;
+const workspaceId = { ...uuid, description: 'The id of the workspace. 404 when you are not a member of it.' } as const;
 const projectId = {
   ...uuid,
-  description: 'Which private project of the workspace. Any other project is 404.',
+  description: 'The id of a private project of the workspace. 404 for any other project.',
 } as const;
 
 const projectParams = {
@@ -41,22 +41,22 @@ function pageQuery(after: string) {
 /** A page of a list: the items after an id. */
 export type PageQuery = TypeOf<ReturnType<typeof pageQuery>>;
 
-const hasMore = { type: 'boolean', description: 'There is another page.' } as const;
+const hasMore = { type: 'boolean', description: 'True when there is another page.' } as const;
 
 const privateProjectSchema = {
   type: 'object',
-  description: 'A private project, without what is in it.',
+  description: 'A private project, without its content.',
   additionalProperties: false,
   required: ['id', 'name', 'key', 'leadId', 'creatorId', 'memberCount', 'createdAt', 'archivedAt'],
   properties: {
-    id: { ...uuid, description: 'Names the project everywhere.' },
+    id: { ...uuid, description: 'Unique identifier of the project.' },
     name: { type: 'string', description: 'Shown to people.' },
     key: { type: 'string', description: 'Short code.' },
-    leadId: { ...uuid, type: ['string', 'null'], description: 'Who answers for it.' },
-    creatorId: { ...uuid, description: 'Who made it.' },
+    leadId: { ...uuid, type: ['string', 'null'], description: 'The lead.' },
+    creatorId: { ...uuid, description: 'The person who created it.' },
     memberCount: { type: 'integer', minimum: 0, description: 'How many members of the workspace see it.' },
     createdAt: { ...timestamp, description: 'When it was created.' },
-    archivedAt: { ...timestamp, type: ['string', 'null'], description: 'When it was put away; null while it is not.' },
+    archivedAt: { ...timestamp, type: ['string', 'null'], description: 'When it was archived; null while it is not.' },
   },
 } as const;
 
@@ -68,7 +68,7 @@ export const listPrivateProjects = contract({
   path: '/api/workspaces/{workspaceId}/private-projects',
   summary: 'List the private projects of a workspace',
   description:
-    'For owners and admins, whether they are in these projects or not: names and people, never the content. In the order of their ids.',
+    'For owners and admins, also when they are not in these projects. Shows names and people, never the content. In the order of the ids.',
   tag: 'Workspaces',
   scope: 'read',
   params: { type: 'object', additionalProperties: false, required: ['workspaceId'], properties: { workspaceId } },
@@ -105,7 +105,7 @@ const projectMemberSchema = {
   description: 'A person in a private project, with their role in the workspace.',
   properties: {
     ...memberSchema.properties,
-    joinedAt: { ...timestamp, description: 'When they came into the project.' },
+    joinedAt: { ...timestamp, description: 'When they joined the project.' },
   },
 } as const;
 
@@ -115,7 +115,7 @@ export const listPrivateProjectMembers = contract({
   id: 'listPrivateProjectMembers',
   method: 'GET',
   path: MEMBERS_PATH,
-  summary: 'List who is in a private project',
+  summary: 'List the members of a private project',
   description: 'For owners and admins of the workspace. In the order of their ids.',
   tag: 'Workspaces',
   scope: 'read',
@@ -137,9 +137,9 @@ export const addPrivateProjectMember = contract({
   id: 'addPrivateProjectMember',
   method: 'POST',
   path: MEMBERS_PATH,
-  summary: 'Let a member of the workspace into a private project',
+  summary: 'Add a member of the workspace to a private project',
   description:
-    'For owners and admins of the workspace; everyone in the project sees who came in. Asking for who is in already is answered alike and changes nothing.',
+    'For owners and admins of the workspace. Everyone in the project sees the new member. For a person who is in the project already, the answer is the same and nothing changes.',
   tag: 'Workspaces',
   scope: 'admin',
   params: projectParams,
@@ -147,12 +147,12 @@ export const addPrivateProjectMember = contract({
     type: 'object',
     additionalProperties: false,
     required: ['userId'],
-    properties: { userId: { ...uuid, description: 'Who; a member of the workspace.' } },
+    properties: { userId: { ...uuid, description: 'The id of a member of the workspace.' } },
   },
   bodyExample: { userId: EXAMPLE_IDS.person },
   reply: {
     status: 200,
-    description: 'They are in the project; also when they were before.',
+    description: 'The person is in the project now, or was already.',
     schema: okBody({ member: projectMemberSchema }),
     example: { ok: true, member: memberExample },
   },
@@ -171,11 +171,11 @@ export const removePrivateProjectMember = contract({
     type: 'object',
     additionalProperties: false,
     required: ['workspaceId', 'projectId', 'userId'],
-    properties: { workspaceId, projectId, userId: { ...uuid, description: 'Who.' } },
+    properties: { workspaceId, projectId, userId: { ...uuid, description: 'The id of the person.' } },
   },
   reply: {
     status: 200,
-    description: 'They are not in the project any more.',
+    description: 'The person is no longer in the project.',
     schema: okBody({}),
     example: { ok: true },
   },

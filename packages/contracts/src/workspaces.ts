@@ -14,13 +14,13 @@ export const URL_KEY = { min: 3, max: 50, pattern: URL_KEY_PATTERN } as const;
 /** Keeps workspaces.record.fields. */
 export const workspaceSchema = {
   type: 'object',
-  description: 'The space one organization works in, as you see it.',
+  description: 'A workspace of one organization, with your role in it.',
   additionalProperties: false,
   required: ['id', 'name', 'urlKey', 'logoUrl', 'role', 'createdAt', 'updatedAt'],
   properties: {
-    id: { ...uuid, description: 'Names it everywhere; never changes.' },
+    id: { ...uuid, description: 'Unique identifier; never changes.' },
     name: { type: 'string', description: 'Shown to people.' },
-    urlKey: { type: 'string', description: 'Its name in addresses: unique, never changes.' },
+    urlKey: { type: 'string', description: 'Its unique name in URLs; never changes.' },
     logoUrl: { type: ['string', 'null'], description: 'Absolute URL of a picture.' },
     role: { type: 'string', enum: ROLES, description: `Your role in it. ${ROLES_DESCRIBED}` },
     createdAt: { ...timestamp, description: 'When it was created.' },
@@ -45,7 +45,8 @@ export const listWorkspaces = contract({
   method: 'GET',
   path: '/api/workspaces',
   summary: 'List your workspaces',
-  description: 'Every workspace you are a member of. A key that is limited to one workspace sees that one.',
+  description:
+    'Returns every workspace that you are a member of. A key that is limited to one workspace gets only that one.',
   tag: 'Workspaces',
   scope: 'read',
   reply: {
@@ -66,7 +67,7 @@ export const getWorkspaceBySlug = contract({
   method: 'GET',
   path: '/api/workspaces/by-slug/{slug}',
   summary: 'Read one workspace by its urlKey',
-  description: 'A workspace you are no member of is 404, whether it exists or not.',
+  description: '404 when you are not a member of the workspace, whether it exists or not.',
   tag: 'Workspaces',
   scope: 'read',
   params: {
@@ -99,7 +100,7 @@ export const createWorkspace = contract({
   idempotencyKey: true,
   path: '/api/workspaces',
   summary: 'Create a workspace and become its owner',
-  description: `One person owns at most ${LIMITS.workspacesOwnedMax} workspaces; beyond that it is 409.`,
+  description: `A person can own at most ${LIMITS.workspacesOwnedMax} workspaces; 409 beyond that.`,
   tag: 'Workspaces',
   scope: 'admin',
   body: {
@@ -119,7 +120,7 @@ export const createWorkspace = contract({
         minLength: URL_KEY.min,
         maxLength: URL_KEY.max,
         pattern: URL_KEY.pattern,
-        description: 'Its name in addresses, unique and for good: lowercase letters, digits and hyphens.',
+        description: 'Its unique name in URLs: lowercase letters, digits and hyphens. It cannot be changed later.',
       },
       logoUrl: {
         type: 'string',
@@ -163,7 +164,7 @@ export const internalResolvePerson = contract({
   id: 'internalResolvePerson',
   method: 'POST',
   path: '/internal/people/resolve',
-  summary: 'Person behind an identity, created on first sight',
+  summary: 'Person of an identity; creates the person when the identity is new',
   tag: 'Internal',
   scope: 'none',
   internal: { callers: ['gateway', 'sync'], forItself: true },
