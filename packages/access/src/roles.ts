@@ -9,6 +9,8 @@ import type { Role } from '@wts/contracts';
 export const PERMISSIONS = {
   /** Invite people, see invitations and end them. */
   'invitations.manage': { owner: 'all', admin: 'all' },
+  /** Webhook endpoints and their deliveries. */
+  'webhooks.manage': { owner: 'all', admin: 'all' },
   /** See and revoke API keys of others that are limited to the workspace. Other keys lose access with the membership. */
   'keys.manage': { owner: 'all' },
   /** Promote, demote and remove owners. The last one always stays. */

@@ -8,3 +8,4 @@ export type { Change, MutateOutcome, ChangeResult } from './mutate.ts';
 export type { CallOptions, RetryOptions } from './retry.ts';
 export type { Snapshot, SnapshotRecord } from './snapshot.ts';
 export type { SocketLike } from './socket.ts';
+export { verifyWebhook, WebhookSignatureError } from './webhook.ts';

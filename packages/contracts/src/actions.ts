@@ -43,6 +43,8 @@ export interface StoredEntry extends SyncAction {
   readonly record: ModelRecord;
   /** Names of the changed fields; empty on INSERT and DELETE. */
   readonly changed: readonly string[];
+  /** An UPDATE after which a task or a project is done that was open before. */
+  readonly completes: boolean;
 }
 
 /** One message of the stream: a run of log entries without holes. `prev` is the last id before `first`. */
@@ -100,6 +102,8 @@ export const STREAM = {
   revoked: 'wts.revoked',
   /** Core NATS: the counts of each gateway, so that limits hold for all gateways together. */
   rates: 'wts.rates',
+  /** Core NATS: endpoints with new deliveries or new settings, so that the replica that serves them acts at once. */
+  webhooks: 'wts.webhooks',
   duplicateWindowMs: 120_000,
   maxAgeMs: 24 * 60 * 60 * 1000,
 } as const;

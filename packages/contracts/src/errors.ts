@@ -39,6 +39,13 @@ export const ERRORS = {
   api_key_invalid: row(401, 'Invalid API key', 'The API key is wrong, revoked or expired. Use another key.'),
   token_invalid: row(401, 'Invalid token', 'The token is wrong or expired. Sign in again.'),
 
+  // 402: a quota
+  endpoint_limit_reached: row(
+    402,
+    'Webhook endpoint limit reached',
+    `A workspace has at most ${LIMITS.webhookEndpointsMax} webhook endpoints. Delete one first.`,
+  ),
+
   // 403-410: not allowed, not found, in conflict
   insufficient_scope: row(
     403,
@@ -111,6 +118,11 @@ export const ERRORS = {
     'Service unavailable',
     'A dependency is unavailable. Retry after the number of seconds in `Retry-After`.',
     'retryable',
+  ),
+  webhooks_not_configured: row(
+    503,
+    'Webhooks are not configured',
+    'This deployment has no key for the secrets of webhooks: ask its operator to set `WEBHOOK_SECRET_KEY`.',
   ),
 } as const satisfies Record<string, ErrorRow>;
 

@@ -11,4 +11,7 @@ export const EXAMPLE_IDS = {
   clientTx: '018f2a3b-b16c-7e55-9f55-8ea0d12c7165',
   otherTx: '018f2a3b-06b1-73aa-8eaa-d3f5267bc6ba',
   epoch: '018f2a3b-c27d-7f66-8a66-9fb1e23d8276',
+  endpoint: '018f2a3b-17c2-74bb-8fbb-e4063678dbcb',
+  delivery: '018f2a3b-28d3-75cc-80cc-f5174789ecdc',
+  event: '018f2a3b-39e4-76dd-81dd-06285890fded',
 } as const;

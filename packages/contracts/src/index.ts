@@ -16,6 +16,7 @@ export * as meta from './meta.ts';
 export * as privateProjectApi from './private-projects.ts';
 export * as syncApi from './sync.ts';
 export * as syncFrames from './sync/frames.ts';
+export * as webhookApi from './webhooks.ts';
 export * as workspaceApi from './workspaces.ts';
 export type {
   AcceptedMutation,
@@ -29,6 +30,15 @@ export type {
   SyncTransaction,
 } from './sync.ts';
 export type { ServerFrame, SocketErrorCode, SubscribeFrame } from './sync/frames.ts';
+export type {
+  EndpointChange,
+  EventType,
+  NewEndpoint,
+  WebhookAttempt,
+  WebhookDelivery,
+  WebhookEndpoint,
+  WebhookEvent,
+} from './webhooks.ts';
 export type { NewWorkspace, Workspace } from './workspaces.ts';
 export type { PageQuery, PrivateProject } from './private-projects.ts';
 export type { ApiKey, KeyMaker, KeyPermissions, NewApiKey } from './api-keys.ts';

@@ -200,6 +200,21 @@ export const LIMITS = {
   /** Lists of these have no pages, so they are bounded. */
   workspacesOwnedMax: 1000,
   invitationsPendingMax: 500,
+  /** Section 8 of the specification. */
+  webhookEndpointsMax: 10,
+  webhookDescriptionMax: 255,
+  deliveriesPageDefault: 25,
+  deliveriesPageMax: 100,
+  /** Longer addresses are cut by proxies. */
+  webhookUrlMax: 2048,
+  /** Secrets of one endpoint in force at a time; each adds a signature to every delivery. */
+  webhookSecretsMax: 5,
+  /** Test events of one endpoint that wait to be sent. */
+  webhookTestsMax: 20,
+  /** Failed deliveries that one replay queues again. */
+  webhookReplayMax: 100_000,
+  /** Attempts of one delivery that are listed. */
+  webhookAttemptsListMax: 100,
   apiKeysPerPersonMax: 100,
   /** How often the time of a key's last use is stored. */
   apiKeyUseIntervalMs: 60_000,

@@ -57,6 +57,13 @@ export const description = contract({
   errors: [],
 });
 
+const fileParams = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['file'],
+  properties: { file: { type: 'string', minLength: 1, maxLength: 100 } },
+} as const;
+
 /** The description as a web page. */
 export const docs = contract({
   id: 'docs',
@@ -79,12 +86,7 @@ export const docsFile = contract({
   tag: 'Meta',
   scope: 'none',
   page: true,
-  params: {
-    type: 'object',
-    additionalProperties: false,
-    required: ['file'],
-    properties: { file: { type: 'string', minLength: 1, maxLength: 100 } },
-  },
+  params: fileParams,
   reply: { status: 200, contentType: 'text/javascript; charset=utf-8', schema: { type: 'string' } },
   errors: [],
 });
@@ -107,6 +109,45 @@ export const docsSlash = contract({
   method: 'GET',
   path: '/docs/',
   summary: 'Redirects to the page without the slash',
+  tag: 'Meta',
+  scope: 'none',
+  page: true,
+  reply: { status: 308, schema: { type: 'string' } },
+  errors: [],
+});
+
+/** For who runs a webhook endpoint: its deliveries, and what can be done about them. */
+export const consolePage = contract({
+  id: 'console',
+  method: 'GET',
+  path: '/console',
+  summary: 'The delivery console, as a page',
+  tag: 'Meta',
+  scope: 'none',
+  page: true,
+  reply: { status: 200, contentType: 'text/html; charset=utf-8', schema: { type: 'string' } },
+  errors: [],
+});
+
+/** What that page is made of. */
+export const consoleFile = contract({
+  id: 'consoleFile',
+  method: 'GET',
+  path: '/console/{file}',
+  summary: 'A file of the delivery console',
+  tag: 'Meta',
+  scope: 'none',
+  page: true,
+  params: fileParams,
+  reply: { status: 200, contentType: 'text/javascript; charset=utf-8', schema: { type: 'string' } },
+  errors: [],
+});
+
+export const consoleSlash = contract({
+  id: 'consoleSlash',
+  method: 'GET',
+  path: '/console/',
+  summary: 'The way to the delivery console, without the slash',
   tag: 'Meta',
   scope: 'none',
   page: true,

@@ -1,7 +1,7 @@
 import { STREAM } from './actions.ts';
 
 /** The users of NATS: services, the audit (`npm run verify:log`), an operator. */
-export const NATS_USERS = ['gateway', 'workspace', 'sync', 'verify', 'admin'] as const;
+export const NATS_USERS = ['gateway', 'workspace', 'sync', 'webhook-dispatcher', 'verify', 'admin'] as const;
 export type NatsUser = (typeof NATS_USERS)[number];
 
 export interface NatsPermissions {
@@ -38,6 +38,10 @@ export const NATS_PERMISSIONS: Readonly<Record<NatsUser, NatsPermissions>> = {
     ],
     subscribe: [STREAM.handover, STREAM.revoked, REPLIES],
   },
+  'webhook-dispatcher': {
+    publish: [STREAM.webhooks, ...READING, ...FOLLOWING],
+    subscribe: [STREAM.handover, STREAM.webhooks, REPLIES],
+  },
   verify: {
     publish: [
       '$JS.API.INFO',
@@ -53,7 +57,7 @@ export const NATS_PERMISSIONS: Readonly<Record<NatsUser, NatsPermissions>> = {
 
 /** The environment variable of the server with the password of a user in infra/nats/users.conf. */
 export function natsPasswordVariable(user: NatsUser): string {
-  return `NATS_PASSWORD_${user.toUpperCase()}`;
+  return `NATS_PASSWORD_${user.toUpperCase().replaceAll('-', '_')}`;
 }
 
 /** The text of infra/nats/users.conf, to be included in the `authorization` of a server. */

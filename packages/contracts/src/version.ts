@@ -6,7 +6,7 @@ export const DESCRIPTION_VERSION = '1.0.0';
 /** Version of the protocol between clients and sync; `protocol.test.ts` pins its hash. */
 export const PROTOCOL_VERSION = 1;
 /** Version of the chunks between services; `wire.test.ts` pins their bytes. */
-export const WIRE_VERSION = 2;
+export const WIRE_VERSION = 3;
 
 export const HEADERS = {
   apiVersion: 'api-version',

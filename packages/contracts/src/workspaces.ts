@@ -67,7 +67,7 @@ export const getWorkspaceBySlug = contract({
   method: 'GET',
   path: '/api/workspaces/by-slug/{slug}',
   summary: 'Read one workspace by its urlKey',
-  description: '404 when you are not a member of the workspace, whether it exists or not.',
+  description: 'Finds a workspace by its `urlKey`, which is case-sensitive. One that you do not belong to is 404.',
   tag: 'Workspaces',
   scope: 'read',
   params: {

@@ -87,6 +87,15 @@ describe('the configuration', () => {
     });
   }
 
+  it('refuses a list for one text in it', () => {
+    const even = setting.texts('EVEN', {
+      doc: 'Even.',
+      refuse: (text) => (Number(text) % 2 === 0 ? null : `has ${text}, which is odd`),
+    });
+    assert.deepEqual(parseSettings({ even }, { EVEN: '2, 4' }), { even: ['2', '4'] });
+    assert.throws(() => parseSettings({ even }, { EVEN: '2,3' }), /EVEN has 3, which is odd/);
+  });
+
   it('never repeats a secret in a fault', () => {
     const text = faultsOf({ NAME: 'abc', DATABASE_URL: 'mysql://u:hunter2@db/x' }).join('\n');
     assert.match(text, /DATABASE_URL must be a URL that starts with postgres:\/\//);

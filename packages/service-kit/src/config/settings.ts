@@ -181,9 +181,17 @@ export const setting = {
       if (urls.length === 0) throw new Error('must name at least one URL');
       return urls;
     }),
-  /** A comma-separated list. */
-  texts: <const O extends Options<readonly string[]>>(variable: string, options: O) =>
-    build<readonly string[], O>(variable, 'texts, comma-separated', options, list),
+  /** A comma-separated list. `refuse` judges each text, as that of `text` does. */
+  texts: <const O extends Options<readonly string[], { refuse?: (text: string) => string | null }>>(
+    variable: string,
+    options: O,
+  ) =>
+    build<readonly string[], O>(variable, 'texts, comma-separated', options, (text) => {
+      const texts = list(text);
+      const fault = texts.map((item) => options.refuse?.(item) ?? null).find((sentence) => sentence !== null);
+      if (fault !== undefined) throw new Error(fault);
+      return texts;
+    }),
   /** `read` parses the text, and throws an Error with its fault. */
   json: <T, const O extends Options<T> = Options<T>>(
     variable: string,

@@ -3,6 +3,7 @@ export type { Call } from './call.ts';
 export { idempotency } from './idempotency.ts';
 export type { Claim, Idempotency, IdempotencyStore, StoredReply } from './idempotency.ts';
 export { mount, mountStream } from './mount.ts';
+export { seal, unseal } from './sealing.ts';
 export { readInternalToken } from './who-calls.ts';
 export { compile } from './validate.ts';
 export type { Validate } from './validate.ts';
