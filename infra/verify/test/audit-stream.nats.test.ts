@@ -51,6 +51,7 @@ describe('the audit of the stream', function () {
         actorId: userId,
         record,
         changed: [],
+        completes: false,
       })),
       ...changed,
     };

@@ -27,7 +27,7 @@ type LogRow = Omit<StoredEntry, 'data' | 'record'> & { readonly data: string | n
 
 /** `syncId` is text: an `order by` must name `sync_actions.sync_id`, or '10' sorts before '9'. */
 const COLUMNS = `sync_id::text as "syncId", event_id as "eventId", workspace_id as "workspaceId", group_id as "groupId",
-  model as "modelName", model_id as "modelId", action, record::text as record, data::text as data, changed,
+  model as "modelName", model_id as "modelId", action, record::text as record, data::text as data, changed, completes,
   actor_id as "actorId", client_id as "clientId", client_tx_id as "clientTxId",
   to_char(created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "createdAt"`;
 
@@ -100,5 +100,6 @@ function storedEntry(row: LogRow): StoredEntry {
     actorId: row.actorId,
     record,
     changed: row.changed,
+    completes: row.completes,
   };
 }

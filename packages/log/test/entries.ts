@@ -23,6 +23,7 @@ export function entry(id: number | bigint, fields: Partial<StoredEntry> = {}): S
     actorId: '6f0c7a52-1c5e-4d0a-9c55-0d3a4c1d2e03',
     record,
     changed: ['title'],
+    completes: false,
     ...fields,
   };
 }

@@ -90,6 +90,7 @@ export class LogWriter {
       action: one.action ?? ('UPDATE' as const),
       data: one.data ?? { title: `Täsk ${index}`, updatedAt: createdAt },
       changed: ['title'],
+      completes: false,
       actorId: one.groupId,
       clientId: 'writer "quoted"',
       clientTxId: randomUUID(),

@@ -66,7 +66,7 @@ describe('the migrations', function () {
     const [present, entries] = [await names(), await engines.entries()];
     for (const [index, name] of FORMER_NAMES.entries())
       await engines.pool.query(`update sync.migrations set name = $1 where name = $2`, [name, present[index]]);
-    assert.deepEqual(await names(), FORMER_NAMES);
+    assert.deepEqual((await names()).slice(0, FORMER_NAMES.length), FORMER_NAMES);
     assert.deepEqual(await migrate({ url: engines.database.urlOf('wts_sync'), directory, schema: 'sync', log }), []);
     assert.deepEqual(await names(), present);
     assert.deepEqual(await engines.entries(), entries);

@@ -2,7 +2,7 @@ import { LIMITS, WIRE_VERSION } from '@wts/contracts';
 import type { EntryChunk, StoredEntry } from '@wts/contracts';
 
 /**
- * A chunk on the wire is JSON in UTF-8: `{"v":2,"epoch","prev","first","last","actions":[...]}`. An entry whose data is
+ * A chunk on the wire is JSON in UTF-8: `{"v":3,"epoch","prev","first","last","actions":[...]}`. An entry whose data is
  * its record, as of every INSERT, is sent without `data`: the record is most of a chunk. The text of an entry is made once
  * per process and cached, so handing a chunk to another replica, joining chunks and publishing them serialize no entry twice.
  */

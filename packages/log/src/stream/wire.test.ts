@@ -13,6 +13,7 @@ import { encodeWithoutEntries, parseMessageId } from './chunk.ts';
 const HASHES: Readonly<Record<number, string>> = {
   1: 'c6ce7f5954d81180645b78c69c9d8230e6155228d0ddeb290e142005ea2d540d',
   2: '3a13899a777b4dd4470459aecdec13ce2dde8433e4956cff4aefed76bf69ebb6',
+  3: 'b77a0c33718e4b6e6ebb62b322de2922f3346a09fa4c5cde9531806293aad72a',
 };
 
 function insertion(): StoredEntry {
@@ -48,7 +49,7 @@ describe('a chunk on the wire', () => {
     const data = Buffer.from(
       Buffer.from(encodeChunk(chunk(0, 1)))
         .toString()
-        .replace('"v":2', '"v":99'),
+        .replace('"v":3', '"v":99'),
     );
     assert.throws(() => decodeChunk(data), /wire version 99/);
   });
@@ -58,8 +59,8 @@ describe('a chunk on the wire', () => {
     'null',
     '[]',
     '{}',
-    '{"v":2}',
-    '{"v":2,"epoch":"e","actions":[],"prev":1,"first":"1","last":"2"}',
+    '{"v":3}',
+    '{"v":3,"epoch":"e","actions":[],"prev":1,"first":"1","last":"2"}',
   ]) {
     it(`is refused when it is ${text === '' ? 'empty' : text}`, () => {
       assert.throws(() => decodeChunk(Buffer.from(text)));

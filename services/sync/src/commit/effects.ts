@@ -5,6 +5,7 @@ import {
   isOf,
   Project,
   ProjectMember,
+  Task,
   User,
   WorkspaceMember,
   type Model,
@@ -41,7 +42,12 @@ export function insertRow(state: DecisionState, unit: Unit, row: Row): Effect[] 
 export function updateRow(state: DecisionState, before: Row, after: Row, changed: readonly string[]): Effect[] {
   state.put(after);
   const data = changedData(after.record, changed);
-  return groupsOf(state, before).map((groupId) => effectOf(after, 'UPDATE', { groupId, data, changed }));
+  const completes = isDone(after) && !isDone(before);
+  return groupsOf(state, before).map((groupId) => effectOf(after, 'UPDATE', { groupId, data, changed, completes }));
+}
+
+function isDone({ model, record }: Row): boolean {
+  return model === Task ? record['completedAt'] !== null : model === Project && record['status'] === 'done';
 }
 
 export function deleteRow(state: DecisionState, row: Row): Effect[] {
@@ -193,9 +199,9 @@ function ensureMember(state: DecisionState, project: Row, userId: string): Effec
 export function effectOf(
   row: Row,
   action: ActionName,
-  more: { groupId?: string; data?: string; changed?: readonly string[] } = {},
+  more: { groupId?: string; data?: string; changed?: readonly string[]; completes?: boolean } = {},
 ): Effect {
-  const { groupId = row.groupId, data = null, changed = [] } = more;
+  const { groupId = row.groupId, data = null, changed = [], completes = false } = more;
   // A person has no workspace; the entry for the group of a workspace belongs to that workspace.
   const workspaceId = row.model === User && groupId !== row.id ? groupId : row.workspaceId;
   return {
@@ -208,6 +214,7 @@ export function effectOf(
     text: row.text,
     data,
     changed,
+    completes,
   };
 }
 

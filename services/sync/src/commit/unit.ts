@@ -49,6 +49,8 @@ export interface Effect {
   /** The `data` of the entry on the wire, as JSON text; null where that is the record itself (INSERT). */
   readonly data: string | null;
   readonly changed: readonly string[];
+  /** A task or a project was open before and is done after it. */
+  readonly completes: boolean;
 }
 
 export interface AppliedMutation extends Mutation {

@@ -250,6 +250,7 @@ function entryOf(effect: Effect, unit: Unit, offset: number): NewEntry & { effec
     record: effect.text,
     data: effect.data,
     changed: effect.changed,
+    completes: effect.completes,
     actorId: unit.principal.userId,
     clientId: unit.clientId,
     clientTxId: unit.clientTxId,
@@ -279,6 +280,7 @@ function chunkOf(
       actorId: entry.actorId,
       record,
       changed: entry.changed,
+      completes: entry.completes,
     };
   });
   return {

@@ -22,6 +22,7 @@ function action(id: number, groupId = 'group'): StoredEntry {
     actorId: '',
     record: { id: 'task' },
     changed: [],
+    completes: false,
   };
 }
 

@@ -120,6 +120,6 @@ function actionAt(syncId: string, groupId: string): StoredEntry {
   const record = { id: randomUUID(), title: 'x'.repeat(40_000) };
   const names = { modelName: 'Task', modelId: record.id, clientTxId: 'tx', clientId: 'client', actorId: groupId };
   const createdAt = '2026-11-21T09:00:00.000Z';
-  const rest = { eventId: randomUUID(), workspaceId: groupId, changed: ['title'], createdAt };
+  const rest = { eventId: randomUUID(), workspaceId: groupId, changed: ['title'], completes: false, createdAt };
   return { ...names, ...rest, syncId, groupId, action: 'UPDATE', data: record, record };
 }

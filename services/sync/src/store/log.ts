@@ -33,6 +33,7 @@ export interface NewEntry {
   readonly record: string;
   readonly data: string | null;
   readonly changed: readonly string[];
+  readonly completes: boolean;
   readonly actorId: string;
   readonly clientId: string;
   readonly clientTxId: string;
@@ -48,21 +49,21 @@ export interface NewIdempotencyKey {
   readonly mains: readonly (number | bigint)[];
 }
 
-const ENTRY = 'uuid[], uuid[], uuid[], text[], uuid[], text[], text, text, text[], uuid[], text[], text[]';
+const ENTRY = 'uuid[], uuid[], uuid[], text[], uuid[], text[], text, text, text[], uuid[], text[], text[], boolean[]';
 const KEY = 'uuid[], text[], text[], bigint[], text[]';
 
 const APPEND = new PreparedStatement(
   `${ENTRY}, ${KEY}, timestamptz`,
   `with head as materialized (select ${HEAD} as at),
 entries as (
-  insert into sync.sync_actions (sync_id, event_id, workspace_id, group_id, model, model_id, action, record, data, changed, actor_id, client_id, client_tx_id, created_at)
-  select head.at + s.n, s.e, s.w, s.g, s.m, s.i, s.a, s.r, s.d, s.c::text[], s.u, s.x, s.t, $18
-  from head, unnest($1, $2, $3, $4, $5, $6, ${fromJsonList('$7')}, ${fromJsonList('$8')}, $9, $10, $11, $12) with ordinality as s(e, w, g, m, i, a, r, d, c, u, x, t, n)
+  insert into sync.sync_actions (sync_id, event_id, workspace_id, group_id, model, model_id, action, record, data, changed, actor_id, client_id, client_tx_id, completes, created_at)
+  select head.at + s.n, s.e, s.w, s.g, s.m, s.i, s.a, s.r, s.d, s.c::text[], s.u, s.x, s.t, s.o, $19
+  from head, unnest($1, $2, $3, $4, $5, $6, ${fromJsonList('$7')}, ${fromJsonList('$8')}, $9, $10, $11, $12, $13) with ordinality as s(e, w, g, m, i, a, r, d, c, u, x, t, o, n)
 ),
 keys as (
   insert into sync.idempotency_keys (user_id, client_id, client_tx_id, last_id, main_ids, created_at)
-  select s.u, s.x, s.t, case when s.l > 0 then head.at + s.l else -s.l end, array(select case when place > 0 then head.at + place else -place end from unnest(s.m::bigint[]) with ordinality as m(place, n) order by n), $18
-  from head, unnest($13, $14, $15, $16, $17) as s(u, x, t, l, m)
+  select s.u, s.x, s.t, case when s.l > 0 then head.at + s.l else -s.l end, array(select case when place > 0 then head.at + place else -place end from unnest(s.m::bigint[]) with ordinality as m(place, n) order by n), $19
+  from head, unnest($14, $15, $16, $17, $18) as s(u, x, t, l, m)
 )
 select at::text as head, (select epoch from ${LOG_STATE}) as epoch from head`,
 );
@@ -91,6 +92,7 @@ export function append(
     entries.map(({ actorId }) => actorId),
     entries.map(({ clientId }) => clientId),
     entries.map(({ clientTxId }) => clientTxId),
+    entries.map(({ completes }) => String(completes)),
     keys.map(({ userId }) => userId),
     keys.map(({ clientId }) => clientId),
     keys.map(({ clientTxId }) => clientTxId),
