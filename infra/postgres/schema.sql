@@ -177,6 +177,7 @@ create table sync.sync_actions (
   client_id text not null,
   client_tx_id text not null,
   created_at timestamp with time zone not null,
+  completes boolean default false not null,
   constraint sync_actions_pkey PRIMARY KEY (sync_id)
 ) partition by RANGE (sync_id);
 CREATE INDEX sync_actions_group_id_idx ON ONLY sync.sync_actions USING btree (group_id, sync_id);
@@ -447,7 +448,8 @@ insert into sync.migrations (batch, name) values
   (1, '0007-make-project-keys-unique-by-group'),
   (1, '0008-create-used-groups'),
   (1, '0009-create-sweeps'),
-  (1, '0012-create-membership-losses');
+  (1, '0012-create-membership-losses'),
+  (1, '0013-add-completes');
 
 reset role;
 
@@ -551,5 +553,172 @@ insert into workspace.migrations (batch, name) values
   (1, '0005-find-keys'),
   (1, '0006-verify-addresses'),
   (1, '0007-remember-key-makers');
+
+reset role;
+
+set role wts_webhooks;
+
+create sequence webhooks.migrations_id_seq as integer;
+
+create sequence webhooks.migrations_lock_index_seq as integer;
+
+create table webhooks.attempts (
+  delivery_id uuid not null,
+  event_at timestamp with time zone not null,
+  endpoint_id uuid not null,
+  number integer not null,
+  started_at timestamp with time zone not null,
+  duration_ms integer not null,
+  status_code smallint,
+  response_snippet text,
+  error text,
+  constraint attempts_pkey PRIMARY KEY (delivery_id, number, event_at)
+) partition by RANGE (event_at);
+
+create table webhooks.cursor (
+  is_only_row boolean default true not null,
+  epoch uuid,
+  "position" bigint,
+  constraint cursor_is_only_row_check CHECK (is_only_row),
+  constraint cursor_pkey PRIMARY KEY (is_only_row)
+);
+
+create table webhooks.deliveries (
+  id uuid not null,
+  endpoint_id uuid not null,
+  event_id uuid not null,
+  event_at timestamp with time zone not null,
+  event_type text not null,
+  sequence bigint not null,
+  status text default 'pending'::text not null,
+  attempt_count integer default 0 not null,
+  scheduled_attempts smallint default 0 not null,
+  scheduled_at timestamp with time zone,
+  manual_at timestamp with time zone,
+  created_at timestamp with time zone not null,
+  last_attempt_at timestamp with time zone,
+  completed_at timestamp with time zone,
+  last_status_code smallint,
+  last_response_snippet text,
+  last_error text,
+  constraint deliveries_endpoint_id_event_id_event_at_key UNIQUE (endpoint_id, event_id, event_at),
+  constraint deliveries_pkey PRIMARY KEY (id, event_at),
+  constraint deliveries_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'succeeded'::text, 'failed'::text])))
+) partition by RANGE (event_at);
+CREATE INDEX deliveries_created_at_idx ON ONLY webhooks.deliveries USING btree (endpoint_id, created_at DESC);
+CREATE INDEX deliveries_failed_idx ON ONLY webhooks.deliveries USING btree (endpoint_id, created_at) WHERE (status = 'failed'::text);
+CREATE INDEX deliveries_first_idx ON ONLY webhooks.deliveries USING btree (endpoint_id, sequence) WHERE ((status = 'pending'::text) AND (attempt_count = 0));
+CREATE INDEX deliveries_pending_tests_idx ON ONLY webhooks.deliveries USING btree (endpoint_id) WHERE ((status = 'pending'::text) AND (event_type = 'endpoint.test'::text));
+CREATE INDEX deliveries_retry_idx ON ONLY webhooks.deliveries USING btree (endpoint_id, LEAST(scheduled_at, manual_at)) WHERE ((status = 'pending'::text) AND (attempt_count > 0));
+
+create table webhooks.endpoints (
+  id uuid not null,
+  workspace_id uuid not null,
+  url text not null,
+  description text not null,
+  event_types text[] not null,
+  enabled boolean default true not null,
+  since_position bigint not null,
+  has_succeeded boolean default false not null,
+  consecutive_failures integer default 0 not null,
+  failing_since timestamp with time zone,
+  last_failure_at timestamp with time zone,
+  disabled_at timestamp with time zone,
+  disabled_reason text,
+  created_by uuid not null,
+  created_at timestamp with time zone default now() not null,
+  updated_at timestamp with time zone default now() not null,
+  deleted_at timestamp with time zone,
+  constraint endpoints_disabled_reason_check CHECK ((disabled_reason = ANY (ARRAY['consecutive_failures'::text, 'gone'::text]))),
+  constraint endpoints_pkey PRIMARY KEY (id)
+);
+CREATE INDEX endpoints_deleted_at_idx ON webhooks.endpoints USING btree (deleted_at) WHERE (deleted_at IS NOT NULL);
+CREATE INDEX endpoints_workspace_id_idx ON webhooks.endpoints USING btree (workspace_id) WHERE (deleted_at IS NULL);
+
+create table webhooks.events (
+  id uuid not null,
+  created_at timestamp with time zone not null,
+  workspace_id uuid not null,
+  "position" bigint,
+  type text not null,
+  body text not null,
+  constraint events_pkey PRIMARY KEY (id, created_at)
+) partition by RANGE (created_at);
+
+create table webhooks.idempotency_keys (
+  key_hash bytea not null,
+  owner text not null,
+  fingerprint bytea not null,
+  status smallint,
+  body bytea,
+  expires_at timestamp with time zone not null,
+  constraint idempotency_keys_fingerprint_check CHECK ((length(fingerprint) = 32)),
+  constraint idempotency_keys_key_hash_check CHECK ((length(key_hash) = 32)),
+  constraint idempotency_keys_pkey PRIMARY KEY (key_hash)
+);
+CREATE INDEX idempotency_keys_expires_at_idx ON webhooks.idempotency_keys USING btree (expires_at);
+
+create table webhooks.lanes (
+  endpoint_id uuid not null,
+  last_sequence bigint default 0 not null,
+  last_created_at timestamp with time zone default now() not null,
+  wakes bigint default 0 not null,
+  due_at timestamp with time zone,
+  holder uuid,
+  token bigint default 0 not null,
+  leased_until timestamp with time zone,
+  constraint lanes_pkey PRIMARY KEY (endpoint_id),
+  constraint lanes_endpoint_id_fkey FOREIGN KEY (endpoint_id) REFERENCES webhooks.endpoints(id) ON DELETE CASCADE
+);
+CREATE INDEX lanes_due_at_idx ON webhooks.lanes USING btree (due_at) WHERE (due_at IS NOT NULL);
+CREATE INDEX lanes_holder_idx ON webhooks.lanes USING btree (holder) WHERE (holder IS NOT NULL);
+
+create table webhooks.migrations (
+  id integer default nextval('webhooks.migrations_id_seq'::regclass) not null,
+  name character varying(255),
+  batch integer,
+  migration_time timestamp with time zone,
+  constraint migrations_pkey PRIMARY KEY (id)
+);
+
+create table webhooks.migrations_lock (
+  index integer default nextval('webhooks.migrations_lock_index_seq'::regclass) not null,
+  is_locked integer,
+  constraint migrations_lock_pkey PRIMARY KEY (index)
+);
+
+create table webhooks.parked_entries (
+  "position" bigint not null,
+  reason text not null,
+  entry text not null,
+  parked_at timestamp with time zone default now() not null,
+  constraint parked_entries_pkey PRIMARY KEY ("position")
+);
+
+create table webhooks.secrets (
+  id uuid not null,
+  endpoint_id uuid not null,
+  key_id text not null,
+  sealed bytea not null,
+  created_at timestamp with time zone default now() not null,
+  expires_at timestamp with time zone,
+  constraint secrets_pkey PRIMARY KEY (id),
+  constraint secrets_endpoint_id_fkey FOREIGN KEY (endpoint_id) REFERENCES webhooks.endpoints(id) ON DELETE CASCADE
+);
+CREATE INDEX secrets_endpoint_id_idx ON webhooks.secrets USING btree (endpoint_id);
+
+create table webhooks.attempts_default partition of webhooks.attempts
+  DEFAULT;
+
+create table webhooks.deliveries_default partition of webhooks.deliveries
+  DEFAULT;
+
+create table webhooks.events_default partition of webhooks.events
+  DEFAULT;
+
+insert into webhooks.migrations (batch, name) values
+  (1, '0001-create-endpoints'),
+  (1, '0002-create-deliveries'),
+  (1, '0003-create-idempotency-keys');
 
 reset role;

@@ -10,6 +10,17 @@ export const STACK_FILE = join(LOCAL, 'stack.json');
 /** The directory of `npm start`. */
 export const START_DIRECTORY = join(LOCAL, 'dev');
 
+/** Everything of `npm start` is below one directory, so that `--fresh` removes only that. */
+export const PATHS = {
+  lock: join(LOCAL, 'start.lock'),
+  secrets: join(START_DIRECTORY, 'secrets.json'),
+  records: join(START_DIRECTORY, 'run'),
+  logs: join(START_DIRECTORY, 'logs'),
+  postgres: join(START_DIRECTORY, 'postgres'),
+  nats: join(START_DIRECTORY, 'nats'),
+  webhooks: join(START_DIRECTORY, 'webhooks'),
+};
+
 /** Distinguishes two clones on one machine where data must be outside the repository. */
 export function repositoryHash(): string {
   return createHash('sha256').update(ROOT).digest('hex').slice(0, 12);

@@ -16,6 +16,8 @@ export interface Secrets {
   readonly natsPassword: string;
   readonly internalTokenSecret: string;
   readonly jwtSecret: string;
+  /** Encrypts the signing secrets of webhook endpoints. */
+  readonly webhookSecretKey: string;
   /** The key of role passwords when the administrator of the server has no password. */
   readonly roleKey: string;
   /** Absent before the first seed. */
@@ -32,6 +34,7 @@ export function makeSecrets(): Secrets {
     natsPassword: text(),
     internalTokenSecret: text(),
     jwtSecret: text(),
+    webhookSecretKey: randomBytes(32).toString('base64'),
     roleKey: text(),
   };
 }

@@ -12,15 +12,29 @@ export interface ServiceSpec {
   readonly reads?: readonly SharedSetting[];
 }
 
-export type SharedSetting = 'NATS_URL' | 'API_KEY_PREFIX' | 'JWT_ISSUERS' | 'BASE_URL' | 'AUTH_URL' | 'AUTH_PORT';
+export type SharedSetting =
+  | 'NATS_URL'
+  | 'API_KEY_PREFIX'
+  | 'JWT_ISSUERS'
+  | 'BASE_URL'
+  | 'AUTH_URL'
+  | 'AUTH_PORT'
+  | 'WEBHOOK_SECRET_KEY'
+  | 'WEBHOOK_ALLOWED_CIDRS'
+  | 'WEBHOOK_EXTRA_CA_FILE';
 
 /** Every service, in the order in which they start. They stop in reverse order. */
 export const SERVICES: readonly ServiceSpec[] = [
   { name: 'sync', role: 'wts_sync', calls: ['workspace'], reads: ['NATS_URL', 'API_KEY_PREFIX', 'JWT_ISSUERS'] },
   { name: 'workspace', role: 'wts_workspace', calls: ['sync'], reads: ['NATS_URL', 'API_KEY_PREFIX'] },
   {
+    name: 'webhook-dispatcher',
+    role: 'wts_webhooks',
+    reads: ['NATS_URL', 'WEBHOOK_SECRET_KEY', 'WEBHOOK_ALLOWED_CIDRS', 'WEBHOOK_EXTRA_CA_FILE'],
+  },
+  {
     name: 'gateway',
-    calls: ['workspace', 'sync'],
+    calls: ['workspace', 'sync', 'webhook-dispatcher'],
     reads: ['NATS_URL', 'API_KEY_PREFIX', 'JWT_ISSUERS', 'BASE_URL', 'AUTH_URL', 'AUTH_PORT'],
   },
 ];
@@ -44,6 +58,9 @@ export const PASSED_THROUGH: readonly string[] = [
   'CORS_ORIGINS',
   'RATE_LIMITS',
   'TRUSTED_PROXIES',
+  'WEBHOOK_DISABLE_AFTER',
+  'WEBHOOK_DNS_SERVERS',
+  'WEBHOOK_RETRY_SCHEDULE',
   'OTEL_EXPORTER_OTLP_ENDPOINT',
   'OTEL_EXPORTER_OTLP_HEADERS',
   'OTEL_RESOURCE_ATTRIBUTES',

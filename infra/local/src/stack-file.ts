@@ -11,15 +11,21 @@ export interface StackFile extends DemoWorkspace {
   readonly jwt: { readonly issuer: string; readonly audience: string; readonly secret: string };
   readonly databaseUrl: string;
   readonly natsUrl: string;
+  /** Receivers on this machine show a certificate of this authority. */
+  readonly webhooks: { readonly caFile: string };
   readonly services: {
     readonly [name: string]: { readonly url: string; readonly pid: number | null; readonly log: string };
   };
 }
 
+interface Surroundings extends Pick<StackFile, 'databaseUrl' | 'natsUrl' | 'webhooks'> {
+  readonly jwtSecret: string;
+}
+
 export function describeStack(
   stack: Stack,
   demo: DemoWorkspace,
-  { jwtSecret, databaseUrl, natsUrl }: { jwtSecret: string; databaseUrl: string; natsUrl: string },
+  { jwtSecret, databaseUrl, natsUrl, webhooks }: Surroundings,
 ): StackFile {
   return {
     baseUrl: stack.baseUrl,
@@ -31,6 +37,7 @@ export function describeStack(
     jwt: { ...LOCAL_JWT, secret: jwtSecret },
     databaseUrl,
     natsUrl,
+    webhooks,
     services: Object.fromEntries(stack.services.map(({ name, url, pid, log }) => [name, { url, pid, log }])),
   };
 }

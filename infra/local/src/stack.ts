@@ -14,6 +14,7 @@ import { UserError } from './user-error.ts';
 import type { DemoWorkspace, Secrets } from './secrets.ts';
 import type { CrashHandlers } from './servers/server-control.ts';
 import type { ServiceSpec, SharedSetting } from './services.ts';
+import { LOOPBACK_CIDRS } from './webhooks.ts';
 import { GATEWAY, PASSED_THROUGH, SERVICES, urlVariable } from './services.ts';
 
 const API_KEY_PREFIX = 'wts_';
@@ -27,6 +28,8 @@ export interface StackOptions extends CrashHandlers {
   readonly natsUrlOf: (service: NatsUser) => string;
   readonly secrets: Secrets;
   readonly ports?: { readonly api: number; readonly auth: number };
+  /** A certificate that the webhook dispatcher trusts, for receivers on this machine. */
+  readonly webhookCaFile?: string;
   readonly replicas?: { readonly [service: string]: number };
   readonly restarts: boolean;
   /** The environment of the starting process; services get only the variables in `PASSED_THROUGH`. */
@@ -169,6 +172,7 @@ export class Stack implements AsyncDisposable {
       database,
       natsUrlOf,
       overrides,
+      webhookCaFile,
       route = (_service, _replica, _store, url) => url,
     } = this.#options;
     const settings: Record<SharedSetting, string> = {
@@ -181,6 +185,9 @@ export class Stack implements AsyncDisposable {
       AUTH_URL: this.authUrl,
       // The first gateway has the public port, the others any free port.
       AUTH_PORT: replica === 0 ? String(this.#authPort) : '0',
+      WEBHOOK_SECRET_KEY: env['WEBHOOK_SECRET_KEY'] ?? secrets.webhookSecretKey,
+      WEBHOOK_ALLOWED_CIDRS: env['WEBHOOK_ALLOWED_CIDRS'] ?? LOOPBACK_CIDRS,
+      WEBHOOK_EXTRA_CA_FILE: env['WEBHOOK_EXTRA_CA_FILE'] ?? webhookCaFile ?? '',
     };
     return {
       ...picked(env, PASSED_THROUGH),

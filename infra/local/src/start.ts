@@ -9,7 +9,7 @@ import { tryLock } from '../bootstrap/lock.mjs';
 import { migrateServices } from './database/migrate.ts';
 import type { Database } from './database/provision.ts';
 import { ownDatabase, provision } from './database/provision.ts';
-import { LOCAL, ROOT, START_DIRECTORY } from './layout.ts';
+import { LOCAL, PATHS, ROOT, START_DIRECTORY } from './layout.ts';
 import { endLeftovers } from './processes/leftovers.ts';
 import { boundLogs } from './processes/logs.ts';
 import { identityOf, isAlive } from './processes/identity.ts';
@@ -26,6 +26,7 @@ import type { CrashHandlers } from './servers/server-control.ts';
 import { describeStack, readStackFile, removeStackFile, writeStackFile } from './stack-file.ts';
 import { Stack } from './stack.ts';
 import { runTask } from './task.ts';
+import { openLocalWebhooks } from './webhooks.ts';
 import { welcome } from './welcome.ts';
 
 const USAGE = `npm start [-- options]
@@ -45,16 +46,6 @@ interface Options {
   readonly fresh: boolean;
   readonly syncReplicas: number;
 }
-
-/** Everything is below one directory, so that `--fresh` removes only that. */
-const PATHS = {
-  lock: join(LOCAL, 'start.lock'),
-  secrets: join(START_DIRECTORY, 'secrets.json'),
-  records: join(START_DIRECTORY, 'run'),
-  logs: join(START_DIRECTORY, 'logs'),
-  postgres: join(START_DIRECTORY, 'postgres'),
-  nats: join(START_DIRECTORY, 'nats'),
-};
 
 await runTask(async (stack) => {
   const options = readOptions();
@@ -83,7 +74,9 @@ await runTask(async (stack) => {
     },
   };
   const servers = await openServers(stack, secrets, progress, handlers);
+  const webhooks = await openLocalWebhooks(PATHS.webhooks);
   const services = await Stack.plan({
+    webhookCaFile: webhooks.caFile,
     logs: PATHS.logs,
     records: PATHS.records,
     ...servers,
@@ -102,6 +95,7 @@ await runTask(async (stack) => {
         jwtSecret: secrets.jwtSecret,
         databaseUrl: servers.database.adminUrl,
         natsUrl: servers.natsUrlOf('verify'),
+        webhooks: { caFile: webhooks.caFile },
       }),
     );
   writeFile();

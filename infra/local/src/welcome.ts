@@ -23,6 +23,7 @@ export function welcome(
     '',
     `  API             ${baseUrl}`,
     `  Reference       ${baseUrl}/docs`,
+    `  Webhooks        ${baseUrl}/console`,
     `  Auth            ${authUrl}`,
     `  API key         ${demo.apiKey}`,
     `  Read-only key   ${demo.readOnlyApiKey}`,
@@ -33,10 +34,15 @@ export function welcome(
     '',
     '    npm run watch',
     '',
+    '  Receive webhooks on this machine, in a third terminal:',
+    '',
+    '    npm run listen',
+    '',
     '  Create a task:',
     '',
     ...createTask(baseUrl, demo).map((line) => `    ${line}`),
     '',
+    '  For development only: webhooks may go to 127.0.0.1, and a certificate authority in .local is trusted for them.',
     '  Press Ctrl-C to stop everything. npm start -- --fresh deletes all local data.',
   ].join('\n');
 }

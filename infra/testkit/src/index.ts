@@ -1,6 +1,8 @@
 /** PostgreSQL, NATS, whole systems, people, sockets, receivers and clocks for tests. */
 export type { SupervisedProcess } from '@wts/local';
 
+export { testAuthority } from './authority.ts';
+export type { TestAuthority } from './authority.ts';
 export { openBrowser } from './browser.ts';
 export type { Page } from './browser.ts';
 export { testClock } from './clock.ts';
@@ -16,7 +18,7 @@ export type { Issuer, TokenClaims } from './person.ts';
 export { openProxy } from './proxy.ts';
 export type { Proxy } from './proxy.ts';
 export { receiver } from './receiver.ts';
-export type { Received, Receiver, ReceiverReply } from './receiver.ts';
+export type { Received, Receiver, ReceiverOptions, ReceiverReply } from './receiver.ts';
 export { sendRequest } from './request.ts';
 export type { Reply, RequestContent, RequestTarget } from './request.ts';
 export { socketOf } from './socket.ts';

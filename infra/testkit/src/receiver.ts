@@ -1,6 +1,8 @@
-import type { IncomingHttpHeaders } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { createServer as createTlsServer } from 'node:https';
+import type { AddressInfo, Socket } from 'node:net';
+import type { Identity } from '@wts/local';
 import { eventually } from './eventually.ts';
 
 /** A request that the receiver got. */
@@ -8,8 +10,12 @@ export interface Received {
   readonly method: string;
   readonly path: string;
   readonly headers: IncomingHttpHeaders;
+  /** Names and values in turn, as they came. */
+  readonly rawHeaders: readonly string[];
   readonly body: string;
   readonly at: number;
+  /** The number of the connection, counted from 1: two requests with the same number shared one. */
+  readonly connection: number;
 }
 
 export interface ReceiverReply {
@@ -20,7 +26,18 @@ export interface ReceiverReply {
   readonly afterMs?: number;
 }
 
-/** A real HTTP server that stores the requests it gets and replies as the test sets: the endpoint of a webhook. */
+export interface ReceiverOptions {
+  /** What it shows as an HTTPS server, of a `testAuthority()`; without it the receiver is an HTTP server. */
+  readonly identity?: Identity;
+  /** Default: 127.0.0.1. */
+  readonly host?: string;
+  /** Default: a free one. */
+  readonly port?: number;
+  /** False: `received` stays empty, for long runs in which `answer` notes the requests. Default: true. */
+  readonly stores?: boolean;
+}
+
+/** A real HTTP or HTTPS server that stores the requests it gets and replies as the test sets: the consumer of a webhook. */
 export interface Receiver extends AsyncDisposable {
   readonly url: string;
   readonly received: readonly Received[];
@@ -34,33 +51,51 @@ export interface Receiver extends AsyncDisposable {
 
 type Behavior = ReceiverReply | 'hang' | 'reset';
 
-export async function receiver(): Promise<Receiver> {
+export async function receiver(options: ReceiverOptions = {}): Promise<Receiver> {
+  const { identity, host = '127.0.0.1', stores = true } = options;
   const received: Received[] = [];
   let behave: (request: Received) => Behavior = () => ({ status: 204 });
   const timers = new Set<NodeJS.Timeout>();
+  const connections = new WeakMap<object, number>();
+  let connectionCount = 0;
+  const tcpSockets = new Map<number | undefined, Socket>();
 
-  const server = createServer((request, response) => {
+  const serve = (request: IncomingMessage, response: ServerResponse) => {
     const chunks: Buffer[] = [];
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
     request.on('end', () => {
-      const { method = '', url = '', headers } = request;
+      const { method = '', url = '', headers, rawHeaders } = request;
       const body = Buffer.concat(chunks).toString('utf8');
-      const stored = { method, path: url, headers, body, at: Date.now() };
-      received.push(stored);
+      const connection = connections.get(request.socket) ?? 0;
+      const stored = { method, path: url, headers, rawHeaders, body, at: Date.now(), connection };
+      if (stores) received.push(stored);
       const reply = behave(stored);
       if (reply === 'hang') return;
       if (reply === 'reset') {
-        request.socket.resetAndDestroy();
+        // Below TLS: a TLS socket cannot be reset itself.
+        tcpSockets.get(request.socket.remotePort)?.resetAndDestroy();
         return;
       }
       const send = () => response.writeHead(reply.status, reply.headers).end(reply.body);
       if (reply.afterMs === undefined) send();
-      else timers.add(setTimeout(send, reply.afterMs));
+      else {
+        const timer = setTimeout(() => {
+          timers.delete(timer);
+          send();
+        }, reply.afterMs);
+        timers.add(timer);
+      }
     });
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  };
+  const server = identity === undefined ? createServer(serve) : createTlsServer({ ...identity }, serve);
+  server.on('connection', (socket: Socket) => tcpSockets.set(socket.remotePort, socket));
+  server.on(identity === undefined ? 'connection' : 'secureConnection', (socket: object) =>
+    connections.set(socket, ++connectionCount),
+  );
+  await new Promise<void>((resolve) => server.listen(options.port ?? 0, host, resolve));
+  const { port } = server.address() as AddressInfo;
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: `${identity === undefined ? 'http' : 'https'}://${host.includes(':') ? `[${host}]` : host}:${port}`,
     received,
     answer: (next) => {
       behave = typeof next === 'function' ? next : () => next;

@@ -1,5 +1,7 @@
 import { deepEqual, equal, match, rejects } from 'node:assert/strict';
-import { eventually, receiver, testClock, testNats } from '../src/index.ts';
+import { connect } from 'node:tls';
+import { once } from 'node:events';
+import { eventually, receiver, testAuthority, testClock, testNats } from '../src/index.ts';
 
 describe('eventually', () => {
   it('resolves to the first result that is not null', async () => {
@@ -50,6 +52,56 @@ describe('receiver', () => {
     equal(all[1]?.headers['x-n'], '2');
     endpoint.answer('reset');
     await rejects(fetch(endpoint.url));
+  });
+});
+
+describe('testAuthority', () => {
+  const handshake = async (url: string, ca: string, servername?: string): Promise<string> => {
+    const socket = connect({
+      port: Number(new URL(url).port),
+      host: '127.0.0.1',
+      ca,
+      ...(servername && { servername }),
+    });
+    try {
+      await once(socket, 'secureConnect');
+      return 'trusted';
+    } catch (error) {
+      return (error as NodeJS.ErrnoException).code ?? String(error);
+    } finally {
+      socket.destroy();
+    }
+  };
+
+  it('issues what clients that trust it accept: for its hosts, in its time, with the chain complete', async () => {
+    const authority = await testAuthority();
+    const outcomes: string[] = [];
+    for (const identity of [
+      await authority.issue(),
+      await authority.issue({ intermediate: 'shown' }),
+      await authority.issue({ intermediate: 'missing' }),
+      await authority.issue({ hosts: ['other.test'] }),
+      await authority.issue({ notAfter: new Date(Date.now() - 60_000) }),
+      await (await testAuthority()).issue(),
+    ]) {
+      await using consumer = await receiver({ identity });
+      outcomes.push(await handshake(consumer.url, authority.certificate));
+    }
+    deepEqual(outcomes, [
+      'trusted',
+      'trusted',
+      'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+      'ERR_TLS_CERT_ALTNAME_INVALID',
+      'CERT_HAS_EXPIRED',
+      'CERT_SIGNATURE_FAILURE',
+    ]);
+  });
+
+  it('issues for names and addresses alike', async () => {
+    const authority = await testAuthority();
+    await using consumer = await receiver({ identity: await authority.issue({ hosts: ['a.test', '127.0.0.1'] }) });
+    equal(await handshake(consumer.url, authority.certificate, 'a.test'), 'trusted');
+    equal(await handshake(consumer.url, authority.certificate), 'trusted');
   });
 });
 

@@ -11,7 +11,9 @@ import { readSchema, schemaSql, type TableSchema } from './schema.ts';
 const ROOT = join(import.meta.dirname, '../../..');
 const COMMITTED = join(ROOT, 'infra/postgres/schema.sql');
 const RELEASED = join(ROOT, 'infra/postgres/released.sql');
-const SCHEMAS = ['sync', 'workspace'] as const;
+const SCHEMAS = ['sync', 'workspace', 'webhooks'] as const;
+/** Where it differs from the name of the schema. */
+const SERVICE_OF: Readonly<Record<string, string>> = { webhooks: 'webhook-dispatcher' };
 const log = createLogger({ name: 'test', level: 'silent' });
 
 /** The parts of each table in alphabetical order, because a migration adds columns at the end. */
@@ -35,7 +37,7 @@ async function using<T>(url: string, use: (client: Client) => Promise<T>): Promi
 
 async function migrateUp(database: TestDatabase): Promise<void> {
   for (const schema of SCHEMAS) {
-    const directory = join(ROOT, `services/${schema}/src/migrations`);
+    const directory = join(ROOT, `services/${SERVICE_OF[schema] ?? schema}/src/migrations`);
     await migrate({ url: database.urlOf(`wts_${schema}`), directory, schema, log });
   }
 }

@@ -2,13 +2,13 @@
 import { createHmac } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { ServiceName } from '@wts/contracts';
 import { Client, escapeIdentifier, escapeLiteral } from 'pg';
 import { ROOT } from '../layout.ts';
 import { UserError, textOf } from '../user-error.ts';
 import { POSTGRES_MAJOR_MIN } from '../servers/postgres-programs.ts';
 
-export type DatabaseRole = `wts_${ServiceName}`;
+/** See infra/postgres/roles.sql. */
+export type DatabaseRole = 'wts_sync' | 'wts_workspace' | 'wts_webhooks' | 'wts_graph';
 
 /** One database of the service. URLs carry passwords: never log them. */
 export interface Database {

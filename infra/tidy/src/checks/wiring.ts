@@ -32,7 +32,19 @@ export interface Operation {
 
 const SCOPES = new Set(['read', 'write', 'admin']);
 /** Open to everybody because they show nothing of anybody. */
-const OPEN = new Set(['/', '/health', '/ready', '/openapi.json', '/docs', '/docs/', '/docs/{file}']);
+const OPEN = new Set([
+  '/',
+  '/health',
+  '/ready',
+  '/openapi.json',
+  '/docs',
+  '/docs/',
+  '/docs/{file}',
+  '/console',
+  '/console/',
+  '/console/{file}',
+  '/api/webhooks/event-types',
+]);
 
 const ROUTES = 'services/gateway/src/routes.ts';
 

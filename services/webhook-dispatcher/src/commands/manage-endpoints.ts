@@ -1,0 +1,98 @@
+import { randomUUID } from 'node:crypto';
+import type { EndpointChange, NewEndpoint, Principal, WebhookEndpoint } from '@wts/contracts';
+import { Fault, LIMITS } from '@wts/contracts';
+import type { Context } from '../context.ts';
+import { makeSecret, sealSecret, secretText, type SecretKeys } from '../domain/secrets.ts';
+import { requireEndpoint } from './require-endpoint.ts';
+
+/** What a request brings: the same id each time it is sent again with its `Idempotency-Key`. */
+interface EffectSource {
+  readonly effectId?: string | undefined;
+}
+
+interface EndpointWithSecret {
+  readonly endpoint: WebhookEndpoint;
+  /** Shown this once. */
+  readonly secret: string;
+}
+
+const OVERLAP_HOURS = 24;
+
+/**
+ * Creates an endpoint; its events begin with the next commit. Keeps webhooks.create.answer, webhooks.create.required,
+ * webhooks.create.not-configured, webhooks.endpoint.limit, webhooks.endpoint.description-max.
+ */
+export async function createEndpoint(
+  context: Context,
+  principal: Principal,
+  input: NewEndpoint,
+  { effectId = randomUUID() }: EffectSource,
+): Promise<EndpointWithSecret> {
+  const workspaceId = input.workspaceId.toLowerCase();
+  await context.roles.requirePermission(principal, workspaceId, 'webhooks.manage');
+  const keys = requireKeys(context);
+  const url = await requireUrl(context, input.url);
+  const secret = makeSecret();
+  const endpoint = await context.endpoints.create(
+    { ...input, url, workspaceId, id: effectId, createdBy: principal.userId },
+    { id: effectId, ...sealSecret(keys, effectId, secret) },
+    LIMITS.webhookEndpointsMax,
+  );
+  if (endpoint === null) throw new Fault('endpoint_limit_reached');
+  return { endpoint, secret: secretText(secret) };
+}
+
+/** Keeps webhooks.update.optional, webhooks.update.re-enable. */
+export async function updateEndpoint(
+  context: Context,
+  principal: Principal,
+  id: string,
+  change: EndpointChange,
+): Promise<WebhookEndpoint> {
+  const { id: endpointId } = await requireEndpoint(context, principal, id);
+  const url = change.url === undefined ? {} : { url: await requireUrl(context, change.url) };
+  const endpoint = await context.endpoints.update(endpointId, { ...change, ...url });
+  if (endpoint === null) throw new Fault('not_found');
+  context.announce([endpointId]);
+  return endpoint;
+}
+
+/** From then on nothing of it is found; its history is removed in steps. Keeps webhooks.delete.history. */
+export async function deleteEndpoint(context: Context, principal: Principal, id: string): Promise<void> {
+  const { id: endpointId } = await requireEndpoint(context, principal, id);
+  if (!(await context.endpoints.remove(endpointId))) throw new Fault('not_found');
+  context.announce([endpointId]);
+}
+
+/** The secrets before sign for a day more. Keeps webhooks.rotate.answer. */
+export async function rotateSecret(
+  context: Context,
+  principal: Principal,
+  id: string,
+  { effectId = randomUUID() }: EffectSource,
+): Promise<EndpointWithSecret> {
+  const { id: endpointId } = await requireEndpoint(context, principal, id);
+  const secret = makeSecret();
+  const sealed = { id: effectId, ...sealSecret(requireKeys(context), endpointId, secret) };
+  const bounds = { max: LIMITS.webhookSecretsMax, overlapHours: OVERLAP_HOURS };
+  const endpoint = await context.endpoints.rotate(endpointId, sealed, bounds);
+  if (endpoint === null) throw new Fault('not_found');
+  if (endpoint === 'too_many_secrets') {
+    const message = `The endpoint has ${LIMITS.webhookSecretsMax} secrets in force. The oldest ends within ${OVERLAP_HOURS} hours.`;
+    throw new Fault('conflict', { message });
+  }
+  context.announce([endpointId]);
+  return { endpoint, secret: secretText(secret) };
+}
+
+function requireKeys({ secretKeys }: Context): SecretKeys {
+  if (secretKeys === null) throw new Fault('webhooks_not_configured');
+  return secretKeys;
+}
+
+/** The address as it will be called. Keeps webhooks.create.url-https, webhooks.create.url-public. */
+async function requireUrl({ refusalOfUrl }: Context, url: string): Promise<string> {
+  const message = await refusalOfUrl(url);
+  if (message !== null) throw new Fault('validation_failed', { message });
+  return new URL(url).href;
+}

@@ -1,0 +1,36 @@
+import type { Principal, WebhookEndpoint } from '@wts/contracts';
+import { Fault } from '@wts/contracts';
+import type { Context } from '../context.ts';
+
+const NOBODYS = '00000000-0000-0000-0000-000000000000';
+
+/**
+ * The endpoint, for a caller who manages the webhooks of its workspace. A person outside the workspace learns no more than
+ * for an id that does not exist. Keeps webhooks.manage.not-found, webhooks.manage.who.
+ */
+export async function requireEndpoint(
+  { roles, endpoints }: Pick<Context, 'roles' | 'endpoints'>,
+  principal: Principal,
+  id: string,
+): Promise<WebhookEndpoint> {
+  const endpoint = await endpoints.find(id);
+  // Asked also when there is none, of a workspace that nobody is in: both answers take the same time.
+  await roles.requirePermission(principal, endpoint?.workspaceId ?? NOBODYS, 'webhooks.manage');
+  if (endpoint === null) throw new Fault('not_found');
+  return endpoint;
+}
+
+/** An endpoint to which something is to be sent now. */
+export async function requireEnabledEndpoint(
+  context: Pick<Context, 'roles' | 'endpoints'>,
+  principal: Principal,
+  id: string,
+): Promise<WebhookEndpoint> {
+  const endpoint = await requireEndpoint(context, principal, id);
+  if (endpoint.enabled) return endpoint;
+  throw endpointDisabled();
+}
+
+export function endpointDisabled(): Fault {
+  return new Fault('conflict', { message: 'The endpoint is disabled. Set `enabled` to true first.' });
+}

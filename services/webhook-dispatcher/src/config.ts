@@ -1,0 +1,75 @@
+import { defineSettings, natsSetting, serviceSettings, setting } from '@wts/service-kit/config';
+import { refuseRange } from './attempt/address-guard.ts';
+import { refuseDnsServer } from './attempt/resolver.ts';
+import { parseDuration, parseRetrySchedule } from './domain/schedule.ts';
+import { parseSecretKeys } from './domain/secrets.ts';
+
+export const databaseSettings = {
+  databaseUrl: setting.url('DATABASE_URL', {
+    secret: true,
+    protocols: ['postgres', 'postgresql'],
+    doc: 'PostgreSQL, as the role wts_webhooks; a pooler before it must give each connection a session of its own.',
+  }),
+  migrationDatabaseUrl: setting.url('MIGRATION_DATABASE_URL', {
+    secret: true,
+    optional: true,
+    protocols: ['postgres', 'postgresql'],
+    doc: 'Where src/migrate.ts connects to, as the same role: PostgreSQL itself when DATABASE_URL leads to a pooler. Default: DATABASE_URL. The service itself does not use it.',
+  }),
+};
+
+export const settings = defineSettings({
+  ...serviceSettings,
+  ...databaseSettings,
+  natsUrls: natsSetting(
+    'NATS server: brings new entries of the log within milliseconds; without it they are read every 250 ms.',
+  ),
+  poolMax: setting.int('DATABASE_POOL_MAX', {
+    default: 10,
+    min: 2,
+    max: 200,
+    doc: 'Connections to PostgreSQL per process.',
+  }),
+  allowedCidrs: setting.texts('WEBHOOK_ALLOWED_CIDRS', {
+    default: [],
+    refuse: refuseRange,
+    doc: 'Blocks of addresses (10.1.0.0/16, fd00::/8) and single ones that webhooks may go to although they are not public, and no others. With one of them, names of local networks are accepted too. For tests and private networks.',
+  }),
+  extraCaFile: setting.text('WEBHOOK_EXTRA_CA_FILE', {
+    optional: true,
+    doc: 'PEM file of certificate authorities that consumers of webhooks may have besides the public ones.',
+  }),
+  dnsServers: setting.texts('WEBHOOK_DNS_SERVERS', {
+    default: [],
+    refuse: refuseDnsServer,
+    doc: 'DNS servers that resolve the names of consumers: addresses, with or without a port ([::1]:53). Default: those of the system. /etc/hosts is not read.',
+  }),
+  secretKey: setting.text('WEBHOOK_SECRET_KEY', {
+    optional: true,
+    secret: true,
+    refuse: refusalOf(parseSecretKeys),
+    doc: 'Encrypts the signing secrets of endpoints: 32 random bytes in base64, or several keys separated by commas, each `key` or `name:key`; the first encrypts, all decrypt. Without it no endpoint can be created.',
+  }),
+  retrySchedule: setting.text('WEBHOOK_RETRY_SCHEDULE', {
+    default: '5s,5m,30m,2h,5h,10h,10h',
+    refuse: refusalOf(parseRetrySchedule),
+    doc: 'How long after each failed attempt a delivery is attempted again: seven durations (250ms, 5s, 30m, 2h). Those above 5 s are lengthened by up to a tenth at random.',
+  }),
+  disableAfter: setting.text('WEBHOOK_DISABLE_AFTER', {
+    default: '72h',
+    refuse: refusalOf(parseDuration),
+    doc: 'An endpoint that has failed for so long without a success, in eight attempts at least, is switched off.',
+  }),
+});
+
+/** What is wrong with a text, in the words of what reads it. */
+function refusalOf(read: (text: string) => unknown): (text: string) => string | null {
+  return (text) => {
+    try {
+      read(text);
+      return null;
+    } catch (fault) {
+      return (fault as Error).message;
+    }
+  };
+}

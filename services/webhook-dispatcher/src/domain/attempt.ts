@@ -1,0 +1,37 @@
+/** Why an attempt was no success; stable codes, because they are shown as `lastError`. */
+export type AttemptError =
+  | 'dns_error'
+  | 'blocked_address'
+  | 'connection_refused'
+  | 'connection_reset'
+  | 'connect_timeout'
+  | 'tls_error'
+  | 'timeout'
+  | 'http_status'
+  | 'invalid_response';
+
+/** What is sent: one event to one endpoint. */
+export interface AttemptRequest {
+  readonly url: string;
+  readonly eventId: string;
+  /** The stored text of the event, sent as it is. */
+  readonly body: string;
+  /** Every secret that is in force, the current one first; 32 bytes each. */
+  readonly secrets: readonly Buffer[];
+}
+
+export interface AttemptResult {
+  readonly startedAt: Date;
+  readonly durationMs: number;
+  /** Null when no status line came. */
+  readonly statusCode: number | null;
+  /** Null for a 2xx within the time. */
+  readonly error: AttemptError | null;
+  /** The beginning of the answer's body, at most 1 KiB of valid text. */
+  readonly snippet: string | null;
+  /** What the consumer asked for with `Retry-After`; null when it did not, or not understandably. */
+  readonly retryAfterMs: number | null;
+}
+
+/** Makes one attempt. Never rejects: what went wrong is the result. */
+export type SendAttempt = (request: AttemptRequest) => Promise<AttemptResult>;

@@ -1,0 +1,119 @@
+import { API_VERSION, webhookApi } from '@wts/contracts';
+import type { ModelRecord, StoredEntry } from '@wts/contracts';
+import { findModel } from '@wts/models';
+
+/*
+ * From an entry of the log to the event that endpoints get for it.
+ *
+ * Only entries of the workspace's own group count: what is inside a private project has the group of that project, so it
+ * reaches no endpoint, and a record that moves into one leaves the workspace as the log says it, with a DELETE.
+ *
+ * Keeps events.filter.private-projects, events.body.fields, events.body.same-id, events.body.sync-action-id,
+ * events.body.object, events.body.changes, events.body.dates and which change is which event: events.task.created,
+ * events.task.updated, events.task.completed, events.task.archived, events.task.deleted, events.project.created,
+ * events.project.updated, events.project.completed, events.project.archived, events.project.deleted,
+ * events.comment.created, events.comment.updated, events.comment.deleted.
+ */
+
+/** The parts of an entry that an event is made of. */
+export type EventSource = Pick<
+  StoredEntry,
+  | 'syncId'
+  | 'eventId'
+  | 'workspaceId'
+  | 'groupId'
+  | 'modelName'
+  | 'action'
+  | 'record'
+  | 'changed'
+  | 'completes'
+  | 'createdAt'
+>;
+
+export interface WebhookEvent {
+  readonly id: string;
+  /** Where the entry lies in the log; null for a test. */
+  readonly position: string | null;
+  readonly type: webhookApi.EventType;
+  readonly createdAt: string;
+  readonly workspaceId: string;
+  readonly object: ModelRecord;
+  readonly changes: readonly string[];
+}
+
+/**
+ * The event of an entry; null when it has none. Throws for an entry that should have an event and cannot: what it says
+ * is stored with the entry.
+ */
+export function eventOf(entry: EventSource): WebhookEvent | null {
+  const { syncId, eventId, workspaceId, groupId, modelName, record, createdAt } = entry;
+  const model = findModel(modelName);
+  if (model !== undefined && model.event === undefined) return null;
+  if (workspaceId === null) {
+    if (model === undefined) return null;
+    throw new Error(`a ${modelName} belongs to no workspace`);
+  }
+  if (groupId !== workspaceId) return null;
+  if (model?.event === undefined) throw new Error('no model has this name');
+  const verb = verbOf(entry);
+  if (typeof record !== 'object' || record === null) throw new Error('the entry has no record');
+  const changes = verb === 'created' || verb === 'deleted' ? [] : entry.changed.filter((name) => name !== 'updatedAt');
+  return {
+    id: eventId,
+    position: syncId,
+    type: typeOf(`${model.event}.${verb}`),
+    createdAt,
+    workspaceId,
+    object: record,
+    changes,
+  };
+}
+
+/** The event of a test. */
+export function testEvent(id: string, workspaceId: string, createdAt: string, endpoint: ModelRecord): WebhookEvent {
+  return {
+    id,
+    position: null,
+    type: webhookApi.TEST_EVENT_TYPE,
+    createdAt,
+    workspaceId,
+    object: endpoint,
+    changes: [],
+  };
+}
+
+/** The text that is stored and sent, the same for every endpoint and every attempt. */
+export function bodyOf({ id, type, createdAt, workspaceId, position, object, changes }: WebhookEvent): string {
+  return JSON.stringify({
+    id,
+    type,
+    createdAt,
+    apiVersion: API_VERSION,
+    workspaceId,
+    syncActionId: position,
+    data: { object, changes },
+  });
+}
+
+function typeOf(name: string): webhookApi.EventType {
+  const type = webhookApi.EVENT_TYPES.find((known) => known === name);
+  if (type === undefined) throw new Error(`${name} is no type of event`);
+  return type;
+}
+
+function verbOf({ action, completes }: EventSource): string {
+  switch (action) {
+    case 'INSERT':
+      return 'created';
+    case 'UPDATE':
+      return completes ? 'completed' : 'updated';
+    case 'ARCHIVE':
+      return 'archived';
+    case 'UNARCHIVE':
+      return 'updated';
+    case 'DELETE':
+      return 'deleted';
+    default:
+      throw new Error('no action has this name');
+  }
+}

@@ -1,0 +1,50 @@
+import { Counter, Gauge, Histogram } from 'prom-client';
+import type { Registry } from 'prom-client';
+
+export interface EnqueueMetrics {
+  readonly holding: Gauge;
+  readonly behind: Gauge;
+  readonly events: Counter;
+  readonly deliveries: Counter;
+  readonly parked: Counter;
+  readonly trimmed: Counter;
+  readonly delaySeconds: Histogram;
+}
+
+export function enqueueMetrics(registry: Registry): EnqueueMetrics {
+  const registers = [registry];
+  return {
+    holding: new Gauge({
+      name: 'wts_webhooks_enqueue_active',
+      help: '1 while this replica turns the log into events.',
+      registers,
+    }),
+    behind: new Gauge({
+      name: 'wts_webhooks_cursor_lag_entries',
+      help: 'Log entries behind the cursor of webhooks.',
+      registers,
+    }),
+    events: new Counter({
+      name: 'wts_webhooks_events_total',
+      help: 'Events of workspaces with an endpoint.',
+      registers,
+    }),
+    deliveries: new Counter({ name: 'wts_webhooks_deliveries_total', help: 'Deliveries made from events.', registers }),
+    parked: new Counter({
+      name: 'wts_webhooks_parked_entries_total',
+      help: 'Log entries that could become no event: see webhooks.parked_entries.',
+      registers,
+    }),
+    trimmed: new Counter({
+      name: 'wts_webhooks_trimmed_entries_total',
+      help: 'Log entries that were dropped by age before they became events.',
+      registers,
+    }),
+    delaySeconds: new Histogram({
+      name: 'wts_webhooks_enqueue_delay_seconds',
+      help: 'From the commit of a change to its deliveries, by the clocks of both hosts.',
+      buckets: [0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5, 60, 600],
+      registers,
+    }),
+  };
+}

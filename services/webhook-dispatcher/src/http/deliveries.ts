@@ -1,0 +1,33 @@
+import { webhookApi } from '@wts/contracts';
+import { mount, mountStream } from '@wts/service-kit/routes';
+import type { IRouter } from 'express';
+import { replayDeliveries, retryDelivery, sendTest } from '../commands/manage-deliveries.ts';
+import type { Context } from '../context.ts';
+import { listAttempts, listDeliveries } from '../queries/read-deliveries.ts';
+import { sendDeliveries } from './send-deliveries.ts';
+
+/** Deliveries of an endpoint, their attempts, and the operations that ask for more attempts. */
+export function mountDeliveries(router: IRouter, context: Context): void {
+  mountStream(router, webhookApi.listDeliveries, async ({ principal, params, query, res, signal }) => {
+    const page = await listDeliveries(context, principal, params.id, query);
+    await sendDeliveries(res, page, { bodies: (some) => context.deliveries.bodies(some), signal });
+  });
+  mount(router, webhookApi.listAttempts, async ({ principal, params }) => ({
+    ok: true,
+    attempts: await listAttempts(context, principal, params),
+  }));
+  mount(router, webhookApi.retryDelivery, async ({ principal, params }) => ({
+    ok: true,
+    delivery: await retryDelivery(context, principal, params),
+  }));
+  mount(router, webhookApi.replayDeliveries, async ({ principal, params, body }) => ({
+    ok: true,
+    count: await replayDeliveries(context, principal, params.id, body.since),
+  }));
+  mount(
+    router,
+    webhookApi.testEndpoint,
+    async ({ principal, params }) => ({ ok: true, delivery: await sendTest(context, principal, params.id) }),
+    { idempotency: context.idempotency },
+  );
+}

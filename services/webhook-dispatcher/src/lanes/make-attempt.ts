@@ -1,0 +1,66 @@
+import type { Logger } from '@wts/service-kit/observe';
+import type { AttemptRequest, AttemptResult, SendAttempt } from '../domain/attempt.ts';
+import type { RetrySchedule } from '../domain/schedule.ts';
+import { nextDelayMs } from '../domain/schedule.ts';
+import type { DueDelivery, EndpointSettings } from '../store/lanes.ts';
+import type { LaneMetrics } from './metrics.ts';
+import type { SettledOutcome } from './recorder.ts';
+import type { Slot } from './slots.ts';
+
+/** A delivery whose turn comes, with when its event was committed, on the monotonic clock. */
+export type Due = DueDelivery & { readonly committedMs: number };
+
+/** What an attempt needs when it begins. */
+export interface Permit {
+  readonly slot: Slot;
+  readonly settings: EndpointSettings;
+  readonly secrets: readonly Buffer[];
+}
+
+interface AttemptParts {
+  readonly send: SendAttempt;
+  readonly schedule: RetrySchedule;
+  readonly metrics: LaneMetrics;
+  readonly log: Logger;
+}
+
+/** Makes one attempt of a delivery and gives its place back. `token` is that of the lane when it begins. */
+export async function makeAttempt(
+  parts: AttemptParts,
+  delivery: Due,
+  { slot, settings, secrets }: Permit,
+  token: string,
+): Promise<SettledOutcome> {
+  const { endpointId, deliveryId, eventId, eventAt, body, attemptCount, manualAt, committedMs } = delivery;
+  const { url } = settings;
+  slot.begin();
+  const startedMs = performance.now();
+  if (attemptCount === 0) parts.metrics.firstAttempt((startedMs - committedMs) / 1000);
+  const result = await send(parts, { url, eventId, body, secrets });
+  const settledMs = performance.now();
+  slot.free();
+  const { statusCode, error, snippet, durationMs } = result;
+  const attempted = { endpointId, token, deliveryId, eventAt, url, attemptCount, manualAt };
+  const nextMs = delayAfter(parts.schedule, delivery, result);
+  return { ...attempted, startedMs, settledMs, durationMs, statusCode, error, snippet, nextDelayMs: nextMs };
+}
+
+async function send(parts: AttemptParts, request: AttemptRequest): Promise<AttemptResult> {
+  try {
+    return await parts.send(request);
+  } catch (err) {
+    parts.log.error({ err }, 'an attempt broke off; it counts as failed');
+    const unknown = { statusCode: null, snippet: null, retryAfterMs: null, durationMs: 0 };
+    return { ...unknown, startedAt: new Date(), error: 'invalid_response' };
+  }
+}
+
+/** What is left of the schedule; null after a success, and after an attempt that is not of the schedule. */
+function delayAfter(
+  schedule: RetrySchedule,
+  { manualAt, scheduledAttempts }: Due,
+  { error, retryAfterMs }: AttemptResult,
+): number | null {
+  if (error === null || manualAt !== null) return null;
+  return nextDelayMs(schedule, { scheduledAttempts: scheduledAttempts + 1, retryAfterMs }, Math.random);
+}

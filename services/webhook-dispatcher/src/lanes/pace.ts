@@ -1,0 +1,42 @@
+import type { DispatchLimits } from '../limits.ts';
+import type { EndpointSettings } from '../store/lanes.ts';
+import type { Pace } from './slots.ts';
+
+type PaceLimits = Pick<DispatchLimits, 'slowMs' | 'durationsKept' | 'hangingMs' | 'hangingSlowMs'>;
+
+/**
+ * How quick an endpoint is, by how long its last attempts took, whatever became of them. One attempt that hangs is enough to
+ * be slow for a while, because one in ten would otherwise hold a place of the quick ones again and again.
+ */
+export class PaceMeter {
+  readonly #limits: PaceLimits;
+  readonly #now: () => number;
+  #durationsMs: number[] = [];
+  #slowUntilMs = Number.NEGATIVE_INFINITY;
+  #inTime = 0;
+
+  constructor(limits: PaceLimits, now: () => number = () => performance.now()) {
+    this.#limits = limits;
+    this.#now = now;
+  }
+
+  note(durationMs: number): void {
+    const { slowMs, durationsKept, hangingMs, hangingSlowMs } = this.#limits;
+    this.#inTime = durationMs > slowMs ? 0 : this.#inTime + 1;
+    if (durationMs > hangingMs) this.#slowUntilMs = this.#now() + hangingSlowMs;
+    else if (this.#inTime >= durationsKept) this.#slowUntilMs = Number.NEGATIVE_INFINITY;
+    this.#durationsMs.push(durationMs);
+    if (this.#durationsMs.length > durationsKept) this.#durationsMs.shift();
+  }
+
+  /** Without an attempt in this process, what is recorded of the endpoint has to do. */
+  pace(settings: Pick<EndpointSettings, 'hasSucceeded' | 'consecutiveFailures'> | null): Pace {
+    if (this.#now() < this.#slowUntilMs) return 'slow';
+    const { length } = this.#durationsMs;
+    if (length > 0) {
+      const ninthOfTen = this.#durationsMs.toSorted((one, other) => one - other)[Math.ceil(length * 0.9) - 1] ?? 0;
+      return ninthOfTen > this.#limits.slowMs ? 'slow' : 'quick';
+    }
+    return settings?.hasSucceeded === true && settings.consecutiveFailures === 0 ? 'quick' : 'unknown';
+  }
+}

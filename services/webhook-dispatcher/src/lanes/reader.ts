@@ -1,0 +1,114 @@
+import type { Pool, PoolClient } from 'pg';
+import { DISPATCH } from '../limits.ts';
+import type { Held } from './due-queue.ts';
+import type { DueDelivery, EndpointSettings, WaitingRetry } from '../store/lanes.ts';
+import { readFirsts, readRetries, readSettings } from '../store/lanes.ts';
+
+export interface Ask {
+  readonly endpointId: string;
+  /** First attempts behind this sequence; null for none. */
+  readonly firstsAfter: number | null;
+  readonly wantsRetries: boolean;
+}
+
+export interface Reading {
+  /** On the monotonic clock, before the statement: nothing in it is older. */
+  readonly readAtMs: number;
+  /** Null when the endpoint was deleted. */
+  readonly settings: EndpointSettings | null;
+  readonly firsts: readonly DueDelivery[];
+  readonly hasMoreFirsts: boolean;
+  readonly retries: readonly WaitingRetry[];
+  /** True when nothing is known of the retries behind the last one. */
+  readonly mayHaveMoreRetries: boolean;
+}
+
+interface Asked extends Ask {
+  readonly resolve: (reading: Reading) => void;
+  readonly reject: (reason: Error) => void;
+}
+
+/** A lane with so many retries under way or unrecorded begins no more, so that a page always holds some that can begin. */
+export const RETRIES_READ = 8;
+
+/** Reads what the lanes ask for, many lanes in one statement: at once, together with what gathers while one is read. */
+export class LaneReader {
+  readonly #pool: Pool;
+  readonly #held: Held;
+  #asked: Asked[] = [];
+  #isReading = false;
+
+  constructor(pool: Pool, held: Held) {
+    this.#pool = pool;
+    this.#held = held;
+  }
+
+  async read(ask: Ask): Promise<Reading> {
+    return new Promise<Reading>((resolve, reject) => {
+      this.#asked.push({ ...ask, resolve, reject });
+      if (!this.#isReading) void this.#readAll();
+    });
+  }
+
+  async #readAll(): Promise<void> {
+    this.#isReading = true;
+    // Lanes that were woken together are read together.
+    await Promise.resolve();
+    while (this.#asked.length > 0) {
+      const batch = this.#asked.splice(0, DISPATCH.lanesAtOnce);
+      try {
+        const readings = await this.#readBatch(batch);
+        for (const [at, { resolve }] of batch.entries()) resolve(readings[at] as Reading);
+      } catch (error) {
+        for (const { reject } of batch) reject(error as Error);
+      }
+    }
+    this.#isReading = false;
+  }
+
+  async #readBatch(batch: readonly Ask[]): Promise<Reading[]> {
+    const client = await this.#pool.connect();
+    let failure: Error | undefined;
+    try {
+      const { windowsBytesMax, windowRows } = DISPATCH;
+      return await readLanes(client, batch, this.#held.characters < windowsBytesMax ? windowRows : 1);
+    } catch (error) {
+      failure = error as Error;
+      throw error;
+    } finally {
+      client.release(failure);
+    }
+  }
+}
+
+/** The settings first, so that everything that `wakes` counts is in what is read after it. */
+async function readLanes(client: PoolClient, batch: readonly Ask[], rows: number): Promise<Reading[]> {
+  const readAtMs = performance.now();
+  const all = await readSettings(
+    client,
+    batch.map(({ endpointId }) => endpointId),
+  );
+  const settings = new Map(all.map((one) => [one.endpointId, one]));
+  const served = batch.filter(({ endpointId }) => settings.get(endpointId)?.isServed === true);
+  const firstsAsked = served.flatMap(({ endpointId, firstsAfter }) =>
+    firstsAfter === null ? [] : [{ endpointId, afterSequence: firstsAfter }],
+  );
+  const retriesAsked = served.flatMap(({ endpointId, wantsRetries }) => (wantsRetries ? [endpointId] : []));
+  const bytes = DISPATCH.windowBytes;
+  const firsts = firstsAsked.length === 0 ? [] : await readFirsts(client, firstsAsked, { rows, bytes });
+  const retries = retriesAsked.length === 0 ? [] : await readRetries(client, retriesAsked, RETRIES_READ);
+  const firstsOf = Map.groupBy(firsts, ({ endpointId }) => endpointId);
+  const retriesOf = Map.groupBy(retries, ({ endpointId }) => endpointId);
+  return batch.map(({ endpointId }) => {
+    const own = firstsOf.get(endpointId) ?? [];
+    const ownRetries = retriesOf.get(endpointId) ?? [];
+    return {
+      readAtMs,
+      settings: settings.get(endpointId) ?? null,
+      firsts: own,
+      hasMoreFirsts: own.length >= rows || own.length < (own[0]?.found ?? 0),
+      retries: ownRetries,
+      mayHaveMoreRetries: ownRetries.length >= RETRIES_READ,
+    };
+  });
+}

@@ -1,0 +1,169 @@
+import { isRetryableSqlState, faultOfSqlState } from '@wts/service-kit/postgres';
+import type { Logger } from '@wts/service-kit/observe';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Outcome, Recorded } from '../store/outcomes.ts';
+
+/** An outcome that waits for PostgreSQL; its times stand on this process's monotonic clock. */
+export type SettledOutcome = Omit<Outcome, 'startedAgoMs' | 'settledAgoMs'> & {
+  readonly startedMs: number;
+  readonly settledMs: number;
+};
+
+/**
+ * `ignored`: the outcome counted for nothing, because it was recorded before, or the lane belongs to another replica.
+ * `refused`: PostgreSQL does not take it at all, so the delivery is as it was before the attempt.
+ */
+export type Recording = 'recorded' | 'ignored' | 'refused';
+
+interface Waiting {
+  outcome: SettledOutcome;
+  /** True when `outcome` is not all that is known, because PostgreSQL refused the whole of it. */
+  isReduced: boolean;
+  readonly onRecorded: (recording: Recording) => void;
+  isDone: boolean;
+}
+
+interface RecorderOptions {
+  readonly write: (outcomes: readonly Outcome[]) => Promise<Recorded>;
+  readonly onWritten: (recorded: Recorded) => void;
+  /** Called when there is room again. */
+  readonly onRoom: () => void;
+  readonly atOnce: number;
+  readonly max: number;
+  readonly retryMs: number;
+  readonly log: Logger;
+}
+
+/**
+ * Records outcomes in batches: at once when none is being written, together with what gathered meanwhile otherwise. While
+ * PostgreSQL is away they are kept, up to a bound; the lanes begin no attempt beyond it.
+ */
+export class Recorder {
+  readonly #options: RecorderOptions;
+  #waiting: Waiting[] = [];
+  #writing: Promise<void> | null = null;
+  #wasFull = false;
+  #isTroubled = false;
+  #isGivingUp = false;
+
+  constructor(options: RecorderOptions) {
+    this.#options = options;
+  }
+
+  get depth(): number {
+    return this.#waiting.length;
+  }
+
+  get isFull(): boolean {
+    this.#wasFull ||= this.#waiting.length >= this.#options.max;
+    return this.#wasFull;
+  }
+
+  add(outcome: SettledOutcome, onRecorded: (recording: Recording) => void): void {
+    this.#waiting.push({ outcome, isReduced: false, onRecorded, isDone: false });
+    this.#writing ??= this.#writeAll();
+  }
+
+  /** Resolves when everything is written, or when the time is over: what is not written then is attempted again. */
+  async finish(deadlineMs: number): Promise<void> {
+    const timer = setTimeout(() => (this.#isGivingUp = true), deadlineMs);
+    await this.#writing;
+    clearTimeout(timer);
+    const { length } = this.#waiting;
+    if (length > 0) this.#options.log.warn({ outcomes: length }, 'outcomes of attempts could not be recorded');
+  }
+
+  async #writeAll(): Promise<void> {
+    // What settles in the same turn of the event loop is written together.
+    await Promise.resolve();
+    while (this.#waiting.length > 0 && !this.#isGivingUp) await this.#writeBatch();
+    // In the same turn as the last look at what waits, because otherwise what is added in between would wait for the next.
+    this.#writing = null;
+  }
+
+  async #writeBatch(): Promise<void> {
+    const { atOnce, max, retryMs, onRoom } = this.#options;
+    const batch = this.#waiting.slice(0, atOnce);
+    if (!(await this.#write(batch))) {
+      await sleep(retryMs);
+      return;
+    }
+    this.#waiting.splice(0, batch.length);
+    if (this.#wasFull && this.#waiting.length <= max / 2) {
+      this.#wasFull = false;
+      onRoom();
+    }
+  }
+
+  /** False when PostgreSQL is away or refused for a reason of the moment. */
+  async #write(all: readonly Waiting[]): Promise<boolean> {
+    const { write, onWritten, log } = this.#options;
+    const batch = all.filter(({ isDone }) => !isDone);
+    try {
+      const recorded = await write(batch.map(({ outcome }) => countedBack(outcome)));
+      if (this.#isTroubled) log.info({}, 'outcomes of attempts are recorded again');
+      this.#isTroubled = false;
+      onWritten(recorded);
+      for (const one of batch) {
+        done(one, recorded.deliveryIds.has(one.outcome.deliveryId) ? 'recorded' : 'ignored');
+      }
+      return true;
+    } catch (err) {
+      if (isRetryableSqlState(err) || isOfNewPartition(err)) return false;
+      if (faultOfSqlState(err)?.code === 'unavailable') {
+        if (!this.#isTroubled) log.warn({ err }, 'outcomes of attempts cannot be recorded; they are kept meanwhile');
+        this.#isTroubled = true;
+        return false;
+      }
+      return this.#writeInParts(batch, err);
+    }
+  }
+
+  /**
+   * Something in the batch is refused for good: the halves are tried. What is refused alone is written without what the
+   * endpoint answered, and left out when that is refused too.
+   */
+  async #writeInParts(batch: readonly Waiting[], err: unknown): Promise<boolean> {
+    const [only, ...more] = batch;
+    if (more.length > 0) {
+      const half = Math.ceil(batch.length / 2);
+      const isFirstWritten = await this.#write(batch.slice(0, half));
+      return isFirstWritten && (await this.#write(batch.slice(half)));
+    }
+    if (only === undefined) return true;
+    const { deliveryId } = only.outcome;
+    if (only.isReduced) {
+      this.#options.log.error({ err, deliveryId }, 'the outcome of an attempt is refused; the attempt is repeated');
+      done(only, 'refused');
+      return true;
+    }
+    this.#options.log.error({ err, deliveryId }, 'the outcome of an attempt is refused; it is recorded in short');
+    only.outcome = reduced(only.outcome);
+    only.isReduced = true;
+    return this.#write([only]);
+  }
+}
+
+function done(waiting: Waiting, recording: Recording): void {
+  waiting.isDone = true;
+  waiting.onRecorded(recording);
+}
+
+/** A success stays one, because the consumer has the event. */
+function reduced(outcome: SettledOutcome): SettledOutcome {
+  return { ...outcome, snippet: null, error: outcome.error === null ? null : 'invalid_response' };
+}
+
+/**
+ * A row that waited for the lock of the default partition while a partition was made is refused (23514), and goes into the
+ * new one when its statement is repeated. A check constraint has a name, the bounds of a partition have none.
+ */
+function isOfNewPartition(err: unknown): boolean {
+  const { code, constraint } = (err ?? {}) as { code?: unknown; constraint?: unknown };
+  return code === '23514' && constraint === undefined;
+}
+
+function countedBack({ startedMs, settledMs, ...outcome }: SettledOutcome): Outcome {
+  const nowMs = performance.now();
+  return { ...outcome, startedAgoMs: nowMs - startedMs, settledAgoMs: nowMs - settledMs };
+}

@@ -1,0 +1,45 @@
+/**
+ * A timer this long overflows nothing; what lies beyond is looked at in between. It is longer than `laneIdleMs`, because each
+ * look makes a lane busy, and one that only waits goes back.
+ */
+const WAIT_MS_MAX = 24 * 60 * 60 * 1_000;
+
+/** When the next retry of a lane is due, on the monotonic clock. */
+export class RetryTimer {
+  readonly #onDue: () => void;
+  #timer: NodeJS.Timeout | undefined;
+  #dueMs: number | null = null;
+
+  constructor(onDue: () => void) {
+    this.#onDue = onDue;
+  }
+
+  get dueMs(): number | null {
+    return this.#dueMs;
+  }
+
+  /** Null for none. */
+  set(dueMs: number | null): void {
+    clearTimeout(this.#timer);
+    this.#dueMs = dueMs;
+    if (dueMs === null) return;
+    const waitMs = Math.max(0, Math.ceil(dueMs - performance.now()));
+    this.#timer = setTimeout(
+      () => {
+        // Else a later time would not be set any more, because a past one comes earlier.
+        this.#dueMs = null;
+        this.#onDue();
+      },
+      Math.min(WAIT_MS_MAX, waitMs),
+    ).unref();
+  }
+
+  /** What is known before stays when it comes earlier. */
+  setEarlier(dueMs: number | null): void {
+    if (dueMs !== null && dueMs < (this.#dueMs ?? Number.POSITIVE_INFINITY)) this.set(dueMs);
+  }
+
+  close(): void {
+    clearTimeout(this.#timer);
+  }
+}

@@ -1,0 +1,95 @@
+import assert from 'node:assert/strict';
+import { eventually } from '@wts/testkit';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { DISPATCH } from '../limits.ts';
+import type { Pace, Slot } from './slots.ts';
+import { Slots } from './slots.ts';
+
+const LIMITS = { ...DISPATCH, quickSlots: 4, slowSlots: 2, unknownSlots: 2, slotsMax: 12, quickMs: 30 };
+
+let next = 0;
+const asked = (pace: Pace, origin = `https://host-${(next += 1)}`) => ({
+  pace,
+  origin,
+  workspaceId: `w-${(next += 1)}`,
+});
+
+/** What became of a request by the end of the turn. */
+async function taken(slot: Promise<Slot>): Promise<Slot | null> {
+  return Promise.race([slot, sleep(2).then(() => null)]);
+}
+
+describe('the places for attempts', () => {
+  it('of slow endpoints are their own: however many hang, a quick one begins at once [webhooks.fairness.neighbors]', async () => {
+    const slots = new Slots(LIMITS);
+    const hanging = Array.from({ length: 50 }, () => slots.take(asked('slow')));
+    const unknown = Array.from({ length: 50 }, () => slots.take(asked('unknown')));
+    for (let at = 0; at < 4; at += 1) assert.ok((await taken(slots.take(asked('quick')))) !== null);
+    assert.equal((await Promise.all(hanging.map(taken))).filter((one) => one !== null).length, 2);
+    assert.equal((await Promise.all(unknown.map(taken))).filter((one) => one !== null).length, 2);
+  });
+
+  it('are given back by an attempt that turns out to be slow [webhooks.fairness.neighbors]', async () => {
+    const slots = new Slots(LIMITS);
+    for (let at = 0; at < 4; at += 1) (await slots.take(asked('quick'))).begin();
+    assert.equal(await taken(slots.take(asked('quick'))), null);
+    await slots.take(asked('quick'));
+    await eventually(() => slots.taken.slow === 4);
+    assert.deepEqual(slots.taken, { quick: 2, slow: 4, unknown: 0 });
+  });
+
+  it('are bounded in all, also when every attempt turns out to be slow', async () => {
+    const slots = new Slots(LIMITS);
+    const held: Slot[] = [];
+    const all = Array.from({ length: 40 }, async () => {
+      const slot = await slots.take(asked('quick'));
+      slot.begin();
+      held.push(slot);
+    });
+    await sleep(300);
+    assert.equal(held.length, LIMITS.slotsMax);
+    while (held.length > 0) {
+      held.shift()?.free();
+      await sleep(0);
+    }
+    await Promise.all(all);
+    for (const slot of held) slot.free();
+    await sleep(40);
+    assert.deepEqual(slots.taken, { quick: 0, slow: 0, unknown: 0 });
+  });
+
+  it('of one origin are sixteen, of slow ones four, and nothing is kept of it afterwards', async () => {
+    const slots = new Slots({ ...DISPATCH, quickMs: 60_000 });
+    const one = 'https://hooks.example';
+    const slow = await Promise.all(Array.from({ length: 10 }, () => taken(slots.take(asked('slow', one)))));
+    assert.equal(slow.filter((slot) => slot !== null).length, 4);
+    const quick = Array.from({ length: 1_000 }, () => slots.take(asked('quick', one)));
+    const first = await Promise.all(quick.slice(0, 20).map(taken));
+    assert.equal(first.filter((slot) => slot !== null).length, 12);
+    assert.ok((await taken(slots.take(asked('quick')))) !== null, 'others are not held up');
+    for (const slot of slow) slot?.free();
+    for (const slot of quick) (await slot).free();
+  });
+
+  it('remember no origin that nothing is sent to', async () => {
+    const slots = new Slots(LIMITS);
+    for (let at = 0; at < 1_000; at += 1) (await slots.take(asked('quick'))).free();
+    assert.equal(slots.keys, 0);
+  });
+
+  it('are given out in the order in which they were asked for', async () => {
+    const slots = new Slots(LIMITS);
+    const order: number[] = [];
+    const all = Array.from({ length: 30 }, async (_, at) => {
+      const slot = await slots.take(asked('quick'));
+      order.push(at);
+      await sleep(1);
+      slot.free();
+    });
+    await Promise.all(all);
+    assert.deepEqual(
+      order,
+      order.toSorted((one, other) => one - other),
+    );
+  });
+});

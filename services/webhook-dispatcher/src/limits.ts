@@ -1,0 +1,50 @@
+/** The bounds of the dispatcher, with their reasons. */
+export const DISPATCH = {
+  /** An attempt is over after this, whatever the consumer does. */
+  attemptMs: 10_000,
+  /** A lane belongs to a replica for so long after its last sign: an attempt, its recording, and a slow database between. */
+  leaseMs: 30_000,
+  /** An attempt begins only when its end, and so much more, lies within the lease. */
+  leaseSlackMs: 3_000,
+  /** A lane without work goes back after this; until then new work costs no claim. */
+  laneIdleMs: 60_000,
+  /** How often a replica looks for due lanes and lost wakes. */
+  pollMs: 500,
+  /** Lanes that one statement claims, reads or renews, and that one process holds: a few KiB each. */
+  lanesAtOnce: 256,
+  lanesMax: 20_000,
+  /** First attempts read ahead for each lane; and all of a process: beyond it lanes read one at a time. */
+  windowRows: 50,
+  windowBytes: 256 * 1024,
+  windowsBytesMax: 64 * 1024 * 1024,
+  /** Settings of an endpoint are no older than this when an attempt begins. */
+  settingsAgeMs: 1_000,
+  /** Retries of an endpoint at once, and how far apart they begin: an endpoint that comes back is not flooded with its past. */
+  retriesAtOnce: 2,
+  retryPaceMs: 20,
+  /** Attempts whose outcome is not yet in PostgreSQL; beyond it no new attempt begins. */
+  outcomesMax: 10_000,
+  outcomesAtOnce: 100,
+  outcomeRetryMs: 250,
+  /** Attempts of a process at once: of endpoints known to be quick, known to be slow, and not known at all. */
+  quickSlots: 512,
+  slowSlots: 128,
+  unknownSlots: 64,
+  /** An attempt gives its quick or unknown slot back after this and counts as slow from then on, up to so many in all. */
+  quickMs: 1_000,
+  slotsMax: 2_048,
+  /** Of one origin, and of the slow ones among them; of one workspace. */
+  originSlots: 16,
+  originSlowSlots: 4,
+  workspaceSlots: 30,
+  /** An endpoint is slow while nine of ten of its last attempts do not all end within this. */
+  slowMs: 2_000,
+  durationsKept: 10,
+  /** After one attempt longer than this it is slow for so long, or until `durationsKept` attempts in a row end in time. */
+  hangingMs: 5_000,
+  hangingSlowMs: 60_000,
+  /** What is in progress at SIGTERM has this long beyond the time of an attempt to be recorded. */
+  drainSlackMs: 2_000,
+} as const;
+
+export type DispatchLimits = Readonly<Record<keyof typeof DISPATCH, number>>;

@@ -1,0 +1,127 @@
+import { LIMITS } from '@wts/contracts';
+import { Roles } from '@wts/read-model';
+import type { ConfigOf } from '@wts/service-kit/config';
+import type { ServiceContext, ServiceDefinition } from '@wts/service-kit/life';
+import { openNats } from '@wts/service-kit/nats';
+import type { Nats } from '@wts/service-kit/nats';
+import { checkPostgres, idempotencyKeys, openPostgres } from '@wts/service-kit/postgres';
+import { createApp, idempotency, notFoundAndErrors } from '@wts/service-kit/routes';
+import type { Pool } from 'pg';
+import { announce, onAnnounced } from './announcements.ts';
+import { addressGuard } from './attempt/address-guard.ts';
+import type { ConnectOptions } from './attempt/connect.ts';
+import { checkEndpointUrl } from './attempt/endpoint-url.ts';
+import { attemptMetrics } from './attempt/metrics.ts';
+import { openResolver } from './attempt/resolver.ts';
+import { openSender } from './attempt/send.ts';
+import { settings } from './config.ts';
+import type { Context } from './context.ts';
+import { disableRuleOf } from './domain/disable-rule.ts';
+import { parseDuration, parseRetrySchedule } from './domain/schedule.ts';
+import { parseSecretKeys } from './domain/secrets.ts';
+import { enqueueMetrics } from './enqueue/metrics.ts';
+import { openEnqueue } from './enqueue/enqueue.ts';
+import { mountDeliveries } from './http/deliveries.ts';
+import { mountEndpoints } from './http/endpoints.ts';
+import { openLanes } from './lanes/lanes.ts';
+import type { Lanes } from './lanes/lanes.ts';
+import { laneMetrics, watchLanes } from './lanes/metrics.ts';
+import { deliveryStore } from './store/deliveries.ts';
+import { endpointStore } from './store/endpoints.ts';
+import { enqueueTest } from './store/enqueue.ts';
+import { keepTables } from './upkeep.ts';
+
+type Config = ConfigOf<typeof settings>;
+
+const MANAGEMENT_CONNECTIONS = 4;
+
+/**
+ * Webhook endpoints, the events of the log for them, and the attempts to deliver these. Entries become deliveries in
+ * `enqueue/`, deliveries become attempts in `lanes/`, one attempt is made in `attempt/`; `http/` is for people.
+ */
+export const webhookDispatcher: ServiceDefinition<Config> = {
+  name: 'webhook-dispatcher',
+  settings,
+  async open(kit, config) {
+    const { log, stack, metrics, readiness, signal } = kit;
+    const applicationName = 'wts-webhook-dispatcher';
+    const { databaseUrl, poolMax } = config;
+    await checkPostgres({ url: databaseUrl, applicationName, log, readiness, signal });
+    const { pool } = openPostgres({ url: databaseUrl, poolMax, applicationName, log, stack, readiness });
+    // Requests have connections of their own, so that no number of them delays a delivery.
+    const management = { url: databaseUrl, poolMax: MANAGEMENT_CONNECTIONS, applicationName, log, stack };
+    const { knex, pool: managementPool } = openPostgres(management);
+    const nats = openNats({ urls: config.natsUrls, name: applicationName, log, stack });
+    stack.use(keepTables({ pool, databaseUrl, logger: log }));
+    const network = networkOf(kit, config);
+    const lanes = openAttempts(kit, config, { pool, nats, network });
+    const { wake, change } = lanes ?? elsewhere(nats);
+    stack.use(
+      openEnqueue({ pool, databaseUrl, nats, onEnqueued: wake, metrics: enqueueMetrics(metrics), logger: log }),
+    );
+
+    const context: Context = {
+      roles: new Roles(managementPool),
+      endpoints: endpointStore(knex),
+      deliveries: deliveryStore(knex),
+      idempotency: idempotency(idempotencyKeys(knex, 'webhooks.idempotency_keys'), kit.secrets),
+      secretKeys: config.secretKey === undefined ? null : parseSecretKeys(config.secretKey),
+      refusalOfUrl: (url) => checkEndpointUrl(url, network),
+      announce: change,
+      enqueueTest: (endpointId, event) => enqueueTest(managementPool, endpointId, event, LIMITS.webhookTestsMax),
+    };
+    const app = createApp(kit);
+    mountEndpoints(app, context);
+    mountDeliveries(app, context);
+    notFoundAndErrors(app);
+    return { app, host: config.host, port: config.port };
+  },
+};
+
+/** How consumers are found and which of them may be called. */
+function networkOf({ metrics: registry }: ServiceContext, config: Config): NetworkOptions {
+  const metrics = attemptMetrics(registry);
+  return {
+    guard: addressGuard(config.allowedCidrs),
+    resolver: openResolver({ servers: config.dnsServers, metrics }),
+    extraCaFile: config.extraCaFile,
+    metrics,
+  };
+}
+
+type NetworkOptions = ConnectOptions & { readonly metrics: ReturnType<typeof attemptMetrics> };
+
+/** Other replicas may have a key, and attempt what this one cannot. */
+function elsewhere(nats: Nats): Pick<Lanes, 'wake' | 'change'> {
+  const both = (endpointIds: readonly string[]): void => announce(nats, endpointIds);
+  return { wake: both, change: both };
+}
+
+/** Null without a key: then no secret can be read, and no attempt can be signed. */
+function openAttempts(
+  { log, stack, metrics, signal }: ServiceContext,
+  config: Config,
+  { pool, nats, network }: { readonly pool: Pool; readonly nats: Nats; readonly network: NetworkOptions },
+): Lanes | null {
+  if (config.secretKey === undefined) {
+    log.warn('WEBHOOK_SECRET_KEY is not set: no endpoint can be created, and no delivery is attempted');
+    return null;
+  }
+  const schedule = parseRetrySchedule(config.retrySchedule);
+  const lanes = stack.use(
+    openLanes({
+      pool,
+      send: openSender({ ...network, log, stack }),
+      keys: parseSecretKeys(config.secretKey),
+      schedule,
+      disableRule: disableRuleOf(parseDuration(config.disableAfter), schedule),
+      announce: (endpointIds) => announce(nats, endpointIds),
+      metrics: laneMetrics(metrics),
+      signal,
+      log,
+    }),
+  );
+  onAnnounced(nats, (endpointIds) => lanes.announced(endpointIds));
+  watchLanes(metrics, lanes.gauges);
+  return lanes;
+}

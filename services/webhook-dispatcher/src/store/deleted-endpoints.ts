@@ -1,0 +1,37 @@
+import type { Pool } from 'pg';
+
+/** So that no statement holds its locks for long. */
+const CHUNK_ROWS = 5_000;
+/** An attempt in progress, or a step of the enqueuing, may still know the endpoint. */
+const REST_S = 60;
+
+/** Endpoints that were deleted and still have their history, the longest gone first. Rests on endpoints_deleted_at_idx. */
+export async function listDeleted(pool: Pool, restSeconds = REST_S): Promise<string[]> {
+  const { rows } = await pool.query<{ id: string }>(
+    `select id from webhooks.endpoints where deleted_at <= now() - make_interval(secs => $1) order by deleted_at limit 100`,
+    [restSeconds],
+  );
+  return rows.map(({ id }) => id);
+}
+
+/**
+ * Removes some of the history of a deleted endpoint; false when there was nothing left of it, and the endpoint is gone too.
+ * The texts of its events stay for their days, because other endpoints share them. Rests on deliveries_created_at_idx.
+ */
+export async function removeHistory(pool: Pool, endpointId: string, chunkRows = CHUNK_ROWS): Promise<boolean> {
+  const { rows } = await pool.query<{ count: number }>(
+    `with chunk as materialized (
+      select id, event_at from webhooks.deliveries where endpoint_id = $1 limit $2
+    ), gone_attempts as (
+      delete from webhooks.attempts using chunk where delivery_id = chunk.id and attempts.event_at = chunk.event_at
+    ), gone as (
+      delete from webhooks.deliveries using chunk where deliveries.id = chunk.id and deliveries.event_at = chunk.event_at
+      returning 1
+    )
+    select count(*)::int as count from gone`,
+    [endpointId, chunkRows],
+  );
+  if (rows[0]?.count !== 0) return true;
+  await pool.query('delete from webhooks.endpoints where id = $1 and deleted_at is not null', [endpointId]);
+  return false;
+}

@@ -1,0 +1,142 @@
+import type { WebhookAttempt, WebhookDelivery, WebhookEvent } from '@wts/contracts';
+import { rows } from '@wts/service-kit/postgres';
+import type { Knex } from 'knex';
+import { wakeLane } from './endpoints.ts';
+
+export interface DeliveryStore {
+  /** The newest first, those created before a time. */
+  list(endpointId: string, page: { limit: number; before: Date | null }): Promise<ListedDelivery[]>;
+  /** The stored texts of the events of these deliveries, in their order. */
+  bodies(deliveries: readonly ListedDelivery[]): Promise<string[]>;
+  find(endpointId: string, deliveryId: string): Promise<WebhookDelivery | null>;
+  /** The newest first. */
+  attempts(deliveryId: string, limit: number): Promise<WebhookAttempt[]>;
+  /** Asks for one more attempt. A delivery that waits for its first attempt stays as it is. */
+  retry(endpointId: string, deliveryId: string): Promise<void>;
+  /** Asks for one more attempt of each delivery that failed for good since then. Returns how many. */
+  replay(endpointId: string, since: Date, limit: number): Promise<number>;
+}
+
+type Times = 'createdAt' | 'completedAt' | 'lastAttemptAt' | 'nextAttemptAt';
+/** A delivery of a page, which is read without the text of its event: a hundred texts may be tens of megabytes. */
+export interface ListedDelivery {
+  readonly delivery: Omit<WebhookDelivery, 'payload'>;
+  readonly bodyBytes: number;
+  /** Exact, as PostgreSQL writes it: the partition of the event. */
+  readonly eventAt: string;
+}
+
+type DeliveryRow = Omit<WebhookDelivery, 'payload' | Times> & {
+  readonly createdAt: Date;
+  readonly completedAt: Date | null;
+  readonly lastAttemptAt: Date | null;
+  readonly nextAttemptAt: Date | null;
+};
+
+/**
+ * Deliveries of an endpoint with their events, which are looked up after the limit and by their keys: `offset 0` keeps
+ * PostgreSQL from reading every event of every day instead.
+ */
+const selectDeliveries = (
+  event: string,
+  which: string,
+): string => `select d.id, d.endpoint_id as "endpointId", d.event_id as "eventId",
+    d.event_type as "eventType", d.status, d.attempt_count as "attemptCount", d.created_at as "createdAt",
+    d.completed_at as "completedAt", d.last_attempt_at as "lastAttemptAt", d.last_status_code as "lastStatusCode",
+    d.last_response_snippet as "lastResponseSnippet", d.last_error as "lastError", ${event},
+    case when d.status <> 'pending' then null when d.attempt_count = 0 then d.created_at
+      else least(d.scheduled_at, d.manual_at) end as "nextAttemptAt"
+  from (select * from webhooks.deliveries where endpoint_id = :endpointId and ${which}) d
+    cross join lateral (
+      select body from webhooks.events where id = d.event_id and created_at = d.event_at offset 0
+    ) e
+  order by d.created_at desc`;
+
+const LIST = selectDeliveries(
+  'octet_length(e.body) as "bodyBytes", d.event_at::text as "eventAt"',
+  `(cast(:before as timestamptz) is null or created_at < :before) order by created_at desc limit :limit`,
+);
+const FIND = selectDeliveries('e.body', 'id = :deliveryId');
+
+/** Deliveries updated by one statement of a replay. */
+const REPLAY_CHUNK = 5_000;
+
+export function deliveryStore(knex: Knex): DeliveryStore {
+  return {
+    // Index deliveries (endpoint_id, created_at desc), in each partition.
+    list: async (endpointId, { limit, before }) => {
+      const found = await rows<DeliveryRow & Omit<ListedDelivery, 'delivery'>>(knex, LIST, {
+        endpointId,
+        limit,
+        before,
+      });
+      return found.map(({ bodyBytes, eventAt, ...row }) => ({ delivery: shownDelivery(row), bodyBytes, eventAt }));
+    },
+    // The key of events.
+    bodies: async (deliveries) => {
+      const sql = `select e.body from unnest(cast(:ids as uuid[]), cast(:ats as timestamptz[])) with ordinality as k(id, at, place)
+          cross join lateral (select body from webhooks.events where id = k.id and created_at = k.at offset 0) e
+        order by k.place`;
+      const ids = deliveries.map(({ delivery }) => delivery.eventId);
+      const ats = deliveries.map(({ eventAt }) => eventAt);
+      return (await rows<{ body: string }>(knex, sql, { ids, ats })).map(({ body }) => body);
+    },
+    find: async (endpointId, deliveryId) => {
+      const [found] = await rows<DeliveryRow & { body: string }>(knex, FIND, { endpointId, deliveryId });
+      if (found === undefined) return null;
+      const { body, ...row } = found;
+      return { ...shownDelivery(row), payload: JSON.parse(body) as WebhookEvent };
+    },
+    attempts: async (deliveryId, limit) => {
+      const sql = `select number, started_at as "startedAt", duration_ms as "durationMs", status_code as "statusCode",
+          response_snippet as "responseSnippet", error
+        from webhooks.attempts where delivery_id = :deliveryId order by number desc limit :limit`;
+      const found = await rows<WebhookAttempt & { startedAt: Date }>(knex, sql, { deliveryId, limit });
+      return found.map((attempt) => ({ ...attempt, startedAt: attempt.startedAt.toISOString() }));
+    },
+    retry: (endpointId, deliveryId) =>
+      knex.transaction(async (trx) => {
+        const sql = `update webhooks.deliveries set manual_at = now(), status = 'pending', completed_at = null
+          where id = :deliveryId and endpoint_id = :endpointId and attempt_count > 0`;
+        await rows(trx, sql, { deliveryId, endpointId });
+        await wakeLane(trx, endpointId);
+      }),
+    replay: async (endpointId, since, limit) => {
+      let count = 0;
+      while (count < limit) {
+        const chunk = Math.min(REPLAY_CHUNK, limit - count);
+        const queued = await knex.transaction((trx) => replayChunk(trx, endpointId, { since, limit: chunk }));
+        count += queued;
+        if (queued < chunk) break;
+      }
+      return count;
+    },
+  };
+}
+
+/** Index deliveries (endpoint_id, created_at) of failed ones: what was queued leaves it, so no chunk reads what one before took. */
+async function replayChunk(
+  trx: Knex,
+  endpointId: string,
+  { since, limit }: { readonly since: Date; readonly limit: number },
+): Promise<number> {
+  const sql = `update webhooks.deliveries d set manual_at = now(), status = 'pending', completed_at = null
+    from (select id, event_at from webhooks.deliveries
+      where endpoint_id = :endpointId and status = 'failed' and created_at >= :since
+      order by created_at limit :limit for update skip locked) f
+    where d.id = f.id and d.event_at = f.event_at returning d.id`;
+  const queued = await rows(trx, sql, { endpointId, since, limit });
+  await wakeLane(trx, endpointId);
+  return queued.length;
+}
+
+/** A delivery as clients see it. */
+function shownDelivery(row: DeliveryRow): Omit<WebhookDelivery, 'payload'> {
+  return {
+    ...row,
+    createdAt: row.createdAt.toISOString(),
+    completedAt: row.completedAt?.toISOString() ?? null,
+    lastAttemptAt: row.lastAttemptAt?.toISOString() ?? null,
+    nextAttemptAt: row.nextAttemptAt?.toISOString() ?? null,
+  };
+}

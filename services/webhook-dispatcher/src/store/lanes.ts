@@ -1,0 +1,268 @@
+import type { Pool, PoolClient } from 'pg';
+import type { StoredSecret } from '../domain/secrets.ts';
+
+/** A lane that this replica leases. */
+export interface LeasedLane {
+  readonly endpointId: string;
+  /** Ascends with each take-over: what an earlier holder writes late is recognized by it. */
+  readonly token: string;
+  readonly wakes: string;
+  /** The lease of the holder before ran out: it did not end properly. */
+  readonly isTakenOver: boolean;
+}
+
+/** What a holder knows of a lane when it renews or gives back the lease. */
+export interface LaneState {
+  readonly endpointId: string;
+  readonly token: string;
+  /** As of the newest reading; when the lane was woken since, its `due_at` stays. */
+  readonly wakes: string;
+  /** From now to its next attempt; null when it has none. */
+  readonly dueInMs: number | null;
+}
+
+/** An endpoint as an attempt needs it. */
+export interface EndpointSettings {
+  readonly endpointId: string;
+  readonly workspaceId: string;
+  readonly url: string;
+  readonly isServed: boolean;
+  readonly hasSucceeded: boolean;
+  readonly consecutiveFailures: number;
+  readonly wakes: string;
+  readonly secrets: readonly StoredSecret[];
+}
+
+/** A delivery to be attempted, with the text to send. */
+export interface DueDelivery {
+  readonly endpointId: string;
+  readonly deliveryId: string;
+  /** Exact, as PostgreSQL writes it: the partition of the delivery. */
+  readonly eventAt: string;
+  readonly eventId: string;
+  readonly body: string;
+  readonly sequence: number;
+  readonly attemptCount: number;
+  readonly scheduledAttempts: number;
+  /** Exact; the request for one more attempt that this attempt answers, null for an attempt of the schedule. */
+  readonly manualAt: string | null;
+  /** Since the event was committed, at the time of reading. */
+  readonly ageMs: number;
+}
+
+export interface FirstAttempt extends DueDelivery {
+  /** How many first attempts of the lane were found; more than are returned when their texts are too large together. */
+  readonly found: number;
+}
+
+/** A retry, which may lie in the future; then without its text. */
+export type WaitingRetry = Omit<DueDelivery, 'body'> & { readonly body: string | null; readonly dueInMs: number };
+
+/** A holder that claims what was its own, because its lease ran out unseen by others, keeps its token. */
+const CLAIMED = `update webhooks.lanes set holder = $1,
+    token = lanes.token + case when free.holder = $1 then 0 else 1 end,
+    leased_until = now() + $2 * interval '1 millisecond'
+  from free where lanes.endpoint_id = free.endpoint_id
+  returning lanes.endpoint_id as "endpointId", lanes.token, lanes.wakes, coalesce(free.holder <> $1, false) as "isTakenOver"`;
+
+interface ClaimOptions {
+  readonly holder: string;
+  readonly leaseMs: number;
+}
+
+/** Leases lanes that have something to attempt, the longest due first. Rests on lanes_due_at_idx. */
+export async function claimDueLanes(
+  pool: Pool,
+  { holder, leaseMs, max }: ClaimOptions & { readonly max: number },
+): Promise<LeasedLane[]> {
+  const { rows } = await pool.query<LeasedLane>({
+    name: 'claim_due_lanes',
+    text: `with free as materialized (
+        select endpoint_id, holder from webhooks.lanes
+        where due_at <= now() and (holder is null or leased_until < now())
+        order by due_at limit $3 for update skip locked
+      ) ${CLAIMED}`,
+    values: [holder, leaseMs, max],
+  });
+  return rows;
+}
+
+/**
+ * Leases those of the lanes that are free, or that the holder meant to give back. One that is locked is being claimed, or
+ * woken, by another.
+ */
+export async function claimLanes(
+  pool: Pool,
+  { holder, leaseMs, endpointIds }: ClaimOptions & { readonly endpointIds: readonly string[] },
+): Promise<LeasedLane[]> {
+  const { rows } = await pool.query<LeasedLane>({
+    name: 'claim_lanes',
+    text: `with free as materialized (
+        select endpoint_id, holder from webhooks.lanes
+        where endpoint_id = any($3::uuid[]) and (holder is null or holder = $1 or leased_until < now())
+        order by endpoint_id for update skip locked
+      ) ${CLAIMED}`,
+    values: [holder, leaseMs, endpointIds],
+  });
+  return rows;
+}
+
+/** Lanes of the holder that were woken, with how often: what no wake and no announcement said. Rests on lanes_holder_idx. */
+export async function readWakes(pool: Pool, holder: string): Promise<{ endpointId: string; wakes: string }[]> {
+  const { rows } = await pool.query<{ endpointId: string; wakes: string }>({
+    name: 'read_wakes',
+    text: `select endpoint_id as "endpointId", wakes from webhooks.lanes where holder = $1`,
+    values: [holder],
+  });
+  return rows;
+}
+
+/** In the order of endpoints, as every statement that locks several lanes, because otherwise two could wait for each other. */
+const STATES = `with state as (
+    select * from unnest($2::uuid[], $3::bigint[], $4::bigint[], $5::float8[]) as s(endpoint_id, token, wakes, due_in_ms)
+  ),
+  held as materialized (
+    select lanes.endpoint_id, case when lanes.wakes > state.wakes then lanes.due_at
+        when due_in_ms <= 0 then least(lanes.due_at, now())
+        else now() + due_in_ms * interval '1 millisecond' end as due_at
+    from webhooks.lanes join state using (endpoint_id)
+    where lanes.holder = $1 and lanes.token = state.token
+    order by lanes.endpoint_id for update of lanes
+  )`;
+
+const stateValues = (holder: string, states: readonly LaneState[]): unknown[] => [
+  holder,
+  states.map(({ endpointId }) => endpointId),
+  states.map(({ token }) => token),
+  states.map(({ wakes }) => wakes),
+  states.map(({ dueInMs }) => dueInMs),
+];
+
+/** Returns the endpoints of the lanes that are still the holder's; all others are lost. */
+export async function renewLanes(
+  pool: Pool,
+  { holder, leaseMs, states }: ClaimOptions & { readonly states: readonly LaneState[] },
+): Promise<Set<string>> {
+  const { rows } = await pool.query<{ endpointId: string }>({
+    name: 'renew_lanes',
+    text: `${STATES} update webhooks.lanes set due_at = held.due_at, leased_until = now() + $6 * interval '1 millisecond'
+      from held where lanes.endpoint_id = held.endpoint_id returning lanes.endpoint_id as "endpointId"`,
+    values: [...stateValues(holder, states), leaseMs],
+  });
+  return new Set(rows.map(({ endpointId }) => endpointId));
+}
+
+export async function releaseLanes(pool: Pool, holder: string, states: readonly LaneState[]): Promise<void> {
+  await pool.query({
+    name: 'release_lanes',
+    text: `${STATES} update webhooks.lanes set due_at = held.due_at, holder = null, leased_until = null
+      from held where lanes.endpoint_id = held.endpoint_id`,
+    values: stateValues(holder, states),
+  });
+}
+
+type StoredSecretText = Readonly<Record<'keyId' | 'sealed' | 'createdAt', string>> & {
+  readonly expiresAt: string | null;
+};
+
+/** An endpoint whose lane is missing was deleted and is left out. */
+export async function readSettings(client: PoolClient, endpointIds: readonly string[]): Promise<EndpointSettings[]> {
+  const { rows } = await client.query<EndpointSettings & { readonly secrets: readonly StoredSecretText[] }>({
+    name: 'read_settings',
+    text: `select e.id as "endpointId", e.workspace_id as "workspaceId", e.url, l.wakes,
+        e.enabled and e.deleted_at is null as "isServed", e.has_succeeded as "hasSucceeded",
+        e.consecutive_failures as "consecutiveFailures",
+        (select coalesce(json_agg(json_build_object('keyId', key_id, 'sealed', encode(sealed, 'hex'),
+            'createdAt', created_at, 'expiresAt', expires_at)), '[]')
+          from webhooks.secrets where endpoint_id = e.id) as secrets
+      from webhooks.endpoints e join webhooks.lanes l on l.endpoint_id = e.id where e.id = any($1::uuid[])`,
+    values: [endpointIds],
+  });
+  return rows.map((row) => ({ ...row, secrets: row.secrets.map(storedSecret) }));
+}
+
+function storedSecret({ keyId, sealed, createdAt, expiresAt }: StoredSecretText): StoredSecret {
+  return {
+    keyId,
+    sealed: Buffer.from(sealed, 'hex'),
+    createdAt: new Date(createdAt),
+    expiresAt: expiresAt === null ? null : new Date(expiresAt),
+  };
+}
+
+/** Where the first attempts of a lane go on. */
+export interface FirstsAsked {
+  readonly endpointId: string;
+  /** The last delivery whose first attempt began. */
+  readonly afterSequence: number;
+}
+
+const DELIVERY = `d.endpoint_id as "endpointId", d.id as "deliveryId", d.event_at::text as "eventAt",
+  d.event_id as "eventId", d.sequence::float8 as sequence, d.attempt_count as "attemptCount",
+  d.scheduled_attempts as "scheduledAttempts",
+  (extract(epoch from now() - d.event_at) * 1000)::float8 as "ageMs"`;
+
+/**
+ * The text of a delivery's event. `offset 0` makes PostgreSQL look it up by its key, in the one partition that its time names;
+ * a plain join may read every event of every day, because it plans without knowing which partitions are left out.
+ */
+const eventOf = (delivery: string, condition = 'true'): string =>
+  `select body from webhooks.events
+  where id = ${delivery}."eventId" and created_at = ${delivery}."eventAt"::timestamptz and ${condition} offset 0`;
+
+/**
+ * The next first attempts of each lane, ascending: what is read does not grow with what waits. Rests on deliveries_first_idx
+ * and the key of events. A delivery becomes visible with its lane's lock, so no lower sequence appears behind a higher one.
+ */
+export async function readFirsts(
+  client: PoolClient,
+  asked: readonly FirstsAsked[],
+  max: { readonly rows: number; readonly bytes: number },
+): Promise<FirstAttempt[]> {
+  const { rows } = await client.query<FirstAttempt>({
+    name: 'read_firsts',
+    text: `select d.* from unnest($1::uuid[], $2::bigint[]) as asked(endpoint_id, after_sequence)
+      cross join lateral (
+        select next.*, event.body, null as "manualAt", (count(*) over ())::int as found,
+          sum(octet_length(event.body)) over (order by next.sequence) - octet_length(event.body) as bytes_before
+        from (
+          select ${DELIVERY} from webhooks.deliveries d
+          where d.endpoint_id = asked.endpoint_id and d.status = 'pending' and d.attempt_count = 0
+            and d.sequence > asked.after_sequence
+          order by d.sequence limit $3
+        ) next cross join lateral (${eventOf('next')}) event
+      ) d
+      where bytes_before < $4 order by "endpointId", sequence`,
+    values: [
+      asked.map(({ endpointId }) => endpointId),
+      asked.map(({ afterSequence }) => afterSequence),
+      max.rows,
+      max.bytes,
+    ],
+  });
+  return rows;
+}
+
+/** The retries of each endpoint that are due first, and those that are not yet. Rests on deliveries_retry_idx. */
+export async function readRetries(
+  client: PoolClient,
+  endpointIds: readonly string[],
+  max: number,
+): Promise<WaitingRetry[]> {
+  const { rows } = await client.query<WaitingRetry>({
+    name: 'read_retries',
+    text: `select d.*, event.body from unnest($1::uuid[]) as asked(endpoint_id)
+      cross join lateral (
+        select ${DELIVERY},
+          case when d.manual_at <= coalesce(d.scheduled_at, 'infinity') then d.manual_at::text end as "manualAt",
+          (extract(epoch from least(d.scheduled_at, d.manual_at) - now()) * 1000)::float8 as "dueInMs"
+        from webhooks.deliveries d
+        where d.endpoint_id = asked.endpoint_id and d.status = 'pending' and d.attempt_count > 0
+        order by least(d.scheduled_at, d.manual_at) limit $2
+      ) d
+      left join lateral (${eventOf('d', 'd."dueInMs" <= 0')}) event on true
+      order by d."endpointId", d."dueInMs"`,
+    values: [endpointIds, max],
+  });
+  return rows;
+}

@@ -1,0 +1,142 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { LogAndEndpoints, quiet } from '../../test/log-and-endpoints.ts';
+import { eventually } from '@wts/testkit';
+import { keepOnce } from '../upkeep.ts';
+import { listDeleted, removeHistory } from './deleted-endpoints.ts';
+import { dropOld, KEPT_DAYS, makePartitions } from './partitions.ts';
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+
+describe('the tables of webhooks', function () {
+  this.timeout(60_000);
+  let store: LogAndEndpoints;
+  beforeEach(async () => {
+    store = await LogAndEndpoints.open('tables');
+  });
+  afterEach(() => store[Symbol.asyncDispose]());
+
+  const daysAgo = (days: number): string => new Date(Date.now() - days * DAY_MS).toISOString();
+  /** An event, its delivery and an attempt. */
+  async function put(at: string, endpointId: string = randomUUID(), sequence = 1): Promise<void> {
+    const [event, delivery] = [randomUUID(), randomUUID()];
+    await store.pool.query(
+      `insert into webhooks.events (id, created_at, workspace_id, type, body) values ($1, $2, $1, 'task.created', '{}')`,
+      [event, at],
+    );
+    await store.pool.query(
+      `insert into webhooks.deliveries (id, endpoint_id, event_id, event_at, event_type, sequence, created_at)
+       values ($1, $2, $3, $4, 'task.created', $5, $4)`,
+      [delivery, endpointId, event, at, sequence],
+    );
+    await store.pool.query(
+      `insert into webhooks.attempts (delivery_id, event_at, endpoint_id, number, started_at, duration_ms)
+       values ($1, $2, $3, 1, $2, 5)`,
+      [delivery, at, endpointId],
+    );
+  }
+  async function where(table: string): Promise<string[]> {
+    const { rows } = await store.pool.query<{ name: string }>(
+      `select tableoid::regclass::text as name from webhooks.${table} order by 1`,
+    );
+    return rows.map(({ name }) => name.replace(/^webhooks\./, ''));
+  }
+  const nameOf = (table: string, days: number): string => `${table}_${daysAgo(days).slice(0, 10).replaceAll('-', '')}`;
+
+  for (const table of ['events', 'deliveries', 'attempts']) {
+    it(`hold ${table} by the day, of today and of the days to come`, async () => {
+      await makePartitions(store.pool);
+      for (const days of [0, -1, -2]) await put(daysAgo(days));
+      assert.deepEqual(
+        await where(table),
+        [0, -1, -2].map((days) => nameOf(table, days)),
+      );
+      await makePartitions(store.pool);
+    });
+  }
+
+  it('take over what the default partition caught before', async () => {
+    await put(daysAgo(0));
+    await put(daysAgo(5));
+    assert.deepEqual(await where('deliveries'), ['deliveries_default', 'deliveries_default']);
+    await makePartitions(store.pool);
+    assert.deepEqual(await where('deliveries'), [nameOf('deliveries', 0), 'deliveries_default']);
+    assert.deepEqual(await where('attempts'), [nameOf('attempts', 0), 'attempts_default']);
+  });
+
+  it(`keep everything ${KEPT_DAYS} days, and lose what is older by the partition`, async () => {
+    await makePartitions(store.pool);
+    const old = [KEPT_DAYS + 1, KEPT_DAYS + 2];
+    for (const table of ['events', 'deliveries', 'attempts']) {
+      for (const days of [...old, KEPT_DAYS]) {
+        const [from, to] = [daysAgo(days).slice(0, 10), daysAgo(days - 1).slice(0, 10)];
+        await store.pool.query(
+          `create table webhooks.${nameOf(table, days)} partition of webhooks.${table} for values from ('${from} 00:00+00') to ('${to} 00:00+00')`,
+        );
+      }
+    }
+    // The first of them lies in the default partition.
+    for (const days of [100, ...old, KEPT_DAYS, 10, 0]) await put(daysAgo(days));
+    const dropped = await dropOld(store.pool);
+    assert.deepEqual(
+      dropped.toSorted(),
+      ['attempts', 'deliveries', 'events'].flatMap((table) => old.toReversed().map((days) => nameOf(table, days))),
+    );
+    for (const table of ['events', 'deliveries', 'attempts'])
+      assert.deepEqual(
+        await where(table),
+        [KEPT_DAYS, 0].map((days) => nameOf(table, days)).concat(`${table}_default`),
+      );
+    assert.deepEqual(await dropOld(store.pool), []);
+  });
+
+  it(`keep parked entries ${KEPT_DAYS} days`, async () => {
+    for (const [position, days] of [KEPT_DAYS + 2, KEPT_DAYS - 1, 0].entries()) {
+      await store.pool.query(
+        `insert into webhooks.parked_entries (position, reason, entry, parked_at) values ($1, 'none', '{}', $2)`,
+        [position, daysAgo(days)],
+      );
+    }
+    await dropOld(store.pool);
+    const { rows } = await store.pool.query('select position from webhooks.parked_entries order by 1');
+    assert.deepEqual(rows, [{ position: '1' }, { position: '2' }]);
+  });
+
+  it('are kept by one replica at a time, while events are written', async () => {
+    const options = { pool: store.pool, databaseUrl: store.database.urlOf('wts_webhooks'), logger: quiet };
+    let isKept = false;
+    const writing = (async () => {
+      let count = 0;
+      for (; !isKept || count < 50; count += 1) await eventually(() => put(daysAgo(0)).then(() => true));
+      return count;
+    })();
+    await Promise.all([keepOnce(options), keepOnce(options), keepOnce(options)]);
+    isKept = true;
+    const count = await writing;
+    assert.ok((await where('attempts')).length >= count);
+    assert.deepEqual(new Set(await where('deliveries')), new Set([nameOf('deliveries', 0)]));
+  });
+
+  it('lose a deleted endpoint with all its deliveries and attempts, and nothing of others [webhooks.delete.history]', async () => {
+    const [deleted, young, other] = await Promise.all([
+      store.endpoint({ deleted: true }),
+      store.endpoint(),
+      store.endpoint(),
+    ]);
+    for (let sequence = 1; sequence <= 7; sequence += 1) await put(daysAgo(sequence), deleted, sequence);
+    for (const endpoint of [young, other]) await put(daysAgo(1), endpoint);
+    assert.deepEqual(await listDeleted(store.pool), [], 'an attempt may be in progress');
+    assert.deepEqual(await listDeleted(store.pool, 0), [deleted]);
+    assert.equal(await removeHistory(store.pool, deleted, 3), true);
+    assert.equal((await where('deliveries')).length, 6);
+    await store.pool.query('update webhooks.endpoints set deleted_at = now() where id = $1', [young]);
+    const options = { pool: store.pool, databaseUrl: store.database.urlOf('wts_webhooks'), logger: quiet };
+    await keepOnce(options, undefined, 0);
+    const { rows } = await store.pool.query('select endpoint_id from webhooks.lanes');
+    assert.deepEqual(rows, [{ endpoint_id: other }]);
+    for (const table of ['deliveries', 'attempts']) {
+      const { rows: left } = await store.pool.query(`select endpoint_id from webhooks.${table}`);
+      assert.deepEqual(left, [{ endpoint_id: other }]);
+    }
+  });
+});

@@ -1,0 +1,137 @@
+import type { Pool, PoolClient } from 'pg';
+
+/*
+ * Events, deliveries and attempts lie in partitions by the day of the event (UTC), so that old ones go by the partition and
+ * not row by row. Each table also has a default partition. It takes what has no partition of its own: events of a log that
+ * was not followed for days, or of the first moments of a new database.
+ */
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+/** A service that cannot make partitions for so long puts events into the default one. */
+const DAYS_AHEAD = 3;
+/** How long events, deliveries, attempts and parked entries are kept. */
+export const KEPT_DAYS = 30;
+/** Whoever waits for a lock holds up those who come after it. What was not possible is done in the next round. */
+const LOCK_TIMEOUT = '1s';
+const CHUNK_ROWS = 5_000;
+
+interface Partitioned {
+  readonly name: string;
+  readonly column: string;
+  /** Of each partition; PostgreSQL takes none from the whole table. */
+  readonly storage: string;
+}
+
+// Deliveries are updated with each attempt: room on the page keeps an update there, and pages are cleaned early.
+const TABLES: readonly Partitioned[] = [
+  { name: 'events', column: 'created_at', storage: '' },
+  { name: 'deliveries', column: 'event_at', storage: 'with (fillfactor = 80, autovacuum_vacuum_scale_factor = 0.02)' },
+  { name: 'attempts', column: 'event_at', storage: '' },
+];
+
+/** Makes what is missing for today and the next days. Two replicas that do so at once do no harm: one of them fails. */
+export async function makePartitions(pool: Pool): Promise<void> {
+  const today = await readToday(pool);
+  for (const table of TABLES) {
+    const known = new Set((await listDays(pool, table)).map((day) => day.getTime()));
+    for (let ahead = 0; ahead <= DAYS_AHEAD; ahead += 1) {
+      const day = new Date(today.getTime() + ahead * DAY_MS);
+      if (!known.has(day.getTime())) await inTransaction(pool, (client) => makePartition(client, table, day));
+    }
+  }
+}
+
+/** Drops what is older than it is kept; the names of the partitions that went. */
+export async function dropOld(pool: Pool): Promise<string[]> {
+  const dropped: string[] = [];
+  const today = await readToday(pool);
+  const oldest = new Date(today.getTime() - KEPT_DAYS * DAY_MS);
+  for (const table of TABLES) {
+    for (const day of await listDays(pool, table)) {
+      if (day >= oldest) continue;
+      const name = partitionName(table, day);
+      await inTransaction(pool, (client) => client.query(`drop table webhooks.${name}`));
+      dropped.push(name);
+    }
+    await removeRows(pool, { name: `${table.name}_default`, column: table.column }, oldest);
+  }
+  // No partitions, because there are few of them.
+  await removeRows(pool, { name: 'parked_entries', column: 'parked_at' }, oldest);
+  return dropped;
+}
+
+/**
+ * Under the lock of the default partition, which attaching takes all the same: nothing arrives in it between the look at
+ * what belongs into the new one and the end. A row that waits there for the lock is refused (23514) and goes into the new one
+ * when its statement is repeated; that happens only where partitions were not made ahead.
+ */
+async function makePartition(client: PoolClient, table: Partitioned, day: Date): Promise<void> {
+  const { name, column, storage } = table;
+  const partition = partitionName(table, day);
+  const [from, to] = [boundOf(day), boundOf(new Date(day.getTime() + DAY_MS))];
+  const isWithin = `${column} >= '${from}' and ${column} < '${to}'`;
+  await client.query(`lock table webhooks.${name}_default in access exclusive mode`);
+  await client.query(`create table webhooks.${partition} (like webhooks.${name} including all) ${storage}`);
+  await client.query(`with caught as (delete from webhooks.${name}_default where ${isWithin} returning *)
+    insert into webhooks.${partition} select * from caught`);
+  await client.query(
+    `alter table webhooks.${name} attach partition webhooks.${partition} for values from ('${from}') to ('${to}')`,
+  );
+}
+
+async function removeRows(
+  pool: Pool,
+  { name, column }: Pick<Partitioned, 'name' | 'column'>,
+  oldest: Date,
+): Promise<void> {
+  for (;;) {
+    const { rowCount } = await pool.query(
+      `delete from webhooks.${name}
+       where ctid = any(array(select ctid from webhooks.${name} where ${column} < $1 limit ${CHUNK_ROWS}))`,
+      [oldest.toISOString()],
+    );
+    if ((rowCount ?? 0) < CHUNK_ROWS) return;
+  }
+}
+
+/** By the clock of the database, as all replicas do. */
+async function readToday(pool: Pool): Promise<Date> {
+  const { rows } = await pool.query<{ today: string }>(
+    `select to_char(now() at time zone 'UTC', 'YYYY-MM-DD') as today`,
+  );
+  return new Date(`${rows[0]?.today}T00:00:00Z`);
+}
+
+async function listDays(pool: Pool, { name }: Partitioned): Promise<Date[]> {
+  const { rows } = await pool.query<{ partition: string }>(
+    `select relname as partition from pg_inherits join pg_class on pg_class.oid = inhrelid
+     where inhparent = $1::regclass order by relname`,
+    [`webhooks.${name}`],
+  );
+  return rows.flatMap(({ partition }) => {
+    const [, year, month, day] = /_(\d{4})(\d{2})(\d{2})$/.exec(partition) ?? [];
+    return year === undefined ? [] : [new Date(`${year}-${month}-${day}T00:00:00Z`)];
+  });
+}
+
+function partitionName({ name }: Partitioned, day: Date): string {
+  return `${name}_${day.toISOString().slice(0, 10).replaceAll('-', '')}`;
+}
+
+function boundOf(day: Date): string {
+  return `${day.toISOString().slice(0, 10)} 00:00:00+00`;
+}
+
+async function inTransaction(pool: Pool, work: (client: PoolClient) => Promise<unknown>): Promise<void> {
+  const client = await pool.connect();
+  let isDone = false;
+  try {
+    await client.query(`begin; set local lock_timeout = '${LOCK_TIMEOUT}'`);
+    await work(client);
+    await client.query('commit');
+    isDone = true;
+  } finally {
+    // The transaction of a connection that is closed ends with it.
+    client.release(!isDone);
+  }
+}

@@ -1,0 +1,83 @@
+import { ensureStream } from '@wts/log/stream';
+import { eventually, testNats } from '@wts/testkit';
+import { ChaosRelay } from './chaos-relay.ts';
+import { CRASH_POINTS, EnqueueProcess, type EnqueueProcessOptions } from './enqueue-process.ts';
+import { LogAndEndpoints } from './log-and-endpoints.ts';
+
+describe('a process that enqueues', function () {
+  this.timeout(180_000);
+  let stack: AsyncDisposableStack;
+  let store: LogAndEndpoints;
+  let relay: ChaosRelay;
+  let options: EnqueueProcessOptions;
+  const places: number[] = [];
+
+  beforeEach(async () => {
+    stack = new AsyncDisposableStack();
+    const broker = stack.use(await testNats('crash'));
+    store = stack.use(await LogAndEndpoints.open('crash'));
+    relay = stack.use(await ChaosRelay.open(store.admin, broker.url));
+    await ensureStream(relay.nc, { replicas: 1 });
+    options = { databaseUrl: store.database.urlOf('wts_webhooks'), natsUrl: broker.url };
+    places.length = 0;
+  });
+  afterEach(() => stack.disposeAsync());
+
+  async function commit(): Promise<void> {
+    const some = await store.append([{}, {}]);
+    places.push(...some);
+    const chunk = await relay.chunk(some[0]!, some[1]!);
+    relay.handOver(chunk);
+    relay.stream(chunk);
+  }
+  const delivered = (endpoint: string): Promise<boolean> =>
+    eventually(
+      async () => {
+        await store.assertDelivered(endpoint, places);
+        return true;
+      },
+      { deadlineMs: 20_000, everyMs: 50 },
+    );
+
+  for (const point of CRASH_POINTS) {
+    it(`loses and repeats nothing when it is killed with a step ${point} [never.actions-lost]`, async () => {
+      const endpoint = await store.endpoint();
+      for (const step of [1, 2, 5]) {
+        await using worker = new EnqueueProcess({ ...options, crash: { point, step } });
+        await worker.untilHolding();
+        await eventually(
+          async () => {
+            await commit();
+            return !worker.isAlive;
+          },
+          { everyMs: 5, deadlineMs: 20_000 },
+        );
+        await commit();
+      }
+      await using _last = new EnqueueProcess(options);
+      await delivered(endpoint);
+    });
+  }
+
+  it('gives way when it is paused, and does no harm when it goes on beside its successor', async () => {
+    const endpoint = await store.endpoint();
+    const leaseSilenceMaxMs = 600;
+    await using one = new EnqueueProcess({ ...options, leaseSilenceMaxMs });
+    await one.untilHolding();
+    await using two = new EnqueueProcess({ ...options, leaseSilenceMaxMs });
+    let [holder, other] = [one, two];
+    for (let round = 0; round < 3; round += 1) {
+      for (let count = 0; count < 20; count += 1) await commit();
+      holder.signal('SIGSTOP');
+      await eventually(async () => {
+        await commit();
+        return other.isHolding;
+      });
+      holder.signal('SIGCONT');
+      for (let count = 0; count < 20; count += 1) await commit();
+      await delivered(endpoint);
+      await eventually(() => !holder.isHolding);
+      [holder, other] = [other, holder];
+    }
+  });
+});

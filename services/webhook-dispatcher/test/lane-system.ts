@@ -1,0 +1,237 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import type { Receiver } from '@wts/testkit';
+import { eventually, receiver } from '@wts/testkit';
+import type { Pool } from 'pg';
+import { Registry } from 'prom-client';
+import { request } from 'undici';
+import type { AttemptError, SendAttempt } from '../src/domain/attempt.ts';
+import { disableRuleOf } from '../src/domain/disable-rule.ts';
+import { parseRetrySchedule } from '../src/domain/schedule.ts';
+import { makeSecret, parseSecretKeys, sealSecret } from '../src/domain/secrets.ts';
+import type { Lanes, LanesOptions } from '../src/lanes/lanes.ts';
+import { openLanes } from '../src/lanes/lanes.ts';
+import { laneMetrics } from '../src/lanes/metrics.ts';
+import type { DispatchLimits } from '../src/limits.ts';
+import { enqueueTest } from '../src/store/enqueue.ts';
+import { LogAndEndpoints, quiet } from './log-and-endpoints.ts';
+
+export const KEY_TEXT = randomBytes(32).toString('base64');
+const KEYS = parseSecretKeys(KEY_TEXT);
+/** Eight attempts within a second. */
+export const FAST_SCHEDULE = '50ms,60ms,70ms,80ms,90ms,100ms,110ms';
+/** Attempts of a second, and leases in proportion. */
+export const FAST: Partial<DispatchLimits> = {
+  attemptMs: 1_000,
+  leaseMs: 2_500,
+  leaseSlackMs: 300,
+  drainSlackMs: 1_000,
+};
+const DAYS_3 = 72 * 3_600_000;
+
+export interface DeliveryState {
+  readonly id: string;
+  readonly eventId: string;
+  readonly sequence: number;
+  readonly status: string;
+  readonly attemptCount: number;
+  readonly scheduledAttempts: number;
+  readonly scheduledInMs: number | null;
+  readonly isManual: boolean;
+  readonly lastError: string | null;
+  readonly lastStatusCode: number | null;
+}
+
+export interface EndpointState {
+  readonly enabled: boolean;
+  readonly hasSucceeded: boolean;
+  readonly consecutiveFailures: number;
+  readonly failingSince: Date | null;
+  readonly disabledReason: string | null;
+  readonly disabledAt: Date | null;
+  readonly updatedAt: Date;
+}
+
+type LanesSettings = Partial<Omit<LanesOptions, 'schedule' | 'limits'>> & {
+  readonly schedule?: string;
+  readonly disableAfterMs?: number;
+  readonly limits?: Partial<DispatchLimits>;
+};
+
+/** Lanes over a real PostgreSQL, with endpoints that are real HTTP servers; time is scaled by settings. */
+export class LaneSystem implements AsyncDisposable {
+  readonly db: LogAndEndpoints;
+  readonly #stack: AsyncDisposableStack;
+
+  private constructor(db: LogAndEndpoints, stack: AsyncDisposableStack) {
+    this.db = db;
+    this.#stack = stack;
+  }
+
+  static async open(label: string, adminUrl?: string): Promise<LaneSystem> {
+    const stack = new AsyncDisposableStack();
+    const db = stack.use(await LogAndEndpoints.open(label, adminUrl));
+    // As the service does it: a connection that is lost in the middle of its use must not end the process.
+    db.pool.on('connect', (client) => client.on('error', () => {}));
+    return new LaneSystem(db, stack);
+  }
+
+  get databaseUrl(): string {
+    return this.db.database.urlOf('wts_webhooks');
+  }
+
+  get pool(): Pool {
+    return this.db.pool;
+  }
+
+  async receiver(): Promise<Receiver> {
+    return this.#stack.use(await receiver());
+  }
+
+  /** A replica; closed with the system, or before. */
+  lanes({ schedule = FAST_SCHEDULE, disableAfterMs = DAYS_3, limits, ...options }: LanesSettings = {}): Lanes {
+    const parsed = parseRetrySchedule(schedule);
+    const stopping = new AbortController();
+    const opened = openLanes({
+      pool: this.pool,
+      send: plainSender(1_000),
+      keys: KEYS,
+      schedule: parsed,
+      disableRule: disableRuleOf(disableAfterMs, parsed),
+      metrics: laneMetrics(new Registry()),
+      log: quiet,
+      signal: stopping.signal,
+      limits: { ...FAST, ...limits },
+      ...options,
+    });
+    this.#stack.use(opened);
+    return opened;
+  }
+
+  async endpoint(url: string, { workspaceId = randomUUID() } = {}): Promise<string> {
+    const id = await this.db.endpoint({ workspaceId });
+    await this.pool.query('update webhooks.endpoints set url = $2 where id = $1', [id, url]);
+    await this.addSecret(id);
+    return id;
+  }
+
+  async addSecret(endpointId: string): Promise<Buffer> {
+    const secret = makeSecret();
+    const { keyId, sealed } = sealSecret(KEYS, endpointId, secret);
+    const sql = 'insert into webhooks.secrets (id, endpoint_id, key_id, sealed) values ($1, $2, $3, $4)';
+    await this.pool.query(sql, [randomUUID(), endpointId, keyId, sealed]);
+    return secret;
+  }
+
+  /** Events of the endpoint, in order; their ids. */
+  async enqueue(endpointId: string, count = 1): Promise<string[]> {
+    const ids: string[] = [];
+    for (let at = 0; at < count; at += 1) {
+      const id = randomUUID();
+      const createdAt = new Date().toISOString();
+      const event = { id, position: null, workspaceId: randomUUID(), type: 'endpoint.test', createdAt } as const;
+      const result = await enqueueTest(this.pool, endpointId, { ...event, body: JSON.stringify({ id }) }, 1_000_000);
+      if (result.kind !== 'queued') throw new Error(result.kind);
+      ids.push(id);
+    }
+    return ids;
+  }
+
+  async deliveries(endpointId: string): Promise<DeliveryState[]> {
+    const { rows } = await this.pool.query<DeliveryState>(
+      `select id, event_id as "eventId", sequence::float8, status, attempt_count as "attemptCount",
+        scheduled_attempts as "scheduledAttempts", manual_at is not null as "isManual", last_error as "lastError",
+        last_status_code as "lastStatusCode", (extract(epoch from scheduled_at - now()) * 1000)::float8 as "scheduledInMs"
+      from webhooks.deliveries where endpoint_id = $1 order by sequence`,
+      [endpointId],
+    );
+    return rows;
+  }
+
+  async state(endpointId: string): Promise<EndpointState> {
+    const { rows } = await this.pool.query<EndpointState>(
+      `select enabled, has_succeeded as "hasSucceeded", consecutive_failures as "consecutiveFailures",
+        failing_since as "failingSince", disabled_reason as "disabledReason", disabled_at as "disabledAt",
+        updated_at as "updatedAt"
+      from webhooks.endpoints where id = $1`,
+      [endpointId],
+    );
+    const [row] = rows;
+    if (row === undefined) throw new Error(`no endpoint ${endpointId}`);
+    return row;
+  }
+
+  /** Resolves when every delivery of the endpoint is what is asked for. */
+  async untilAll(endpointId: string, status: string, deadlineMs = 10_000): Promise<DeliveryState[]> {
+    return eventually(
+      async () => {
+        const all = await this.deliveries(endpointId);
+        return all.every((delivery) => delivery.status === status) ? all : null;
+      },
+      { deadlineMs },
+    );
+  }
+
+  async attempts(endpointId: string): Promise<{ deliveryId: string; number: number; error: string | null }[]> {
+    const { rows } = await this.pool.query<{ deliveryId: string; number: number; error: string | null }>(
+      `select delivery_id as "deliveryId", number, error from webhooks.attempts where endpoint_id = $1
+      order by delivery_id, number`,
+      [endpointId],
+    );
+    return rows;
+  }
+
+  /** As the management does it: one more attempt of a delivery. */
+  async retry(endpointId: string, deliveryId: string): Promise<void> {
+    await this.pool.query(
+      `update webhooks.deliveries set manual_at = now(), status = 'pending', completed_at = null
+      where id = $1 and attempt_count > 0`,
+      [deliveryId],
+    );
+    await this.wakeLane(endpointId);
+  }
+
+  async setEnabled(endpointId: string, isEnabled: boolean): Promise<void> {
+    await this.pool.query(
+      `update webhooks.endpoints set enabled = $2, consecutive_failures = 0, failing_since = null, last_failure_at = null,
+        disabled_at = case when $2 then null else now() end, disabled_reason = null where id = $1`,
+      [endpointId, isEnabled],
+    );
+    if (isEnabled) await this.wakeLane(endpointId);
+  }
+
+  async wakeLane(endpointId: string): Promise<void> {
+    await this.pool.query('update webhooks.lanes set due_at = now(), wakes = wakes + 1 where endpoint_id = $1', [
+      endpointId,
+    ]);
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.#stack.disposeAsync();
+  }
+}
+
+/** Plain HTTP without a guard: what the lanes are given in these tests instead of the one that goes out. */
+export function plainSender(deadlineMs: number): SendAttempt {
+  return async ({ url, eventId, body, secrets }) => {
+    const startedAt = new Date();
+    const began = performance.now();
+    const result = (statusCode: number | null, error: AttemptError | null) => ({
+      startedAt,
+      durationMs: performance.now() - began,
+      statusCode,
+      error,
+      snippet: null,
+      retryAfterMs: null,
+    });
+    try {
+      const signal = AbortSignal.timeout(deadlineMs);
+      const headers = { 'webhook-id': eventId, 'x-secrets': secrets.map((one) => one.toString('hex')).join(' ') };
+      const answer = await request(url, { method: 'POST', headers, body, signal });
+      await answer.body.dump();
+      const isSuccess = answer.statusCode >= 200 && answer.statusCode < 300;
+      return result(answer.statusCode, isSuccess ? null : 'http_status');
+    } catch (error) {
+      return result(null, (error as Error).name === 'TimeoutError' ? 'timeout' : 'connection_reset');
+    }
+  };
+}

@@ -1,0 +1,219 @@
+import assert from 'node:assert/strict';
+import type { Receiver } from '@wts/testkit';
+import { openNats } from '@wts/service-kit/nats';
+import { eventually, openTestPostgres, openWire, testNats } from '@wts/testkit';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { announce, onAnnounced } from '../src/announcements.ts';
+import { LaneSystem } from './lane-system.ts';
+import { quiet } from './log-and-endpoints.ts';
+import type { Replica } from './replica.ts';
+import { startReplica } from './replica.ts';
+
+const idsOf = ({ received }: Receiver): string[] => received.map(({ headers }) => String(headers['webhook-id']));
+const isAscending = (ids: readonly string[], events: readonly string[]): void =>
+  assert.deepEqual(
+    [...new Set(ids)],
+    events.filter((id) => ids.includes(id)),
+    'first arrivals ascend',
+  );
+
+describe('replicas that serve lanes', function () {
+  this.timeout(60_000);
+  let system: LaneSystem;
+  before(async () => (system = await LaneSystem.open('replicas')));
+  after(() => system[Symbol.asyncDispose]());
+
+  const start = (options: Partial<Parameters<typeof startReplica>[0]> = {}): Promise<Replica> =>
+    startReplica({ databaseUrl: system.databaseUrl, ...options });
+  const made = async (): Promise<{ id: string; consumer: Receiver }> => {
+    const consumer = await system.receiver();
+    return { id: await system.endpoint(consumer.url), consumer };
+  };
+
+  it('C7: serve a lane alone: of one that was suspended, a late failure counts for nothing', async () => {
+    const { id, consumer } = await made();
+    consumer.answer(() => (consumer.received.length === 1 ? 'hang' : { status: 500 }));
+    await using suspended = await start();
+    await system.enqueue(id);
+    await consumer.until((all) => all.length === 1);
+    suspended.signal('SIGSTOP');
+    await using other = await start();
+    await eventually(async () => (await system.deliveries(id))[0]?.attemptCount === 1);
+    suspended.signal('SIGCONT');
+    await sleep(1_000);
+    const [delivery] = await system.deliveries(id);
+    assert.deepEqual([delivery?.attemptCount, delivery?.status], [1, 'pending']);
+    assert.equal((await system.attempts(id)).length, 1);
+    assert.equal((await system.state(id)).consecutiveFailures, 1);
+    // The one that was suspended serves other lanes again, and not this one.
+    other.signal('SIGSTOP');
+    const more = await made();
+    await system.enqueue(more.id);
+    await system.untilAll(more.id, 'succeeded');
+  });
+
+  it('C7: serve a lane alone: of one that was suspended, a late success counts', async () => {
+    const { id, consumer } = await made();
+    consumer.answer(() => (consumer.received.length === 1 ? { status: 200, afterMs: 5_000 } : { status: 500 }));
+    await using suspended = await start({ deadlineMs: 20_000 });
+    await system.enqueue(id);
+    await consumer.until((all) => all.length === 1);
+    suspended.signal('SIGSTOP');
+    await using _ = await start();
+    await eventually(async () => (await system.deliveries(id))[0]?.attemptCount === 1);
+    suspended.signal('SIGCONT');
+    const [delivery] = await system.untilAll(id, 'succeeded');
+    assert.equal(delivery?.attemptCount, 2);
+    assert.equal((await system.state(id)).consecutiveFailures, 0);
+  });
+
+  it('C1: lose nothing when one is killed between sending and recording [webhooks.repeat.same-id]', async () => {
+    const { id, consumer } = await made();
+    const { hostname, port } = new URL(system.databaseUrl);
+    await using wire = await openWire({ host: hostname, port: Number(port) });
+    consumer.answer({ status: 200, afterMs: 150 });
+    const killed = await start({ databaseUrl: wire.through(system.databaseUrl) });
+    const [eventId] = await system.enqueue(id);
+    await consumer.until((all) => all.length === 1);
+    wire.freeze();
+    await sleep(400);
+    assert.equal((await system.deliveries(id))[0]?.attemptCount, 0);
+    killed.signal('SIGKILL');
+    await killed.ended;
+    await using _ = await start();
+    const [delivery] = await system.untilAll(id, 'succeeded');
+    assert.equal(delivery?.attemptCount, 1);
+    assert.deepEqual(idsOf(consumer), [eventId, eventId]);
+    assert.equal(consumer.received[0]?.body, consumer.received[1]?.body);
+  });
+
+  it('C1: lose nothing and keep the order however often they are killed [webhooks.order.commit]', async () => {
+    const endpoints = await Promise.all([made(), made(), made()]);
+    const events = await Promise.all(endpoints.map(({ id }) => system.enqueue(id, 300)));
+    for (const { consumer } of endpoints) consumer.answer({ status: 200, afterMs: 10 });
+    let kills = 0;
+    while (kills < 4) {
+      const before = endpoints.map(({ consumer }) => consumer.received.length);
+      const killed = await start();
+      await eventually(() => endpoints.some(({ consumer }, at) => consumer.received.length > (before[at] ?? 0) + 20));
+      killed.signal('SIGKILL');
+      await killed.ended;
+      kills += 1;
+    }
+    await using _ = await start();
+    for (const [at, { id, consumer }] of endpoints.entries()) {
+      const all = await system.untilAll(id, 'succeeded', 30_000);
+      assert.ok(all.every(({ attemptCount }) => attemptCount === 1));
+      assert.equal(new Set(idsOf(consumer)).size, 300);
+      isAscending(idsOf(consumer), events[at] ?? []);
+      // At a kill one attempt of a lane is under way, and those that ended last may not be recorded.
+      assert.ok(consumer.received.length <= 300 + kills * 10, `${consumer.received.length - 300} duplicates`);
+    }
+  });
+
+  it('C9: finish what is under way at SIGTERM, and nothing is sent twice', async () => {
+    const { id, consumer } = await made();
+    const events = await system.enqueue(id, 40);
+    consumer.answer({ status: 200, afterMs: 60 });
+    for (let turn = 0; turn < 3; turn += 1) {
+      const { length } = consumer.received;
+      const stopped = await start();
+      await eventually(() => consumer.received.length > length + 3);
+      stopped.signal('SIGTERM');
+      assert.equal(await stopped.ended, 0);
+    }
+    await using _ = await start();
+    await system.untilAll(id, 'succeeded');
+    assert.deepEqual(idsOf(consumer), events);
+  });
+
+  it('share the lanes: one that comes later takes those that are free, and two never serve one', async () => {
+    const endpoints = await Promise.all(Array.from({ length: 6 }, made));
+    await using _ = await start();
+    await using __ = await start();
+    const events = await Promise.all(endpoints.map(({ id }) => system.enqueue(id, 20)));
+    for (const [at, { id, consumer }] of endpoints.entries()) {
+      await system.untilAll(id, 'succeeded');
+      assert.deepEqual(idsOf(consumer), events[at]);
+    }
+  });
+
+  it('announce over NATS what another one holds, so that it does not have to look', async () => {
+    await using server = await testNats('announcements');
+    await using stack = new AsyncDisposableStack();
+    const connect = async (): Promise<ReturnType<typeof openNats>> => {
+      const nats = openNats({ urls: [server.url], name: 'test', log: quiet, stack });
+      await nats.ready;
+      return nats;
+    };
+    const [one, other] = [await connect(), await connect()];
+    const { id, consumer } = await made();
+    // Both look once, at their start.
+    const limits = { pollMs: 60_000, leaseMs: 150_000, attemptMs: 1_000 };
+    await using holder = system.lanes({ limits });
+    onAnnounced(other, (endpointIds) => holder.announced(endpointIds));
+    await system.enqueue(id);
+    holder.wake([id]);
+    await system.untilAll(id, 'succeeded');
+    await using enqueuer = system.lanes({ limits, announce: (endpointIds) => announce(one, endpointIds) });
+    await other.connection()?.flush();
+    await system.enqueue(id);
+    enqueuer.wake([id]);
+    await consumer.until((all) => all.length === 2);
+    await system.setEnabled(id, false);
+    await system.setEnabled(id, true);
+    const [first] = await system.untilAll(id, 'succeeded');
+    await system.retry(id, first?.id ?? '');
+    enqueuer.change([id]);
+    await consumer.until((all) => all.length === 3);
+  });
+
+  it('C6: lose no result while PostgreSQL restarts, and go on in order', async () => {
+    await using server = await openTestPostgres('lanes');
+    await using own = await LaneSystem.open('restart', server.url());
+    const consumer = await own.receiver();
+    const id = await own.endpoint(consumer.url);
+    consumer.answer({ status: 200, afterMs: 20 });
+    const events = await own.enqueue(id, 100);
+    await using lanes = own.lanes({ limits: { outcomeRetryMs: 50 } });
+    lanes.wake([id]);
+    await consumer.until((all) => all.length > 10);
+    await server.kill();
+    await sleep(300);
+    await server.start();
+    await own.untilAll(id, 'succeeded', 30_000);
+    assert.deepEqual(idsOf(consumer), events);
+  });
+
+  it('do not claim a lane while they still give it back [webhooks.order.commit]', async () => {
+    const { id, consumer } = await made();
+    let onRelease: (() => Promise<void>) | null = null;
+    const pool = new Proxy(system.pool, {
+      get(target, name) {
+        if (name !== 'query') return Reflect.get(target, name) as unknown;
+        return async (query: { readonly name?: string }) => {
+          const act = query.name === 'release_lanes' ? onRelease : null;
+          onRelease = act === null ? onRelease : null;
+          await act?.();
+          return target.query(query as never);
+        };
+      },
+    });
+    await using lanes = system.lanes({ pool, limits: { pollMs: 50, laneIdleMs: 100 } });
+    const [first] = await system.enqueue(id);
+    lanes.wake([id]);
+    await system.untilAll(id, 'succeeded');
+    consumer.answer({ status: 200, afterMs: 600 });
+    const { promise: released, resolve } = Promise.withResolvers<string | undefined>();
+    onRelease = async () => {
+      const [second] = await system.enqueue(id);
+      lanes.wake([id]);
+      await sleep(300);
+      resolve(second);
+    };
+    const second = await released;
+    await system.untilAll(id, 'succeeded');
+    await sleep(300);
+    assert.deepEqual(idsOf(consumer), [first, second], 'each event is sent once');
+  });
+});

@@ -1,0 +1,37 @@
+/** A replica that serves lanes, as a process of its own: it is stopped, continued and killed by tests. */
+import { Pool } from 'pg';
+import { createLogger } from '@wts/service-kit/observe';
+import { Registry } from 'prom-client';
+import { disableRuleOf } from '../src/domain/disable-rule.ts';
+import { parseRetrySchedule } from '../src/domain/schedule.ts';
+import { parseSecretKeys } from '../src/domain/secrets.ts';
+import { openLanes } from '../src/lanes/lanes.ts';
+import { laneMetrics } from '../src/lanes/metrics.ts';
+import { plainSender } from './lane-system.ts';
+import type { ReplicaOptions } from './replica.ts';
+
+const options = JSON.parse(process.argv[2] ?? '') as ReplicaOptions;
+const pool = new Pool({ connectionString: options.databaseUrl, max: 5 });
+pool.on('error', () => {});
+const schedule = parseRetrySchedule(options.schedule);
+const stopping = new AbortController();
+const lanes = openLanes({
+  pool,
+  send: plainSender(options.deadlineMs),
+  keys: parseSecretKeys(options.secretKey),
+  schedule,
+  disableRule: disableRuleOf(1e9, schedule),
+  metrics: laneMetrics(new Registry()),
+  log: createLogger({ name: 'replica', level: 'warn' }),
+  signal: stopping.signal,
+  limits: options.limits,
+});
+process.on('SIGTERM', () => {
+  stopping.abort();
+  void lanes[Symbol.asyncDispose]().then(async () => {
+    await pool.end();
+    process.exit(0);
+  });
+});
+process.on('disconnect', () => process.exit());
+process.send?.('ready');

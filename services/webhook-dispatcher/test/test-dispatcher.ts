@@ -1,0 +1,131 @@
+import { tokenMinter } from '@wts/access';
+import type { BodyOf, Contract, ParamsOf, Principal, QueryOf, ReplyOf, Role } from '@wts/contracts';
+import { errorBodySchema, errorsOf, HEADERS, webhookApi } from '@wts/contracts';
+import { startService, type RunningService } from '@wts/service-kit/life';
+import { compile } from '@wts/service-kit/routes';
+import { testNats } from '@wts/testkit';
+import assert from 'node:assert/strict';
+import { randomBytes, randomUUID } from 'node:crypto';
+import { webhookDispatcher } from '../src/service.ts';
+import { LogAndEndpoints } from './log-and-endpoints.ts';
+
+const SECRET = 'a secret of thirty-two characters or more';
+
+type Given<C> = (ParamsOf<C> extends Record<string, never> ? object : { readonly params: ParamsOf<C> }) &
+  (BodyOf<C> extends undefined ? object : { readonly body: BodyOf<C> }) & {
+    readonly query?: Partial<QueryOf<C>>;
+    readonly headers?: Readonly<Record<string, string>>;
+  };
+
+export interface Answer<C> {
+  readonly status: number;
+  readonly body: ReplyOf<C>;
+  /** Of an error. */
+  readonly code: string | undefined;
+  readonly message: string | undefined;
+}
+
+/** One dispatcher over a real database and a real NATS server. Every answer is compared with its contract. */
+export class TestDispatcher implements AsyncDisposable {
+  readonly store: LogAndEndpoints;
+  readonly service: RunningService;
+  readonly logs: readonly string[];
+  readonly #owned: AsyncDisposableStack;
+
+  private constructor(
+    store: LogAndEndpoints,
+    service: RunningService,
+    logs: readonly string[],
+    owned: AsyncDisposableStack,
+  ) {
+    this.store = store;
+    this.service = service;
+    this.logs = logs;
+    this.#owned = owned;
+  }
+
+  static async open(label: string, settings: Readonly<Record<string, string>> = {}): Promise<TestDispatcher> {
+    await using opening = new AsyncDisposableStack();
+    const store = opening.use(await LogAndEndpoints.open(label));
+    const nats = opening.use(await testNats(label));
+    const logs: string[] = [];
+    const environment = {
+      HOST: '127.0.0.1',
+      PORT: '0',
+      METRICS_PORT: '0',
+      LOG_LEVEL: 'debug',
+      INTERNAL_TOKEN_SECRET: SECRET,
+      DATABASE_URL: store.database.urlOf('wts_webhooks'),
+      NATS_URL: nats.url,
+      WEBHOOK_SECRET_KEY: randomBytes(32).toString('base64'),
+      CHECK_REPLIES: 'on',
+      ...settings,
+    };
+    const service = await startService(webhookDispatcher, environment, {
+      logTo: { write: (line) => void logs.push(line) },
+    });
+    opening.defer(() => service.close());
+    return new TestDispatcher(store, service, logs, opening.move());
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#owned.disposeAsync();
+  }
+
+  /** A workspace with a person in each of these roles. */
+  async workspace<R extends Role>(...roles: readonly R[]): Promise<{ readonly id: string } & Record<R, Principal>> {
+    const id = randomUUID();
+    const people: Record<string, Principal> = {};
+    for (const role of roles) {
+      const person = principalOf(randomUUID());
+      await this.store.admin.query(
+        `insert into sync.workspace_members (id, workspace_id, user_id, role, group_id, record, created_at, updated_at)
+          values ($1, $2, $3, $4, $2, '{}', now(), now())`,
+        [randomUUID(), id, person.userId, role],
+      );
+      people[role] = person;
+    }
+    return { id, ...(people as Record<R, Principal>) };
+  }
+
+  async ask<C extends Contract>(who: Principal, contract: C, given: Given<C>): Promise<Answer<C>> {
+    const {
+      params = {},
+      body,
+      query = {},
+      headers = {},
+    } = given as {
+      params?: Record<string, string>;
+      body?: object;
+      query?: Record<string, string>;
+      headers?: Record<string, string>;
+    };
+    const path = contract.path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(params[name] ?? ''));
+    const answer = await fetch(`${this.service.url}${path}?${new URLSearchParams(query).toString()}`, {
+      method: contract.method,
+      headers: {
+        [HEADERS.principal]: tokenMinter({ from: 'gateway', to: 'webhook-dispatcher', secret: SECRET })(who),
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    const reply = (await answer.json()) as ReplyOf<C> & { code?: string; message?: string };
+    const isOwn = answer.status === contract.reply.status;
+    compile(isOwn ? contract.reply.schema : errorBodySchema, contract.id)(reply);
+    if (!isOwn) assert.ok(errorsOf(contract).includes(reply.code as never), `${contract.id} answers ${reply.code}`);
+    return { status: answer.status, body: reply, code: reply.code, message: reply.message };
+  }
+
+  /** A new endpoint of the workspace. */
+  async endpoint(who: Principal, workspaceId: string): Promise<ReplyOf<typeof webhookApi.createEndpoint>> {
+    const body = { url: 'https://hooks.example.com/x', workspaceId };
+    const made = await this.ask(who, webhookApi.createEndpoint, { body });
+    assert.equal(made.status, 201, made.message ?? '');
+    return made.body;
+  }
+}
+
+export function principalOf(userId: string, more: Partial<Principal> = {}): Principal {
+  return { userId, scopes: ['read', 'write', 'admin'], credential: { kind: 'jwt', id: randomUUID() }, ...more };
+}
