@@ -60,7 +60,7 @@ describe('the description of the interface', () => {
 
   it('omits only its own page, and links to it [meta.openapi.complete]', () => {
     const left = API_ROUTES.filter((route) => !OPERATIONS.includes(route)).map(({ contract }) => contract.path);
-    assert.deepEqual(left, ['/docs', '/docs/{file}', '/docs/', '/']);
+    assert.deepEqual(left, ['/docs', '/docs/{file}', '/docs/', '/console', '/console/{file}', '/console/', '/']);
     assert.equal(description.externalDocs.url, 'https://api.example.com/docs');
   });
 

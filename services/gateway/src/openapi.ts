@@ -30,7 +30,7 @@ interface Deployment {
 const TAGS: Record<Exclude<Contract['tag'], 'Internal'>, string> = {
   Workspaces: 'Workspaces, members and invitations.',
   'API keys': 'Personal API keys for scripts and integrations.',
-  Webhooks: 'Endpoints that receive signed events, and their deliveries.',
+  Webhooks: 'Endpoints that receive signed events, and their deliveries. The page `/console` shows them.',
   GraphQL: 'Queries and mutations over the data.',
   Sync: 'Tasks, projects and all other records: create, change, list and follow them. Advanced transport: bootstrap, deltas, mutations, live socket. Not packaged as a stable versioned platform API.',
   Meta: 'Health of the service, and this description.',

@@ -1,17 +1,19 @@
 import type { ServerResponse } from 'node:http';
 import { Fault, meta } from '@wts/contracts';
 import type { Readiness } from '@wts/service-kit/life';
+import { CONSOLE_FILES, CONSOLE_PAGE } from './console/page.ts';
 import { DOCS_FILES, DOCS_PAGE } from './docs/page.ts';
 import { JSON_TYPE, answerJson, startAnswer } from './edge/answer.ts';
 import type { OwnAnswer } from './edge/edge.ts';
 import type { RequestContext } from './edge/request-context.ts';
 import { matchPath } from './edge/match-route.ts';
 import { staticAnswer } from './static-answer.ts';
+import type { StaticFile } from './static-answer.ts';
 
 /**
  * The operations that the gateway answers itself. Bodies are made once; only readiness calls other services.
  * Keeps meta.health.no-wait, meta.health.up.
- * Keeps meta.openapi.answer, meta.docs.page, meta.docs.found.
+ * Keeps meta.openapi.answer, meta.docs.page, meta.docs.found, console.page.
  */
 export function ownAnswers(readiness: Readiness, description: object): ReadonlyMap<string, OwnAnswer> {
   const up = bytes({ ok: true, status: 'up' });
@@ -28,13 +30,16 @@ export function ownAnswers(readiness: Readiness, description: object): ReadonlyM
     ],
     [meta.description.id, staticAnswer({ type: JSON_TYPE, bytes: bytes(description) })],
     [meta.docs.id, staticAnswer(DOCS_PAGE)],
-    [meta.docsFile.id, docsFile()],
-    [meta.docsSlash.id, (context, res) => redirect(context, res, 308)],
+    [meta.docsFile.id, fileOf(DOCS_FILES)],
+    [meta.docsSlash.id, (context, res) => redirect(context, res, 308, meta.docs.path)],
+    [meta.consolePage.id, staticAnswer(CONSOLE_PAGE)],
+    [meta.consoleFile.id, fileOf(CONSOLE_FILES)],
+    [meta.consoleSlash.id, (context, res) => redirect(context, res, 308, meta.consolePage.path)],
     [
       meta.root.id,
       (context, res) => {
         if (!WANTS_PAGE.test(context.req.headers.accept ?? '')) matchPath(null);
-        redirect(context, res, 302);
+        redirect(context, res, 302, meta.docs.path);
       },
     ],
   ]);
@@ -43,13 +48,13 @@ export function ownAnswers(readiness: Readiness, description: object): ReadonlyM
 /** Browsers accept `text/html` by name; a program that accepts anything gets the answer of an unknown path. */
 const WANTS_PAGE = /(?:^|,)\s*text\/html\b/i;
 
-function redirect(context: RequestContext, res: ServerResponse, status: 302 | 308): void {
-  startAnswer(context, res, status, ['Location', meta.docs.path, 'Vary', 'Accept', 'Content-Length', '0']);
+function redirect(context: RequestContext, res: ServerResponse, status: 302 | 308, to: string): void {
+  startAnswer(context, res, status, ['Location', to, 'Vary', 'Accept', 'Content-Length', '0']);
   res.end();
 }
 
-function docsFile(): OwnAnswer {
-  const answers = new Map([...DOCS_FILES].map(([name, file]) => [name, staticAnswer(file)]));
+function fileOf(files: ReadonlyMap<string, StaticFile>): OwnAnswer {
+  const answers = new Map([...files].map(([name, file]) => [name, staticAnswer(file)]));
   return (context, res) => {
     const answer = answers.get(context.path.slice(context.path.lastIndexOf('/') + 1));
     if (answer === undefined) throw new Fault('not_found');

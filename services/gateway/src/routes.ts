@@ -1,5 +1,5 @@
 import type { Contract, ServiceName } from '@wts/contracts';
-import { apiKeyApi, memberApi, meta, privateProjectApi, syncApi, workspaceApi } from '@wts/contracts';
+import { apiKeyApi, memberApi, meta, privateProjectApi, syncApi, webhookApi, workspaceApi } from '@wts/contracts';
 
 interface RouteRow {
   readonly contract: Contract;
@@ -21,6 +21,9 @@ export const API_ROUTES = [
   { contract: meta.docs, to: 'gateway', anyOrigin: true },
   { contract: meta.docsFile, to: 'gateway', anyOrigin: true },
   { contract: meta.docsSlash, to: 'gateway' },
+  { contract: meta.consolePage, to: 'gateway' },
+  { contract: meta.consoleFile, to: 'gateway' },
+  { contract: meta.consoleSlash, to: 'gateway' },
   { contract: meta.root, to: 'gateway' },
 
   { contract: workspaceApi.listWorkspaces, to: 'workspace' },
@@ -42,6 +45,19 @@ export const API_ROUTES = [
   { contract: apiKeyApi.createApiKey, to: 'workspace' },
   { contract: apiKeyApi.revokeApiKey, to: 'workspace' },
 
+  { contract: webhookApi.listEventTypes, to: 'webhook-dispatcher' },
+  { contract: webhookApi.listEndpoints, to: 'webhook-dispatcher' },
+  { contract: webhookApi.createEndpoint, to: 'webhook-dispatcher' },
+  { contract: webhookApi.getEndpoint, to: 'webhook-dispatcher' },
+  { contract: webhookApi.updateEndpoint, to: 'webhook-dispatcher' },
+  { contract: webhookApi.deleteEndpoint, to: 'webhook-dispatcher' },
+  { contract: webhookApi.rotateSecret, to: 'webhook-dispatcher' },
+  { contract: webhookApi.testEndpoint, to: 'webhook-dispatcher' },
+  { contract: webhookApi.listDeliveries, to: 'webhook-dispatcher' },
+  { contract: webhookApi.listAttempts, to: 'webhook-dispatcher' },
+  { contract: webhookApi.retryDelivery, to: 'webhook-dispatcher' },
+  { contract: webhookApi.replayDeliveries, to: 'webhook-dispatcher' },
+
   { contract: syncApi.bootstrap, to: 'sync' },
   { contract: syncApi.bootstrapPost, to: 'sync' },
   { contract: syncApi.batch, to: 'sync' },
@@ -58,6 +74,9 @@ export const AUTH_ROUTES = [
 
 /** The services that routes use. Their settings, connections and tokens are derived from this. */
 export type UpstreamName = Exclude<(typeof API_ROUTES | typeof AUTH_ROUTES)[number]['to'], 'gateway'>;
+
+/** Without one of these the gateway is not ready. Without any other, only the operations of that service are unavailable. */
+export const ESSENTIAL_UPSTREAMS: readonly UpstreamName[] = ['workspace', 'sync'];
 
 /** Makes a value for each of these services. */
 export function forUpstreams<T>(make: (name: UpstreamName) => T): Readonly<Record<UpstreamName, T>> {

@@ -29,7 +29,7 @@ import { shareRates } from './rates/share.ts';
 import { Tally } from './rates/tally.ts';
 import { checkUpstream } from './ready.ts';
 import { requestRecorder } from './record.ts';
-import { API_ROUTES, AUTH_ROUTES, forUpstreams } from './routes.ts';
+import { API_ROUTES, AUTH_ROUTES, ESSENTIAL_UPSTREAMS, forUpstreams } from './routes.ts';
 import { openUpstream } from './upstream.ts';
 
 /**
@@ -84,7 +84,8 @@ function openShared(
   nats: Nats,
 ): Omit<EdgeParts, 'routes' | 'securityHeaders' | 'ownOrigin'> {
   const upstreams = openUpstreams(kit, config);
-  for (const upstream of Object.values(upstreams)) {
+  for (const name of ESSENTIAL_UPSTREAMS) {
+    const upstream = upstreams[name];
     kit.readiness.add(upstream.name, (signal) => checkUpstream(upstream, signal));
   }
   const addressOf = addressReader(config.trustedProxies);

@@ -43,6 +43,8 @@ export async function startTestGateway(env: Record<string, string> = {}): Promis
       AUTH_PORT: String(auth),
       WORKSPACE_URL: workspace.url,
       SYNC_URL: sync.url,
+      // Nothing listens there: no test of the gateway needs it.
+      WEBHOOK_DISPATCHER_URL: 'http://127.0.0.1:9',
       // Nothing listens there: these tests must pass without NATS.
       NATS_URL: 'nats://127.0.0.1:9',
       INTERNAL_TOKEN_SECRET: SECRET,

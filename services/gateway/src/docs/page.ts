@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { pageHeaders } from '../page-headers.ts';
 import type { StaticFile } from '../static-answer.ts';
 import { PAGE_SCRIPT } from './page-script.ts';
 import { PAGE_STYLE } from './page-style.ts';
@@ -44,27 +45,8 @@ export const DOCS_FILES: ReadonlyMap<string, StaticFile> = new Map([
   ['start.js', file('text/javascript; charset=utf-8', PAGE_SCRIPT)],
 ]);
 
-/**
- * The page loads from and calls only its own origin, has no inline scripts or styles, and cannot be framed, so that an entered
- * credential is sent only to this API. Swagger UI needs `data:` for its icons. Keeps meta.docs.closed.
- */
 function file(type: string, content: string | Buffer): StaticFile {
-  return {
-    type,
-    bytes: Buffer.from(content),
-    lines: [
-      'Content-Security-Policy',
-      "default-src 'none'; script-src 'self'; style-src 'self'; img-src data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
-      'X-Frame-Options',
-      'DENY',
-      'Referrer-Policy',
-      'no-referrer',
-      'Cross-Origin-Opener-Policy',
-      'same-origin',
-      'Cross-Origin-Resource-Policy',
-      'same-origin',
-    ],
-  };
+  return { type, bytes: Buffer.from(content), lines: pageHeaders() };
 }
 
 function read(url: string): Buffer {

@@ -1,0 +1,167 @@
+/** @import { PollState } from './poll.js' */
+/** @import { WebhookAttempt, WebhookDelivery, WebhookEndpoint } from '@wts/contracts' */
+import { Refusal } from './api.js';
+import { h } from './dom.js';
+
+/** The page in words: states, times, and what to do about an error. */
+
+/** @type {Readonly<Record<string, string>>} */
+const ADVICE = {
+  authorization_required: 'Enter an API key.',
+  authorization_malformed: 'Enter the API key as it was shown when it was created.',
+  api_key_invalid: 'The key is wrong, revoked or expired. Enter another one.',
+  token_invalid: 'The token is wrong or expired. Enter another one, or an API key.',
+  insufficient_scope: 'The console needs a key with the scopes read and admin. Enter another key.',
+  forbidden: 'Only owners and admins of a workspace manage its webhooks. Choose another workspace, or ask an owner.',
+  not_found: 'It was deleted, or this key has no access to it.',
+  endpoint_limit_reached: 'Delete an endpoint that is no longer needed first.',
+  unavailable: 'Wait a moment and try again.',
+  internal: 'Try again. If it stays, report it to the operator.',
+};
+
+/** @type {Readonly<Record<string, string>>} */
+const FAILURES = {
+  dns_error: 'The name of the endpoint could not be resolved.',
+  blocked_address: 'The name of the endpoint leads to an address that is not public.',
+  connection_refused: 'The endpoint refused the connection.',
+  connection_reset: 'The endpoint closed the connection before it answered.',
+  connect_timeout: 'No connection could be made in time.',
+  tls_error: 'TLS failed. Check the certificate of the endpoint.',
+  timeout: 'The endpoint did not answer within 10 seconds.',
+  http_status: 'The endpoint answered with a status that is not 2xx.',
+  invalid_response: 'The answer of the endpoint is not valid HTTP.',
+};
+
+/** @param {unknown} error */
+export function explain(error) {
+  if (!(error instanceof Refusal)) return `The page failed: ${String(error)}. Reload it.`;
+  if (error.status === 0) return 'The service cannot be reached. Check the network connection.';
+  const sentences = [sentence(error.message.replaceAll('`', '')), ADVICE[error.code] ?? ''];
+  if (error.retryAfterSeconds !== undefined) sentences.push(`Try again in ${seconds(error.retryAfterSeconds)}.`);
+  if (error.requestId !== undefined && error.status >= 500) sentences.push(`Request id: ${error.requestId}.`);
+  return sentences.filter((text, index, all) => text !== '' && all.indexOf(text) === index).join(' ');
+}
+
+/** @param {PollState} state */
+export function pollText({ kind, error, nextInMs }) {
+  if (kind === 'live') return `Live, ${CLOCK.format(new Date())}`;
+  if (kind === 'paused') return 'Paused';
+  if (nextInMs === undefined) return 'Stopped';
+  return `${explain(error)} Next try in ${seconds(nextInMs / 1_000)}.`;
+}
+
+/** @param {string | null} error */
+export function failureText(error) {
+  if (error === null) return '';
+  return FAILURES[error] ?? sentence(error);
+}
+
+/**
+ * @param {Pick<WebhookEndpoint, 'enabled' | 'disabledReason' | 'consecutiveFailures'>} endpoint
+ * @returns {{ kind: 'good' | 'bad' | 'off', label: string }}
+ */
+export function stateOf({ enabled, consecutiveFailures }) {
+  if (!enabled) return { kind: 'off', label: 'Disabled' };
+  if (consecutiveFailures > 0) return { kind: 'bad', label: 'Failing' };
+  return { kind: 'good', label: 'Enabled' };
+}
+
+/** @param {WebhookEndpoint} endpoint */
+export function stateText({ enabled, disabledAt, disabledReason, consecutiveFailures }) {
+  if (enabled) {
+    if (consecutiveFailures === 0) return '';
+    return `${count(consecutiveFailures, 'attempt')} failed since the last success. Deliveries are retried; after about three days without a success the endpoint is disabled.`;
+  }
+  const since = disabledAt === null ? '' : ` since ${timeText(disabledAt)}`;
+  const why =
+    disabledReason === 'gone'
+      ? 'It answered 410 Gone.'
+      : disabledReason === 'consecutive_failures'
+        ? 'It failed for about three days.'
+        : 'A person disabled it.';
+  return `Disabled${since}: ${why} Nothing is sent. Pending deliveries wait until it is enabled again.`;
+}
+
+/** @param {readonly string[]} eventTypes */
+export function eventTypesText(eventTypes) {
+  return eventTypes.length === 0 ? 'Every event type' : eventTypes.join(', ');
+}
+
+/**
+ * @param {WebhookDelivery} delivery
+ * @returns {{ kind: 'good' | 'bad' | 'waiting', label: string }}
+ */
+export function deliveryState({ status, attemptCount }) {
+  if (status === 'succeeded') return { kind: 'good', label: 'Succeeded' };
+  if (status === 'failed') return { kind: 'bad', label: 'Failed' };
+  return attemptCount === 0 ? { kind: 'waiting', label: 'Pending' } : { kind: 'waiting', label: 'Retrying' };
+}
+
+/** @param {WebhookDelivery} delivery */
+export function deliveryText({ attemptCount, lastStatusCode, lastError, nextAttemptAt }) {
+  const answer = lastStatusCode === null ? (lastError ?? '') : `HTTP ${lastStatusCode}`;
+  const next = nextAttemptAt === null ? '' : `next attempt ${relative(nextAttemptAt)}`;
+  return [attemptCount === 0 ? '' : count(attemptCount, 'attempt'), answer, next].filter(Boolean).join(' · ');
+}
+
+/** @param {WebhookAttempt} attempt */
+export function attemptText({ error, durationMs }) {
+  if (error === null || error === 'http_status') return `after ${durationMs} ms`;
+  return `after ${durationMs} ms. ${failureText(error)}`;
+}
+
+/**
+ * @param {number} amount
+ * @param {string} thing
+ */
+export function count(amount, thing) {
+  if (amount === 1) return `1 ${thing}`;
+  return `${amount} ${thing.endsWith('y') ? `${thing.slice(0, -1)}ies` : `${thing}s`}`;
+}
+
+const FULL = new Intl.DateTimeFormat('en-GB', {
+  day: 'numeric',
+  month: 'short',
+  year: 'numeric',
+  hour: '2-digit',
+  minute: '2-digit',
+  second: '2-digit',
+});
+const CLOCK = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit', second: '2-digit' });
+
+/** @param {string} iso */
+export function timeText(iso) {
+  return FULL.format(new Date(iso));
+}
+
+/** @param {string} iso */
+export function time(iso) {
+  return h('time', { datetime: iso, title: iso }, timeText(iso));
+}
+
+/** @type {readonly (readonly [Intl.RelativeTimeFormatUnit, number])[]} */
+const UNITS = [
+  ['day', 86_400],
+  ['hour', 3_600],
+  ['minute', 60],
+  ['second', 1],
+];
+const RELATIVE = new Intl.RelativeTimeFormat('en', { numeric: 'always' });
+
+/** @param {string} iso */
+export function relative(iso) {
+  const inSeconds = Math.round((Date.parse(iso) - Date.now()) / 1_000);
+  if (inSeconds <= 0) return 'now';
+  const [unit, size] = UNITS.find(([, size]) => inSeconds >= size) ?? ['second', 1];
+  return RELATIVE.format(Math.round(inSeconds / size), unit);
+}
+
+/** @param {number} amount */
+function seconds(amount) {
+  return count(Math.ceil(amount), 'second');
+}
+
+/** @param {string} text */
+function sentence(text) {
+  return /[.!?]$/.test(text) || text === '' ? text : `${text}.`;
+}
