@@ -9,6 +9,7 @@ import { missingRows } from './rows/missing.ts';
 import { mutateRows } from './rows/mutate.ts';
 import { neighborRows } from './rows/neighbor.ts';
 import { stalledRows } from './rows/stalled.ts';
+import { webhookRows } from './rows/webhooks.ts';
 import type { BenchmarkResult, BenchmarkContext } from './context.ts';
 import type { StartOptions } from './system.ts';
 
@@ -39,6 +40,7 @@ export const BENCHMARKS = {
   },
   hop: { seconds: 45, secondsFull: 70, measure: hopRows },
   neighbor: { seconds: 420, secondsFull: 600, measure: neighborRows },
+  webhooks: { seconds: 115, secondsFull: 240, measure: webhookRows, start: { postgres: COMMIT_TIMES } },
   growth: {
     seconds: 150,
     secondsFull: 480,

@@ -1,4 +1,4 @@
-import type { TestSystem } from '@wts/testkit';
+import type { TestAuthority, TestSystem } from '@wts/testkit';
 import type { Target } from './target.ts';
 import type { Peer } from './peer.ts';
 import type { PlotLine } from './plot.ts';
@@ -9,6 +9,7 @@ export interface BenchmarkContext {
   readonly testSystem: TestSystem;
   readonly ours: Target;
   readonly peer: Peer | null;
+  readonly authority: TestAuthority;
   readonly rounds: number;
   readonly seconds: number;
   readonly isFull: boolean;

@@ -138,12 +138,13 @@ async function runBenchmark(
     // Closed below, or when the user stops the run.
     const system = stack.use(await openSystem(withPeer, start));
     try {
-      const { testSystem, ours, peer } = system;
+      const { testSystem, ours, peer, authority } = system;
       const versions = await versionsOf(system);
       const context: BenchmarkContext = {
         testSystem,
         ours,
         peer,
+        authority,
         rounds,
         seconds,
         isFull,

@@ -1,5 +1,5 @@
 import { totalmem } from 'node:os';
-import { startTestSystem, type TestSystem } from '@wts/testkit';
+import { startTestSystem, testAuthority, type TestAuthority, type TestSystem } from '@wts/testkit';
 import { Client, escapeIdentifier, escapeLiteral } from 'pg';
 import { targetOf, type Target } from './target.ts';
 import { openPeer, type Peer } from './peer.ts';
@@ -8,9 +8,11 @@ export interface MeasuredSystem extends AsyncDisposable {
   readonly testSystem: TestSystem;
   readonly ours: Target;
   readonly peer: Peer | null;
+  /** Issues certificates that the dispatcher of webhooks trusts. */
+  readonly authority: TestAuthority;
 }
 
-const MEASURED = ['gateway', 'sync', 'workspace'] as const;
+const MEASURED = ['gateway', 'sync', 'workspace', 'webhook-dispatcher'] as const;
 
 export interface StartOptions {
   /** Of the measured processes. */
@@ -25,12 +27,20 @@ export async function openSystem(
   { nodeOptions = '', postgres }: StartOptions = {},
 ): Promise<MeasuredSystem> {
   await using opening = new AsyncDisposableStack();
-  const overrides = Object.fromEntries(MEASURED.map((name) => [name, productionSettings(nodeOptions)]));
+  const authority = await testAuthority();
+  const settings = { ...productionSettings(nodeOptions), WEBHOOK_EXTRA_CA_FILE: authority.caFile };
+  const overrides = Object.fromEntries(MEASURED.map((name) => [name, settings]));
   const testSystem = opening.use(await startTestSystem({ label: 'bench', ownPostgres: true, overrides }));
   await restartWith(testSystem, { ...serverSettings(), ...postgres });
   const peer = withPeer ? opening.use(await openPeer(testSystem, nodeOptions)) : null;
   const opened = opening.move();
-  return { testSystem, ours: targetOf(testSystem), peer, [Symbol.asyncDispose]: () => opened.disposeAsync() };
+  return {
+    testSystem,
+    ours: targetOf(testSystem),
+    peer,
+    authority,
+    [Symbol.asyncDispose]: () => opened.disposeAsync(),
+  };
 }
 
 /** Without the contract checks of tests, and without request logs, which would measure the disk. */

@@ -1,4 +1,5 @@
 import { Client } from 'pg';
+import { wallClockOffset } from '../clock.ts';
 import { cpuMsOf } from '../cpu.ts';
 import type { Target } from '../target.ts';
 import { subscribeAtHead, untilReceived } from '../subscriber.ts';
@@ -123,14 +124,18 @@ export async function measureLatency(
 
 const NOTHING: ReadonlyMap<string, number> = new Map();
 
-interface Sent {
+export interface Sent {
   readonly id: string;
   readonly sentMs: number;
   readonly repliedMs: number;
 }
 
 /** The commit time of each change, in milliseconds of `performance.now`. */
-async function commitsOf(databaseUrl: string, { log }: Target, sent: readonly Sent[]): Promise<Map<string, number>> {
+export async function commitsOf(
+  databaseUrl: string,
+  { log }: Target,
+  sent: readonly Sent[],
+): Promise<Map<string, number>> {
   const client = new Client({ connectionString: databaseUrl });
   await client.connect();
   try {
@@ -146,15 +151,7 @@ async function commitsOf(databaseUrl: string, { log }: Target, sent: readonly Se
   }
 }
 
-/** The wall clock minus `performance.now`, read when the millisecond of the wall clock changes. */
-function wallClockOffset(): number {
-  const began = Date.now();
-  let now = began;
-  while (now === began) now = Date.now();
-  return now - performance.now();
-}
-
-function latencies(
+export function latencies(
   sent: readonly Sent[],
   arrivals: ReadonlyMap<string, number>,
   commits: ReadonlyMap<string, number> | null,
