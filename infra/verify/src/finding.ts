@@ -15,7 +15,13 @@ export interface AuditFinding {
     | 'applied-once'
     | 'readers-advance'
     | 'copy-is-state'
-    | 'content-stays-in-tables';
+    | 'content-stays-in-tables'
+    | 'event-is-entry'
+    | 'same-bytes'
+    | 'signature-verifies'
+    | 'retry-schedule'
+    | 'attempts-end'
+    | 'repeats-explained';
   /** What the audit saw, with the position or id. */
   readonly seen: string;
 }

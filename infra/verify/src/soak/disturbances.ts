@@ -6,11 +6,15 @@ import { connectToBroker } from '../broker.ts';
 
 export interface Disturbance {
   readonly name: string;
+  /** True: webhooks whose outcome it loses may be delivered once more. */
+  readonly repeatsWebhooks?: boolean;
   readonly run: () => Promise<void>;
 }
 
 const READY_MS = 60_000;
 const PAUSED_MS = 5_000;
+/** Longer than the lease of a lane of webhooks. */
+const OUTLIVED_MS = 34_000;
 const DOWN_MS = 2_000;
 /** Longer than a service takes to detect a frozen connection to NATS. */
 const NATS_FROZEN_MS = 15_000;
@@ -25,6 +29,7 @@ const STALLED_MS = 10_000;
  */
 export function disturbancesOf(testSystem: TestSystem): Disturbance[] {
   const syncs = testSystem.services.filter(({ name }) => name.startsWith('sync'));
+  const dispatchers = testSystem.services.filter(({ name }) => name.startsWith('webhook-dispatcher'));
   const [gateway, workspace] = [testSystem.service('gateway'), testSystem.service('workspace')];
   return [
     ...syncs.map(kill),
@@ -33,18 +38,30 @@ export function disturbancesOf(testSystem: TestSystem): Disturbance[] {
     suspend(gateway, DOWN_MS),
     kill(gateway),
     kill(workspace),
-    { name: 'SIGKILL PostgreSQL', run: () => killAndRestart(testSystem.postgres) },
-    ...syncs.map((service) => ({
-      name: `rolling restart of ${service.name}`,
-      run: () => service.restart(READY_MS),
-    })),
+    ...dispatchers.map(kill).map(repeating),
+    repeating({ name: 'SIGKILL PostgreSQL', run: () => killAndRestart(testSystem.postgres) }),
+    ...dispatchers.map((service, index) => repeating(suspend(service, index === 0 ? OUTLIVED_MS : PAUSED_MS))),
+    ...syncs.map(restart),
+    ...dispatchers.map(restart).map(repeating),
     { name: 'a database transaction stays open', run: () => holdOpen(testSystem) },
-    { name: 'all database sessions are terminated, several times', run: () => terminateSessions(testSystem) },
+    repeating({
+      name: 'all database sessions are terminated, several times',
+      run: () => terminateSessions(testSystem),
+    }),
     { name: `${STALLED} sockets that never read`, run: () => openStalledSockets(testSystem) },
     { name: 'the stream is deleted', run: () => deleteStream(testSystem) },
-    freeze(testSystem, 0, 'nats', NATS_FROZEN_MS),
-    freeze(testSystem, syncs.length - 1, 'postgres', HELD_MS),
+    freeze(testSystem, ['sync', 0], 'nats', NATS_FROZEN_MS),
+    freeze(testSystem, ['sync', syncs.length - 1], 'postgres', HELD_MS),
+    repeating(freeze(testSystem, ['webhook-dispatcher', 0], 'postgres', HELD_MS)),
   ];
+}
+
+function repeating(disturbance: Disturbance): Disturbance {
+  return { ...disturbance, repeatsWebhooks: true };
+}
+
+function restart(service: SupervisedProcess): Disturbance {
+  return { name: `rolling restart of ${service.name}`, run: () => service.restart(READY_MS) };
 }
 
 function kill(service: SupervisedProcess): Disturbance {
@@ -77,11 +94,16 @@ async function killAndRestart(server: { kill: () => Promise<void>; start: () => 
 }
 
 /** The connections stay open and pass nothing. */
-function freeze(testSystem: TestSystem, replica: number, store: Store, ms: number): Disturbance {
+function freeze(
+  testSystem: TestSystem,
+  [service, replica]: readonly [name: string, replica: number],
+  store: Store,
+  ms: number,
+): Disturbance {
   return {
-    name: `the connection of sync ${replica + 1} to ${store} freezes`,
+    name: `the connection of ${service} ${replica + 1} to ${store} freezes`,
     run: async () => {
-      const wire = testSystem.wire('sync', store, replica);
+      const wire = testSystem.wire(service, store, replica);
       wire.freeze();
       await pause(ms);
       wire.mend();

@@ -7,10 +7,13 @@
  * The first part has disturbances, at least one whole round of them. The last part is calm and long enough to measure memory,
  * because a slope needs a process that runs for minutes.
  *
- * With `--hostile`, attackers of every kind run for all of the minutes, together with as many disturbances as fit; the calm
+ * Consumers of webhooks take deliveries all the time, one of them with faults. At the end their log is compared with the log
+ * of the service.
+ *
+ * With `--hostile`, there are no consumers, and attackers of every kind run for all of the minutes, together with as many disturbances as fit; the calm
  * part follows. The service must not refuse an honest request outside disturbances, and no log may contain content of records.
  */
-import { startTestSystem, type TestSystem } from '@wts/testkit';
+import { startTestSystem, testAuthority, type TestSystem } from '@wts/testkit';
 import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { Client } from 'pg';
@@ -28,6 +31,8 @@ import { contentInLogs, HostileLoad } from './hostile-load.ts';
 import { ProcessMemory } from './process-memory.ts';
 import { headOf, startFollowers } from './soak-followers.ts';
 import { CALM_MS_MIN, verdictOf } from './verdict.ts';
+import type { Span, WebhookReport } from './webhook-check.ts';
+import { changeEveryKind, DISPATCHER_SETTINGS, WebhookConsumers } from './webhook-consumers.ts';
 
 const { values } = parseArgs({
   options: {
@@ -61,12 +66,18 @@ const print = (line: string): void => {
 };
 
 using memory = new ProcessMemory();
+const authority = await testAuthority();
+const dispatcherSettings = { ...DISPATCHER_SETTINGS, WEBHOOK_EXTRA_CA_FILE: authority.caFile };
 const testSystem = await startTestSystem({
   label: 'soak',
   syncReplicas: options.replicas,
+  dispatcherReplicas: isHostile ? 1 : 2,
   ownPostgres: true,
   wires: true,
-  overrides: memory.overrides,
+  overrides: {
+    ...memory.overrides,
+    'webhook-dispatcher': { ...memory.overrides['webhook-dispatcher'], ...dispatcherSettings },
+  },
 });
 try {
   process.exitCode = (await soak(testSystem, options.minutes * 60_000)) ? 0 : 1;
@@ -88,6 +99,7 @@ async function soak(system: TestSystem, lastsMs: number): Promise<boolean> {
   const stop = new AbortController();
   await using stack = new AsyncDisposableStack();
   const hostileLoad = isHostile ? stack.use(await HostileLoad.prepare(system)) : null;
+  const consumers = isHostile ? null : stack.use(await WebhookConsumers.open(system, await authority.issue()));
   let calmSinceMs: number | null = null;
   const attacking = new AbortController();
   const context = {
@@ -100,19 +112,18 @@ async function soak(system: TestSystem, lastsMs: number): Promise<boolean> {
   };
   const copy = await loadCopy({ baseUrl: system.baseUrl, token: system.apiKey });
   const following = await startFollowers(context, options.sockets);
+  if (consumers !== null) following.push(changeEveryKind(system, stop.signal));
   const writing = keepWriting(system, options.writers, stop.signal, {
     everyMs: () => WRITES_EVERY_MS[calmSinceMs === null ? 'disturbed' : 'calm'],
     copiesMax: COPIES_MAX,
     onAcknowledged: (acknowledgement) => check.acknowledge(acknowledgement),
   });
-  const background = [
-    every(CHECK_EVERY_MS, stop.signal, async () => void (await check.runRound())),
-    every(SAMPLE_EVERY_MS, stop.signal, () => memory.sample(system)),
-    every(PROGRESS_EVERY_MS, stop.signal, async () => print(progress(check))),
-  ];
+  const background = watch(system, check, consumers, stop.signal);
+  const kills: Span[] = [];
   const disturbing = disturbThenRest(system, {
     lastsMs,
     hostileLoad,
+    kills,
     stop: stop.signal,
     onCalm: () => {
       calmSinceMs = Date.now();
@@ -129,12 +140,10 @@ async function soak(system: TestSystem, lastsMs: number): Promise<boolean> {
   const disturbances = await disturbing;
   const { retries } = await writing;
   await Promise.all([...following, ...background]);
-  await system.untilReady();
   await checkEnd(system, check, copy);
-  if (hostileLoad !== null) {
-    const logs = [system.postgres, ...system.services].map(({ log }) => log);
-    check.report(await contentInLogs(logs));
-  }
+  const webhooks = consumers === null ? null : await checkConsumers(consumers, check, kills);
+  const logs = [system.postgres, ...system.services].map(({ log }) => log);
+  if (hostileLoad !== null) check.report(await contentInLogs(logs));
 
   const { isPassed, lines } = verdictOf({
     acknowledged: check.acknowledged,
@@ -148,23 +157,40 @@ async function soak(system: TestSystem, lastsMs: number): Promise<boolean> {
     alive: memory.alive(),
     native: memory.native(),
     resident: [...memory.resident(), ...memory.nats()],
+    webhooks,
     fairness: hostileLoad?.fairness ?? null,
   });
   for (const line of lines) print(line);
   return isPassed;
 }
 
-function progress({ acknowledged, delivered, findings }: DeliveryCheck): string {
+function watch(
+  system: TestSystem,
+  check: DeliveryCheck,
+  consumers: WebhookConsumers | null,
+  stop: AbortSignal,
+): Promise<void>[] {
+  return [
+    every(CHECK_EVERY_MS, stop, async () => void (await check.runRound())),
+    every(SAMPLE_EVERY_MS, stop, () => memory.sample(system)),
+    every(PROGRESS_EVERY_MS, stop, async () => print(progress(check, consumers))),
+  ];
+}
+
+function progress({ acknowledged, delivered, findings }: DeliveryCheck, consumers: WebhookConsumers | null): string {
   const resident = [...memory.resident(), ...memory.nats()].map(
     ({ process: name, samples }) => [name, Math.round(samples.at(-1)?.megabytes ?? 0)] as const,
   );
   const megabytes = [...new Map(resident)].map((one) => one.join(' ')).join(', ');
-  return `${acknowledged} acknowledged, ${delivered} received, ${findings.length} findings; resident MB: ${megabytes}`;
+  const attempts = consumers === null ? '' : `${consumers.attempts} webhook attempts, `;
+  return `${acknowledged} acknowledged, ${delivered} received, ${attempts}${findings.length} findings; resident MB: ${megabytes}`;
 }
 
 interface DisturbOptions {
   readonly lastsMs: number;
   readonly hostileLoad: HostileLoad | null;
+  /** Gets the time of each disturbance after which webhooks may be repeated. */
+  readonly kills: Span[];
   readonly stop: AbortSignal;
   readonly onCalm: () => void;
 }
@@ -172,7 +198,7 @@ interface DisturbOptions {
 /** Resolves to the number of disturbances, after the calm part. */
 async function disturbThenRest(
   system: TestSystem,
-  { lastsMs, hostileLoad, stop, onCalm }: DisturbOptions,
+  { lastsMs, hostileLoad, kills, stop, onCalm }: DisturbOptions,
 ): Promise<number> {
   const round = disturbancesOf(system);
   const startedMs = performance.now();
@@ -184,8 +210,10 @@ async function disturbThenRest(
     if (next === undefined) break;
     print(next.name);
     const run = async (): Promise<void> => {
+      const fromMs = Date.now();
       await next.run();
       await system.untilReady();
+      if (next.repeatsWebhooks) kills.push({ fromMs, toMs: Date.now() });
     };
     await (hostileLoad === null ? run() : hostileLoad.disturb(run));
     count += 1;
@@ -198,7 +226,19 @@ async function disturbThenRest(
   return count;
 }
 
+async function checkConsumers(
+  consumers: WebhookConsumers,
+  check: DeliveryCheck,
+  kills: readonly Span[],
+): Promise<WebhookReport> {
+  print('waiting for the last deliveries of webhooks');
+  const report = await consumers.check(kills);
+  check.report(report.findings);
+  return report;
+}
+
 async function checkEnd(system: TestSystem, check: DeliveryCheck, copy: ClientCopy): Promise<void> {
+  await system.untilReady();
   const client = new Client({ connectionString: system.database.url });
   await client.connect();
   const nc = await connectToBroker(system.nats.url);

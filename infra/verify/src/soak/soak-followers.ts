@@ -148,12 +148,17 @@ async function moveInAndOut(self: ProjectMember, { testSystem, stop }: SoakConte
   }
 }
 
-type Change = readonly [modelName: string, modelId: string, action: ActionName, payload: { [field: string]: unknown }];
+export type Change = readonly [
+  modelName: string,
+  modelId: string,
+  action: ActionName,
+  payload: { [field: string]: unknown },
+];
 
 /** Resolves to the position of the change. */
-async function change(
+export async function change(
   { baseUrl }: TestSystem,
-  { token, clientId }: ProjectMember,
+  { token, clientId }: Pick<ProjectMember, 'token' | 'clientId'>,
   [modelName, modelId, action, payload]: Change,
   stop: AbortSignal,
 ): Promise<string> {

@@ -26,6 +26,7 @@ function evidence(changed: Partial<Evidence> = {}): Evidence {
     alive: [run('sync-1', 0), run('gateway', 0.1)],
     native: [run('sync-1', 0), run('gateway', 0.1)],
     resident: [run('sync-1', 20)],
+    webhooks: null,
     fairness: null,
     ...changed,
   };

@@ -2,6 +2,7 @@ import { LIMITS } from '@wts/contracts';
 import type { AuditFinding } from '../finding.ts';
 import { REQUEST_KINDS } from '../hostile/samples.ts';
 import { fairnessText, undisturbed, type Fairness } from './hostile-load.ts';
+import type { WebhookReport } from './webhook-check.ts';
 import { measureGrowth, type Growth, type MemoryRules, type ProcessRun } from './memory.ts';
 
 /** The results of a soak. */
@@ -20,6 +21,8 @@ export interface Evidence {
   readonly native: readonly ProcessRun[];
   /** Only printed, because V8 changes the size of its heap in large steps. */
   readonly resident: readonly ProcessRun[];
+  /** Null with attackers. */
+  readonly webhooks: WebhookReport | null;
   /** Null without attackers. */
   readonly fairness: Fairness | null;
 }
@@ -72,6 +75,7 @@ export function verdictOf(evidence: Evidence): Verdict {
     lines: [
       `changes    ${evidence.acknowledged} acknowledged, ${evidence.retries} sent again; ${evidence.disturbances} disturbances`,
       `received   ${evidence.delivered} entries, checked in ${evidence.rounds} rounds`,
+      ...(evidence.webhooks === null ? [] : [`webhooks   ${webhooksText(evidence.webhooks)}`]),
       `findings   ${tally(findings)}`,
       ...growths.map(({ text }) => `memory     ${text}`),
       ...unwatched.map((name) => `memory     ${name}: WAS NEVER MEASURED`),
@@ -129,6 +133,12 @@ function trends(runs: readonly ProcessRun[]): string[] {
     for (const { atMs, megabytes } of samples) minutes[Math.floor((atMs - beganMs) / 60_000)] = Math.round(megabytes);
     return `${process}: ${Array.from(minutes, (one) => one ?? '-').join(' ')} MB alive, minute by minute`;
   });
+}
+
+function webhooksText(report: WebhookReport): string {
+  const { events, deliveries, attempts, retries, repeats, resends } = report;
+  const more = `${retries} retries, ${repeats} repeats explained by a kill, ${resends} sent again after a reset`;
+  return `${events} events, ${deliveries} deliveries in ${attempts} attempts: ${more}`;
 }
 
 function tally(findings: readonly AuditFinding[]): string {

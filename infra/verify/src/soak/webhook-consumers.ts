@@ -1,0 +1,248 @@
+import type { WebhookEndpoint } from '@wts/contracts';
+import { webhookApi } from '@wts/contracts';
+import { findModel } from '@wts/models';
+import { eventually, receiver, type Received, type Receiver, type TestSystem } from '@wts/testkit';
+import { once } from 'node:events';
+import { randomUUID } from 'node:crypto';
+import { createReadStream, createWriteStream, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Client } from 'pg';
+import { rest } from '../hostile/attacker.ts';
+import { change, type Change } from './soak-followers.ts';
+import {
+  checkWebhooks,
+  type Arrival,
+  type CheckedEndpoint,
+  type LoggedEvent,
+  type Span,
+  type WebhookReport,
+} from './webhook-check.ts';
+
+const STEPS_MS = [200, 500, 1_000, 1_000, 2_000, 2_000, 2_000];
+export const DISPATCHER_SETTINGS = { WEBHOOK_RETRY_SCHEDULE: STEPS_MS.map((ms) => `${ms}ms`).join() };
+
+/** What the flapping consumer does in turn, and for how long. A hanging attempt takes ten seconds, in which no other begins. */
+const PHASES: readonly { readonly answer: Arrival['answer']; readonly ms: number }[] = [
+  { answer: 204, ms: 8_000 },
+  { answer: 500, ms: 1_000 },
+  { answer: 204, ms: 8_000 },
+  { answer: 'reset', ms: 700 },
+  { answer: 204, ms: 8_000 },
+  { answer: 'hang', ms: 300 },
+];
+const CYCLE_MS = PHASES.reduce((sum, { ms }) => sum + ms, 0);
+const SLOW_MS = { least: 100, more: 400 };
+/** A hanging attempt lasts ten seconds, less what passed before this process saw the request. */
+const HANG_MS_MIN = 5_000;
+const CATCH_UP_MS = 120_000;
+const PAGE = 5_000;
+const CHANGE_EVERY_MS = 500;
+/** The slow consumer takes everything but new tasks, of which writers make a hundred per second. */
+const SLOW_TYPES = webhookApi.EVENT_TYPES.filter((type) => type !== 'task.created');
+
+interface Consumer {
+  readonly name: string;
+  readonly eventTypes: readonly string[];
+  readonly answerOf: () => { readonly answer: Arrival['answer']; readonly afterMs?: number };
+}
+
+/**
+ * Consumers of the webhooks of the demo workspace: a healthy one, a slow one, and one that flaps. They write each request to
+ * a file, which is checked at the end, so memory does not grow with the length of a soak.
+ */
+export class WebhookConsumers implements AsyncDisposable {
+  attempts = 0;
+  readonly #system: TestSystem;
+  readonly #directory = mkdtempSync(join(tmpdir(), 'wts-consumers-'));
+  readonly #file = join(this.#directory, 'arrivals.jsonl');
+  readonly #log = createWriteStream(this.#file);
+  readonly #receivers = new AsyncDisposableStack();
+  readonly #endpoints: CheckedEndpoint[] = [];
+  readonly #openedMs = Date.now();
+  #flaps = true;
+  #from = '0';
+
+  private constructor(system: TestSystem) {
+    this.#system = system;
+  }
+
+  /** Call it before anything is written: the endpoints must get every event after that. */
+  static async open(system: TestSystem, identity: { cert: string; key: string }): Promise<WebhookConsumers> {
+    const consumers = new WebhookConsumers(system);
+    const slow = (): { answer: number; afterMs: number } => ({
+      answer: 204,
+      afterMs: SLOW_MS.least + Math.random() * SLOW_MS.more,
+    });
+    await consumers.#add({ name: 'healthy', eventTypes: [], answerOf: () => ({ answer: 204 }) }, identity);
+    await consumers.#add({ name: 'flapping', eventTypes: [], answerOf: () => consumers.#flap() }, identity);
+    await consumers.#add({ name: 'slow', eventTypes: SLOW_TYPES, answerOf: slow }, identity);
+    consumers.#from = await consumers.#withDatabase(headOf);
+    return consumers;
+  }
+
+  /** Lets the flapping consumer answer, waits for the last delivery, and compares all of them with the log. */
+  async check(kills: readonly Span[]): Promise<WebhookReport> {
+    this.#flaps = false;
+    return this.#withDatabase(async (client) => {
+      // What is pending after that is found as missing.
+      await eventually(() => isDelivered(client), { deadlineMs: CATCH_UP_MS, everyMs: 250 }).catch(() => undefined);
+      await this.#receivers.disposeAsync();
+      this.#log.end();
+      await once(this.#log, 'finish');
+      const report = await checkWebhooks({
+        endpoints: this.#endpoints,
+        arrivals: arrivalsIn(this.#file),
+        events: eventsOf(client, this.#system.workspaceId, this.#from),
+        stepsMs: STEPS_MS,
+        kills,
+      });
+      if (report.retries > 0) return report;
+      const seen = 'no delivery was attempted again, so the schedule was not checked';
+      return { ...report, findings: [...report.findings, { guarantee: 'retry-schedule', seen }] };
+    });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#receivers.disposeAsync();
+    this.#log.destroy();
+    rmSync(this.#directory, { recursive: true, force: true });
+  }
+
+  async #add({ name, eventTypes, answerOf }: Consumer, identity: { cert: string; key: string }): Promise<void> {
+    const opened: Receiver = this.#receivers.use(await receiver({ identity, stores: false }));
+    const connections = new Set<number>();
+    opened.answer((request) => {
+      const { answer, afterMs = 0 } = answerOf();
+      const isReused = connections.has(request.connection);
+      connections.add(request.connection);
+      this.#write(name, request, { answer, isReused, afterMs: answer === 'hang' ? HANG_MS_MIN : afterMs });
+      return typeof answer === 'number' ? { status: answer, afterMs } : answer;
+    });
+    const { apiKey, workspaceId } = this.#system;
+    const body = { url: opened.url, workspaceId, description: `${name} consumer`, eventTypes };
+    const reply = await this.#system.request(apiKey, 'POST', webhookApi.createEndpoint.path, { body });
+    if (reply.status !== 201) throw new Error(`no endpoint could be created: ${reply.status} ${reply.text}`);
+    const { secret } = reply.json() as { endpoint: WebhookEndpoint; secret: string };
+    this.#endpoints.push({ name, secret, eventTypes });
+  }
+
+  #flap(): { answer: Arrival['answer'] } {
+    let leftMs = this.#flaps ? (Date.now() - this.#openedMs) % CYCLE_MS : 0;
+    for (const { answer, ms } of PHASES) {
+      if (leftMs < ms) return { answer };
+      leftMs -= ms;
+    }
+    return { answer: 204 };
+  }
+
+  #write(
+    endpoint: string,
+    { at: atMs, headers, body }: Received,
+    { answer, isReused, afterMs }: Pick<Arrival, 'answer' | 'isReused'> & { readonly afterMs: number },
+  ): void {
+    this.attempts += 1;
+    const kept = Object.fromEntries(
+      ['webhook-id', 'webhook-timestamp', 'webhook-signature'].map((name) => [name, headers[name]?.toString()]),
+    );
+    const arrival: Arrival = { endpoint, atMs, headers: kept, body, answer, endedMs: atMs + afterMs, isReused };
+    this.#log.write(`${JSON.stringify(arrival)}\n`);
+  }
+
+  async #withDatabase<T>(work: (client: Client) => Promise<T>): Promise<T> {
+    const client = new Client({ connectionString: this.#system.database.url });
+    await client.connect();
+    try {
+      return await work(client);
+    } finally {
+      await client.end();
+    }
+  }
+}
+
+/** Splits at line feeds only: JSON may contain U+2028, which `readline` takes for the end of a line. */
+export async function* arrivalsIn(file: string): AsyncGenerator<Arrival> {
+  let begun = '';
+  for await (const chunk of createReadStream(file, { encoding: 'utf8' })) {
+    const lines = (begun + String(chunk)).split('\n');
+    begun = lines.pop() ?? '';
+    for (const line of lines) yield JSON.parse(line) as Arrival;
+  }
+}
+
+/** Makes every kind of event, one after the other, until stopped. */
+export async function changeEveryKind(system: TestSystem, stop: AbortSignal): Promise<void> {
+  const { workspaceId, apiKey: token } = system;
+  const author = { token, clientId: randomUUID() };
+  while (!stop.aborted) {
+    const [projectId, taskId, commentId] = [randomUUID(), randomUUID(), randomUUID()];
+    const changes: readonly Change[] = [
+      ['Project', projectId, 'INSERT', { workspaceId, key: `P${projectId.slice(0, 8)}`, name: 'Every kind' }],
+      ['Task', taskId, 'INSERT', { workspaceId, projectId, title: 'Every kind' }],
+      ['Comment', commentId, 'INSERT', { workspaceId, taskId, body: 'Written' }],
+      ['Comment', commentId, 'UPDATE', { body: 'Changed ✓' }],
+      ['Task', taskId, 'UPDATE', { title: 'Renamed: "quoted" \u2028 💾' }],
+      ['Task', taskId, 'UPDATE', { completedAt: new Date().toISOString() }],
+      ['Task', taskId, 'ARCHIVE', {}],
+      ['Task', taskId, 'UNARCHIVE', {}],
+      ['Project', projectId, 'UPDATE', { status: 'done' }],
+      ['Project', projectId, 'ARCHIVE', {}],
+      ['Project', projectId, 'UNARCHIVE', {}],
+      ['Comment', commentId, 'DELETE', {}],
+      // Its task is deleted with it.
+      ['Project', projectId, 'DELETE', {}],
+    ];
+    for (const one of changes) {
+      await change(system, author, one, stop);
+      await rest(CHANGE_EVERY_MS, stop);
+    }
+  }
+}
+
+async function headOf(client: Client): Promise<string> {
+  const { rows } = await client.query<{ head: string }>(
+    'select coalesce(max(sync_id), 0)::text as head from sync.sync_actions',
+  );
+  return rows[0]?.head ?? '0';
+}
+
+/** True when the whole log was turned into deliveries and none is pending. */
+async function isDelivered(client: Client): Promise<boolean> {
+  const { rows } = await client.query<{ delivered: boolean }>(
+    `select position >= (select max(sync_id) from sync.sync_actions)
+       and not exists (select from webhooks.deliveries where status = 'pending') as delivered from webhooks.cursor`,
+  );
+  return rows[0]?.delivered === true;
+}
+
+const VERBS: { readonly [action: string]: string } = {
+  INSERT: 'created',
+  UPDATE: 'updated',
+  ARCHIVE: 'archived',
+  UNARCHIVE: 'updated',
+  DELETE: 'deleted',
+};
+
+/** The events of the workspace itself: private projects have groups of their own. */
+async function* eventsOf(client: Client, workspaceId: string, from: string): AsyncGenerator<LoggedEvent> {
+  for (let after = from; ;) {
+    const { rows } = await client.query<{
+      position: string;
+      id: string;
+      model: string;
+      action: string;
+      completes: boolean;
+    }>(
+      `select sync_id::text as position, event_id::text as id, model, action, completes from sync.sync_actions
+       where group_id = $1 and sync_id > $2 order by sync_id limit ${PAGE}`,
+      [workspaceId, after],
+    );
+    for (const { position, id, model, action, completes } of rows) {
+      const noun = findModel(model)?.event;
+      if (noun !== undefined) yield { position, id, type: `${noun}.${completes ? 'completed' : VERBS[action]}` };
+    }
+    const last = rows.at(-1);
+    if (last === undefined) return;
+    after = last.position;
+  }
+}
