@@ -1,6 +1,7 @@
 import type { Role, Scope } from '@wts/contracts';
 import type { TestSystem } from '@wts/testkit';
 import { randomUUID } from 'node:crypto';
+import { webhookAccessRules } from './webhook-access-rules.ts';
 
 /** A caller and its credential. */
 export interface TestCaller {
@@ -18,9 +19,9 @@ export interface Expected {
 }
 
 /** The caller's role in the workspace the request is about; null when it does not exist for them. */
-type RoleHere = Role | null;
+export type RoleHere = Role | null;
 
-interface ApiOperation {
+export interface ApiOperation {
   readonly scope: Scope | 'none';
   /** The path for a workspace. */
   readonly path: (ids: WorkspaceIds) => string;
@@ -40,6 +41,9 @@ export interface WorkspaceIds {
   readonly keyId: string;
   /** A private project whose only member is the owner. */
   readonly projectId: string;
+  /** A webhook endpoint with a delivery; a new one for requests that delete or rotate. */
+  readonly endpointId: string;
+  readonly deliveryId: string;
   readonly unique: string;
 }
 
@@ -52,6 +56,8 @@ export function idsIn(testSystem: TestSystem, there: Partial<WorkspaceIds> = {})
     invitationId: randomUUID(),
     keyId: randomUUID(),
     projectId: randomUUID(),
+    endpointId: randomUUID(),
+    deliveryId: randomUUID(),
     unique: randomUUID(),
     ...there,
   };
@@ -157,6 +163,7 @@ export const ACCESS_RULES: Readonly<Record<string, ApiOperation>> = {
     // The key belongs to another person.
     answer: unrestricted(NOT_FOUND),
   },
+  ...webhookAccessRules(forAdmins),
   syncBootstrap: {
     scope: 'read',
     path: ({ workspaceId }) => `/sync/bootstrap?syncGroups=${workspaceId}`,

@@ -23,8 +23,12 @@ interface Home {
   readonly owner: Person;
   readonly keyId: string;
   readonly projectId: string;
+  readonly endpointId: string;
+  readonly deliveryId: string;
 }
 
+/** Operations that end an endpoint, or can be made a few times only. */
+const NEEDS_NEW_ENDPOINT = new Set(['deleteWebhookEndpoint', 'rotateWebhookSecret']);
 const ALL = ['read', 'write', 'admin'] as const;
 const KINDS = ['full key', 'read-only key', 'session', 'key for one workspace'] as const;
 
@@ -73,7 +77,7 @@ describe('access to a workspace', () => {
       payload: { workspaceId: made.id, key: 'HIDDEN', name: made.secret, isPrivate: true },
     };
     await request(owner.token, 'POST', '/sync/mutate', { batchId: projectId, transactions: [transaction] });
-    return { ...made, owner, keyId, projectId };
+    return { ...made, owner, keyId, projectId, ...(await endpointOf(owner, made.id)) };
   }
 
   async function admit(role: Role | null): Promise<void> {
@@ -98,12 +102,22 @@ describe('access to a workspace', () => {
     }
   }
 
-  async function idsIn({ id, urlKey, owner, keyId, projectId }: Home, needsInvitation: boolean): Promise<WorkspaceIds> {
+  /** An endpoint where nothing listens, with a delivery. */
+  async function endpointOf(owner: Person, workspaceId: string): Promise<{ endpointId: string; deliveryId: string }> {
+    const body = { workspaceId, url: 'https://127.0.0.1:1024/' };
+    const made = await request(owner.token, 'POST', '/api/webhooks', body);
+    const endpointId = (made.json() as { endpoint: { id: string } }).endpoint.id;
+    const queued = await request(owner.token, 'POST', `/api/webhooks/${endpointId}/test`);
+    return { endpointId, deliveryId: (queued.json() as { delivery: { id: string } }).delivery.id };
+  }
+
+  /** The ids for a request of an operation; what it may delete is new. */
+  async function idsIn({ id, owner, secret: _secret, ...home }: Home, operationId: string): Promise<WorkspaceIds> {
     const path = `/api/workspaces/${id}/invitations`;
-    const made = needsInvitation ? await request(owner.token, 'POST', path, {}) : null;
-    const invitationId =
-      made === null ? randomUUID() : (JSON.parse(made.text) as { invitation: { id: string } }).invitation.id;
-    return { workspaceId: id, urlKey, ownerId: owner.userId, invitationId, keyId, projectId, unique: randomUUID() };
+    const made = operationId === 'deleteInvitation' ? await request(owner.token, 'POST', path, {}) : null;
+    const invitationId = (made?.json() as { invitation: { id: string } } | undefined)?.invitation.id ?? randomUUID();
+    const endpoint = NEEDS_NEW_ENDPOINT.has(operationId) ? await endpointOf(owner, id) : {};
+    return { ...home, ...endpoint, workspaceId: id, ownerId: owner.userId, invitationId, unique: randomUUID() };
   }
 
   it('is tested for every operation of the description with its scope [authentication.scopes.missing, authentication.scopes.write-includes-read]', () => {
@@ -112,7 +126,7 @@ describe('access to a workspace', () => {
   });
 
   it('needs a credential for every operation [authentication.bearer.every-call, sync.auth.each-call]', async () => {
-    const ids = await idsIn(homes.A, false);
+    const ids = await idsIn(homes.A, '');
     for (const { operationId, method } of operations) {
       const { scope, path, body } = ACCESS_RULES[operationId] as (typeof ACCESS_RULES)[string];
       const answer = await request(null, method, path(ids), body?.(ids));
@@ -145,10 +159,12 @@ describe('access to a workspace', () => {
     where: 'A' | 'B',
   ): Promise<string | null> {
     const operation = ACCESS_RULES[operationId] as (typeof ACCESS_RULES)[string];
-    const ids = await idsIn(homes[where], operationId === 'deleteInvitation');
+    const ids = await idsIn(homes[where], operationId);
     const isForeign = where === 'B';
     const wanted = expectedOf(operation, caller, isForeign);
     const { status, text } = await request(caller.token, method, operation.path(ids), operation.body?.(ids));
+    if (NEEDS_NEW_ENDPOINT.has(operationId))
+      await request(homes[where].owner.token, 'DELETE', `/api/webhooks/${ids.endpointId}`);
     if (status !== wanted.status) return `answered ${status} instead of ${wanted.status}: ${text.slice(0, 200)}`;
     const hidden = caller.role === null ? [homes.A, homes.B] : [homes.B];
     if (hidden.some(({ secret }) => text.includes(secret))) return 'showed content of the workspace';
@@ -162,7 +178,7 @@ describe('access to a workspace', () => {
 
   it('gets the same status, headers and body for a foreign workspace and for one that does not exist [never.shown-outside]', async () => {
     const caller = callers.get('admin with a full key');
-    const foreign = await idsIn(homes.B, true);
+    const foreign = await idsIn(homes.B, 'deleteInvitation');
     const missing: WorkspaceIds = {
       ...foreign,
       workspaceId: randomUUID(),
@@ -171,6 +187,8 @@ describe('access to a workspace', () => {
       ownerId: randomUUID(),
       keyId: randomUUID(),
       projectId: randomUUID(),
+      endpointId: randomUUID(),
+      deliveryId: randomUUID(),
     };
     for (const { operationId, method } of operations) {
       const { path, body, scope } = ACCESS_RULES[operationId] as (typeof ACCESS_RULES)[string];
@@ -191,13 +209,16 @@ describe('access to a workspace', () => {
 
   it('does not find content of one workspace under the path of another [never.shown-outside]', async () => {
     const owner = callers.get('owner with a full key')?.token ?? '';
-    const inB = await idsIn(homes.B, true);
+    const inB = await idsIn(homes.B, 'deleteInvitation');
     const mixed = [
       `/api/workspaces/${homes.A.id}/invitations/${inB.invitationId}`,
       `/api/workspaces/${homes.A.id}/members/${homes.B.owner.userId}`,
       `/api/workspaces/${homes.A.id}/private-projects/${homes.B.projectId}/members/${homes.B.owner.userId}`,
     ];
     for (const path of mixed) assert.equal((await request(owner, 'DELETE', path)).status, 404, path);
+    const delivery = `/api/webhooks/${homes.A.endpointId}/deliveries/${homes.B.deliveryId}`;
+    assert.equal((await request(owner, 'GET', `${delivery}/attempts`)).status, 404);
+    assert.equal((await request(owner, 'POST', `${delivery}/retry`)).status, 404);
     const list = await request(homes.B.owner.token, 'GET', `/api/workspaces/${homes.B.id}/invitations`);
     assert.ok(list.text.includes(inB.invitationId), 'it still exists');
   });

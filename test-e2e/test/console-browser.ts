@@ -1,0 +1,148 @@
+import type { Page, Receiver, TestSystem } from '@wts/testkit';
+import { openBrowser, receiver, startTestSystem, testAuthority } from '@wts/testkit';
+import axe from 'axe-core';
+import assert from 'node:assert/strict';
+
+/** Long, because a browser is slow on a busy machine. */
+const WAIT_MS = 30_000;
+const WIDE = { width: 1280, height: 900 };
+export const PHONE = { width: 390, height: 844 };
+
+/** The delivery console of a whole system in a real browser, and an HTTPS server that receives deliveries. */
+export class ConsoleBrowser implements AsyncDisposable {
+  readonly testSystem: TestSystem;
+  readonly receiver: Receiver;
+  readonly #browser: Awaited<ReturnType<typeof openBrowser>>;
+  readonly #owned: AsyncDisposableStack;
+
+  private constructor(
+    parts: { testSystem: TestSystem; receiver: Receiver; browser: Awaited<ReturnType<typeof openBrowser>> },
+    owned: AsyncDisposableStack,
+  ) {
+    this.testSystem = parts.testSystem;
+    this.receiver = parts.receiver;
+    this.#browser = parts.browser;
+    this.#owned = owned;
+  }
+
+  /** Skips the test where there is no Chromium. */
+  static async open(context: Mocha.Context): Promise<ConsoleBrowser> {
+    await using opening = new AsyncDisposableStack();
+    const browser = await openBrowser(context);
+    opening.defer(() => browser.close());
+    const authority = await testAuthority();
+    const consumer = opening.use(await receiver({ identity: await authority.issue() }));
+    const settings = {
+      WEBHOOK_EXTRA_CA_FILE: authority.caFile,
+      WEBHOOK_RETRY_SCHEDULE: '100ms,100ms,100ms,100ms,100ms,100ms,100ms',
+    };
+    const testSystem = opening.use(
+      await startTestSystem({ label: 'console', overrides: { 'webhook-dispatcher': settings } }),
+    );
+    return new ConsoleBrowser({ testSystem, receiver: consumer, browser }, opening.move());
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#owned.disposeAsync();
+  }
+
+  /** A page in a profile of its own. */
+  async tab(options: TabOptions = {}): Promise<Tab> {
+    const { viewport = WIDE, colorScheme = 'light' } = options;
+    const profile = await this.#browser.newContext({ viewport, colorScheme, reducedMotion: 'reduce' });
+    const page = await profile.newPage();
+    page.setDefaultTimeout(WAIT_MS);
+    // Scripts of the test run before the page and beside its policy.
+    await page.addInitScript({ content: axe.source });
+    const tab = new Tab(page, this.testSystem.baseUrl);
+    await page.goto(`${this.testSystem.baseUrl}/console`);
+    return tab;
+  }
+
+  /** A page at which somebody has entered a key. */
+  async signedIn(options: TabOptions = {}): Promise<Tab> {
+    const tab = await this.tab(options);
+    await tab.enterKey(this.testSystem.apiKey);
+    await tab.page.getByRole('heading', { name: 'Endpoints', exact: true }).waitFor();
+    return tab;
+  }
+
+  /** Creates an endpoint by the API. Returns its id. */
+  async endpoint(description: string): Promise<string> {
+    const body = { url: `${this.receiver.url}/hook`, workspaceId: this.testSystem.workspaceId, description };
+    const { status, text } = await this.testSystem.request(this.testSystem.apiKey, 'POST', '/api/webhooks', { body });
+    assert.equal(status, 201, text);
+    return (JSON.parse(text) as { endpoint: { id: string } }).endpoint.id;
+  }
+}
+
+interface TabOptions {
+  readonly viewport?: { readonly width: number; readonly height: number };
+  readonly colorScheme?: 'light' | 'dark';
+}
+
+export class Tab implements AsyncDisposable {
+  readonly page: Page;
+  /** What the browser reported: violations of policies, failed loads, thrown errors. */
+  readonly faults: string[] = [];
+  readonly requested: string[] = [];
+  readonly #baseUrl: string;
+
+  constructor(page: Page, baseUrl: string) {
+    this.page = page;
+    this.#baseUrl = baseUrl;
+    page.on('console', (message) => {
+      if (['error', 'warning'].includes(message.type())) this.faults.push(message.text());
+    });
+    page.on('pageerror', (error) => this.faults.push(String(error)));
+    page.on('request', (request) => this.requested.push(request.url()));
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.page.context().close();
+  }
+
+  async enterKey(key: string): Promise<void> {
+    await this.page.getByLabel('API key').fill(key);
+    await this.page.getByRole('button', { name: 'Open' }).click();
+  }
+
+  async openEndpoint(workspaceId: string, endpointId: string): Promise<void> {
+    await this.run(`location.hash = '#/${workspaceId}/${endpointId}'`);
+    await this.page.getByRole('heading', { name: 'Deliveries' }).waitFor();
+  }
+
+  button(name: string | RegExp): ReturnType<Page['getByRole']> {
+    return this.page.getByRole('button', { name, exact: true });
+  }
+
+  /** Runs a program in the page beside its policy, which forbids to run texts. */
+  async run<T>(program: string): Promise<T> {
+    const session = await this.page.context().newCDPSession(this.page);
+    const { result, exceptionDetails } = await session.send('Runtime.evaluate', {
+      expression: program,
+      awaitPromise: true,
+      returnByValue: true,
+    });
+    await session.detach();
+    if (exceptionDetails !== undefined) throw new Error(exceptionDetails.exception?.description);
+    return result.value as T;
+  }
+
+  /** What axe finds on the page as it is now. */
+  async findBarriers(): Promise<string[]> {
+    type Violations = { id: string; nodes: { target: string[]; failureSummary: string }[] }[];
+    const violations = await this.run<Violations>(`axe.run(document, {
+      runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'],
+    }).then(({ violations }) => violations)`);
+    return violations.flatMap(({ id, nodes }) =>
+      nodes.map(({ target, failureSummary }) => `${id}: ${target.join(' ')}: ${failureSummary}`),
+    );
+  }
+
+  /** The page loaded from and called its own origin only, kept its policy, and failed nowhere. */
+  assertClean(): void {
+    assert.deepEqual(this.faults, []);
+    for (const url of this.requested) assert.ok(url.startsWith(`${this.#baseUrl}/`) || url === 'data:,', url);
+  }
+}

@@ -1,0 +1,185 @@
+import type { MutateReply, WebhookDelivery, WebhookEndpoint, WebhookEvent } from '@wts/contracts';
+import type { Received, Receiver, TestSystem } from '@wts/testkit';
+import { eventually, receiver, startTestSystem, testAuthority } from '@wts/testkit';
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { Webhook as StandardWebhook } from 'standardwebhooks';
+import { Webhook as SvixWebhook } from 'svix';
+
+interface Created {
+  readonly endpoint: WebhookEndpoint;
+  readonly secret: string;
+}
+
+describe('webhooks of a running system', function () {
+  this.timeout(60_000);
+  let testSystem: TestSystem;
+  let identity: { cert: string; key: string };
+
+  before(async () => {
+    const authority = await testAuthority();
+    identity = await authority.issue();
+    const settings = { WEBHOOK_EXTRA_CA_FILE: authority.caFile, WEBHOOK_RETRY_SCHEDULE: '1s,1s,1s,1s,1s,1s,1s' };
+    testSystem = await startTestSystem({ label: 'webhooks', overrides: { 'webhook-dispatcher': settings } });
+  });
+  after(() => testSystem.close());
+
+  async function call<T>(method: string, path: string, body?: object): Promise<T> {
+    const reply = await testSystem.request(testSystem.apiKey, method, path, { body });
+    assert.ok(reply.status < 300, `${method} ${path} is answered ${reply.status}: ${reply.text}`);
+    return JSON.parse(reply.text) as T;
+  }
+
+  async function endpointAt(consumer: Receiver, more: object = {}): Promise<Created> {
+    return call<Created>('POST', '/api/webhooks', {
+      url: `${consumer.url}/`,
+      workspaceId: testSystem.workspaceId,
+      ...more,
+    });
+  }
+
+  async function change(action: string, modelName: string, modelId: string, payload: object = {}): Promise<void> {
+    const transaction = { clientTxId: randomUUID(), clientId: 'webhooks', modelName, modelId, action, payload };
+    const reply = await call<MutateReply>('POST', '/sync/mutate', {
+      batchId: randomUUID(),
+      transactions: [transaction],
+    });
+    assert.ok(reply.success, JSON.stringify(reply));
+  }
+
+  async function createTask(more: object = {}): Promise<string> {
+    const id = randomUUID();
+    await change('INSERT', 'Task', id, { workspaceId: testSystem.workspaceId, title: 'A task', ...more });
+    return id;
+  }
+
+  const eventOf = ({ body }: Received): WebhookEvent => JSON.parse(body) as WebhookEvent;
+  const about = (consumer: Receiver, id: string): WebhookEvent[] =>
+    consumer.received.map(eventOf).filter(({ data }) => data.object['id'] === id);
+
+  it('delivers each change of a task with its event type, in ascending order, as two independent libraries verify it [webhooks.signature.standard, webhooks.headers.signature, webhooks.order.commit, events.task.created]', async () => {
+    await using consumer = await receiver({ identity });
+    const { endpoint, secret } = await endpointAt(consumer);
+    const id = await createTask();
+    await change('UPDATE', 'Task', id, { title: 'Renamed' });
+    await change('UPDATE', 'Task', id, { completedAt: '2026-11-21T09:00:00.000Z' });
+    await change('UPDATE', 'Task', id, { completedAt: '2026-11-21T10:00:00.000Z' });
+    await change('ARCHIVE', 'Task', id);
+    await change('UNARCHIVE', 'Task', id);
+    await change('DELETE', 'Task', id);
+    await consumer.until(() => about(consumer, id).length >= 7);
+    const events = about(consumer, id);
+    assert.deepEqual(
+      events.map(({ type, data }) => [type, data.changes]),
+      [
+        ['task.created', []],
+        ['task.updated', ['title']],
+        ['task.completed', ['completedAt']],
+        ['task.updated', ['completedAt']],
+        ['task.archived', ['archivedAt']],
+        ['task.updated', ['archivedAt']],
+        ['task.deleted', []],
+      ],
+    );
+    const positions = events.map(({ syncActionId }) => BigInt(syncActionId ?? 0));
+    assert.ok(positions.every((position, index) => index === 0 || position > (positions[index - 1] ?? 0n)));
+    for (const delivery of consumer.received) verifyWith(delivery, secret);
+    await call('DELETE', `/api/webhooks/${endpoint.id}`);
+  });
+
+  it('signs with the new and the old secret after a rotation [webhooks.signature.rotation]', async () => {
+    await using consumer = await receiver({ identity });
+    const { endpoint, secret } = await endpointAt(consumer);
+    const rotated = await call<Created>('POST', `/api/webhooks/${endpoint.id}/rotate-secret`);
+    await call('POST', `/api/webhooks/${endpoint.id}/test`);
+    const [delivery] = await consumer.until(({ length }) => length > 0);
+    assert.ok(delivery);
+    assert.equal(String(delivery.headers['webhook-signature']).split(' ').length, 2);
+    for (const one of [secret, rotated.secret]) verifyWith(delivery, one);
+    await call('DELETE', `/api/webhooks/${endpoint.id}`);
+  });
+
+  it('repeats a failed delivery with the same bytes and id until it succeeds, and lists its attempts [webhooks.repeat.same-id, webhooks.attempt.success]', async () => {
+    await using consumer = await receiver({ identity });
+    const { endpoint } = await endpointAt(consumer);
+    consumer.answer(() => ({ status: consumer.received.length < 3 ? 500 : 200, body: 'done' }));
+    const id = await createTask();
+    await consumer.until(({ length }) => length >= 3);
+    assert.equal(new Set(consumer.received.map(({ body }) => body)).size, 1);
+    assert.equal(new Set(consumer.received.map(({ headers }) => headers['webhook-id'])).size, 1);
+    const path = `/api/webhooks/${endpoint.id}/deliveries`;
+    const delivery = await eventually(async () => {
+      const [newest] = (await call<{ deliveries: WebhookDelivery[] }>('GET', path)).deliveries;
+      return newest?.status === 'succeeded' ? newest : null;
+    });
+    assert.deepEqual(
+      [
+        delivery.attemptCount,
+        delivery.lastStatusCode,
+        delivery.lastResponseSnippet,
+        delivery.payload.data.object['id'],
+      ],
+      [3, 200, 'done', id],
+    );
+    await call('DELETE', `/api/webhooks/${endpoint.id}`);
+  });
+
+  it('never shows an endpoint what is inside a private project; a task that moves in is deleted for it, one that moves out created [events.filter.private-projects, never.shown-outside]', async () => {
+    await using consumer = await receiver({ identity });
+    const { endpoint } = await endpointAt(consumer);
+    const { workspaceId } = testSystem;
+    const secret = `secret-${randomUUID()}`;
+    const projectId = randomUUID();
+    const key = `P${projectId.slice(0, 8)}`;
+    await change('INSERT', 'Project', projectId, { workspaceId, key, name: secret, isPrivate: true });
+    const hidden = await createTask({ projectId, title: secret });
+    await change('INSERT', 'Comment', randomUUID(), { workspaceId, taskId: hidden, body: secret });
+    await change('UPDATE', 'Task', hidden, { description: secret });
+    const moving = await createTask({ title: 'Seen by all' });
+    await change('UPDATE', 'Task', moving, { projectId });
+    await change('UPDATE', 'Task', moving, { title: secret });
+    await change('UPDATE', 'Task', moving, { title: 'Seen again' });
+    await change('UPDATE', 'Task', moving, { projectId: null });
+    await consumer.until(() => about(consumer, moving).length >= 3);
+    const events = about(consumer, moving).map(({ type, data }) => [
+      type,
+      data.object['title'],
+      data.object['projectId'],
+    ]);
+    assert.deepEqual(events, [
+      ['task.created', 'Seen by all', null],
+      ['task.deleted', 'Seen by all', null],
+      ['task.created', 'Seen again', null],
+    ]);
+    assert.ok(consumer.received.every(({ body }) => !body.includes(secret) && !body.includes(hidden)));
+    await call('DELETE', `/api/webhooks/${endpoint.id}`);
+  });
+
+  it('loses nothing and keeps the order when the dispatcher restarts while changes are made [never.actions-lost, events.source.never-skipped]', async () => {
+    await using consumer = await receiver({ identity });
+    const { endpoint } = await endpointAt(consumer, { eventTypes: ['task.created'] });
+    const dispatcher = testSystem.service('webhook-dispatcher');
+    const created: string[] = [];
+    for (let count = 0; count < 60; count += 1) {
+      created.push(await createTask());
+      if (count % 20 === 10) await dispatcher.restart();
+    }
+    await consumer.until((all) => new Set(all.map(({ headers }) => headers['webhook-id'])).size >= 60);
+    const firsts = new Map<string, WebhookEvent>();
+    for (const one of consumer.received) if (!firsts.has(eventOf(one).id)) firsts.set(eventOf(one).id, eventOf(one));
+    assert.deepEqual(
+      [...firsts.values()].map(({ data }) => data.object['id']),
+      created,
+    );
+    await call('DELETE', `/api/webhooks/${endpoint.id}`);
+  });
+});
+
+function verifyWith({ headers, body }: Received, secret: string): void {
+  const given = headers as Record<string, string>;
+  new StandardWebhook(secret).verify(body, given);
+  const svix = Object.fromEntries(
+    ['id', 'timestamp', 'signature'].map((name) => [`svix-${name}`, given[`webhook-${name}`] ?? '']),
+  );
+  new SvixWebhook(secret).verify(body, svix);
+}
