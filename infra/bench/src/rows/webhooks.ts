@@ -7,6 +7,7 @@ import { median } from '../rounds.ts';
 import { subscribeAtHead, untilReceived, type Subscriber } from '../subscriber.ts';
 import { mutate, openClients } from '../traffic.ts';
 import { PER_WORKSPACE, Endpoints, type Endpoint } from '../webhooks/endpoints.ts';
+import { outOfOrder } from '../webhooks/order.ts';
 import type { Arrival } from '../webhooks/receivers-worker.ts';
 import { commitsOf, latencies, type Sent } from './live.ts';
 import { claimRows } from './webhook-claims.ts';
@@ -150,18 +151,6 @@ async function arrivalsOf(
     await pause(100);
   }
   return arrivals;
-}
-
-/** How many events of an endpoint arrived after a later one. */
-export function outOfOrder(arrivals: readonly Arrival[]): number {
-  const last = new Map<number, number>();
-  let count = 0;
-  for (const { nth, position } of arrivals) {
-    if (position === null) continue;
-    if (position <= (last.get(nth) ?? 0)) count += 1;
-    last.set(nth, position);
-  }
-  return count;
 }
 
 /** One healthy endpoint in each workspace, without the other nine and with them; those do not answer. */

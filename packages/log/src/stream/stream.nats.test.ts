@@ -136,6 +136,12 @@ describe('the stream', function () {
       'the server to reply again',
     );
     assert.equal(await publisher.publish(chunk(3, 6)), 'stored');
+    const isConnected = (): Promise<boolean> =>
+      stored(admin).then(
+        () => true,
+        () => false,
+      );
+    await until(isConnected, 'the second connection to be back');
     assert.deepEqual(await stored(admin), ['1-3', '4-6']);
   });
 

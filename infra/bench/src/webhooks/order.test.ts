@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { outOfOrder } from './webhooks.ts';
+import { outOfOrder } from './order.ts';
 
 const arrivals = (...pairs: readonly (readonly [nth: number, position: number])[]) =>
   pairs.map(([nth, position]) => ({ nth, position, atMs: 0, modelId: '' }));
