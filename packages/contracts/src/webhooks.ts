@@ -1,5 +1,6 @@
 import { contract, type BodyOf } from './contract.ts';
 import { EXAMPLE_IDS } from './example-ids.ts';
+import { PAGE_SIZE_PATTERN } from './ids.ts';
 import { LIMITS } from './limits.ts';
 import { okBody, timestamp, uuid } from './parts.ts';
 import { attemptSchema, deliveryExample, deliverySchema } from './webhooks/delivery.ts';
@@ -191,7 +192,7 @@ export const listDeliveries = contract({
     properties: {
       limit: {
         type: 'string',
-        pattern: '^([1-9][0-9]?|100)$',
+        pattern: PAGE_SIZE_PATTERN,
         description: `How many, 1 to ${LIMITS.deliveriesPageMax}; default ${LIMITS.deliveriesPageDefault}.`,
       },
       before: {
