@@ -25,8 +25,8 @@ TEST_DATABASE_URL: the URL of a superuser of your own PostgreSQL server, which i
 
 const LOGS = join(LOCAL, 'test-logs');
 const PROGRESS_EVERY_MS = 15_000;
-/** Suites that run while no other suite does. */
-const ALONE: readonly SuiteFolder[] = ['test-e2e'];
+/** Suites that run while no long suite does. */
+const LAST: readonly SuiteFolder[] = ['test-e2e'];
 
 await runTask(async (stack) => {
   const { values } = parseArgs({
@@ -98,7 +98,7 @@ async function openServers(stack: AsyncDisposableStack): Promise<NodeJS.ProcessE
   return { ...process.env, TEST_DATABASE_URL: databaseUrl, TEST_NATS_URL: nats.url, CI: 'true' };
 }
 
-/** Runs one suite per processor, and then those that must run alone. */
+/** Runs the suites of services, one per processor, and then the end-to-end suite beside the short ones. */
 async function runSuites(
   stack: AsyncDisposableStack,
   suites: readonly SuiteFolder[],
@@ -125,12 +125,19 @@ async function runSuites(
     results.push(result);
     report(result);
   };
-  const queue = suites.filter((folder) => !ALONE.includes(folder));
-  const worker = async () => {
-    for (let folder = queue.shift(); folder !== undefined; folder = queue.shift()) await run(folder);
+  const runAll = async (folders: readonly SuiteFolder[], atOnce: number): Promise<void> => {
+    const queue = [...folders];
+    const worker = async () => {
+      for (let folder = queue.shift(); folder !== undefined; folder = queue.shift()) await run(folder);
+    };
+    await Promise.all(Array.from({ length: Math.max(1, atOnce) }, worker));
   };
-  await Promise.all(Array.from({ length: Math.max(1, Math.min(4, availableParallelism())) }, worker));
-  for (const folder of suites.filter((each) => ALONE.includes(each))) await run(folder);
+  const processors = Math.min(4, availableParallelism());
+  const isLong = (folder: SuiteFolder): boolean => folder.startsWith('services/');
+  const isLast = (folder: SuiteFolder): boolean => LAST.includes(folder);
+  await runAll(suites.filter(isLong), processors);
+  const short = suites.filter((folder) => !isLong(folder) && !isLast(folder));
+  await Promise.all([runAll(suites.filter(isLast), 1), runAll(short, processors - 1)]);
   clearInterval(progress);
   return results;
 }

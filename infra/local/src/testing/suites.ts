@@ -44,7 +44,7 @@ export function findSuites(): SuiteFolder[] {
   const folders = ['services', 'packages', 'infra'].flatMap((parent) =>
     readdirSync(join(ROOT, parent)).map((name) => `${parent}/${name}`),
   );
-  // The end-to-end suite runs last and alone, because load on the machine disturbs its fault tests.
+  // The end-to-end suite runs last, because the load of long suites disturbs its fault tests.
   return [...folders, 'test-e2e'].filter((folder) => {
     try {
       const manifest = JSON.parse(readFileSync(join(ROOT, folder, 'package.json'), 'utf8')) as {
