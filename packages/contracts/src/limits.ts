@@ -205,6 +205,8 @@ export const LIMITS = {
   webhookDescriptionMax: 255,
   deliveriesPageDefault: 25,
   deliveriesPageMax: 100,
+  /** How long events, deliveries, attempts and parked entries of the dispatcher are kept. */
+  deliveryDays: 30,
   /** Longer addresses are cut by proxies. */
   webhookUrlMax: 2048,
   /** Secrets of one endpoint in force at a time; each adds a signature to every delivery. */

@@ -1,4 +1,4 @@
-import { contract } from './contract.ts';
+import { contract, type Contract } from './contract.ts';
 import { DESCRIPTION_VERSION } from './version.ts';
 
 const ok = {
@@ -64,93 +64,54 @@ const fileParams = {
   properties: { file: { type: 'string', minLength: 1, maxLength: 100 } },
 } as const;
 
+const HTML = { status: 200, contentType: 'text/html; charset=utf-8' };
+const SCRIPT = { status: 200, contentType: 'text/javascript; charset=utf-8' };
+const WITHOUT_SLASH = { status: 308 };
+
 /** The description as a web page. */
-export const docs = contract({
-  id: 'docs',
-  method: 'GET',
-  path: '/docs',
-  summary: 'This description, as a page',
-  tag: 'Meta',
-  scope: 'none',
-  page: true,
-  reply: { status: 200, contentType: 'text/html; charset=utf-8', schema: { type: 'string' } },
-  errors: [],
-});
+export const docs = page({ id: 'docs', path: '/docs', summary: 'This description, as a page' }, HTML);
 
 /** The files of that page. */
-export const docsFile = contract({
-  id: 'docsFile',
-  method: 'GET',
-  path: '/docs/{file}',
-  summary: 'A file of the page',
-  tag: 'Meta',
-  scope: 'none',
-  page: true,
-  params: fileParams,
-  reply: { status: 200, contentType: 'text/javascript; charset=utf-8', schema: { type: 'string' } },
-  errors: [],
-});
+export const docsFile = page(
+  { id: 'docsFile', path: '/docs/{file}', summary: 'A file of the page', params: fileParams },
+  SCRIPT,
+);
+
+export const docsSlash = page(
+  { id: 'docsSlash', path: '/docs/', summary: 'Redirects to the page without the slash' },
+  WITHOUT_SLASH,
+);
 
 /** Redirects a browser to that page. */
-export const root = contract({
-  id: 'root',
-  method: 'GET',
-  path: '/',
-  summary: 'Redirects browsers to the page',
-  tag: 'Meta',
-  scope: 'none',
-  page: true,
-  reply: { status: 302, schema: { type: 'string' } },
-  errors: [],
-});
-
-export const docsSlash = contract({
-  id: 'docsSlash',
-  method: 'GET',
-  path: '/docs/',
-  summary: 'Redirects to the page without the slash',
-  tag: 'Meta',
-  scope: 'none',
-  page: true,
-  reply: { status: 308, schema: { type: 'string' } },
-  errors: [],
-});
+export const root = page({ id: 'root', path: '/', summary: 'Redirects browsers to the page' }, { status: 302 });
 
 /** For who runs a webhook endpoint: its deliveries, and what can be done about them. */
-export const consolePage = contract({
-  id: 'console',
-  method: 'GET',
-  path: '/console',
-  summary: 'The delivery console, as a page',
-  tag: 'Meta',
-  scope: 'none',
-  page: true,
-  reply: { status: 200, contentType: 'text/html; charset=utf-8', schema: { type: 'string' } },
-  errors: [],
-});
+export const consolePage = page({ id: 'console', path: '/console', summary: 'The delivery console, as a page' }, HTML);
 
 /** What that page is made of. */
-export const consoleFile = contract({
-  id: 'consoleFile',
-  method: 'GET',
-  path: '/console/{file}',
-  summary: 'A file of the delivery console',
-  tag: 'Meta',
-  scope: 'none',
-  page: true,
-  params: fileParams,
-  reply: { status: 200, contentType: 'text/javascript; charset=utf-8', schema: { type: 'string' } },
-  errors: [],
-});
+export const consoleFile = page(
+  { id: 'consoleFile', path: '/console/{file}', summary: 'A file of the delivery console', params: fileParams },
+  SCRIPT,
+);
 
-export const consoleSlash = contract({
-  id: 'consoleSlash',
-  method: 'GET',
-  path: '/console/',
-  summary: 'The way to the delivery console, without the slash',
-  tag: 'Meta',
-  scope: 'none',
-  page: true,
-  reply: { status: 308, schema: { type: 'string' } },
-  errors: [],
-});
+export const consoleSlash = page(
+  { id: 'consoleSlash', path: '/console/', summary: 'The way to the delivery console, without the slash' },
+  WITHOUT_SLASH,
+);
+
+/** An operation for browsers. */
+function page(
+  operation: Pick<Contract, 'id' | 'path' | 'summary' | 'params'>,
+  reply: Pick<Contract['reply'], 'status' | 'contentType'>,
+): Contract {
+  const schema = { type: 'string' };
+  return {
+    ...operation,
+    method: 'GET',
+    tag: 'Meta',
+    scope: 'none',
+    page: true,
+    reply: { ...reply, schema },
+    errors: [],
+  };
+}

@@ -17,7 +17,7 @@ import { EVENT_TYPES } from './webhooks/event.ts';
 
 export { EVENT_TYPES, TEST_EVENT_TYPE, type EventType, type WebhookEvent } from './webhooks/event.ts';
 export type { WebhookEndpoint } from './webhooks/endpoint.ts';
-export type { WebhookAttempt, WebhookDelivery } from './webhooks/delivery.ts';
+export { ATTEMPT_ERRORS, type WebhookAttempt, type WebhookDelivery } from './webhooks/delivery.ts';
 
 /** With nanoseconds and an offset. */
 const TIME_LENGTH_MAX = 40;
@@ -185,7 +185,7 @@ export const listDeliveries = contract({
   method: 'GET',
   path: '/api/webhooks/{id}/deliveries',
   summary: 'List the deliveries of an endpoint',
-  description: 'The newest first. Deliveries are kept for 30 days.',
+  description: `The newest first. Deliveries are kept for ${LIMITS.deliveryDays} days.`,
   params: endpointParams,
   query: {
     type: 'object',
@@ -220,7 +220,7 @@ export const listAttempts = contract({
   params: deliveryParams,
   reply: {
     status: 200,
-    description: 'Its attempts, at most the last 100.',
+    description: `Its attempts, at most the last ${LIMITS.webhookAttemptsListMax}.`,
     schema: okBody({ attempts: { type: 'array', items: attemptSchema, description: 'The newest first.' } }),
     example: {
       ok: true,

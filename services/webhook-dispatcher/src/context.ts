@@ -1,9 +1,10 @@
 import type { Roles } from '@wts/read-model';
 import type { Idempotency } from '@wts/service-kit/routes';
+import type { StoredEvent } from './domain/event.ts';
 import type { SecretKeys } from './domain/secrets.ts';
 import type { DeliveryStore } from './store/deliveries.ts';
 import type { EndpointStore } from './store/endpoints.ts';
-import type { StoredEvent, TestResult } from './store/enqueue.ts';
+import type { TestResult } from './store/enqueue.ts';
 
 /** What the operations of management work with, opened once. */
 export interface Context {

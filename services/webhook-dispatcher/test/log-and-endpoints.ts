@@ -4,6 +4,7 @@ import type { ActionName } from '@wts/contracts';
 import { createLogger } from '@wts/service-kit/observe';
 import { testDatabase, type TestDatabase } from '@wts/testkit';
 import { Pool } from 'pg';
+import { inTransaction } from '../src/store/transaction.ts';
 
 export const quiet = createLogger({ name: 'test', level: 'silent' });
 
@@ -84,18 +85,13 @@ export class LogAndEndpoints implements AsyncDisposable {
   }
 
   /** Appends entries in one commit; their places. */
-  async append(entries: readonly EntryFields[]): Promise<number[]> {
-    const places: number[] = [];
-    const client = await this.admin.connect();
-    try {
-      await client.query('begin');
+  append(entries: readonly EntryFields[]): Promise<number[]> {
+    return inTransaction(this.admin, async (client) => {
+      const places: number[] = [];
       await client.query('select pg_advisory_xact_lock(7368011)');
       for (const entry of entries) places.push(await this.#append(client, entry));
-      await client.query('commit');
-    } finally {
-      client.release();
-    }
-    return places;
+      return places;
+    });
   }
 
   async #append(client: Pick<Pool, 'query'>, fields: EntryFields): Promise<number> {

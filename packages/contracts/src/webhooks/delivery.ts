@@ -4,6 +4,19 @@ import type { TypeOf } from '../type-of.ts';
 import { timestampOrNull } from './endpoint.ts';
 import { EVENT_TYPES, TEST_EVENT_TYPE, eventSchema } from './event.ts';
 
+/** Why an attempt failed. The codes are stable, because they are shown as `lastError`. */
+export const ATTEMPT_ERRORS = [
+  'dns_error',
+  'blocked_address',
+  'connection_refused',
+  'connection_reset',
+  'connect_timeout',
+  'tls_error',
+  'timeout',
+  'http_status',
+  'invalid_response',
+] as const;
+
 const deliveryProperties = {
   id: { ...uuid, description: 'Unique identifier.' },
   endpointId: { ...uuid, description: 'The endpoint it is for.' },
@@ -30,8 +43,7 @@ const deliveryProperties = {
   },
   lastError: {
     type: ['string', 'null'],
-    description:
-      'Why the last attempt failed: `dns_error`, `blocked_address`, `connection_refused`, `connection_reset`, `connect_timeout`, `tls_error`, `timeout`, `http_status` or `invalid_response`.',
+    description: `Why the last attempt failed: ${ATTEMPT_ERRORS.map((code) => `\`${code}\``).join(', ')}.`,
   },
 } as const;
 

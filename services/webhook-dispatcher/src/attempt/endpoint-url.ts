@@ -1,4 +1,5 @@
 import { isIP } from 'node:net';
+import { LIMITS } from '@wts/contracts';
 import type { AddressGuard } from './address-guard.ts';
 import type { AddressResolver } from './resolver.ts';
 
@@ -17,7 +18,6 @@ interface UrlRules {
   readonly resolver: AddressResolver;
 }
 
-const URL_CHARACTERS_MAX = 2_048;
 const HTTPS_PORT = 443;
 /** Ports below are those of other protocols, whose servers must not be sent requests. */
 const FREE_PORTS_FROM = 1_024;
@@ -44,14 +44,14 @@ export async function checkEndpointUrl(text: string, { guard, resolver }: UrlRul
 
 /** The target of a URL, or a sentence that says why it is none. */
 export function parseEndpointUrl(text: string, guard: AddressGuard): Target | string {
-  const tooLong = `The url has more than ${URL_CHARACTERS_MAX} characters.`;
-  if (text.length > URL_CHARACTERS_MAX) return tooLong;
+  const tooLong = `The url has more than ${LIMITS.webhookUrlMax} characters.`;
+  if (text.length > LIMITS.webhookUrlMax) return tooLong;
   // The parser takes `https:\\host`, `https:host` and characters that it leaves out; a reader takes them for something else.
   if (!/^https:\/\/[^\s\\]+$/i.test(text)) return 'The url must begin with https:// and have no spaces or backslashes.';
   const url = URL.parse(text);
   if (url === null) return 'The url is not a valid URL.';
   // It is kept as the parser writes it, with `%27` for an apostrophe and the like, and read again before each attempt.
-  if (url.href.length > URL_CHARACTERS_MAX) return tooLong;
+  if (url.href.length > LIMITS.webhookUrlMax) return tooLong;
   if (/^https:\/\/[^/?#]*@/i.test(text)) return 'The url must not contain a user name or password.';
   const port = url.port === '' ? HTTPS_PORT : Number(url.port);
   if (port !== HTTPS_PORT && port < FREE_PORTS_FROM) {

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Principal, WebhookDelivery } from '@wts/contracts';
 import { Fault, LIMITS } from '@wts/contracts';
 import type { Context } from '../context.ts';
-import { bodyOf, testEvent } from '../domain/event.ts';
+import { testEvent } from '../domain/event.ts';
 import { timeOf } from '../domain/time.ts';
 import type { TestResult } from '../store/enqueue.ts';
 import { requireDelivery } from '../queries/read-deliveries.ts';
@@ -39,14 +39,8 @@ export async function replayDeliveries(
 /** Keeps webhooks.test.queued. */
 export async function sendTest(context: Context, principal: Principal, id: string): Promise<WebhookDelivery> {
   const endpoint = await requireEnabledEndpoint(context, principal, id);
-  const { object, changes, ...header } = testEvent(
-    randomUUID(),
-    endpoint.workspaceId,
-    new Date().toISOString(),
-    endpoint,
-  );
-  const body = bodyOf({ ...header, object, changes });
-  const result = await context.enqueueTest(endpoint.id, { ...header, body });
+  const event = testEvent(randomUUID(), endpoint.workspaceId, new Date().toISOString(), endpoint);
+  const result = await context.enqueueTest(endpoint.id, event);
   if (result.kind !== 'queued') throw faultOf(result.kind);
   context.announce([endpoint.id]);
   return requireDelivery(context, endpoint.id, result.deliveryId);

@@ -1,14 +1,7 @@
-/** Why an attempt was no success; stable codes, because they are shown as `lastError`. */
-export type AttemptError =
-  | 'dns_error'
-  | 'blocked_address'
-  | 'connection_refused'
-  | 'connection_reset'
-  | 'connect_timeout'
-  | 'tls_error'
-  | 'timeout'
-  | 'http_status'
-  | 'invalid_response';
+import type { webhookApi } from '@wts/contracts';
+
+/** Why an attempt was no success. */
+export type AttemptError = (typeof webhookApi.ATTEMPT_ERRORS)[number];
 
 /** What is sent: one event to one endpoint. */
 export interface AttemptRequest {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { ACTIONS, webhookApi } from '@wts/contracts';
 import { MODELS } from '@wts/models';
-import { bodyOf, eventOf, testEvent, type EventSource } from './event.ts';
+import { eventOf, storedEvent, testEvent, type EventSource } from './event.ts';
 
 const WORKSPACE = '6f0c7a52-1c5e-4d0a-9c55-0d3a4c1d2e02';
 
@@ -40,12 +40,12 @@ describe('the event of an entry', () => {
     const event = eventOf(entry({ completes: true, changed: ['completedAt', 'updatedAt'] }));
     assert.ok(event !== null);
     assert.equal(
-      bodyOf(event),
+      storedEvent(event).body,
       `{"id":"6f0c7a52-1c5e-4d0a-9c55-0d3a4c1d2e03","type":"task.completed","createdAt":"2026-11-21T10:00:00.000Z","apiVersion":"1","workspaceId":"${WORKSPACE}","syncActionId":"9007199254740993","data":{"object":{"id":"6f0c7a52-1c5e-4d0a-9c55-0d3a4c1d2e01","title":"Täsk","startDate":"2026-12-01"},"changes":["completedAt"]}}`,
     );
     const test = testEvent('1', WORKSPACE, '2026-11-21T10:00:00.000Z', { id: '2' });
     assert.equal(
-      bodyOf(test),
+      test.body,
       `{"id":"1","type":"endpoint.test","createdAt":"2026-11-21T10:00:00.000Z","apiVersion":"1","workspaceId":"${WORKSPACE}","syncActionId":null,"data":{"object":{"id":"2"},"changes":[]}}`,
     );
   });

@@ -1,5 +1,5 @@
 import { API_VERSION, webhookApi } from '@wts/contracts';
-import type { ModelRecord, StoredEntry } from '@wts/contracts';
+import type { ModelRecord, StoredEntry, WebhookEvent } from '@wts/contracts';
 import { findModel } from '@wts/models';
 
 /*
@@ -30,13 +30,20 @@ export type EventSource = Pick<
   | 'createdAt'
 >;
 
-export interface WebhookEvent {
+/** An event as it is stored. */
+export interface StoredEvent {
   readonly id: string;
   /** Where the entry lies in the log; null for a test. */
   readonly position: string | null;
   readonly type: webhookApi.EventType;
   readonly createdAt: string;
   readonly workspaceId: string;
+  /** The text that is sent, the same for every endpoint and every attempt. */
+  readonly body: string;
+}
+
+/** An event whose body is not written yet. */
+export interface EventDraft extends Omit<StoredEvent, 'body'> {
   readonly object: ModelRecord;
   readonly changes: readonly string[];
 }
@@ -45,7 +52,7 @@ export interface WebhookEvent {
  * The event of an entry; null when it has none. Throws for an entry that should have an event and cannot: what it says
  * is stored with the entry.
  */
-export function eventOf(entry: EventSource): WebhookEvent | null {
+export function eventOf(entry: EventSource): EventDraft | null {
   const { syncId, eventId, workspaceId, groupId, modelName, record, createdAt } = entry;
   const model = findModel(modelName);
   if (model !== undefined && model.event === undefined) return null;
@@ -70,21 +77,15 @@ export function eventOf(entry: EventSource): WebhookEvent | null {
 }
 
 /** The event of a test. */
-export function testEvent(id: string, workspaceId: string, createdAt: string, endpoint: ModelRecord): WebhookEvent {
-  return {
-    id,
-    position: null,
-    type: webhookApi.TEST_EVENT_TYPE,
-    createdAt,
-    workspaceId,
-    object: endpoint,
-    changes: [],
-  };
+export function testEvent(id: string, workspaceId: string, createdAt: string, endpoint: ModelRecord): StoredEvent {
+  const type = webhookApi.TEST_EVENT_TYPE;
+  return storedEvent({ id, position: null, type, createdAt, workspaceId, object: endpoint, changes: [] });
 }
 
-/** The text that is stored and sent, the same for every endpoint and every attempt. */
-export function bodyOf({ id, type, createdAt, workspaceId, position, object, changes }: WebhookEvent): string {
-  return JSON.stringify({
+/** Writes the body of an event. */
+export function storedEvent({ object, changes, ...event }: EventDraft): StoredEvent {
+  const { id, type, createdAt, workspaceId, position } = event;
+  const body: WebhookEvent = {
     id,
     type,
     createdAt,
@@ -92,7 +93,8 @@ export function bodyOf({ id, type, createdAt, workspaceId, position, object, cha
     workspaceId,
     syncActionId: position,
     data: { object, changes },
-  });
+  };
+  return { ...event, body: JSON.stringify(body) };
 }
 
 function typeOf(name: string): webhookApi.EventType {

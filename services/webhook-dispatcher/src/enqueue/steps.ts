@@ -2,7 +2,7 @@ import type { EntryChunk, StoredEntry } from '@wts/contracts';
 import { WakeSignal, chunkBytes, pause } from '@wts/log/stream';
 import type { Logger } from '@wts/log';
 import type { Pool } from 'pg';
-import { bodyOf, eventOf } from '../domain/event.ts';
+import { eventOf, storedEvent, type StoredEvent } from '../domain/event.ts';
 import {
   enqueue,
   findServed,
@@ -11,7 +11,6 @@ import {
   type Cursor,
   type ParkedEntry,
   type Step,
-  type StoredEvent,
 } from '../store/enqueue.ts';
 import type { EnqueueMetrics } from './metrics.ts';
 
@@ -227,8 +226,7 @@ export class Steps {
           others.add(event.workspaceId);
           continue;
         }
-        const { object: _object, changes: _changes, ...header } = event;
-        events.push({ ...header, body: bodyOf(event) });
+        events.push(storedEvent(event));
       } catch (error) {
         parked.push({ position: entry.syncId, reason: textOf(error), entry: jsonOf(entry) });
       }

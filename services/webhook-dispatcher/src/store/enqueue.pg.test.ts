@@ -1,17 +1,8 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { assertAscending, LogAndEndpoints } from '../../test/log-and-endpoints.ts';
-import { bodyOf, testEvent, type WebhookEvent } from '../domain/event.ts';
-import {
-  enqueue,
-  enqueueTest,
-  findServed,
-  moveCursor,
-  openCursor,
-  readCursor,
-  type Step,
-  type StoredEvent,
-} from './enqueue.ts';
+import { storedEvent, testEvent, type EventDraft, type StoredEvent } from '../domain/event.ts';
+import { enqueue, enqueueTest, findServed, moveCursor, openCursor, readCursor, type Step } from './enqueue.ts';
 
 describe('enqueuing a step', function () {
   this.timeout(60_000);
@@ -30,9 +21,9 @@ describe('enqueuing a step', function () {
     await store.admin.query('update webhooks.cursor set epoch = $1, position = 0', [epoch]);
   });
 
-  function event(position: number, fields: Partial<WebhookEvent> = {}): StoredEvent {
+  function event(position: number, fields: Partial<EventDraft> = {}): StoredEvent {
     const { workspaceId } = store;
-    const whole: WebhookEvent = {
+    return storedEvent({
       id: randomUUID(),
       position: String(position),
       type: 'task.created',
@@ -41,9 +32,7 @@ describe('enqueuing a step', function () {
       object: { id: randomUUID(), title: `"Täsk" ${position}\\\u0000` },
       changes: [],
       ...fields,
-    };
-    const { object: _object, changes: _changes, ...header } = whole;
-    return { ...header, body: bodyOf(whole) };
+    });
   }
   const step = (from: number, to: number, events: readonly StoredEvent[], more: Partial<Step> = {}): Step => ({
     epoch,
@@ -180,9 +169,8 @@ describe('enqueuing a step', function () {
 
   describe('and a test', () => {
     const queue = async (endpointId: string, pendingMax = 20): Promise<string> => {
-      const whole = testEvent(randomUUID(), store.workspaceId, new Date().toISOString(), { id: endpointId });
-      const { object: _object, changes: _changes, ...header } = whole;
-      return (await enqueueTest(store.pool, endpointId, { ...header, body: bodyOf(whole) }, pendingMax)).kind;
+      const event = testEvent(randomUUID(), store.workspaceId, new Date().toISOString(), { id: endpointId });
+      return (await enqueueTest(store.pool, endpointId, event, pendingMax)).kind;
     };
 
     it('is queued for its endpoint alone, whatever that subscribes to [webhooks.test.never-filtered, webhooks.test.same-road, events.endpoint.test]', async () => {

@@ -1,7 +1,8 @@
 import { webhookApi } from '@wts/contracts';
 import { HEAD, LOG_STATE } from '@wts/log';
 import type { Pool, PoolClient } from 'pg';
-import type { WebhookEvent } from '../domain/event.ts';
+import type { StoredEvent } from '../domain/event.ts';
+import { inTransaction } from './transaction.ts';
 
 /** How far the log was turned into events. */
 export interface Cursor {
@@ -9,8 +10,6 @@ export interface Cursor {
   readonly epoch: string;
   readonly position: bigint;
 }
-
-export type StoredEvent = Omit<WebhookEvent, 'object' | 'changes'> & { readonly body: string };
 
 export interface ParkedEntry {
   readonly position: string;
@@ -224,26 +223,13 @@ export type TestResult =
  * tests wait, however many are asked for at once. Keeps events.endpoint.test, webhooks.test.same-road and
  * webhooks.test.never-filtered. Rests on deliveries_pending_tests_idx.
  */
-export async function enqueueTest(
+export function enqueueTest(
   pool: Pool,
   endpointId: string,
   event: StoredEvent,
   pendingMax: number,
 ): Promise<TestResult> {
-  const client = await pool.connect();
-  let failure: unknown = null;
-  try {
-    await client.query('begin');
-    const result = await queueTest(client, endpointId, event, pendingMax);
-    await client.query('commit');
-    return result;
-  } catch (error) {
-    failure = error;
-    throw error;
-  } finally {
-    // The transaction of a connection that failed ends with it.
-    client.release(failure !== null);
-  }
+  return inTransaction(pool, (client) => queueTest(client, endpointId, event, pendingMax));
 }
 
 async function queueTest(

@@ -2,6 +2,7 @@ import type { Pool, PoolClient } from 'pg';
 import type { AttemptError } from '../domain/attempt.ts';
 import type { DisabledReason, DisableRule, Failing } from '../domain/disable-rule.ts';
 import { afterFailure, disabledReasonOf, isGone } from '../domain/disable-rule.ts';
+import { inTransaction } from './transaction.ts';
 
 /** What is recorded of an attempt. Times are counted back from now, so that only the clock of PostgreSQL is used. */
 export interface Outcome {
@@ -158,25 +159,15 @@ export async function recordOutcomes(pool: Pool, outcomes: readonly Outcome[], r
   const successes = outcomes.filter(({ error }) => error === null);
   const failures = outcomes.filter(({ error }) => error !== null);
   if (failures.length === 0) return recordSuccesses(pool, successes);
-  const client = await pool.connect();
-  let failure: Error | undefined;
-  try {
-    await client.query('begin');
+  return inTransaction(pool, async (client) => {
     const endpointIds = new Set(outcomes.map(({ endpointId }) => endpointId));
     await client.query({ name: 'lock_endpoints', text: LOCK_ENDPOINTS, values: [[...endpointIds]] });
     const succeeded = await recordSuccesses(client, successes);
     const failed = await recordFailures(client, failures);
     const counted = failuresThatCount(outcomes).filter(({ deliveryId }) => failed.has(deliveryId));
     const disabled = await countFailures(client, counted, rule);
-    await client.query('commit');
     return { ...succeeded, deliveryIds: failed.union(succeeded.deliveryIds), disabled };
-  } catch (error) {
-    failure = error as Error;
-    throw error;
-  } finally {
-    // The transaction of a connection that failed ends with it.
-    client.release(failure);
-  }
+  });
 }
 
 async function recordSuccesses(client: Pool | PoolClient, outcomes: readonly Outcome[]): Promise<Recorded> {

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { LogAndEndpoints, quiet } from '../../test/log-and-endpoints.ts';
+import { LIMITS } from '@wts/contracts';
 import { eventually } from '@wts/testkit';
 import { keepOnce } from '../upkeep.ts';
 import { listDeleted, removeHistory } from './deleted-endpoints.ts';
-import { dropOld, KEPT_DAYS, makePartitions } from './partitions.ts';
+import { dropOld, makePartitions } from './partitions.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
@@ -64,11 +65,11 @@ describe('the tables of webhooks', function () {
     assert.deepEqual(await where('attempts'), [nameOf('attempts', 0), 'attempts_default']);
   });
 
-  it(`keep everything ${KEPT_DAYS} days, and lose what is older by the partition`, async () => {
+  it(`keep everything ${LIMITS.deliveryDays} days, and lose what is older by the partition`, async () => {
     await makePartitions(store.pool);
-    const old = [KEPT_DAYS + 1, KEPT_DAYS + 2];
+    const old = [LIMITS.deliveryDays + 1, LIMITS.deliveryDays + 2];
     for (const table of ['events', 'deliveries', 'attempts']) {
-      for (const days of [...old, KEPT_DAYS]) {
+      for (const days of [...old, LIMITS.deliveryDays]) {
         const [from, to] = [daysAgo(days).slice(0, 10), daysAgo(days - 1).slice(0, 10)];
         await store.pool.query(
           `create table webhooks.${nameOf(table, days)} partition of webhooks.${table} for values from ('${from} 00:00+00') to ('${to} 00:00+00')`,
@@ -76,7 +77,7 @@ describe('the tables of webhooks', function () {
       }
     }
     // The first of them lies in the default partition.
-    for (const days of [100, ...old, KEPT_DAYS, 10, 0]) await put(daysAgo(days));
+    for (const days of [100, ...old, LIMITS.deliveryDays, 10, 0]) await put(daysAgo(days));
     const dropped = await dropOld(store.pool);
     assert.deepEqual(
       dropped.toSorted(),
@@ -85,13 +86,13 @@ describe('the tables of webhooks', function () {
     for (const table of ['events', 'deliveries', 'attempts'])
       assert.deepEqual(
         await where(table),
-        [KEPT_DAYS, 0].map((days) => nameOf(table, days)).concat(`${table}_default`),
+        [LIMITS.deliveryDays, 0].map((days) => nameOf(table, days)).concat(`${table}_default`),
       );
     assert.deepEqual(await dropOld(store.pool), []);
   });
 
-  it(`keep parked entries ${KEPT_DAYS} days`, async () => {
-    for (const [position, days] of [KEPT_DAYS + 2, KEPT_DAYS - 1, 0].entries()) {
+  it(`keep parked entries ${LIMITS.deliveryDays} days`, async () => {
+    for (const [position, days] of [LIMITS.deliveryDays + 2, LIMITS.deliveryDays - 1, 0].entries()) {
       await store.pool.query(
         `insert into webhooks.parked_entries (position, reason, entry, parked_at) values ($1, 'none', '{}', $2)`,
         [position, daysAgo(days)],

@@ -1,4 +1,6 @@
+import { LIMITS } from '@wts/contracts';
 import type { Pool, PoolClient } from 'pg';
+import { inTransaction } from './transaction.ts';
 
 /*
  * Events, deliveries and attempts lie in partitions by the day of the event (UTC), so that old ones go by the partition and
@@ -9,8 +11,6 @@ import type { Pool, PoolClient } from 'pg';
 const DAY_MS = 24 * 60 * 60 * 1000;
 /** A service that cannot make partitions for so long puts events into the default one. */
 const DAYS_AHEAD = 3;
-/** How long events, deliveries, attempts and parked entries are kept. */
-export const KEPT_DAYS = 30;
 /** Whoever waits for a lock holds up those who come after it. What was not possible is done in the next round. */
 const LOCK_TIMEOUT = '1s';
 const CHUNK_ROWS = 5_000;
@@ -36,7 +36,7 @@ export async function makePartitions(pool: Pool): Promise<void> {
     const known = new Set((await listDays(pool, table)).map((day) => day.getTime()));
     for (let ahead = 0; ahead <= DAYS_AHEAD; ahead += 1) {
       const day = new Date(today.getTime() + ahead * DAY_MS);
-      if (!known.has(day.getTime())) await inTransaction(pool, (client) => makePartition(client, table, day));
+      if (!known.has(day.getTime())) await changeTables(pool, (client) => makePartition(client, table, day));
     }
   }
 }
@@ -45,12 +45,12 @@ export async function makePartitions(pool: Pool): Promise<void> {
 export async function dropOld(pool: Pool): Promise<string[]> {
   const dropped: string[] = [];
   const today = await readToday(pool);
-  const oldest = new Date(today.getTime() - KEPT_DAYS * DAY_MS);
+  const oldest = new Date(today.getTime() - LIMITS.deliveryDays * DAY_MS);
   for (const table of TABLES) {
     for (const day of await listDays(pool, table)) {
       if (day >= oldest) continue;
       const name = partitionName(table, day);
-      await inTransaction(pool, (client) => client.query(`drop table webhooks.${name}`));
+      await changeTables(pool, (client) => client.query(`drop table webhooks.${name}`));
       dropped.push(name);
     }
     await removeRows(pool, { name: `${table.name}_default`, column: table.column }, oldest);
@@ -122,16 +122,10 @@ function boundOf(day: Date): string {
   return `${day.toISOString().slice(0, 10)} 00:00:00+00`;
 }
 
-async function inTransaction(pool: Pool, work: (client: PoolClient) => Promise<unknown>): Promise<void> {
-  const client = await pool.connect();
-  let isDone = false;
-  try {
-    await client.query(`begin; set local lock_timeout = '${LOCK_TIMEOUT}'`);
+/** Changes tables in a transaction that waits for a lock only briefly. */
+function changeTables(pool: Pool, work: (client: PoolClient) => Promise<unknown>): Promise<unknown> {
+  return inTransaction(pool, async (client) => {
+    await client.query(`set local lock_timeout = '${LOCK_TIMEOUT}'`);
     await work(client);
-    await client.query('commit');
-    isDone = true;
-  } finally {
-    // The transaction of a connection that is closed ends with it.
-    client.release(!isDone);
-  }
+  });
 }
