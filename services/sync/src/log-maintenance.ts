@@ -1,7 +1,7 @@
 import type { LogReader } from '@wts/log';
+import { startRounds } from '@wts/service-kit/life';
 import type { Logger } from '@wts/service-kit/observe';
 import { tryLease } from '@wts/service-kit/postgres';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Pool } from 'pg';
 import { beginEpochAfterPromotion } from './store/log.ts';
 import { dropDetached, dropPartition, listPartitions, makePartitions } from './store/partitions.ts';
@@ -40,25 +40,11 @@ export function retentionOf({ days, entries }: { days: number; entries?: number 
  */
 export function maintainLog(options: LogMaintenanceOptions): AsyncDisposable {
   const { everyMs = EVERY_MS, logger } = options;
-  const stopping = new AbortController();
-  const { signal } = stopping;
-  const run = async (): Promise<void> => {
-    while (!signal.aborted) {
-      try {
-        await maintainLogOnce(options, signal);
-      } catch (err) {
-        if (!signal.aborted) logger.warn({ err }, 'maintenance of the log failed; it is tried again in a few seconds');
-      }
-      await sleep(everyMs, undefined, { signal, ref: false }).catch(() => undefined);
-    }
-  };
-  const running = run();
-  return {
-    async [Symbol.asyncDispose]() {
-      stopping.abort();
-      await running;
-    },
-  };
+  return startRounds({
+    round: (signal) => maintainLogOnce(options, signal),
+    everyMs,
+    onFailure: (err) => logger.warn({ err }, 'maintenance of the log failed; it is tried again in a few seconds'),
+  });
 }
 
 export async function maintainLogOnce(options: LogMaintenanceOptions, signal?: AbortSignal): Promise<void> {

@@ -29,7 +29,7 @@ import { laneMetrics, watchLanes } from './lanes/metrics.ts';
 import { deliveryStore } from './store/deliveries.ts';
 import { endpointStore } from './store/endpoints.ts';
 import { enqueueTest } from './store/enqueue.ts';
-import { keepTables } from './upkeep.ts';
+import { maintainTables } from './table-maintenance.ts';
 
 type Config = ConfigOf<typeof settings>;
 
@@ -52,7 +52,7 @@ export const webhookDispatcher: ServiceDefinition<Config> = {
     const management = { url: databaseUrl, poolMax: MANAGEMENT_CONNECTIONS, applicationName, log, stack };
     const { knex, pool: managementPool } = openPostgres(management);
     const nats = openNats({ urls: config.natsUrls, name: applicationName, log, stack });
-    stack.use(keepTables({ pool, databaseUrl, logger: log }));
+    stack.use(maintainTables({ pool, databaseUrl, logger: log }));
     const network = networkOf(kit, config);
     const lanes = openAttempts(kit, config, { pool, nats, network });
     const { wake, change } = lanes ?? elsewhere(nats);

@@ -1,7 +1,7 @@
 import { LIMITS } from '@wts/contracts';
 import type { Revocation } from '@wts/contracts';
 import type { Logger } from '@wts/log';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { startRounds } from '@wts/service-kit/life';
 
 /** Keys revoked after a time of the database, in ascending order. */
 export interface RevokedPage {
@@ -28,34 +28,23 @@ const COMMITS_WITHIN_MS = 10_000;
  */
 export function followRevokedKeys(options: RevokedKeysOptions): AsyncDisposable {
   const { everyMs = EVERY_MS, logger } = options;
-  const stopping = new AbortController();
-  const { signal } = stopping;
   let seen: SeenKeys = { since: undefined, ids: new Set() };
   let hasWarned = false;
-
-  const follow = async (): Promise<void> => {
-    while (!signal.aborted) {
-      try {
-        seen = await readRevokedKeys(options, seen, signal);
-        hasWarned = false;
-      } catch (err) {
-        if (!hasWarned && !signal.aborted)
-          logger.warn(
-            { err },
-            'the workspace service cannot be read for revoked keys; until it answers, their sockets are closed by NATS messages only',
-          );
-        hasWarned = true;
-      }
-      await sleep(everyMs, undefined, { signal, ref: false }).catch(() => undefined);
-    }
-  };
-  const following = follow();
-  return {
-    async [Symbol.asyncDispose]() {
-      stopping.abort();
-      await following;
+  return startRounds({
+    round: async (signal) => {
+      seen = await readRevokedKeys(options, seen, signal);
+      hasWarned = false;
     },
-  };
+    everyMs,
+    onFailure: (err) => {
+      if (!hasWarned)
+        logger.warn(
+          { err },
+          'the workspace service cannot be read for revoked keys; until it answers, their sockets are closed by NATS messages only',
+        );
+      hasWarned = true;
+    },
+  });
 }
 
 /** Where the next poll starts, and the keys after that time that were reported already. */

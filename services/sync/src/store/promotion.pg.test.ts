@@ -95,7 +95,7 @@ describe('the epoch of the log', function () {
       lost = (await writer.append([{ groupId: workspace }, { groupId: workspace }])).last;
       await socket.untilAction(({ syncId }) => syncId === lost);
     });
-    // The next commit is of the new epoch, without upkeep before it.
+    // The next commit is of the new epoch, without maintenance before it.
     const next = await writer.append([{ groupId: workspace }]);
     assert.notEqual(next.epoch, before.epoch);
     assert.ok(BigInt(next.first) > BigInt(lost), `${next.first} was a place before`);
@@ -114,7 +114,7 @@ describe('the epoch of the log', function () {
     );
   });
 
-  it('changes without a commit by the next upkeep, and only once', async () => {
+  it('changes without a commit by the next maintenance, and only once', async () => {
     const { epoch } = await log.head();
     await promoteStandby(async () => {});
     await Promise.all([keep(), keep(), keep()]);

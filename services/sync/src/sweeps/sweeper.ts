@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { servicePrincipal } from '@wts/access';
 import { LIMITS } from '@wts/contracts';
+import { startRounds } from '@wts/service-kit/life';
 import type { Logger } from '@wts/service-kit/observe';
 import type { Pool } from 'pg';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { CommitEngine } from '../commit/engine.ts';
 import type { SweepStep } from '../commit/sweep-step.ts';
 import type { Unit } from '../commit/unit.ts';
@@ -55,36 +55,22 @@ export function startSweeper(
     readonly logger: Pick<Logger, 'warn'>;
   },
 ): AsyncDisposable {
-  const { engine, observe, logger } = options;
-  const stopping = new AbortController();
-  const { signal } = stopping;
-  const sweeper = new Sweeper(options, signal);
-  let wake = new AbortController();
-  engine.onSweeps(() => wake.abort());
-  const sweep = async (): Promise<void> => {
-    while (!signal.aborted) {
-      wake = new AbortController();
-      try {
-        while (!signal.aborted && (await sweeper.turn()));
-        observe(await countSweeps(options.pool));
-      } catch (err) {
-        if (!signal.aborted)
-          logger.warn(
-            { err },
-            'a step of a deletion or move of many records failed; it is tried again. Until it succeeds, some of the records remain',
-          );
-      }
-      const until = AbortSignal.any([wake.signal, signal]);
-      await sleep(LIMITS.sweepEveryMs, undefined, { signal: until, ref: false }).catch(() => undefined);
-    }
-  };
-  const sweeping = sweep();
-  return {
-    async [Symbol.asyncDispose]() {
-      stopping.abort();
-      await sweeping;
+  const { pool, engine, observe, logger } = options;
+  const rounds = startRounds({
+    round: async (signal) => {
+      const sweeper = new Sweeper(options, signal);
+      while (!signal.aborted && (await sweeper.turn()));
+      observe(await countSweeps(pool));
     },
-  };
+    everyMs: LIMITS.sweepEveryMs,
+    onFailure: (err) =>
+      logger.warn(
+        { err },
+        'a step of a deletion or move of many records failed; it is tried again. Until it succeeds, some of the records remain',
+      ),
+  });
+  engine.onSweeps(() => rounds.wake());
+  return rounds;
 }
 
 export class Sweeper {

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { LogAndEndpoints, quiet } from '../../test/log-and-endpoints.ts';
 import { LIMITS } from '@wts/contracts';
 import { eventually } from '@wts/testkit';
-import { keepOnce } from '../upkeep.ts';
+import { maintainTablesOnce } from '../table-maintenance.ts';
 import { listDeleted, removeHistory } from './deleted-endpoints.ts';
 import { dropOld, makePartitions } from './partitions.ts';
 
@@ -103,16 +103,16 @@ describe('the tables of webhooks', function () {
     assert.deepEqual(rows, [{ position: '1' }, { position: '2' }]);
   });
 
-  it('are kept by one replica at a time, while events are written', async () => {
+  it('are maintained by one replica at a time, while events are written', async () => {
     const options = { pool: store.pool, databaseUrl: store.database.urlOf('wts_webhooks'), logger: quiet };
-    let isKept = false;
+    let isMaintained = false;
     const writing = (async () => {
       let count = 0;
-      for (; !isKept || count < 50; count += 1) await eventually(() => put(daysAgo(0)).then(() => true));
+      for (; !isMaintained || count < 50; count += 1) await eventually(() => put(daysAgo(0)).then(() => true));
       return count;
     })();
-    await Promise.all([keepOnce(options), keepOnce(options), keepOnce(options)]);
-    isKept = true;
+    await Promise.all([maintainTablesOnce(options), maintainTablesOnce(options), maintainTablesOnce(options)]);
+    isMaintained = true;
     const count = await writing;
     assert.ok((await where('attempts')).length >= count);
     assert.deepEqual(new Set(await where('deliveries')), new Set([nameOf('deliveries', 0)]));
@@ -132,7 +132,7 @@ describe('the tables of webhooks', function () {
     assert.equal((await where('deliveries')).length, 6);
     await store.pool.query('update webhooks.endpoints set deleted_at = now() where id = $1', [young]);
     const options = { pool: store.pool, databaseUrl: store.database.urlOf('wts_webhooks'), logger: quiet };
-    await keepOnce(options, undefined, 0);
+    await maintainTablesOnce(options, undefined, 0);
     const { rows } = await store.pool.query('select endpoint_id from webhooks.lanes');
     assert.deepEqual(rows, [{ endpoint_id: other }]);
     for (const table of ['deliveries', 'attempts']) {

@@ -1,4 +1,5 @@
 import type { Logger } from '@wts/log';
+import { startRounds } from '@wts/service-kit/life';
 import { tryLease } from '@wts/service-kit/postgres';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Pool } from 'pg';
@@ -10,7 +11,7 @@ const LEASE_KEY = 7_368_022;
 /** Between two chunks of history: what is removed in the background must not hold up what is written. */
 const CHUNK_PAUSE_MS = 100;
 
-export interface UpkeepOptions {
+export interface TableMaintenanceOptions {
   readonly pool: Pool;
   /** For the session that holds the lease. */
   readonly databaseUrl: string;
@@ -19,39 +20,26 @@ export interface UpkeepOptions {
 }
 
 /**
- * What the tables of webhooks need from time to time: partitions ahead, what is past its days taken away, and the history of
- * deleted endpoints removed. Every replica looks; one at a time acts, and two at once do no harm. A round that fails is made
- * up by the next.
+ * Maintains the tables of webhooks in rounds: partitions ahead, and the removal of what is past its days and of the history of
+ * deleted endpoints. One replica at a time does it, by a lease; two in parallel are safe. The next round does what a failed
+ * one left.
  */
-export function keepTables(options: UpkeepOptions): AsyncDisposable {
+export function maintainTables(options: TableMaintenanceOptions): AsyncDisposable {
   const { everyMs = EVERY_MS, logger } = options;
-  const stopping = new AbortController();
-  const { signal } = stopping;
-  const keep = async (): Promise<void> => {
-    while (!signal.aborted) {
-      try {
-        await keepOnce(options, signal);
-      } catch (err) {
-        if (!signal.aborted) logger.warn({ err }, 'a round of upkeep of webhooks failed; the next one makes up for it');
-      }
-      await sleep(everyMs, undefined, { signal, ref: false }).catch(() => undefined);
-    }
-  };
-  const keeping = keep();
-  return {
-    async [Symbol.asyncDispose]() {
-      stopping.abort();
-      await keeping;
-    },
-  };
+  return startRounds({
+    round: (signal) => maintainTablesOnce(options, signal),
+    everyMs,
+    onFailure: (err) =>
+      logger.warn({ err }, 'maintenance of the tables of webhooks failed; it is tried again in a minute'),
+  });
 }
 
-export async function keepOnce(
-  { pool, databaseUrl, logger }: UpkeepOptions,
+export async function maintainTablesOnce(
+  { pool, databaseUrl, logger }: TableMaintenanceOptions,
   signal?: AbortSignal,
   restSeconds?: number,
 ): Promise<void> {
-  await using lease = await tryLease({ url: databaseUrl, key: LEASE_KEY, name: 'wts-webhooks-upkeep', logger });
+  await using lease = await tryLease({ url: databaseUrl, key: LEASE_KEY, name: 'wts-webhooks-maintenance', logger });
   if (lease === null) return;
   await makePartitions(pool);
   for (const partition of await dropOld(pool)) logger.info({ partition }, 'old deliveries are dropped');
