@@ -55,8 +55,8 @@ export const errors: readonly Rule[] = [
     id: 'errors.402.endpoint-limit',
     source: 'Specification 7',
     text: 'Creating a webhook endpoint beyond the limit is 402.',
-    home: null,
-    status: 'planned',
+    home: 'services/webhook-dispatcher/src/commands/manage-endpoints.ts',
+    status: 'kept',
   },
   {
     id: 'errors.400.validation',

@@ -41,8 +41,8 @@ export const limits: readonly Rule[] = [
     id: 'limits.webhook.attempts',
     source: 'Specification 8',
     text: 'A delivery has at most 8 attempts.',
-    home: null,
-    status: 'planned',
+    home: 'services/webhook-dispatcher/src/domain/schedule.ts',
+    status: 'kept',
   },
   {
     id: 'limits.body.rest',

@@ -34,8 +34,8 @@ export const never: readonly Rule[] = [
     id: 'never.non-public-address',
     source: 'Design 14.5',
     text: 'No request ever goes to a non-public address.',
-    home: null,
-    status: 'planned',
+    home: 'services/webhook-dispatcher/src/attempt/address-guard.ts',
+    status: 'kept',
   },
   {
     id: 'never.secret-in-clear',

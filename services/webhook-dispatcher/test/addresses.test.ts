@@ -10,7 +10,7 @@ const where =
     ? 'on loopback with one address allowed: no network namespace can be made here'
     : 'in a network namespace, nothing allowed';
 
-describe(`requests go to public addresses only (${where}) [webhooks.attempt.address-guard]`, () => {
+describe(`requests go to public addresses only (${where}) [webhooks.attempt.address-guard] [never.non-public-address]`, () => {
   let network: OpenNetwork;
   before(async () => {
     network = await openNetwork(namespace);

@@ -48,7 +48,7 @@ describe('the lane of an endpoint', () => {
     );
   });
 
-  it('sends eight attempts with one id and one body, then the delivery has failed [webhooks.retry.eight-attempts]', async () => {
+  it('sends eight attempts with one id and one body, then the delivery has failed [webhooks.retry.eight-attempts] [limits.webhook.attempts]', async () => {
     const consumer = await system.receiver();
     consumer.answer({ status: 500 });
     const id = await system.endpoint(`${consumer.url}/hook`);

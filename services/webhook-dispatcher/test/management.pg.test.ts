@@ -97,7 +97,7 @@ describe('management of webhook endpoints', function () {
     assert.equal(gone.status, 404);
   });
 
-  it('keeps a workspace at ten endpoints under twenty parallel creations [webhooks.endpoint.limit]', async () => {
+  it('keeps a workspace at ten endpoints under twenty parallel creations [webhooks.endpoint.limit] [errors.402.endpoint-limit]', async () => {
     const { id: workspaceId, owner } = await dispatcher.workspace('owner');
     const made = await Promise.all(
       Array.from({ length: 20 }, () => dispatcher.ask(owner, createEndpoint, { body: { url, workspaceId } })),

@@ -44,7 +44,7 @@ type Range = [ipaddr.IPv4 | ipaddr.IPv6, number];
  * what an administrator writes, and `connect.ts` judges each connection before and after it is made. IPv6 is refused
  * unless known to be public, because new special blocks would otherwise be open until somebody notices.
  *
- * Keeps webhooks.attempt.address-guard.
+ * Keeps webhooks.attempt.address-guard and never.non-public-address.
  */
 export function addressGuard(allowedCidrs: readonly string[] = []): AddressGuard {
   const allowed = allowedCidrs.map(rangeOf);

@@ -20,7 +20,7 @@ const OVERLAP_HOURS = 24;
 
 /**
  * Creates an endpoint; its events begin with the next commit. Keeps webhooks.create.answer, webhooks.create.required,
- * webhooks.create.not-configured, webhooks.endpoint.limit, webhooks.endpoint.description-max.
+ * webhooks.create.not-configured, webhooks.endpoint.limit, errors.402.endpoint-limit, webhooks.endpoint.description-max.
  */
 export async function createEndpoint(
   context: Context,

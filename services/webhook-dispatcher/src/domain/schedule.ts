@@ -1,6 +1,6 @@
 /**
- * When a delivery is attempted again. Keeps webhooks.retry.schedule and webhooks.retry.eight-attempts: seven steps, so
- * eight attempts, after which the delivery has failed.
+ * When a delivery is attempted again: seven steps, so eight attempts, after which the delivery has failed. Keeps
+ * webhooks.retry.schedule, webhooks.retry.eight-attempts and limits.webhook.attempts.
  */
 export interface RetrySchedule {
   /** The time from one attempt's end to the next attempt, at least. */
