@@ -64,6 +64,25 @@ describe('the fair gate', () => {
     await gated.close();
   });
 
+  it('starts what waits before a task that comes when the pause is over [never.one-takes-all]', async () => {
+    let isPaused = true;
+    const timeShare = new TimeShare(new RecentPeople());
+    timeShare.pauseMs = () => (isPaused ? 60_000 : 0);
+    const gated = new TestGate({ timeShare });
+    gated.start('a', 'a1');
+    await settled();
+    assert.equal(gated.gate.waiting, 1);
+    isPaused = false;
+    gated.start('a', 'a2');
+    await settled();
+    assert.deepEqual(
+      gated.begun.map(({ name }) => name),
+      ['a1', 'a2'],
+    );
+    // No slot stays taken.
+    await gated.close();
+  });
+
   it('gives a person alone all slots but one, and a quarter of the freed ones while others wait', async () => {
     const gated = new TestGate({ slots: 8 });
     for (let n = 0; n < 20; n += 1) gated.start('a', `a${n}`);

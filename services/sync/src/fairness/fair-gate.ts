@@ -108,8 +108,10 @@ export class FairGate {
     options.signal?.throwIfAborted();
     const { cost = 1 } = options;
     const isPaused = (this.#options.timeShare?.pauseMs(person) ?? 0) > 0;
-    if (this.isBusy || isPaused || this.#countOf(person) >= this.#aloneMax) await this.#wait(person, options);
-    else this.#startNow(person, cost);
+    const mayStart = !this.isBusy && !isPaused && this.#countOf(person) < this.#aloneMax;
+    // Tasks of a person start in order. Some may wait although one could start: a pause ends before the timer that ends the wait.
+    if (mayStart && this.#queue.of(person).size === 0) this.#startNow(person, cost);
+    else await this.#wait(person, options);
     const startedAt = performance.now();
     let isFreed = false;
     return {
@@ -124,7 +126,7 @@ export class FairGate {
     };
   }
 
-  /** Takes its entry through the queue, which counts the use of people. With a free slot, only people who may not have it wait. */
+  /** Takes its entry, the only one of this person, through the queue, which counts the use of people. */
   #startNow(person: string, cost: number): void {
     const waiter = { enter: () => undefined, refuse: () => undefined };
     this.#queue.push(person, waiter, { cost });
