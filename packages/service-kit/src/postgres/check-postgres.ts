@@ -74,16 +74,18 @@ function openClient(connectionString: string, applicationName: string): Client {
 /**
  * Throws when two connections share sessions of the server, as behind a pooler that gives each transaction, or each statement, any
  * free session: settings, prepared statements and advisory locks of one connection would then apply to another. A connection with
- * its own session always has the same process of the server, and no other connection has it. A pooler takes the session that was
- * used last, or the next in order: a few rounds show both.
+ * its own session always has the same process of the server, and no other connection has it.
+ *
+ * A pooler takes the session that was used last, which then serves both connections, or the next in order, which then serves two
+ * statements in a row of one connection differently. The connections do not simply alternate, because with two sessions in order
+ * each would always get the same one. A round may be without result while the pooler opens another session, so there are several.
  */
 export async function refuseMixedSessions(one: Client, other: Client): Promise<void> {
   await Promise.all([setUpSession(one), setUpSession(other)]);
   const own = await backendOf(one);
   for (let round = 0; round < ROUNDS; round += 1) {
-    const again = await backendOf(one);
-    const others = await backendOf(other);
-    if (again !== own || others === own) throw mixedSessions();
+    for (const again of [await backendOf(one), await backendOf(one)]) if (again !== own) throw mixedSessions();
+    if ((await backendOf(other)) === own) throw mixedSessions();
   }
 }
 
