@@ -101,7 +101,7 @@ export const authentication: readonly Rule[] = [
     status: 'kept',
   },
   {
-    id: 'authentication.internal.doors',
+    id: 'authentication.internal.token',
     source: 'Design 3',
     text: 'A service refuses calls without an internal token, and internal paths are 404 from outside.',
     home: 'packages/service-kit/src/routes/who-calls.ts',

@@ -157,7 +157,7 @@ export const syncSocket: readonly Rule[] = [
     status: 'kept',
   },
   {
-    id: 'sync.socket.only-door',
+    id: 'sync.socket.only-path',
     source: 'Specification 4.5',
     text: '`/sync/ws` is the only path that upgrades.',
     home: 'services/gateway/src/edge/socket-proxy.ts',

@@ -115,7 +115,7 @@ describe('a service over HTTP', () => {
   });
 
   describe('checks the caller, then the scope, before the request', () => {
-    it('without an internal token nothing is read [authentication.internal.doors]', async () => {
+    it('without an internal token nothing is read [authentication.internal.token]', async () => {
       isRefusal(await request(demo.service.url).post('/things/A_b').send('{'), 401, 'authorization_required');
     });
     it('with a wrong internal token nothing is read', async () => {

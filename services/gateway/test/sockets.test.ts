@@ -144,7 +144,7 @@ describe('the socket proxy', () => {
     assert.equal(service.requests.length, 0);
   });
 
-  it('upgrades only one path [sync.socket.only-door]', async () => {
+  it('upgrades only one path [sync.socket.only-path]', async () => {
     for (const path of ['/health', '/sync/deltas', '/api/workspaces']) {
       errorOf(await exchange(testGateway.api, request(`GET ${path}`, HANDSHAKE)), 400, 'malformed_request');
     }

@@ -62,7 +62,7 @@ describe('people', () => {
     assert.deepEqual(await profileOf(nameless), { name: 'Unnamed', email: null, avatarUrl: null });
   });
 
-  it('are resolved only for services [authentication.internal.doors]', async () => {
+  it('are resolved only for services [authentication.internal.token]', async () => {
     const { token } = generateApiKey('wts_');
     for (const headers of [{}, { 'x-wts-principal': 'forged' }, { authorization: `Bearer ${token}` }]) {
       const answer = await fetch(`${testService.service.url}/internal/people/resolve`, {

@@ -10,7 +10,7 @@ const ANONYMOUS: InternalCall = Object.freeze({
   caller: '',
 });
 
-// Keeps authentication.internal.doors.
+// Keeps authentication.internal.token.
 export function whoCalls(req: Request, contract: Contract, readToken: ReadToken): InternalCall {
   if (contract.scope === 'none' && contract.internal === undefined) return ANONYMOUS;
   const call = readInternalToken(req.headers[HEADERS.principal], contract, readToken);

@@ -29,7 +29,7 @@ interface ClientSocket {
 
 /**
  * Handles WebSocket upgrades: the same steps as for any request, then a splice instead of an answer.
- * Keeps sync.socket.only-door, sync.socket.refused-upgrade, sync.socket.upgrade-token.
+ * Keeps sync.socket.only-path, sync.socket.refused-upgrade, sync.socket.upgrade-token.
  */
 export class SocketProxy {
   readonly #parts: EdgeParts;
