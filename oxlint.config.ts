@@ -64,9 +64,9 @@ const SYNC_IMPORTS: Readonly<Record<string, readonly string[]>> = {
   deltas: ['fairness'],
   snapshots: ['fairness', 'store'],
   bootstrap: ['deltas', 'fairness', 'snapshots', 'store'],
-  lookup: ['snapshots'],
+  'keyed-reads': ['snapshots'],
   socket: ['deltas', 'fairness', 'hub'],
-  http: ['bootstrap', 'commit', 'deltas', 'fairness', 'lookup', 'snapshots'],
+  http: ['bootstrap', 'commit', 'deltas', 'fairness', 'keyed-reads', 'snapshots'],
 };
 
 /** Includes the layers of every service, because only the last override of a file applies. */

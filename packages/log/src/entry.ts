@@ -20,22 +20,22 @@ export class Entry {
   readonly workspaceId: string | null;
   readonly action: ActionName;
   /** The group that a person gained or lost; null for other entries. The person's own group has this entry for them. */
-  readonly movedGroup: string | null;
+  readonly gainedOrLost: string | null;
   /** True when a person was removed from a project. */
   readonly isProjectLoss: boolean;
   /** The JSON text of a `SyncAction`. */
   readonly text: string;
 
   /** `data` is JSON text, `createdAt` as on the wire. */
-  constructor(header: Header, movedGroup: string | null, data: string, createdAt: string) {
+  constructor(header: Header, gainedOrLost: string | null, data: string, createdAt: string) {
     const { syncId, modelName, modelId, action, groupId, clientTxId, clientId, workspaceId } = header;
     this.id = BigInt(syncId);
     this.groupId = groupId;
     // Almost always the same text, which is then stored once.
     this.workspaceId = workspaceId === groupId ? groupId : workspaceId;
     this.action = action;
-    this.movedGroup = movedGroup;
-    this.isProjectLoss = movedGroup !== null && action === 'DELETE' && modelName === 'ProjectMember';
+    this.gainedOrLost = gainedOrLost;
+    this.isProjectLoss = gainedOrLost !== null && action === 'DELETE' && modelName === 'ProjectMember';
     // `join`, because `+` would keep all its parts in memory.
     this.text = [
       `{"syncId":"${syncId}","modelName":"${modelName}","modelId":"${modelId}","action":"${action}","data":`,
@@ -47,7 +47,7 @@ export class Entry {
 
   /** The entry as clients read it, of a stored one. */
   static of(stored: StoredEntry): Entry {
-    return new Entry(stored, movedGroupOf(stored), JSON.stringify(stored.data), stored.createdAt);
+    return new Entry(stored, gainedOrLostOf(stored), JSON.stringify(stored.data), stored.createdAt);
   }
 
   /** Approximate heap size. A text with a character beyond ASCII may take two bytes for each character. */
@@ -57,8 +57,8 @@ export class Entry {
   }
 }
 
-/** The same rule as `MOVED_GROUP` in SQL. */
-function movedGroupOf({ action, modelName, record }: StoredEntry): string | null {
+/** The same rule as `GAINED_OR_LOST` in SQL. */
+function gainedOrLostOf({ action, modelName, record }: StoredEntry): string | null {
   if (action !== 'INSERT' && action !== 'DELETE') return null;
   if (modelName === 'WorkspaceMember') return idIn(record, 'workspaceId');
   return modelName === 'ProjectMember' ? idIn(record, 'projectId') : null;

@@ -5,4 +5,4 @@ export type { Logger } from './logger.ts';
 export type { Queryable } from './queryable.ts';
 export { hasEntries, readEntries } from './read-entries.ts';
 export type { EntryPage, EntryRange } from './read-entries.ts';
-export { CLIENT_FLOOR, HEAD, IS_MOVE, LOG_STATE, MOVED_GROUP } from './sql.ts';
+export { CLIENT_FLOOR, HEAD, IS_GAIN_OR_LOSS, LOG_STATE, GAINED_OR_LOST } from './sql.ts';

@@ -3,7 +3,7 @@ import { Entry } from './entry.ts';
 import { isoTime } from './iso-time.ts';
 import { LogReader } from './log-reader.ts';
 import { stateRow, type Queryable } from './queryable.ts';
-import { CLIENT_FLOOR, HEAD, IS_MOVE, MOVED_GROUP } from './sql.ts';
+import { CLIENT_FLOOR, HEAD, IS_GAIN_OR_LOSS, GAINED_OR_LOST } from './sql.ts';
 
 /** The first entries of some groups in (after, upTo]. */
 export interface EntryRange {
@@ -29,7 +29,7 @@ interface PageRow extends Pick<
 > {
   readonly syncId: string | null;
   readonly workspaceId: string | null;
-  readonly movedGroup: string | null;
+  readonly gainedOrLost: string | null;
   readonly data: string;
   readonly createdMs: string;
   readonly state: string | null;
@@ -46,7 +46,7 @@ const READ = `select page.*, case when page."syncId" is not distinct from found.
   from sync.find_page($1::uuid[], $2::bigint, $3::bigint, $4::int) as found(places) left join lateral (
     select sync_id as "syncId", group_id as "groupId", workspace_id as "workspaceId", model as "modelName", model_id as "modelId",
       action, coalesce(data, record)::text as data, client_id as "clientId", client_tx_id as "clientTxId",
-      (date_part('epoch', created_at) * 1000)::bigint as "createdMs", case when ${IS_MOVE} then ${MOVED_GROUP} end as "movedGroup"
+      (date_part('epoch', created_at) * 1000)::bigint as "createdMs", case when ${IS_GAIN_OR_LOSS} then ${GAINED_OR_LOST} end as "gainedOrLost"
     from sync.sync_actions where sync_id = any(found.places)
       and sync_id >= found.places[1] and sync_id <= found.places[cardinality(found.places)]
   ) page on true order by page."syncId"`;
@@ -106,7 +106,7 @@ async function readPage(pool: Queryable, { groups, after, limit, upTo }: EntryRa
   const { rows } = await pool.query<PageRow>({ name: 'read_entries', text: READ, values });
   const entries = rows
     .filter(isEntry)
-    .map((row) => new Entry(row, row.movedGroup, row.data, isoTime(Number(row.createdMs))));
+    .map((row) => new Entry(row, row.gainedOrLost, row.data, isoTime(Number(row.createdMs))));
   return { entries, ...stateOf(rows) };
 }
 

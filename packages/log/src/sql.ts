@@ -14,7 +14,7 @@ export const HEAD = `greatest(coalesce((select sync_id from sync.sync_actions or
 /** A client's cursor must be at or past this position: no entry after it was trimmed or lost. */
 export const CLIENT_FLOOR = `greatest(floor, began_at)`;
 
-/** A move: an entry of a person gaining or losing a group. */
-export const IS_MOVE = `(model in ('WorkspaceMember', 'ProjectMember') and action in ('INSERT', 'DELETE'))`;
-/** The group of a move. */
-export const MOVED_GROUP = `coalesce(record->>'projectId', record->>'workspaceId')`;
+/** An entry by which a person gains or loses a group. */
+export const IS_GAIN_OR_LOSS = `(model in ('WorkspaceMember', 'ProjectMember') and action in ('INSERT', 'DELETE'))`;
+/** The group of such an entry. */
+export const GAINED_OR_LOST = `coalesce(record->>'projectId', record->>'workspaceId')`;

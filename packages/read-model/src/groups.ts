@@ -1,5 +1,5 @@
 import { LIMITS } from '@wts/contracts';
-import { CLIENT_FLOOR, HEAD, IS_MOVE, MOVED_GROUP, type Queryable } from '@wts/log';
+import { CLIENT_FLOOR, HEAD, IS_GAIN_OR_LOSS, GAINED_OR_LOST, type Queryable } from '@wts/log';
 import type { GroupSource, GroupsWithGains, PersonGroups } from './visibility.ts';
 
 interface LogStateRow {
@@ -69,25 +69,25 @@ const ALL = personGroupsSql(
   '$1',
   '$2',
   `, array_to_string(array(
-      select concat(moved, ' ', max(sync_id)) from (
-        select ${MOVED_GROUP} as moved, sync_id from sync.sync_actions where group_id = $1::uuid and ${IS_MOVE} and action = 'INSERT'
-      ) gain group by moved
+      select concat(gained, ' ', max(sync_id)) from (
+        select ${GAINED_OR_LOST} as gained, sync_id from sync.sync_actions where group_id = $1::uuid and ${IS_GAIN_OR_LOSS} and action = 'INSERT'
+      ) gain group by gained
     ), ',') as gains`,
 );
 
-/** After more moves than these all groups are read again. */
-const MOVES_MAX = 1000;
+/** After more gains and losses than these all groups are read again. */
+const CHANGES_MAX = 1000;
 
 /** The state of the log, and the gains and losses of the person after a position: almost always none. */
-const MOVES = `select ${HEAD}::text as at, ${CLIENT_FLOOR}::text as floor, epoch::text,
+const CHANGES = `select ${HEAD}::text as at, ${CLIENT_FLOOR}::text as floor, epoch::text,
     array_to_string(array(
-      select concat_ws(' ', sync_id, action, workspace_id, model, ${MOVED_GROUP}) from sync.sync_actions
-      where group_id = $1::uuid and ${IS_MOVE} and sync_id > $2::bigint order by sync_id limit ${MOVES_MAX + 1}
-    ), ',') as moves
+      select concat_ws(' ', sync_id, action, workspace_id, model, ${GAINED_OR_LOST}) from sync.sync_actions
+      where group_id = $1::uuid and ${IS_GAIN_OR_LOSS} and sync_id > $2::bigint order by sync_id limit ${CHANGES_MAX + 1}
+    ), ',') as changes
   from sync.log_state`;
 
-interface MovesRow extends LogStateRow {
-  moves: string;
+interface ChangesRow extends LogStateRow {
+  changes: string;
 }
 
 /**
@@ -198,7 +198,7 @@ export class GroupReader implements GroupSource {
     await before?.catch(() => undefined);
     const earlier = this.#cache.get(key);
     const { generation } = this.#cache;
-    const current = earlier && (await this.#applyMoves(earlier, userId, workspaceId));
+    const current = earlier && (await this.#applyChanges(earlier, userId, workspaceId));
     if (!current) {
       const pending = this.#cache.pendingRead(key);
       // The caller that began it may have closed its connection.
@@ -206,7 +206,7 @@ export class GroupReader implements GroupSource {
       return shared ?? this.#cache.readShared(key, () => this.#read(userId, workspaceId));
     }
     const cached = this.#cache.get(key);
-    // Concurrent callers that applied the same moves share the first one's set, because it may be large.
+    // Concurrent callers that applied the same changes share the first one's set, because it may be large.
     if (cached?.epoch === current.epoch && cached.at >= current.at)
       return { ...cached, at: current.at, floor: current.floor };
     this.#cache.set(key, current, generation);
@@ -233,14 +233,14 @@ export class GroupReader implements GroupSource {
   }
 
   /** Null when all groups must be read again. */
-  async #applyMoves(
+  async #applyChanges(
     earlier: GroupsWithGains,
     userId: string,
     workspaceId: string | undefined,
   ): Promise<GroupsWithGains | null> {
     const values = [userId, earlier.at.toString()];
-    const { rows } = await this.#database.query<MovesRow>({ name: 'person_moves', text: MOVES, values });
-    return afterMoves(earlier, rows[0], workspaceId);
+    const { rows } = await this.#database.query<ChangesRow>({ name: 'group_changes', text: CHANGES, values });
+    return afterChanges(earlier, rows[0], workspaceId);
   }
 }
 
@@ -274,29 +274,29 @@ function groupsWithGainsOf(userId: string, row: GroupsWithGainsRow | undefined):
 }
 
 /** The groups after later gains and losses; null when all groups must be read again. */
-function afterMoves(
+function afterChanges(
   earlier: GroupsWithGains,
-  row: MovesRow | undefined,
+  row: ChangesRow | undefined,
   only: string | undefined,
 ): GroupsWithGains | null {
   const state = stateOf(row);
   if (state.epoch !== earlier.epoch || state.floor > earlier.at) return null;
-  const moves = listOf(row?.moves, ',');
-  if (moves.length === 0) return { ...earlier, ...state };
-  if (moves.length > MOVES_MAX) return null;
+  const changes = listOf(row?.changes, ',');
+  if (changes.length === 0) return { ...earlier, ...state };
+  if (changes.length > CHANGES_MAX) return null;
   const groups = new Set(earlier.groups);
   const gains = new Map(earlier.gains);
-  for (const move of moves) {
-    const [position = '', action, home = '', model, moved = ''] = move.split(' ');
+  for (const change of changes) {
+    const [position = '', action, home = '', model, group = ''] = change.split(' ');
     if (only !== undefined && home !== only) continue;
     if (model !== 'ProjectMember') return null;
     // A membership of a project in a workspace that was lost gives no group.
     if (!groups.has(home)) continue;
-    groups.delete(moved);
-    gains.delete(moved);
+    groups.delete(group);
+    gains.delete(group);
     if (action !== 'INSERT') continue;
-    groups.add(moved);
-    gains.set(moved, BigInt(position));
+    groups.add(group);
+    gains.set(group, BigInt(position));
   }
   return { groups, gains, ...state };
 }

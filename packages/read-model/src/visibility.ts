@@ -93,8 +93,8 @@ export class Visibility {
     return this.reachable.has(group) && this.#isSinceGain(group, position);
   }
 
-  isMove(entry: Entry): boolean {
-    return entry.movedGroup !== null && entry.groupId === this.userId;
+  isGainOrLoss(entry: Entry): boolean {
+    return entry.gainedOrLost !== null && entry.groupId === this.userId;
   }
 
   /** True when the groups include the person's own and the credential is limited: each entry must then be checked. */

@@ -4,7 +4,7 @@ import { availableParallelism } from 'node:os';
 export interface ConnectionShares {
   /** A bootstrap holds its connection until its snapshot is read. */
   readonly bootstraps: number;
-  readonly lookups: number;
+  readonly keyedReads: number;
   /** Reads over HTTP: pages of deltas, and the groups of people. */
   readonly pages: number;
   /** The same reads for sockets. */
@@ -21,7 +21,7 @@ export function shareConnections(poolMax: number): ConnectionShares {
   const fifth = Math.max(1, Math.floor(poolMax / 5));
   return {
     bootstraps: Math.min(quarter, 2 * availableParallelism()),
-    lookups: fifth,
+    keyedReads: fifth,
     pages: quarter,
     sockets: fifth,
   };

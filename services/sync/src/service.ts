@@ -15,7 +15,7 @@ import { RecentPeople } from './fairness/recent-people.ts';
 import { Reads } from './fairness/reads.ts';
 import { TimeShare } from './fairness/time-share.ts';
 import { Bodies } from './http/bodies.ts';
-import { mountLookup } from './http/lookup.ts';
+import { mountKeyedReads } from './http/keyed-reads.ts';
 import { mountBootstrap } from './http/bootstrap.ts';
 import { mountDeltas } from './http/deltas.ts';
 import { mountInternal } from './http/internal.ts';
@@ -86,14 +86,14 @@ export const syncService: ServiceDefinition<ConfigOf<typeof settings>> = {
       log: logReader,
       onCommitted: (listener) => engine.onCommitted(listener),
     });
-    const { bootstraps, clientModels, lookups } = openSnapshots({ kit, shares, pool, turns, ...reading });
+    const { bootstraps, clientModels, keyedReads } = openSnapshots({ kit, shares, pool, turns, ...reading });
 
     const onPerson = (person: string): void => recent.note(person);
     const app = createApp({ ...kit, http: { ...kit.http, onPerson, bodies: new Bodies(metricsOf('body'), turns) } });
     mountMutate(app, engine);
     mountInternal(app, engine);
     mountBootstrap(app, bootstraps, clientModels);
-    mountLookup(app, lookups);
+    mountKeyedReads(app, keyedReads);
     mountDeltas(app, pages, turns);
     mountSocket(app);
     notFoundAndErrors(app);

@@ -2,7 +2,7 @@ import type { ServiceContext } from '@wts/service-kit/life';
 import { LIMITS } from '@wts/contracts';
 import type { GroupCache, Standby } from '@wts/read-model';
 import type { Pool } from 'pg';
-import { Lookups } from './lookup/lookup.ts';
+import { KeyedReads } from './keyed-reads/keyed-reads.ts';
 import { Bootstraps } from './bootstrap/bootstrap.ts';
 import { ClientModels } from './bootstrap/client-models.ts';
 import type { ConnectionShares } from './connections.ts';
@@ -27,7 +27,7 @@ interface SnapshotsOptions {
 export function openSnapshots({ kit, shares, pool, reads, groupCache, standby, turns }: SnapshotsOptions): {
   bootstraps: Bootstraps;
   clientModels: ClientModels;
-  lookups: Lookups;
+  keyedReads: KeyedReads;
 } {
   const { log, stack, metrics } = kit;
   const sources = new Sources({ primary: pool, reads, groupCache, standby });
@@ -49,6 +49,6 @@ export function openSnapshots({ kit, shares, pool, reads, groupCache, standby, t
   return {
     clientModels: new ClientModels(reads, log),
     bootstraps: stack.use(new Bootstraps(toolsOf('bootstrap', shares.bootstraps))),
-    lookups: new Lookups(toolsOf('batch', shares.lookups)),
+    keyedReads: new KeyedReads(toolsOf('batch', shares.keyedReads)),
   };
 }

@@ -66,7 +66,7 @@ describe('a person whose neighbor reads as much as possible [never.one-takes-all
       }),
     );
 
-  it('gets bootstraps, lookups and deltas while 240 different bootstraps of the neighbor wait for a locked table', async () => {
+  it('gets bootstraps, keyed reads and deltas while 240 different bootstraps of the neighbor wait for a locked table', async () => {
     const disconnect = new AbortController();
     await whileHeld('sync.tasks', async () => {
       const neighborReads = sendMany(
@@ -88,7 +88,7 @@ describe('a person whose neighbor reads as much as possible [never.one-takes-all
     });
   });
 
-  it('gets lookups while 240 lookups of the neighbor wait for a locked table', async () => {
+  it('gets keyed reads while 240 keyed reads of the neighbor wait for a locked table', async () => {
     const disconnect = new AbortController();
     await whileHeld('sync.tasks', async () => {
       const body = { requests: [{ modelName: 'Task', indexedKey: 'workspaceId', keyValue: home }] };

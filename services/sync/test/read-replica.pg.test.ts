@@ -57,7 +57,7 @@ describe('a database replica', () => {
     const { rows } = await sync.bootstrap(userId, { onlyModels: 'Task' });
     return rows.map(({ title }) => title as string).sort();
   };
-  const byLookup = async (more: object = {}): Promise<unknown[]> => {
+  const byKey = async (more: object = {}): Promise<unknown[]> => {
     const rows = await sync.batch(ada, [{ modelName: 'Task', indexedKey: 'id', keyValue: taskId }], more);
     return rows.map(({ title }) => title);
   };
@@ -84,7 +84,7 @@ describe('a database replica', () => {
 
   it('is read when it lacks only changes of others', async () => {
     assert.deepEqual(await titles(), ['From the replica']);
-    assert.deepEqual(await byLookup(), ['From the replica']);
+    assert.deepEqual(await byKey(), ['From the replica']);
     await sync.workspace(bob);
     assert.deepEqual(await titles(), ['From the replica']);
     const { metadata } = await sync.bootstrap(ada);
@@ -95,7 +95,7 @@ describe('a database replica', () => {
   it('is not read when it lacks changes that the caller could have made or lost', async () => {
     await sync.insert('Task', { workspaceId: home, title: 'Written after' }, ada);
     assert.deepEqual(await titles(), ['Written after', 'Written before']);
-    assert.deepEqual(await byLookup(), ['Written before']);
+    assert.deepEqual(await byKey(), ['Written before']);
   });
 
   it('is not read for a person whose memberships changed after its position', async () => {
@@ -107,7 +107,7 @@ describe('a database replica', () => {
     await sync.workspace(bob);
     const { rows } = await sync.sql.query<{ head: string }>('select max(sync_id)::text as head from sync.sync_actions');
     const firstSyncId = rows[0]?.head ?? '';
-    assert.deepEqual(await byLookup({ firstSyncId }), ['Written before']);
+    assert.deepEqual(await byKey({ firstSyncId }), ['Written before']);
     const { metadata } = await sync.bootstrap(ada, { firstSyncId });
     assert.equal(metadata.lastSyncId, firstSyncId);
   });
@@ -123,7 +123,7 @@ describe('a database replica', () => {
     await admin.query(`drop database ${replica} with (force)`);
     await sync.insert('Label', { workspaceId: home, name: 'Change' }, ada);
     assert.deepEqual(await titles(), ['Written before']);
-    assert.deepEqual(await byLookup(), ['Written before']);
+    assert.deepEqual(await byKey(), ['Written before']);
     assert.deepEqual(await polled('0'), ['Written before']);
   });
 });

@@ -139,7 +139,7 @@ export const READING_ATTACKS = {
   },
 
   /** 64 clients send requests, each with another well-formed key that does not exist. */
-  lookups: async (attacker) => (stop) =>
+  keyedReads: async (attacker) => (stop) =>
     attacker.flood(64, stop, () => ['GET', '/api/workspaces', { token: generateApiKey('wts_').token }]),
 
   /** 30 clients poll the log as a person with 20 000 private projects. */

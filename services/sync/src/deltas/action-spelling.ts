@@ -40,7 +40,7 @@ const letters: EntryFormatter = {
     return text.slice(0, at) + ACTION_LETTERS[action] + text.slice(at + action.length);
   },
   textFor(entry, visibility) {
-    return visibility.isMove(entry)
+    return visibility.isGainOrLoss(entry)
       ? groupChange(entry, visibility.userId, visibility.groupsAfter(entry.id))
       : letters.text(entry);
   },
@@ -52,8 +52,8 @@ const letters: EntryFormatter = {
   requiresBootstrap(entry, visibility) {
     return (
       entry.isProjectLoss &&
-      visibility.isMove(entry) &&
-      visibility.isRequested(entry.movedGroup ?? '') &&
+      visibility.isGainOrLoss(entry) &&
+      visibility.isRequested(entry.gainedOrLost ?? '') &&
       visibility.all.has(entry.workspaceId ?? '') &&
       !visibility.isOutsideCredential(entry)
     );

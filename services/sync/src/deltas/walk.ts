@@ -34,7 +34,7 @@ export function walk(entries: readonly Entry[], { visibility, spelling, after, u
     if (id <= after) continue;
     if (id > upTo) break;
     // Later entries need the groups after this gain or loss.
-    if (id > visibility.at && visibility.isMove(entry)) return { reached, before: id, needs: 'groups' };
+    if (id > visibility.at && visibility.isGainOrLoss(entry)) return { reached, before: id, needs: 'groups' };
     if (formatter.requiresBootstrap(entry, visibility)) return { reached, before: id, needs: 'load' };
     reached = id;
     if (visibility.allows(entry) && !take(id, formatter.textFor(entry, visibility))) break;

@@ -103,7 +103,7 @@ export class Hub {
       ...(handover === undefined ? {} : { handover }),
       onChunk: (chunk) => this.#advance(chunk),
       onEpoch: (changed) => this.#restart(changed),
-      onTrimmed: (moved) => this.#restart(moved),
+      onTrimmed: (trimmed) => this.#restart(trimmed),
       pollMs,
       signal,
       log: logger,

@@ -88,8 +88,8 @@ describe('the ring', () => {
     };
     const changes: StoredEntry = { ...joins, syncId: '2', action: 'UPDATE', groupId: 'other person' };
     const pushed = ring.push(chunkAfter('e', '0', [joins, changes]));
-    assert.deepEqual([...pushed.moved], ['person']);
-    assert.equal(pushed.entries[0]?.movedGroup, 'w');
+    assert.deepEqual([...pushed.withGainOrLoss], ['person']);
+    assert.equal(pushed.entries[0]?.gainedOrLost, 'w');
   });
 
   describe('counts its size in the heap', () => {

@@ -8,7 +8,7 @@ export interface RingChunk {
   readonly entries: readonly Entry[];
   readonly groups: ReadonlySet<string>;
   /** People who gained or lost a group within this chunk. Almost always none. */
-  readonly moved: ReadonlySet<string>;
+  readonly withGainOrLoss: ReadonlySet<string>;
   /** Its estimated size in the heap. */
   readonly bytes: number;
   /** When its last entry was committed: milliseconds since 1970. */
@@ -44,13 +44,13 @@ export class Ring {
 
   push(chunk: EntryChunk): RingChunk {
     const entries = chunk.actions.map((action) => Entry.of(action));
-    const moved = entries.filter(({ movedGroup }) => movedGroup !== null).map(({ groupId }) => groupId);
+    const withGainOrLoss = entries.filter(({ gainedOrLost }) => gainedOrLost !== null).map(({ groupId }) => groupId);
     const added: RingChunk = {
       prev: BigInt(chunk.prev),
       last: BigInt(chunk.last),
       entries,
       groups: new Set(entries.map(({ groupId }) => groupId)),
-      moved: moved.length === 0 ? NO_PEOPLE : new Set(moved),
+      withGainOrLoss: withGainOrLoss.length === 0 ? NO_PEOPLE : new Set(withGainOrLoss),
       bytes: entries.reduce((sum, { bytes }) => sum + bytes, CHUNK_BYTES),
       committedAtMs: Date.parse(chunk.actions.at(-1)?.createdAt ?? ''),
       arrivedAt: performance.now(),

@@ -2,7 +2,7 @@ import { randomRetryAfterSeconds, Fault } from '@wts/contracts';
 import type { PersonGroups, Selection } from '@wts/read-model';
 import type { Pool } from 'pg';
 import type { LineSink } from '../store/copy-rows.ts';
-import { Snapshot, SnapshotTooOld } from '../store/snapshot.ts';
+import { SnapshotTransaction, SnapshotTooOld } from '../store/snapshot-transaction.ts';
 import type { FairGate } from '../fairness/fair-gate.ts';
 import type { LoopTurns } from '../fairness/loop-turns.ts';
 import { Deflater, type Content } from './gzip.ts';
@@ -149,7 +149,7 @@ export class SpooledSnapshot {
     const pool = await plan.pool(signal);
     signal.throwIfAborted();
     const seconds = metrics.start();
-    const snapshot = await Snapshot.open(pool, plan.userId, plan.workspaceId);
+    const snapshot = await SnapshotTransaction.open(pool, plan.userId, plan.workspaceId);
     const onAbort = (): void => snapshot.destroy(signal.reason as Error);
     signal.addEventListener('abort', onAbort);
     if (signal.aborted) onAbort();
@@ -177,7 +177,7 @@ export class SpooledSnapshot {
     };
   }
 
-  async #copy(plan: SnapshotPlan, snapshot: Snapshot, selections: readonly Selection[]): Promise<number> {
+  async #copy(plan: SnapshotPlan, snapshot: SnapshotTransaction, selections: readonly Selection[]): Promise<number> {
     using deflater = this.encoding === 'gzip' ? new Deflater(this.#spool) : null;
     const sink: LineSink = deflater ?? this.#spool;
     let rows: number;

@@ -175,8 +175,8 @@ export class Feed implements GroupListener, Puller {
 
   #sendFromRing(chunks: readonly RingChunk[], horizon: bigint, shared: SharedPackets): void {
     const range = chunks.filter(({ last }) => last <= horizon);
-    const differsByReader = ({ moved, groups }: RingChunk): boolean =>
-      moved.has(this.#reader.userId) || this.#visibility.mustFilterEntries(groups);
+    const differsByReader = ({ withGainOrLoss, groups }: RingChunk): boolean =>
+      withGainOrLoss.has(this.#reader.userId) || this.#visibility.mustFilterEntries(groups);
     // A range may have megabytes; the rest is sent in later turns.
     const first = firstBytesOf(range);
     const end = first.length < range.length ? (first.at(-1)?.last ?? horizon) : horizon;

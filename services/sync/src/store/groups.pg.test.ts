@@ -75,7 +75,7 @@ describe('the groups of a person in thousands of private projects', function () 
     assert.ok(again.at > first.at);
     assert.deepEqual(
       asked.map(({ name }) => name),
-      ['person_moves'],
+      ['group_changes'],
     );
     assert.ok(asked[0]!.bytes < 500, `${asked[0]!.bytes} bytes`);
   });
@@ -92,7 +92,7 @@ describe('the groups of a person in thousands of private projects', function () 
     assert.deepEqual((await groups().of(user)).groups, before);
     assert.deepEqual(
       asked.map(({ name }) => name),
-      ['person_moves', 'person_moves'],
+      ['group_changes', 'group_changes'],
     );
     await writer.leave(user, home);
     // All private projects in it are lost with it, although the memberships still exist.
@@ -113,7 +113,7 @@ describe('the groups of a person in thousands of private projects', function () 
     await poll(start);
     assert.deepEqual(
       asked.map(({ name }) => name),
-      ['person_moves'],
+      ['group_changes'],
     );
     await writer.append(Array.from({ length: 20 }, () => ({ groupId: randomUUID() })));
     asked = [];
@@ -121,7 +121,7 @@ describe('the groups of a person in thousands of private projects', function () 
     assert.deepEqual(quiet.actions, []);
     assert.deepEqual(
       asked.map(({ name }) => name),
-      ['person_moves', 'groups_between'],
+      ['group_changes', 'groups_between'],
     );
     assert.ok(
       asked.every(({ bytes }) => bytes < 2_000),
@@ -133,7 +133,7 @@ describe('the groups of a person in thousands of private projects', function () 
     assert.equal(one.actions.length, 1);
     assert.deepEqual(
       asked.map(({ name }) => name),
-      ['person_moves', 'groups_between', 'read_entries'],
+      ['group_changes', 'groups_between', 'read_entries'],
     );
     assert.ok(
       asked.every(({ bytes }) => bytes < 2_000),
@@ -153,7 +153,7 @@ describe('the groups of a person in thousands of private projects', function () 
     await groups().of(home);
     assert.deepEqual(
       asked.map(({ name }) => name),
-      ['person_groups', 'person_moves'],
+      ['person_groups', 'group_changes'],
     );
   });
 });

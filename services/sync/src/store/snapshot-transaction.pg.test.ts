@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { Pool } from 'pg';
 import type { LineSink } from './copy-rows.ts';
-import { Snapshot } from './snapshot.ts';
+import { SnapshotTransaction } from './snapshot-transaction.ts';
 
 const everything = [
   { model: Label, where: 'true' },
@@ -65,7 +65,7 @@ describe('a snapshot', () => {
       ...Array.from({ length: 3000 }, (_, index) => `{"index":${index},"pad":"${'x'.repeat(index % 400)}"}`),
     ];
     await insertLabels(records);
-    await using snapshot = await Snapshot.open(pool, userId, null);
+    await using snapshot = await SnapshotTransaction.open(pool, userId, null);
     const sink = new Collector();
     assert.equal(await snapshot.copy(everything, sink), records.length);
     const expected = records.map((record) => `{"__class":"Label",${record.slice(1)}`);
@@ -74,7 +74,7 @@ describe('a snapshot', () => {
 
   it('is consistent over several reads while others write', async () => {
     await insertLabels(['{"first":true}']);
-    await using snapshot = await Snapshot.open(pool, userId, null);
+    await using snapshot = await SnapshotTransaction.open(pool, userId, null);
     await insertLabels(['{"second":true}']);
     for (let times = 0; times < 2; times += 1) {
       const sink = new Collector();
@@ -86,7 +86,7 @@ describe('a snapshot', () => {
   it('returns its connection clean: the next snapshot reads later changes', async () => {
     for (const count of [1, 2, 3]) {
       await insertLabels(['{"label":true}']);
-      await using snapshot = await Snapshot.open(pool, userId, null);
+      await using snapshot = await SnapshotTransaction.open(pool, userId, null);
       assert.equal(await snapshot.copy(everything, new Collector()), count);
     }
     assert.deepEqual([pool.totalCount, pool.idleCount], [1, 1]);
@@ -98,7 +98,7 @@ describe('a snapshot', () => {
 
   it('makes PostgreSQL wait while the sink is full, and reads little in advance', async () => {
     await insertLabels(Array.from({ length: 40_000 }, (_, index) => `{"index":${index},"pad":"${'x'.repeat(1000)}"}`));
-    await using snapshot = await Snapshot.open(pool, userId, null);
+    await using snapshot = await SnapshotTransaction.open(pool, userId, null);
     const sink = new Collector();
     const held = Promise.withResolvers<void>();
     sink.hold = held.promise;
@@ -118,7 +118,7 @@ describe('a snapshot', () => {
 
   it('that becomes too old ends with its connection [never.unbounded]', async () => {
     await insertLabels(Array.from({ length: 40_000 }, (_, index) => `{"index":${index},"pad":"${'x'.repeat(1000)}"}`));
-    const snapshot = await Snapshot.open(pool, userId, null, 300);
+    const snapshot = await SnapshotTransaction.open(pool, userId, null, 300);
     const sink = new Collector();
     sink.hold = new Promise(() => {});
     await assert.rejects(snapshot.copy(everything, sink), { name: 'SnapshotTooOld' });
@@ -129,14 +129,14 @@ describe('a snapshot', () => {
 
   it('whose sink fails ends with that error', async () => {
     await insertLabels(['{"label":true}']);
-    const snapshot = await Snapshot.open(pool, userId, null);
+    const snapshot = await SnapshotTransaction.open(pool, userId, null);
     const sink = { write: () => Promise.reject(new Error('the disk is full')) };
     await assert.rejects(snapshot.copy(everything, sink), { message: 'the disk is full' });
     assert.equal(pool.totalCount, 0);
   });
 
   it('whose connection is lost rejects, also between two statements, and the process continues', async () => {
-    const snapshot = await Snapshot.open(pool, userId, null);
+    const snapshot = await SnapshotTransaction.open(pool, userId, null);
     await admin.query(
       `select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()`,
     );
@@ -145,7 +145,7 @@ describe('a snapshot', () => {
   });
 
   it('is opened for ids only: no other text becomes part of a statement', async () => {
-    await assert.rejects(Snapshot.open(pool, `${userId}' or true --`, null));
-    await assert.rejects(Snapshot.open(pool, userId, `'`));
+    await assert.rejects(SnapshotTransaction.open(pool, `${userId}' or true --`, null));
+    await assert.rejects(SnapshotTransaction.open(pool, userId, `'`));
   });
 });

@@ -19,7 +19,7 @@ const GRACE_MS = 5_000;
  * `close` returns the connection to the pool, `destroy` closes the connection in the middle of a statement. A snapshot destroys
  * itself when it becomes too old.
  */
-export class Snapshot implements AsyncDisposable {
+export class SnapshotTransaction implements AsyncDisposable {
   readonly person: PersonGroups;
   readonly #client: PoolClient;
   readonly #tooOld: NodeJS.Timeout;
@@ -40,7 +40,7 @@ export class Snapshot implements AsyncDisposable {
     userId: string,
     workspaceId: string | null,
     ageMsMax: number = LIMITS.snapshotAgeMs,
-  ): Promise<Snapshot> {
+  ): Promise<SnapshotTransaction> {
     // The ids become part of the statement's text.
     if (!isUuid(userId) || !(workspaceId === null || isUuid(workspaceId))) throw new Error('A principal has no id');
     const client = await pool.connect();
@@ -52,7 +52,7 @@ export class Snapshot implements AsyncDisposable {
         `begin isolation level repeatable read read only; set local statement_timeout = ${ageMsMax};
          set local idle_in_transaction_session_timeout = ${ageMsMax}; set local jit = off; ${personGroups}`,
       )) as unknown as QueryResult<PersonGroupsRow>[];
-      return new Snapshot(client, personGroupsOf(userId, results.at(-1)?.rows[0]), ageMsMax);
+      return new SnapshotTransaction(client, personGroupsOf(userId, results.at(-1)?.rows[0]), ageMsMax);
     } catch (error) {
       client.off('error', ignore);
       client.release(true);

@@ -19,14 +19,14 @@ import type { Sources } from '../snapshots/sources.ts';
 import { unlessAborted } from '../unless-aborted.ts';
 
 /*
- * POST /sync/batch: looks up records by key or by group, for models that a client loads when it needs them. One snapshot
+ * POST /sync/batch: reads records by key or by group, for models that a client loads when it needs them. One snapshot
  * serves all requests of a call and one statement all requests for a model, so a record is sent once, however many requests
  * it matches. The visibility predicate is that of bootstrap.
  *
  * Keeps sync.batch.requests, sync.batch.bounds, sync.batch.own-groups and sync.batch.first-sync-id.
  */
 
-export interface LookupRequest {
+export interface KeyedReadRequest {
   readonly userId: string;
   readonly workspaceId: string | null;
   readonly wanted: ReadonlyMap<Model, Wanted>;
@@ -37,10 +37,10 @@ export interface LookupRequest {
 /** Values by column; a record matches when it has one of them. */
 type Wanted = Map<string, Set<string>>;
 
-export function parseLookup(
+export function parseKeyedRead(
   principal: Principal,
   { requests, firstSyncId }: { readonly requests: readonly BatchRequest[]; readonly firstSyncId?: string },
-): LookupRequest {
+): KeyedReadRequest {
   const reached = parseSyncId(firstSyncId ?? '0');
   if (reached === null) throw refused('body/firstSyncId is larger than any position in the log');
   const wanted = new Map<Model, Wanted>();
@@ -73,24 +73,24 @@ function refused(message: string): Fault {
   return new Fault('validation_failed', { message });
 }
 
-export interface LookupOptions extends SnapshotTools {
+export interface KeyedReadOptions extends SnapshotTools {
   readonly sources: Sources;
 }
 
-export interface LookupAnswer extends Disposable {
+export interface KeyedReadAnswer extends Disposable {
   readonly snapshot: SpooledSnapshot;
   readonly reader: SnapshotReader;
 }
 
-export class Lookups {
-  readonly #options: LookupOptions;
+export class KeyedReads {
+  readonly #options: KeyedReadOptions;
 
-  constructor(options: LookupOptions) {
+  constructor(options: KeyedReadOptions) {
     this.#options = options;
   }
 
   /** Starts an answer. The caller must dispose of it, because it counts against its person and holds a spool. */
-  async answer(request: LookupRequest, encoding: Encoding, signal: AbortSignal): Promise<LookupAnswer> {
+  async answer(request: KeyedReadRequest, encoding: Encoding, signal: AbortSignal): Promise<KeyedReadAnswer> {
     const admission = this.#options.budget.admit(request.userId);
     if (admission === undefined) throw tooManySnapshots(this.#options.metrics);
     const snapshot = this.#open(request, encoding);
@@ -108,7 +108,7 @@ export class Lookups {
     }
   }
 
-  #open(request: LookupRequest, encoding: Encoding): SpooledSnapshot {
+  #open(request: KeyedReadRequest, encoding: Encoding): SpooledSnapshot {
     const { sources } = this.#options;
     const { userId, workspaceId, reached } = request;
     return new SpooledSnapshot(
@@ -131,7 +131,7 @@ export class Lookups {
   }
 }
 
-function selectionsOf({ wanted, userId, workspaceId }: LookupRequest, person: PersonGroups): Selection[] {
+function selectionsOf({ wanted, userId, workspaceId }: KeyedReadRequest, person: PersonGroups): Selection[] {
   const viewer: Viewer = { groups: [...person.groups], person: { userId, workspaceId } };
   return MODELS.flatMap((model) => {
     const columns = wanted.get(model);

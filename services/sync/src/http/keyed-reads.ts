@@ -1,13 +1,13 @@
 import { syncApi } from '@wts/contracts';
 import { mountStream } from '@wts/service-kit/routes';
 import type { Router } from 'express';
-import { parseLookup, type Lookups } from '../lookup/lookup.ts';
+import { parseKeyedRead, type KeyedReads } from '../keyed-reads/keyed-reads.ts';
 import { chooseEncoding, sendSnapshot } from '../snapshots/send.ts';
 
 /** POST /sync/batch: records by key or group; the answer is empty when none is found. Keeps sync.batch.ndjson. */
-export function mountLookup(router: Router, lookups: Lookups): void {
+export function mountKeyedReads(router: Router, keyedReads: KeyedReads): void {
   mountStream(router, syncApi.batch, async ({ principal, body, req, res, signal }) => {
-    using answer = await lookups.answer(parseLookup(principal, body), chooseEncoding(req), signal);
+    using answer = await keyedReads.answer(parseKeyedRead(principal, body), chooseEncoding(req), signal);
     await sendSnapshot(res, answer, '');
   });
 }
