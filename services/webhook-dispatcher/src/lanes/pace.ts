@@ -34,8 +34,8 @@ export class PaceMeter {
     if (this.#now() < this.#slowUntilMs) return 'slow';
     const { length } = this.#durationsMs;
     if (length > 0) {
-      const ninthOfTen = this.#durationsMs.toSorted((one, other) => one - other)[Math.ceil(length * 0.9) - 1] ?? 0;
-      return ninthOfTen > this.#limits.slowMs ? 'slow' : 'quick';
+      const inTime = this.#durationsMs.filter((durationMs) => durationMs <= this.#limits.slowMs).length;
+      return inTime < Math.ceil(length * 0.9) ? 'slow' : 'quick';
     }
     return settings?.hasSucceeded === true && settings.consecutiveFailures === 0 ? 'quick' : 'unknown';
   }

@@ -49,12 +49,13 @@ class Places {
     return this.taken === 0 && this.#waiting.length === 0;
   }
 
-  async take(): Promise<void> {
+  /** Undefined when a place was free, so that no promise is made for it. */
+  take(): Promise<void> | undefined {
     if (this.taken < this.max && this.#waiting.length === 0) {
       this.taken += 1;
-      return;
+      return undefined;
     }
-    await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    return new Promise<void>((resolve) => this.#waiting.push(resolve));
   }
 
   /** Beyond the bound, when what is taken was taken elsewhere before. */
@@ -69,14 +70,45 @@ class Places {
   }
 }
 
+/** As many places for each key; nothing is kept of a key without attempts, because hosts come and go. */
+class KeyedPlaces {
+  readonly #max: number;
+  readonly #places = new Map<string, Places>();
+
+  constructor(max: number) {
+    this.#max = max;
+  }
+
+  get size(): number {
+    return this.#places.size;
+  }
+
+  take(key: string): Promise<void> | undefined {
+    let places = this.#places.get(key);
+    if (places === undefined) this.#places.set(key, (places = new Places(this.#max)));
+    return places.take();
+  }
+
+  free(key: string): void {
+    const places = this.#places.get(key);
+    places?.free();
+    if (places?.isUnused === true) this.#places.delete(key);
+  }
+}
+
 export class Slots {
   readonly #limits: SlotLimits;
+  readonly #workspaces: KeyedPlaces;
+  readonly #origins: KeyedPlaces;
+  readonly #slowOrigins: KeyedPlaces;
   readonly #paces: Readonly<Record<Pace, Places>>;
   readonly #all: Places;
-  readonly #keyed = new Map<string, Places>();
 
   constructor(limits: SlotLimits = DISPATCH) {
     this.#limits = limits;
+    this.#workspaces = new KeyedPlaces(limits.workspaceSlots);
+    this.#origins = new KeyedPlaces(limits.originSlots);
+    this.#slowOrigins = new KeyedPlaces(limits.originSlowSlots);
     this.#paces = {
       quick: new Places(limits.quickSlots),
       slow: new Places(limits.slowSlots),
@@ -96,15 +128,9 @@ export class Slots {
    * so that a workspace or an origin with many endpoints is represented there by a few.
    */
   async take({ pace, origin, workspaceId }: SlotRequest): Promise<Slot> {
-    const { workspaceSlots, originSlots, originSlowSlots } = this.#limits;
-    const keys: string[] = [];
-    const takeOf = async (key: string, max: number): Promise<void> => {
-      keys.push(key);
-      await this.#placesOf(key, max).take();
-    };
-    await takeOf(`workspace ${workspaceId}`, workspaceSlots);
-    if (pace === 'slow') await takeOf(`slow ${origin}`, originSlowSlots);
-    await takeOf(`origin ${origin}`, originSlots);
+    await this.#workspaces.take(workspaceId);
+    if (pace === 'slow') await this.#slowOrigins.take(origin);
+    await this.#origins.take(origin);
     let places = this.#paces[pace];
     await places.take();
     await this.#all.take();
@@ -123,26 +149,15 @@ export class Slots {
         clearTimeout(timer);
         this.#all.free();
         places.free();
-        for (const key of keys.toReversed()) this.#freeOf(key);
+        this.#origins.free(origin);
+        if (pace === 'slow') this.#slowOrigins.free(origin);
+        this.#workspaces.free(workspaceId);
       },
     };
   }
 
-  #placesOf(key: string, max: number): Places {
-    let places = this.#keyed.get(key);
-    if (places === undefined) this.#keyed.set(key, (places = new Places(max)));
-    return places;
-  }
-
-  /** Hosts come and go: nothing is kept of one that no attempt goes to. */
-  #freeOf(key: string): void {
-    const places = this.#keyed.get(key);
-    places?.free();
-    if (places?.isUnused === true) this.#keyed.delete(key);
-  }
-
   /** Origins and workspaces that are remembered. */
   get keys(): number {
-    return this.#keyed.size;
+    return this.#workspaces.size + this.#origins.size + this.#slowOrigins.size;
   }
 }
