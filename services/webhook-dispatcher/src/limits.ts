@@ -24,7 +24,7 @@ export const DISPATCH = {
   retryPaceMs: 20,
   /** Attempts whose outcome is not yet in PostgreSQL; beyond it no new attempt begins. */
   outcomesMax: 10_000,
-  outcomesAtOnce: 100,
+  outcomesAtOnce: 500,
   outcomeRetryMs: 250,
   /** Attempts of a process at once: of endpoints known to be quick, known to be slow, and not known at all. */
   quickSlots: 512,
