@@ -205,6 +205,27 @@ describe('an endpoint that is switched off', () => {
     assert.equal(more.length, 0);
   });
 
+  it('D4: is sent to its new address while events come, also when nothing announces the change', async () => {
+    const { id, consumer } = await made();
+    const other = await system.receiver();
+    await using lanes = system.lanes({ limits: { settingsAgeMs: 100, pollMs: 60_000 } });
+    const send = async (): Promise<void> => {
+      await system.enqueue(id);
+      lanes.wake([id]);
+    };
+    await send();
+    await eventually(() => consumer.received.length === 1);
+    await system.pool.query('update webhooks.endpoints set url = $2 where id = $1', [id, other.url]);
+    await eventually(async () => {
+      await send();
+      return other.received.length > 0;
+    });
+    const { length } = consumer.received;
+    await send();
+    await system.untilAll(id, 'succeeded');
+    assert.equal(consumer.received.length, length);
+  });
+
   it('D3: is attempted no more once it is deleted, and a late result brings nothing back', async () => {
     const { id, consumer } = await made();
     consumer.answer({ status: 200, afterMs: 400 });

@@ -1,15 +1,11 @@
-import type { Logger } from '@wts/service-kit/observe';
-import type { SendAttempt } from '../domain/attempt.ts';
 import { isGone } from '../domain/disable-rule.ts';
-import type { RetrySchedule } from '../domain/schedule.ts';
 import type { SecretKeys } from '../domain/secrets.ts';
 import type { DispatchLimits } from '../limits.ts';
-import type { LaneMetrics } from './metrics.ts';
 import type { EndpointSettings, LaneState, LeasedLane } from '../store/lanes.ts';
 import type { Held } from './due-queue.ts';
 import { DueQueue } from './due-queue.ts';
 import { makeAttempt } from './make-attempt.ts';
-import type { Due, Permit } from './make-attempt.ts';
+import type { AttemptParts, Due, Permit } from './make-attempt.ts';
 import type { LaneReader, Reading } from './reader.ts';
 import { RETRIES_READ } from './reader.ts';
 import type { Recorder } from './recorder.ts';
@@ -20,16 +16,12 @@ import { SigningSecrets } from './signing-secrets.ts';
 import type { Slots } from './slots.ts';
 
 /** What all lanes of a process share. */
-export interface LaneParts {
+export interface LaneParts extends AttemptParts {
   readonly reader: LaneReader;
   readonly slots: Slots;
   readonly recorder: Recorder;
-  readonly send: SendAttempt;
   readonly keys: SecretKeys;
-  readonly schedule: RetrySchedule;
-  readonly metrics: LaneMetrics;
   readonly limits: DispatchLimits;
-  readonly log: Logger;
   readonly held: Held;
   /** Attempts under way. */
   readonly underWay: Set<Promise<void>>;
@@ -57,8 +49,9 @@ export class Lane {
   #wakes: string;
   #isOpen = true;
 
+  /** Null while the endpoint is not served. */
   #settings: EndpointSettings | null = null;
-  #settingsAtMs = Number.NEGATIVE_INFINITY;
+  #settingsFreshUntilMs = Number.NEGATIVE_INFINITY;
   readonly #secrets: SigningSecrets;
   readonly #meter: PaceMeter;
 
@@ -150,7 +143,7 @@ export class Lane {
 
   /** Whether the lease can go back: nothing to do for a while, or nothing to do at all. */
   isReleasable(idleMs: number): boolean {
-    return this.isIdle && (this.#settings?.isServed !== true || performance.now() - this.#idleSinceMs > idleMs);
+    return this.isIdle && (this.#settings === null || performance.now() - this.#idleSinceMs > idleMs);
   }
 
   get isSlow(): boolean {
@@ -171,7 +164,7 @@ export class Lane {
   #dueInMs(): number | null {
     if (!this.isIdle) return 0;
     const { dueMs } = this.#nextRetry;
-    if (this.#settings?.isServed !== true || dueMs === null) return null;
+    if (this.#settings === null || dueMs === null) return null;
     return Math.max(0, dueMs - performance.now());
   }
 
@@ -221,13 +214,17 @@ export class Lane {
   async #readOnce(): Promise<void> {
     const wantsFirsts = this.#needsFirsts();
     const wantsRetries = this.#needsRetries();
+    // With new first attempts of a served endpoint, settings are read only before they are too old.
+    const areKnown = this.#settings !== null && this.#areSettingsFresh(this.#parts.limits.settingsAgeMs / 2);
+    const wantsSettings = this.#wantsSettings || wantsRetries || !areKnown;
     if (wantsFirsts) this.#wantsFirsts = false;
     if (wantsRetries) this.#wantsRetries = false;
     this.#wantsSettings = false;
     this.#recordedMeanwhile.clear();
     try {
       const firstsAfter = wantsFirsts ? this.#lastSequence : null;
-      const reading = await this.#parts.reader.read({ endpointId: this.endpointId, firstsAfter, wantsRetries });
+      const { endpointId } = this;
+      const reading = await this.#parts.reader.read({ endpointId, wantsSettings, firstsAfter, wantsRetries });
       if (this.#isOpen) this.#take(reading, firstsAfter);
       if (this.#isOpen && wantsRetries) this.#takeRetries(reading);
     } catch (err) {
@@ -241,10 +238,12 @@ export class Lane {
   }
 
   #take({ readAtMs, settings, firsts, hasMoreFirsts }: Reading, firstsAfter: number | null): void {
-    this.#settings = settings;
-    this.#settingsAtMs = readAtMs;
-    this.#wakes = settings?.wakes ?? this.#wakes;
-    if (settings?.isServed !== true) {
+    if (settings !== undefined) {
+      this.#settings = settings?.isServed === true ? settings : null;
+      this.#settingsFreshUntilMs = readAtMs + this.#parts.limits.settingsAgeMs;
+      this.#wakes = settings?.wakes ?? this.#wakes;
+    }
+    if (this.#settings === null) {
       // Nothing is attempted until it is enabled again, which wakes the lane.
       this.#firsts.clear();
       this.#retries.clear();
@@ -275,7 +274,7 @@ export class Lane {
   #beginFirst(): void {
     if (this.#isFirstUnderWay || this.#firsts.length === 0) return;
     this.#isFirstUnderWay = true;
-    this.#track(this.#attemptFirst().finally(() => (this.#isFirstUnderWay = false)));
+    this.#track(this.#attemptFirst(), () => (this.#isFirstUnderWay = false));
   }
 
   #beginRetries(): void {
@@ -283,13 +282,14 @@ export class Lane {
     while (!isFull() && this.#retriesAsking < this.#retries.length && this.#retryPacer.take()) {
       this.#retriesUnderWay += 1;
       this.#retriesAsking += 1;
-      this.#track(this.#attemptRetry().finally(() => (this.#retriesUnderWay -= 1)));
+      this.#track(this.#attemptRetry(), () => (this.#retriesUnderWay -= 1));
     }
   }
 
-  #track(attempt: Promise<void>): void {
+  #track(attempt: Promise<void>, onEnd: () => void): void {
     const { underWay } = this.#parts;
     const done = attempt.finally(() => {
+      onEnd();
       underWay.delete(done);
       this.#idleSinceMs = performance.now();
       this.#advance();
@@ -317,15 +317,11 @@ export class Lane {
     for (;;) {
       const asked = await this.#freshSettings();
       if (asked === null) return null;
-      const origin = originOf(asked.url);
-      const slot = await this.#parts.slots.take({
-        pace: this.#meter.pace(asked),
-        origin,
-        workspaceId: asked.workspaceId,
-      });
+      const { origin, workspaceId } = asked;
+      const slot = await this.#parts.slots.take({ pace: this.#meter.pace(asked), origin, workspaceId });
       const settings = await this.#freshSettings();
       const secrets = settings === null || !this.#mayBegin() ? null : this.#secretsOf(settings);
-      if (settings !== null && secrets !== null && originOf(settings.url) === origin) {
+      if (settings !== null && secrets !== null && settings.origin === origin) {
         return { slot, settings, secrets };
       }
       slot.free();
@@ -334,12 +330,20 @@ export class Lane {
   }
 
   /** Null when the endpoint is not served, or when its settings cannot be read now. */
-  async #freshSettings(): Promise<EndpointSettings | null> {
-    const isFresh = (): boolean => performance.now() - this.#settingsAtMs <= this.#parts.limits.settingsAgeMs;
+  #freshSettings(): Promise<EndpointSettings | null> | EndpointSettings | null {
+    const isKnown = this.#reading === null && !this.#wantsSettings && this.#areSettingsFresh();
+    return isKnown ? this.#settings : this.#readSettings();
+  }
+
+  async #readSettings(): Promise<EndpointSettings | null> {
     // A reading that is under way may have begun before what is wanted of it.
     await this.#reading;
-    if (!isFresh() || this.#wantsSettings) await this.#read();
-    return this.#isOpen && this.#settings?.isServed === true && isFresh() ? this.#settings : null;
+    if (!this.#areSettingsFresh() || this.#wantsSettings) await this.#read();
+    return this.#isOpen && this.#areSettingsFresh() ? this.#settings : null;
+  }
+
+  #areSettingsFresh(forMs = 0): boolean {
+    return performance.now() + forMs <= this.#settingsFreshUntilMs;
   }
 
   #secretsOf(settings: EndpointSettings): readonly Buffer[] | null {
@@ -393,8 +397,4 @@ export class Lane {
     this.#nextRetry.setEarlier(nextMs);
     this.#advance();
   }
-}
-
-function originOf(url: string): string {
-  return URL.parse(url)?.origin ?? url;
 }

@@ -17,7 +17,8 @@ export interface Permit {
   readonly secrets: readonly Buffer[];
 }
 
-interface AttemptParts {
+/** What attempts are made with. */
+export interface AttemptParts {
   readonly send: SendAttempt;
   readonly schedule: RetrySchedule;
   readonly metrics: LaneMetrics;

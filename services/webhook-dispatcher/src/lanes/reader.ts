@@ -6,6 +6,8 @@ import { readFirsts, readRetries, readSettings } from '../store/lanes.ts';
 
 export interface Ask {
   readonly endpointId: string;
+  /** False only for an endpoint that is known to be served. */
+  readonly wantsSettings: boolean;
   /** First attempts behind this sequence; null for none. */
   readonly firstsAfter: number | null;
   readonly wantsRetries: boolean;
@@ -14,8 +16,8 @@ export interface Ask {
 export interface Reading {
   /** On the monotonic clock, before the statement: nothing in it is older. */
   readonly readAtMs: number;
-  /** Null when the endpoint was deleted. */
-  readonly settings: EndpointSettings | null;
+  /** Undefined when they were not asked for, null when the endpoint was deleted. */
+  readonly settings: EndpointSettings | null | undefined;
   readonly firsts: readonly DueDelivery[];
   readonly hasMoreFirsts: boolean;
   readonly retries: readonly WaitingRetry[];
@@ -84,12 +86,12 @@ export class LaneReader {
 /** The settings first, so that everything that `wakes` counts is in what is read after it. */
 async function readLanes(client: PoolClient, batch: readonly Ask[], rows: number): Promise<Reading[]> {
   const readAtMs = performance.now();
-  const all = await readSettings(
-    client,
-    batch.map(({ endpointId }) => endpointId),
-  );
+  const settingsAsked = batch.flatMap(({ endpointId, wantsSettings }) => (wantsSettings ? [endpointId] : []));
+  const all = settingsAsked.length === 0 ? [] : await readSettings(client, settingsAsked);
   const settings = new Map(all.map((one) => [one.endpointId, one]));
-  const served = batch.filter(({ endpointId }) => settings.get(endpointId)?.isServed === true);
+  const served = batch.filter(
+    ({ endpointId, wantsSettings }) => !wantsSettings || settings.get(endpointId)?.isServed === true,
+  );
   const firstsAsked = served.flatMap(({ endpointId, firstsAfter }) =>
     firstsAfter === null ? [] : [{ endpointId, afterSequence: firstsAfter }],
   );
@@ -99,12 +101,12 @@ async function readLanes(client: PoolClient, batch: readonly Ask[], rows: number
   const retries = retriesAsked.length === 0 ? [] : await readRetries(client, retriesAsked, RETRIES_READ);
   const firstsOf = Map.groupBy(firsts, ({ endpointId }) => endpointId);
   const retriesOf = Map.groupBy(retries, ({ endpointId }) => endpointId);
-  return batch.map(({ endpointId }) => {
+  return batch.map(({ endpointId, wantsSettings }) => {
     const own = firstsOf.get(endpointId) ?? [];
     const ownRetries = retriesOf.get(endpointId) ?? [];
     return {
       readAtMs,
-      settings: settings.get(endpointId) ?? null,
+      settings: wantsSettings ? (settings.get(endpointId) ?? null) : undefined,
       firsts: own,
       hasMoreFirsts: own.length >= rows || own.length < (own[0]?.found ?? 0),
       retries: ownRetries,

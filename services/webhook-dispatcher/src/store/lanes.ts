@@ -26,6 +26,7 @@ export interface EndpointSettings {
   readonly endpointId: string;
   readonly workspaceId: string;
   readonly url: string;
+  readonly origin: string;
   readonly isServed: boolean;
   readonly hasSucceeded: boolean;
   readonly consecutiveFailures: number;
@@ -167,7 +168,9 @@ type StoredSecretText = Readonly<Record<'keyId' | 'sealed' | 'createdAt', string
 
 /** An endpoint whose lane is missing was deleted and is left out. */
 export async function readSettings(client: PoolClient, endpointIds: readonly string[]): Promise<EndpointSettings[]> {
-  const { rows } = await client.query<EndpointSettings & { readonly secrets: readonly StoredSecretText[] }>({
+  const { rows } = await client.query<
+    Omit<EndpointSettings, 'origin' | 'secrets'> & { readonly secrets: readonly StoredSecretText[] }
+  >({
     name: 'read_settings',
     text: `select e.id as "endpointId", e.workspace_id as "workspaceId", e.url, l.wakes,
         e.enabled and e.deleted_at is null as "isServed", e.has_succeeded as "hasSucceeded",
@@ -178,7 +181,11 @@ export async function readSettings(client: PoolClient, endpointIds: readonly str
       from webhooks.endpoints e join webhooks.lanes l on l.endpoint_id = e.id where e.id = any($1::uuid[])`,
     values: [endpointIds],
   });
-  return rows.map((row) => ({ ...row, secrets: row.secrets.map(storedSecret) }));
+  return rows.map((row) => ({
+    ...row,
+    origin: URL.parse(row.url)?.origin ?? row.url,
+    secrets: row.secrets.map(storedSecret),
+  }));
 }
 
 function storedSecret({ keyId, sealed, createdAt, expiresAt }: StoredSecretText): StoredSecret {
