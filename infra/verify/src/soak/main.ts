@@ -31,7 +31,8 @@ import { contentInLogs, HostileLoad } from './hostile-load.ts';
 import { ProcessMemory } from './process-memory.ts';
 import { headOf, startFollowers } from './soak-followers.ts';
 import { CALM_MS_MIN, verdictOf } from './verdict.ts';
-import type { Span, WebhookReport } from './webhook-check.ts';
+import type { Span } from './endpoint-history.ts';
+import type { WebhookReport } from './webhook-check.ts';
 import { changeEveryKind, DISPATCHER_SETTINGS, WebhookConsumers } from './webhook-consumers.ts';
 
 const { values } = parseArgs({
@@ -96,12 +97,13 @@ if (process.exitCode === 1) {
 
 async function soak(system: TestSystem, lastsMs: number): Promise<boolean> {
   const check = new DeliveryCheck(system);
-  const stop = new AbortController();
+  const [stop, attacking] = [new AbortController(), new AbortController()];
   await using stack = new AsyncDisposableStack();
   const hostileLoad = isHostile ? stack.use(await HostileLoad.prepare(system)) : null;
-  const consumers = isHostile ? null : stack.use(await WebhookConsumers.open(system, await authority.issue()));
+  const consumers = isHostile
+    ? null
+    : stack.use(await WebhookConsumers.open(system, stop.signal, await authority.issue()));
   let calmSinceMs: number | null = null;
-  const attacking = new AbortController();
   const context = {
     testSystem: system,
     check,
@@ -112,7 +114,7 @@ async function soak(system: TestSystem, lastsMs: number): Promise<boolean> {
   };
   const copy = await loadCopy({ baseUrl: system.baseUrl, token: system.apiKey });
   const following = await startFollowers(context, options.sockets);
-  if (consumers !== null) following.push(changeEveryKind(system, stop.signal));
+  if (consumers !== null) following.push(changeEveryKind(system, stop.signal), consumers.change());
   const writing = keepWriting(system, options.writers, stop.signal, {
     everyMs: () => WRITES_EVERY_MS[calmSinceMs === null ? 'disturbed' : 'calm'],
     copiesMax: COPIES_MAX,

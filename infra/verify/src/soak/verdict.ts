@@ -136,9 +136,11 @@ function trends(runs: readonly ProcessRun[]): string[] {
 }
 
 function webhooksText(report: WebhookReport): string {
-  const { events, deliveries, attempts, retries, repeats, resends } = report;
+  const { events, deliveries, attempts, retries, repeats, resends, changes } = report;
+  const { rotated, disabled, deleted } = changes;
+  const changed = `${rotated} secrets rotated, ${disabled} times an endpoint disabled, ${deleted} endpoints deleted`;
   const more = `${retries} retries, ${repeats} repeats explained by a kill, ${resends} sent again after a reset`;
-  return `${events} events, ${deliveries} deliveries in ${attempts} attempts: ${more}`;
+  return `${events} events, ${deliveries} deliveries in ${attempts} attempts: ${more}; ${changed}`;
 }
 
 function tally(findings: readonly AuditFinding[]): string {

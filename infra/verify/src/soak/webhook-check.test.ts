@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { createHmac, randomBytes, randomUUID } from 'node:crypto';
+import type { CheckedEndpoint, Gap } from './endpoint-history.ts';
 import {
   checkWebhooks,
   type Arrival,
@@ -44,9 +45,27 @@ const withLast = (...attempts: readonly [afterMs: number, changed?: Partial<Arri
   return [...all().slice(0, -1), ...attempts.map(([afterMs, changed]) => attempt(last, 1_000 + afterMs, changed))];
 };
 
+const known = (secret: Buffer, answeredMs = -Infinity): CheckedEndpoint['secrets'][number] => ({
+  secret: `whsec_${secret.toString('base64')}`,
+  requestedMs: answeredMs - 10,
+  answeredMs,
+});
+const endpoint: CheckedEndpoint = {
+  name: 'one',
+  eventTypes: [],
+  secrets: [known(key)],
+  gaps: [
+    {
+      begins: { earliest: 0n, latest: 0n },
+      ends: { earliest: 0n, latest: 0n },
+      off: { fromMs: 0, toMs: BEGAN_MS - SECOND_MS },
+    },
+  ],
+  isDeleted: false,
+};
+
 function check(arrivals: readonly Arrival[], changed: Partial<WebhookLogs> = {}): Promise<WebhookReport> {
-  const endpoints = [{ name: 'one', secret: `whsec_${key.toString('base64')}`, eventTypes: [] }];
-  return checkWebhooks({ endpoints, arrivals, events, stepsMs: STEPS_MS, kills: [], ...changed });
+  return checkWebhooks({ endpoints: [endpoint], arrivals, events, stepsMs: STEPS_MS, kills: [], ...changed });
 }
 
 async function guarantees(arrivals: readonly Arrival[], changed: Partial<WebhookLogs> = {}): Promise<string[]> {
@@ -71,7 +90,7 @@ describe('the check of webhook deliveries', () => {
   });
 
   it('checks only the types that an endpoint takes', async () => {
-    const endpoints = [{ name: 'one', secret: `whsec_${key.toString('base64')}`, eventTypes: ['comment.created'] }];
+    const endpoints = [{ ...endpoint, eventTypes: ['comment.created'] }];
     assert.deepEqual(await guarantees([attempt(third, 0)], { endpoints }), []);
     assert.deepEqual(await guarantees([attempt(first, 0), attempt(third, 1)], { endpoints }), ['nothing-foreign']);
   });
@@ -173,5 +192,71 @@ describe('the check of webhook deliveries', () => {
     const { findings } = await check([...all(), ...many]);
     assert.equal(findings.length, 21);
     assert.match(findings.at(-1)?.seen ?? '', /30 more like these/);
+  });
+
+  describe('of an endpoint that was changed', () => {
+    const disabled = (changed: Partial<Gap> = {}): CheckedEndpoint => {
+      const off = { fromMs: BEGAN_MS, toMs: BEGAN_MS + 60 * SECOND_MS };
+      const gap: Gap = { begins: { earliest: 3n, latest: 3n }, ends: { earliest: 8n, latest: 8n }, off, ...changed };
+      return { ...endpoint, gaps: [...endpoint.gaps, gap] };
+    };
+    const [one, two, , four] = all() as [Arrival, Arrival, Arrival, Arrival];
+    const later = attempt(events[3]!, 61_000);
+
+    it('expects no event from while it was disabled, and each one before and after', async () => {
+      const endpoints = [disabled()];
+      assert.deepEqual(await guarantees([one, later], { endpoints }), []);
+      assert.deepEqual(await guarantees([one, two, later], { endpoints }), ['nothing-foreign']);
+      assert.deepEqual(await guarantees([later], { endpoints }), ['nothing-missing']);
+      assert.deepEqual(await guarantees([one], { endpoints }), ['nothing-missing']);
+      const { changes } = await check([one, later], { endpoints });
+      assert.deepEqual(changes, { rotated: 0, disabled: 1, deleted: 0 });
+    });
+
+    it('accepts an event, or none, where the cursor may have been', async () => {
+      const endpoints = [disabled({ begins: { earliest: 3n, latest: 5n } })];
+      assert.deepEqual(await guarantees([one, later], { endpoints }), []);
+      assert.deepEqual(await guarantees([one, two, later], { endpoints }), []);
+    });
+
+    it('finds an attempt while it was disabled, unless the process was paused when it began', async () => {
+      const endpoints = [disabled({ begins: { earliest: 8n, latest: 8n }, ends: { earliest: 8n, latest: 8n } })];
+      const arrivals = [...all().slice(0, 3), attempt(events[3]!, 30_000)];
+      assert.deepEqual(await guarantees(arrivals, { endpoints }), ['nothing-foreign']);
+      const kills = [{ fromMs: BEGAN_MS - SECOND_MS, toMs: BEGAN_MS + 29 * SECOND_MS }];
+      assert.deepEqual(await guarantees(arrivals, { endpoints, kills }), []);
+    });
+
+    it('expects every secret in force to sign, from when no earlier attempt can arrive', async () => {
+      const [former, next] = [key, randomBytes(32)];
+      const endpoints = [{ ...endpoint, secrets: [known(former), known(next, BEGAN_MS)] }];
+      const signed = (event: LoggedEvent, afterMs: number, secrets: readonly Buffer[]): Arrival => {
+        const attempts = secrets.map((secret) => attempt(event, afterMs, { secret }));
+        const signature = attempts.map(({ headers }) => headers['webhook-signature']).join(' ');
+        const [arrival] = attempts as [Arrival];
+        return { ...arrival, headers: { ...arrival.headers, 'webhook-signature': signature } };
+      };
+      const [before, between] = [signed(first, -20, [former]), signed(second, 500, [former])];
+      const both = [signed(third, 30_000, [next, former]), signed(events[3]!, 30_010, [next, former])];
+      assert.deepEqual(await guarantees([before, between, ...both], { endpoints }), []);
+      assert.deepEqual(await guarantees([before, signed(second, 500, [next, former]), ...both], { endpoints }), []);
+      for (const secrets of [[former], [next], [next, former, former], [next, randomBytes(32)]]) {
+        const wrong = [before, between, signed(third, 30_000, secrets), both[1]!];
+        assert.ok((await guarantees(wrong, { endpoints })).includes('signature-verifies'));
+      }
+      assert.ok((await guarantees([signed(first, -20, [former, next]), between, ...both], { endpoints })).length > 0);
+    });
+
+    it('expects the first events of one that was deleted, without a hole, and no attempt after', async () => {
+      const off = { fromMs: BEGAN_MS + 100, toMs: Infinity };
+      const end = { earliest: 1n << 62n, latest: 1n << 62n };
+      const gap: Gap = { begins: { earliest: 5n, latest: 8n }, ends: end, off };
+      const endpoints = [{ ...endpoint, gaps: [...endpoint.gaps, gap], isDeleted: true }];
+      assert.deepEqual(await guarantees([one], { endpoints }), []);
+      assert.deepEqual(await guarantees([{ ...one, answer: 500 }], { endpoints }), []);
+      assert.deepEqual(await guarantees([two], { endpoints }), ['nothing-missing']);
+      assert.deepEqual(await guarantees([one, two, four], { endpoints }), ['nothing-foreign']);
+      assert.deepEqual(await guarantees([one, attempt(second, 20_000)], { endpoints }), ['nothing-foreign']);
+    });
   });
 });

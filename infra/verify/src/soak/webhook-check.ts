@@ -2,6 +2,7 @@ import { verifyWebhook } from '@wts/client';
 import type { WebhookEvent } from '@wts/contracts';
 import { createHash } from 'node:crypto';
 import { FINDINGS_MAX, type AuditFinding } from '../finding.ts';
+import { isOff, reachOf, signersAt, type CheckedEndpoint, type Span } from './endpoint-history.ts';
 
 /** A request that a consumer got, and what it answered. Times are milliseconds since 1970 on the clock of this machine. */
 export interface Arrival {
@@ -17,24 +18,11 @@ export interface Arrival {
   readonly isReused: boolean;
 }
 
-/** An entry of the log that has an event, written while every endpoint existed. */
+/** An entry of the log that has an event. */
 export interface LoggedEvent {
   readonly position: string;
   readonly id: string;
   readonly type: string;
-}
-
-export interface CheckedEndpoint {
-  readonly name: string;
-  readonly secret: string;
-  /** Empty: all. */
-  readonly eventTypes: readonly string[];
-}
-
-/** The time of a kill, stop or pause after which a delivery may be repeated. */
-export interface Span {
-  readonly fromMs: number;
-  readonly toMs: number;
 }
 
 export interface WebhookLogs {
@@ -45,6 +33,7 @@ export interface WebhookLogs {
   readonly events: Iterable<LoggedEvent> | AsyncIterable<LoggedEvent>;
   /** The retry schedule: from the end of each attempt to the next one. */
   readonly stepsMs: readonly number[];
+  /** After these a delivery may be repeated. */
   readonly kills: readonly Span[];
 }
 
@@ -58,6 +47,8 @@ export interface WebhookReport {
   readonly repeats: number;
   /** Attempts on a new connection, because the consumer reset the one before. */
   readonly resends: number;
+  /** Changes of endpoints: secrets rotated, times disabled, endpoints deleted. */
+  readonly changes: { readonly rotated: number; readonly disabled: number; readonly deleted: number };
 }
 
 /** What has to be known about a delivery: of a hundred thousand of them it must fit into memory. */
@@ -84,9 +75,10 @@ const HANG_MS_MAX = 12_000;
 const CLOCK_MS = 2;
 
 /**
- * Compares what the consumers got with the log. Every event of the log reached every endpoint that takes it; first attempts
- * ascend; each attempt of a delivery has the same bytes and a valid signature; attempts follow the schedule until one
- * succeeds or the last one failed; and an attempt too many or too early overlaps with a kill.
+ * Compares what the consumers got with the log. Every event of the log reached every endpoint that takes it, and no event of
+ * the time in which an endpoint was off; first attempts ascend; each attempt of a delivery has the same bytes and a valid
+ * signature with every secret in force; attempts follow the schedule until one succeeds or the last one failed; and an attempt
+ * too many or too early overlaps with a kill.
  */
 export async function checkWebhooks({
   endpoints,
@@ -118,6 +110,18 @@ export async function checkWebhooks({
     retries: sum(({ retries }) => retries),
     repeats: sum(({ repeats }) => repeats),
     resends: sum(({ resends }) => resends),
+    changes: changesOf(endpoints),
+  };
+}
+
+/** The first secret and the gap before the creation are no changes; the last gap of a deleted endpoint is its deletion. */
+function changesOf(endpoints: readonly CheckedEndpoint[]): WebhookReport['changes'] {
+  const count = (of: (endpoint: CheckedEndpoint) => number): number => endpoints.reduce((sum, one) => sum + of(one), 0);
+  const deleted = count(({ isDeleted }) => (isDeleted ? 1 : 0));
+  return {
+    rotated: count(({ secrets }) => secrets.length - 1),
+    disabled: count(({ gaps }) => gaps.length - 1) - deleted,
+    deleted,
   };
 }
 
@@ -150,6 +154,8 @@ class EndpointCheck {
     const event = await this.#verified(arrival);
     if (event === null) return;
     const position = event.syncActionId ?? '';
+    if (isOff(this.#endpoint, arrival.atMs, this.#rules.kills))
+      this.#find('nothing-foreign', `${position} was attempted while the endpoint was disabled or deleted`);
     const digest = createHash('sha256').update(arrival.body).digest('base64');
     const delivery = this.#deliveries.get(position);
     if (delivery === undefined) this.#first(position, { event, digest }, arrival);
@@ -159,8 +165,13 @@ class EndpointCheck {
   /** Null when the request is no delivery. */
   async #verified({ headers, body, atMs }: Arrival): Promise<WebhookEvent | null> {
     const id = headers['webhook-id'];
+    const { must, signaturesMax } = signersAt(this.#endpoint, atMs, this.#rules.kills);
+    const signatures = headers['webhook-signature']?.split(' ').length ?? 0;
+    if (signatures < must.length || signatures > signaturesMax)
+      this.#find('signature-verifies', `delivery ${id} has ${signatures} signatures instead of ${must.length}`);
     try {
-      const event = await verifyWebhook(this.#endpoint.secret, headers, body, atMs);
+      for (const secret of must) await verifyWebhook(secret, headers, body, atMs);
+      const event = JSON.parse(body) as WebhookEvent;
       if (event.id === id && /^\d+$/.test(event.syncActionId ?? '')) return event;
       this.#find('event-is-entry', `delivery ${id} has the body of event ${event.id} at ${event.syncActionId}`);
     } catch (error) {
@@ -237,9 +248,15 @@ class EndpointCheck {
   expect({ position, id, type }: LoggedEvent): void {
     const { eventTypes } = this.#endpoint;
     if (eventTypes.length > 0 && !eventTypes.includes(type)) return;
-    this.#expected += 1;
+    const reach = reachOf(this.#endpoint, BigInt(position));
+    if (reach === 'must not') return;
     const delivery = this.#deliveries.get(position);
-    if (delivery === undefined) return this.#find('nothing-missing', `${type} at ${position} was never attempted`);
+    const isDropped = this.#endpoint.isDeleted && BigInt(position) > this.#lastFirst;
+    if (reach === 'must' && !isDropped) {
+      this.#expected += 1;
+      if (delivery === undefined) this.#find('nothing-missing', `${type} at ${position} was never attempted`);
+    }
+    if (delivery === undefined) return;
     delivery.isExpected = true;
     if (delivery.id !== id || delivery.type !== type)
       this.#find('event-is-entry', `${position} is ${type} ${id} and came as ${delivery.type} ${delivery.id}`);
@@ -247,10 +264,12 @@ class EndpointCheck {
 
   end(): void {
     const attemptsMax = this.#rules.stepsMs.length + 1;
-    if (this.#expected === 0) this.#find('nothing-missing', 'the log has no event for it, so nothing was checked');
+    const { isDeleted } = this.#endpoint;
+    if (this.#expected === 0 && !isDeleted)
+      this.#find('nothing-missing', 'the log has no event for it, so nothing was checked');
     for (const [position, { isExpected, type, hasSucceeded, attempts }] of this.#deliveries) {
       if (!isExpected) this.#find('nothing-foreign', `got ${type} at ${position}, which is no event for it`);
-      if (!hasSucceeded && attempts < attemptsMax)
+      if (!isDeleted && !hasSucceeded && attempts < attemptsMax)
         this.#find('nothing-missing', `${position} failed ${attempts} times and was not attempted again`);
     }
   }

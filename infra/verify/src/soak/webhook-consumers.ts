@@ -1,4 +1,3 @@
-import type { WebhookEndpoint } from '@wts/contracts';
 import { webhookApi } from '@wts/contracts';
 import { findModel } from '@wts/models';
 import { eventually, receiver, type Received, type Receiver, type TestSystem } from '@wts/testkit';
@@ -8,16 +7,12 @@ import { createReadStream, createWriteStream, mkdtempSync, rmSync } from 'node:f
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from 'pg';
+import type { AuditFinding } from '../finding.ts';
 import { rest } from '../hostile/attacker.ts';
 import { change, type Change } from './soak-followers.ts';
-import {
-  checkWebhooks,
-  type Arrival,
-  type CheckedEndpoint,
-  type LoggedEvent,
-  type Span,
-  type WebhookReport,
-} from './webhook-check.ts';
+import { checkWebhooks, type Arrival, type LoggedEvent, type WebhookReport } from './webhook-check.ts';
+import type { Span } from './endpoint-history.ts';
+import { SoakEndpoint } from './webhook-endpoint.ts';
 
 const STEPS_MS = [200, 500, 1_000, 1_000, 2_000, 2_000, 2_000];
 export const DISPATCHER_SETTINGS = { WEBHOOK_RETRY_SCHEDULE: STEPS_MS.map((ms) => `${ms}ms`).join() };
@@ -38,8 +33,19 @@ const HANG_MS_MIN = 5_000;
 const CATCH_UP_MS = 120_000;
 const PAGE = 5_000;
 const CHANGE_EVERY_MS = 500;
+/** Of the switched endpoint. An attempt from before may arrive for some seconds, so less would check nothing. */
+const OFF_MS = 20_000;
+const ON_MS = 10_000;
+/** Of each endpoint that is replaced. */
+const LIVES_MS = 20_000;
+const FAILING_SHARE = 0.02;
+const ROTATE_AFTER_MS = 30_000;
+/** An endpoint may have more at once, and each one takes time to verify. */
+const SECRETS_MAX = 3;
 /** The slow consumer takes everything but new tasks, of which writers make a hundred per second. */
 const SLOW_TYPES = webhookApi.EVENT_TYPES.filter((type) => type !== 'task.created');
+
+type Identity = { readonly cert: string; readonly key: string };
 
 interface Consumer {
   readonly name: string;
@@ -48,8 +54,8 @@ interface Consumer {
 }
 
 /**
- * Consumers of the webhooks of the demo workspace: a healthy one, a slow one, and one that flaps. They write each request to
- * a file, which is checked at the end, so memory does not grow with the length of a soak.
+ * Consumers of the webhooks of the demo workspace: a healthy one, a slow one, one that flaps, one whose endpoint is disabled and
+ * enabled in turn, and one after the other whose endpoint is deleted. They write each request to a file, which is checked at the end, so memory does not grow with the length of a soak.
  */
 export class WebhookConsumers implements AsyncDisposable {
   attempts = 0;
@@ -58,25 +64,29 @@ export class WebhookConsumers implements AsyncDisposable {
   readonly #file = join(this.#directory, 'arrivals.jsonl');
   readonly #log = createWriteStream(this.#file);
   readonly #receivers = new AsyncDisposableStack();
-  readonly #endpoints: CheckedEndpoint[] = [];
+  readonly #stop: AbortSignal;
+  readonly #identity: Identity;
+  readonly #endpoints: SoakEndpoint[] = [];
   readonly #openedMs = Date.now();
   #flaps = true;
   #from = '0';
 
-  private constructor(system: TestSystem) {
+  private constructor(system: TestSystem, stop: AbortSignal, identity: Identity) {
     this.#system = system;
+    this.#stop = stop;
+    this.#identity = identity;
   }
 
   /** Call it before anything is written: the endpoints must get every event after that. */
-  static async open(system: TestSystem, identity: { cert: string; key: string }): Promise<WebhookConsumers> {
-    const consumers = new WebhookConsumers(system);
+  static async open(system: TestSystem, stop: AbortSignal, identity: Identity): Promise<WebhookConsumers> {
+    const consumers = new WebhookConsumers(system, stop, identity);
     const slow = (): { answer: number; afterMs: number } => ({
       answer: 204,
       afterMs: SLOW_MS.least + Math.random() * SLOW_MS.more,
     });
-    await consumers.#add({ name: 'healthy', eventTypes: [], answerOf: () => ({ answer: 204 }) }, identity);
-    await consumers.#add({ name: 'flapping', eventTypes: [], answerOf: () => consumers.#flap() }, identity);
-    await consumers.#add({ name: 'slow', eventTypes: SLOW_TYPES, answerOf: slow }, identity);
+    await consumers.#add({ name: 'healthy', eventTypes: [], answerOf: () => ({ answer: 204 }) });
+    await consumers.#add({ name: 'flapping', eventTypes: [], answerOf: () => consumers.#flap() });
+    await consumers.#add({ name: 'slow', eventTypes: SLOW_TYPES, answerOf: slow });
     consumers.#from = await consumers.#withDatabase(headOf);
     return consumers;
   }
@@ -97,10 +107,48 @@ export class WebhookConsumers implements AsyncDisposable {
         stepsMs: STEPS_MS,
         kills,
       });
-      if (report.retries > 0) return report;
-      const seen = 'no delivery was attempted again, so the schedule was not checked';
-      return { ...report, findings: [...report.findings, { guarantee: 'retry-schedule', seen }] };
+      return { ...report, findings: [...report.findings, ...uncheckedIn(report)] };
     });
+  }
+
+  /** Changes endpoints until stopped. */
+  async change(): Promise<void> {
+    await Promise.all([this.#rotate([...this.#endpoints]), this.#switch(), this.#replace()]);
+  }
+
+  async #rotate(endpoints: readonly SoakEndpoint[]): Promise<void> {
+    for (let count = 1; count < SECRETS_MAX; count += 1) {
+      await rest(ROTATE_AFTER_MS, this.#stop);
+      for (const endpoint of endpoints) if (!this.#stop.aborted) await endpoint.rotate();
+    }
+  }
+
+  /** Disables and enables an endpoint in turn. */
+  async #switch(): Promise<void> {
+    let isGone = false;
+    const goneBy = (isNow: boolean): void => void (isGone = isNow);
+    const answerOf = (): { answer: number } => ({ answer: isGone ? 410 : 204 });
+    const endpoint = await this.#add({ name: 'switched', eventTypes: [], answerOf });
+    for (let count = 1; !this.#stop.aborted; count += 1) {
+      await rest(ON_MS, this.#stop);
+      if (this.#stop.aborted) return;
+      await endpoint.disable(count % 2 === 0 ? goneBy : undefined);
+      if (endpoint.secrets.length < SECRETS_MAX) await endpoint.rotate();
+      await rest(OFF_MS, this.#stop);
+      await endpoint.enable();
+    }
+  }
+
+  /** Creates one endpoint after the other, and deletes each of them. */
+  async #replace(): Promise<void> {
+    for (let count = 1; !this.#stop.aborted; count += 1) {
+      const answerOf = (): { answer: number } => ({ answer: Math.random() < FAILING_SHARE ? 500 : 204 });
+      const endpoint = await this.#add({ name: `replaced ${count}`, eventTypes: [], answerOf });
+      await rest(LIVES_MS / 2, this.#stop);
+      if (!this.#stop.aborted) await endpoint.rotate();
+      await rest(LIVES_MS / 2, this.#stop);
+      if (!this.#stop.aborted) await endpoint.delete();
+    }
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -109,8 +157,8 @@ export class WebhookConsumers implements AsyncDisposable {
     rmSync(this.#directory, { recursive: true, force: true });
   }
 
-  async #add({ name, eventTypes, answerOf }: Consumer, identity: { cert: string; key: string }): Promise<void> {
-    const opened: Receiver = this.#receivers.use(await receiver({ identity, stores: false }));
+  async #add({ name, eventTypes, answerOf }: Consumer): Promise<SoakEndpoint> {
+    const opened: Receiver = this.#receivers.use(await receiver({ identity: this.#identity, stores: false }));
     const connections = new Set<number>();
     opened.answer((request) => {
       const { answer, afterMs = 0 } = answerOf();
@@ -119,12 +167,15 @@ export class WebhookConsumers implements AsyncDisposable {
       this.#write(name, request, { answer, isReused, afterMs: answer === 'hang' ? HANG_MS_MIN : afterMs });
       return typeof answer === 'number' ? { status: answer, afterMs } : answer;
     });
-    const { apiKey, workspaceId } = this.#system;
-    const body = { url: opened.url, workspaceId, description: `${name} consumer`, eventTypes };
-    const reply = await this.#system.request(apiKey, 'POST', webhookApi.createEndpoint.path, { body });
-    if (reply.status !== 201) throw new Error(`no endpoint could be created: ${reply.status} ${reply.text}`);
-    const { secret } = reply.json() as { endpoint: WebhookEndpoint; secret: string };
-    this.#endpoints.push({ name, secret, eventTypes });
+    const endpoint = await SoakEndpoint.create({
+      system: this.#system,
+      stop: this.#stop,
+      name,
+      eventTypes,
+      url: opened.url,
+    });
+    this.#endpoints.push(endpoint);
+    return endpoint;
   }
 
   #flap(): { answer: Arrival['answer'] } {
@@ -206,11 +257,29 @@ async function headOf(client: Client): Promise<string> {
   return rows[0]?.head ?? '0';
 }
 
-/** True when the whole log was turned into deliveries and none is pending. */
+/** What a soak did not do, so that its guarantee was not checked. */
+function uncheckedIn({ retries, changes }: WebhookReport): AuditFinding[] {
+  const missing: readonly (readonly [number, AuditFinding])[] = [
+    [
+      retries,
+      { guarantee: 'retry-schedule', seen: 'no delivery was attempted again, so the schedule was not checked' },
+    ],
+    [changes.rotated, { guarantee: 'signature-verifies', seen: 'no secret was rotated' }],
+    [changes.disabled, { guarantee: 'nothing-foreign', seen: 'no endpoint was disabled' }],
+    [changes.deleted, { guarantee: 'nothing-foreign', seen: 'no endpoint was deleted' }],
+  ];
+  return missing.flatMap(([count, finding]) => (count > 0 ? [] : [finding]));
+}
+
+/** True when the whole log was turned into deliveries and none is pending. Those of a deleted endpoint are removed later. */
 async function isDelivered(client: Client): Promise<boolean> {
   const { rows } = await client.query<{ delivered: boolean }>(
     `select position >= (select max(sync_id) from sync.sync_actions)
-       and not exists (select from webhooks.deliveries where status = 'pending') as delivered from webhooks.cursor`,
+       and not exists (
+         select from webhooks.endpoints e join webhooks.deliveries d on d.endpoint_id = e.id
+         where e.deleted_at is null and d.status = 'pending'
+       ) as delivered
+     from webhooks.cursor`,
   );
   return rows[0]?.delivered === true;
 }
