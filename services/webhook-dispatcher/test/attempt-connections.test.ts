@@ -127,7 +127,13 @@ describe('connections of attempts', () => {
     await using consumer = await receiver({ identity: await (await sharedAuthority()).issue() });
     await using sender = await openSender();
     const sendLarge = async (): Promise<WeakRef<object>> => {
-      const request = { url: consumer.url, eventId: 'large', body: 'x'.repeat(100_000), secrets: [SECRET] };
+      const request = {
+        url: consumer.url,
+        eventId: 'large',
+        body: 'x'.repeat(100_000),
+        secrets: [SECRET],
+        beginsAtMs: 0,
+      };
       await sender.sendRequest(request);
       return new WeakRef(request);
     };

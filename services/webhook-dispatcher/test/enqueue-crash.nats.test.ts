@@ -40,7 +40,7 @@ describe('a process that enqueues', function () {
     );
 
   for (const point of CRASH_POINTS) {
-    it(`loses and repeats nothing when it is killed with a step ${point} [never.actions-lost]`, async () => {
+    it(`C1: loses and repeats nothing when it is killed with a step ${point} [never.actions-lost]`, async () => {
       const endpoint = await store.endpoint();
       for (const step of [1, 2, 5]) {
         await using worker = new EnqueueProcess({ ...options, crash: { point, step } });
@@ -59,7 +59,7 @@ describe('a process that enqueues', function () {
     });
   }
 
-  it('gives way when it is paused, and does no harm when it goes on beside its successor', async () => {
+  it('C7: gives way when it is paused, and does no harm when it goes on beside its successor', async () => {
     const endpoint = await store.endpoint();
     const leaseSilenceMaxMs = 600;
     await using one = new EnqueueProcess({ ...options, leaseSilenceMaxMs });

@@ -70,7 +70,7 @@ describe('following the log', function () {
   const count = async (counter: EnqueueMetrics['parked']): Promise<number> =>
     (await counter.get()).values[0]?.value ?? 0;
 
-  it('delivers every entry once and in order however messages are lost, doubled, delayed, cut or unreadable [events.source.never-skipped]', async () => {
+  it('C2, C3: delivers every entry once and in order however messages are lost, doubled, delayed, cut or unreadable [events.source.never-skipped]', async () => {
     await started();
     const endpoint = await store.endpoint();
     const late: EntryChunk[] = [];
@@ -91,7 +91,7 @@ describe('following the log', function () {
     assert.ok(woken.includes(endpoint));
   });
 
-  it('brings what is committed at once when the broker works, and goes on from the log when it is emptied, deleted or gone', async () => {
+  it('C5: brings what is committed at once when the broker works, and goes on from the log when it is emptied, deleted or gone', async () => {
     await started();
     const endpoint = await store.endpoint();
     const commit = async (isPublished: boolean): Promise<void> => {
@@ -292,7 +292,7 @@ describe('following the log', function () {
       return Object.fromEntries(rows.map(({ position, reason }) => [position, reason]));
     }
 
-    it('parks it with the reason, and goes on with what follows', async () => {
+    it('C4: parks it with the reason, and goes on with what follows', async () => {
       await started();
       const endpoint = await store.endpoint();
       await store.append([{}, { model: 'Starship' }, {}, { workspaceId: null, groupId: store.workspaceId }, {}]);
@@ -339,7 +339,7 @@ describe('following the log', function () {
     });
   });
 
-  it('loses and repeats nothing when PostgreSQL is killed, stopped and started again', async () => {
+  it('C6: loses and repeats nothing when PostgreSQL is killed, stopped and started again', async () => {
     const server = stack.use(await openTestPostgres('enqueue-postgres'));
     const own = stack.use(await LogAndEndpoints.open('killed', server.url()));
     const url = own.database.urlOf('wts_webhooks');

@@ -212,7 +212,7 @@ export class LaneSystem implements AsyncDisposable {
 
 /** Plain HTTP without a guard: what the lanes are given in these tests instead of the one that goes out. */
 export function plainSender(deadlineMs: number): SendAttempt {
-  return async ({ url, eventId, body, secrets }) => {
+  return async ({ url, eventId, body, secrets, beginsAtMs }) => {
     const startedAt = new Date();
     const began = performance.now();
     const result = (statusCode: number | null, error: AttemptError | null) => ({
@@ -225,7 +225,11 @@ export function plainSender(deadlineMs: number): SendAttempt {
     });
     try {
       const signal = AbortSignal.timeout(deadlineMs);
-      const headers = { 'webhook-id': eventId, 'x-secrets': secrets.map((one) => one.toString('hex')).join(' ') };
+      const headers = {
+        'webhook-id': eventId,
+        'x-begins-at': String(beginsAtMs),
+        'x-secrets': secrets.map((one) => one.toString('hex')).join(' '),
+      };
       const answer = await request(url, { method: 'POST', headers, body, signal });
       await answer.body.dump();
       const isSuccess = answer.statusCode >= 200 && answer.statusCode < 300;

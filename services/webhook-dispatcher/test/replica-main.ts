@@ -11,6 +11,12 @@ import { plainSender } from './lane-system.ts';
 import type { ReplicaOptions } from './replica.ts';
 
 const options = JSON.parse(process.argv[2] ?? '') as ReplicaOptions;
+const { clockAheadMs = 0 } = options;
+const rightNow = Date.now;
+Date.now = () => rightNow() + clockAheadMs;
+globalThis.Date = new Proxy(Date, {
+  construct: (target, args: unknown[]) => Reflect.construct(target, args.length === 0 ? [target.now()] : args) as Date,
+});
 const pool = new Pool({ connectionString: options.databaseUrl, max: 5 });
 pool.on('error', () => {});
 const schedule = parseRetrySchedule(options.schedule);

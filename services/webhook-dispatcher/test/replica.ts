@@ -11,6 +11,8 @@ export interface ReplicaOptions {
   /** Of an attempt, which the limits do not know. */
   readonly deadlineMs: number;
   readonly limits: Partial<DispatchLimits>;
+  /** How far its clock is from the right time. */
+  readonly clockAheadMs?: number;
 }
 
 export interface Replica extends AsyncDisposable {

@@ -58,7 +58,7 @@ export function testSender(options: TestSenderOptions): TestSender {
     ...(deadlineMs === undefined ? {} : { deadlineMs }),
   });
   return {
-    send: (url, request = {}) => send({ url, eventId: randomUUID(), body: '{"a":1}', secrets: [SECRET], ...request }),
+    send: (url, request = {}) => send({ url, ...someRequest(), ...request }),
     sendRequest: send,
     connections,
     blocked,
@@ -69,5 +69,12 @@ export function testSender(options: TestSenderOptions): TestSender {
 }
 
 let shared: Promise<TestAuthority> | undefined;
+const someRequest = (): Omit<AttemptRequest, 'url'> => ({
+  eventId: randomUUID(),
+  body: '{"a":1}',
+  secrets: [SECRET],
+  beginsAtMs: Date.now(),
+});
+
 /** One authority for all tests of a process, because keys take time to make. */
 export const sharedAuthority = (): Promise<TestAuthority> => (shared ??= testAuthority());

@@ -59,7 +59,7 @@ export function openSender(options: SenderOptions): SendAttempt {
     const result = {
       startedAt,
       durationMs,
-      ...('error' in outcome ? resultOfFailure(outcome) : resultOfAnswer(outcome)),
+      ...('error' in outcome ? resultOfFailure(outcome) : resultOfAnswer(outcome, request.beginsAtMs + durationMs)),
     };
     metrics.attemptEnded(result.error, durationMs);
     // Addresses and what DNS said stand here and nowhere else.
@@ -109,9 +109,9 @@ async function sendOnce(request: AttemptRequest, sending: Sending): Promise<Answ
   }
 }
 
-function messageOf({ eventId, body: text, secrets }: AttemptRequest, { path }: Target): Message {
+function messageOf({ eventId, body: text, secrets, beginsAtMs }: AttemptRequest, { path }: Target): Message {
   const body = Buffer.from(text);
-  const timestampSeconds = Math.floor(Date.now() / 1_000);
+  const timestampSeconds = Math.floor(beginsAtMs / 1_000);
   const headers = [
     ['content-type', 'application/json'],
     ['user-agent', USER_AGENT],
@@ -124,7 +124,7 @@ function messageOf({ eventId, body: text, secrets }: AttemptRequest, { path }: T
 
 type Outcome = Omit<AttemptResult, 'startedAt' | 'durationMs'>;
 
-function resultOfAnswer({ statusCode, headers, body }: Answer): Outcome {
+function resultOfAnswer({ statusCode, headers, body }: Answer, nowMs: number): Outcome {
   const isSuccess = statusCode < 300;
   // An encoded body is no text, and is not decoded: a few bytes may become gigabytes.
   const isText = (headers['content-encoding'] ?? 'identity') === 'identity';
@@ -132,7 +132,7 @@ function resultOfAnswer({ statusCode, headers, body }: Answer): Outcome {
     statusCode,
     error: isSuccess ? null : 'http_status',
     snippet: isText ? snippetOf(body) : null,
-    retryAfterMs: isSuccess ? null : parseRetryAfter(headers['retry-after'], Date.now()),
+    retryAfterMs: isSuccess ? null : parseRetryAfter(headers['retry-after'], nowMs),
   };
 }
 

@@ -11,6 +11,8 @@ export interface AttemptRequest {
   readonly body: string;
   /** Every secret that is in force, the current one first; 32 bytes each. */
   readonly secrets: readonly Buffer[];
+  /** When it begins, in milliseconds since 1970 by the clock of PostgreSQL: that of this process may be wrong. */
+  readonly beginsAtMs: number;
 }
 
 export interface AttemptResult {

@@ -36,8 +36,9 @@ export async function makeAttempt(
   const { url } = settings;
   slot.begin();
   const startedMs = performance.now();
+  const beginsAtMs = settings.clockMs + startedMs;
   if (attemptCount === 0) parts.metrics.firstAttempt((startedMs - committedMs) / 1000);
-  const result = await send(parts, { url, eventId, body, secrets });
+  const result = await send(parts, { url, eventId, body, secrets, beginsAtMs });
   const settledMs = performance.now();
   slot.free();
   const { statusCode, error, snippet, durationMs } = result;

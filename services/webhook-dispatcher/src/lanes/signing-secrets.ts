@@ -14,7 +14,7 @@ export class SigningSecrets {
   /** Throws when one cannot be unsealed, or when there is none. */
   of(settings: EndpointSettings): readonly Buffer[] {
     if (this.#last?.from === settings) return this.#last.secrets;
-    const inForce = secretsInForce(settings.secrets, Date.now());
+    const inForce = secretsInForce(settings.secrets, settings.clockMs + performance.now());
     const secrets = inForce.map((secret) => unsealSecret(this.#keys, settings.endpointId, secret));
     if (secrets.length === 0) throw new Error('the endpoint has no secret');
     this.#last = { from: settings, secrets };

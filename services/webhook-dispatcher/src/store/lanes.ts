@@ -32,6 +32,8 @@ export interface EndpointSettings {
   readonly consecutiveFailures: number;
   readonly wakes: string;
   readonly secrets: readonly StoredSecret[];
+  /** Added to `performance.now()`, it gives the time by the clock of PostgreSQL. */
+  readonly clockMs: number;
 }
 
 /** A delivery to be attempted, with the text to send. */
@@ -166,25 +168,30 @@ type StoredSecretText = Readonly<Record<'keyId' | 'sealed' | 'createdAt', string
   readonly expiresAt: string | null;
 };
 
+type SettingsRow = Omit<EndpointSettings, 'origin' | 'secrets' | 'clockMs'> & {
+  readonly secrets: readonly StoredSecretText[];
+  readonly nowMs: number;
+};
+
 /** An endpoint whose lane is missing was deleted and is left out. */
 export async function readSettings(client: PoolClient, endpointIds: readonly string[]): Promise<EndpointSettings[]> {
-  const { rows } = await client.query<
-    Omit<EndpointSettings, 'origin' | 'secrets'> & { readonly secrets: readonly StoredSecretText[] }
-  >({
+  const startedMs = performance.now();
+  const { rows } = await client.query<SettingsRow>({
     name: 'read_settings',
     text: `select e.id as "endpointId", e.workspace_id as "workspaceId", e.url, l.wakes,
         e.enabled and e.deleted_at is null as "isServed", e.has_succeeded as "hasSucceeded",
-        e.consecutive_failures as "consecutiveFailures",
+        e.consecutive_failures as "consecutiveFailures", (extract(epoch from now()) * 1000)::float8 as "nowMs",
         (select coalesce(json_agg(json_build_object('keyId', key_id, 'sealed', encode(sealed, 'hex'),
             'createdAt', created_at, 'expiresAt', expires_at)), '[]')
           from webhooks.secrets where endpoint_id = e.id) as secrets
       from webhooks.endpoints e join webhooks.lanes l on l.endpoint_id = e.id where e.id = any($1::uuid[])`,
     values: [endpointIds],
   });
-  return rows.map((row) => ({
+  return rows.map(({ nowMs, secrets, ...row }) => ({
     ...row,
     origin: URL.parse(row.url)?.origin ?? row.url,
-    secrets: row.secrets.map(storedSecret),
+    secrets: secrets.map(storedSecret),
+    clockMs: nowMs - startedMs,
   }));
 }
 
