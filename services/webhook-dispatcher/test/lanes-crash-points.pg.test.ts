@@ -135,6 +135,7 @@ describe('a replica that serves lanes', function () {
       };
       await expiring(-30);
       await expiring(30);
+      const events = await system.enqueue(id, 12);
       let failsAtMs = 0;
       consumer.answer(({ headers }) => {
         const isFirst = failsAtMs === 0 && headers['webhook-id'] === events[3];
@@ -142,7 +143,6 @@ describe('a replica that serves lanes', function () {
         return { status: isFirst ? 503 : 200, afterMs: 300 };
       });
       await using _ = await start({ clockAheadMs, schedule: '700ms,1h,1h,1h,1h,1h,1h' });
-      const events = await system.enqueue(id, 12);
       await consumer.until((all) => all.length === 1);
       // Longer than a lease: the other one, which has the right clock, does not take the lane over.
       await using __ = await start();
