@@ -17,7 +17,7 @@ export { fetchDebianPackages } from './servers/debian.ts';
 export type { NatsServer } from './servers/nats.ts';
 export { openNats } from './servers/nats.ts';
 export type { PostgresServer } from './servers/postgres.ts';
-export { openPostgres } from './servers/postgres.ts';
+export { SHARED_BY_TESTS, openPostgres } from './servers/postgres.ts';
 export { debianPostgres } from './servers/postgres-programs.ts';
 export type { PostgresPrograms } from './servers/postgres-programs.ts';
 export { LOCAL_JWT, Stack } from './stack.ts';

@@ -6,8 +6,7 @@ import { parseArgs } from 'node:util';
 import { LOCAL } from './layout.ts';
 import { removeAtExit } from './processes/guard.ts';
 import { makeSecrets } from './secrets.ts';
-import { openNats } from './servers/nats.ts';
-import { openPostgres } from './servers/postgres.ts';
+import { SHARED_BY_TESTS, openPostgres } from './servers/postgres.ts';
 import { runTask } from './task.ts';
 import { STATIC_CHECKS, runChecks } from './testing/checks.ts';
 import type { SuiteFolder, SuiteResult } from './testing/suites.ts';
@@ -53,7 +52,7 @@ await runTask(async (stack) => {
     failed = checks.length - passed;
   }
   console.log('\nSuites');
-  const env = await openServers(stack);
+  const env = await openServer(stack);
   const results = await runSuites(stack, suites, env, values.grep);
   for (const result of results) {
     passed += result.passed;
@@ -72,30 +71,26 @@ await runTask(async (stack) => {
   return failed === 0 ? 0 : 1;
 });
 
-/** Starts the servers for the suites, which end with this process. Resolves to the environment of the suites. */
-async function openServers(stack: AsyncDisposableStack): Promise<NodeJS.ProcessEnv> {
+/** Starts the PostgreSQL server for the suites, which ends with this process. Resolves to their environment. */
+async function openServer(stack: AsyncDisposableStack): Promise<NodeJS.ProcessEnv> {
   const directory = join(LOCAL, `test-run-${process.pid}`);
   rmSync(directory, { recursive: true, force: true });
   mkdirSync(directory, { recursive: true, mode: 0o700 });
   removeAtExit(directory);
   stack.defer(() => rmSync(directory, { recursive: true, force: true }));
-  const records = join(directory, 'run');
-  const common = { records, env: process.env, throwaway: true };
-  const nats = stack.use(
-    await openNats({ ...common, directory: join(directory, 'nats'), log: join(directory, 'nats.log') }),
-  );
-  let databaseUrl = process.env['TEST_DATABASE_URL'];
-  if (!databaseUrl) {
-    const server = await openPostgres({
-      ...common,
-      directory: join(directory, 'postgres'),
-      log: join(directory, 'postgres.log'),
-      password: makeSecrets().postgresPassword,
-      resetHint: 'Remove the directory .local',
-    });
-    databaseUrl = stack.use(server).url();
-  }
-  return { ...process.env, TEST_DATABASE_URL: databaseUrl, TEST_NATS_URL: nats.url, CI: 'true' };
+  const env = { ...process.env, CI: 'true' };
+  if (process.env['TEST_DATABASE_URL']) return env;
+  const server = await openPostgres({
+    directory: join(directory, 'postgres'),
+    log: join(directory, 'postgres.log'),
+    records: join(directory, 'run'),
+    env: process.env,
+    throwaway: true,
+    settings: SHARED_BY_TESTS,
+    password: makeSecrets().postgresPassword,
+    resetHint: 'Remove the directory .local',
+  });
+  return { ...env, TEST_DATABASE_URL: stack.use(server).url(), TEST_DATABASE_ENDS: 'true' };
 }
 
 /** Runs the suites of services, one per processor, and then the end-to-end suite beside the short ones. */

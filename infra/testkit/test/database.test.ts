@@ -35,7 +35,8 @@ describe('testDatabase', () => {
     await query(one.urlOf('wts_sync'), 'CREATE TABLE only_here (id int)');
     deepEqual(await query(two.url, `SELECT tablename FROM pg_tables WHERE tablename = 'only_here'`), []);
     await Promise.all([one.drop(), two.drop()]);
-    await rejects(query(one.url, 'SELECT 1'), { code: '3D000' });
+    // A server that ends with the run keeps the files, and refuses connections.
+    await rejects(query(one.url, 'SELECT 1'), ({ code }: { code?: string }) => code === '3D000' || code === '55000');
   });
 
   it('keeps the durability settings of production', async () => {

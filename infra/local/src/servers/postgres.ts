@@ -3,7 +3,17 @@
  * port may change from start to start.
  */
 import { execFile, spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statfsSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
@@ -30,7 +40,11 @@ export interface PostgresOptions extends CrashHandlers {
   readonly port?: number | undefined;
   /** Added to the message when the data cannot be used. */
   readonly resetHint: string;
-  /** True: the data is removed at the end, and initdb does not wait for the disk. The server still syncs. */
+  /**
+   * True: initdb does not wait for the disk (the server still syncs), and the data is lost at the end. Its empty files stay
+   * until the caller removes the directory: ext4 without a journal searches past inodes that were deleted in the last minutes
+   * for each new file, so after the removal of a few servers the next one would start seconds later.
+   */
   readonly throwaway?: boolean;
   /** Default: the programs that `findPostgres` finds. */
   readonly programs?: PostgresPrograms;
@@ -73,6 +87,12 @@ const SETTINGS = {
   log_lock_waits: 'on',
 };
 
+/** For the server that all tests of a run share. It has hundreds of databases, which autovacuum visits one after the other. */
+export const SHARED_BY_TESTS: Readonly<Record<string, string>> = {
+  autovacuum_naptime: '10min',
+  max_connections: '600',
+};
+
 export async function openPostgres(options: PostgresOptions): Promise<PostgresServer> {
   const programs = options.programs ?? findPostgres(options.env);
   const user = unprivileged(programs);
@@ -91,10 +111,17 @@ export async function openPostgres(options: PostgresOptions): Promise<PostgresSe
       stopSignal: 'SIGINT',
     },
     () => {
-      if (options.throwaway) rmSync(data, { recursive: true, force: true });
+      if (!options.throwaway) return;
+      if (data === options.directory) emptyFiles(data);
+      else rmSync(data, { recursive: true, force: true });
     },
   );
   return { version: programs.version, source: programs.source, isNew, port, log: options.log, url, ...control };
+}
+
+function emptyFiles(directory: string): void {
+  for (const entry of readdirSync(directory, { recursive: true, withFileTypes: true }))
+    if (entry.isFile()) truncateSync(join(entry.parentPath, entry.name));
 }
 
 /** Removes the data from where this user's server stores it. The server must not run. */
