@@ -1,4 +1,4 @@
-/** Real PostgreSQL for tests: one server per run, a new database per suite or test system. */
+/** Real PostgreSQL for tests: one server per process, a new database per test or test system. */
 import type { Database, DatabaseRole, PostgresPrograms, PostgresServer } from '@wts/local';
 import {
   SHARED_BY_TESTS,
@@ -6,6 +6,7 @@ import {
   debianPostgres,
   describeDatabase,
   dropDatabase,
+  findPostgres,
   migrateServices,
   migrationsHash,
   openPostgres,
@@ -16,6 +17,8 @@ import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { Client, escapeIdentifier } from 'pg';
 import { eventually } from './eventually.ts';
+import type { PreparedServer } from './prepared-server.ts';
+import { preparedServer } from './prepared-server.ts';
 import { scratch } from './scratch.ts';
 
 export interface TestDatabase extends AsyncDisposable {
@@ -42,6 +45,7 @@ const DISCONNECT_MS = 1_000;
 /** Larger databases are dropped also where others stay, so that a run needs a bounded part of the disk. */
 const STAYS_BYTES_MAX = 24 * 1024 * 1024;
 let shared: Promise<PostgresServer> | null = null;
+let prepared: Promise<PreparedServer> | null = null;
 
 /** Creates a database with the roles and schemas of every service. It is unusable after `drop()`. */
 export async function testDatabase(label = 'test', options: TestDatabaseOptions = {}): Promise<TestDatabase> {
@@ -79,9 +83,9 @@ async function untilUnused(adminUrl: string, name: string): Promise<void> {
   }
 }
 
-/** Whether the server ends with this run: it does unless `TEST_DATABASE_URL` is a server of the user. */
+/** Whether the server ends with this process, and is not one of the user. */
 function isThrowaway(adminUrl: string): boolean {
-  return adminUrl !== process.env['TEST_DATABASE_URL'] || process.env['TEST_DATABASE_ENDS'] === 'true';
+  return adminUrl !== process.env['TEST_DATABASE_URL'];
 }
 
 /**
@@ -104,7 +108,7 @@ async function closeSmall(adminUrl: string, name: string): Promise<boolean> {
   }
 }
 
-/** The server of this run (`npm test` sets TEST_DATABASE_URL), or else one that ends with this process. */
+/** The server of the user in TEST_DATABASE_URL, or else one that ends with this process. */
 async function adminUrlOfTests(): Promise<string> {
   const given = process.env['TEST_DATABASE_URL'];
   if (given !== undefined && given !== '') return given;
@@ -118,9 +122,24 @@ interface ServerOptions {
   readonly settings?: Readonly<Record<string, string>>;
 }
 
-export function openTestPostgres(label: string, options: ServerOptions = {}): Promise<PostgresServer> {
-  return openServer(label, { password: randomBytes(24).toString('base64url'), ...options });
+/** With the default programs the server has the template of migrated databases from the beginning. */
+export async function openTestPostgres(label: string, options: ServerOptions = {}): Promise<PostgresServer> {
+  if (options.programs !== undefined) return openServer(label, { password: newPassword(), ...options });
+  prepared ??= preparedServer(findPostgres(process.env).version, openWithTemplate);
+  const { data, password } = await prepared;
+  return openServer(label, { password, copyOf: data, ...options });
 }
+
+async function openWithTemplate(): Promise<PostgresServer> {
+  // Without old files of the write-ahead log, which copies do not need.
+  const settings = { wal_recycle: 'off', min_wal_size: '32MB' };
+  const server = await openServer('template', { password: newPassword(), settings });
+  await createTemplate(server.url(), templateName());
+  return server;
+}
+
+const newPassword = (): string => randomBytes(24).toString('base64url');
+const templateName = (): string => `wts_template_${migrationsHash()}`;
 
 /** Downloads PostgreSQL from Debian. Null, with a warning, when that is not possible. */
 export async function fetchPostgres(name: 'postgresql-15'): Promise<PostgresPrograms | null> {
@@ -140,7 +159,7 @@ export function openTestStandby(primary: PostgresServer, label: string): Promise
 
 function openServer(
   label: string,
-  options: ServerOptions & { password: string; standbyOf?: string },
+  options: ServerOptions & { password: string; standbyOf?: string; copyOf?: string },
 ): Promise<PostgresServer> {
   const directory = scratch(label);
   return openPostgres({
@@ -155,7 +174,7 @@ function openServer(
 }
 
 async function fromTemplate(base: { adminUrl: string; name: string; fallbackKey: string }): Promise<Database> {
-  const template = `wts_template_${migrationsHash()}`;
+  const template = templateName();
   if (!(await databaseExists(base.adminUrl, template))) await createTemplate(base.adminUrl, template);
   return provision({ ...base, template });
 }

@@ -27,7 +27,7 @@ import type { PostgresPrograms } from './postgres-programs.ts';
 import { findPostgres } from './postgres-programs.ts';
 import { controlServer } from './server-control.ts';
 import type { CrashHandlers, ServerControl } from './server-control.ts';
-import { copyServer } from './standby.ts';
+import { copyServer, copyTree } from './standby.ts';
 import type { Unprivileged } from './unprivileged.ts';
 import { unprivileged } from './unprivileged.ts';
 
@@ -50,6 +50,8 @@ export interface PostgresOptions extends CrashHandlers {
   readonly programs?: PostgresPrograms;
   /** Server settings in addition to the usual ones. */
   readonly settings?: Readonly<Record<string, string>>;
+  /** The data of a stopped server, with the same password: start with a copy of it. */
+  readonly copyOf?: string;
   /** The URL of a superuser of another server: start a streaming standby of it, with the same password. */
   readonly standbyOf?: string;
 }
@@ -101,6 +103,7 @@ export async function openPostgres(options: PostgresOptions): Promise<PostgresSe
   const isNew = !existsSync(join(data, 'PG_VERSION'));
   if (!isNew) refuseOtherMajor(data, programs, options.resetHint);
   else if (options.standbyOf !== undefined) await copyServer(options.standbyOf, data, user);
+  else if (options.copyOf !== undefined) copyTree(options.copyOf, data, user);
   else await initialize(data, programs, user, options);
   const url = (database = 'postgres') => `postgres://${SUPERUSER}:${options.password}@127.0.0.1:${port}/${database}`;
   const control = await controlServer(

@@ -41,9 +41,9 @@ function settingsOf(url: string): string {
   return `primary_conninfo = '${address}'\nwal_retrieve_retry_interval = '100ms'\n`;
 }
 
-/** The server runs during the copy. Replay does not need a file that disappears meanwhile. */
-function copyTree(from: string, to: string, user: Unprivileged): void {
-  mkdirSync(to, { mode: 0o700 });
+/** When a server runs during the copy, replay does not need a file that disappears meanwhile. */
+export function copyTree(from: string, to: string, user: Pick<Unprivileged, 'own'>): void {
+  mkdirSync(to, { recursive: true, mode: 0o700 });
   user.own(to);
   for (const entry of readdirSync(from, { withFileTypes: true })) {
     if (LEFT_OUT.has(entry.name)) continue;

@@ -1,0 +1,73 @@
+/**
+ * The data of a stopped PostgreSQL server that has the template of migrated databases. Servers of tests start with a copy,
+ * because initdb and the migrations take ten times as long. It stays in `.local`, for each state of the migrations.
+ */
+import type { PostgresServer } from '@wts/local';
+import { LOCAL, copyTree, identityOf, isAlive, migrationsHash } from '@wts/local';
+import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Client } from 'pg';
+import { eventually } from './eventually.ts';
+import { scratch } from './scratch.ts';
+
+export interface PreparedServer {
+  readonly data: string;
+  readonly password: string;
+}
+
+type Identity = NonNullable<ReturnType<typeof identityOf>>;
+
+const WAIT_MS = 120_000;
+
+/** Several processes may ask at the same time: one makes it, and the others wait. */
+export async function preparedServer(version: string, open: () => Promise<PostgresServer>): Promise<PreparedServer> {
+  const directory = join(LOCAL, `postgres-${version}-of-tests-${migrationsHash()}`);
+  const lock = `${directory}.lock`;
+  const isThere = (): boolean => existsSync(directory);
+  while (!isThere()) {
+    if (isAcquired(lock)) {
+      try {
+        if (!isThere()) renameSync(await make(open), directory);
+      } finally {
+        rmSync(lock, { force: true });
+      }
+    } else {
+      await eventually(() => isThere() || !isHeld(lock), { deadlineMs: WAIT_MS, everyMs: 50 });
+      if (!isThere()) rmSync(lock, { force: true });
+    }
+  }
+  return { data: join(directory, 'data'), password: readFileSync(join(directory, 'password'), 'utf8') };
+}
+
+async function make(open: () => Promise<PostgresServer>): Promise<string> {
+  const made = scratch('prepared');
+  await using server = await open();
+  const admin = new Client({ connectionString: server.url() });
+  await admin.connect();
+  const { rows } = await admin.query<{ data: string }>(`SELECT current_setting('data_directory') AS data`);
+  await admin.end();
+  await server.stop();
+  copyTree(rows[0]?.data ?? '', join(made, 'data'), { own: () => {} });
+  writeFileSync(join(made, 'password'), decodeURIComponent(new URL(server.url()).password), { mode: 0o600 });
+  return made;
+}
+
+function isAcquired(lock: string): boolean {
+  try {
+    writeFileSync(lock, JSON.stringify(identityOf(process.pid)), { flag: 'wx' });
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    return false;
+  }
+}
+
+/** False when its process has ended. A lock that is being written counts as held. */
+function isHeld(lock: string): boolean {
+  try {
+    const text = readFileSync(lock, 'utf8');
+    return text === '' || isAlive(JSON.parse(text) as Identity);
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code !== 'ENOENT';
+  }
+}
