@@ -1,16 +1,14 @@
-/** `npm test`: runs the static checks and then every suite, with separate servers, so that it can run next to `npm start`. */
+/** `npm test`: runs the static checks and then every suite, with servers of their own, so that it can run next to `npm start`. */
 import { mkdirSync, rmSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { LOCAL } from './layout.ts';
-import { removeAtExit } from './processes/guard.ts';
-import { makeSecrets } from './secrets.ts';
-import { SHARED_BY_TESTS, openPostgres } from './servers/postgres.ts';
+import type { RunningProcess } from './processes/launch.ts';
 import { runTask } from './task.ts';
 import { STATIC_CHECKS, runChecks } from './testing/checks.ts';
 import type { SuiteFolder, SuiteResult } from './testing/suites.ts';
-import { chooseSuites, findSuites, runSuite } from './testing/suites.ts';
+import { SuiteRun, chooseSuites, findSuites } from './testing/suites.ts';
 
 const USAGE = `npm test [-- options]
 
@@ -20,12 +18,17 @@ const USAGE = `npm test [-- options]
 
 The last line is "N passed, N failed"; each static check counts as one. Tests that need something this machine lacks are
 listed before as skipped.
-TEST_DATABASE_URL: the URL of a superuser of your own PostgreSQL server, which is then used instead of a new one.`;
+TEST_DATABASE_URL: the URL of a superuser of your own PostgreSQL server, which is then used instead of new ones.`;
 
 const LOGS = join(LOCAL, 'test-logs');
 const PROGRESS_EVERY_MS = 15_000;
-/** Suites that run while no long suite does. */
-const LAST: readonly SuiteFolder[] = ['test-e2e'];
+const END_TO_END: SuiteFolder = 'test-e2e';
+/** Processes with test files at the same time: one more than processors, because tests often wait. */
+const WORKERS_MAX = Math.min(5, availableParallelism() + 1);
+/** Each starts whole systems. */
+const END_TO_END_WORKERS_MAX = Math.min(4, availableParallelism());
+/** A second worker loads the modules of the suite again and starts a PostgreSQL server, which takes about two seconds. */
+const JOINED_FILES_MIN = 4;
 
 await runTask(async (stack) => {
   const { values } = parseArgs({
@@ -52,8 +55,7 @@ await runTask(async (stack) => {
     failed = checks.length - passed;
   }
   console.log('\nSuites');
-  const env = await openServer(stack);
-  const results = await runSuites(stack, suites, env, values.grep);
+  const results = await runSuites(stack, suites, { ...process.env, CI: 'true' }, values.grep);
   for (const result of results) {
     passed += result.passed;
     failed += result.failures.length;
@@ -71,70 +73,69 @@ await runTask(async (stack) => {
   return failed === 0 ? 0 : 1;
 });
 
-/** Starts the PostgreSQL server for the suites, which ends with this process. Resolves to their environment. */
-async function openServer(stack: AsyncDisposableStack): Promise<NodeJS.ProcessEnv> {
-  const directory = join(LOCAL, `test-run-${process.pid}`);
-  rmSync(directory, { recursive: true, force: true });
-  mkdirSync(directory, { recursive: true, mode: 0o700 });
-  removeAtExit(directory);
-  stack.defer(() => rmSync(directory, { recursive: true, force: true }));
-  const env = { ...process.env, CI: 'true' };
-  if (process.env['TEST_DATABASE_URL']) return env;
-  const server = await openPostgres({
-    directory: join(directory, 'postgres'),
-    log: join(directory, 'postgres.log'),
-    records: join(directory, 'run'),
-    env: process.env,
-    throwaway: true,
-    settings: SHARED_BY_TESTS,
-    password: makeSecrets().postgresPassword,
-    resetHint: 'Remove the directory .local',
-  });
-  return { ...env, TEST_DATABASE_URL: stack.use(server).url(), TEST_DATABASE_ENDS: 'true' };
-}
-
-/** Runs the suites of services, one per processor, and then the end-to-end suite beside the short ones. */
+/** Runs the suites at the same time, as far as `nextOf` allows. */
 async function runSuites(
   stack: AsyncDisposableStack,
   suites: readonly SuiteFolder[],
   env: NodeJS.ProcessEnv,
   grep: string | undefined,
 ): Promise<SuiteResult[]> {
+  const onLaunch = (worker: RunningProcess) => stack.defer(async () => void (await worker.stop('SIGTERM', 3_000)));
   const results: SuiteResult[] = [];
-  const running = new Map<SuiteFolder, number>();
+  const waiting = new Set(suites);
+  const open = new Map<SuiteFolder, SuiteRun>();
   const progress = setInterval(() => {
-    for (const [folder, passed] of running) console.log(`    … ${folder}: ${passed} passed so far`);
+    for (const { folder, passed } of open.values()) console.log(`    … ${folder}: ${passed} passed so far`);
   }, PROGRESS_EVERY_MS);
   stack.defer(() => clearInterval(progress));
-  const run = async (folder: SuiteFolder) => {
-    running.set(folder, 0);
-    const result = await runSuite({
+  const working = new Set<Promise<void>>();
+  const work = async (folder: SuiteFolder): Promise<void> => {
+    waiting.delete(folder);
+    const run = open.getOrInsertComputed(
       folder,
-      log: newLog(folder),
-      env,
-      grep,
-      onTest: (passed) => running.set(folder, passed),
-      onLaunch: (suite) => stack.defer(async () => void (await suite.stop('SIGTERM', 3_000))),
-    });
-    running.delete(folder);
-    results.push(result);
-    report(result);
+      () => new SuiteRun({ folder, env, grep, onLaunch, newLog: (worker) => newLog(folder, worker) }),
+    );
+    // A worker that crashed leaves files.
+    do await run.work();
+    while (run.filesLeft > 0);
+    if (run.workers > 0) return;
+    open.delete(folder);
+    results.push(run.result());
+    report(run.result());
   };
-  const runAll = async (folders: readonly SuiteFolder[], atOnce: number): Promise<void> => {
-    const queue = [...folders];
-    const worker = async () => {
-      for (let folder = queue.shift(); folder !== undefined; folder = queue.shift()) await run(folder);
-    };
-    await Promise.all(Array.from({ length: Math.max(1, atOnce) }, worker));
-  };
-  const processors = Math.min(4, availableParallelism());
-  const isLong = (folder: SuiteFolder): boolean => folder.startsWith('services/');
-  const isLast = (folder: SuiteFolder): boolean => LAST.includes(folder);
-  await runAll(suites.filter(isLong), processors);
-  const short = suites.filter((folder) => !isLong(folder) && !isLast(folder));
-  await Promise.all([runAll(suites.filter(isLast), 1), runAll(short, processors - 1)]);
+  for (;;) {
+    const next = working.size < WORKERS_MAX ? nextOf([...waiting], [...open.values()]) : undefined;
+    if (next !== undefined) {
+      const done: Promise<void> = work(next).finally(() => working.delete(done));
+      working.add(done);
+    } else if (working.size === 0) break;
+    else await Promise.race(working);
+  }
   clearInterval(progress);
   return results;
+}
+
+/**
+ * The suite for a free worker. The suites of services come first, because they are long, then the end-to-end suite, but not at
+ * the same time, because their load disturbs its fault tests; the short suites fill the gaps.
+ */
+function nextOf(waiting: readonly SuiteFolder[], open: readonly SuiteRun[]): SuiteFolder | undefined {
+  const toJoin = (isWanted: (folder: SuiteFolder) => boolean, filesMin: number): SuiteFolder | undefined =>
+    open
+      .filter(({ folder, filesLeft }) => isWanted(folder) && filesLeft >= filesMin)
+      .toSorted((one, other) => one.workers - other.workers || other.filesLeft - one.filesLeft)[0]?.folder;
+  const service = waiting.find(isService) ?? toJoin(isService, JOINED_FILES_MIN);
+  if (service !== undefined) return service;
+  const systems = open.find(({ folder }) => folder === END_TO_END)?.workers ?? 0;
+  if (!open.some(({ folder }) => isService(folder)) && systems < END_TO_END_WORKERS_MAX) {
+    if (waiting.includes(END_TO_END)) return END_TO_END;
+    if (toJoin((folder) => folder === END_TO_END, 1) !== undefined) return END_TO_END;
+  }
+  return waiting.find((folder) => !isService(folder) && folder !== END_TO_END);
+}
+
+function isService(folder: SuiteFolder): boolean {
+  return folder.startsWith('services/');
 }
 
 function report({ folder, passed, skipped, failures, seconds }: SuiteResult): void {
@@ -145,9 +146,9 @@ function report({ folder, passed, skipped, failures, seconds }: SuiteResult): vo
   for (const { title, text } of failures) console.log(`\n      ✗ ${title}\n${text.replace(/^/gm, '        ')}\n`);
 }
 
-function newLog(folder: SuiteFolder): string {
+function newLog(folder: SuiteFolder, worker: number): string {
   mkdirSync(LOGS, { recursive: true });
-  const log = join(LOGS, `${folder.replaceAll('/', '-')}.log`);
+  const log = join(LOGS, `${folder.replaceAll('/', '-')}-${worker}.log`);
   rmSync(log, { force: true });
   return log;
 }

@@ -20,28 +20,29 @@ describe.skip('a chapter', () => { it('was switched off with it', () => {}); });
 it('was never written');
 `;
 
-describe('the reporter of a suite', () => {
-  it('counts tests that skip themselves as skipped, and tests that never run as failed', async () => {
-    const file = join(scratch(), 'suite.mjs');
+describe('a worker of a suite', () => {
+  it('counts tests that skip themselves as skipped, and tests that never run and files that cannot be loaded as failed', async () => {
+    const directory = scratch();
+    const [file, missing] = [join(directory, 'suite.mjs'), join(directory, 'does-not-exist.mjs')];
     writeFileSync(file, SUITE);
-    const suite = fork(
-      join(ROOT, 'node_modules/mocha/bin/mocha.js'),
-      ['--no-config', '--reporter', join(ROOT, 'infra/local/src/testing/reporter.ts'), file],
-      { silent: true },
-    );
+    const worker = fork(join(ROOT, 'infra/local/src/testing/worker.ts'), { silent: true });
+    const files = [file, missing, null];
     const messages: TestMessage[] = [];
-    suite.on('message', (message) => messages.push(message as TestMessage));
-    await once(suite, 'exit');
+    worker.on('message', (message) => {
+      messages.push(message as TestMessage);
+      if (messages.at(-1)?.type === 'end') worker.send({ file: files.shift() });
+    });
+    await once(worker, 'exit');
     const titles = (type: TestMessage['type']) =>
       messages.flatMap((message) => (message.type === type && 'title' in message ? [message.title] : []));
     assert.deepEqual(titles('pass'), ['passes']);
     assert.deepEqual(titles('skip'), ['skips itself', 'a machine that lacks something › is skipped']);
     assert.deepEqual(titles('fail').toSorted(), [
+      missing,
       'a chapter › was switched off with it',
       'fails',
       'was never written',
       'was switched off',
     ]);
-    assert.equal(messages.at(-1)?.type, 'end');
   });
 });

@@ -73,6 +73,11 @@ export class RunningProcess {
     if (this.exit === null) this.#child.kill(signal);
   }
 
+  /** Sends a message on the IPC channel. A process that has exited gets none. */
+  send(message: object): void {
+    if (this.#child.connected) this.#child.send(message);
+  }
+
   /** Sends the signal, and SIGKILL after `graceMs`. Resolves when the process has exited. */
   async stop(signal: NodeJS.Signals, graceMs: number): Promise<Exit> {
     // Keeps this process running until the exit, also for a background process.

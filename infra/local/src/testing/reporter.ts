@@ -6,10 +6,11 @@ export type TestMessage =
   /** The machine lacks something that the test needs. */
   | { readonly type: 'skip'; readonly title: string }
   | { readonly type: 'fail'; readonly title: string; readonly text: string }
+  /** All tests of the file have ended, or the worker has started: it can run a file. */
   | { readonly type: 'end' };
 
 /** Mocha calls it with `new`, which works for a function. */
-function messageReporter(runner: Mocha.Runner): void {
+export function messageReporter(runner: Mocha.Runner): void {
   const send = (message: TestMessage) => process.send?.(message);
   runner.on('pass', (test: Mocha.Test) => send({ type: 'pass', title: titleOf(test), ms: test.duration ?? 0 }));
   runner.on('fail', (test: Mocha.Test, error: unknown) =>
@@ -38,9 +39,3 @@ function textOf(error: unknown): string {
   const cause = error.cause === undefined ? '' : `\ncaused by ${textOf(error.cause)}`;
   return `${error.stack ?? error.message}${cause}`;
 }
-
-// Mocha loads reporters with `require`, which returns the export with this name.
-export {
-  /** @public */
-  messageReporter as 'module.exports',
-};

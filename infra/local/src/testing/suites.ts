@@ -1,5 +1,5 @@
-/** Finds the test suites of the repository and runs each one as a process. */
-import { readFileSync, readdirSync } from 'node:fs';
+/** Finds the test suites of the repository and runs them in processes. */
+import { globSync, readFileSync, readdirSync, statSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { ROOT } from '../layout.ts';
 import { launch } from '../processes/launch.ts';
@@ -8,6 +8,7 @@ import { lastLines } from '../processes/logs.ts';
 import { exitText } from '../processes/supervised.ts';
 import { UserError } from '../user-error.ts';
 import type { TestMessage } from './reporter.ts';
+import type { Assignment } from './worker.ts';
 
 /** A package with tests, by its folder: `packages/access`. */
 export type SuiteFolder = string;
@@ -25,18 +26,18 @@ export interface SuiteResult {
   readonly seconds: number;
 }
 
-export interface SuiteRun {
+export interface SuiteOptions {
   readonly folder: SuiteFolder;
-  readonly log: string;
   readonly env: NodeJS.ProcessEnv;
   readonly grep: string | undefined;
-  readonly onTest: (passed: number, title: string) => void;
+  /** The log of a worker, by its number. */
+  readonly newLog: (worker: number) => string;
   readonly onLaunch: (process: RunningProcess) => void;
 }
 
-/** Each test has its own timeout; a suite without a message for this long hangs between tests. */
+/** Each test has its own timeout; a worker without a message for this long hangs between tests. */
 const SILENT_MS_MAX = 240_000;
-/** The time in which a suite must exit after its last test. */
+/** The time in which a worker must exit after its last test. */
 const EXIT_MS_MAX = 15_000;
 
 export function findSuites(): SuiteFolder[] {
@@ -66,56 +67,113 @@ export function chooseSuites(all: readonly SuiteFolder[], only: readonly string[
   return all.filter((folder) => matches.flat().includes(folder));
 }
 
-export async function runSuite({ folder, log, env, grep, onTest, onLaunch }: SuiteRun): Promise<SuiteResult> {
-  const since = Date.now();
-  const failures: Failure[] = [];
-  const skipped: string[] = [];
-  let passed = 0;
-  let ended = false;
-  let timer: NodeJS.Timeout | undefined;
-  let overdue: string | null = null;
-  const startTimer = (ms: number, what: string) => {
+/** One run of a suite by any number of workers, which get its files one by one: the next file goes to the first free worker. */
+export class SuiteRun {
+  readonly folder: SuiteFolder;
+  readonly #options: SuiteOptions;
+  readonly #files: string[];
+  readonly #failures: Failure[] = [];
+  readonly #skipped: string[] = [];
+  readonly #startedAt = Date.now();
+  #passed = 0;
+  #launched = 0;
+  #running = 0;
+
+  constructor(options: SuiteOptions) {
+    this.folder = options.folder;
+    this.#options = options;
+    this.#files = testFiles(options.folder);
+  }
+
+  /** Workers that run now. */
+  get workers(): number {
+    return this.#running;
+  }
+
+  /** Files that no worker has begun. */
+  get filesLeft(): number {
+    return this.#files.length;
+  }
+
+  get passed(): number {
+    return this.#passed;
+  }
+
+  result(): SuiteResult {
+    const [failures, skipped] = [[...this.#failures], this.#skipped];
+    if (this.#passed + skipped.length + failures.length === 0 && this.#options.grep === undefined)
+      failures.push({ title: '(the suite itself)', text: 'it ran no test' });
+    return {
+      folder: this.folder,
+      passed: this.#passed,
+      skipped,
+      failures,
+      seconds: (Date.now() - this.#startedAt) / 1000,
+    };
+  }
+
+  /** Runs one more worker until no file is left. */
+  async work(): Promise<void> {
+    const { folder, env, grep, newLog, onLaunch } = this.#options;
+    this.#running += 1;
+    this.#launched += 1;
+    const log = newLog(this.#launched);
+    let timer: NodeJS.Timeout | undefined;
+    let overdue: string | null = null;
+    let current: string | null = null;
+    let isDone = false;
+    const startTimer = (ms: number, what: string) => {
+      clearTimeout(timer);
+      timer = setTimeout(() => {
+        overdue = what;
+        worker.signal('SIGKILL');
+      }, ms);
+    };
+    const assign = () => {
+      current = this.#files.shift() ?? null;
+      worker.send({ file: current } satisfies Assignment);
+      if (current !== null) return;
+      isDone = true;
+      startTimer(
+        EXIT_MS_MAX,
+        `it did not exit within ${EXIT_MS_MAX / 1000} s after its last test: something is still open`,
+      );
+    };
+    const worker = await launch({
+      name: `suite ${folder}`,
+      command: process.execPath,
+      args: [join(import.meta.dirname, 'worker.ts'), ...(grep === undefined ? [] : [grep])],
+      cwd: join(ROOT, folder),
+      env: { ...env, PATH: `${join(ROOT, 'node_modules/.bin')}${delimiter}${env['PATH'] ?? ''}` },
+      log,
+      channel: true,
+      onMessage: (message) => {
+        startTimer(SILENT_MS_MAX, `no test ended for ${SILENT_MS_MAX / 1000} s`);
+        const result = message as TestMessage;
+        if (result.type === 'end') assign();
+        else this.#count(result);
+      },
+    });
+    onLaunch(worker);
+    startTimer(SILENT_MS_MAX, `no test ended for ${SILENT_MS_MAX / 1000} s`);
+    const exit = await worker.exited;
     clearTimeout(timer);
-    timer = setTimeout(() => {
-      overdue = what;
-      suite.signal('SIGKILL');
-    }, ms);
-  };
-  const suite = await launch({
-    name: `suite ${folder}`,
-    command: process.execPath,
-    args: [
-      join(ROOT, 'node_modules/mocha/bin/mocha.js'),
-      '--reporter',
-      join(import.meta.dirname, 'reporter.ts'),
-      ...(grep === undefined ? [] : ['--grep', grep]),
-    ],
-    cwd: join(ROOT, folder),
-    env: { ...env, PATH: `${join(ROOT, 'node_modules/.bin')}${delimiter}${env['PATH'] ?? ''}` },
-    log,
-    channel: true,
-    onMessage: (message) => {
-      const result = message as TestMessage;
-      startTimer(SILENT_MS_MAX, `no test ended for ${SILENT_MS_MAX / 1000} s`);
-      if (result.type === 'pass') onTest((passed += 1), result.title);
-      else if (result.type === 'skip') skipped.push(result.title);
-      else if (result.type === 'fail') failures.push({ title: result.title, text: result.text });
-      else {
-        ended = true;
-        startTimer(
-          EXIT_MS_MAX,
-          `it did not exit within ${EXIT_MS_MAX / 1000} s after its last test: something is still open`,
-        );
-      }
-    },
-  });
-  onLaunch(suite);
-  startTimer(SILENT_MS_MAX, `no test ended for ${SILENT_MS_MAX / 1000} s`);
-  const exit = await suite.exited;
-  clearTimeout(timer);
-  const error = overdue ?? (ended ? null : `it exited before its tests ended (${exitText(exit)})`);
-  if (error !== null) failures.push({ title: '(the suite itself)', text: `${error}\n${lastLines(log, 30)}` });
-  else if (passed + skipped.length + failures.length === 0 && grep === undefined)
-    failures.push({ title: '(the suite itself)', text: `it ran no test\n${lastLines(log, 30)}` });
-  return { folder, passed, skipped, failures, seconds: (Date.now() - since) / 1000 };
+    const error = overdue ?? (isDone ? null : `it exited before the tests of ${current} ended (${exitText(exit)})`);
+    if (error !== null) this.#failures.push({ title: '(the suite itself)', text: `${error}\n${lastLines(log, 30)}` });
+    this.#running -= 1;
+  }
+
+  #count(message: Exclude<TestMessage, { type: 'end' }>): void {
+    if (message.type === 'pass') this.#passed += 1;
+    else if (message.type === 'skip') this.#skipped.push(message.title);
+    else this.#failures.push({ title: message.title, text: message.text });
+  }
+}
+
+/** The test files of a suite as absolute paths, large ones first, because the last file should not be a long one. */
+function testFiles(folder: SuiteFolder): string[] {
+  const { spec } = JSON.parse(readFileSync(join(ROOT, '.mocharc.json'), 'utf8')) as { spec: string[] };
+  const files = globSync(spec, { cwd: join(ROOT, folder) }).map((file) => join(ROOT, folder, file));
+  const bytes = new Map(files.map((file) => [file, statSync(file).size]));
+  return files.toSorted((one, other) => (bytes.get(other) ?? 0) - (bytes.get(one) ?? 0));
 }
