@@ -21,7 +21,9 @@ export async function closedLoop(
   const client = async (index: number): Promise<void> => {
     while (performance.now() < endMs) {
       const sentMs = performance.now();
-      operations += await call(index);
+      // In one expression, the sum would be read before the wait, and the counts of other clients lost.
+      const count = await call(index);
+      operations += count;
       latenciesMs.push(performance.now() - sentMs);
     }
   };
