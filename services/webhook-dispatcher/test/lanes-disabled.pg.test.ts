@@ -21,8 +21,8 @@ describe('an endpoint that is switched off', () => {
   it('A18: was gone at a first attempt, and nothing is sent after the 410 [webhooks.disable.gone]', async () => {
     const { id, consumer } = await made();
     consumer.answer({ status: 410 });
-    await using lanes = system.lanes();
     await system.enqueue(id, 30);
+    await using lanes = system.lanes();
     lanes.wake([id]);
     await eventually(() => isGone(id));
     await sleep(400);
