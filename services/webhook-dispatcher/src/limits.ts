@@ -19,6 +19,11 @@ export const DISPATCH = {
   windowsBytesMax: 64 * 1024 * 1024,
   /** Settings of an endpoint are no older than this when an attempt begins. */
   settingsAgeMs: 1_000,
+  /**
+   * Attempts of a delivery in turn whose processes ended before they recorded them; the next one counts as failed and sends
+   * nothing. The first is not counted (`countBegun`), so a delivery that ends its process does so three times.
+   */
+  unrecordedAttemptsMax: 2,
   /** Retries of an endpoint at once, and how far apart they begin: an endpoint that comes back is not flooded with its past. */
   retriesAtOnce: 2,
   retryPaceMs: 20,

@@ -7,7 +7,7 @@ import { announce, onAnnounced } from '../src/announcements.ts';
 import { LaneSystem } from './lane-system.ts';
 import { quiet } from './log-and-endpoints.ts';
 import type { Replica } from './replica.ts';
-import { startReplica } from './replica.ts';
+import { FATAL_STATUS, startReplica } from './replica.ts';
 
 const idsOf = ({ received }: Receiver): string[] => received.map(({ headers }) => String(headers['webhook-id']));
 const isAscending = (ids: readonly string[], events: readonly string[]): void =>
@@ -109,6 +109,24 @@ describe('replicas that serve lanes', function () {
       // At a kill one attempt of a lane is under way, and those that ended last may not be recorded.
       assert.ok(consumer.received.length <= 300 + kills * 10, `${consumer.received.length - 300} duplicates`);
     }
+  });
+
+  it('C1: attempt a delivery that ends their process three times, then it counts as failed and the others go on', async () => {
+    const { id, consumer } = await made();
+    const [first, fatal, last] = await system.enqueue(id, 3);
+    consumer.answer(({ headers }) => ({ status: headers['webhook-id'] === fatal ? FATAL_STATUS : 200 }));
+    const isOver = async (): Promise<boolean> => (await system.deliveries(id)).at(-1)?.status === 'succeeded';
+    let ended = 0;
+    while (!(await isOver())) {
+      assert.ok(ended <= 3, `${ended} processes ended`);
+      await using replica = await start();
+      await Promise.race([replica.ended.then(() => (ended += 1)), eventually(isOver, { deadlineMs: 20_000 })]);
+    }
+    assert.deepEqual([...new Set(idsOf(consumer))], [first, fatal, last]);
+    assert.equal(idsOf(consumer).filter((eventId) => eventId === fatal).length, 3);
+    const [, interrupted] = await system.deliveries(id);
+    assert.deepEqual([interrupted?.status, interrupted?.attemptCount], ['pending', 1]);
+    assert.equal(interrupted?.lastError, 'interrupted');
   });
 
   it('C9: finish what is under way at SIGTERM, and nothing is sent twice', async () => {

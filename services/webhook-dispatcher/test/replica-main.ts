@@ -7,8 +7,10 @@ import { parseRetrySchedule } from '../src/domain/schedule.ts';
 import { parseSecretKeys } from '../src/domain/secrets.ts';
 import { openLanes } from '../src/lanes/lanes.ts';
 import { laneMetrics } from '../src/lanes/metrics.ts';
+import type { SendAttempt } from '../src/domain/attempt.ts';
 import { plainSender } from './lane-system.ts';
 import type { ReplicaOptions } from './replica.ts';
+import { FATAL_STATUS } from './replica.ts';
 
 const options = JSON.parse(process.argv[2] ?? '') as ReplicaOptions;
 const { clockAheadMs = 0 } = options;
@@ -23,7 +25,7 @@ const schedule = parseRetrySchedule(options.schedule);
 const stopping = new AbortController();
 const lanes = openLanes({
   pool,
-  send: plainSender(options.deadlineMs),
+  send: endingAt(FATAL_STATUS, plainSender(options.deadlineMs)),
   keys: parseSecretKeys(options.secretKey),
   schedule,
   disableRule: disableRuleOf(1e9, schedule),
@@ -41,3 +43,12 @@ process.on('SIGTERM', () => {
 });
 process.on('disconnect', () => process.exit());
 process.send?.('ready');
+
+function endingAt(status: number, send: SendAttempt): SendAttempt {
+  return async (request) => {
+    const result = await send(request);
+    if (result.statusCode !== status) return result;
+    process.kill(process.pid, 'SIGKILL');
+    return new Promise(() => undefined);
+  };
+}

@@ -15,6 +15,8 @@ export const ATTEMPT_ERRORS = [
   'timeout',
   'http_status',
   'invalid_response',
+  // Nothing was sent: the service stopped during the attempts before.
+  'interrupted',
 ] as const;
 
 const deliveryProperties = {
@@ -28,7 +30,11 @@ const deliveryProperties = {
     description: '`pending`: an attempt will follow. `succeeded`: answered with 2xx. `failed`: no attempt will follow.',
   },
   attemptCount: { type: 'integer', minimum: 0, description: 'Attempts so far, manual ones included.' },
-  createdAt: { ...timestamp, description: 'When it was queued; unique among the deliveries of the endpoint.' },
+  createdAt: {
+    ...timestamp,
+    description:
+      'When it was queued. Deliveries of one endpoint are at least a millisecond apart, so this runs ahead of the clock while more than 1,000 a second are queued.',
+  },
   payload: eventSchema,
   completedAt: { ...timestampOrNull, description: 'When it succeeded or failed for good.' },
   lastAttemptAt: { ...timestampOrNull, description: 'When the last attempt began.' },
@@ -43,7 +49,7 @@ const deliveryProperties = {
   },
   lastError: {
     type: ['string', 'null'],
-    description: `Why the last attempt failed: ${ATTEMPT_ERRORS.map((code) => `\`${code}\``).join(', ')}.`,
+    description: `Why the last attempt failed: ${ATTEMPT_ERRORS.map((code) => `\`${code}\``).join(', ')}. With \`interrupted\`, nothing was sent, because the service stopped during the attempts before.`,
   },
 } as const;
 

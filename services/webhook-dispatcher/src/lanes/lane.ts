@@ -2,13 +2,10 @@ import { isGone } from '../domain/disable-rule.ts';
 import type { SecretKeys } from '../domain/secrets.ts';
 import type { DispatchLimits } from '../limits.ts';
 import type { EndpointSettings, LaneState, LeasedLane } from '../store/lanes.ts';
-import type { Held } from './due-queue.ts';
-import { DueQueue } from './due-queue.ts';
-import { makeAttempt } from './make-attempt.ts';
-import type { AttemptParts, Due, Permit } from './make-attempt.ts';
-import type { LaneReader, Reading } from './reader.ts';
-import { RETRIES_READ } from './reader.ts';
-import type { Recorder } from './recorder.ts';
+import { DueQueue, type Held } from './due-queue.ts';
+import { makeAttempt, type AttemptParts, type Due, type Permit } from './make-attempt.ts';
+import { RETRIES_READ, type LaneReader, type Reading } from './reader.ts';
+import type { Recorder, Recording } from './recorder.ts';
 import { PaceMeter } from './pace.ts';
 import { RetryPacer } from './retry-pacer.ts';
 import { RetryTimer } from './retry-timer.ts';
@@ -47,6 +44,7 @@ export class Lane {
   readonly #parts: LaneParts;
   #safeUntilMs: number;
   #wakes: string;
+  readonly #recoversUntilMs: number;
   #isOpen = true;
 
   /** Null while the endpoint is not served. */
@@ -88,6 +86,7 @@ export class Lane {
     this.token = leased.token;
     this.#wakes = leased.wakes;
     this.#safeUntilMs = safeUntilMs;
+    this.#recoversUntilMs = leased.isTakenOver ? safeUntilMs : 0;
     this.#parts = parts;
     this.#secrets = new SigningSecrets(parts.keys);
     this.#meter = new PaceMeter(parts.limits);
@@ -321,9 +320,7 @@ export class Lane {
       const slot = await this.#parts.slots.take({ pace: this.#meter.pace(asked), origin, workspaceId });
       const settings = await this.#freshSettings();
       const secrets = settings === null || !this.#mayBegin() ? null : this.#secretsOf(settings);
-      if (settings !== null && secrets !== null && settings.origin === origin) {
-        return { slot, settings, secrets };
-      }
+      if (settings !== null && secrets !== null && settings.origin === origin) return { slot, settings, secrets };
       slot.free();
       if (settings === null || secrets === null) return null;
     }
@@ -350,10 +347,8 @@ export class Lane {
     try {
       return this.#secrets.of(settings);
     } catch (err) {
-      this.#parts.log.error(
-        { err, endpointId: this.endpointId },
-        'deliveries wait: their signing secret cannot be read',
-      );
+      const { endpointId } = this;
+      this.#parts.log.error({ err, endpointId }, 'deliveries wait: their signing secret cannot be read');
       this.#pause(SEALED_MS);
       return null;
     }
@@ -362,18 +357,19 @@ export class Lane {
   async #make(delivery: Due, permit: Permit): Promise<void> {
     this.#busy.add(delivery.deliveryId);
     if (delivery.attemptCount === 0) this.#firstsUnrecorded += 1;
-    const outcome = await makeAttempt(this.#parts, delivery, permit, this.token);
+    const lease = { token: this.token, isRecovering: performance.now() < this.#recoversUntilMs };
+    const outcome = await makeAttempt(this.#parts, delivery, permit, lease);
+    if (outcome === null) return this.#recorded(delivery, 'refused', null);
     const { startedMs, settledMs, statusCode, nextDelayMs } = outcome;
-    this.#meter.note(settledMs - startedMs);
+    this.#meter.note(settledMs - startedMs, outcome.url);
     const isEndpointGone = isGone(statusCode);
     // Nothing begins before it is recorded that the endpoint is gone.
     if (isEndpointGone) this.#goneUnrecorded += 1;
     this.#parts.recorder.add(outcome, (recording) => {
       if (isEndpointGone) this.#goneUnrecorded -= 1;
-      if (delivery.attemptCount === 0) this.#firstsUnrecorded -= 1;
-      if (recording === 'refused') this.#repeatFirsts();
       const nextMs = nextDelayMs === null ? null : settledMs + nextDelayMs;
-      this.#recorded(delivery, recording === 'recorded' && !isEndpointGone, nextMs);
+      // Of an endpoint that is gone, everything is read again.
+      this.#recorded(delivery, isEndpointGone && recording === 'recorded' ? 'ignored' : recording, nextMs);
     });
   }
 
@@ -385,13 +381,15 @@ export class Lane {
     if (this.#isOpen) this.#pause(REFUSED_MS);
   }
 
-  /** `isAsExpected`: nothing is to be read that is not known here. */
-  #recorded({ deliveryId, attemptCount }: Due, isAsExpected: boolean, nextMs: number | null): void {
+  /** Everything is read again, except after `recorded`, which changed nothing that is not known here. */
+  #recorded({ deliveryId, attemptCount }: Due, recording: Recording, nextMs: number | null): void {
+    if (attemptCount === 0) this.#firstsUnrecorded -= 1;
+    if (recording === 'refused') this.#repeatFirsts();
     this.#busy.delete(deliveryId);
     if (this.#reading !== null) this.#recordedMeanwhile.add(deliveryId);
     this.#idleSinceMs = performance.now();
     if (!this.#isOpen) return;
-    if (!isAsExpected) return this.look();
+    if (recording !== 'recorded') return this.look();
     // Of a retry, one more attempt may have been asked for meanwhile.
     if (attemptCount > 0) this.#wantsRetries = true;
     this.#nextRetry.setEarlier(nextMs);

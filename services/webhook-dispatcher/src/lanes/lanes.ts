@@ -9,8 +9,8 @@ import type { SecretKeys } from '../domain/secrets.ts';
 import type { DispatchLimits } from '../limits.ts';
 import { DISPATCH } from '../limits.ts';
 import type { LaneGauges, LaneMetrics } from './metrics.ts';
-import type { LeasedLane } from '../store/lanes.ts';
-import { claimDueLanes, claimLanes, readWakes, releaseLanes, renewLanes } from '../store/lanes.ts';
+import type { BegunAttempt, LeasedLane } from '../store/lanes.ts';
+import { claimDueLanes, claimLanes, countBegun, readWakes, releaseLanes, renewLanes } from '../store/lanes.ts';
 import type { Recorded } from '../store/outcomes.ts';
 import { recordOutcomes } from '../store/outcomes.ts';
 import type { LaneParts } from './lane.ts';
@@ -109,7 +109,15 @@ class LeasedLanes implements LaneGauges {
     const held = { characters: 0 };
     const reader = new LaneReader(pool, held);
     const slots = new Slots(limits);
-    this.#parts = { reader, slots, recorder, send, keys, schedule, metrics, limits, log, held, underWay: new Set() };
+    const attempts = {
+      send,
+      schedule,
+      metrics,
+      log,
+      limits,
+      countBegun: (begun: BegunAttempt) => countBegun(pool, begun),
+    };
+    this.#parts = { ...attempts, reader, slots, recorder, keys, held, underWay: new Set() };
   }
 
   wake(endpointIds: readonly string[]): void {

@@ -2,7 +2,8 @@ import type { Logger } from '@wts/service-kit/observe';
 import type { AttemptRequest, AttemptResult, SendAttempt } from '../domain/attempt.ts';
 import type { RetrySchedule } from '../domain/schedule.ts';
 import { nextDelayMs } from '../domain/schedule.ts';
-import type { DueDelivery, EndpointSettings } from '../store/lanes.ts';
+import type { DispatchLimits } from '../limits.ts';
+import type { BegunAttempt, DueDelivery, EndpointSettings } from '../store/lanes.ts';
 import type { LaneMetrics } from './metrics.ts';
 import type { SettledOutcome } from './recorder.ts';
 import type { Slot } from './slots.ts';
@@ -23,22 +24,38 @@ export interface AttemptParts {
   readonly schedule: RetrySchedule;
   readonly metrics: LaneMetrics;
   readonly log: Logger;
+  readonly limits: Pick<DispatchLimits, 'unrecordedAttemptsMax'>;
+  /** Counts in PostgreSQL that an attempt begins; false when it must not. */
+  readonly countBegun: (attempt: BegunAttempt) => Promise<boolean>;
 }
 
-/** Makes one attempt of a delivery and gives its place back. `token` is that of the lane when it begins. */
+/** The lease under which an attempt begins. */
+interface Lease {
+  readonly token: string;
+  /** The holder before did not give the lane back: one of these deliveries may have ended its process. */
+  readonly isRecovering: boolean;
+}
+
+/** Makes one attempt of a delivery and gives its place back. Null when the attempt could not begin. */
 export async function makeAttempt(
   parts: AttemptParts,
   delivery: Due,
   { slot, settings, secrets }: Permit,
-  token: string,
-): Promise<SettledOutcome> {
+  { token, isRecovering }: Lease,
+): Promise<SettledOutcome | null> {
   const { endpointId, deliveryId, eventId, eventAt, body, attemptCount, manualAt, committedMs } = delivery;
   const { url } = settings;
+  if (isRecovering && !(await isCounted(parts, delivery, token))) {
+    slot.free();
+    return null;
+  }
   slot.begin();
   const startedMs = performance.now();
   const beginsAtMs = settings.clockMs + startedMs;
   if (attemptCount === 0) parts.metrics.firstAttempt((startedMs - committedMs) / 1000);
-  const result = await send(parts, { url, eventId, body, secrets, beginsAtMs });
+  const isInterrupted = delivery.unrecordedAttempts >= parts.limits.unrecordedAttemptsMax;
+  const request = { url, eventId, body, secrets, beginsAtMs };
+  const result = isInterrupted ? interrupted(parts, delivery) : await send(parts, request);
   const settledMs = performance.now();
   slot.free();
   const { statusCode, error, snippet, durationMs } = result;
@@ -47,13 +64,28 @@ export async function makeAttempt(
   return { ...attempted, startedMs, settledMs, durationMs, statusCode, error, snippet, nextDelayMs: nextMs };
 }
 
+async function isCounted(parts: AttemptParts, delivery: Due, token: string): Promise<boolean> {
+  try {
+    return await parts.countBegun({ ...delivery, token });
+  } catch (err) {
+    parts.log.debug({ err, deliveryId: delivery.deliveryId }, 'an attempt could not be counted; trying again');
+    return false;
+  }
+}
+
+const UNANSWERED = { statusCode: null, snippet: null, retryAfterMs: null, durationMs: 0 };
+
+function interrupted({ log }: AttemptParts, { endpointId, deliveryId }: Due): AttemptResult {
+  log.error({ endpointId, deliveryId }, 'a delivery counts as failed: processes ended while they attempted it');
+  return { ...UNANSWERED, startedAt: new Date(), error: 'interrupted' };
+}
+
 async function send(parts: AttemptParts, request: AttemptRequest): Promise<AttemptResult> {
   try {
     return await parts.send(request);
   } catch (err) {
     parts.log.error({ err }, 'an attempt broke off; it counts as failed');
-    const unknown = { statusCode: null, snippet: null, retryAfterMs: null, durationMs: 0 };
-    return { ...unknown, startedAt: new Date(), error: 'invalid_response' };
+    return { ...UNANSWERED, startedAt: new Date(), error: 'invalid_response' };
   }
 }
 

@@ -14,13 +14,17 @@ export class PaceMeter {
   #durationsMs: number[] = [];
   #slowUntilMs = Number.NEGATIVE_INFINITY;
   #inTime = 0;
+  #url: string | null = null;
 
   constructor(limits: PaceLimits, now: () => number = () => performance.now()) {
     this.#limits = limits;
     this.#now = now;
   }
 
-  note(durationMs: number): void {
+  /** An attempt at a URL that the endpoint no longer has counts for nothing. */
+  note(durationMs: number, url: string): void {
+    this.#url ??= url;
+    if (url !== this.#url) return;
     const { slowMs, durationsKept, hangingMs, hangingSlowMs } = this.#limits;
     this.#inTime = durationMs > slowMs ? 0 : this.#inTime + 1;
     if (durationMs > hangingMs) this.#slowUntilMs = this.#now() + hangingSlowMs;
@@ -30,7 +34,8 @@ export class PaceMeter {
   }
 
   /** Without an attempt in this process, what is recorded of the endpoint has to do. */
-  pace(settings: Pick<EndpointSettings, 'hasSucceeded' | 'consecutiveFailures'> | null): Pace {
+  pace(settings: Pick<EndpointSettings, 'url' | 'hasSucceeded' | 'consecutiveFailures'> | null): Pace {
+    if (settings !== null) this.#startAnewAt(settings.url);
     if (this.#now() < this.#slowUntilMs) return 'slow';
     const { length } = this.#durationsMs;
     if (length > 0) {
@@ -38,5 +43,14 @@ export class PaceMeter {
       return inTime < Math.ceil(length * 0.9) ? 'slow' : 'quick';
     }
     return settings?.hasSucceeded === true && settings.consecutiveFailures === 0 ? 'quick' : 'unknown';
+  }
+
+  /** The attempts at another URL are no measure of this one. */
+  #startAnewAt(url: string): void {
+    if (url === this.#url) return;
+    this.#url = url;
+    this.#durationsMs = [];
+    this.#slowUntilMs = Number.NEGATIVE_INFINITY;
+    this.#inTime = 0;
   }
 }

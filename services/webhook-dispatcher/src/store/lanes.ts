@@ -47,6 +47,8 @@ export interface DueDelivery {
   readonly sequence: number;
   readonly attemptCount: number;
   readonly scheduledAttempts: number;
+  /** Attempts that began and were never recorded, as far as they were counted (`countBegun`). */
+  readonly unrecordedAttempts: number;
   /** Exact; the request for one more attempt that this attempt answers, null for an attempt of the schedule. */
   readonly manualAt: string | null;
   /** Since the event was committed, at the time of reading. */
@@ -213,7 +215,7 @@ export interface FirstsAsked {
 
 const DELIVERY = `d.endpoint_id as "endpointId", d.id as "deliveryId", d.event_at::text as "eventAt",
   d.event_id as "eventId", d.sequence::float8 as sequence, d.attempt_count as "attemptCount",
-  d.scheduled_attempts as "scheduledAttempts",
+  d.scheduled_attempts as "scheduledAttempts", d.unrecorded_attempts as "unrecordedAttempts",
   (extract(epoch from now() - d.event_at) * 1000)::float8 as "ageMs"`;
 
 /**
@@ -279,4 +281,18 @@ export async function readRetries(
     values: [endpointIds, max],
   });
   return rows;
+}
+
+export type BegunAttempt = Pick<DueDelivery, 'deliveryId' | 'eventAt' | 'attemptCount'> & { readonly token: string };
+
+/** Counts an attempt that begins. False when it must not begin: the delivery was settled, or the lane has another holder. */
+export async function countBegun(pool: Pool, begun: BegunAttempt): Promise<boolean> {
+  const { rowCount } = await pool.query({
+    name: 'count_begun',
+    text: `update webhooks.deliveries d set unrecorded_attempts = unrecorded_attempts + 1
+      from webhooks.lanes l where l.endpoint_id = d.endpoint_id and l.token = $4
+        and d.id = $1 and d.event_at = $2 and d.attempt_count = $3 and d.status = 'pending'`,
+    values: [begun.deliveryId, begun.eventAt, begun.attemptCount, begun.token],
+  });
+  return rowCount === 1;
 }

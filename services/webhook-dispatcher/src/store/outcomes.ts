@@ -83,7 +83,7 @@ const RECORD_SUCCESSES = `with ${OUTCOME},
     update webhooks.deliveries d set status = 'succeeded', attempt_count = d.attempt_count + 1,
       scheduled_attempts = d.scheduled_attempts + case when outcome.manual_at is null then 1 else 0 end,
       scheduled_at = null, manual_at = null, last_attempt_at = started_at, completed_at = settled_at,
-      last_status_code = status_code, last_response_snippet = snippet, last_error = null
+      last_status_code = status_code, last_response_snippet = snippet, last_error = null, unrecorded_attempts = 0
     from outcome where d.id = outcome.id and d.event_at = outcome.event_at and d.status = 'pending'
     returning d.id, d.event_at, d.endpoint_id, d.attempt_count
   ),
@@ -134,7 +134,7 @@ const RECORD_FAILURES = `with ${OUTCOME},
       scheduled_at = next_scheduled_at, manual_at = next_manual_at,
       status = case when next_scheduled_at is null and next_manual_at is null then 'failed' else 'pending' end,
       completed_at = case when next_scheduled_at is null and next_manual_at is null then settled_at end,
-      last_attempt_at = started_at, last_status_code = status_code, last_response_snippet = snippet, last_error = error
+      last_attempt_at = started_at, last_status_code = status_code, last_response_snippet = snippet, last_error = error, unrecorded_attempts = 0
     from next join held using (endpoint_id, token) where d.id = next.id and d.event_at = next.event_at
     returning d.id, d.event_at, d.endpoint_id, d.attempt_count
   ),

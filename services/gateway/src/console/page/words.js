@@ -30,6 +30,7 @@ const FAILURES = {
   timeout: 'The endpoint did not answer within 10 seconds.',
   http_status: 'The endpoint answered with a status that is not 2xx.',
   invalid_response: 'The answer of the endpoint is not valid HTTP.',
+  interrupted: 'The service stopped during the attempts before, so nothing was sent this time.',
 };
 
 /** @param {unknown} error */
