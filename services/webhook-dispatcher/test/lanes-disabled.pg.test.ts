@@ -1,7 +1,9 @@
+import { LIMITS } from '@wts/contracts';
 import assert from 'node:assert/strict';
 import type { Receiver } from '@wts/testkit';
 import { eventually } from '@wts/testkit';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { dropOld } from '../src/store/partitions.ts';
 import { LaneSystem } from './lane-system.ts';
 
 describe('an endpoint that is switched off', () => {
@@ -178,6 +180,32 @@ describe('an endpoint that is switched off', () => {
     assert.deepEqual(
       consumer.received.map(({ headers }) => headers['webhook-id']),
       events,
+    );
+  });
+
+  it('D4: gets what waited, but nothing of an event older than 30 days', async () => {
+    const { id, consumer } = await made();
+    const [old, recent] = await system.enqueue(id, 2);
+    await system.setEnabled(id, false);
+    for (const [table, column, eventId] of [
+      ['events', 'created_at', 'id'],
+      ['deliveries', 'event_at', 'event_id'],
+    ])
+      await system.pool.query(
+        `update webhooks.${table} set ${column} = ${column} - make_interval(days => $2) where ${eventId} = $1`,
+        [old, LIMITS.deliveryDays + 1],
+      );
+    await dropOld(system.pool);
+    await system.setEnabled(id, true);
+    await using _ = system.lanes();
+    const all = await system.untilAll(id, 'succeeded');
+    assert.deepEqual(
+      all.map(({ eventId }) => eventId),
+      [recent],
+    );
+    assert.deepEqual(
+      consumer.received.map(({ headers }) => headers['webhook-id']),
+      [recent],
     );
   });
 

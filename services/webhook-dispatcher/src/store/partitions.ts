@@ -46,7 +46,8 @@ export async function dropOld(pool: Pool): Promise<string[]> {
   const dropped: string[] = [];
   const today = await readToday(pool);
   const oldest = new Date(today.getTime() - LIMITS.deliveryDays * DAY_MS);
-  for (const table of TABLES) {
+  // Events last, because a delivery without its event could not be attempted and would be read again and again.
+  for (const table of TABLES.toReversed()) {
     for (const day of await listDays(pool, table)) {
       if (day >= oldest) continue;
       const name = partitionName(table, day);
