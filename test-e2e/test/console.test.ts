@@ -93,6 +93,31 @@ describe('the delivery console (skipped where there is no Chromium)', function p
     tab.assertClean();
   });
 
+  it('edits the URL, the description and the event types of an endpoint', async () => {
+    const id = await system.endpoint('Before the edit');
+    await using tab = await at(id);
+    const { page } = tab;
+    await tab.button('Edit…').click();
+    assert.equal(await page.getByLabel('URL').inputValue(), `${system.receiver.url}/hook`);
+    assert.equal(await page.getByRole('checkbox', { checked: true }).count(), 0);
+    await page.getByLabel('URL').fill(`${system.receiver.url}/moved`);
+    await page.getByLabel('Description').fill('');
+    await page.getByLabel('comment.deleted').check();
+    await tab.button('Save').click();
+    await page.getByText('The endpoint is changed.').waitFor();
+    await page.getByRole('heading', { name: `${system.receiver.url}/moved` }).waitFor();
+    await page.getByText('comment.deleted', { exact: true }).waitFor();
+    assert.equal(await page.locator('.endpoint').getByText('Before the edit').count(), 0);
+    await tab.button('Send test event').click();
+    await eventually(() => newest('/moved'));
+    await tab.button('Edit…').click();
+    assert.ok(await page.getByLabel('comment.deleted').isChecked());
+    await tab.button('Save').click();
+    await page.getByText('Nothing was changed.').waitFor();
+    tab.assertClean();
+    await remove(id);
+  });
+
   it('shows deliveries as they come, replays failed ones, and pages backwards', async () => {
     const id = await system.endpoint('many');
     await using tab = await at(id);
@@ -138,6 +163,11 @@ describe('the delivery console (skipped where there is no Chromium)', function p
     system.receiver.answer({ status: 410 });
     await tab.button('Send test event').click();
     await page.getByText('It answered 410 Gone.').waitFor();
+    await tab.button('Edit…').click();
+    await page.getByLabel('URL').fill('https://localhost:22/');
+    await tab.button('Save').click();
+    await page.getByRole('dialog').getByText('The port of the url must be 443').waitFor();
+    await page.keyboard.press('Escape');
     await remove(id);
     await page.getByRole('alert').getByText('It was deleted, or this key has no access to it.').waitFor();
     await page.getByRole('link', { name: 'All endpoints' }).click();
@@ -254,6 +284,10 @@ describe('the delivery console (skipped where there is no Chromium)', function p
       await page.getByText('A person disabled it.').waitFor();
       await page.getByRole('link', { name: 'Close' }).click();
       await check('disabled');
+      await tab.button('Edit…').click();
+      await page.getByLabel('comment.deleted').waitFor();
+      await check('edit');
+      await tab.button('Cancel').click();
       await tab.button('Rotate secret…').click();
       await check('rotate');
       await tab.button('Rotate secret').click();
@@ -279,11 +313,13 @@ describe('the delivery console (skipped where there is no Chromium)', function p
     };
     await press('Skip to the content');
     assert.equal(await tab.run('document.activeElement.id'), 'content');
-    await press('Rotate secret…');
-    await page.getByRole('dialog').waitFor();
-    await page.keyboard.press('Escape');
-    await page.getByRole('dialog').waitFor({ state: 'detached' });
-    assert.equal(await focused(), 'Rotate secret…');
+    for (const name of ['Edit…', 'Rotate secret…']) {
+      await press(name);
+      await page.getByRole('dialog').waitFor();
+      await page.keyboard.press('Escape');
+      await page.getByRole('dialog').waitFor({ state: 'detached' });
+      assert.equal(await focused(), name);
+    }
 
     await tab.run('document.activeElement.blur()');
     await press('Send test event');

@@ -31,15 +31,15 @@ export function ownAnswers(readiness: Readiness, description: object): ReadonlyM
     [meta.description.id, staticAnswer({ type: JSON_TYPE, bytes: bytes(description) })],
     [meta.docs.id, staticAnswer(DOCS_PAGE)],
     [meta.docsFile.id, fileOf(DOCS_FILES)],
-    [meta.docsSlash.id, (context, res) => redirect(context, res, 308, meta.docs.path)],
+    [meta.docsSlash.id, (context, res) => redirect(context, res, 308, `..${meta.docs.path}`)],
     [meta.consolePage.id, staticAnswer(CONSOLE_PAGE)],
     [meta.consoleFile.id, fileOf(CONSOLE_FILES)],
-    [meta.consoleSlash.id, (context, res) => redirect(context, res, 308, meta.consolePage.path)],
+    [meta.consoleSlash.id, (context, res) => redirect(context, res, 308, `..${meta.consolePage.path}`)],
     [
       meta.root.id,
       (context, res) => {
         if (!WANTS_PAGE.test(context.req.headers.accept ?? '')) matchPath(null);
-        redirect(context, res, 302, meta.docs.path);
+        redirect(context, res, 302, `.${meta.docs.path}`);
       },
     ],
   ]);
@@ -48,6 +48,7 @@ export function ownAnswers(readiness: Readiness, description: object): ReadonlyM
 /** Browsers accept `text/html` by name; a program that accepts anything gets the answer of an unknown path. */
 const WANTS_PAGE = /(?:^|,)\s*text\/html\b/i;
 
+/** `to` is relative, because a proxy may serve the gateway under a path prefix. */
 function redirect(context: RequestContext, res: ServerResponse, status: 302 | 308, to: string): void {
   startAnswer(context, res, status, ['Location', to, 'Vary', 'Accept', 'Content-Length', '0']);
   res.end();

@@ -205,12 +205,12 @@ describe('a request target', () => {
   it('of the root redirects a browser to the page and gives 404 to a program [meta.docs.found]', async () => {
     const browser = 'Accept: text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8';
     const root = await exchange(testGateway.api, request('GET /', [browser]));
-    assert.deepEqual([root.status, root.headers.location], [302, ['/docs']]);
+    assert.deepEqual([root.status, root.headers.location], [302, ['./docs']]);
     assert.deepEqual(root.headers['api-version'], ['1']);
     for (const lines of [[], ['Accept: */*'], ['Accept: application/json']]) {
       errorOf(await exchange(testGateway.api, request('GET /', lines)), 404, 'not_found');
     }
     const slash = await exchange(testGateway.api, request('GET /docs/'));
-    assert.deepEqual([slash.status, slash.headers.location], [308, ['/docs']]);
+    assert.deepEqual([slash.status, slash.headers.location], [308, ['../docs']]);
   });
 });

@@ -76,6 +76,6 @@ describe('the delivery console', () => {
       assert.equal((await get(path, [`If-None-Match: ${tag}`])).status, 304, path);
     }
     const { status, headers } = await get('/console/');
-    assert.deepEqual([status, headers.location], [308, ['/console']]);
+    assert.deepEqual([status, headers.location], [308, ['../console']]);
   });
 });

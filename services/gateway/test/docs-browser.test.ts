@@ -1,9 +1,8 @@
 import { openBrowser } from '@wts/testkit';
 import type { Page } from '@wts/testkit';
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
-import { createServer, request as forward } from 'node:http';
 import type { Server } from 'node:http';
+import { PREFIX, startPrefixProxy } from './prefix-proxy.ts';
 import { freePort, startTestGateway } from './test-gateway.ts';
 import type { TestGateway } from './test-gateway.ts';
 
@@ -16,7 +15,6 @@ interface Watched {
 
 /** Long, because a browser is slow on a busy machine. */
 const WAIT_MS = 60_000;
-const PREFIX = '/some/prefix';
 
 describe('the reference page in a browser (skipped where there is no Chromium)', function page() {
   this.timeout(300_000);
@@ -33,7 +31,7 @@ describe('the reference page in a browser (skipped where there is no Chromium)',
     outside = `http://127.0.0.1:${port}${PREFIX}`;
     testGateway = await startTestGateway({ BASE_URL: outside });
     direct = `http://127.0.0.1:${testGateway.api}`;
-    proxy = await startProxy(port, testGateway.api);
+    proxy = await startPrefixProxy(port, testGateway.api);
   });
   after(async () => {
     if (browser === undefined) return;
@@ -123,26 +121,3 @@ describe('the reference page in a browser (skipped where there is no Chromium)',
     await page.close();
   }
 });
-
-/** A proxy that serves the gateway under a path prefix and removes it. */
-async function startProxy(port: number, to: number): Promise<Server> {
-  const server = createServer((req, res) => {
-    const path = req.url ?? '';
-    if (!path.startsWith(`${PREFIX}/`)) {
-      res.writeHead(404).end();
-      return;
-    }
-    const onward = forward(
-      { port: to, host: '127.0.0.1', method: req.method, path: path.slice(PREFIX.length), headers: req.headers },
-      (reply) => {
-        res.writeHead(reply.statusCode ?? 502, reply.headers);
-        reply.pipe(res);
-      },
-    );
-    onward.on('error', () => res.destroy());
-    req.pipe(onward);
-  });
-  server.listen(port, '127.0.0.1');
-  await once(server, 'listening');
-  return server;
-}

@@ -6,6 +6,7 @@ import { Deliveries } from './deliveries.js';
 import { Delivery } from './delivery.js';
 import { ask, showSecret } from './dialogs.js';
 import { button, h, setText } from './dom.js';
+import { endpointForm } from './endpoint-form.js';
 import { Poll } from './poll.js';
 import { hrefOf } from './routes.js';
 import { count, eventTypesText, stateOf, stateText } from './words.js';
@@ -164,6 +165,7 @@ function buttonsOf(context, endpoint, reload) {
     doing('Send test event', test, { class: 'primary', 'data-when': 'true' }),
     doing('Enable', enable(true), { class: 'primary', 'data-when': 'false' }),
     button('Replay failed…', () => replay(context, id, reload), { 'data-when': 'true' }),
+    button('Edit…', () => edit(context, endpoint(), reload)),
     button('Rotate secret…', () => rotate(context, id, reload)),
     doing('Disable', enable(false), { 'data-when': 'true' }),
     button('Delete…', () => remove(context, { id, workspaceId, url: endpoint().url }), { class: 'danger' }),
@@ -190,6 +192,31 @@ function replay(context, id, reload) {
       const { count: amount } = await context.api.replayDeliveries(id, new Date(since.value).toISOString());
       return () => {
         context.say(`${count(amount, 'failed delivery')} will be attempted again.`);
+        reload();
+      };
+    },
+  });
+}
+
+/**
+ * Sends what was changed and nothing else, so that what another person changed meanwhile stays.
+ * @param {Context} context
+ * @param {WebhookEndpoint} before
+ * @param {() => void} reload
+ */
+function edit(context, before, reload) {
+  const form = endpointForm(context, before, 'Retries and pending deliveries go to a new URL, too.');
+  ask({
+    title: 'Edit the endpoint',
+    content: form.content,
+    label: 'Save',
+    act: async () => {
+      const fields = Object.entries(form.read());
+      const kept = new Map(Object.entries(before));
+      const changed = fields.filter(([name, value]) => String(value) !== String(kept.get(name)));
+      if (changed.length > 0) await context.api.updateEndpoint(before.id, Object.fromEntries(changed));
+      return () => {
+        context.say(changed.length > 0 ? 'The endpoint is changed.' : 'Nothing was changed.');
         reload();
       };
     },

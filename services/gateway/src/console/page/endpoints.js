@@ -2,7 +2,8 @@
 /** @import { Context, View } from './main.js' */
 import { newIdempotencyKey } from './api.js';
 import { ask, showSecret } from './dialogs.js';
-import { button, fill, h, keyedList, setText } from './dom.js';
+import { button, h, keyedList, setText } from './dom.js';
+import { endpointForm } from './endpoint-form.js';
 import { Poll } from './poll.js';
 import { hrefOf } from './routes.js';
 import { eventTypesText, pollText, stateOf, stateText } from './words.js';
@@ -80,43 +81,14 @@ function card({ id, workspaceId }) {
  * @param {string} workspaceId
  */
 function createEndpoint(context, workspaceId) {
-  const url = h('input', {
-    id: 'new-url',
-    type: 'url',
-    required: true,
-    maxlength: '2048',
-    placeholder: 'https://',
-    autocomplete: 'off',
-    'aria-describedby': 'new-url-hint',
-  });
-  const description = h('input', { id: 'new-description', type: 'text', maxlength: '255', autocomplete: 'off' });
-  const types = h('div', { class: 'types' });
-  const content = [
-    h('label', { for: 'new-url' }, 'URL'),
-    url,
-    h('p', { id: 'new-url-hint', class: 'quiet' }, 'Public, with https://, on port 443 or from 1024 on.'),
-    h('label', { for: 'new-description' }, 'Description (optional)'),
-    description,
-    h('fieldset', {}, h('legend', {}, 'Event types (none chosen: every type)'), types),
-  ];
-  void context.api.listEventTypes().then(
-    ({ eventTypes }) =>
-      fill(
-        types,
-        ...eventTypes.map((type) => h('label', {}, h('input', { type: 'checkbox', value: type }), ` ${type}`)),
-      ),
-    (/** @type {unknown} */ error) => context.fail(error),
-  );
+  const form = endpointForm(context, { url: '', description: '', eventTypes: [] });
   let sent = { text: '', key: '' };
   ask({
     title: 'New endpoint',
-    content,
+    content: form.content,
     label: 'Create endpoint',
     act: async () => {
-      const eventTypes = [...types.querySelectorAll('input')]
-        .filter(({ checked }) => checked)
-        .map(({ value }) => value);
-      const body = { workspaceId, url: url.value.trim(), description: description.value, eventTypes };
+      const body = { workspaceId, ...form.read() };
       // The same form sent again after a lost answer makes no second endpoint.
       const text = JSON.stringify(body);
       if (text !== sent.text) sent = { text, key: newIdempotencyKey() };

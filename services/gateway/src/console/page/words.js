@@ -80,7 +80,7 @@ export function stateText({ enabled, disabledAt, disabledReason, consecutiveFail
       : disabledReason === 'consecutive_failures'
         ? 'It failed for about three days.'
         : 'A person disabled it.';
-  return `Disabled${since}: ${why} Nothing is sent. Pending deliveries wait until it is enabled again.`;
+  return `Disabled${since}: ${why} Nothing is sent. Pending deliveries wait for at most 30 days until it is enabled again.`;
 }
 
 /** @param {readonly string[]} eventTypes */
