@@ -11,6 +11,8 @@ export { fetchPostgres, openTestPostgres, openTestStandby, testDatabase } from '
 export type { TestDatabase, TestDatabaseOptions } from './database.ts';
 export { eventually } from './eventually.ts';
 export { testNats } from './nats.ts';
+export { callOperation } from './operation.ts';
+export type { CalledService, OperationReply, OperationRequest } from './operation.ts';
 export { openPgBouncer } from './pgbouncer.ts';
 export type { PgBouncer, PoolMode } from './pgbouncer.ts';
 export { signToken } from './person.ts';

@@ -1,29 +1,14 @@
-import { tokenMinter } from '@wts/access';
-import type { BodyOf, Contract, ParamsOf, Principal, QueryOf, ReplyOf, Role } from '@wts/contracts';
-import { errorBodySchema, errorsOf, HEADERS, webhookApi } from '@wts/contracts';
+import type { Contract, Principal, ReplyOf, Role } from '@wts/contracts';
+import { webhookApi } from '@wts/contracts';
 import { startService, type RunningService } from '@wts/service-kit/life';
 import { compile } from '@wts/service-kit/routes';
-import { testNats } from '@wts/testkit';
+import { callOperation, testNats, type OperationReply, type OperationRequest } from '@wts/testkit';
 import assert from 'node:assert/strict';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { webhookDispatcher } from '../src/service.ts';
 import { LogAndEndpoints } from './log-and-endpoints.ts';
 
 const SECRET = 'a secret of thirty-two characters or more';
-
-type Given<C> = (ParamsOf<C> extends Record<string, never> ? object : { readonly params: ParamsOf<C> }) &
-  (BodyOf<C> extends undefined ? object : { readonly body: BodyOf<C> }) & {
-    readonly query?: Partial<QueryOf<C>>;
-    readonly headers?: Readonly<Record<string, string>>;
-  };
-
-export interface Answer<C> {
-  readonly status: number;
-  readonly body: ReplyOf<C>;
-  /** Of an error. */
-  readonly code: string | undefined;
-  readonly message: string | undefined;
-}
 
 /** One dispatcher over a real database and a real NATS server. Every answer is compared with its contract. */
 export class TestDispatcher implements AsyncDisposable {
@@ -88,33 +73,9 @@ export class TestDispatcher implements AsyncDisposable {
     return { id, ...(people as Record<R, Principal>) };
   }
 
-  async ask<C extends Contract>(who: Principal, contract: C, given: Given<C>): Promise<Answer<C>> {
-    const {
-      params = {},
-      body,
-      query = {},
-      headers = {},
-    } = given as {
-      params?: Record<string, string>;
-      body?: object;
-      query?: Record<string, string>;
-      headers?: Record<string, string>;
-    };
-    const path = contract.path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(params[name] ?? ''));
-    const answer = await fetch(`${this.service.url}${path}?${new URLSearchParams(query).toString()}`, {
-      method: contract.method,
-      headers: {
-        [HEADERS.principal]: tokenMinter({ from: 'gateway', to: 'webhook-dispatcher', secret: SECRET })(who),
-        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-        ...headers,
-      },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    });
-    const reply = (await answer.json()) as ReplyOf<C> & { code?: string; message?: string };
-    const isOwn = answer.status === contract.reply.status;
-    compile(isOwn ? contract.reply.schema : errorBodySchema, contract.id)(reply);
-    if (!isOwn) assert.ok(errorsOf(contract).includes(reply.code as never), `${contract.id} answers ${reply.code}`);
-    return { status: answer.status, body: reply, code: reply.code, message: reply.message };
+  ask<C extends Contract>(who: Principal, contract: C, request: OperationRequest<C>): Promise<OperationReply<C>> {
+    const called = { url: this.service.url, name: 'webhook-dispatcher', secret: SECRET, compile } as const;
+    return callOperation(called, who, contract, request);
   }
 
   /** A new endpoint of the workspace. */

@@ -4,7 +4,8 @@ import { apiKeyApi, LIMITS, memberApi, workspaceApi } from '@wts/contracts';
 import { eventually } from '@wts/testkit';
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import type { TestPerson, TestReply, TestService } from './test-service.ts';
+import type { OperationReply } from '@wts/testkit';
+import type { TestPerson, TestService } from './test-service.ts';
 import { openTestService, SERVICE } from './test-service.ts';
 
 describe('API keys', () => {
@@ -150,7 +151,7 @@ describe('API keys', () => {
       const body = { label: 'deploys', permissions: 'full-access', workspaceId } as const;
       return (await testService.call(who, apiKeyApi.internalCreateApiKey, { body })).body.key;
     };
-    const list = (who: TestPerson): Promise<TestReply<typeof apiKeyApi.listApiKeys>> =>
+    const list = (who: TestPerson): Promise<OperationReply<typeof apiKeyApi.listApiKeys>> =>
       testService.call(who, apiKeyApi.listApiKeys, { query: { workspaceId } });
     const revoke = async (who: TestPerson, keyId: string): Promise<unknown> => {
       const { status, code } = await testService.call(who, apiKeyApi.revokeApiKey, { params: { keyId } });

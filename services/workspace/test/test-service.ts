@@ -1,13 +1,11 @@
-import { tokenMinter } from '@wts/access';
-import type { BodyOf, Contract, ErrorCode, ParamsOf, Principal, ReplyOf } from '@wts/contracts';
-import { callersOf, errorBodySchema, errorsOf, HEADERS, memberApi, workspaceApi } from '@wts/contracts';
+import type { BodyOf, Contract, Principal, ReplyOf } from '@wts/contracts';
+import { memberApi, workspaceApi } from '@wts/contracts';
 import { startService } from '@wts/service-kit/life';
 import type { RunningService } from '@wts/service-kit/life';
 import { compile } from '@wts/service-kit/routes';
-import type { Validate } from '@wts/service-kit/routes';
+import { callOperation, type OperationReply, type OperationRequest } from '@wts/testkit';
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import supertest from 'supertest';
 import { workspaceService } from '../src/service.ts';
 import type { Backends } from './backends.ts';
 import { openBackends, SECRET } from './backends.ts';
@@ -18,21 +16,6 @@ export interface TestPerson {
   readonly email: string;
   readonly principal: Principal;
 }
-
-export interface TestReply<C> {
-  readonly status: number;
-  /** The body of the contract, when the status is that of the contract. */
-  readonly body: ReplyOf<C>;
-  readonly code: ErrorCode | undefined;
-  readonly text: string;
-  readonly headers: Readonly<Record<string, string>>;
-}
-
-type Request<C> = (ParamsOf<C> extends Record<string, never> ? object : { readonly params: ParamsOf<C> }) &
-  (BodyOf<C> extends undefined ? object : { readonly body: BodyOf<C> }) & {
-    readonly headers?: Readonly<Record<string, string>>;
-    readonly query?: Readonly<Record<string, string>>;
-  };
 
 /**
  * A workspace service with a real PostgreSQL, NATS and sync service. Checks every answer against the contract: its status,
@@ -47,36 +30,13 @@ export class TestService {
     this.service = service;
   }
 
-  async call<C extends Contract>(who: TestPerson | Principal, contract: C, request: Request<C>): Promise<TestReply<C>> {
-    const principal = 'principal' in who ? who.principal : who;
-    const {
-      params = {},
-      body,
-      headers = {},
-      query = {},
-    } = request as {
-      params?: Record<string, string>;
-      body?: object;
-      headers?: Record<string, string>;
-      query?: Record<string, string>;
-    };
-    const from = callersOf(contract)[0] ?? '';
-    const path = contract.path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(params[name] ?? ''));
-    const method = contract.method.toLowerCase() as 'get' | 'post' | 'patch' | 'delete';
-    const agent = supertest(this.service.url);
-    const answer = await agent[method](path)
-      .query(query)
-      .set(headers)
-      .set(HEADERS.principal, tokenMinter({ from, to: 'workspace', secret: SECRET })(principal))
-      .send(body);
-    const code = checkAnswer(contract, answer.status, answer.body);
-    return {
-      status: answer.status,
-      body: answer.body as ReplyOf<C>,
-      code,
-      text: answer.text,
-      headers: answer.headers,
-    };
+  call<C extends Contract>(
+    who: TestPerson | Principal,
+    contract: C,
+    request: OperationRequest<C>,
+  ): Promise<OperationReply<C>> {
+    const called = { url: this.service.url, name: 'workspace', secret: SECRET, compile } as const;
+    return callOperation(called, 'principal' in who ? who.principal : who, contract, request);
   }
 
   /** Another replica of the same service, with settings of its own; the caller closes its service. */
@@ -131,7 +91,7 @@ export class TestService {
     return made.body.invitation;
   }
 
-  join(who: TestPerson, code: string): Promise<TestReply<typeof memberApi.joinWorkspace>> {
+  join(who: TestPerson, code: string): Promise<OperationReply<typeof memberApi.joinWorkspace>> {
     return this.call(who, memberApi.joinWorkspace, { body: { code } });
   }
 }
@@ -146,21 +106,6 @@ export const SERVICE: Principal = {
   scopes: ['read', 'write', 'admin'],
   credential: { kind: 'service', id: 'test' },
 };
-
-const validators = new Map<object, Validate>();
-
-function checkAnswer(contract: Contract, status: number, body: unknown): ErrorCode | undefined {
-  const isOwn = status === contract.reply.status;
-  const schema = isOwn ? contract.reply.schema : errorBodySchema;
-  const validate = validators.get(schema) ?? compile(schema, `answer of ${contract.id}`);
-  validators.set(schema, validate);
-  validate(body);
-  if (isOwn) return undefined;
-  const { code, statusCode } = body as { code: ErrorCode; statusCode: number };
-  assert.equal(statusCode, status);
-  assert.ok(errorsOf(contract).includes(code), `${contract.id} answered ${code}, which its contract does not name`);
-  return code;
-}
 
 function startOn(backends: Backends, settings: Record<string, string> = {}): Promise<RunningService> {
   return startService(workspaceService, {
