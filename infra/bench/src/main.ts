@@ -2,9 +2,8 @@
  * `npm run bench`: starts systems on this machine, measures them with one load generator, and compares each figure with a limit
  * or a peer measured in the same rounds. `npm run bench -- --help` prints the options.
  */
-import { UserError, runTask } from '@wts/local';
+import { readOptions, runTask, UserError } from '@wts/local';
 import { setTimeout as pause } from 'node:timers/promises';
-import { parseArgs } from 'node:util';
 import { OtherProcesses } from './cpu.ts';
 import { commitLine, machineLine } from './machine.ts';
 import { BENCHMARK_NAMES, BENCHMARKS, type Benchmark, type BenchmarkName } from './benchmarks.ts';
@@ -43,11 +42,8 @@ interface Options {
 const beganMs = performance.now();
 
 await runTask(async (stack) => {
-  const options = readOptions();
-  if (options === null) {
-    console.log(USAGE);
-    return 0;
-  }
+  const options = checkedOptions();
+  if (options === null) return 0;
   await printHeader(options);
   const measured: Record<string, KeptResult> = {};
   const left = [...options.names];
@@ -72,19 +68,16 @@ await runTask(async (stack) => {
   return failed.length === 0 ? 0 : 1;
 });
 
-function readOptions(): Options | null {
-  const { values } = parseArgs({
-    options: {
-      only: { type: 'string', default: BENCHMARK_NAMES.join(',') },
-      peer: { type: 'boolean', default: false },
-      full: { type: 'boolean', default: false },
-      keep: { type: 'boolean', default: false },
-      rounds: { type: 'string', default: '3' },
-      seconds: { type: 'string' },
-      help: { type: 'boolean', default: false },
-    },
+function checkedOptions(): Options | null {
+  const values = readOptions(USAGE, {
+    only: { type: 'string', default: BENCHMARK_NAMES.join(',') },
+    peer: { type: 'boolean', default: false },
+    full: { type: 'boolean', default: false },
+    keep: { type: 'boolean', default: false },
+    rounds: { type: 'string', default: '3' },
+    seconds: { type: 'string' },
   });
-  if (values.help) return null;
+  if (values === null) return null;
   const wanted = values.only.split(',').map((name) => name.trim());
   const unknown = wanted.filter((name) => !(BENCHMARK_NAMES as readonly string[]).includes(name));
   if (unknown.length > 0)

@@ -1,6 +1,7 @@
 /** The exports for tests and tools. The entry file of `npm start` is `start.ts`. */
 export { makeAuthority } from './certificates.ts';
 export type { Authority, Identity, IdentityOptions } from './certificates.ts';
+export { readOptions } from './command-options.ts';
 export { migrateServices, migrationsHash } from './database/migrate.ts';
 export type { Database, DatabaseRole } from './database/provision.ts';
 export { databaseExists, describeDatabase, dropDatabase, provision, withServerLock } from './database/provision.ts';

@@ -3,9 +3,10 @@ import { verifyWebhook, WebhookSignatureError } from '@wts/client';
 import type { WebhookEndpoint, WebhookEvent } from '@wts/contracts';
 import { createServer } from 'node:https';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { connect, type AddressInfo } from 'node:net';
-import { parseArgs } from 'node:util';
+import type { AddressInfo } from 'node:net';
+import { readOptions } from './command-options.ts';
 import { PATHS, STACK_FILE } from './layout.ts';
+import { isFree } from './processes/ports.ts';
 import { UserError } from './user-error.ts';
 import { readStackFile, type StackFile } from './stack-file.ts';
 import { runTask } from './task.ts';
@@ -29,7 +30,7 @@ interface Options {
 }
 
 await runTask(async (cleanUp) => {
-  const options = readOptions();
+  const options = checkedOptions();
   if (options === null) return 0;
   const stack = readStackFile();
   if (stack === null)
@@ -66,25 +67,14 @@ await runTask(async (cleanUp) => {
   return 'until stopped';
 });
 
-function readOptions(): Options | null {
-  let values;
-  try {
-    ({ values } = parseArgs({
-      options: {
-        status: { type: 'string', default: '204' },
-        types: { type: 'string', default: '' },
-        port: { type: 'string', default: '0' },
-        workspace: { type: 'string' },
-        help: { type: 'boolean', default: false },
-      },
-    }));
-  } catch (error) {
-    throw new UserError(`${(error as Error).message}\n\n${USAGE}`);
-  }
-  if (values.help) {
-    console.log(USAGE);
-    return null;
-  }
+function checkedOptions(): Options | null {
+  const values = readOptions(USAGE, {
+    status: { type: 'string', default: '204' },
+    types: { type: 'string', default: '' },
+    port: { type: 'string', default: '0' },
+    workspace: { type: 'string' },
+  });
+  if (values === null) return null;
   const [status, port] = [Number(values.status), Number(values.port)];
   if (!Number.isInteger(status) || status < 200 || status > 599)
     throw new UserError('--status takes an HTTP status from 200 to 599.');
@@ -138,20 +128,9 @@ async function deleteLeftovers(stack: StackFile, workspaceId: string): Promise<v
   const path = `/api/webhooks?workspaceId=${encodeURIComponent(workspaceId)}`;
   const { endpoints } = await call<{ endpoints: WebhookEndpoint[] }>(stack, 'GET', path);
   for (const { id, url, description } of endpoints) {
-    if (description === DESCRIPTION && !(await isListening(new URL(url))))
+    if (description === DESCRIPTION && (await isFree(Number(new URL(url).port))))
       await call(stack, 'DELETE', `/api/webhooks/${id}`);
   }
-}
-
-function isListening({ hostname, port }: URL): Promise<boolean> {
-  return new Promise((resolve) => {
-    const socket = connect({ host: hostname, port: Number(port) });
-    const end = (isOpen: boolean): void => {
-      socket.destroy();
-      resolve(isOpen);
-    };
-    socket.once('connect', () => end(true)).once('error', () => end(false));
-  });
 }
 
 async function call<T>(stack: StackFile, method: string, path: string, body?: object): Promise<T> {

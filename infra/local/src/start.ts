@@ -4,8 +4,8 @@ import { existsSync, mkdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setInterval } from 'node:timers';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { parseArgs } from 'node:util';
 import { tryLock } from '../bootstrap/lock.mjs';
+import { readOptions } from './command-options.ts';
 import { migrateServices } from './database/migrate.ts';
 import type { Database } from './database/provision.ts';
 import { ownDatabase, provision } from './database/provision.ts';
@@ -48,7 +48,7 @@ interface Options {
 }
 
 await runTask(async (stack) => {
-  const options = readOptions();
+  const options = checkedOptions();
   if (options === null) return 0;
   const since = Date.now();
   const progress = createProgress(process.stdout);
@@ -109,23 +109,12 @@ await runTask(async (stack) => {
   return 'until stopped';
 });
 
-function readOptions(): Options | null {
-  let values;
-  try {
-    ({ values } = parseArgs({
-      options: {
-        fresh: { type: 'boolean', default: false },
-        'sync-replicas': { type: 'string', default: '1' },
-        help: { type: 'boolean', default: false },
-      },
-    }));
-  } catch (error) {
-    throw new UserError(`${(error as Error).message}\n\n${USAGE}`);
-  }
-  if (values.help) {
-    console.log(USAGE);
-    return null;
-  }
+function checkedOptions(): Options | null {
+  const values = readOptions(USAGE, {
+    fresh: { type: 'boolean', default: false },
+    'sync-replicas': { type: 'string', default: '1' },
+  });
+  if (values === null) return null;
   const syncReplicas = Number(values['sync-replicas']);
   if (!Number.isInteger(syncReplicas) || syncReplicas < 1 || syncReplicas > 8)
     throw new UserError('--sync-replicas must be a whole number from 1 to 8.');

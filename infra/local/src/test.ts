@@ -2,7 +2,7 @@
 import { mkdirSync, rmSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
+import { readOptions } from './command-options.ts';
 import { LOCAL } from './layout.ts';
 import type { RunningProcess } from './processes/launch.ts';
 import { runTask } from './task.ts';
@@ -31,19 +31,10 @@ const END_TO_END_WORKERS_MAX = Math.min(4, availableParallelism());
 const JOINED_FILES_MIN = 4;
 
 await runTask(async (stack) => {
-  const { values } = parseArgs({
-    options: {
-      only: { type: 'string', multiple: true },
-      grep: { type: 'string' },
-      help: { type: 'boolean', default: false },
-    },
-  });
-  if (values.help) {
-    console.log(USAGE);
-    return 0;
-  }
+  const options = readOptions(USAGE, { only: { type: 'string', multiple: true }, grep: { type: 'string' } });
+  if (options === null) return 0;
   const since = Date.now();
-  const { only } = values;
+  const { only, grep } = options;
   const suites = chooseSuites(findSuites(), only);
   const checks = only === undefined ? STATIC_CHECKS : [];
   let passed = 0;
@@ -55,7 +46,7 @@ await runTask(async (stack) => {
     failed = checks.length - passed;
   }
   console.log('\nSuites');
-  const results = await runSuites(stack, suites, { ...process.env, CI: 'true' }, values.grep);
+  const results = await runSuites(stack, suites, { ...process.env, CI: 'true' }, grep);
   for (const result of results) {
     passed += result.passed;
     failed += result.failures.length;

@@ -36,57 +36,59 @@ const DEADLINE_MS = 20_000;
 
 /** Follows by a socket, which resumes from its cursor whenever it is closed. */
 export function followBySocket(account: Account, name: string, after: string): SocketFollower {
-  const received: SyncAction[] = [];
-  const closing = new AbortController();
-  let cursor = after;
   let current: WebSocket | undefined;
   const openSocket = (url: string): WebSocket => (current = new WebSocket(url, { perMessageDeflate: false }));
   const client = new SyncClient({ ...account, openSocket, retry: RETRY });
-  const receive = async (): Promise<void> => {
-    for await (const event of client.follow({ after: cursor, signal: closing.signal })) {
-      if (event.type !== 'delta') continue;
-      received.push(...event.actions);
-      cursor = event.lastSyncId;
-    }
-  };
-  const loop = async (): Promise<void> => {
-    while (!closing.signal.aborted) {
+  const follower = follow(name, after, async ({ cursor, add, signal }) => {
+    try {
+      for await (const event of client.follow({ after: cursor(), signal })) if (event.type === 'delta') add(event);
+    } catch {
       // An error is no finding: the cursor brings the missed entries, or the comparison finds that they are missing.
-      await receive().catch(() => pause(RETRY_MS));
+      await pause(RETRY_MS);
     }
-  };
-  const running = loop();
+  });
   return {
-    name,
-    received,
-    cursor: () => BigInt(cursor),
-    take: (upTo) => takeUpTo(received, upTo),
+    ...follower,
     cut: () => current?.terminate(),
     pause: () => current?.pause(),
     resume: () => current?.resume(),
     [Symbol.asyncDispose]: async () => {
-      closing.abort();
+      const closed = follower[Symbol.asyncDispose]();
       current?.terminate();
-      await running;
+      await closed;
     },
   };
 }
 
 /** Follows by polling one page after another. */
 export function followByPolling(account: Account, name: string, after: string, everyMs = 250): Follower {
+  const client = new SyncClient({ ...account, retry: RETRY });
+  return follow(name, after, async ({ cursor, add, signal }) => {
+    const page = await client.deltas(cursor(), { limit: PAGE_LIMIT, signal }).catch(() => null);
+    if (page !== null) add(page);
+    if (page?.hasMore !== true) await pause(everyMs);
+  });
+}
+
+interface Reading {
+  readonly cursor: () => string;
+  /** Stores entries, and moves the cursor behind them. */
+  readonly add: (page: Pick<DeltasReply, 'actions' | 'lastSyncId'>) => void;
+  readonly signal: AbortSignal;
+}
+
+/** Repeats `read` until the follower is closed. */
+function follow(name: string, after: string, read: (reading: Reading) => Promise<void>): Follower {
   const received: SyncAction[] = [];
   const closing = new AbortController();
-  const client = new SyncClient({ ...account, retry: RETRY });
+  const { signal } = closing;
   let cursor = after;
+  const add: Reading['add'] = ({ actions, lastSyncId }) => {
+    received.push(...actions);
+    cursor = lastSyncId;
+  };
   const loop = async (): Promise<void> => {
-    while (!closing.signal.aborted) {
-      const page = await client.deltas(cursor, { limit: PAGE_LIMIT, signal: closing.signal }).catch(() => null);
-      if (page !== null) {
-        received.push(...page.actions);
-        cursor = page.lastSyncId;
-      }
-      if (page?.hasMore !== true) await pause(everyMs);
-    }
+    while (!signal.aborted) await read({ cursor: () => cursor, add, signal });
   };
   const running = loop();
   return {

@@ -26,14 +26,8 @@ const SILENT_MS = 2_000;
 const DEADLINE_MS = 30_000;
 
 /** From the commit of a change to its arrival at another client's socket, at a fixed pace. */
-export async function liveRows({
-  testSystem,
-  ours,
-  peer,
-  rounds,
-  seconds,
-  print,
-}: BenchmarkContext): Promise<BenchmarkResult> {
+export async function liveRows(context: BenchmarkContext): Promise<BenchmarkResult> {
+  const { testSystem, ours, peer, rounds, seconds, print } = context;
   const rows: ReportRow[] = [];
   const raw: Record<string, unknown> = {};
   const databaseUrl = testSystem.database.url;

@@ -13,13 +13,8 @@ const SILENT_MS = 2_000;
 const DEADLINE_MS = 30_000;
 
 /** Counts the changes of 32 writers that live sockets miss, receive twice or receive out of order. */
-export async function missingRows({
-  testSystem,
-  ours,
-  peer,
-  rounds,
-  seconds,
-}: BenchmarkContext): Promise<BenchmarkResult> {
+export async function missingRows(context: BenchmarkContext): Promise<BenchmarkResult> {
+  const { testSystem, ours, peer, rounds, seconds } = context;
   const databaseUrl = testSystem.database.url;
   const measured = await alternate<'ours' | 'peer', Delivery>(rounds, {
     ours: () => measure(databaseUrl, ours, seconds),

@@ -29,14 +29,8 @@ const rate = ({ perSecond }: Measured): number => perSecond;
  * Accepted changes per second through the gateway, compared with the peer and with a limit: a bare loop that writes the same
  * rows with the same indexes from as many connections in batches of the same size, without order, rules or HTTP.
  */
-export async function mutateRows({
-  testSystem,
-  ours,
-  peer,
-  rounds,
-  seconds,
-  print,
-}: BenchmarkContext): Promise<BenchmarkResult> {
+export async function mutateRows(context: BenchmarkContext): Promise<BenchmarkResult> {
+  const { testSystem, ours, peer, rounds, seconds, print } = context;
   const rows: ReportRow[] = [];
   const raw: Record<string, unknown> = {};
   for (const { clients, batch, ratioMin, p50MsMax } of SHAPES) {
