@@ -8,7 +8,7 @@ export function readOptions<const T extends ParseArgsOptionsConfig>(
 ): ReturnType<typeof parseArgs<{ options: T }>>['values'] | null {
   try {
     const { values } = parseArgs({ options: { ...options, help: { type: 'boolean' } } });
-    if (!('help' in values)) return values as ReturnType<typeof parseArgs<{ options: T }>>['values'];
+    if (!('help' in values)) return values;
   } catch (error) {
     throw new UserError(`${(error as Error).message}\n\n${usage}`);
   }
