@@ -178,6 +178,46 @@ describe('the fair gate', () => {
     await fc.assert(property, { numRuns: 40 });
   });
 
+  it('for any sequence of tasks and pauses: each task starts once, each person in order, and every slot comes back', async () => {
+    const kinds = fc.constantFrom('start' as const, 'start' as const, 'end' as const, 'pause' as const);
+    const property = fc.asyncProperty(
+      fc.array(fc.tuple(kinds, fc.nat(2)), { minLength: 10, maxLength: 60 }),
+      fc.integer({ min: 1, max: 5 }),
+      async (steps, slots) => {
+        const paused = new Set<string>();
+        const timeShare = new TimeShare(new RecentPeople());
+        timeShare.pauseMs = (person) => (paused.has(person) ? 60_000 : 0);
+        const gated = new TestGate({ slots, timeShare });
+        const [started, begun] = [new Map<string, string[]>(), new Map<string, string[]>()];
+        const start = (person: string): void => {
+          const own = started.getOrInsertComputed(person, () => []);
+          own.push(`${person}${own.length}`);
+          gated.start(person, own.at(-1)!);
+        };
+        const note = async (): Promise<void> => {
+          await settled();
+          for (const { name, person } of gated.begun) {
+            const own = begun.getOrInsertComputed(person, () => []);
+            if (!own.includes(name)) own.push(name);
+          }
+        };
+        for (const [kind, amount] of steps) {
+          const person = PEOPLE[amount]!;
+          if (kind === 'start') start(person);
+          else if (kind === 'end') await gated.end(amount);
+          else if (!paused.delete(person)) paused.add(person);
+          await note();
+        }
+        paused.clear();
+        for (const person of started.keys()) start(person);
+        for (await note(); gated.begun.length > 0; await note()) await gated.end(0);
+        assert.deepEqual(begun, started);
+        await gated.close();
+      },
+    );
+    await fc.assert(property, { numRuns: 100 });
+  });
+
   it('immediately refuses a task that is not expected to start in time, but only behind the backlog of its own person', async () => {
     const gated = new TestGate({ slots: 1 });
     // A task of cost 1 takes milliseconds, so one of cost 1000 is expected to take seconds.
