@@ -29,6 +29,8 @@ const WORKERS_MAX = Math.min(5, availableParallelism() + 1);
 const END_TO_END_WORKERS_MAX = Math.min(4, availableParallelism());
 /** A second worker loads the modules of the suite again and starts a PostgreSQL server, which takes about two seconds. */
 const JOINED_FILES_MIN = 4;
+/** Tests of the same suite may disturb each other on one server, for example by counting all locks. */
+const IS_SERVER_SHARED = Boolean(process.env['TEST_DATABASE_URL']);
 
 await runTask(async (stack) => {
   const options = readOptions(USAGE, { only: { type: 'string', multiple: true }, grep: { type: 'string' } });
@@ -112,9 +114,11 @@ async function runSuites(
  */
 function nextOf(waiting: readonly SuiteFolder[], open: readonly SuiteRun[]): SuiteFolder | undefined {
   const toJoin = (isWanted: (folder: SuiteFolder) => boolean, filesMin: number): SuiteFolder | undefined =>
-    open
-      .filter(({ folder, filesLeft }) => isWanted(folder) && filesLeft >= filesMin)
-      .toSorted((one, other) => one.workers - other.workers || other.filesLeft - one.filesLeft)[0]?.folder;
+    IS_SERVER_SHARED
+      ? undefined
+      : open
+          .filter(({ folder, filesLeft }) => isWanted(folder) && filesLeft >= filesMin)
+          .toSorted((one, other) => one.workers - other.workers || other.filesLeft - one.filesLeft)[0]?.folder;
   const service = waiting.find(isService) ?? toJoin(isService, JOINED_FILES_MIN);
   if (service !== undefined) return service;
   const systems = open.find(({ folder }) => folder === END_TO_END)?.workers ?? 0;

@@ -20,6 +20,7 @@ const { default: Runs } = (await import(pathToFileURL(join(ROOT, 'node_modules/m
 const settings = JSON.parse(readFileSync(join(ROOT, '.mocharc.json'), 'utf8')) as Record<string, unknown>;
 const [grep] = process.argv.slice(2);
 
+const atEnd: Mocha.Hook[] = [];
 const send = (message: TestMessage): void => void process.send?.(message);
 
 async function run(file: string): Promise<void> {
@@ -33,17 +34,35 @@ async function run(file: string): Promise<void> {
   try {
     await mocha.loadFilesAsync();
   } catch (error) {
-    send({ type: 'fail', title: file, text: error instanceof Error ? (error.stack ?? error.message) : String(error) });
+    fail(file, error);
     send({ type: 'end' });
     return;
   }
+  // A module that files share, and that closes what it opened in an `after` outside any suite, is loaded for the first only.
+  const root = mocha.suite as unknown as { _afterAll: Mocha.Hook[] };
+  atEnd.push(...root._afterAll);
+  root._afterAll = [];
   mocha.run(() => mocha.dispose());
 }
 
-process.on('message', ({ file }: Assignment) => {
+async function finish(): Promise<void> {
+  for (const { fn } of atEnd) {
+    try {
+      await (fn as Mocha.AsyncFunc | undefined)?.call({} as Mocha.Context);
+    } catch (error) {
+      fail('(after all files)', error);
+    }
+  }
   // Without the channel, the process ends when nothing of its tests is open.
-  if (file === null) process.disconnect?.();
-  else void run(file);
+  process.disconnect?.();
+}
+
+function fail(title: string, error: unknown): void {
+  send({ type: 'fail', title, text: error instanceof Error ? (error.stack ?? error.message) : String(error) });
+}
+
+process.on('message', ({ file }: Assignment) => {
+  void (file === null ? finish() : run(file));
 });
 // Mocha does so while it runs tests: it ignores rejections that belong to no test.
 process.on('unhandledRejection', () => {});
