@@ -12,7 +12,6 @@ import type { Lanes, LanesOptions } from '../src/lanes/lanes.ts';
 import { openLanes } from '../src/lanes/lanes.ts';
 import { laneMetrics } from '../src/lanes/metrics.ts';
 import type { DispatchLimits } from '../src/limits.ts';
-import { enqueueTest } from '../src/store/enqueue.ts';
 import { LogAndEndpoints, quiet } from './log-and-endpoints.ts';
 
 export const KEY_TEXT = randomBytes(32).toString('base64');
@@ -122,17 +121,23 @@ export class LaneSystem implements AsyncDisposable {
     return secret;
   }
 
-  /** Events of the endpoint, in order; their ids. */
+  /** Events of the endpoint, in order and in one transaction; their ids. */
   async enqueue(endpointId: string, count = 1): Promise<string[]> {
-    const ids: string[] = [];
-    for (let at = 0; at < count; at += 1) {
-      const id = randomUUID();
-      const createdAt = new Date().toISOString();
-      const event = { id, position: null, workspaceId: randomUUID(), type: 'endpoint.test', createdAt } as const;
-      const result = await enqueueTest(this.pool, endpointId, { ...event, body: JSON.stringify({ id }) }, 1_000_000);
-      if (result.kind !== 'queued') throw new Error(result.kind);
-      ids.push(id);
-    }
+    const ids = Array.from({ length: count }, () => randomUUID());
+    await this.pool.query(
+      `with lane as (
+        update webhooks.lanes set last_sequence = last_sequence + $3::int, wakes = wakes + 1, due_at = now()
+        where endpoint_id = $1 returning last_sequence - $3::int as before
+      ),
+      event as (
+        insert into webhooks.events (id, created_at, workspace_id, type, body)
+        select id, now(), gen_random_uuid(), 'task.created', json_build_object('id', id)::text from unnest($2::uuid[]) id
+      )
+      insert into webhooks.deliveries (id, endpoint_id, event_id, event_at, event_type, sequence, created_at)
+      select gen_random_uuid(), $1, id, now(), 'task.created', before + nth, now() + nth * interval '1 millisecond'
+      from lane cross join unnest($2::uuid[]) with ordinality as event(id, nth)`,
+      [endpointId, ids, count],
+    );
     return ids;
   }
 
