@@ -30,6 +30,7 @@ export const DISPATCH = {
   /** Attempts whose outcome is not yet in PostgreSQL; beyond it no new attempt begins. */
   outcomesMax: 10_000,
   outcomesAtOnce: 500,
+  outcomesGatherMs: 5,
   outcomeRetryMs: 250,
   /** Attempts of a process at once: of endpoints known to be quick, known to be slow, and not known at all. */
   quickSlots: 512,

@@ -103,6 +103,7 @@ class LeasedLanes implements LaneGauges {
       onRoom: () => this.#each((lane) => lane.goOn()),
       atOnce: limits.outcomesAtOnce,
       max: limits.outcomesMax,
+      gatherMs: limits.outcomesGatherMs,
       retryMs: limits.outcomeRetryMs,
       log,
     });

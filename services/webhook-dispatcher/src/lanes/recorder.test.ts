@@ -45,6 +45,7 @@ describe('recording outcomes', () => {
       onRoom: () => undefined,
       atOnce: 100,
       max: 100,
+      gatherMs: 1,
       retryMs: 1,
       log: createLogger({ name: 'test', level: 'silent' }),
     });

@@ -30,6 +30,8 @@ interface RecorderOptions {
   readonly onRoom: () => void;
   readonly atOnce: number;
   readonly max: number;
+  /** From the end of a batch to the next one, when that would not be full: each statement has a cost of its own. */
+  readonly gatherMs: number;
   readonly retryMs: number;
   readonly log: Logger;
 }
@@ -76,7 +78,10 @@ export class Recorder {
   async #writeAll(): Promise<void> {
     // What settles in the same turn of the event loop is written together.
     await Promise.resolve();
-    while (this.#waiting.length > 0 && !this.#isGivingUp) await this.#writeBatch();
+    while (this.#waiting.length > 0 && !this.#isGivingUp) {
+      await this.#writeBatch();
+      if (this.#waiting.length < this.#options.atOnce) await sleep(this.#options.gatherMs);
+    }
     // In the same turn as the last look at what waits, because otherwise what is added in between would wait for the next.
     this.#writing = null;
   }
