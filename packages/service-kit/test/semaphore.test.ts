@@ -36,7 +36,7 @@ describe('a semaphore', () => {
 
 describe('the semaphores of senders', () => {
   it('refuse tasks over a bound and after a time, and store nothing of senders without tasks [limits.look-ups.network, never.unbounded]', async () => {
-    const semaphores = new SenderSemaphores({ atOnce: 1, waitingMax: 2, waitMs: 20 });
+    const semaphores = new SenderSemaphores({ atOnce: 1, waitingMax: 2, waitMs: 20, refusal: 'Too many.' });
     const { promise, resolve } = Promise.withResolvers<void>();
     let begun = 0;
     const task = (): Promise<void> => {

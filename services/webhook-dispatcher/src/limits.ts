@@ -54,3 +54,14 @@ export const DISPATCH = {
 } as const;
 
 export type DispatchLimits = Readonly<Record<keyof typeof DISPATCH, number>>;
+
+/** Requests of people, which have connections to PostgreSQL of their own, so that no number of them delays a delivery. */
+export const MANAGEMENT = {
+  connections: 4,
+  /** Requests of one person that use a connection; the other half is for other people. */
+  ofPersonAtOnce: 2,
+  /** As many as the gateway lets one caller have in parallel. */
+  ofPersonWaitingMax: 256,
+  /** What a call between services may take. */
+  waitMs: 10_000,
+} as const;

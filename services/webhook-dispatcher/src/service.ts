@@ -23,17 +23,17 @@ import { enqueueMetrics } from './enqueue/metrics.ts';
 import { openEnqueue } from './enqueue/enqueue.ts';
 import { mountDeliveries } from './http/deliveries.ts';
 import { mountEndpoints } from './http/endpoints.ts';
+import { shareByPerson } from './http/share-by-person.ts';
 import { openLanes } from './lanes/lanes.ts';
 import type { Lanes } from './lanes/lanes.ts';
 import { laneMetrics, watchLanes } from './lanes/metrics.ts';
+import { MANAGEMENT } from './limits.ts';
 import { deliveryStore } from './store/deliveries.ts';
 import { endpointStore } from './store/endpoints.ts';
 import { enqueueTest } from './store/enqueue.ts';
 import { maintainTables } from './table-maintenance.ts';
 
 type Config = ConfigOf<typeof settings>;
-
-const MANAGEMENT_CONNECTIONS = 4;
 
 /**
  * Webhook endpoints, the events of the log for them, and the attempts to deliver these. Entries become deliveries in
@@ -48,8 +48,7 @@ export const webhookDispatcher: ServiceDefinition<Config> = {
     const { databaseUrl, poolMax } = config;
     await checkPostgres({ url: databaseUrl, applicationName, log, readiness, signal });
     const { pool } = openPostgres({ url: databaseUrl, poolMax, applicationName, log, stack, readiness });
-    // Requests have connections of their own, so that no number of them delays a delivery.
-    const management = { url: databaseUrl, poolMax: MANAGEMENT_CONNECTIONS, applicationName, log, stack };
+    const management = { url: databaseUrl, poolMax: MANAGEMENT.connections, applicationName, log, stack };
     const { knex, pool: managementPool } = openPostgres(management);
     const nats = openNats({ urls: config.natsUrls, name: applicationName, log, stack });
     stack.use(maintainTables({ pool, databaseUrl, logger: log }));
@@ -71,8 +70,9 @@ export const webhookDispatcher: ServiceDefinition<Config> = {
       enqueueTest: (endpointId, event) => enqueueTest(managementPool, endpointId, event, LIMITS.webhookTestsMax),
     };
     const app = createApp(kit);
-    mountEndpoints(app, context);
-    mountDeliveries(app, context);
+    const people = shareByPerson();
+    mountEndpoints(app, context, people);
+    mountDeliveries(app, context, people);
     notFoundAndErrors(app);
     return { app, host: config.host, port: config.port };
   },

@@ -97,7 +97,7 @@ describe('management of webhook endpoints', function () {
     assert.equal(gone.status, 404);
   });
 
-  it('keeps a workspace at ten endpoints under twenty parallel creations [webhooks.endpoint.limit] [errors.402.endpoint-limit]', async () => {
+  it('D7: keeps a workspace at ten endpoints under twenty parallel creations [webhooks.endpoint.limit] [errors.402.endpoint-limit]', async () => {
     const { id: workspaceId, owner } = await dispatcher.workspace('owner');
     const made = await Promise.all(
       Array.from({ length: 20 }, () => dispatcher.ask(owner, createEndpoint, { body: { url, workspaceId } })),
@@ -190,7 +190,7 @@ describe('management of webhook endpoints', function () {
     }
   });
 
-  it('gives a new secret at a rotation, keeps five in force at most, and seals all of them [webhooks.rotate.answer, webhooks.secret.at-rest]', async () => {
+  it('D2: gives a new secret at a rotation, keeps five in force at most, and seals all of them [webhooks.rotate.answer, webhooks.secret.at-rest]', async () => {
     const { endpoint, secret } = await dispatcher.endpoint(home.owner, home.id);
     const params = { id: endpoint.id };
     const seen = new Set([secret]);
@@ -277,7 +277,7 @@ describe('management of webhook endpoints', function () {
     assert.equal((await dispatcher.ask(home.owner, testEndpoint, { params })).code, 'conflict');
   });
 
-  it('pages backwards by `before` without a gap or a repetition, also over deliveries of one moment [webhooks.deliveries.page, limits.webhook.deliveries-page]', async () => {
+  it('E7: pages backwards by `before` without a gap or a repetition, also over deliveries of one moment [webhooks.deliveries.page, limits.webhook.deliveries-page]', async () => {
     const { endpoint } = await dispatcher.endpoint(home.owner, home.id);
     const params = { id: endpoint.id };
     await dispatcher.store.pool.query(
@@ -317,6 +317,32 @@ describe('management of webhook endpoints', function () {
       const { code } = await dispatcher.ask(home.owner, listDeliveries, { params, query });
       assert.equal(code, 'validation_failed', JSON.stringify(query));
     }
+  });
+
+  it('answers one person while another one has more requests than there are connections', async () => {
+    const { endpoint } = await dispatcher.endpoint(home.owner, home.id);
+    const params = { id: endpoint.id };
+    const blocker = await dispatcher.store.admin.connect();
+    await blocker.query('begin; lock table webhooks.events in access exclusive mode');
+    let answered = 0;
+    const lists = Array.from({ length: 20 }, async () => {
+      const { status } = await dispatcher.ask(home.owner, listDeliveries, { params });
+      answered += 1;
+      return status;
+    });
+    const isWaiting = async (): Promise<boolean> => {
+      const { rowCount } = await dispatcher.store.admin.query(
+        `select 1 from pg_locks where relation = 'webhooks.events'::regclass and not granted`,
+      );
+      return rowCount === 2;
+    };
+    await eventually(isWaiting);
+    for (let turn = 0; turn < 5; turn += 1)
+      assert.equal((await dispatcher.ask(home.admin, getEndpoint, { params })).status, 200);
+    assert.equal(answered, 0);
+    await blocker.query('rollback');
+    blocker.release();
+    assert.deepEqual(new Set(await Promise.all(lists)), new Set([200]));
   });
 
   it('queues one more attempt for each delivery that failed since a time', async () => {

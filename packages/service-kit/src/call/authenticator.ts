@@ -26,6 +26,7 @@ export function openAuthenticator(
     atOnce: LIMITS.lookUpsOfSenderMax,
     waitingMax: LIMITS.lookUpsWaitingOfSenderMax,
     waitMs: LIMITS.lookUpWaitMs,
+    refusal: 'Too many credentials from your network are being checked; try again shortly',
   });
   const limited = <T>(sender: string, lookUp: () => Promise<T>): Promise<T> =>
     sender === '' ? lookUp() : lookUps.run(sender, lookUp);

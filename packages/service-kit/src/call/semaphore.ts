@@ -33,6 +33,8 @@ export interface SenderBounds {
   readonly waitingMax: number;
   /** A task that waited longer is refused and not started. */
   readonly waitMs: number;
+  /** The public text of a refusal. */
+  readonly refusal: string;
 }
 
 /**
@@ -48,15 +50,15 @@ export class SenderSemaphores {
   }
 
   async run<T>(sender: string, task: () => Promise<T>): Promise<T> {
-    const { atOnce, waitingMax, waitMs } = this.#bounds;
+    const { atOnce, waitingMax, waitMs, refusal } = this.#bounds;
     const own = this.#semaphores.get(sender) ?? { semaphore: new Semaphore(atOnce), tasks: 0 };
-    if (own.tasks >= atOnce + waitingMax) throw tooMany();
+    if (own.tasks >= atOnce + waitingMax) throw tooMany(refusal);
     this.#semaphores.set(sender, own);
     own.tasks += 1;
     const endsAt = performance.now() + waitMs;
     try {
       return await own.semaphore.run(() => {
-        if (performance.now() > endsAt) throw tooMany();
+        if (performance.now() > endsAt) throw tooMany(refusal);
         return task();
       });
     } finally {
@@ -66,9 +68,6 @@ export class SenderSemaphores {
   }
 }
 
-function tooMany(): Fault {
-  return new Fault('unavailable', {
-    message: 'Too many credentials from your network are being checked; try again shortly',
-    retryAfterSeconds: randomRetryAfterSeconds(),
-  });
+function tooMany(message: string): Fault {
+  return new Fault('unavailable', { message, retryAfterSeconds: randomRetryAfterSeconds() });
 }

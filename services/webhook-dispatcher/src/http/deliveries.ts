@@ -1,16 +1,21 @@
 import { webhookApi } from '@wts/contracts';
-import { mount, mountStream } from '@wts/service-kit/routes';
+import { mountStream } from '@wts/service-kit/routes';
 import type { IRouter } from 'express';
 import { replayDeliveries, retryDelivery, sendTest } from '../commands/manage-deliveries.ts';
 import type { Context } from '../context.ts';
 import { listAttempts, listDeliveries } from '../queries/read-deliveries.ts';
+import type { ListedDelivery } from '../store/deliveries.ts';
 import { sendDeliveries } from './send-deliveries.ts';
+import type { ShareByPerson } from './share-by-person.ts';
 
 /** Deliveries of an endpoint, their attempts, and the operations that ask for more attempts. */
-export function mountDeliveries(router: IRouter, context: Context): void {
+export function mountDeliveries(router: IRouter, context: Context, { run, mount }: ShareByPerson): void {
   mountStream(router, webhookApi.listDeliveries, async ({ principal, params, query, res, signal }) => {
-    const page = await listDeliveries(context, principal, params.id, query);
-    await sendDeliveries(res, page, { bodies: (some) => context.deliveries.bodies(some), signal });
+    const { userId } = principal;
+    const page = await run(userId, () => listDeliveries(context, principal, params.id, query));
+    // In pieces, because a client that reads slowly would otherwise delay its person's other requests.
+    const bodies = (some: readonly ListedDelivery[]) => run(userId, () => context.deliveries.bodies(some));
+    await sendDeliveries(res, page, { bodies, signal });
   });
   mount(router, webhookApi.listAttempts, async ({ principal, params }) => ({
     ok: true,

@@ -1,12 +1,12 @@
 import { webhookApi } from '@wts/contracts';
-import { mount } from '@wts/service-kit/routes';
 import type { IRouter } from 'express';
 import { createEndpoint, deleteEndpoint, rotateSecret, updateEndpoint } from '../commands/manage-endpoints.ts';
 import { requireEndpoint } from '../commands/require-endpoint.ts';
 import type { Context } from '../context.ts';
+import type { ShareByPerson } from './share-by-person.ts';
 
 /** Webhook endpoints and their secrets. Keeps webhooks.event-types.list, webhooks.list.by-workspace, webhooks.read.answer. */
-export function mountEndpoints(router: IRouter, context: Context): void {
+export function mountEndpoints(router: IRouter, context: Context, { mount }: ShareByPerson): void {
   const keyed = { idempotency: context.idempotency };
 
   // Before the path with an id, because a router takes the first one that matches.
