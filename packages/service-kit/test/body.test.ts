@@ -42,7 +42,10 @@ describe('the body of a request', () => {
         { title: 'x', day: '2026-02-30' },
         /^body\/day must be a day such as 2026-11-21$/,
       ],
-      'with a time without a zone': [{ title: 'x', at: '2026-01-01T00:00:00' }, /^body\/at must be a moment such as/],
+      'with a time without a zone': [
+        { title: 'x', at: '2026-01-01T00:00:00' },
+        /^body\/at must be a time with a time zone, such as 2026-11-21T09:00:00\.000Z$/,
+      ],
       'with an id that is none': [{ title: 'x', id: '1' }, /^body\/id must be a UUID$/],
       'with an address that is none': [{ title: 'x', mail: 'ann' }, /^body\/mail must be an e-mail address$/],
       'with a control character in a link': [{ title: 'x', link: 'https://x.test/\u0001' }, /^body\/link must be/],

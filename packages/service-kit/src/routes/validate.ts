@@ -123,7 +123,7 @@ const FORMATS: Readonly<Record<string, string>> = {
   uuid: 'a UUID',
   'idn-email': 'an e-mail address',
   'http-url': 'an absolute URL that starts with http:// or https://, without a user name or password',
-  'date-time': 'a moment such as 2026-11-21T09:00:00.000Z',
+  'date-time': 'a time with a time zone, such as 2026-11-21T09:00:00.000Z',
   date: 'a day such as 2026-11-21',
 };
 
