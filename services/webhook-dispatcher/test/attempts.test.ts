@@ -1,3 +1,4 @@
+import { eventually } from '@wts/testkit';
 import fc from 'fast-check';
 import assert from 'node:assert/strict';
 import type { Socket } from 'node:net';
@@ -284,6 +285,19 @@ describe('an attempt', () => {
     await using sender = await openSender();
     const { error, statusCode } = await sender.send(consumer.url, { body: JSON.stringify('x'.repeat(900_000)) });
     assert.deepEqual([error, statusCode], [null, 200]);
+  });
+
+  it('C11: has its result, and no longer than it may take, when the process stands still for two seconds', async () => {
+    await using consumer = await consumerThat((socket) => void socket.write(OK));
+    await using hanging = await consumerThat(() => undefined);
+    await using sender = await openSender(4_000);
+    const results = Promise.all([sender.send(consumer.url), sender.send(hanging.url)]);
+    await eventually(() => hanging.requests.length === 1);
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 2_000);
+    const [answered, late] = await results;
+    assert.deepEqual([answered.error, answered.statusCode], [null, 200]);
+    assert.equal(late.error, 'timeout');
+    assert.ok(late.durationMs >= 3_990 && late.durationMs < 5_500, `${late.durationMs} ms`);
   });
 
   it('ends with a result whatever the endpoint and the event are', async () => {

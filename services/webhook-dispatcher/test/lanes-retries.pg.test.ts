@@ -34,7 +34,7 @@ describe('retries of an endpoint', () => {
     await system.untilAll(id, 'succeeded');
   });
 
-  it('never begin before their time, and are two at a time at most [webhooks.retry.schedule]', async () => {
+  it('F5: never begin before their time, and are two at a time at most [webhooks.retry.schedule]', async () => {
     const consumer = await system.receiver();
     const id = await system.endpoint(consumer.url);
     await using lanes = system.lanes({ schedule: '300ms,1h,1h,1h,1h,1h,1h' });

@@ -132,6 +132,29 @@ describe('the lane of an endpoint', () => {
       );
     });
 
+    it('C10: keeps it while the disk is full, and begins no attempt of it again', async () => {
+      const id = await system.endpoint('https://consumer.test/');
+      let attempts = 0;
+      const send: SendAttempt = async () => {
+        attempts += 1;
+        return answer(null, { statusCode: 200 });
+      };
+      await system.enqueue(id, 3);
+      const onUpdate = (then: string) =>
+        system.db.admin.query(`create or replace function webhooks.on_update() returns trigger language plpgsql as
+          $$ begin ${then}; end $$`);
+      await onUpdate(`raise exception 'could not extend file: No space left on device' using errcode = 'disk_full'`);
+      await system.db.admin.query(
+        `create trigger on_update before update on webhooks.deliveries for each row execute function webhooks.on_update()`,
+      );
+      await using lanes = system.lanes({ send, limits: { outcomeRetryMs: 20 } });
+      lanes.wake([id]);
+      await eventually(() => lanes.gauges.unrecordedOutcomes() === 3);
+      await onUpdate('return new');
+      await system.untilAll(id, 'succeeded');
+      assert.equal(attempts, 3);
+    });
+
     it('records it when it only waited for the default partition', async () => {
       const id = await system.endpoint('https://consumer.test/');
       await using lanes = system.lanes({ send: async () => answer(null, { statusCode: 200 }) });

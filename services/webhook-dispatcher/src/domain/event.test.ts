@@ -61,7 +61,7 @@ describe('the event of an entry', () => {
     assert.equal(eventOf(entry({ modelName: 'User', workspaceId: null })), null);
   });
 
-  it('cannot be made of an entry that says too little or what nobody knows', () => {
+  it('cannot be made of an entry with missing fields or unknown names', () => {
     const broken: [Partial<EventSource>, RegExp][] = [
       [{ modelName: 'Starship' }, /no model has this name/],
       [{ workspaceId: null }, /no workspace/],
