@@ -59,7 +59,7 @@ export class ConsoleBrowser implements AsyncDisposable {
     return tab;
   }
 
-  /** A page at which somebody has entered a key. */
+  /** A page after a key was entered. */
   async signedIn(options: TabOptions = {}): Promise<Tab> {
     const tab = await this.tab(options);
     await tab.enterKey(this.testSystem.apiKey);

@@ -129,18 +129,18 @@ describe('the delivery console (skipped where there is no Chromium)', function p
     assert.equal(await rows.count(), 25);
 
     const seen = new Set<string>();
-    const look = async (): Promise<void> => {
+    const note = async (): Promise<void> => {
       for (const link of await rows.locator('a').all()) seen.add((await link.getAttribute('data-id')) ?? '');
     };
     await eventually(async () => (await deliveriesOf(id)).every(({ status }) => status === 'failed'), {
       deadlineMs: 60_000,
     });
-    await look();
+    await note();
     for (const heading of ['Deliveries, page 2', 'Deliveries, page 3']) {
       await tab.button('Older').click();
       await page.getByRole('heading', { name: heading }).waitFor();
       await eventually(async () => !seen.has((await rows.locator('a').first().getAttribute('data-id')) ?? ''));
-      await look();
+      await note();
     }
     assert.equal(seen.size, 60);
     assert.ok(await tab.button('Older').isDisabled());
@@ -177,8 +177,8 @@ describe('the delivery console (skipped where there is no Chromium)', function p
     await page.getByRole('dialog').getByText('The url must begin with https://').waitFor();
     await page.keyboard.press('Escape');
 
-    await tab.button('Forget key').click();
-    await tab.enterKey('wts_nobody');
+    await tab.button('Remove key').click();
+    await tab.enterKey('wts_unknown');
     await page.getByRole('alert').getByText('The API key is wrong, revoked or expired.').waitFor();
     await tab.enterKey(system.testSystem.readOnlyApiKey);
     await page.getByRole('alert').getByText('a key with the scopes read and admin').waitFor();
@@ -223,7 +223,7 @@ describe('the delivery console (skipped where there is no Chromium)', function p
     const other = await page.context().newPage();
     await other.goto(`${system.testSystem.baseUrl}/console`);
     await other.getByLabel('API key').waitFor();
-    await tab.button('Forget key').click();
+    await tab.button('Remove key').click();
     await page.getByLabel('API key').waitFor();
     assert.equal(await tab.run('sessionStorage.length'), 0);
     assert.equal(await page.getByLabel('API key').inputValue(), '');

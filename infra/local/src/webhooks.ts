@@ -19,7 +19,7 @@ const RENEWED_BEFORE_MS = 30 * 86_400_000;
 
 /**
  * An authority for development and one certificate of it for loopback, made at the first start and kept. The key of the
- * authority is not kept, so nobody can issue another certificate that this machine's dispatcher trusts.
+ * authority is not kept, so no other certificate can exist that the dispatcher of this machine trusts.
  */
 export async function openLocalWebhooks(directory: string): Promise<LocalWebhooks> {
   const file = (name: string): string => join(directory, name);

@@ -42,7 +42,7 @@ type Range = [ipaddr.IPv4 | ipaddr.IPv6, number];
 /**
  * The first layer of three that keep requests on the public network: this one judges addresses, `endpoint-url.ts` judges
  * what an administrator writes, and `connect.ts` judges each connection before and after it is made. IPv6 is refused
- * unless known to be public, because new special blocks would otherwise be open until somebody notices.
+ * unless known to be public, because blocks that become special later would otherwise be open.
  *
  * Keeps webhooks.attempt.address-guard and never.non-public-address.
  */

@@ -8,7 +8,7 @@ import { AttemptFailure, reasonOf } from './failure.ts';
 import type { AttemptMetrics } from './metrics.ts';
 import type { AddressResolver } from './resolver.ts';
 
-/** How far a connection got; by it an attempt that ran out of time says what it waited for. */
+/** How far a connection got: it decides the error of an attempt whose time ends. */
 export type Phase = 'resolve' | 'connect' | 'exchange';
 
 export interface ConnectProgress {
@@ -35,7 +35,7 @@ const ADDRESS_TIMEOUT_MS = 2_500;
 
 /**
  * Makes connections to public addresses only. All addresses of a name are judged, and one that is not public refuses the
- * whole set: a name that has both is under the control of an attacker. What is connected to is one of the addresses
+ * whole set, because a name that has both kinds may be an attack. What is connected to is one of the addresses
  * judged, never the name, so a second answer of DNS changes nothing; the address at the other end is compared once more.
  *
  * Keeps webhooks.attempt.address-guard.
@@ -96,7 +96,7 @@ function connectTo(address: string, dialing: Dialing, timeoutMs: number | null):
     port: target.port,
     secureContext,
     ALPNProtocols: ['http/1.1'],
-    // Said here, because otherwise a variable of the environment could turn it off.
+    // Set here, because otherwise a variable of the environment could disable it.
     rejectUnauthorized: true,
     ...(target.isAddress ? {} : { servername: target.host }),
   });
@@ -114,14 +114,14 @@ function connectTo(address: string, dialing: Dialing, timeoutMs: number | null):
     clearTimeout(timer);
     isAccepted = true;
     const { remoteAddress } = socket;
-    // It was ended before anybody could look.
+    // The connection ended before this callback.
     if (remoteAddress === undefined) return fail(new AttemptFailure('connection_reset', address));
     if (canonicalAddress(remoteAddress) === canonicalAddress(address)) return;
     metrics.addressBlocked('peer');
     fail(new AttemptFailure('blocked_address', `${address} was answered by ${remoteAddress}`));
   });
   socket.once('secureConnect', () => resolve(socket));
-  // It stays, so that no error is without a listener before undici adds its own.
+  // Never removed, so that no error is without a listener before undici adds its own.
   socket.on('error', (error) => {
     if (isAccepted) fail(new AttemptFailure(reasonOf(error, 'tls_error'), address, error));
     else fail(new NotConnected(reasonOf(error, 'connection_refused'), address, error));

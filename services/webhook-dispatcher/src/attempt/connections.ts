@@ -39,7 +39,7 @@ const HEADER_BYTES_MAX = 16_384;
 /**
  * The connections of all attempts, kept alive between them. Each is an undici client with one connection in its whole life:
  * an attempt that runs out of time ends its own connection and no other one's, and a connection that ended is never made
- * again behind the back of the address guard.
+ * again without the address guard.
  */
 export function openConnections(connect: Connect, metrics: Pick<AttemptMetrics, 'connectionsOpen'>): Connections {
   const all = new Set<Connection>();
@@ -117,7 +117,7 @@ async function connectInto(connection: Connection, connecting: Promise<TLSSocket
   callback(null, connection.socket);
 }
 
-/** Bounded for each origin and in all; the newest of an origin is taken first, the oldest of all is given up first. */
+/** Bounded for each origin and in all; the newest of an origin is used first, the oldest of all is closed first. */
 class IdleConnections {
   /** Origins in the order of their last use. */
   readonly #byOrigin = new Map<string, Connection[]>();

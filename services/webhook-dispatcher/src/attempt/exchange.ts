@@ -35,8 +35,8 @@ const BODY_BYTES_MAX = 16_384;
 const BODY_MS_MAX = 1_000;
 
 /**
- * Sends one request and reads its answer. The status line decides; of the body no more is read than an operator may want
- * to see, and a connection whose body goes on is closed. Interim answers (1xx) are no answer. Redirects are answers like
+ * Sends one request and reads its answer. The status line decides; only so much of the body is read as an operator
+ * may want to see, and a connection whose body is longer is closed. Interim answers (1xx) are no answer. Redirects are answers like
  * any other, and the body is never decompressed.
  *
  * Keeps webhooks.attempt.no-redirects.
@@ -68,7 +68,7 @@ export function exchange(
   connection.client.dispatch(
     { method: 'POST', ...message },
     {
-      // undici asks for it.
+      // undici requires it.
       onRequestStart: () => undefined,
       onResponseStarted: () => {
         isBegun = true;

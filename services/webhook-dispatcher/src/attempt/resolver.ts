@@ -134,7 +134,7 @@ async function askBoth(resolver: Resolver, name: string): Promise<readonly Answe
   const late = sleep(RESOLVE_TIMEOUT_MS, undefined, { signal: ended.signal }).then(() => {
     throw new Error(`no answer within ${RESOLVE_TIMEOUT_MS} ms`);
   });
-  // It is rejected by the end of the wait too, when nothing looks at it any more.
+  // The end of the wait rejects it too, when nothing awaits it any more.
   late.catch(() => undefined);
   const v4 = resolver.resolve4(name, { ttl: true });
   const v6 = resolver.resolve6(name, { ttl: true });

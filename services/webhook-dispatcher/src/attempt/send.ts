@@ -35,7 +35,7 @@ const LATE: Readonly<Record<Phase, AttemptError>> = {
 const OVER = new AttemptFailure('connection_reset', 'the attempt is over');
 
 /**
- * Makes attempts. One attempt goes: check the URL again -> take an idle connection or make one (`connect.ts`) -> sign and
+ * Makes attempts. The steps of one: check the URL again -> take an idle connection or make one (`connect.ts`) -> sign and
  * send -> decide at the status line (`exchange.ts`). Nothing is read from the environment: no proxy, no trust.
  *
  * Keeps webhooks.attempt.success, webhooks.attempt.deadline, webhooks.headers.id, webhooks.headers.timestamp and
@@ -62,7 +62,7 @@ export function openSender(options: SenderOptions): SendAttempt {
       ...('error' in outcome ? resultOfFailure(outcome) : resultOfAnswer(outcome, request.beginsAtMs + durationMs)),
     };
     metrics.attemptEnded(result.error, durationMs);
-    // Addresses and what DNS said stand here and nowhere else.
+    // Addresses and the answers of DNS are in this log line and nowhere else.
     if ('error' in outcome) log.debug({ err: outcome.error, eventId: request.eventId }, 'an attempt had no answer');
     return result;
   };

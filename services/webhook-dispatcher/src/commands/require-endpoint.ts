@@ -2,7 +2,7 @@ import type { Principal, WebhookEndpoint } from '@wts/contracts';
 import { Fault } from '@wts/contracts';
 import type { Context } from '../context.ts';
 
-const NOBODYS = '00000000-0000-0000-0000-000000000000';
+const UNKNOWN_WORKSPACE = '00000000-0000-0000-0000-000000000000';
 
 /**
  * The endpoint, for a caller who manages the webhooks of its workspace. A person outside the workspace learns no more than
@@ -14,8 +14,8 @@ export async function requireEndpoint(
   id: string,
 ): Promise<WebhookEndpoint> {
   const endpoint = await endpoints.find(id);
-  // Asked also when there is none, of a workspace that nobody is in: both answers take the same time.
-  await roles.requirePermission(principal, endpoint?.workspaceId ?? NOBODYS, 'webhooks.manage');
+  // Checked also for an endpoint that does not exist, in a workspace without members: both answers take the same time.
+  await roles.requirePermission(principal, endpoint?.workspaceId ?? UNKNOWN_WORKSPACE, 'webhooks.manage');
   if (endpoint === null) throw new Fault('not_found');
   return endpoint;
 }

@@ -41,7 +41,7 @@ export function disableRuleOf(afterMs: number, { stepsMs }: RetrySchedule): Disa
   };
 }
 
-/** How an endpoint stands after one more failed attempt. */
+/** The failing of an endpoint after one more failed attempt. */
 export function afterFailure(before: Failing, atMs: number, { silenceMsMax }: DisableRule): Failing {
   const isContinued = before.lastFailureMs !== null && atMs - before.lastFailureMs <= silenceMsMax;
   return {

@@ -166,7 +166,7 @@ async function insertSecret(trx: Knex, endpointId: string, { id, keyId, sealed }
   );
 }
 
-/** The replica that holds the lane looks for work at its next turn; a lane without a holder is taken. */
+/** The replica that holds the lane reads it again at its next poll; another replica claims a lane without a holder. */
 export async function wakeLane(knex: Knex, endpointId: string): Promise<void> {
   const sql = `update webhooks.lanes set due_at = least(coalesce(due_at, now()), now()), wakes = wakes + 1
     where endpoint_id = :endpointId`;

@@ -59,7 +59,7 @@ export class Deliveries {
    */
   async read(signal) {
     const before = this.#befores.at(-1);
-    // One more than is shown tells whether there is an older page.
+    // One more than is shown, to know whether there is an older page.
     const page = { limit: String(PAGE_SIZE + 1), ...(before === undefined ? {} : { before }) };
     const { deliveries } = await this.#context.api.listDeliveries(this.#place.endpointId, page, signal);
     const shown = deliveries.slice(0, PAGE_SIZE);

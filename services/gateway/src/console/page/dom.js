@@ -52,7 +52,7 @@ export function fill(element, ...children) {
 }
 
 /**
- * Changes a text only when it differs, so that a selection in it stays and screen readers are not told the same again.
+ * Changes a text only when it differs, so that a selection in it stays and screen readers do not read the same text again.
  * @param {Element} element
  * @param {string} text
  */
@@ -104,7 +104,7 @@ export function keyedList(list, make) {
 }
 
 /**
- * Text of others: its direction does not affect what stands around it.
+ * Text of others: its direction does not affect the text around it.
  * @param {string} text
  */
 export function foreign(text) {

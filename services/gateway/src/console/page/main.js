@@ -10,7 +10,7 @@ import { explain } from './words.js';
 
 /**
  * The delivery console: asks for an API key, and shows the view that the address names. The key is in the storage of this tab,
- * so that a reload keeps it; it ends with the tab. Keeps console.page.key.
+ * so that a reload keeps it; closing the tab deletes it. Keeps console.page.key.
  */
 
 /**
@@ -18,7 +18,7 @@ import { explain } from './words.js';
  * @property {Api} api
  * @property {(text: string) => void} say shows what has been done
  * @property {(error: unknown) => void} fail shows an error
- * @property {(text: string) => void} announce tells screen readers what changed by itself
+ * @property {(text: string) => void} announce makes screen readers read what changed without an action
  * @property {(state: PollState) => void} onPoll
  * @property {(route: Route) => void} go
  */
@@ -33,7 +33,7 @@ import { explain } from './words.js';
  */
 
 const STORED_KEY = 'delivery-console-key';
-/** A busy endpoint must not talk over everything else. */
+/** The announcements of a busy endpoint must not interrupt everything else that a screen reader reads. */
 const ANNOUNCE_EVERY_MS = 10_000;
 
 const viewBox = byId('view');
@@ -175,7 +175,7 @@ function askForKey(reason = '') {
     h(
       'p',
       { id: 'key-hint', class: 'quiet' },
-      'Of an owner or admin, with the scopes read and admin. It stays in this tab, until you close it or choose Forget key.',
+      'Of an owner or admin, with the scopes read and admin. It stays in this tab, until you close it or choose Remove key.',
     ),
     alert,
     h('div', { class: 'actions' }, submit),
@@ -202,5 +202,5 @@ byId('skip').addEventListener('click', (event) => {
   byId('content').focus();
 });
 workspaceSelect.addEventListener('change', () => go({ workspaceId: workspaceSelect.value }));
-byId('forget').addEventListener('click', () => signOut());
+byId('remove-key').addEventListener('click', () => signOut());
 start();

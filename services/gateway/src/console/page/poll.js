@@ -13,7 +13,7 @@ const FAILING_MS_MAX = 60_000;
  */
 
 /**
- * Runs a task again and again, never twice at once, and not while nobody sees the page.
+ * Runs a task again and again, never twice at once, and not while the page is hidden.
  */
 export class Poll {
   /** @type {ReturnType<typeof setTimeout> | undefined} */

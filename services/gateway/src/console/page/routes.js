@@ -1,4 +1,4 @@
-/** What the page shows stands in the fragment of its address: it is never sent to a server, and it holds ids only. */
+/** The fragment of the address names what the page shows: it is never sent to a server, and it holds ids only. */
 
 /**
  * @typedef {object} Route
