@@ -183,6 +183,18 @@ describe('an endpoint that is switched off', () => {
     );
   });
 
+  it('D4: gets what was queued before it asked for other event types', async () => {
+    const { id, consumer } = await made();
+    const events = await system.enqueue(id, 3);
+    await system.pool.query(`update webhooks.endpoints set event_types = '{comment.deleted}' where id = $1`, [id]);
+    await using _ = system.lanes();
+    await system.untilAll(id, 'succeeded');
+    assert.deepEqual(
+      consumer.received.map(({ headers }) => headers['webhook-id']),
+      events,
+    );
+  });
+
   it('D4: gets what waited, but nothing of an event older than 30 days', async () => {
     const { id, consumer } = await made();
     const [old, recent] = await system.enqueue(id, 2);

@@ -319,32 +319,6 @@ describe('management of webhook endpoints', function () {
     }
   });
 
-  it('answers one person while another one has more requests than there are connections', async () => {
-    const { endpoint } = await dispatcher.endpoint(home.owner, home.id);
-    const params = { id: endpoint.id };
-    const blocker = await dispatcher.store.admin.connect();
-    await blocker.query('begin; lock table webhooks.events in access exclusive mode');
-    let answered = 0;
-    const lists = Array.from({ length: 20 }, async () => {
-      const { status } = await dispatcher.ask(home.owner, listDeliveries, { params });
-      answered += 1;
-      return status;
-    });
-    const isWaiting = async (): Promise<boolean> => {
-      const { rowCount } = await dispatcher.store.admin.query(
-        `select 1 from pg_locks where relation = 'webhooks.events'::regclass and not granted`,
-      );
-      return rowCount === 2;
-    };
-    await eventually(isWaiting);
-    for (let turn = 0; turn < 5; turn += 1)
-      assert.equal((await dispatcher.ask(home.admin, getEndpoint, { params })).status, 200);
-    assert.equal(answered, 0);
-    await blocker.query('rollback');
-    blocker.release();
-    assert.deepEqual(new Set(await Promise.all(lists)), new Set([200]));
-  });
-
   it('queues one more attempt for each delivery that failed since a time', async () => {
     const { endpoint } = await dispatcher.endpoint(home.owner, home.id);
     const params = { id: endpoint.id };
