@@ -216,18 +216,6 @@ describe('management of webhook endpoints', function () {
       );
   });
 
-  it('creates one endpoint for a repeated Idempotency-Key, with the same secret [idempotency.replay]', async () => {
-    const { id: workspaceId, owner } = await dispatcher.workspace('owner');
-    const create = { body: { url, workspaceId }, headers: { 'idempotency-key': randomUUID() } };
-    const [one, other] = [
-      await dispatcher.ask(owner, createEndpoint, create),
-      await dispatcher.ask(owner, createEndpoint, create),
-    ];
-    assert.deepEqual(one.body, other.body);
-    const listed = await dispatcher.ask(owner, listEndpoints, { query: { workspaceId } });
-    assert.equal(listed.body.endpoints.length, 1);
-  });
-
   it('lists the event types to a caller without credential [webhooks.event-types.list]', async () => {
     const nobody = principalOf('', { scopes: [] });
     const { status, body } = await dispatcher.ask(nobody, listEventTypes, {});

@@ -1,4 +1,4 @@
-import { createHmac, randomBytes } from 'node:crypto';
+import { createHmac, randomBytes, randomUUID } from 'node:crypto';
 import type { Contract, Principal } from '@wts/contracts';
 import { ERRORS, errorBody, Fault, IDEMPOTENCY_KEY_PATTERN, LIMITS } from '@wts/contracts';
 import type { Request } from 'express';
@@ -92,6 +92,19 @@ export function idempotency(store: IdempotencyStore, [secret, ...others]: readon
     await keep(status, body);
     return { status, body, isReplayed: false };
   };
+}
+
+/** What a `Call` has of it. */
+export interface EffectSource {
+  readonly effectId?: string | undefined;
+}
+
+/**
+ * Ids for a new row, to be tried in order. A repeated request finds by the first id what it already created. The second id is for
+ * an `Idempotency-Key` of an earlier day, whose row has the first id.
+ */
+export function newIds({ effectId }: EffectSource): string[] {
+  return effectId === undefined ? [randomUUID()] : [effectId, randomUUID()];
 }
 
 /**

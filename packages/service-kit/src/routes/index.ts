@@ -1,7 +1,7 @@
 export { createApp, notFoundAndErrors } from './app.ts';
 export type { Call } from './call.ts';
-export { idempotency } from './idempotency.ts';
-export type { Claim, Idempotency, IdempotencyStore, StoredReply } from './idempotency.ts';
+export { idempotency, newIds } from './idempotency.ts';
+export type { Claim, EffectSource, Idempotency, IdempotencyStore, StoredReply } from './idempotency.ts';
 export { mount, mountStream } from './mount.ts';
 export { seal, unseal } from './sealing.ts';
 export { readInternalToken } from './who-calls.ts';

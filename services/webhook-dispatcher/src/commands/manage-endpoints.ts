@@ -1,14 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import type { EndpointChange, NewEndpoint, Principal, WebhookEndpoint } from '@wts/contracts';
 import { Fault, LIMITS } from '@wts/contracts';
+import { newIds, type EffectSource } from '@wts/service-kit/routes';
 import type { Context } from '../context.ts';
 import { makeSecret, sealSecret, secretText, type SecretKeys } from '../domain/secrets.ts';
 import { requireEndpoint } from './require-endpoint.ts';
-
-/** What a request brings: the same id each time it is sent again with its `Idempotency-Key`. */
-interface EffectSource {
-  readonly effectId?: string | undefined;
-}
 
 interface EndpointWithSecret {
   readonly endpoint: WebhookEndpoint;
@@ -26,18 +22,21 @@ export async function createEndpoint(
   context: Context,
   principal: Principal,
   input: NewEndpoint,
-  { effectId = randomUUID() }: EffectSource,
+  source: EffectSource,
 ): Promise<EndpointWithSecret> {
   const workspaceId = input.workspaceId.toLowerCase();
   await context.roles.requirePermission(principal, workspaceId, 'webhooks.manage');
   const keys = requireKeys(context);
   const url = await requireUrl(context, input.url);
   const secret = makeSecret();
-  const endpoint = await context.endpoints.create(
-    { ...input, url, workspaceId, id: effectId, createdBy: principal.userId },
-    { id: effectId, ...sealSecret(keys, effectId, secret) },
-    LIMITS.webhookEndpointsMax,
-  );
+  let endpoint: WebhookEndpoint | null = null;
+  for (const id of newIds(source)) {
+    endpoint ??= await context.endpoints.create(
+      { ...input, url, workspaceId, id, createdBy: principal.userId },
+      { id, ...sealSecret(keys, id, secret) },
+      LIMITS.webhookEndpointsMax,
+    );
+  }
   if (endpoint === null) throw new Fault('endpoint_limit_reached');
   return { endpoint, secret: secretText(secret) };
 }

@@ -2,7 +2,7 @@ import { syncApi } from '@wts/contracts';
 import type { InternalCommitReply, InternalMutation, Principal } from '@wts/contracts';
 import type { Model, RecordOf } from '@wts/models';
 import type { ServiceClient } from '@wts/service-kit/call';
-import { randomUUID } from 'node:crypto';
+import type { EffectSource } from '@wts/service-kit/routes';
 
 /** Changes that are committed together or not at all. */
 export interface CommitUnit {
@@ -15,18 +15,9 @@ export interface CommitUnit {
 }
 
 /** What a request passes to every call it causes. */
-export interface Trace {
+export interface Trace extends EffectSource {
   readonly requestId?: string;
-  readonly effectId?: string | undefined;
   readonly signal?: AbortSignal;
-}
-
-/**
- * Ids for a new row, to be tried in order. A retried request finds by the first id what it already created. The second id is
- * for an `Idempotency-Key` that was used for another request on an earlier day, whose row has the first id.
- */
-export function newIds({ effectId }: Trace): string[] {
-  return effectId === undefined ? [randomUUID()] : [effectId, randomUUID()];
 }
 
 export type CommitUnitSender = (unit: CommitUnit, trace?: Trace) => Promise<InternalCommitReply>;

@@ -4,7 +4,8 @@ import { Fault, LIMITS, ROLES } from '@wts/contracts';
 import type { Context } from '../context.ts';
 import { requireUnrestricted } from './require-unrestricted.ts';
 import type { KeyInsertRefusal, NewStoredKey } from '../store/api-keys.ts';
-import { newIds, type Trace } from './commit-unit.ts';
+import { newIds } from '@wts/service-kit/routes';
+import type { Trace } from './commit-unit.ts';
 
 type KeyContext = Pick<Context, 'keys' | 'roles' | 'apiKeyPrefix' | 'revoke'>;
 

@@ -2,7 +2,8 @@ import type { Invitation, NewInvitation, Principal } from '@wts/contracts';
 import { Fault, LIMITS } from '@wts/contracts';
 import type { Context } from '../context.ts';
 import { createInvitationCode } from '../domain/invitation-code.ts';
-import { newIds, type Trace } from './commit-unit.ts';
+import { newIds } from '@wts/service-kit/routes';
+import type { Trace } from './commit-unit.ts';
 
 type InvitationContext = Pick<Context, 'roles' | 'invitations'>;
 
