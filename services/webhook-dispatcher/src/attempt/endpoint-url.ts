@@ -29,7 +29,7 @@ const NOT_PUBLIC = 'The url must be public: loopback, private and link-local add
 
 /**
  * Judges the URL of an endpoint when it is written: by its form, and by the addresses its name has now. Returns a
- * sentence that says what is wrong, or null. A name that does not resolve is accepted: it may come into being later, and
+ * sentence that names the fault, or null. A name that does not resolve is accepted: it may be created later, and
  * every connection is judged again when it is made.
  *
  * Keeps webhooks.create.url-https and webhooks.create.url-public.
@@ -42,7 +42,7 @@ export async function checkEndpointUrl(text: string, { guard, resolver }: UrlRul
   return addresses.every((address) => guard.allows(address)) ? null : NOT_PUBLIC;
 }
 
-/** The target of a URL, or a sentence that says why it is none. */
+/** The target of a URL, or a sentence that names its fault. */
 export function parseEndpointUrl(text: string, guard: AddressGuard): Target | string {
   const tooLong = `The url has more than ${LIMITS.webhookUrlMax} characters.`;
   if (text.length > LIMITS.webhookUrlMax) return tooLong;

@@ -34,7 +34,7 @@ const QUERY_TRIES = 4;
 const RESOLVE_TIMEOUT_MS = 5_000;
 /** What the other family may take longer; RFC 8305 has 50 ms, but a name may have addresses of one family only. */
 const OTHER_FAMILY_MS = 300;
-/** A change of addresses is followed within a minute, whatever the zone says. */
+/** A change of addresses takes effect within a minute, whatever the TTL in the zone is. */
 const POSITIVE_MS_MAX = 60_000;
 /** A name that does not exist, and a server that did not answer. */
 const [ABSENT_MS, UNANSWERED_MS] = [30_000, 5_000];

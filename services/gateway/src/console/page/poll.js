@@ -1,6 +1,6 @@
 import { Refusal } from './api.js';
 
-/** How often the page asks again: often while something changes, less often while nothing does, seldom while calls fail. */
+/** How often the page reads again: often while something changes, less often while nothing does, seldom while calls fail. */
 const EVERY_MS = 3_000;
 const QUIET_MS_MAX = 10_000;
 const FAILING_MS_MAX = 60_000;
@@ -9,7 +9,7 @@ const FAILING_MS_MAX = 60_000;
  * @typedef {object} PollState
  * @property {'live' | 'paused' | 'failed'} kind
  * @property {unknown} [error]
- * @property {number} [nextInMs] after a failure, when the page asks again by itself
+ * @property {number} [nextInMs] after a failure, when the page reads again by itself
  */
 
 /**
@@ -54,7 +54,7 @@ export class Poll {
     this.#show({ kind: 'paused' });
   }
 
-  /** Asks at once, also when it is paused; what is asked just now is out of date. */
+  /** Reads at once, also when it is paused; a reading in progress is out of date and ends. */
   now() {
     if (this.#isStopped) return;
     this.#delayMs = EVERY_MS;
