@@ -1,9 +1,11 @@
 /** `npm test`: runs the static checks and then every suite, with servers of their own, so that it can run next to `npm start`. */
-import { mkdirSync, rmSync } from 'node:fs';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { readOptions } from './command-options.ts';
 import { LOCAL } from './layout.ts';
+import { removeAtExit } from './processes/guard.ts';
+import { identityOf } from './processes/identity.ts';
 import type { RunningProcess } from './processes/launch.ts';
 import { runTask } from './task.ts';
 import { STATIC_CHECKS, runChecks } from './testing/checks.ts';
@@ -48,7 +50,8 @@ await runTask(async (stack) => {
     failed = checks.length - passed;
   }
   console.log('\nSuites');
-  const results = await runSuites(stack, suites, { ...process.env, CI: 'true' }, grep);
+  const env = { ...process.env, CI: 'true', TEST_SCRATCH: openScratch() };
+  const results = await runSuites(stack, suites, env, grep);
   for (const result of results) {
     passed += result.passed;
     failed += result.failures.length;
@@ -65,6 +68,16 @@ await runTask(async (stack) => {
   console.log(`${passed} passed, ${failed} failed`);
   return failed === 0 ? 0 : 1;
 });
+
+/** The directory for the data of all workers, which is removed when this process ends. */
+function openScratch(): string {
+  const directory = join(LOCAL, `test-run-${process.pid}`);
+  rmSync(directory, { recursive: true, force: true });
+  mkdirSync(directory, { recursive: true, mode: 0o700 });
+  writeFileSync(join(directory, 'owner.json'), JSON.stringify(identityOf(process.pid)));
+  removeAtExit(directory);
+  return directory;
+}
 
 /** Runs the suites at the same time, as far as `nextOf` allows. */
 async function runSuites(

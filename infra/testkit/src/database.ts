@@ -112,8 +112,15 @@ async function closeSmall(adminUrl: string, name: string): Promise<boolean> {
 async function adminUrlOfTests(): Promise<string> {
   const given = process.env['TEST_DATABASE_URL'];
   if (given !== undefined && given !== '') return given;
-  shared ??= openTestPostgres('postgres', { settings: SHARED_BY_TESTS });
+  shared ??= openShared();
   return (await shared).url();
+}
+
+/** It ends with this process: normally as soon as nothing else is open, and after a kill by the reaper. */
+async function openShared(): Promise<PostgresServer> {
+  const server = await openTestPostgres('postgres', { settings: SHARED_BY_TESTS });
+  process.once('beforeExit', () => void server[Symbol.asyncDispose]());
+  return server;
 }
 
 interface ServerOptions {
@@ -161,7 +168,8 @@ function openServer(
   label: string,
   options: ServerOptions & { password: string; standbyOf?: string; copyOf?: string },
 ): Promise<PostgresServer> {
-  const directory = scratch(label);
+  // Where the data must be outside the repository, its place depends on this name only.
+  const directory = scratch(`${label}-${process.pid}`);
   return openPostgres({
     directory: join(directory, 'data'),
     log: join(directory, 'postgres.log'),

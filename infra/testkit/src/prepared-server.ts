@@ -4,7 +4,7 @@
  */
 import type { PostgresServer } from '@wts/local';
 import { LOCAL, copyTree, identityOf, isAlive, migrationsHash } from '@wts/local';
-import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Client } from 'pg';
 import { eventually } from './eventually.ts';
@@ -18,16 +18,19 @@ export interface PreparedServer {
 type Identity = NonNullable<ReturnType<typeof identityOf>>;
 
 const WAIT_MS = 120_000;
+const INFIX = '-of-tests-';
+const OLD_MS = 3_600_000;
 
 /** Several processes may ask at the same time: one makes it, and the others wait. */
 export async function preparedServer(version: string, open: () => Promise<PostgresServer>): Promise<PreparedServer> {
-  const directory = join(LOCAL, `postgres-${version}-of-tests-${migrationsHash()}`);
+  const directory = join(LOCAL, `postgres-${version}${INFIX}${migrationsHash()}`);
   const lock = `${directory}.lock`;
   const isThere = (): boolean => existsSync(directory);
   while (!isThere()) {
     if (isAcquired(lock)) {
       try {
         if (!isThere()) renameSync(await make(open), directory);
+        removeOld(directory);
       } finally {
         rmSync(lock, { force: true });
       }
@@ -37,6 +40,15 @@ export async function preparedServer(version: string, open: () => Promise<Postgr
     }
   }
   return { data: join(directory, 'data'), password: readFileSync(join(directory, 'password'), 'utf8') };
+}
+
+/** Removes the data for earlier states of the migrations, unless it is so young that another process may be copying it. */
+function removeOld(directory: string): void {
+  for (const name of readdirSync(LOCAL).filter((one) => one.includes(INFIX))) {
+    const other = join(LOCAL, name);
+    const isOld = Date.now() - statSync(other).mtimeMs > OLD_MS;
+    if (other !== directory && isOld) rmSync(other, { recursive: true, force: true });
+  }
 }
 
 async function make(open: () => Promise<PostgresServer>): Promise<string> {
