@@ -143,6 +143,13 @@ export const syncChanges: readonly Rule[] = [
     status: 'kept',
   },
   {
+    id: 'sync.mutate.set-changes',
+    source: 'Design 8',
+    text: '`addedLabelIds` and `removedLabelIds` of an UPDATE change the set as it is at commit, so that concurrent additions are all kept.',
+    home: 'packages/models/src/record.ts',
+    status: 'kept',
+  },
+  {
     id: 'sync.mutate.roles',
     source: 'Design 4',
     text: 'Roles are enforced: a guest changes only tasks they created or are assigned.',

@@ -11,4 +11,5 @@ export * from './models/workspace.ts';
 export * from './record.ts';
 export * from './registry.ts';
 export * from './schema.ts';
+export { setChangesOf } from './set-changes.ts';
 export * from './sql.ts';

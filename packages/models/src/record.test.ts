@@ -177,6 +177,42 @@ describe('the payload of a change', () => {
     assert.equal(reasonOf(readUpdate(Task, { priority: null })), 'priority must not be null');
   });
 
+  describe('of single members of a set', () => {
+    const [a, b, c] = [randomUUID(), randomUUID(), randomUUID()];
+    const labels = (payload: Values, stored: readonly string[] = [a, b]): unknown => {
+      const reading = readUpdate(Task, payload, { labelIds: stored });
+      return reading.ok ? reading.value['labelIds'] : reading.reason;
+    };
+
+    it('adds to the stored set and removes from it, without repeats [sync.mutate.set-changes]', () => {
+      assert.deepEqual(labels({ addedLabelIds: [c, a.toUpperCase()] }), [a, b, c]);
+      assert.deepEqual(labels({ removedLabelIds: [a, c] }), [b]);
+      assert.deepEqual(labels({ addedLabelIds: [c], removedLabelIds: [a] }), [b, c]);
+      assert.deepEqual(labels({ addedLabelIds: [a], removedLabelIds: [a] }), [b, a]);
+      assert.deepEqual(labels({ labelIds: [c], addedLabelIds: [a] }), [c, a]);
+      assert.deepEqual(readUpdate(Task, { title: 'T', addedLabelIds: null }, { labelIds: [a] }), {
+        ok: true,
+        value: { title: 'T' },
+      });
+    });
+
+    it('is refused where it is no list of ids, or the set would be too large [sync.mutate.set-changes]', () => {
+      assert.equal(labels({ addedLabelIds: 'x' }), 'addedLabelIds must be a list of ids of Label records');
+      assert.equal(labels({ removedLabelIds: [1] }), 'removedLabelIds must be a list of ids of Label records');
+      const many = Array.from({ length: 50 }, () => randomUUID());
+      assert.equal(labels({ addedLabelIds: [a] }, many), 'labelIds must have at most 50 items');
+      assert.deepEqual(labels({ addedLabelIds: [a], removedLabelIds: many.slice(0, 49) }, many), [many[49], a]);
+    });
+
+    it('is of changes only, and of fields with several references only [sync.mutate.set-changes]', () => {
+      assert.match(
+        String(reasonOf(readInsert(Task, { workspaceId, title: 'T', addedLabelIds: [a] }))),
+        /^Task has no field "addedLabelIds"/,
+      );
+      assert.match(String(reasonOf(readUpdate(Task, { addedTitle: 'T' }))), /^Task has no field "addedTitle"/);
+    });
+  });
+
   it('ignores fields that the server assigns', () => {
     const payload = { id: 'anything', createdAt: 'never', updatedAt: {}, archivedAt: [], number: 'x', creatorId: 5 };
     assert.deepEqual(readUpdate(Task, payload), { ok: true, value: {} });

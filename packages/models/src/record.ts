@@ -1,6 +1,7 @@
 import type { Field, Reading } from './field.ts';
 import type { Model, RecordOf } from './model.ts';
 import { quoteName } from './quote-name.ts';
+import { setChangesOf, type SetChange } from './set-changes.ts';
 
 /** Fields of every record that the server assigns. Values of clients are ignored, because clients send whole records. */
 const KEPT_BY_SERVER: ReadonlySet<string> = new Set(['id', 'createdAt', 'updatedAt', 'archivedAt']);
@@ -16,6 +17,9 @@ interface ReadPlan {
   readonly fields: ReadonlyMap<string, Field>;
   /** Required fields of a new record. */
   readonly required: readonly string[];
+  readonly setChanges: readonly SetChange[];
+  /** The names of the fields of `setChanges`. */
+  readonly setChangeNames: ReadonlySet<string>;
 }
 
 const plans = new WeakMap<Model, ReadPlan>();
@@ -27,7 +31,9 @@ function planOf(declared: Model): ReadPlan {
     const required = [...fields]
       .filter(([, field]) => field.initial === undefined && !field.assigned)
       .map(([name]) => name);
-    plan = { fields, required };
+    const setChanges = setChangesOf(declared);
+    const setChangeNames = new Set(setChanges.flatMap(({ added, removed }) => [added, removed]));
+    plan = { fields, required, setChanges, setChangeNames };
     plans.set(declared, plan);
   }
   return plan;
@@ -35,10 +41,11 @@ function planOf(declared: Model): ReadPlan {
 
 /** Normalized values of a new record; missing ones get their initial value. */
 export function readInsert(declared: Model, payload: Values): Reading<Values> {
-  const { fields, required } = planOf(declared);
+  const plan = planOf(declared);
+  const { fields, required } = plan;
   const values: Values = {};
   const faults = new Faults(declared);
-  readInto({ values, faults }, payload, fields, null);
+  readInto({ values, faults }, payload, plan, null);
   for (const name of required) if (!(name in values) && payload[name] === undefined) faults.add(`${name} is required`);
   if (faults.count > 0) return { ok: false, reason: faults.text() };
   for (const [name, field] of fields) if (!(name in values) && !field.assigned) values[name] = field.initial;
@@ -47,12 +54,15 @@ export function readInsert(declared: Model, payload: Values): Reading<Values> {
 
 /**
  * Normalized values of an update. A value that equals the stored one is accepted without checks, because it may be of older rules.
- * Keeps sync.mutate.unchanged-values.
+ * `added...` and `removed...` change the stored set, or the one that the update also gives.
+ * Keeps sync.mutate.unchanged-values and sync.mutate.set-changes.
  */
 export function readUpdate(declared: Model, payload: Values, stored: Values = {}): Reading<Values> {
+  const plan = planOf(declared);
   const values: Values = {};
   const faults = new Faults(declared);
-  readInto({ values, faults }, payload, planOf(declared).fields, stored);
+  readInto({ values, faults }, payload, plan, stored);
+  for (const change of plan.setChanges) changeSet({ values, faults }, payload, { ...change, plan, stored });
   return faults.count > 0 ? { ok: false, reason: faults.text() } : { ok: true, value: values };
 }
 
@@ -61,9 +71,9 @@ export function readUpdate(declared: Model, payload: Values, stored: Values = {}
  * stored record.
  */
 function readInto(
-  { values, faults }: { readonly values: Values; readonly faults: Faults },
+  { values, faults }: Read,
   payload: Values,
-  fields: ReadonlyMap<string, Field>,
+  { fields, setChangeNames }: ReadPlan,
   stored: Values | null,
 ): void {
   for (const name of Object.keys(payload)) {
@@ -71,7 +81,7 @@ function readInto(
     if (KEPT_BY_SERVER.has(name)) continue;
     const field = fields.get(name);
     if (!field) {
-      faults.addUnknown(name);
+      if (!stored || !setChangeNames.has(name)) faults.addUnknown(name);
       continue;
     }
     if (field.assigned) continue;
@@ -85,6 +95,40 @@ function readInto(
     if (reading.ok) values[name] = reading.value;
     else faults.add(`${name} ${reading.reason}`);
   }
+}
+
+/** What was read of a payload so far. */
+interface Read {
+  readonly values: Values;
+  readonly faults: Faults;
+}
+
+/** Removes first, then adds: an id in both lists is in the set afterwards. */
+function changeSet(
+  { values, faults }: Read,
+  payload: Values,
+  {
+    plan,
+    field: name,
+    added,
+    removed,
+    stored,
+  }: SetChange & { readonly plan: ReadPlan; readonly stored: Readonly<Values> },
+): void {
+  const field = plan.fields.get(name);
+  if (!field || (payload[added] ?? payload[removed] ?? null) === null) return;
+  const idsOf = (given: string): readonly string[] => {
+    const reading = field.read(payload[given] ?? []);
+    if (!reading.ok) faults.add(`${given} ${reading.reason}`);
+    return reading.ok ? (reading.value as readonly string[]) : [];
+  };
+  const toAdd = idsOf(added);
+  const toRemove = new Set(idsOf(removed));
+  const before = idsIn(name in values ? values : stored, name);
+  const kept = before.filter((id) => !toRemove.has(id));
+  const reading = field.read([...kept, ...toAdd]);
+  if (reading.ok) values[name] = reading.value;
+  else faults.add(`${name} ${reading.reason}`);
 }
 
 /** The faults of a payload: at most `FAULTS_MAX`, because a payload may have any number of fields. */

@@ -1,5 +1,6 @@
 import type { Field } from './field.ts';
 import type { Model } from './model.ts';
+import { setChangesOf } from './set-changes.ts';
 
 /*
  * JSON Schemas of models: a record, the payloads that create or change one, and the data of an entry. All of them are derived from
@@ -51,12 +52,20 @@ export function insertSchema(declared: Model): Schema | null {
 export function updateSchema(declared: Model): Schema | null {
   if (declared.permissions.update === 'service') return null;
   const given = Object.entries(declared.fields).filter(([, field]) => !field.assigned && !field.immutable);
+  const sets = setChangesOf(declared).flatMap(({ field, added, removed }) => [
+    [added, setSchema(declared, field, `Ids to add to \`${field}\`, whatever else is in it.`)],
+    [removed, setSchema(declared, field, `Ids to remove from \`${field}\`.`)],
+  ]);
   return {
     type: 'object',
     description: `The fields of a ${declared.name} to change. The others stay as they are.`,
     // The default of a new record does not apply to an update.
-    properties: Object.fromEntries(given.map(([name, { schema }]) => [name, schema])),
+    properties: Object.fromEntries([...given.map(([name, { schema }]) => [name, schema]), ...sets]),
   };
+}
+
+function setSchema(declared: Model, field: string, description: string): Schema {
+  return { ...declared.fields[field]?.schema, description };
 }
 
 function propertiesOf(declared: Model): Readonly<Record<string, Schema>> {

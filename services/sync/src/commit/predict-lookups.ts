@@ -1,4 +1,4 @@
-import { findModel, targetOf, User, Workspace, WorkspaceMember, type Model } from '@wts/models';
+import { findModel, setChangesOf, targetOf, User, Workspace, WorkspaceMember, type Model } from '@wts/models';
 import { keysOf } from './keys.ts';
 import type { Lookup } from './lookup.ts';
 import { GROUP_MODELS } from './rules.ts';
@@ -31,14 +31,25 @@ function predict(lookups: Lookup[], people: Set<string>, { modelName, modelId, a
   if (action !== 'INSERT' && action !== 'UPDATE') return;
   for (const [name, field] of Object.entries(model.fields)) {
     if (!field.reference || field.assigned || (field.immutable && action === 'UPDATE')) continue;
-    const target = targetOf(model, name);
-    if (target === Workspace) continue;
-    const reading = field.read(payload[name]);
-    if (!reading.ok || reading.value === null) continue;
-    for (const id of [reading.value].flat() as string[]) {
-      if (target === User) people.add(id);
-      else lookups.push({ kind: 'row', model: target, id, lock: 'refer' });
-    }
+    predictReferences(lookups, people, { model, name, given: payload[name] });
+  }
+  if (action !== 'UPDATE') return;
+  for (const { field, added } of setChangesOf(model))
+    predictReferences(lookups, people, { model, name: field, given: payload[added] });
+}
+
+function predictReferences(
+  lookups: Lookup[],
+  people: Set<string>,
+  { model, name, given }: { readonly model: Model; readonly name: string; readonly given: unknown },
+): void {
+  const target = targetOf(model, name);
+  if (target === Workspace) return;
+  const reading = model.fields[name]?.read(given);
+  if (!reading?.ok || reading.value === null) return;
+  for (const id of [reading.value].flat() as string[]) {
+    if (target === User) people.add(id);
+    else lookups.push({ kind: 'row', model: target, id, lock: 'refer' });
   }
 }
 

@@ -66,6 +66,32 @@ describe('concurrent changes of the same records', function () {
   const insert = (model: string, payload: object): Unit =>
     owner.unit(change('INSERT', model, randomUUID(), { ...home(), ...payload }));
 
+  it('labels that are added and removed concurrently are all added and all removed [sync.mutate.set-changes]', async () => {
+    const labels = await Promise.all(
+      Array.from({ length: 12 }, () => owner.make('Label', { ...home(), name: 'L', color: '#aabbcc' })),
+    );
+    const [removed, added] = [labels.slice(0, 6), labels.slice(6)];
+    const task = await owner.make('Task', { ...home(), title: 'T', labelIds: removed });
+    const outcomes = await concurrently(
+      ...added.map((id) => owner.unit(change('UPDATE', 'Task', task, { addedLabelIds: [id] }))),
+      ...removed.map((id) => owner.unit(change('UPDATE', 'Task', task, { removedLabelIds: [id] }))),
+    );
+    assert.ok(outcomes.every(({ ok }) => ok));
+    const { rows } = await engines.pool.query<{ ids: string[] }>(
+      'select label_ids as ids from sync.tasks where id = $1',
+      [task],
+    );
+    assert.deepEqual(rows[0]!.ids.toSorted(), added.toSorted());
+  });
+
+  it('a label that is added of another workspace is not found [sync.mutate.set-changes]', async () => {
+    const task = await owner.make('Task', { ...home(), title: 'T' });
+    const elsewhere = await engines.workspace(owner);
+    const label = await owner.make('Label', { workspaceId: elsewhere, name: 'L', color: '#aabbcc' });
+    const outcome = await engines.send(owner.unit(change('UPDATE', 'Task', task, { addedLabelIds: [label] })));
+    assert.deepEqual(outcome, { ok: false, code: 'not_found', error: 'labelIds: Label not found' });
+  });
+
   it('a member writes until the removal, the guest role or the loss of a private project is in the log [never.shown-outside]', async () => {
     const hidden = await project({ isPrivate: true });
     const inHidden = { model: 'Task', payload: { title: 'T', projectId: hidden } };
