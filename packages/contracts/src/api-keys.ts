@@ -115,6 +115,7 @@ export const listApiKeys = contract({
     'Without revoked keys, and without tokens. With `workspaceId`, an owner of that workspace gets all keys that are limited to it, of every person.',
   tag: 'API keys',
   scope: 'admin',
+  callers: ['graph'],
   query: {
     type: 'object',
     properties: {
@@ -161,6 +162,7 @@ export const revokeApiKey = contract({
     'Revokes your own key, or one that is limited to a workspace you own. It stops working everywhere within a second, and its open sockets close.',
   tag: 'API keys',
   scope: 'admin',
+  callers: ['graph'],
   params: {
     type: 'object',
     additionalProperties: false,
@@ -194,6 +196,7 @@ export type NewApiKey = BodyOf<typeof internalCreateApiKey>;
 export const internalCreateApiKey = contract({
   id: 'internalCreateApiKey',
   method: 'POST',
+  idempotencyKey: true,
   path: '/internal/api-keys',
   summary: 'Create an API key with chosen permissions',
   tag: 'Internal',

@@ -1,6 +1,6 @@
 import type { ErrorCode } from './errors.ts';
 import type { Scope } from './scopes.ts';
-import type { InternalUse } from './services.ts';
+import type { InternalUse, ServiceName } from './services.ts';
 import type { JsonSchema, TypeOf } from './type-of.ts';
 
 /** Several examples, by name. */
@@ -29,6 +29,8 @@ export interface Contract<S extends Shape = Shape> {
   readonly tag: 'Workspaces' | 'API keys' | 'Webhooks' | 'GraphQL' | 'Sync' | 'Meta' | 'Internal';
   /** The scope a credential needs; `none` for a public operation. */
   readonly scope: Scope | 'none';
+  /** Services that may call it on behalf of a person, besides the gateway. */
+  readonly callers?: readonly ServiceName[];
   /** An internal operation is open to the named services only and is not in the description. */
   readonly internal?: InternalUse;
   /** A web page for browsers, which is not in the description. */

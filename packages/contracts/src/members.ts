@@ -137,6 +137,7 @@ export const removeMember = contract({
     'Owners and admins can remove members; only owners can remove owners. To leave, send your own id. The last owner cannot be removed (409). Within a second the person loses access to the workspace, also on open sockets. A removed person cannot use invitations made before (410), and neither can a person whose role was lowered. A person who left can use them again.',
   tag: 'Workspaces',
   scope: 'admin',
+  callers: ['graph'],
   params: {
     type: 'object',
     additionalProperties: false,
@@ -172,6 +173,7 @@ export const listInvitations = contract({
   description: 'For owners and admins. Lists the invitations that are not expired, deleted or used up.',
   tag: 'Workspaces',
   scope: 'read',
+  callers: ['graph'],
   params: workspaceParams,
   reply: {
     status: 200,
@@ -195,6 +197,7 @@ export const createInvitation = contract({
     'For owners and admins. With an e-mail address, the invitation can be used once, by that address. Without one, every person who has the code can use it until it expires. Only this answer shows the code.',
   tag: 'Workspaces',
   scope: 'admin',
+  callers: ['graph'],
   params: workspaceParams,
   // Every property is optional.
   bodyOptional: true,
@@ -251,6 +254,7 @@ export const deleteInvitation = contract({
   description: 'For owners and admins. Its code no longer works.',
   tag: 'Workspaces',
   scope: 'admin',
+  callers: ['graph'],
   params: {
     type: 'object',
     additionalProperties: false,
@@ -271,6 +275,7 @@ export const joinWorkspace = contract({
     'When you are a member already, you get the same answer, and nothing changes, not even your role. 410 when you were removed from the workspace, or your role was lowered, after the invitation was made.',
   tag: 'Workspaces',
   scope: 'admin',
+  callers: ['graph'],
   body: {
     type: 'object',
     additionalProperties: false,

@@ -71,6 +71,7 @@ export const listPrivateProjects = contract({
     'For owners and admins, also when they are not in these projects. Shows names and people, never the content. In the order of the ids.',
   tag: 'Workspaces',
   scope: 'read',
+  callers: ['graph'],
   params: { type: 'object', additionalProperties: false, required: ['workspaceId'], properties: { workspaceId } },
   query: pageQuery('The `id` of the last project of the page before.'),
   reply: {
@@ -119,6 +120,7 @@ export const listPrivateProjectMembers = contract({
   description: 'For owners and admins of the workspace. In the order of their ids.',
   tag: 'Workspaces',
   scope: 'read',
+  callers: ['graph'],
   params: projectParams,
   query: pageQuery('The `userId` of the last member of the page before.'),
   reply: {
@@ -142,6 +144,7 @@ export const addPrivateProjectMember = contract({
     'For owners and admins of the workspace. Everyone in the project sees the new member. For a person who is in the project already, the answer is the same and nothing changes.',
   tag: 'Workspaces',
   scope: 'admin',
+  callers: ['graph'],
   params: projectParams,
   body: {
     type: 'object',
@@ -167,6 +170,7 @@ export const removePrivateProjectMember = contract({
   description: 'For owners and admins of the workspace. The person stays in the workspace.',
   tag: 'Workspaces',
   scope: 'admin',
+  callers: ['graph'],
   params: {
     type: 'object',
     additionalProperties: false,

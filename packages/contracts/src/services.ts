@@ -12,10 +12,10 @@ export interface InternalUse {
   readonly authority?: readonly ServiceName[];
 }
 
-/** People reach operations through the gateway only. */
+/** People reach operations through the gateway, and some of them also through a service that acts for them. */
 const GATEWAY_ONLY: readonly ServiceName[] = ['gateway'];
 
 /** The services that may call an operation. */
-export function callersOf({ internal }: Pick<Contract, 'internal'>): readonly ServiceName[] {
-  return internal?.callers ?? GATEWAY_ONLY;
+export function callersOf({ internal, callers }: Pick<Contract, 'internal' | 'callers'>): readonly ServiceName[] {
+  return internal?.callers ?? (callers ? [...GATEWAY_ONLY, ...callers] : GATEWAY_ONLY);
 }

@@ -103,6 +103,7 @@ export const createWorkspace = contract({
   description: `A person can own at most ${LIMITS.workspacesOwnedMax} workspaces; 409 beyond that.`,
   tag: 'Workspaces',
   scope: 'admin',
+  callers: ['graph'],
   body: {
     type: 'object',
     additionalProperties: false,

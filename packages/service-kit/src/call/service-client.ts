@@ -39,6 +39,8 @@ export interface ServiceCallOptions<C> {
   readonly requestId?: string;
   readonly signal?: AbortSignal;
   readonly timeoutMs?: number;
+  /** Sent as `Idempotency-Key`, to an operation that accepts it. */
+  readonly idempotencyKey?: string;
   /** True when the call may be repeated after the connection broke. Default: true for GET. */
   readonly idempotent?: boolean;
 }
@@ -148,7 +150,7 @@ function half(deadlineMs: number): number {
 }
 
 function headersOf(
-  { principal, requestId, body }: ServiceCallOptions<Contract>,
+  { principal, requestId, idempotencyKey, body }: ServiceCallOptions<Contract>,
   mintToken: MintToken,
   self: string,
 ): Record<string, string> {
@@ -156,6 +158,7 @@ function headersOf(
     [HEADERS.principal]: mintToken(principal),
     'user-agent': `wts-${self}`,
     ...(requestId === undefined ? {} : { [HEADERS.requestId]: requestId }),
+    ...(idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey }),
     ...(body === undefined ? {} : { 'content-type': 'application/json' }),
   };
 }

@@ -24,7 +24,7 @@ export function whoCalls(req: Request, contract: Contract, readToken: ReadToken)
  */
 export function readInternalToken(
   token: string | string[] | undefined,
-  contract: Pick<Contract, 'id' | 'internal'>,
+  contract: Pick<Contract, 'id' | 'internal' | 'callers'>,
   readToken: ReadToken,
 ): InternalCall {
   if (typeof token !== 'string') throw new Fault('authorization_required');

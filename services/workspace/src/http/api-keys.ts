@@ -23,8 +23,10 @@ export function mountApiKeys(router: IRouter, context: Context): void {
     await revokeApiKey(context, principal, params.keyId, query.includeMade === 'true');
     return { ok: true };
   });
-  mount(router, apiKeyApi.internalCreateApiKey, async (call) => ({
-    ok: true,
-    key: await createApiKey(context, call.principal, call.body, call),
-  }));
+  mount(
+    router,
+    apiKeyApi.internalCreateApiKey,
+    async (call) => ({ ok: true, key: await createApiKey(context, call.principal, call.body, call) }),
+    { idempotency: context.idempotency },
+  );
 }
