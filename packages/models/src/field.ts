@@ -41,6 +41,8 @@ export interface Reference {
    * never deleted).
    */
   readonly onDelete: 'delete' | 'clear' | 'keep';
+  /** The name, on the referenced record, of the records that refer to it. Default: the plural of their model. */
+  readonly inverse?: string;
 }
 
 /** `Nullable` is inferred from `nullable`, for the type of the field's value. */
@@ -249,13 +251,21 @@ function instantMs(value: unknown): number | null {
   return ms >= EARLIEST_MS && ms <= LATEST_MS ? ms : null;
 }
 
+interface ReferenceOptions<Value, Nullable extends boolean> extends Options<Value, Nullable> {
+  readonly inverse?: string;
+}
+
+const inverseOf = ({ inverse }: { readonly inverse?: string }): { readonly inverse?: string } =>
+  inverse === undefined ? {} : { inverse };
+
 export function reference<Nullable extends boolean = false>(
   model: string,
   onDelete: Reference['onDelete'],
-  options: Options<string, Nullable>,
+  options: ReferenceOptions<string, Nullable>,
 ): Field<OrNull<string, Nullable>> {
   const schema = { type: 'string', pattern: UUID_PATTERN };
-  return field({ sqlType: 'uuid', schema, reference: { model, many: false, onDelete } }, options, (value) =>
+  const to = { model, many: false, onDelete, ...inverseOf(options) };
+  return field({ sqlType: 'uuid', schema, reference: to }, options, (value) =>
     isUuid(value) ? accept(value.toLowerCase()) : refuse(`must be the id of a ${model}`),
   );
 }
@@ -265,10 +275,11 @@ export function references<Nullable extends boolean = false>(
   model: string,
   onDelete: Reference['onDelete'],
   max: number,
-  options: Options<readonly string[], Nullable>,
+  options: ReferenceOptions<readonly string[], Nullable>,
 ): Field<OrNull<readonly string[], Nullable>> {
   const schema = { type: 'array', items: { type: 'string', pattern: UUID_PATTERN }, maxItems: max };
-  return field({ sqlType: 'uuid[]', schema, reference: { model, many: true, onDelete } }, options, (value) => {
+  const to = { model, many: true, onDelete, ...inverseOf(options) };
+  return field({ sqlType: 'uuid[]', schema, reference: to }, options, (value) => {
     if (!Array.isArray(value) || !value.every(isUuid)) return refuse(`must be a list of ids of ${model} records`);
     const ids = [...new Set(value.map((id) => id.toLowerCase()))];
     return ids.length <= max ? accept(ids) : refuse(`must have at most ${max} items`);

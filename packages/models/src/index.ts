@@ -10,6 +10,7 @@ export * from './models/workspace-member.ts';
 export * from './models/workspace.ts';
 export * from './record.ts';
 export * from './registry.ts';
+export * from './relations.ts';
 export * from './schema.ts';
 export { setChangesOf } from './set-changes.ts';
 export * from './sql.ts';

@@ -53,6 +53,10 @@ interface Declaration<Name extends string, Fields extends DeclaredFields, Archiv
   readonly unique?: readonly (readonly string[])[];
   /** Fields with the owners of a record, for `own` and `author`. */
   readonly owners?: readonly string[];
+  /** What several are called where the model is a name. Default: the model's name with an `s`, as `tasks`. */
+  readonly plural?: string;
+  /** Fields with the words by which people find a record; the first is its title. */
+  readonly search?: readonly string[];
   /** The noun of its webhook events, where it has any. */
   readonly event?: 'task' | 'project' | 'comment';
 }
@@ -66,6 +70,8 @@ export interface Model<
   readonly archivable: Archivable;
   readonly unique: readonly (readonly string[])[];
   readonly owners: readonly string[];
+  readonly plural: string;
+  readonly search: readonly string[];
 }
 
 /** Declares a model; see `models/task.ts` for the fullest example. */
@@ -74,7 +80,15 @@ export function model<
   Fields extends DeclaredFields,
   const Archivable extends boolean = false,
 >(declaration: Declaration<Name, Fields, Archivable>): Model<Name, Fields, Archivable> {
-  return { unique: [], owners: [], ...declaration, archivable: (declaration.archivable ?? false) as Archivable };
+  const plural = `${declaration.name.charAt(0).toLowerCase()}${declaration.name.slice(1)}s`;
+  return {
+    unique: [],
+    owners: [],
+    plural,
+    search: [],
+    ...declaration,
+    archivable: (declaration.archivable ?? false) as Archivable,
+  };
 }
 
 /** A record of a model: its declared fields and those of the server. `RecordOf<Model>`: a record of any model. */

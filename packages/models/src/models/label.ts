@@ -8,6 +8,7 @@ export const Label = model({
   audience: { kind: 'workspace' },
   archivable: true,
   permissions: { insert: 'contribute', update: 'contribute', delete: 'contribute' },
+  search: ['name'],
   fields: {
     workspaceId: reference('Workspace', 'delete', { doc: 'The workspace it belongs to.', immutable: true }),
     teamId: reference('Team', 'clear', {

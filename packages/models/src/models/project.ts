@@ -12,6 +12,7 @@ export const Project = model({
   // Not unique in the whole workspace: a refused key would reveal a private project.
   unique: [['groupId', 'key']],
   owners: ['creatorId', 'leadId'],
+  search: ['name', 'description'],
   fields: {
     workspaceId: reference('Workspace', 'delete', { doc: 'The workspace it belongs to.', immutable: true }),
     teamId: reference('Team', 'clear', { doc: 'The team that owns it.', nullable: true }),
@@ -34,6 +35,7 @@ export const Project = model({
       doc: 'The lead, who is a member of a private project. Owners, admins, the creator and the lead can change this.',
       nullable: true,
       changedBy: 'project',
+      inverse: 'ledProjects',
     }),
     creatorId: reference('User', 'keep', { doc: 'The person who created it.', assigned: 'actor', immutable: true }),
     startDate: date({ doc: 'Planned start.', nullable: true }),
@@ -54,7 +56,11 @@ export const ProjectMember = model({
   permissions: { insert: 'project', update: 'service', delete: 'self_or_project' },
   unique: [['projectId', 'userId']],
   fields: {
-    projectId: reference('Project', 'delete', { doc: 'The project.', immutable: true }),
-    userId: reference('User', 'keep', { doc: 'The person, who must be a member of the workspace.', immutable: true }),
+    projectId: reference('Project', 'delete', { doc: 'The project.', immutable: true, inverse: 'members' }),
+    userId: reference('User', 'keep', {
+      doc: 'The person, who must be a member of the workspace.',
+      immutable: true,
+      inverse: 'projectMemberships',
+    }),
   },
 });

@@ -12,6 +12,7 @@ export const Task = model({
   permissions: { insert: 'anyone', update: 'own', delete: 'own' },
   unique: [['workspaceId', 'number']],
   owners: ['creatorId', 'assigneeId'],
+  search: ['title', 'description'],
   fields: {
     workspaceId: reference('Workspace', 'delete', { doc: 'The workspace it belongs to.', immutable: true }),
     number: integer(
@@ -25,6 +26,7 @@ export const Task = model({
     assigneeId: reference('User', 'keep', {
       doc: 'The person who does it, who must be a member of the workspace.',
       nullable: true,
+      inverse: 'assignedTasks',
     }),
     creatorId: reference('User', 'keep', { doc: 'The person who created it.', assigned: 'actor', immutable: true }),
     start: choice(['not_started', 'started', 'someday'], { doc: 'Whether work is planned.', initial: 'not_started' }),
@@ -39,7 +41,11 @@ export const Task = model({
       doc: 'How it repeats: an RFC 5545 RRULE such as `FREQ=WEEKLY;BYDAY=MO,TH`, daily or slower, in capitals.',
       nullable: true,
     }),
-    repeatTemplateId: reference('Task', 'clear', { doc: 'The first task of its series.', nullable: true }),
+    repeatTemplateId: reference('Task', 'clear', {
+      doc: 'The first task of its series.',
+      nullable: true,
+      inverse: 'repeats',
+    }),
     completedAt: pastTimestamp({
       doc: 'When it was completed, at most one day in the future; null while it is open. Set it to complete the task.',
       nullable: true,
@@ -53,9 +59,10 @@ export const TaskChecklistItem = model({
   doc: 'An item of the checklist of a task.',
   audience: { kind: 'parent', field: 'taskId' },
   permissions: { insert: 'own', update: 'own', delete: 'own' },
+  search: ['title'],
   fields: {
     workspaceId: reference('Workspace', 'delete', { doc: 'The workspace of its task.', immutable: true }),
-    taskId: reference('Task', 'delete', { doc: 'The task it belongs to.', immutable: true }),
+    taskId: reference('Task', 'delete', { doc: 'The task it belongs to.', immutable: true, inverse: 'checklist' }),
     title: text({ min: 1, max: 500 }, { doc: 'Title.' }),
     completedAt: pastTimestamp({
       doc: 'When it was checked off, at most one day in the future; null while it is open.',

@@ -9,6 +9,7 @@ export const Team = model({
   archivable: true,
   permissions: { insert: 'manage', update: 'manage', delete: 'manage' },
   unique: [['workspaceId', 'key']],
+  search: ['name', 'key', 'description'],
   fields: {
     workspaceId: reference('Workspace', 'delete', { doc: 'The workspace it belongs to.', immutable: true }),
     key: text(
@@ -28,7 +29,11 @@ export const TeamMember = model({
   permissions: { insert: 'manage', update: 'service', delete: 'self_or_manage' },
   unique: [['teamId', 'userId']],
   fields: {
-    teamId: reference('Team', 'delete', { doc: 'The team.', immutable: true }),
-    userId: reference('User', 'keep', { doc: 'The person, who must be a member of the workspace.', immutable: true }),
+    teamId: reference('Team', 'delete', { doc: 'The team.', immutable: true, inverse: 'members' }),
+    userId: reference('User', 'keep', {
+      doc: 'The person, who must be a member of the workspace.',
+      immutable: true,
+      inverse: 'teamMemberships',
+    }),
   },
 });

@@ -7,6 +7,7 @@ export const User = model({
   doc: 'A person. Everyone who shares a workspace with them can see them. Those who shared one in the past see them as they were then, without the e-mail address.',
   audience: { kind: 'person' },
   permissions: { insert: 'service', update: 'self', delete: 'service' },
+  search: ['name', 'username'],
   fields: {
     name: text({ min: 1, max: 200 }, { doc: 'Full name.' }),
     email: text({ max: 320 }, { doc: 'E-mail address from the identity provider.', nullable: true, immutable: true }),

@@ -11,6 +11,7 @@ export const Workspace = model({
   audience: { kind: 'self' },
   permissions: { insert: 'service', update: 'manage', delete: 'service' },
   unique: [['urlKey']],
+  search: ['name', 'urlKey'],
   fields: {
     name: text(NAME, { doc: 'Display name.' }),
     urlKey: text(
