@@ -1,10 +1,10 @@
-import type { NatsUser, ServiceName } from '@wts/contracts';
+import type { ServiceName } from '@wts/contracts';
 import type { DatabaseRole } from './database/provision.ts';
 
 /** What a service needs: its role, the services it calls, and environment variables that its config.ts reads. */
 export interface ServiceSpec {
-  /** Also its NATS user. */
-  readonly name: ServiceName & NatsUser;
+  /** Also its NATS user, if it has one. */
+  readonly name: ServiceName;
   /** Its PostgreSQL role. A service with a role has its migrations in `src/migrate.ts`. */
   readonly role?: DatabaseRole;
   /** The services it calls: each one sets `<NAME>_URL`. */
@@ -32,9 +32,10 @@ export const SERVICES: readonly ServiceSpec[] = [
     role: 'wts_webhooks',
     reads: ['NATS_URL', 'WEBHOOK_SECRET_KEY', 'WEBHOOK_ALLOWED_CIDRS', 'WEBHOOK_EXTRA_CA_FILE'],
   },
+  { name: 'graph', role: 'wts_graph', calls: ['sync', 'workspace'] },
   {
     name: 'gateway',
-    calls: ['workspace', 'sync', 'webhook-dispatcher'],
+    calls: ['workspace', 'sync', 'webhook-dispatcher', 'graph'],
     reads: ['NATS_URL', 'API_KEY_PREFIX', 'JWT_ISSUERS', 'BASE_URL', 'AUTH_URL', 'AUTH_PORT'],
   },
 ];

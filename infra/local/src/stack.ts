@@ -2,7 +2,7 @@
  * All services together: connected to each other, to their database and to NATS, started in order and stopped in reverse.
  * `npm start` and every test system use one stack.
  */
-import type { NatsUser } from '@wts/contracts';
+import { NATS_USERS, type NatsUser } from '@wts/contracts';
 import { join } from 'node:path';
 import type { Database } from './database/provision.ts';
 import { picked, runScript } from './database/migrate.ts';
@@ -175,8 +175,9 @@ export class Stack implements AsyncDisposable {
       webhookCaFile,
       route = (_service, _replica, _store, url) => url,
     } = this.#options;
+    const natsUser = NATS_USERS.find((user) => user === spec.name);
     const settings: Record<SharedSetting, string> = {
-      NATS_URL: route(spec.name, replica, 'nats', natsUrlOf(spec.name)),
+      NATS_URL: natsUser === undefined ? '' : route(spec.name, replica, 'nats', natsUrlOf(natsUser)),
       API_KEY_PREFIX,
       JWT_ISSUERS: JSON.stringify([
         { issuer: LOCAL_JWT.issuer, audiences: [LOCAL_JWT.audience], algorithms: ['HS256'], secret: secrets.jwtSecret },

@@ -29,6 +29,7 @@ export interface TestSystemOptions {
   /** The first one is at `baseUrl`, the others are at `service('gateway', 1).url` and so on. */
   readonly gatewayReplicas?: number;
   readonly dispatcherReplicas?: number;
+  readonly graphReplicas?: number;
   /** True: a separate PostgreSQL server, for tests that stop or kill it. */
   readonly ownPostgres?: boolean;
   /** Settings of services: `{ sync: { LOG_LEVEL: 'debug' } }`. */
@@ -61,7 +62,8 @@ const CALL_MS = 15_000;
 export async function startTestSystem(options: TestSystemOptions = {}): Promise<TestSystem> {
   // Closes the parts that are open when a later one fails.
   await using opening = new AsyncDisposableStack();
-  const { label = 'testSystem', syncReplicas = 1, gatewayReplicas = 1, dispatcherReplicas = 1 } = options;
+  const { label = 'testSystem', syncReplicas = 1, gatewayReplicas = 1 } = options;
+  const { dispatcherReplicas = 1, graphReplicas = 1 } = options;
   const directory = scratch(label);
   const secrets = makeSecrets();
   const postgres = options.ownPostgres ? opening.use(await openTestPostgres(`${label}-postgres`)) : null;
@@ -77,7 +79,12 @@ export async function startTestSystem(options: TestSystemOptions = {}): Promise<
       database: { name: database.name, adminUrl: database.url, urlOf: database.urlOf },
       natsUrlOf: nats.urlOf,
       secrets,
-      replicas: { sync: syncReplicas, gateway: gatewayReplicas, 'webhook-dispatcher': dispatcherReplicas },
+      replicas: {
+        sync: syncReplicas,
+        gateway: gatewayReplicas,
+        'webhook-dispatcher': dispatcherReplicas,
+        graph: graphReplicas,
+      },
       restarts: false,
       // Services check every response against its contract.
       env: { CHECK_REPLIES: 'on', ...process.env },
@@ -232,7 +239,7 @@ export class TestSystem implements AsyncDisposable {
 
 async function openWires(
   opening: AsyncDisposableStack,
-  { wires = false, syncReplicas = 1, dispatcherReplicas = 1 }: TestSystemOptions,
+  { wires = false, syncReplicas = 1, dispatcherReplicas = 1, graphReplicas = 1 }: TestSystemOptions,
   database: TestDatabase,
   nats: NatsServer,
 ): Promise<ReadonlyMap<string, Wire>> {
@@ -244,6 +251,7 @@ async function openWires(
     ['gateway', 0],
     ...Array.from({ length: syncReplicas }, (_, replica) => ['sync', replica] as const),
     ...Array.from({ length: dispatcherReplicas }, (_, replica) => ['webhook-dispatcher', replica] as const),
+    ...Array.from({ length: graphReplicas }, (_, replica) => ['graph', replica] as const),
   ] as const;
   for (const [service, replica] of places) {
     opened.set(`${service} ${replica} postgres`, opening.use(await openWire({ host: hostname, port: Number(port) })));

@@ -64,6 +64,11 @@ export const ERRORS = {
     'Method not allowed',
     'This path does not support this method. The `Allow` header lists the supported ones.',
   ),
+  not_acceptable: row(
+    406,
+    'Not acceptable',
+    'The `Accept` header allows no media type of this operation. Send `application/json`.',
+  ),
   request_timeout: row(
     408,
     'Request took too long to arrive',

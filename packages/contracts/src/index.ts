@@ -11,6 +11,7 @@ export * from './services.ts';
 export { typed, type JsonSchema, type TypeOf } from './type-of.ts';
 export * from './version.ts';
 export * as apiKeyApi from './api-keys.ts';
+export * as graphqlApi from './graphql.ts';
 export * as memberApi from './members.ts';
 export * as meta from './meta.ts';
 export * as privateProjectApi from './private-projects.ts';
@@ -18,6 +19,7 @@ export * as syncApi from './sync.ts';
 export * as syncFrames from './sync/frames.ts';
 export * as webhookApi from './webhooks.ts';
 export * as workspaceApi from './workspaces.ts';
+export type { GraphqlRequest } from './graphql.ts';
 export type {
   AcceptedMutation,
   BatchRequest,

@@ -1,5 +1,14 @@
 import type { Contract, ServiceName } from '@wts/contracts';
-import { apiKeyApi, memberApi, meta, privateProjectApi, syncApi, webhookApi, workspaceApi } from '@wts/contracts';
+import {
+  apiKeyApi,
+  graphqlApi,
+  memberApi,
+  meta,
+  privateProjectApi,
+  syncApi,
+  webhookApi,
+  workspaceApi,
+} from '@wts/contracts';
 
 interface RouteRow {
   readonly contract: Contract;
@@ -57,6 +66,9 @@ export const API_ROUTES = [
   { contract: webhookApi.listAttempts, to: 'webhook-dispatcher' },
   { contract: webhookApi.retryDelivery, to: 'webhook-dispatcher' },
   { contract: webhookApi.replayDeliveries, to: 'webhook-dispatcher' },
+
+  { contract: graphqlApi.query, to: 'graph' },
+  { contract: graphqlApi.schema, to: 'graph', anyOrigin: true },
 
   { contract: syncApi.bootstrap, to: 'sync' },
   { contract: syncApi.bootstrapPost, to: 'sync' },

@@ -44,6 +44,7 @@ const OPEN = new Set([
   '/console/',
   '/console/{file}',
   '/api/webhooks/event-types',
+  '/graphql/schema.graphql',
 ]);
 
 const ROUTES = 'services/gateway/src/routes.ts';

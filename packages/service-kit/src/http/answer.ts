@@ -18,8 +18,19 @@ interface JsonReply {
 /** Replies with JSON. */
 export function sendJson(req: IncomingMessage, res: ServerResponse, { status, body, headers }: JsonReply): void {
   const text = JSON.stringify(body);
+  sendText(req, res, { status, text, headers: { 'content-type': 'application/json', ...headers } });
+}
+
+interface TextReply {
+  readonly status: number;
+  readonly text: string;
+  /** With the `content-type`. */
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** Replies with a whole text. */
+export function sendText(req: IncomingMessage, res: ServerResponse, { status, text, headers }: TextReply): void {
   res.writeHead(status, {
-    'content-type': 'application/json',
     'content-length': Buffer.byteLength(text),
     ...(endsConnection(req) ? { connection: 'close' } : {}),
     ...headers,

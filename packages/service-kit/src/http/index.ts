@@ -1,3 +1,4 @@
+export { sendText, toFault } from './answer.ts';
 export { ClientClosedError, collectBody } from './body.ts';
 export type { ReserveBytes } from './body.ts';
 export { faultOfHosts, faultOfTarget } from './check-target.ts';

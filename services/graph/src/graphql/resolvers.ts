@@ -1,0 +1,8 @@
+import type { IExecutableSchemaDefinition } from '@graphql-tools/schema';
+import type { RequestContext } from '../context.ts';
+
+/** Resolvers of types, by their names. */
+export type Resolvers = Exclude<
+  IExecutableSchemaDefinition<RequestContext>['resolvers'],
+  readonly unknown[] | null | undefined
+>;
