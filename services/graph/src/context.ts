@@ -2,6 +2,7 @@ import type { Principal } from '@wts/contracts';
 import type { Standby } from '@wts/read-model';
 import type { ServiceClient } from '@wts/service-kit/call';
 import type { Pool } from 'pg';
+import type { Statements } from './store/statements.ts';
 import type { Reads } from './queries/reads.ts';
 import type { Writes } from './commands/writes.ts';
 
@@ -10,6 +11,7 @@ export interface Context {
   /** The primary. */
   readonly pool: Pool;
   readonly standby: Standby | null;
+  readonly statements: Statements;
   readonly sync: ServiceClient;
   readonly workspace: ServiceClient;
 }

@@ -3,17 +3,22 @@ import { openServiceClient } from '@wts/service-kit/call';
 import type { ConfigOf } from '@wts/service-kit/config';
 import type { ServiceContext, ServiceDefinition } from '@wts/service-kit/life';
 import { checkPostgres, openPostgres } from '@wts/service-kit/postgres';
+import type { PostgresOptions } from '@wts/service-kit/postgres';
 import { createApp, notFoundAndErrors } from '@wts/service-kit/routes';
 import { settings } from './config.ts';
 import type { Context } from './context.ts';
 import { mountGraphql } from './http/graphql.ts';
 import { mountSchema } from './http/schema.ts';
 import { standbyMetrics } from './metrics.ts';
+import { Statements } from './store/statements.ts';
+import type { Server } from './store/statements.ts';
 
 type Config = ConfigOf<typeof settings>;
 
 /** A database replica that needs longer for a small query is no faster than the primary. */
 const STANDBY_TIMEOUT_MS = 2_000;
+/** Connections that cancel statements, which takes PostgreSQL less than a millisecond. */
+const CANCELLING = 2;
 
 /**
  * GraphQL over the records of the sync service: `graphql/` decides what may run, `queries/` reads by SQL, `commands/` changes by
@@ -23,19 +28,14 @@ export const graphService: ServiceDefinition<Config> = {
   name: 'graph',
   settings,
   async open(kit, config) {
-    const { log, stack, readiness, signal } = kit;
+    const { log, metrics, readiness, signal } = kit;
     await checkPostgres({ url: config.databaseUrl, applicationName: 'wts-graph', log, readiness, signal });
-    const { pool } = openPostgres({
-      url: config.databaseUrl,
-      poolMax: config.poolMax,
-      applicationName: 'wts-graph',
-      log,
-      stack,
-      readiness,
-    });
+    const primary = openServer(kit, { url: config.databaseUrl, poolMax: config.poolMax, readiness });
+    const replica = openReplica(kit, config);
     const context: Context = {
-      pool,
-      standby: openStandby(kit, config),
+      pool: primary.pool,
+      standby: replica && new Standby({ pool: replica.pool, logger: log, observe: standbyMetrics(metrics) }),
+      statements: new Statements(replica === null ? [primary] : [primary, replica]),
       sync: openServiceClient(kit, 'sync', config.syncUrls),
       workspace: openServiceClient(kit, 'workspace', config.workspaceUrls),
     };
@@ -47,10 +47,23 @@ export const graphService: ServiceDefinition<Config> = {
   },
 };
 
-function openStandby({ log, stack, metrics }: ServiceContext, { replicaUrl: url, poolMax }: Config): Standby | null {
-  if (url === undefined) return null;
-  // Not part of readiness: while the database replica is unavailable, the primary serves the reads.
-  const applicationName = 'wts-graph-read';
-  const { pool } = openPostgres({ url, poolMax, applicationName, timeoutMs: STANDBY_TIMEOUT_MS, log, stack });
-  return new Standby({ pool, logger: log, observe: standbyMetrics(metrics) });
+/** Not part of readiness: while the database replica is unavailable, the primary serves the reads. */
+function openReplica(kit: ServiceContext, { replicaUrl: url, poolMax }: Config): Server | null {
+  return url === undefined ? null : openServer(kit, { url, poolMax, timeoutMs: STANDBY_TIMEOUT_MS });
+}
+
+function openServer(
+  { log, stack }: ServiceContext,
+  options: Pick<PostgresOptions, 'url' | 'poolMax' | 'readiness' | 'timeoutMs'>,
+): Server {
+  const { pool } = openPostgres({ ...options, applicationName: 'wts-graph', log, stack });
+  const { url } = options;
+  const { pool: cancelPool } = openPostgres({
+    url,
+    poolMax: CANCELLING,
+    applicationName: 'wts-graph-cancel',
+    log,
+    stack,
+  });
+  return { pool, cancelPool };
 }

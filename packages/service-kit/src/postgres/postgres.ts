@@ -7,7 +7,7 @@ import type { Readiness } from '../life/readiness.ts';
 import type { Logger } from '../observe/logger.ts';
 import { knexLog } from './knex-log.ts';
 
-interface PostgresOptions {
+export interface PostgresOptions {
   readonly url: string;
   readonly poolMax: number;
   /** Shows in pg_stat_activity. */
