@@ -188,6 +188,27 @@ export const LIMITS = {
   /** Bytes of text that one unit reads of one model, or writes: a move of this size takes PostgreSQL seconds. */
   unitTextBytesMax: 32 * 1024 * 1024,
 
+  /** Section 8 of the specification: a field of the operation is level 1. */
+  graphqlDepthMax: 10,
+  /** Of a document: the largest of known clients has some 1500. Parsing takes a microsecond for each. */
+  graphqlTokensMax: 5000,
+  /** Each alias may repeat the work of a field; a page of a client needs a few. */
+  graphqlAliasesMax: 30,
+  graphqlDirectivesMax: 50,
+  /** Validation compares fields of the same name in pairs, and fragments too. */
+  graphqlRepeatsMax: 50,
+  graphqlFragmentsMax: 100,
+  /** Fields at the first level: each is a list of its own, or a commit of its own. */
+  graphqlQueryFieldsMax: 20,
+  graphqlMutationFieldsMax: 10,
+  /** Records that the lists of one operation may return, and all its objects: about a second of one processor. */
+  graphqlNodesMax: 10_000,
+  graphqlObjectsMax: 50_000,
+  graphqlPageDefault: 50,
+  graphqlPageMax: 100,
+  /** Clients do not wait longer. */
+  graphqlDeadlineMs: 10_000,
+
   /** Page size of lists that may have thousands of items. */
   listPageDefault: 100,
   listPageMax: 500,

@@ -22,6 +22,8 @@ export interface Caller {
   readonly requestId: string;
   /** Aborts when the client has disconnected, or at the deadline of the request. */
   readonly signal: AbortSignal;
+  /** A position in the log that the answer must include, from the header `X-Min-Sync-Id`. */
+  readonly minSyncId: bigint | null;
 }
 
 /** The third argument of every resolver: what one request reads and changes. */
