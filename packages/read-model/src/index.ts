@@ -8,5 +8,5 @@ export { Standby } from './standby.ts';
 export type { StandbyOutcome } from './standby.ts';
 export { Visibility } from './visibility.ts';
 export type { GroupSource, GroupsWithGains, PersonGroups, Reader } from './visibility.ts';
-export { uuidList, visibleSelections, visibleSql } from './visible-sql.ts';
-export type { Selection, Viewer } from './visible-sql.ts';
+export { uuidList, visibleSelections, visibleSql, visibleToGroupSql } from './visible-sql.ts';
+export type { Selection, Viewer, ViewerSql } from './visible-sql.ts';

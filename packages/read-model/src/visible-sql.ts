@@ -18,6 +18,13 @@ export interface Viewer {
   readonly person: { readonly userId: string; readonly workspaceId: string | null } | null;
 }
 
+/** A viewer as SQL: literals, or parameters of a prepared statement. */
+export interface ViewerSql {
+  /** An array of uuid, or a query of them. */
+  readonly groups: string;
+  readonly person: { readonly userId: string; readonly workspaceId: string | null } | null;
+}
+
 const LIVE = 'select user_id from sync.user_audiences where group_id =';
 const FROZEN = 'select user_id from sync.frozen_people where group_id =';
 
@@ -26,10 +33,14 @@ const FROZEN = 'select user_id from sync.frozen_people where group_id =';
  * them as they were when they last left. `all` is all groups of the reader: a person who is in one of these is shown as they are
  * now too, because otherwise the reader would keep an old copy. Keeps sync.people.frozen.
  */
-export function visibleSelections(model: Model, viewer: Viewer, all = viewer.groups): Selection[] {
+export function visibleSelections(
+  model: Model,
+  viewer: Viewer | ViewerSql,
+  all: Viewer['groups'] | ViewerSql['groups'] = viewer.groups,
+): Selection[] {
   const where = visibleSql(model, viewer);
   if (model.audience.kind !== 'person') return [{ model, where }];
-  const [groups, every] = [viewer.groups, all].map((ids) => `array[${uuidList(ids)}]::uuid[]`);
+  const [groups, every] = [viewer.groups, all].map(groupsSql);
   const latest = `(select distinct on (user_id) user_id as id, record from sync.frozen_people
     where group_id = any(${groups}) order by user_id, frozen_at desc) frozen`;
   const isShared = `id in (${LIVE} any(${every}))`;
@@ -45,16 +56,35 @@ export function visibleSelections(model: Model, viewer: Viewer, all = viewer.gro
  * index (group_id, id) of every table. Keeps sync.bootstrap.own-groups and sync.bootstrap.archived: an archived record is a row
  * like others.
  */
-export function visibleSql(model: Model, { groups, person }: Viewer): string {
-  const list = `array[${uuidList(groups)}]::uuid[]`;
+export function visibleSql(model: Model, viewer: Viewer | ViewerSql): string {
+  const list = groupsSql(viewer.groups);
+  const person = personSql(viewer);
   const { audience } = model;
   if (audience.kind === 'person') return `(id in (${LIVE} any(${list})) or id in (${FROZEN} any(${list})))`;
   const inGroups = `group_id = any(${list})`;
   if (audience.kind !== 'membership' || person === null) return inGroups;
   // A membership also goes to its person's own group, as long as the person is in the workspace.
-  const inWorkspace = person.workspaceId === null ? '' : ` and workspace_id = '${person.workspaceId}'`;
-  const isMember = ` and workspace_id in (select own.workspace_id from sync.workspace_members own where own.user_id = '${person.userId}')`;
-  return `(${inGroups} or (user_id = '${person.userId}' and group_id = ${snakeCase(audience.field)}${inWorkspace}${isMember}))`;
+  const inWorkspace = person.workspaceId === null ? '' : ` and workspace_id = ${person.workspaceId}`;
+  const isMember = ` and workspace_id in (select own.workspace_id from sync.workspace_members own where own.user_id = ${person.userId})`;
+  return `(${inGroups} or (user_id = ${person.userId} and group_id = ${snakeCase(audience.field)}${inWorkspace}${isMember}))`;
+}
+
+/**
+ * The same predicate for one group, of which a page is read in the order of an index that begins with the group. Null where the
+ * predicate is not of the group alone. `group` is SQL.
+ */
+export function visibleToGroupSql({ audience: { kind } }: Model, group: string): string | null {
+  return kind === 'person' || kind === 'membership' ? null : `group_id = ${group}`;
+}
+
+function groupsSql(groups: Viewer['groups'] | ViewerSql['groups']): string {
+  return typeof groups === 'string' ? groups : `array[${uuidList(groups)}]::uuid[]`;
+}
+
+function personSql({ groups, person }: Viewer | ViewerSql): ViewerSql['person'] {
+  if (person === null || typeof groups === 'string') return person;
+  const { userId, workspaceId } = person;
+  return { userId: `'${userId}'`, workspaceId: workspaceId === null ? null : `'${workspaceId}'` };
 }
 
 /** The values must have been checked to be UUIDs. */
