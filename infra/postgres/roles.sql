@@ -38,6 +38,10 @@ BEGIN
 END
 $$;
 
+-- For the indexes of the search: parts of words, and ids beside words. Both are part of PostgreSQL.
+CREATE EXTENSION IF NOT EXISTS pg_trgm SCHEMA public;
+CREATE EXTENSION IF NOT EXISTS btree_gin SCHEMA public;
+
 -- Settings of the roles. The services set most of them too, but poolers drop parameters of a connection. Migrations raise
 -- their own timeouts.
 --

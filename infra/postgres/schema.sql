@@ -29,10 +29,12 @@ create table sync.comments (
   record json not null,
   constraint comments_pkey PRIMARY KEY (id)
 );
+CREATE INDEX comments_group_id_created_at_id_idx ON sync.comments USING btree (group_id, created_at, id);
 CREATE INDEX comments_group_id_id_idx ON sync.comments USING btree (group_id, id);
-CREATE INDEX comments_parent_id_idx ON sync.comments USING btree (parent_id) WHERE (parent_id IS NOT NULL);
-CREATE INDEX comments_task_id_idx ON sync.comments USING btree (task_id);
-CREATE INDEX comments_workspace_id_idx ON sync.comments USING btree (workspace_id);
+CREATE INDEX comments_parent_id_created_at_id_idx ON sync.comments USING btree (parent_id, created_at, id) WHERE (parent_id IS NOT NULL);
+CREATE INDEX comments_search_idx ON sync.comments USING gin (workspace_id, to_tsvector('simple'::regconfig, body));
+CREATE INDEX comments_task_id_created_at_id_idx ON sync.comments USING btree (task_id, created_at, id);
+CREATE INDEX comments_workspace_id_created_at_id_idx ON sync.comments USING btree (workspace_id, created_at, id);
 
 create table sync.frozen_people (
   user_id uuid not null,
@@ -197,9 +199,10 @@ create table sync.task_checklist_items (
   record json not null,
   constraint task_checklist_items_pkey PRIMARY KEY (id)
 );
+CREATE INDEX task_checklist_items_group_id_created_at_id_idx ON sync.task_checklist_items USING btree (group_id, created_at, id);
 CREATE INDEX task_checklist_items_group_id_id_idx ON sync.task_checklist_items USING btree (group_id, id);
-CREATE INDEX task_checklist_items_task_id_idx ON sync.task_checklist_items USING btree (task_id);
-CREATE INDEX task_checklist_items_workspace_id_idx ON sync.task_checklist_items USING btree (workspace_id);
+CREATE INDEX task_checklist_items_task_id_created_at_id_idx ON sync.task_checklist_items USING btree (task_id, created_at, id);
+CREATE INDEX task_checklist_items_workspace_id_created_at_id_idx ON sync.task_checklist_items USING btree (workspace_id, created_at, id);
 
 create table sync.task_counters (
   workspace_id uuid not null,
@@ -235,12 +238,14 @@ create table sync.tasks (
   record json not null,
   constraint tasks_pkey PRIMARY KEY (id)
 );
-CREATE INDEX tasks_assignee_id_idx ON sync.tasks USING btree (assignee_id) WHERE (assignee_id IS NOT NULL);
+CREATE INDEX tasks_assignee_id_created_at_id_idx ON sync.tasks USING btree (assignee_id, created_at, id) WHERE (assignee_id IS NOT NULL);
+CREATE INDEX tasks_group_id_created_at_id_idx ON sync.tasks USING btree (group_id, created_at, id);
 CREATE INDEX tasks_group_id_id_idx ON sync.tasks USING btree (group_id, id);
 CREATE INDEX tasks_label_ids_idx ON sync.tasks USING gin (label_ids) WHERE (label_ids <> '{}'::uuid[]);
-CREATE INDEX tasks_project_id_idx ON sync.tasks USING btree (project_id) WHERE (project_id IS NOT NULL);
-CREATE INDEX tasks_repeat_template_id_idx ON sync.tasks USING btree (repeat_template_id) WHERE (repeat_template_id IS NOT NULL);
-CREATE INDEX tasks_team_id_idx ON sync.tasks USING btree (team_id) WHERE (team_id IS NOT NULL);
+CREATE INDEX tasks_project_id_created_at_id_idx ON sync.tasks USING btree (project_id, created_at, id) WHERE (project_id IS NOT NULL);
+CREATE INDEX tasks_repeat_template_id_created_at_id_idx ON sync.tasks USING btree (repeat_template_id, created_at, id) WHERE (repeat_template_id IS NOT NULL);
+CREATE INDEX tasks_search_idx ON sync.tasks USING gin (workspace_id, to_tsvector('simple'::regconfig, ((title || ' '::text) || COALESCE(description, ''::text))), title gin_trgm_ops);
+CREATE INDEX tasks_team_id_created_at_id_idx ON sync.tasks USING btree (team_id, created_at, id) WHERE (team_id IS NOT NULL);
 CREATE UNIQUE INDEX tasks_workspace_id_number_key ON sync.tasks USING btree (workspace_id, number);
 
 create table sync.team_members (
@@ -449,7 +454,8 @@ insert into sync.migrations (batch, name) values
   (1, '0008-create-used-groups'),
   (1, '0009-create-sweeps'),
   (1, '0012-create-membership-losses'),
-  (1, '0013-add-completes');
+  (1, '0013-add-completes'),
+  (1, '0014-index-pages-and-search');
 
 reset role;
 

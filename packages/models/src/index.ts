@@ -1,4 +1,4 @@
-export type { Field, Reading, Reference } from './field.ts';
+export { date, timestamp, type Field, type Reading, type Reference } from './field.ts';
 export { isOf, type Audience, type Model, type ModelPermission, type RecordOf } from './model.ts';
 export * from './models/comment.ts';
 export * from './models/label.ts';

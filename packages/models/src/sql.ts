@@ -73,12 +73,53 @@ function indexesSql(model: Model): string[] {
   const statements = model.unique.map((fields) => index(fields.map(snakeCase), { unique: true }));
   // Bootstrap and batch read by group; the id makes the order stable.
   statements.push(index(['group_id', 'id']));
+  // GraphQL reads pages by group.
+  if (isNumerous(model)) statements.push(index(['group_id', ...BY_CREATION]));
   for (const [field, { reference, nullable, assigned }] of Object.entries(model.fields)) {
     const column = snakeCase(field);
     // Not where a unique index begins with the column, and not for creators, by whom no query filters.
     if (!reference || assigned || model.unique.some(([first]) => first === field)) continue;
+    const where = nullable ? { where: `${column} is not null` } : {};
     if (reference.many) statements.push(index([column], { gin: true, where: `${column} <> '{}'` }));
-    else statements.push(index([column], nullable ? { where: `${column} is not null` } : {}));
+    // Records that refer to one are read in pages too, so their index has the order of pages.
+    else statements.push(index(isNumerous(model) ? [column, ...BY_CREATION] : [column], where));
   }
-  return statements;
+  const search = searchIndexSql(model);
+  return search === null ? statements : [...statements, search];
+}
+
+/** The order of pages where none is given. Neither column changes, so the indexes cost an insert, and no update. */
+const BY_CREATION = ['created_at', 'id'];
+
+/** Whether a workspace may have any number of these: tasks, and what belongs to them. Of other models a reader sees thousands at most. */
+export function isNumerous({ audience }: Model): boolean {
+  const { kind } = audience;
+  return (kind === 'project' || kind === 'parent') && (audience.field === 'projectId' || audience.field === 'taskId');
+}
+
+/** The words of a record for full text search: those of its search fields. `alias` ends with a point, or is empty. */
+export function searchVectorSql({ search, fields }: Model, alias = ''): string {
+  const texts = search.map((field) => {
+    const column = `${alias}${snakeCase(field)}`;
+    return fields[field]?.nullable === true ? `coalesce(${column}, '')` : column;
+  });
+  return `to_tsvector('simple'::regconfig, ${texts.join(` || ' ' || `)})`;
+}
+
+/** A title for similar words and parts of words; null where the first search field may be long. */
+export function searchTitleOf({ search: [first = ''], fields }: Model): string | null {
+  return Number(fields[first]?.schema['maxLength'] ?? Infinity) <= TITLE_CHARS_MAX ? snakeCase(first) : null;
+}
+
+const TITLE_CHARS_MAX = 500;
+
+/**
+ * One index for words and for parts of the title. The workspace is in it, because otherwise the records of all workspaces with a
+ * common word would be read, which takes time and reveals that they exist.
+ */
+function searchIndexSql(model: Model): string | null {
+  if (model.search.length === 0 || !isNumerous(model)) return null;
+  const title = searchTitleOf(model);
+  const parts = ['workspace_id', searchVectorSql(model), ...(title === null ? [] : [`${title} public.gin_trgm_ops`])];
+  return `create index ${model.table}_search_idx on sync.${model.table} using gin (${parts.join(', ')})`;
 }

@@ -59,7 +59,6 @@ export const TaskChecklistItem = model({
   doc: 'An item of the checklist of a task.',
   audience: { kind: 'parent', field: 'taskId' },
   permissions: { insert: 'own', update: 'own', delete: 'own' },
-  search: ['title'],
   fields: {
     workspaceId: reference('Workspace', 'delete', { doc: 'The workspace of its task.', immutable: true }),
     taskId: reference('Task', 'delete', { doc: 'The task it belongs to.', immutable: true, inverse: 'checklist' }),
